@@ -1,0 +1,62 @@
+"""gridmodl: find the partition of the data that explains it best.
+
+>>> import gridmodl
+>>> model = gridmodl.optimize([1.0, 2.0, 3.0, 7.0, 8.0, 9.0], [0, 0, 0, 1, 1, 1])
+>>> model.partitions["x0"].labels
+[']-inf, 5.0]', ']5.0, inf[']
+
+Public names load on first use: importing gridmodl imports neither numba nor numpy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gridmodl.model import Model, Partition
+    from gridmodl.pipeline import optimize, price
+    from gridmodl.plugins import get_criterion, hookimpl, list_criteria
+    from gridmodl.search import Search
+    from gridmodl.template import clear_cache
+    from gridmodl.terms import Criterion
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Criterion": "gridmodl.terms",
+    "Model": "gridmodl.model",
+    "Partition": "gridmodl.model",
+    "Search": "gridmodl.search",
+    "clear_cache": "gridmodl.template",
+    "get_criterion": "gridmodl.plugins",
+    "hookimpl": "gridmodl.plugins",
+    "list_criteria": "gridmodl.plugins",
+    "optimize": "gridmodl.pipeline",
+    "price": "gridmodl.pipeline",
+}
+
+__all__ = [
+    "Criterion",
+    "Model",
+    "Partition",
+    "Search",
+    "__version__",
+    "clear_cache",
+    "get_criterion",
+    "hookimpl",
+    "list_criteria",
+    "optimize",
+    "price",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'gridmodl' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,67 @@
+"""When to stop, and what to tell the user meanwhile.
+
+Kernels work in turns of about a twentieth of a second: between turns the time limit is checked, progress is
+shown, and Ctrl-C is heard. A stopped search keeps the best it has found.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+TURN_SECONDS = 0.05
+
+
+class Progress(NamedTuple):
+    """What a progress callback is told."""
+
+    step: str
+    share: float  # of the current step that is done
+    elapsed: float  # seconds
+
+
+class Clock:
+    """Time limit, interruption and progress of one search.
+
+    Parameters
+    ----------
+    time_limit : float, optional
+        Seconds from now.
+    report : callable, optional
+        Called with a `Progress` between turns.
+    """
+
+    def __init__(self, time_limit: float | None = None, report: Callable[[Progress], Any] | None = None) -> None:
+        self.begun = time.perf_counter()
+        self.time_limit = time_limit
+        self.report = report
+        self.step = ""
+        self.stopped: str | None = None  # why the search was cut short
+
+    @property
+    def elapsed(self) -> float:
+        return time.perf_counter() - self.begun
+
+    def repeat(self, turn: Callable[[int], bool], share: Callable[[], float], size: int = 1024) -> None:
+        """Call `turn` with an amount of work until it returns True, the time is up or the user interrupts.
+
+        The amount adapts to the speed of the machine; how the work is cut into turns never changes a result.
+        """
+        try:
+            while not self._is_over():
+                begun = time.perf_counter()
+                done = turn(size)
+                took = time.perf_counter() - begun
+                if self.report is not None:
+                    self.report(Progress(self.step, 1.0 if done else share(), self.elapsed))
+                if done:
+                    return
+                size = max(1, int(size * min(8.0, max(0.125, TURN_SECONDS / max(took, 1e-9)))))
+        except KeyboardInterrupt:
+            self.stopped = "interrupted"
+
+    def _is_over(self) -> bool:
+        if self.stopped is None and self.time_limit is not None and self.elapsed >= self.time_limit:
+            self.stopped = "time limit"
+        return self.stopped is not None

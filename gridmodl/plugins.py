@@ -1,0 +1,149 @@
+"""Where criteria come from: built-ins and installed plugins, all through one pluggy hook.
+
+A plugin is a module named under the entry-point group ``gridmodl`` that implements `gridmodl_criteria`.
+Plugins load on the first look-up. One that is broken is named in a warning and left out; all else works.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from importlib.metadata import entry_points
+from typing import Any
+
+import pluggy
+
+from gridmodl.terms import PROBLEMS, Criterion, problem_with_class
+
+hookspec = pluggy.HookspecMarker("gridmodl")
+hookimpl = pluggy.HookimplMarker("gridmodl")
+
+
+class PluginWarning(UserWarning):
+    """A plugin, or one criterion of it, was left out."""
+
+
+@hookspec
+def gridmodl_criteria() -> list[type[Criterion]]:  # type: ignore[empty-body]
+    """The criterion classes that a plugin adds."""
+
+
+Registry = dict[str, dict[str, type[Criterion]]]  # name -> problem -> class
+
+
+def _manager() -> pluggy.PluginManager:
+    import gridmodl.criteria as builtin
+
+    manager = pluggy.PluginManager("gridmodl")
+    manager.add_hookspecs(inspect.getmodule(gridmodl_criteria))
+    manager.register(builtin, "gridmodl")
+    for entry in sorted(entry_points(group="gridmodl"), key=lambda entry: entry.name):
+        try:
+            manager.register(entry.load(), entry.name)
+        except Exception as error:
+            _left_out(entry.name, f"{type(error).__name__}: {error}")
+    return manager
+
+
+def _left_out(plugin: str, why: str) -> None:
+    warnings.warn(f"plugin {plugin!r} is left out: {why}", PluginWarning, stacklevel=2)
+
+
+@functools.cache
+def _registry() -> Registry:
+    manager, registry, origin = _manager(), Registry(), dict[tuple[str, str], str]()
+    # Built-ins first, then plugins by name, so that who wins a name never depends on the installation order.
+    implementations = manager.hook.gridmodl_criteria.get_hookimpls()
+    for implementation in sorted(implementations, key=lambda i: (i.plugin_name != "gridmodl", i.plugin_name)):
+        plugin = implementation.plugin_name
+        try:
+            classes = list(implementation.function())
+        except Exception as error:
+            _left_out(plugin, f"its gridmodl_criteria failed with {type(error).__name__}: {error}")
+            continue
+        for cls in classes:
+            wrong = problem_with_class(cls) or _taken(cls, origin)
+            if wrong:
+                _left_out(plugin, wrong)
+                continue
+            for problem in cls.problems:
+                registry.setdefault(cls.name, {})[problem] = cls
+                origin[cls.name, problem] = plugin
+    return registry
+
+
+def _taken(cls: type[Criterion], origin: dict[tuple[str, str], str]) -> str | None:
+    for problem in sorted(cls.problems):
+        if (cls.name, problem) in origin:
+            other = origin[cls.name, problem]
+            return f"criterion {cls.name!r} for problem {problem!r} is already there, from {other!r}"
+    return None
+
+
+def list_criteria(problem: str | None = None) -> list[str]:
+    """Names of the criteria that are installed, in alphabetical order.
+
+    Parameters
+    ----------
+    problem : str, optional
+        Only those that can price this problem, a key of `gridmodl.terms.PROBLEMS`.
+    """
+    if problem is not None and problem not in PROBLEMS:
+        raise ValueError(f"unknown problem {problem!r}; known: {', '.join(PROBLEMS)}")
+    return sorted(name for name, family in _registry().items() if problem is None or problem in family)
+
+
+def get_criterion(name: str, **options: Any) -> Criterion:
+    """The criterion of that name, with its options set.
+
+    Several formulas may share a name, one per problem (``modl`` does); `optimize` picks the one that fits the
+    data, whichever of them this returns.
+
+    Examples
+    --------
+    >>> from gridmodl import get_criterion
+    >>> get_criterion("entropy", alpha=0.7, beta=0.3)
+    Entropy(alpha=0.7, beta=0.3)
+    """
+    family = _family(name)
+    formulas = list(dict.fromkeys(family[problem] for problem in PROBLEMS if problem in family))
+    fitting = [cls for cls in formulas if set(options) <= set(cls.options)]
+    return (fitting or formulas)[0](**options)
+
+
+def criterion_for(criterion: str | Criterion | type[Criterion], problem: str) -> Criterion:
+    """What a user passed as ``criterion=``, as the criterion that prices this problem, or a clear error."""
+    if isinstance(criterion, str):
+        criterion = get_criterion(criterion)
+    if isinstance(criterion, type) and issubclass(criterion, Criterion):
+        criterion = criterion()
+    if not isinstance(criterion, Criterion):
+        raise TypeError(
+            f"criterion must be a name ({', '.join(list_criteria())}) or a gridmodl.Criterion, got {criterion!r}"
+        )
+    wrong = problem_with_class(type(criterion))
+    if wrong:
+        raise TypeError(wrong)
+    if problem in criterion.problems:
+        return criterion
+    # A sibling of the same name may price this problem, with the options the user chose.
+    sibling = _registry().get(criterion.name, {}).get(problem)
+    if sibling is None:
+        can = "; ".join(f"{kind!r} ({PROBLEMS[kind]})" for kind in PROBLEMS if kind in criterion.problems)
+        others = ", ".join(list_criteria(problem))
+        raise ValueError(
+            f"criterion {criterion.name!r} cannot price {problem!r} ({PROBLEMS[problem]}); "
+            f"it prices {can}. Criteria that can: {others}"
+        )
+    defaults = type(criterion).options
+    return sibling(**{name: v for name, v in criterion.chosen.items() if v != defaults[name]})
+
+
+def _family(name: str) -> dict[str, type[Criterion]]:
+    registry = _registry()
+    if not isinstance(name, str):
+        raise TypeError(f"a criterion's name is a string, got {name!r}")
+    if name not in registry:
+        raise ValueError(f"unknown criterion {name!r}; known: {', '.join(sorted(registry))}")
+    return registry[name]

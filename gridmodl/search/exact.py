@@ -1,0 +1,161 @@
+"""The cheapest partition of all, with proof, by dynamic programming over the bounds.
+
+    F(t) = min over s < t of F(s) + price(s, t) + g                                  one run, quadratic in the atoms
+
+The terms that depend on the number of parts only, h(I), are not a price per part. But for every g and I
+
+    cost with I parts  >=  Q(g) + h(I) - g I,      Q(g) = min over all partitions of their prices + g I = F(n)
+
+so a run at slope g bounds the cost of every number of parts at once, and a few slopes leave none that could
+beat the best partition found. Where some are left (h not concave, a limit on the parts, a criterion with `finish`),
+the same recursion goes through the numbers of parts one by one, layer k from layer k - 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.search.moves import Setting, Work, clear, move_entry, part_price, total_cost
+from gridmodl.search.task import Partitioning, Task
+from gridmodl.template import bind
+from gridmodl.terms import finish
+
+# Two costs closer than this share of their size are equal.
+TOLERANCE = 1e-11
+
+
+def proven_optimum(task: Task, start: Partitioning | None = None) -> Partitioning:
+    """The cheapest partition that keeps the limits; `start`, if given, saves runs. Not proven if it was stopped."""
+    return _Programme(task, start if start is not None else task.null()).solve()
+
+
+class _Programme:
+    def __init__(self, task: Task, best: Partitioning) -> None:
+        self.task, self.best = task, best
+        self.n = task.n_atoms
+        self.max_parts = min(task.limits.max_parts, self.n)
+        self.kernel = bind(recursion, task.criterion)
+
+    def solve(self) -> Partitioning:
+        n_layers = self.max_parts
+        if self.task.criterion.finish is finish:
+            n_layers = self._bound_by_slopes()
+        if n_layers > 0 and not self.task.clock.stopped:
+            self._go_through_layers(n_layers)
+        return self.best._replace(proven=self.task.clock.stopped is None)
+
+    def _bound_by_slopes(self) -> int:
+        """Run slopes until no number of parts can win, or no slope excludes one that could; the largest of these."""
+        shared = self._costs(np.zeros(self.max_parts + 1))
+        parts = np.arange(1, self.max_parts + 1)
+        slopes = np.diff(shared)
+        floor = np.full(self.max_parts, -np.inf)
+        tried, slope = set[int](), slopes[0]
+        while True:
+            starts, penalised = self._run(slope)
+            if self.task.clock.stopped:
+                return 0
+            self._offer(starts)
+            floor = np.maximum(floor, penalised + shared[:-1] - slope * parts)
+            may_win = np.flatnonzero(floor < self.best.cost - TOLERANCE * (1.0 + abs(self.best.cost)))
+            if len(may_win) == 0:
+                return 0
+            i = int(may_win[np.argmin(floor[may_win])])
+            best_i = len(self.best.starts) - 1
+            if i in tried or i == best_i:
+                slope = slopes[i]
+                if -i - 1 in tried:  # its own slope was run: no line separates it from the others
+                    return int(may_win[-1]) + 1
+                tried.add(-i - 1)
+            else:
+                slope = 0.75 * (shared[i] - shared[best_i]) / (i - best_i) + 0.25 * slopes[i]
+            tried.add(i)
+
+    def _go_through_layers(self, n_layers: int) -> None:
+        came_from = np.zeros((n_layers, self.n + 1), dtype=np.int32)
+        before = np.full(self.n + 1, np.inf)
+        before[0] = 0.0
+        totals = np.empty(n_layers)
+        for k in range(n_layers):
+            after = np.full(self.n + 1, np.inf)
+            self._fill(0.0, before, after, came_from[k], (k / n_layers, 1.0 / n_layers))
+            if self.task.clock.stopped:
+                return
+            totals[k], before = after[self.n], after
+        costs = self._costs(totals)
+        k = int(np.argmin(costs))
+        self._offer(self._trace(came_from, k))
+
+    def _run(self, slope: float) -> tuple[NDArray[np.int64], float]:
+        best = np.full(self.n + 1, np.inf)
+        best[0] = 0.0
+        came_from = np.zeros((1, self.n + 1), dtype=np.int32)
+        self._fill(slope, best, best, came_from[0], (0.0, 1.0))
+        return self._trace(came_from, None), float(best[self.n])
+
+    def _fill(
+        self, slope: float, before: Any, after: Any, came_from: Any, share: tuple[float, float]
+    ) -> None:
+        """Do one recursion over all bounds, in turns."""
+        task, at = self.task, 1
+
+        def turn(size: int) -> bool:
+            nonlocal at
+            to = min(self.n + 1, at + max(1, 1000 * size // at))
+            self.kernel(task.atoms, task.setting, slope, before, after, came_from, at, to, task.work, task.limits.min_rows)
+            at = to
+            return at > self.n
+
+        task.clock.repeat(turn, lambda: share[0] + share[1] * (at / self.n) ** 2)
+
+    def _trace(self, came_from: NDArray[Any], layer: int | None) -> NDArray[np.int64]:
+        starts, t = [], self.n
+        while t > 0:
+            t = int(came_from[0 if layer is None else layer, t])
+            layer = None if layer is None else layer - 1
+            starts.append(t)
+        return np.array(starts[::-1], dtype=np.int64)
+
+    def _offer(self, starts: NDArray[np.int64]) -> None:
+        if len(starts) <= self.max_parts:
+            found = self.task.priced(starts)
+            if found.cost < self.best.cost:
+                self.best = found
+
+    def _costs(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The cost for 1, 2, ... parts, given the sum of their prices."""
+        costs = np.empty(len(totals))
+        bind(finished, self.task.criterion)(self.task.setting, totals, costs)
+        return costs
+
+
+def finished(setting: Setting, totals: Any, costs: Any) -> None:
+    for i in range(len(totals)):
+        costs[i] = total_cost(setting, totals[i], i + 1)
+
+
+def recursion(
+    atoms: Any, setting: Setting, slope: float, before: Any, after: Any, came_from: Any, at: int, to: int, work: Work,
+    min_rows: int,
+) -> None:  # fmt: skip
+    """after[t] = min over s < t of before[s] + price(s, t) + slope, for t from `at` to `to`; the leftmost s of equals."""
+    first, frozen, counts, rows, values = atoms
+    cell_counts, cell_rows, cell_prices = work.left, work.left_rows, work.left_price
+    n = len(values)
+    for t in range(at, to):
+        cells, n_rows, n_values = 0.0, 0, 0
+        best, best_s = np.inf, 0
+        for s in range(t - 1, -1, -1):
+            for e in range(first[s], first[s + 1]):
+                cells += move_entry(setting, cell_counts, cell_rows, cell_prices, frozen[e], counts[e], rows[e], 1)
+                n_rows += rows[e]
+            n_values += values[s]
+            if n_rows >= min_rows or (s == 0 and t == n):
+                price = before[s] + (cells + part_price(setting, n_rows, n_values)) + slope
+                if price <= best:
+                    best, best_s = price, s
+        after[t], came_from[t] = best, best_s
+        clear(atoms, 0, t, work)

@@ -1,0 +1,202 @@
+"""Greedy merge, carried on to one part; the best partition met on the way is kept (exhaustive merge).
+
+Grid and variable terms change by the same amount whichever two neighbours merge, so the cheapest merge is the one
+with the smallest local delta: one look-up in a tournament tree, and after it two deltas change. N log N in all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gridmodl.atoms import Atoms, coarsen
+from gridmodl.search.moves import Limits, Setting, cell_price, part_price, total_cost
+from gridmodl.search.queue import MAX_LEVELS, build, climb, tree_size, winner
+from gridmodl.search.task import Partitioning, Task
+from gridmodl.template import bind, inlined
+
+# The fields of `Merge.now` (whole numbers) and `Merge.sums`.
+N_PARTS, N_ROOM, N_LEVELS, N_PRICED, N_QUEUED, STEP, BEST_STEP, N_SMALL = range(8)
+PRICE, BEST_COST = range(2)
+
+
+class Merge(NamedTuple):
+    """The state of a merge between two calls of the kernel.
+
+    Small integers, and arrays that the kernel unpacks at its top: twice the bytes took twice the time, and arrays
+    carried in the tuple through helper functions cost 4 x in reference counts.
+    """
+
+    # of each part; one more, with nothing in it, at the end
+    counts: Any  # rows by frozen cell and class
+    rows: Any  # rows by frozen cell
+    values: Any
+    # of each part
+    price: Any
+    joined: Any  # price of its union with the left neighbour
+    left: Any  # neighbours that still live, -1 where there is none
+    right: Any
+    atom: Any  # its first atom
+    tree: Any  # delta of merging it with its right neighbour
+    levels: Any
+    removed: Any  # of each atom, the step at which the bound before it was removed
+    union: Any  # room for the counts of one cell
+    now: Any
+    sums: Any
+
+
+def greedy_merge(task: Task, start: Partitioning | None = None) -> Partitioning:
+    """Merge neighbours from the partition `start`, by default all atoms apart, down to one part.
+
+    Returns the cheapest partition met that keeps the limits; one part always does.
+    """
+    atoms = task.atoms if start is None else coarsen(task.atoms, start.starts)
+    state = _start(atoms, task.n_frozen_cells)
+    steps = bind(merge_steps, task.criterion)
+    # Parts with too few rows merge first: only then can a partition met on the way keep the limit.
+    for small_only in (True, False) if task.limits.min_rows > 1 else (False,):
+        state.now[N_QUEUED] = 0
+        task.clock.repeat(
+            lambda n_steps, small_only=small_only: steps(state, task.setting, task.limits, small_only, n_steps),
+            lambda: 1.0 - state.now[N_PARTS] / len(state.left),
+        )
+    if state.sums[BEST_COST] == np.inf:  # stopped before any partition kept the limits
+        return task.null()
+    kept = np.flatnonzero(state.removed > state.now[BEST_STEP])
+    return task.priced(kept if start is None else start.starts[kept])
+
+
+def _start(atoms: Atoms, n_frozen_cells: int) -> Merge:
+    n, n_classes = len(atoms.values), atoms.counts.shape[1]
+    counts = np.zeros((n + 1, n_frozen_cells, n_classes), dtype=atoms.counts.dtype)
+    rows = np.zeros((n + 1, n_frozen_cells), dtype=np.int64)
+    if n_frozen_cells == 1:
+        counts[:n, 0], rows[:n, 0] = atoms.counts, atoms.rows
+    else:
+        atom_of_entry = np.repeat(np.arange(n), np.diff(atoms.first))
+        counts[atom_of_entry, atoms.frozen], rows[atom_of_entry, atoms.frozen] = atoms.counts, atoms.rows
+    index = np.arange(n, dtype=np.int32)
+    now = np.zeros(8, dtype=np.int64)
+    now[N_PARTS] = now[N_ROOM] = n
+    return Merge(
+        counts=counts,
+        rows=rows,
+        values=np.append(atoms.values, np.int32(0)),
+        price=np.empty(n),
+        joined=np.empty(n),
+        left=index - 1,
+        right=np.append(index[1:], np.int32(-1)),
+        atom=index,
+        tree=np.empty(tree_size(n)),
+        levels=np.zeros(MAX_LEVELS, dtype=np.int64),
+        removed=np.full(n, np.iinfo(np.int32).max, dtype=np.int32),
+        union=np.zeros(n_classes, dtype=np.int64),
+        now=now,
+        sums=np.array([0.0, np.inf]),
+    )
+
+
+def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool, n_steps: int) -> bool:
+    """Do up to `n_steps` steps; True when there is nothing left to merge.
+
+    First each step prices one part, then it queues one part's merge with its right neighbour, then it is a merge. All
+    three need the price of a union, of two parts or of a part and nothing, and one place finds it: every copy of the
+    terms in a kernel costs half a second of compile time.
+    """
+    counts, rows, values, price, joined, left, right, atom, tree, levels, removed, union, now, sums = state
+    nothing, min_rows = len(values) - 1, limits.min_rows
+    for _ in range(n_steps):
+        pricing = now[N_PRICED] < now[N_ROOM]
+        queueing = not pricing and now[N_QUEUED] < now[N_ROOM]
+        if pricing:
+            i = k = now[N_PRICED]
+            now[N_PRICED] += 1
+        elif queueing:
+            i = k = now[N_QUEUED]
+            now[N_QUEUED] += 1
+        else:
+            if now[N_PARTS] == 1 or (now[N_PARTS] <= limits.max_parts and now[N_SMALL] == 0):
+                cost = total_cost(setting, sums[PRICE], now[N_PARTS])
+                if cost <= sums[BEST_COST]:  # of equal costs, the fewest parts
+                    sums[BEST_COST] = cost
+                    now[BEST_STEP] = now[STEP]
+            i = winner(tree, levels, now[N_LEVELS])
+            if tree[i] == np.inf:
+                return True
+            j = right[i]
+            now[STEP] += 1
+            now[N_PARTS] -= 1
+            now[N_SMALL] -= (rows_in(rows, i) < min_rows) + (rows_in(rows, j) < min_rows)
+            removed[atom[j]] = now[STEP]
+            sums[PRICE] += tree[i]
+            price[i] = joined[j]
+            values[i] += values[j]
+            for f in range(counts.shape[1]):
+                rows[i, f] += rows[j, f]
+                for c in range(counts.shape[2]):
+                    counts[i, f, c] += counts[j, f, c]
+            now[N_SMALL] += rows_in(rows, i) < min_rows
+            right[i] = right[j]
+            if right[j] >= 0:
+                left[right[j]] = i
+            tree[j] = np.inf
+            climb(tree, levels, now[N_LEVELS], j)
+            k = np.int64(left[i])
+        # After a merge the pairs on both sides have a new price.
+        for _side in range(1 if pricing or queueing else 2):
+            if k >= 0:
+                j = nothing if pricing else np.int64(right[k])
+                together, n = 0.0, 0
+                if j >= 0:
+                    for f in range(counts.shape[1]):
+                        m = rows[k, f] + rows[j, f]
+                        if m > 0:
+                            for c in range(counts.shape[2]):
+                                union[c] = np.int64(counts[k, f, c]) + counts[j, f, c]
+                            together += cell_price(setting, union, m)
+                            n += m
+                    together += part_price(setting, n, values[k] + values[j])
+                if pricing:
+                    price[k] = together
+                    sums[PRICE] += together
+                    now[N_SMALL] += n < min_rows
+                else:
+                    delta = np.inf
+                    if j >= 0 and not (small_only and rows_in(rows, k) >= min_rows and rows_in(rows, j) >= min_rows):
+                        delta = together - (price[k] + price[j])
+                        joined[j] = together
+                    tree[k] = delta
+                    if not queueing:
+                        climb(tree, levels, now[N_LEVELS], k)
+            k = i
+        if queueing and now[N_QUEUED] == now[N_ROOM]:
+            now[N_LEVELS] = build(tree, levels, now[N_ROOM])
+        # Half of the room is empty: close the gaps, so that what is left stays in the cache.
+        if not pricing and not queueing and 2 * now[N_PARTS] < now[N_ROOM] and now[N_ROOM] > 64:
+            compact(state)
+            now[N_ROOM] = now[N_PRICED] = now[N_QUEUED] = now[N_PARTS]
+            now[N_LEVELS] = build(tree, levels, now[N_ROOM])
+    return False
+
+
+@inlined
+def rows_in(rows: Any, i: int) -> int:
+    n = 0
+    for f in range(rows.shape[1]):
+        n += rows[i, f]
+    return n
+
+
+def compact(state: Merge) -> None:
+    """Renumber the parts that live, so that no gap is between them."""
+    counts, rows, values, price, joined, left, right, atom, tree = state[:9]
+    i = 0
+    for k in range(state.now[N_PARTS]):
+        for f in range(counts.shape[1]):
+            rows[k, f] = rows[i, f]
+            for c in range(counts.shape[2]):
+                counts[k, f, c] = counts[i, f, c]
+        values[k], price[k], joined[k], atom[k], tree[k] = values[i], price[i], joined[i], atom[i], tree[i]
+        i = right[i]
+        left[k], right[k] = k - 1, k + 1 if i >= 0 else -1

@@ -1,0 +1,162 @@
+"""What a move costs: the only file that prices intervals, cuts and merges.
+
+An interval costs its part term plus the sum over its cells. The grid and variable terms depend on the number
+of parts alone; every move that changes it by as much shares their change.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gridmodl.template import inlined
+from gridmodl.terms import Cell, Part, Shape, Variable, cell, finish, grid, part, variable
+
+
+class Frozen(NamedTuple):
+    """What the other variables of the grid are, while one is searched; a variable alone has none."""
+
+    n_variables: int = 1  # all of them, the searched one included
+    n_informative: int = 0
+    n_cells: float = 1.0  # cells of the frozen grid, empty ones included
+    n_target_parts: int = 0
+    price: float = 0.0  # their variable and part terms
+
+
+class Setting(NamedTuple):
+    """All that a price depends on besides the rows."""
+
+    p: Any
+    variable: Variable
+    frozen: Frozen
+
+
+class Work(NamedTuple):
+    """Counts of the cells of two neighbouring intervals, by frozen cell; all zero between calls."""
+
+    left: Any
+    right: Any
+    left_rows: Any
+    right_rows: Any
+    left_price: Any
+    right_price: Any
+
+
+class Limits(NamedTuple):
+    """Constraints on the partition."""
+
+    max_parts: int
+    min_rows: int
+
+
+@inlined
+def cell_price(setting: Setting, counts: Any, rows: int) -> float:
+    labelled = 0
+    for n in counts:
+        labelled += n
+    return cell(setting.p, Cell(counts, rows, rows - labelled))
+
+
+@inlined
+def part_price(setting: Setting, rows: int, values: int) -> float:
+    return part(setting.p, setting.variable, Part(rows, values), setting.frozen.n_target_parts)
+
+
+@inlined
+def total_cost(setting: Setting, parts_price: float, n_parts: int) -> float:
+    """The cost of a grid whose searched variable has `n_parts` parts that cost `parts_price` in all."""
+    frozen = setting.frozen
+    shape = Shape(
+        frozen.n_variables, frozen.n_informative + (1 if n_parts > 1 else 0), frozen.n_cells * float(n_parts)
+    )
+    shared = grid(setting.p, shape) + variable(setting.p, setting.variable, n_parts) + frozen.price
+    return finish(setting.p, parts_price + shared, shape)
+
+
+@inlined
+def move_entry(setting: Setting, counts: Any, rows: Any, prices: Any, f: int, more: Any, n: int, sign: int) -> float:
+    """Add an entry to a cell, or take it out; the change of the cell's price."""
+    for j in range(len(more)):
+        counts[f, j] += sign * more[j]
+    rows[f] += sign * n
+    price = cell_price(setting, counts[f], rows[f]) if rows[f] > 0 else 0.0
+    change = price - prices[f]
+    prices[f] = price
+    return change
+
+
+def clear(atoms: Any, lo: int, hi: int, work: Work) -> None:
+    """Forget atoms `lo` to `hi`."""
+    first, frozen = atoms.first, atoms.frozen
+    left, right, left_rows, right_rows, left_price, right_price = work
+    for e in range(first[lo], first[hi]):
+        f = frozen[e]
+        if left_rows[f] + right_rows[f] > 0:  # not cleared by an earlier entry
+            for c in range(left.shape[1]):
+                left[f, c] = right[f, c] = 0
+            left_rows[f] = right_rows[f] = 0
+            left_price[f] = right_price[f] = 0.0
+
+
+def load(atoms: Any, setting: Setting, lo: int, hi: int, work: Work) -> tuple[float, int, int]:
+    """Put the interval of atoms `lo` to `hi` on the right: the price of its cells, its rows and its values."""
+    first, frozen, counts, rows, values = atoms
+    right, right_rows, right_price, marks = work.right, work.right_rows, work.right_price, work.left_rows
+    begin, end = first[lo], first[hi]
+    price, n_rows, n_values = 0.0, 0, 0
+    for e in range(begin, end):
+        f = frozen[e]
+        for c in range(counts.shape[1]):
+            right[f, c] += counts[e, c]
+        right_rows[f] += rows[e]
+        n_rows += rows[e]
+    for e in range(begin, end):
+        f = frozen[e]
+        if marks[f] == 0:  # not priced yet
+            marks[f] = 1
+            right_price[f] = cell_price(setting, right[f], right_rows[f])
+            price += right_price[f]
+    for e in range(begin, end):
+        marks[frozen[e]] = 0
+    for a in range(lo, hi):
+        n_values += values[a]
+    return price, n_rows, n_values
+
+
+def best_cut(atoms: Any, setting: Setting, lo: int, hi: int, work: Work, min_rows: int) -> tuple[float, float, int]:
+    """Scan the interval of atoms `lo` to `hi`: its price, the lowest price of two parts of it, and their bound.
+
+    One pass prices every cut: each moves one atom from right to left. Where no cut leaves both parts `min_rows`
+    rows, an infinite price and bound `lo`.
+    """
+    whole, all_rows, all_values = load(atoms, setting, lo, hi, work)
+    first, frozen, counts, rows, values = atoms
+    left, right, left_rows, right_rows, left_price, right_price = work
+    both, best, bound = whole, np.inf, lo
+    n_rows, n_values = 0, 0
+    for a in range(lo, hi - 1):
+        for e in range(first[a], first[a + 1]):
+            both += move_entry(setting, left, left_rows, left_price, frozen[e], counts[e], rows[e], 1)
+            both += move_entry(setting, right, right_rows, right_price, frozen[e], counts[e], rows[e], -1)
+            n_rows += rows[e]
+        n_values += values[a]
+        if n_rows >= min_rows and all_rows - n_rows >= min_rows:
+            price = both + part_price(setting, n_rows, n_values)
+            price += part_price(setting, all_rows - n_rows, all_values - n_values)
+            if price < best:
+                best, bound = price, a + 1
+    clear(atoms, lo, hi, work)
+    return whole + part_price(setting, all_rows, all_values), best, bound
+
+
+def price_partition(atoms: Any, setting: Setting, starts: Any, work: Work) -> float:
+    """The cost of the partition whose parts begin at atoms `starts`, from nothing."""
+    total = 0.0
+    for i in range(len(starts)):
+        lo = starts[i]
+        hi = starts[i + 1] if i + 1 < len(starts) else len(atoms.values)
+        price, rows, values = load(atoms, setting, lo, hi, work)
+        total += price + part_price(setting, rows, values)
+        clear(atoms, lo, hi, work)
+    return total_cost(setting, total, len(starts))

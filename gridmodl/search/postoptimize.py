@@ -1,0 +1,144 @@
+"""Post-optimization: local moves around a partition until none makes it cheaper.
+
+    split                one part in two
+    merge                two neighbours in one
+    merge-split          two neighbours in one, cut anew at its best place (this shifts their bound)
+    merge-merge-split    three neighbours in one, cut anew at its best place
+
+All come from one scan of an interval, `best_cut`, and a scan is kept until its interval is gone. The moves around
+each part are tried in turn, left to right, the best one that gains is made, and so on until a whole sweep gains nothing:
+a sweep costs O(parts), where the best move of all would cost that for a single move.
+
+After M. Boullé, "MODL: a Bayes optimal discretization method for continuous attributes", 2006.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gridmodl.search.moves import Limits, Setting, Work, best_cut, total_cost
+from gridmodl.search.task import Partitioning, Task
+from gridmodl.template import bind
+
+# A gain smaller than this share of the prices is rounding.
+LEAST_GAIN = 1e-12
+
+# The fields of `Sweep.now` and `Sweep.sums`.
+AT, N_PARTS, HAS_GAINED, BEGUN = range(4)
+PRICE, COST = range(2)
+
+
+class Sweep(NamedTuple):
+    """The state of the post-optimization between two calls of the kernel; arrays are by the first atom of a part."""
+
+    end: Any  # first atom of the part that follows
+    before: Any  # first atom of the part before
+    scanned: Any  # end of the span of 1, 2 or 3 parts from here that was scanned last; 0 if none
+    whole: Any  # price of that span
+    cut_price: Any  # its lowest price in two parts
+    cut: Any  # and their bound
+    now: Any
+    sums: Any
+
+
+def improve(task: Task, start: Partitioning) -> Partitioning:
+    """The partition that local moves lead to from `start`, which keeps the limits."""
+    n = task.n_atoms
+    state = Sweep(
+        end=np.zeros(n, dtype=np.int32),
+        before=np.zeros(n, dtype=np.int32),
+        scanned=np.zeros((3, n), dtype=np.int32),
+        whole=np.empty((3, n)),
+        cut_price=np.empty((3, n)),
+        cut=np.empty((3, n), dtype=np.int32),
+        now=np.zeros(4, dtype=np.int64),
+        sums=np.zeros(2),
+    )
+    state.now[N_PARTS] = len(start.starts)
+    state.end[start.starts] = np.append(start.starts[1:], n)
+    state.before[start.starts] = np.append(-1, start.starts[:-1])
+    kernel = bind(sweep, task.criterion)
+    task.clock.repeat(
+        lambda n_parts: kernel(state, task.atoms, task.setting, task.limits, task.work, n_parts),
+        lambda: state.now[AT] / n,
+        size=1,
+    )
+    starts = [0]
+    while state.end[starts[-1]] < n:
+        starts.append(int(state.end[starts[-1]]))
+    found = task.priced(starts)
+    return found if found.cost < start.cost else start
+
+
+def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work, n_parts: int) -> bool:
+    """Try the moves around so many parts; True when a whole sweep has gained nothing."""
+    end, before, scanned, whole, cut_price, cut, now, sums = state
+    n = len(end)
+    for _ in range(n_parts):
+        if now[AT] == n:
+            if now[BEGUN] == 1 and now[HAS_GAINED] == 0:
+                return True
+            now[AT], now[HAS_GAINED] = 0, 0
+            if now[BEGUN] == 0:
+                now[BEGUN] = 1
+                sums[COST] = total_cost(setting, sums[PRICE], now[N_PARTS])
+        a = now[AT]
+        b = np.int64(end[a])
+        c = np.int64(end[b]) if b < n else b
+        d = np.int64(end[c]) if c < n else c
+        # Scan what is not known: the three parts, the first two together, all three together.
+        for span in range(5 if now[BEGUN] == 1 else 1):
+            lo = b if span == 1 else (c if span == 2 else a)
+            hi = b if span == 0 else (c if span in (1, 3) else d)
+            if (span == 3 and b == c) or (span == 4 and c == d):
+                continue
+            row = max(span - 2, 0)
+            if lo < hi and scanned[row, lo] != hi:
+                whole[row, lo], cut_price[row, lo], cut[row, lo] = best_cut(
+                    atoms, setting, lo, hi, work, limits.min_rows
+                )
+                scanned[row, lo] = hi
+        if now[BEGUN] == 0:  # the first sweep only adds up the prices
+            sums[PRICE] += whole[0, a]
+            now[AT] = b
+            continue
+        first = whole[0, a]
+        second = whole[0, b] if b < c else np.inf
+        third = whole[0, c] if c < d else np.inf
+        best, best_price, best_move = sums[COST], sums[PRICE], -1
+        least = LEAST_GAIN * (abs(sums[PRICE]) + abs(sums[COST]))
+        for move in range(4):
+            more, price = 0, np.inf
+            if move == 0 and b - a > 1 and now[N_PARTS] < limits.max_parts:
+                more, price = 1, sums[PRICE] - first + cut_price[0, a]
+            elif move == 1 and b < c:
+                more, price = -1, sums[PRICE] - first - second + whole[1, a]
+            elif move == 2 and b < c:
+                more, price = 0, sums[PRICE] - first - second + cut_price[1, a]
+            elif move == 3 and c < d:
+                more, price = -1, sums[PRICE] - first - second - third + cut_price[2, a]
+            if price < np.inf:
+                cost = total_cost(setting, price, now[N_PARTS] + more)
+                if cost < best - least:
+                    best, best_price, best_move = cost, price, move
+        if best_move < 0:
+            now[AT] = b
+            continue
+        sums[COST], sums[PRICE], now[HAS_GAINED] = best, best_price, 1
+        now[N_PARTS] += 1 if best_move == 0 else (0 if best_move == 2 else -1)
+        last = b if best_move == 0 else (d if best_move == 3 else c)
+        bound = np.int64(cut[0, a] if best_move == 0 else (cut[1, a] if best_move == 2 else cut[2, a]))
+        if best_move == 1:
+            bound = a
+        end[a] = last
+        if bound > a:
+            end[a], end[bound], before[bound] = bound, last, a
+        if last < n:
+            before[last] = bound
+        # Go back to the parts whose neighbours have changed.
+        for _back in range(2):
+            if now[AT] > 0:
+                now[AT] = before[now[AT]]
+    return False

@@ -1,0 +1,66 @@
+"""What every search step is given, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.atoms import Atoms
+from gridmodl.clock import Clock
+from gridmodl.search.moves import Limits, Setting, Work, price_partition
+from gridmodl.template import bind
+from gridmodl.terms import Criterion
+
+
+class Partitioning(NamedTuple):
+    """A partition of the atoms of one variable, with its cost."""
+
+    starts: NDArray[np.int64]  # first atom of each part
+    cost: float
+    proven: bool = False  # no partition that keeps the limits is cheaper
+
+
+@dataclass(frozen=True)
+class Task:
+    """One variable to partition."""
+
+    atoms: Atoms
+    setting: Setting
+    criterion: type[Criterion]
+    limits: Limits
+    clock: Clock = field(default_factory=Clock)
+
+    @property
+    def n_atoms(self) -> int:
+        return len(self.atoms.values)
+
+    @cached_property
+    def n_frozen_cells(self) -> int:
+        return int(self.atoms.frozen.max()) + 1
+
+    @cached_property
+    def work(self) -> Work:
+        n_cells, n_classes = self.n_frozen_cells, self.atoms.counts.shape[1]
+        counts, rows = (n_cells, n_classes), n_cells
+        return Work(
+            np.zeros(counts, dtype=np.int64),
+            np.zeros(counts, dtype=np.int64),
+            np.zeros(rows, dtype=np.int64),
+            np.zeros(rows, dtype=np.int64),
+            np.zeros(rows),
+            np.zeros(rows),
+        )
+
+    def priced(self, starts: Any, proven: bool = False) -> Partitioning:
+        """A partition with its cost, computed from nothing."""
+        starts = np.ascontiguousarray(starts, dtype=np.int64)
+        cost = bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.work)
+        return Partitioning(starts, cost, proven)
+
+    def null(self) -> Partitioning:
+        """All atoms in one part."""
+        return self.priced([0])

@@ -1,0 +1,255 @@
+"""What a criterion is: terms that price a grid, and the records those terms may see.
+
+    cost = finish( grid + sum over variables + sum over parts + sum over non-empty cells )
+
+Each term is a plain function of plain numbers, so it can be read, tested and priced without a compiler;
+`gridmodl.template` compiles it into the searches. A term is handed only what it may depend on, so a
+criterion cannot break additivity by accident. A term that a criterion leaves out is free.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections import namedtuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+PROBLEMS = {
+    "classes": "one input column, class target",
+    "grid": "two or more input columns, class target",
+    "joint": "no target",
+    "grouped": "one input column, classes in groups",
+    "numerical": "one input column, numerical target",
+    "semi": "one input column, some rows unlabelled",
+}
+
+
+class Shape(NamedTuple):
+    """The sizes of a grid, all that `grid` and `finish` may depend on."""
+
+    n_variables: int  # the inputs; all of them where there is no target
+    n_informative: int  # those with more than one part
+    n_cells: float  # product of the numbers of parts, empty cells included; a float, as it can be huge
+
+
+class Variable(NamedTuple):
+    """One variable, whatever its partition."""
+
+    categorical: bool
+    is_target: bool
+    n_values: int
+    log_value_factorials: float  # sum over its values of log n_v!
+    constant: float  # the criterion's own, see `Criterion.variable_constant`
+    log_groupings: Any  # log B(n_values, i) at index i; empty for a numerical variable
+
+
+class Part(NamedTuple):
+    """One part of a variable: statistics that add up when parts merge."""
+
+    rows: int
+    values: int
+
+
+class Cell(NamedTuple):
+    """One non-empty cell."""
+
+    counts: Any  # rows of each class; a single entry where there are no classes
+    rows: int
+    unlabelled: int  # rows without a class; rows = sum of counts + unlabelled
+
+
+class Problem(NamedTuple):
+    """What `Criterion.params` may read of the data."""
+
+    kind: str  # a key of PROBLEMS
+    n_rows: int
+    n_variables: int
+    class_rows: Any  # rows of each class, an array of integers; empty where there are no classes
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.class_rows)
+
+
+def grid(p: Any, shape: Shape) -> float:
+    """Price of the sizes of the grid."""
+    return 0.0
+
+
+def variable(p: Any, variable: Variable, n_parts: int) -> float:
+    """Price of cutting one variable into `n_parts` parts."""
+    return 0.0
+
+
+def part(p: Any, variable: Variable, part: Part, n_target_parts: int) -> float:
+    """Price of one part; `n_target_parts` is the number of groups or intervals of a searched target, else 0."""
+    return 0.0
+
+
+def cell(p: Any, cell: Cell) -> float:
+    """Price of one non-empty cell."""
+    return 0.0
+
+
+def finish(p: Any, total: float, shape: Shape) -> float:
+    """The cost, from the sum of all terms; for a given shape it must grow with `total`."""
+    return total
+
+
+TERMS = (grid, variable, part, cell, finish)
+
+
+class Criterion:
+    """A cost function, written as terms; subclass it, name it, and return it from `gridmodl_criteria`.
+
+    Class attributes
+    ----------------
+    name : str
+        What a user passes as ``criterion=``.
+    problems : set of str
+        The problems it can price, keys of `gridmodl.terms.PROBLEMS`.
+    options : dict, optional
+        Name and default of each option. The default's type (bool, int or float) is the option's type. A
+        term reads option ``alpha`` as ``p.alpha``.
+    constants : dict, optional
+        Name and type (int, float or numpy.ndarray) of what `params` adds to ``p``.
+    joins_pure_runs : bool, optional
+        Whether some cheapest partition of a numerical variable never cuts between neighbouring values that
+        hold only rows of one and the same class. Searches then look at fewer bounds. `check_criterion` tests it.
+
+    Every term sees ``p``, a record of ``n_rows``, ``n_classes``, ``n_variables``, ``log_rows``,
+    ``class_rows``, the options, and the constants. ``p.n_classes`` is the number of classes, never
+    ``len(cell.counts)``.
+    """
+
+    name: ClassVar[str]
+    problems: ClassVar[set[str]]
+    options: ClassVar[Mapping[str, bool | int | float]] = {}
+    constants: ClassVar[Mapping[str, type]] = {}
+    joins_pure_runs: ClassVar[bool] = False
+
+    grid = staticmethod(grid)
+    variable = staticmethod(variable)
+    part = staticmethod(part)
+    cell = staticmethod(cell)
+    finish = staticmethod(finish)
+
+    def __init__(self, **options: bool | int | float) -> None:
+        for option in options:
+            if option not in self.options:
+                known = ", ".join(sorted(self.options)) or "none"
+                raise TypeError(f"criterion {self.name!r} has no option {option!r}; its options: {known}")
+        self.chosen = {
+            option: _typed(self.name, option, options.get(option, default), type(default))
+            for option, default in self.options.items()
+        }
+        self.check_options()
+
+    def check_options(self) -> None:
+        """Raise ValueError if ``self.chosen`` holds an option out of its range."""
+
+    def params(self, problem: Problem) -> Mapping[str, Any]:
+        """The declared `constants`, computed once per data set."""
+        return {}
+
+    def variable_constant(self, problem: Problem, variable: Variable) -> float:
+        """A number of the criterion's own for one variable, given to its terms as ``variable.constant``."""
+        return 0.0
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{name}={value!r}" for name, value in self.chosen.items())
+        return f"{type(self).__name__}({chosen})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.chosen == other.chosen  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(self.chosen.items())))
+
+
+def params_record(criterion: Criterion, problem: Problem) -> Any:
+    """``p``: one record of canonical types, so that no value of any option or size ever recompiles a kernel."""
+    own = {name: _typed(criterion.name, name, value, type(value)) for name, value in criterion.chosen.items()}
+    computed = criterion.params(problem)
+    if set(computed) != set(criterion.constants):
+        raise TypeError(
+            f"params of criterion {criterion.name!r} returned {sorted(computed)}, "
+            f"but its `constants` declare {sorted(criterion.constants)}"
+        )
+    for name, kind in criterion.constants.items():
+        own[name] = _typed(criterion.name, name, computed[name], kind)
+    names = tuple(sorted(own))
+    return _record_class("|".join(("Params", *names)))(
+        int(problem.n_rows),
+        int(problem.n_classes),
+        int(problem.n_variables),
+        math.log(problem.n_rows),
+        _typed(criterion.name, "class_rows", problem.class_rows, np.ndarray),
+        *(own[name] for name in names),
+    )
+
+
+_CORE_FIELDS = ("n_rows", "n_classes", "n_variables", "log_rows", "class_rows")
+
+
+@functools.cache
+def _record_class(qualname: str) -> Any:
+    """The record class of a set of field names, found again by its name alone.
+
+    Numba's disk cache pickles the classes of a kernel's arguments by reference. A class made on the fly can
+    be found again in a new process because its name spells its fields: see `__getattr__` below.
+    """
+    cls = namedtuple("Params", (*_CORE_FIELDS, *qualname.split("|")[1:]))  # type: ignore[misc]
+    cls.__name__ = cls.__qualname__ = qualname
+    cls.__module__ = __name__
+    return cls
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("Params|") or name == "Params":
+        return _record_class(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _typed(criterion: str, name: str, value: Any, kind: type) -> Any:
+    """`value` as exactly `kind`: 1 and 1.0, or a float32 array, would each compile every kernel anew."""
+    if kind is np.ndarray:
+        array = np.array(value, order="C")  # a copy: read-only arrays are another type to the compiler
+        return array.astype(np.int64 if array.dtype.kind in "iub" else np.float64)
+    if kind not in (bool, int, float):
+        raise TypeError(f"{name!r} of criterion {criterion!r} is declared {kind!r}; use bool, int, float or numpy.ndarray")
+    if kind is not bool and isinstance(value, bool):
+        raise TypeError(f"{name!r} of criterion {criterion!r} must be {kind.__name__}, got {value!r}")
+    try:
+        typed = kind(value)
+    except (TypeError, ValueError):
+        typed = None
+    if typed is None or typed != value:
+        raise TypeError(f"{name!r} of criterion {criterion!r} must be {kind.__name__}, got {value!r}")
+    return typed
+
+
+def problem_with_class(cls: Any) -> str | None:
+    """What is wrong with a criterion class as written, in words, or None."""
+    if not (isinstance(cls, type) and issubclass(cls, Criterion)):
+        return f"{cls!r} is not a subclass of gridmodl.Criterion"
+    name, problems = getattr(cls, "name", None), getattr(cls, "problems", None)
+    if not isinstance(name, str) or not name:
+        return f"{cls.__name__} has no `name`"
+    if not problems or isinstance(problems, str) or not set(problems) <= set(PROBLEMS):
+        return f"criterion {name!r} declares problems {problems!r}; known: {', '.join(PROBLEMS)}"
+    for term in TERMS:
+        written = inspect.getattr_static(cls, term.__name__)
+        if not isinstance(written, staticmethod):
+            return f"term {term.__name__!r} of criterion {name!r} must be a @staticmethod"
+        wanted, given = (list(inspect.signature(f).parameters) for f in (term, written.__func__))
+        if len(wanted) != len(given):
+            return (
+                f"term {term.__name__!r} of criterion {name!r} takes {len(given)} arguments ({', '.join(given)}); "
+                f"it must take {len(wanted)} ({', '.join(wanted)})"
+            )
+    return None
