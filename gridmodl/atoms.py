@@ -78,7 +78,7 @@ def coarsen(atoms: Atoms, starts: NDArray[np.int64]) -> Atoms:
     """The parts that begin at atoms `starts`, as atoms."""
     part = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(atoms.values))))
     part_of_entry = np.repeat(part, np.diff(atoms.first))
-    order = np.lexsort((atoms.frozen, part_of_entry))
+    order = np.lexsort((atoms.frozen, part_of_entry)) if atoms.frozen.any() else slice(None)
     part_of_entry, frozen = part_of_entry[order], atoms.frozen[order]
     is_new = np.append(True, (np.diff(part_of_entry) != 0) | (np.diff(frozen) != 0))
     begins = np.flatnonzero(is_new)
@@ -86,9 +86,9 @@ def coarsen(atoms: Atoms, starts: NDArray[np.int64]) -> Atoms:
     return Atoms(
         first,
         frozen[begins],
-        np.add.reduceat(atoms.counts[order], begins, axis=0),
+        np.add.reduceat(atoms.counts[order], begins, axis=0, dtype=atoms.counts.dtype),
         np.add.reduceat(atoms.rows[order], begins),
-        np.add.reduceat(atoms.values, starts),
+        np.add.reduceat(atoms.values, starts, dtype=atoms.values.dtype),
     )
 
 

@@ -41,28 +41,30 @@ class Uses(NamedTuple):
 class Reachable:
     """All plain functions that `kernel` can reach, with `terms` in place of the free ones."""
 
-    def __init__(self, kernel: Callable[..., Any], terms: Mapping[Any, Any]) -> None:
+    def __init__(self, kernel: Callable[..., Any], terms: Mapping[Any, Any], inline: bool = False) -> None:
         self.terms = terms
         self.uses: dict[Any, Uses] = {}  # in the order met, the kernel first
         self.inlined: set[Any] = set()
-        self._visit(kernel, inline=False)
+        self._visit(kernel, inline, ())
 
     def meaning(self, value: Any) -> Any:
         """`value`, or the criterion's term where it is a free one."""
         return self.terms.get(value, value) if isinstance(value, types.FunctionType) else value
 
-    def _visit(self, function: Any, inline: bool) -> None:
+    def _visit(self, function: Any, inline: bool, callers: tuple[Any, ...]) -> None:
+        if function in callers:
+            raise TermError(f"{function.__qualname__} calls itself, which a kernel cannot do; write a loop")
         # Terms, and all that they call, are copied into the kernel; other helpers where they ask for it.
         inline = inline or function in self.terms.values() or getattr(function, "inlined", False)
+        if function in self.uses and (not inline or function in self.inlined):
+            return
         if inline:
             self.inlined.add(function)
-        if function in self.uses:
-            return
-        self.uses[function] = uses = _uses(function)
-        for value in (*uses.names.values(), *uses.closure):
+        self.uses.setdefault(function, _uses(function))
+        for value in (*self.uses[function].names.values(), *self.uses[function].closure):
             called = self.meaning(value)
             if isinstance(called, types.FunctionType) and not _is_known(called):
-                self._visit(called, inline)
+                self._visit(called, inline, (*callers, function))
 
 
 def digest(reachable: Reachable, options: Mapping[str, Any]) -> str:
@@ -105,7 +107,9 @@ def _uses(function: Any) -> Uses:
 
 def _global_names(code: types.CodeType) -> Iterator[tuple[str, list[str]]]:
     """Global names that the code loads, each with the attributes it takes of it at once."""
-    instructions = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "PRECALL", "NOP", "EXTENDED_ARG")]
+    instructions = [
+        i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "PRECALL", "NOP", "EXTENDED_ARG")
+    ]
     for i, instruction in enumerate(instructions):
         if instruction.opname == "LOAD_GLOBAL":
             chain = []
@@ -121,9 +125,7 @@ def _global_names(code: types.CodeType) -> Iterator[tuple[str, list[str]]]:
 
 def _code_token(code: types.CodeType, doc: str | None) -> str:
     constants = code.co_consts[1:] if doc is not None and code.co_consts[:1] == (doc,) else code.co_consts
-    tokens = [
-        _code_token(c, None) if isinstance(c, types.CodeType) else f"{type(c).__name__} {c!r}" for c in constants
-    ]
+    tokens = [_code_token(c, None) if isinstance(c, types.CodeType) else f"{type(c).__name__} {c!r}" for c in constants]
     arguments = (code.co_argcount, code.co_kwonlyargcount, code.co_flags)
     return repr((code.co_code, code.co_names, code.co_varnames, code.co_freevars, arguments, tokens))
 

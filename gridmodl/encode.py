@@ -129,7 +129,11 @@ def _codes_of(array: NDArray[Any]) -> Classes:
         # Small integers: a look-up table instead of a sort, 4 ms instead of 9 for a million rows.
         low, high = int(array.min()), int(array.max())
         if high - low < max(1024, len(array) // 4):
-            offset = array.astype(np.int64) - low if array.dtype.kind != "u" else (array - array.dtype.type(low)).astype(np.int64)
+            offset = (
+                array.astype(np.int64) - low
+                if array.dtype.kind != "u"
+                else (array - array.dtype.type(low)).astype(np.int64)
+            )
             present = np.bincount(offset, minlength=high - low + 1) > 0
             codes = (np.cumsum(present, dtype=np.int32) - 1).astype(np.int32)[offset]
             return Classes((np.flatnonzero(present) + low).astype(array.dtype), codes)
@@ -178,7 +182,9 @@ def _as_array(data: Any, what: str) -> NDArray[Any]:
 
 def _mixes_text(data: Any) -> bool:
     """Whether a list that numpy turned into text was not all text: [1, 'a'] is not ['1', 'a']."""
-    return isinstance(data, (list, tuple)) and any(not isinstance(v, (str, bytes, np.ndarray, list, tuple)) for v in data)
+    return isinstance(data, (list, tuple)) and any(
+        not isinstance(v, (str, bytes, np.ndarray, list, tuple)) for v in data
+    )
 
 
 def _is_text(array: NDArray[Any]) -> bool:

@@ -51,7 +51,10 @@ class Partition:
         apart = self._n_missing_bounds
         shown = _shown(self.bounds[apart:])
         edges = ["-inf", *shown, "inf"]
-        labels = [f"]{lo}, {hi}{']' if i < len(shown) else '['}" for i, (lo, hi) in enumerate(zip(edges, edges[1:], strict=False))]
+        labels = [
+            f"]{lo}, {hi}{']' if i < len(shown) else '['}"
+            for i, (lo, hi) in enumerate(zip(edges, edges[1:], strict=False))
+        ]
         if not apart and self.missing == 0:
             labels[0] += " or missing"
         return ["missing"] * apart + labels
@@ -89,8 +92,12 @@ def _as_type_of(bounds: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind == "f":
         up = np.ceil(np.where(np.isnan(values), 0.0, values))
         inside = np.where((up >= -(2.0**63)) & (up < 2.0**63), up, 0.0).astype(np.int64)
-        return np.where(up >= float(info.max), info.max, np.where(up <= float(info.min), info.min, inside.astype(bounds.dtype)))
-    return np.clip(values, max(info.min, np.iinfo(values.dtype).min), min(info.max, np.iinfo(values.dtype).max)).astype(bounds.dtype)
+        return np.where(
+            up >= float(info.max), info.max, np.where(up <= float(info.min), info.min, inside.astype(bounds.dtype))
+        )
+    return np.clip(values, max(info.min, np.iinfo(values.dtype).min), min(info.max, np.iinfo(values.dtype).max)).astype(
+        bounds.dtype
+    )
 
 
 def _shown(bounds: NDArray[Any]) -> list[str]:
@@ -191,7 +198,10 @@ def _table(partition: Partition, classes: NDArray[Any]) -> list[str]:
         rows.append([label, str(n), *(f"{counts[j] / n:.1%}" if n else "" for j in order)])
     widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
     lines = [
-        "  " + "  ".join(text.ljust(w) if i == 0 else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True)))
+        "  "
+        + "  ".join(
+            text.ljust(w) if i == 0 else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True))
+        )
         for row in rows
     ]
     if partition.n_parts > MAX_SHOWN:

@@ -237,7 +237,11 @@ def _given_partition(name: str, given: Any) -> Partition:
         raise TypeError(f"the bounds of {name!r} must be a list of numbers, got {given!r}")
     if bounds.dtype.kind != "f":
         exact = bounds.astype(np.float64)
-        bounds = exact if len(bounds) == 0 or all(int(a) == b for a, b in zip(exact, bounds.tolist(), strict=True)) else bounds
+        bounds = (
+            exact
+            if len(bounds) == 0 or all(int(a) == b for a, b in zip(exact, bounds.tolist(), strict=True))
+            else bounds
+        )
     inner = bounds[1:] if bounds.dtype.kind == "f" and len(bounds) and np.isnan(bounds[0]) else bounds
     if not np.all(inner[1:] > inner[:-1]) or (inner.dtype.kind == "f" and np.isnan(inner).any()):
         raise ValueError(f"the bounds of {name!r} must ascend, got {given!r}")

@@ -45,6 +45,10 @@ def check_terms(criterion: Criterion, p: Any, facts: Variable, counts: NDArray[n
         try:
             price = getattr(criterion, term)(*arguments)
         except Exception as error:
-            raise TermError(f"term {term!r} of criterion {criterion.name!r} failed: {type(error).__name__}: {error}") from error
+            raise TermError(
+                f"term {term!r} of criterion {criterion.name!r} failed: {type(error).__name__}: {error}"
+            ) from error
         if not isinstance(price, numbers.Real) or price != price:
-            raise TermError(f"term {term!r} of criterion {criterion.name!r} returned {price!r}; a term returns a number")
+            raise TermError(
+                f"term {term!r} of criterion {criterion.name!r} returned {price!r}; a term returns a number"
+            )

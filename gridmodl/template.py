@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,9 +62,7 @@ def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -
 @functools.cache
 def _bind(kernel: Callable[..., Any], criterion: type[Criterion] | None) -> Any:
     terms = {free: getattr(criterion, free.__name__) for free in TERMS} if criterion is not None else {}
-    reachable = Reachable(kernel, terms)
-    function = _Binder(reachable).copy(kernel)
-    function.__qualname__ = f"{kernel.__qualname__}-{digest(reachable, JIT_OPTIONS)}"
+    function = _Binder(terms, _helpers(criterion)).copy(kernel)
     try:
         return numba.njit(cache=True, **JIT_OPTIONS)(function)
     except RuntimeError as error:
@@ -72,6 +70,11 @@ def _bind(kernel: Callable[..., Any], criterion: type[Criterion] | None) -> Any:
             raise
         _warn_uncached()
         return numba.njit(**JIT_OPTIONS)(function)
+
+
+@functools.cache
+def _helpers(criterion: type[Criterion] | None) -> dict[Any, Any]:
+    return {}
 
 
 @functools.cache
@@ -85,32 +88,39 @@ def _warn_uncached() -> None:
 
 
 class _Binder:
-    """Copies functions so that the functions they call are the compiled copies of one binding."""
+    """Copies functions so that the functions they call are the compiled copies of one binding.
 
-    def __init__(self, reachable: Reachable) -> None:
-        self.reachable = reachable
-        self.compiled: dict[Any, Any] = {}
+    Those copies are shared by all kernels of a criterion: a helper compiles once. Each has a digest in its name: the
+    name becomes a symbol of the machine code, and of two kernels from the disk cache that both bring a symbol, one
+    would silently run the helper of the other, of another criterion.
+    """
 
-    def copy(self, function: Any) -> types.FunctionType:
-        scope = {key: function.__globals__[key] for key in ("__name__", "__file__", "__builtins__") if key in function.__globals__}
-        uses = self.reachable.uses[function]
-        cells = tuple(types.CellType(self.value(cell)) for cell in uses.closure)
+    def __init__(self, terms: Mapping[Any, Any], compiled: dict[Any, Any]) -> None:
+        self.terms = terms
+        self.compiled = compiled
+
+    def copy(self, function: Any, inline: bool = False) -> types.FunctionType:
+        reachable = Reachable(function, self.terms, inline)
+        uses = reachable.uses[function]
+        scope = {
+            key: value for key, value in function.__globals__.items() if key in ("__name__", "__file__", "__builtins__")
+        }
+        scope.update({name: self.value(value, reachable) for name, value in uses.names.items()})
+        cells = tuple(types.CellType(self.value(value, reachable)) for value in uses.closure)
         copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells or None)
-        copy.__kwdefaults__ = function.__kwdefaults__
-        copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
-        # Filled last: a function may call itself.
-        self.compiled.setdefault(function, None)
-        scope.update({name: self.value(value) for name, value in uses.names.items()})
+        copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
+        copy.__qualname__ = f"{function.__qualname__}-{digest(reachable, JIT_OPTIONS)}"
         return copy
 
-    def value(self, value: Any) -> Any:
-        value = self.reachable.meaning(value)
-        if not isinstance(value, types.FunctionType) or value not in self.reachable.uses:
+    def value(self, value: Any, reachable: Reachable) -> Any:
+        value = reachable.meaning(value)
+        if not isinstance(value, types.FunctionType) or value not in reachable.uses:
             return value
-        if self.compiled.get(value) is None:
-            inline = "always" if value in self.reachable.inlined else "never"
-            self.compiled[value] = numba.njit(inline=inline, **JIT_OPTIONS)(self.copy(value))
-        return self.compiled[value]
+        inline = value in reachable.inlined
+        if (value, inline) not in self.compiled:
+            options = {"inline": "always" if inline else "never"}
+            self.compiled[value, inline] = numba.njit(**options, **JIT_OPTIONS)(self.copy(value, inline))
+        return self.compiled[value, inline]
 
 
 def clear_cache() -> int:
@@ -125,7 +135,9 @@ def clear_cache() -> int:
 
     n_deleted = 0
     for module in (gridmodl.atoms, gridmodl.search.exact, gridmodl.search.merge, gridmodl.search.postoptimize):
-        functions = [f for f in vars(module).values() if isinstance(f, types.FunctionType) and f.__module__ == module.__name__]
+        functions = [
+            f for f in vars(module).values() if isinstance(f, types.FunctionType) and f.__module__ == module.__name__
+        ]
         folder = Path(FunctionCache(functions[0]).cache_path)
         for file in folder.glob(f"{module.__name__.rsplit('.', 1)[-1]}.*.nb[ic]"):
             file.unlink()

@@ -221,7 +221,9 @@ def _typed(criterion: str, name: str, value: Any, kind: type) -> Any:
         array = np.array(value, order="C")  # a copy: read-only arrays are another type to the compiler
         return array.astype(np.int64 if array.dtype.kind in "iub" else np.float64)
     if kind not in (bool, int, float):
-        raise TypeError(f"{name!r} of criterion {criterion!r} is declared {kind!r}; use bool, int, float or numpy.ndarray")
+        raise TypeError(
+            f"{name!r} of criterion {criterion!r} is declared {kind!r}; use bool, int, float or numpy.ndarray"
+        )
     if kind is not bool and isinstance(value, bool):
         raise TypeError(f"{name!r} of criterion {criterion!r} must be {kind.__name__}, got {value!r}")
     try:

@@ -1,7 +1,7 @@
 """Khiops 11's joint criterion, as a stranger would write it: it shows that the interface carries it.
 
-    U(n)     = log 2.86511 + log(2) log2*(n)                                log2* = iterated base-2 logarithms
-    U(n; M)  = log( sum_{k=1..M} 2^(-log2*(k)) ) + log(2) log2*(n)
+U(n)     = log 2.86511 + log(2) log2*(n)                                log2* = iterated base-2 logarithms
+U(n; M)  = log( sum_{k=1..M} 2^(-log2*(k)) ) + log(2) log2*(n)
 """
 
 import math

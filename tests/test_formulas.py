@@ -208,9 +208,7 @@ def test_modl_grouped_costs_what_the_formula_says():
 
 def test_modl_numerical_target_costs_what_the_formula_says():
     x, y = [1, 2, 3, 4, 5], [0.1, 0.3, 0.2, 7.0, 9.0]
-    got = naive.price(
-        ModlGrouped(), "numerical", [Column(x, cut(x, [3.5])), Column(y, cut(y, [3.0]), is_target=True)]
-    )
+    got = naive.price(ModlGrouped(), "numerical", [Column(x, cut(x, [3.5])), Column(y, cut(y, [3.0]), is_target=True)])
     by_hand = math.log(5) + log_choose(5 + 1, 1) + log_choose(3 + 1, 1) + log_choose(2 + 1, 1)
     by_hand += math.log(5) + log_factorial(3) + log_factorial(2)  # N_i! and N_ij! cancel
     assert got == pytest.approx(by_hand, rel=1e-12)
@@ -226,10 +224,7 @@ def semi_term(labelled, rows, n_classes):
     def likelihood(extra):
         counts = [a + b for a, b in zip(labelled, extra, strict=True)]
         return (
-            log_factorial(rows)
-            - sum(map(log_factorial, counts))
-            - log_factorial(free)
-            + sum(map(log_factorial, extra))
+            log_factorial(rows) - sum(map(log_factorial, counts)) - log_factorial(free) + sum(map(log_factorial, extra))
         )
 
     extras = (e for e in itertools.product(range(free + 1), repeat=n_classes) if sum(e) == free)

@@ -7,9 +7,9 @@
 
 J, the number of parts of the target, enters the price of every input part: the one coupling of variables.
 
-M. Boullé, "Classification supervisée pour de grands nombres de classes à prédire : une approche par
-co-partitionnement des variables explicatives et à expliquer", Formula 8; C. Hue and M. Boullé, "A new probabilistic approach in rank regression with optimal Bayesian
-partitioning", JMLR 8, 2007.
+M. Boullé, "Classification supervisée pour de grands nombres de classes à prédire : une approche par co-partitionnement
+des variables explicatives et à expliquer", Formula 8; C. Hue and M. Boullé, "A new probabilistic approach in rank
+regression with optimal Bayesian partitioning", JMLR 8, 2007.
 """
 
 from __future__ import annotations

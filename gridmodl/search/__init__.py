@@ -41,17 +41,18 @@ def run_search(task: Task, search: Search) -> tuple[Partitioning, str]:
     """The best partition found, and which search found it."""
     from gridmodl.search.exact import proven_optimum
     from gridmodl.search.greedy import greedy_merge
-    from gridmodl.search.postoptimize import improve
+    from gridmodl.search.postoptimize import improve, improve_by_levels
 
     best, clock = task.null(), task.clock
     if task.n_atoms == 1 or task.limits.max_parts == 1:
         return best._replace(proven=True), "exact" if search.kind == "auto" else search.kind
     clock.step = "merge"
     merged = greedy_merge(task)
-    best = min(best, merged, key=lambda found: found.cost)
+    best = min(best, merged.best, key=lambda found: found.cost)
     if search.post_optimize:
         clock.step = "post-optimization"
-        best = improve(task, best)
+        many = task.n_atoms > 2 * len(merged.late)
+        best = improve_by_levels(task, best, merged.late) if many else improve(task, best)
     kind = search.kind if search.kind != "auto" else ("exact" if _is_quick(task) else "merge")
     if kind == "exact":
         clock.step = "proof"

@@ -96,16 +96,16 @@ class _Programme:
         self._fill(slope, best, best, came_from[0], (0.0, 1.0))
         return self._trace(came_from, None), float(best[self.n])
 
-    def _fill(
-        self, slope: float, before: Any, after: Any, came_from: Any, share: tuple[float, float]
-    ) -> None:
+    def _fill(self, slope: float, before: Any, after: Any, came_from: Any, share: tuple[float, float]) -> None:
         """Do one recursion over all bounds, in turns."""
         task, at = self.task, 1
 
         def turn(size: int) -> bool:
             nonlocal at
             to = min(self.n + 1, at + max(1, 1000 * size // at))
-            self.kernel(task.atoms, task.setting, slope, before, after, came_from, at, to, task.work, task.limits.min_rows)
+            self.kernel(
+                task.atoms, task.setting, slope, before, after, came_from, at, to, task.work, task.limits.min_rows
+            )
             at = to
             return at > self.n
 
@@ -144,17 +144,18 @@ def recursion(
     """after[t] = min over s < t of before[s] + price(s, t) + slope, for t from `at` to `to`; the leftmost s of equals."""
     first, frozen, counts, rows, values = atoms
     cell_counts, cell_rows, cell_prices = work.left, work.left_rows, work.left_price
+    p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     n = len(values)
     for t in range(at, to):
         cells, n_rows, n_values = 0.0, 0, 0
         best, best_s = np.inf, 0
         for s in range(t - 1, -1, -1):
             for e in range(first[s], first[s + 1]):
-                cells += move_entry(setting, cell_counts, cell_rows, cell_prices, frozen[e], counts[e], rows[e], 1)
+                cells += move_entry(p, cell_counts, cell_rows, cell_prices, frozen[e], counts[e], rows[e], 1)
                 n_rows += rows[e]
             n_values += values[s]
             if n_rows >= min_rows or (s == 0 and t == n):
-                price = before[s] + (cells + part_price(setting, n_rows, n_values)) + slope
+                price = before[s] + (cells + part_price(p, facts, n_target_parts, n_rows, n_values)) + slope
                 if price <= best:
                     best, best_s = price, s
         after[t], came_from[t] = best, best_s

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gridmodl.atoms import Atoms, coarsen
 from gridmodl.search.moves import Limits, Setting, cell_price, part_price, total_cost
@@ -19,6 +20,8 @@ from gridmodl.template import bind, inlined
 # The fields of `Merge.now` (whole numbers) and `Merge.sums`.
 N_PARTS, N_ROOM, N_LEVELS, N_PRICED, N_QUEUED, STEP, BEST_STEP, N_SMALL = range(8)
 PRICE, BEST_COST = range(2)
+
+N_LATE = 16384
 
 
 class Merge(NamedTuple):
@@ -38,7 +41,8 @@ class Merge(NamedTuple):
     left: Any  # neighbours that still live, -1 where there is none
     right: Any
     atom: Any  # its first atom
-    tree: Any  # delta of merging it with its right neighbour
+    tree: Any  # delta of merging it with its right neighbour, and the rest of the queue
+    child: Any
     levels: Any
     removed: Any  # of each atom, the step at which the bound before it was removed
     union: Any  # room for the counts of one cell
@@ -46,10 +50,17 @@ class Merge(NamedTuple):
     sums: Any
 
 
-def greedy_merge(task: Task, start: Partitioning | None = None) -> Partitioning:
+class Merged(NamedTuple):
+    """What a merge leaves behind."""
+
+    best: Partitioning
+    late: NDArray[np.int64]  # first atoms of the parts when `N_LATE` were left: the bounds that were hardest to give up
+
+
+def greedy_merge(task: Task, start: Partitioning | None = None) -> Merged:
     """Merge neighbours from the partition `start`, by default all atoms apart, down to one part.
 
-    Returns the cheapest partition met that keeps the limits; one part always does.
+    The best is the cheapest partition met that keeps the limits; one part always does.
     """
     atoms = task.atoms if start is None else coarsen(task.atoms, start.starts)
     state = _start(atoms, task.n_frozen_cells)
@@ -61,10 +72,12 @@ def greedy_merge(task: Task, start: Partitioning | None = None) -> Partitioning:
             lambda n_steps, small_only=small_only: steps(state, task.setting, task.limits, small_only, n_steps),
             lambda: 1.0 - state.now[N_PARTS] / len(state.left),
         )
+    best, late = (np.flatnonzero(state.removed > step) for step in (state.now[BEST_STEP], state.now[STEP] - N_LATE + 1))
     if state.sums[BEST_COST] == np.inf:  # stopped before any partition kept the limits
-        return task.null()
-    kept = np.flatnonzero(state.removed > state.now[BEST_STEP])
-    return task.priced(kept if start is None else start.starts[kept])
+        best = best[:1]
+    if start is not None:
+        best, late = start.starts[best], start.starts[late]
+    return Merged(task.priced(best), late)
 
 
 def _start(atoms: Atoms, n_frozen_cells: int) -> Merge:
@@ -89,6 +102,7 @@ def _start(atoms: Atoms, n_frozen_cells: int) -> Merge:
         right=np.append(index[1:], np.int32(-1)),
         atom=index,
         tree=np.empty(tree_size(n)),
+        child=np.empty(tree_size(n), dtype=np.int8),
         levels=np.zeros(MAX_LEVELS, dtype=np.int64),
         removed=np.full(n, np.iinfo(np.int32).max, dtype=np.int32),
         union=np.zeros(n_classes, dtype=np.int64),
@@ -104,8 +118,11 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
     three need the price of a union, of two parts or of a part and nothing, and one place finds it: every copy of the
     terms in a kernel costs half a second of compile time.
     """
-    counts, rows, values, price, joined, left, right, atom, tree, levels, removed, union, now, sums = state
+    counts, rows, values, price, joined, left, right, atom, tree, child, levels, removed, union, now, sums = state
+    p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     nothing, min_rows = len(values) - 1, limits.min_rows
+    if now[N_QUEUED] == 0 and now[N_PARTS] < now[N_ROOM]:
+        compact(state)
     for _ in range(n_steps):
         pricing = now[N_PRICED] < now[N_ROOM]
         queueing = not pricing and now[N_QUEUED] < now[N_ROOM]
@@ -121,7 +138,7 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
                 if cost <= sums[BEST_COST]:  # of equal costs, the fewest parts
                     sums[BEST_COST] = cost
                     now[BEST_STEP] = now[STEP]
-            i = winner(tree, levels, now[N_LEVELS])
+            i = winner(child, levels, now[N_LEVELS])
             if tree[i] == np.inf:
                 return True
             j = right[i]
@@ -141,7 +158,8 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
             if right[j] >= 0:
                 left[right[j]] = i
             tree[j] = np.inf
-            climb(tree, levels, now[N_LEVELS], j)
+            if j >> 3 != i >> 3:  # siblings climb together
+                climb(tree, child, levels, now[N_LEVELS], j)
             k = np.int64(left[i])
         # After a merge the pairs on both sides have a new price.
         for _side in range(1 if pricing or queueing else 2):
@@ -154,9 +172,9 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
                         if m > 0:
                             for c in range(counts.shape[2]):
                                 union[c] = np.int64(counts[k, f, c]) + counts[j, f, c]
-                            together += cell_price(setting, union, m)
+                            together += cell_price(p, union, m)
                             n += m
-                    together += part_price(setting, n, values[k] + values[j])
+                    together += part_price(p, facts, n_target_parts, n, values[k] + values[j])
                 if pricing:
                     price[k] = together
                     sums[PRICE] += together
@@ -167,16 +185,16 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
                         delta = together - (price[k] + price[j])
                         joined[j] = together
                     tree[k] = delta
-                    if not queueing:
-                        climb(tree, levels, now[N_LEVELS], k)
+                    if not queueing and (k == i or k >> 3 != i >> 3):
+                        climb(tree, child, levels, now[N_LEVELS], k)
             k = i
         if queueing and now[N_QUEUED] == now[N_ROOM]:
-            now[N_LEVELS] = build(tree, levels, now[N_ROOM])
+            now[N_LEVELS] = build(tree, child, levels, now[N_ROOM])
         # Half of the room is empty: close the gaps, so that what is left stays in the cache.
         if not pricing and not queueing and 2 * now[N_PARTS] < now[N_ROOM] and now[N_ROOM] > 64:
             compact(state)
-            now[N_ROOM] = now[N_PRICED] = now[N_QUEUED] = now[N_PARTS]
-            now[N_LEVELS] = build(tree, levels, now[N_ROOM])
+            now[N_QUEUED] = now[N_ROOM]
+            now[N_LEVELS] = build(tree, child, levels, now[N_ROOM])
     return False
 
 
@@ -191,8 +209,10 @@ def rows_in(rows: Any, i: int) -> int:
 def compact(state: Merge) -> None:
     """Renumber the parts that live, so that no gap is between them."""
     counts, rows, values, price, joined, left, right, atom, tree = state[:9]
+    now = state.now
+    now[N_ROOM] = now[N_PRICED] = now[N_PARTS]
     i = 0
-    for k in range(state.now[N_PARTS]):
+    for k in range(now[N_PARTS]):
         for f in range(counts.shape[1]):
             rows[k, f] = rows[i, f]
             for c in range(counts.shape[2]):

@@ -50,37 +50,38 @@ class Limits(NamedTuple):
     min_rows: int
 
 
+# Kernels unpack records at their top and hand on only what is needed: numba copies a whole record wherever it is
+# named, which showed as seconds of compile time.
+
+
 @inlined
-def cell_price(setting: Setting, counts: Any, rows: int) -> float:
+def cell_price(p: Any, counts: Any, rows: int) -> float:
     labelled = 0
     for n in counts:
         labelled += n
-    return cell(setting.p, Cell(counts, rows, rows - labelled))
+    return cell(p, Cell(counts, rows, rows - labelled))
 
 
 @inlined
-def part_price(setting: Setting, rows: int, values: int) -> float:
-    return part(setting.p, setting.variable, Part(rows, values), setting.frozen.n_target_parts)
+def part_price(p: Any, facts: Variable, n_target_parts: int, rows: int, values: int) -> float:
+    return part(p, facts, Part(rows, values), n_target_parts)
 
 
-@inlined
 def total_cost(setting: Setting, parts_price: float, n_parts: int) -> float:
     """The cost of a grid whose searched variable has `n_parts` parts that cost `parts_price` in all."""
-    frozen = setting.frozen
-    shape = Shape(
-        frozen.n_variables, frozen.n_informative + (1 if n_parts > 1 else 0), frozen.n_cells * float(n_parts)
-    )
-    shared = grid(setting.p, shape) + variable(setting.p, setting.variable, n_parts) + frozen.price
-    return finish(setting.p, parts_price + shared, shape)
+    p, facts, frozen = setting
+    shape = Shape(frozen.n_variables, frozen.n_informative + (1 if n_parts > 1 else 0), frozen.n_cells * float(n_parts))
+    shared = grid(p, shape) + variable(p, facts, n_parts) + frozen.price
+    return finish(p, parts_price + shared, shape)
 
 
 @inlined
-def move_entry(setting: Setting, counts: Any, rows: Any, prices: Any, f: int, more: Any, n: int, sign: int) -> float:
+def move_entry(p: Any, counts: Any, rows: Any, prices: Any, f: int, more: Any, n: int, sign: int) -> float:
     """Add an entry to a cell, or take it out; the change of the cell's price."""
     for j in range(len(more)):
         counts[f, j] += sign * more[j]
     rows[f] += sign * n
-    price = cell_price(setting, counts[f], rows[f]) if rows[f] > 0 else 0.0
+    price = cell_price(p, counts[f], rows[f]) if rows[f] > 0 else 0.0
     change = price - prices[f]
     prices[f] = price
     return change
@@ -99,7 +100,7 @@ def clear(atoms: Any, lo: int, hi: int, work: Work) -> None:
             left_price[f] = right_price[f] = 0.0
 
 
-def load(atoms: Any, setting: Setting, lo: int, hi: int, work: Work) -> tuple[float, int, int]:
+def load(atoms: Any, p: Any, lo: int, hi: int, work: Work) -> tuple[float, int, int]:
     """Put the interval of atoms `lo` to `hi` on the right: the price of its cells, its rows and its values."""
     first, frozen, counts, rows, values = atoms
     right, right_rows, right_price, marks = work.right, work.right_rows, work.right_price, work.left_rows
@@ -115,7 +116,7 @@ def load(atoms: Any, setting: Setting, lo: int, hi: int, work: Work) -> tuple[fl
         f = frozen[e]
         if marks[f] == 0:  # not priced yet
             marks[f] = 1
-            right_price[f] = cell_price(setting, right[f], right_rows[f])
+            right_price[f] = cell_price(p, right[f], right_rows[f])
             price += right_price[f]
     for e in range(begin, end):
         marks[frozen[e]] = 0
@@ -130,33 +131,35 @@ def best_cut(atoms: Any, setting: Setting, lo: int, hi: int, work: Work, min_row
     One pass prices every cut: each moves one atom from right to left. Where no cut leaves both parts `min_rows`
     rows, an infinite price and bound `lo`.
     """
-    whole, all_rows, all_values = load(atoms, setting, lo, hi, work)
+    p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
+    whole, all_rows, all_values = load(atoms, p, lo, hi, work)
     first, frozen, counts, rows, values = atoms
     left, right, left_rows, right_rows, left_price, right_price = work
     both, best, bound = whole, np.inf, lo
     n_rows, n_values = 0, 0
     for a in range(lo, hi - 1):
         for e in range(first[a], first[a + 1]):
-            both += move_entry(setting, left, left_rows, left_price, frozen[e], counts[e], rows[e], 1)
-            both += move_entry(setting, right, right_rows, right_price, frozen[e], counts[e], rows[e], -1)
+            both += move_entry(p, left, left_rows, left_price, frozen[e], counts[e], rows[e], 1)
+            both += move_entry(p, right, right_rows, right_price, frozen[e], counts[e], rows[e], -1)
             n_rows += rows[e]
         n_values += values[a]
         if n_rows >= min_rows and all_rows - n_rows >= min_rows:
-            price = both + part_price(setting, n_rows, n_values)
-            price += part_price(setting, all_rows - n_rows, all_values - n_values)
+            price = both + part_price(p, facts, n_target_parts, n_rows, n_values)
+            price += part_price(p, facts, n_target_parts, all_rows - n_rows, all_values - n_values)
             if price < best:
                 best, bound = price, a + 1
     clear(atoms, lo, hi, work)
-    return whole + part_price(setting, all_rows, all_values), best, bound
+    return whole + part_price(p, facts, n_target_parts, all_rows, all_values), best, bound
 
 
 def price_partition(atoms: Any, setting: Setting, starts: Any, work: Work) -> float:
     """The cost of the partition whose parts begin at atoms `starts`, from nothing."""
+    p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     total = 0.0
     for i in range(len(starts)):
         lo = starts[i]
         hi = starts[i + 1] if i + 1 < len(starts) else len(atoms.values)
-        price, rows, values = load(atoms, setting, lo, hi, work)
-        total += price + part_price(setting, rows, values)
+        price, rows, values = load(atoms, p, lo, hi, work)
+        total += price + part_price(p, facts, n_target_parts, rows, values)
         clear(atoms, lo, hi, work)
     return total_cost(setting, total, len(starts))

@@ -1,7 +1,8 @@
 """The smallest of many numbers that keep changing: a tournament tree with eight children per node.
 
-A node's eight children fill one cache line, and a change climbs only as far as it changes a winner. Merging a
-million rows of noise took 70 ms with it and 329 ms with a lazy binary heap. Equal numbers: the leftmost wins.
+A node's eight children fill one cache line, a change climbs only as far as it changes a winner, and each node
+remembers which child won, so that the way down is one look-up a level. Merging a million rows of noise with a lazy
+binary heap took four times as long. Equal numbers: the leftmost wins.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ def tree_size(n_leaves: int) -> int:
     return n_leaves + n_leaves // 7 + 16 * MAX_LEVELS
 
 
-def build(tree: Any, levels: Any, n_leaves: int) -> int:
-    """Make the tree over the leaves that stand at the front of `tree`; return its number of levels.
+def build(tree: Any, child: Any, levels: Any, n_leaves: int) -> int:
+    """Make the tree over the leaves that stand at the front of `tree`; return the number of levels below its root.
 
     Level k begins at ``levels[k]``; every level is padded to a multiple of eight by infinities.
     """
@@ -32,44 +33,41 @@ def build(tree: Any, levels: Any, n_leaves: int) -> int:
             tree[begin + i] = np.inf
         levels[n_levels] = begin
         n_levels += 1
-        if padded <= 8:
-            return n_levels
         above = begin + padded
+        levels[n_levels] = above
         for i in range(padded // 8):
-            tree[above + i] = _smallest(tree, begin + 8 * i)
+            play(tree, child, begin + 8 * i, above + i)
+        if padded == 8:
+            return n_levels
         begin, size = above, padded // 8
 
 
 @inlined
-def _smallest(tree: Any, at: int) -> float:
-    best = tree[at]
-    for i in range(at + 1, at + 8):
-        best = min(best, tree[i])
-    return best
+def play(tree: Any, child: Any, at: int, node: int) -> bool:
+    """Let the eight numbers from `at` on play for `node` above them; whether its number has changed."""
+    best, smallest = 0, tree[at]
+    for i in range(1, 8):
+        if tree[at + i] < smallest:
+            best, smallest = i, tree[at + i]
+    changed = tree[node] != smallest
+    child[node], tree[node] = best, smallest
+    return changed
 
 
 @inlined
-def climb(tree: Any, levels: Any, n_levels: int, leaf: int) -> None:
-    """Make the tree right again after one leaf has changed."""
+def climb(tree: Any, child: Any, levels: Any, n_levels: int, leaf: int) -> None:
+    """Make the tree right again after changes of one leaf and of its siblings."""
     at = leaf
-    for level in range(n_levels - 1):
+    for level in range(n_levels):
         at >>= 3
-        best = _smallest(tree, levels[level] + 8 * at)
-        above = levels[level + 1] + at
-        if tree[above] == best:
+        if not play(tree, child, levels[level] + 8 * at, levels[level + 1] + at):
             break
-        tree[above] = best
 
 
 @inlined
-def winner(tree: Any, levels: Any, n_levels: int) -> int:
+def winner(child: Any, levels: Any, n_levels: int) -> int:
     """The leaf with the smallest number, the leftmost of equals."""
     at = 0
-    for level in range(n_levels - 1, -1, -1):
-        begin = levels[level] + 8 * at
-        best, smallest = begin, tree[begin]
-        for i in range(begin + 1, begin + 8):
-            if tree[i] < smallest:
-                best, smallest = i, tree[i]
-        at = best - levels[level]
+    for level in range(n_levels, 0, -1):
+        at = 8 * at + child[levels[level] + at]
     return at

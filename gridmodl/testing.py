@@ -1,0 +1,191 @@
+"""What a plugin's author runs: does the criterion keep the contract that searches rely on?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.digest import TermError
+from gridmodl.pipeline import optimize, price
+from gridmodl.plugins import get_criterion
+from gridmodl.terms import Cell, Criterion, Part, Problem, Shape, Variable, params_record, problem_with_class
+
+RELATIVE = 1e-9
+
+
+class _Sample(NamedTuple):
+    """Rows by distinct value and class."""
+
+    counts: NDArray[np.int64]
+
+    @property
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The value and the class of each row."""
+        values, classes = np.nonzero(self.counts)
+        return np.repeat(values, self.counts[values, classes]), np.repeat(classes, self.counts[values, classes])
+
+
+def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int = 20) -> None:
+    """Check that a criterion keeps the contract of `gridmodl.Criterion`, on random data.
+
+    Its terms return finite numbers; compiled they cost what they cost in plain Python; `finish` grows with the total;
+    the order of classes does not matter; the exact search finds what trying every partition finds, and no search beats
+    it or is worse than one part; ``joins_pure_runs``, where it is declared, never hides the optimum.
+
+    Parameters
+    ----------
+    criterion : str, Criterion or subclass
+        A name that is installed, an instance, or a class.
+    n_samples : int
+        Random data sets to try.
+
+    Raises
+    ------
+    AssertionError
+        Names the criterion, what it breaks, and data that show it.
+    """
+    if isinstance(criterion, str):
+        criterion = get_criterion(criterion)
+    cls = criterion if isinstance(criterion, type) else type(criterion)
+    wrong = problem_with_class(cls)
+    _require(wrong is None, str(wrong))
+    checked = criterion() if isinstance(criterion, type) else criterion
+    try:
+        for problem in sorted(checked.problems):
+            _check_terms(checked, problem)
+        if "classes" in checked.problems:
+            rng = np.random.default_rng(20061)
+            for _ in range(n_samples):
+                _check_one_variable(checked, _random_sample(rng), rng)
+    except TermError as error:
+        raise AssertionError(str(error)) from error
+
+
+def _random_sample(rng: np.random.Generator) -> _Sample:
+    """Few values and classes, ties, pure values and runs of them."""
+    n_values, n_classes = int(rng.integers(1, 8)), int(rng.integers(1, 5))
+    counts = rng.integers(0, 4, (n_values, n_classes)) * (rng.random((n_values, n_classes)) < 0.6)
+    empty = counts.sum(axis=1) == 0
+    counts[empty, rng.integers(0, n_classes, int(empty.sum()))] = rng.integers(1, 9, int(empty.sum()))
+    return _Sample(counts[:, counts.any(axis=0)])
+
+
+def _check_terms(criterion: Criterion, problem: str) -> None:
+    """Every term, on the records of every problem the criterion declares, in plain Python."""
+    has_classes = problem in ("classes", "grid", "semi")
+    class_rows = np.array([3, 5] if has_classes else [], dtype=np.int64)
+    facts = Problem(problem, 8, 2 if problem in ("grid", "joint") else 1, class_rows)
+    p = params_record(criterion, facts)
+    counts = np.array([1, 3] if has_classes else [4], dtype=np.int64)
+    unlabelled = 2 if problem == "semi" else 0
+    n_target_parts = 2 if problem in ("grouped", "numerical") else 0
+    shape = Shape(facts.n_variables, 1, 2.0)
+    for categorical, is_target in itertools.product((False, True), (False, n_target_parts > 0)):
+        variable = Variable(categorical, is_target, 4, 2.0, 0.0, np.log([0.5, 1.0, 8.0, 14.0, 15.0]))
+        variable = variable._replace(constant=float(criterion.variable_constant(facts, variable)))
+        calls: dict[str, Any] = {
+            "grid": (p, shape),
+            "variable": (p, variable, 2),
+            "part": (p, variable, Part(4, 2), n_target_parts),
+            "cell": (p, Cell(counts, 4 + unlabelled, unlabelled)),
+            "finish": (p, 1.5, shape),
+        }
+        for term, arguments in calls.items():
+            try:
+                got = getattr(criterion, term)(*arguments)
+            except Exception as error:
+                raise AssertionError(
+                    f"criterion {criterion.name!r}: term {term!r} fails on problem {problem!r}: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+            _require(
+                isinstance(got, (int, float, np.integer, np.floating)) and math.isfinite(got),
+                f"criterion {criterion.name!r}: term {term!r} returned {got!r} on problem {problem!r}; "
+                "a term returns a finite number",
+            )
+
+
+def _check_one_variable(criterion: Criterion, sample: _Sample, rng: np.random.Generator) -> None:
+    name, counts = criterion.name, sample.counts
+    values, classes = sample.rows
+    shown = f"criterion {name!r}, rows by value and class {counts.tolist()}: "
+    by_cuts = {cuts: _plain_price(criterion, counts, cuts) for cuts in _all_cuts(len(counts))}
+    lowest = min(by_cuts.values())
+    tolerance = RELATIVE * (1.0 + abs(lowest))
+
+    for cuts in list(by_cuts)[:: max(1, len(by_cuts) // 8)]:
+        compiled = price(values, {"x0": np.array(cuts) - 0.5}, classes, criterion=criterion)
+        _require(
+            math.isclose(compiled, by_cuts[cuts], rel_tol=RELATIVE, abs_tol=RELATIVE),
+            f"{shown}cuts {cuts} cost {by_cuts[cuts]!r} by the plain terms and {compiled!r} compiled",
+        )
+        shuffled = _plain_price(criterion, counts[:, rng.permutation(counts.shape[1])], cuts)
+        _require(
+            math.isclose(shuffled, by_cuts[cuts], rel_tol=RELATIVE, abs_tol=RELATIVE),
+            f"{shown}cuts {cuts} cost {by_cuts[cuts]!r}, and {shuffled!r} with the classes in another order",
+        )
+    _check_finish(criterion, counts, shown)
+    if criterion.joins_pure_runs:
+        kept = min(cost for cuts, cost in by_cuts.items() if not any(_is_inside_run(counts, cut) for cut in cuts))
+        _require(
+            kept <= lowest + tolerance,
+            f"{shown}joins_pure_runs is declared, but the optimum {lowest!r} cuts inside a run of one class; "
+            f"without such cuts the lowest is {kept!r}",
+        )
+    for search in ("exact", "merge"):
+        model = optimize(values, classes, criterion=criterion, search=search)
+        _require(model.cost >= lowest - tolerance, f"{shown}search {search!r} reports {model.cost!r}, below {lowest!r}")
+        _require(model.cost <= by_cuts[()] + tolerance, f"{shown}search {search!r} is worse than one part")
+        if search == "exact":
+            _require(model.cost <= lowest + tolerance, f"{shown}exact found {model.cost!r}, the optimum is {lowest!r}")
+
+
+def _check_finish(criterion: Criterion, counts: NDArray[np.int64], shown: str) -> None:
+    p, _ = _facts(criterion, counts)
+    for n_parts in range(1, len(counts) + 1):
+        shape = Shape(1, int(n_parts > 1), float(n_parts))
+        finished = [criterion.finish(p, total, shape) for total in np.linspace(-50.0, 50.0, 21)]
+        _require(
+            all(low <= high + RELATIVE * (1.0 + abs(high)) for low, high in itertools.pairwise(finished)),
+            f"{shown}finish falls while the total grows, for {n_parts} parts",
+        )
+
+
+def _facts(criterion: Criterion, counts: NDArray[np.int64]) -> tuple[Any, Variable]:
+    problem = Problem("classes", int(counts.sum()), 1, counts.sum(axis=0))
+    variable = Variable(False, False, len(counts), 0.0, 0.0, np.empty(0))
+    variable = variable._replace(constant=float(criterion.variable_constant(problem, variable)))
+    return params_record(criterion, problem), variable
+
+
+def _plain_price(criterion: Criterion, counts: NDArray[np.int64], cuts: tuple[int, ...]) -> float:
+    """The cost of one variable by the plain Python terms."""
+    p, variable = _facts(criterion, counts)
+    shape = Shape(1, int(len(cuts) > 0), float(len(cuts) + 1))
+    total = criterion.grid(p, shape) + criterion.variable(p, variable, len(cuts) + 1)
+    for lo, hi in itertools.pairwise((0, *cuts, len(counts))):
+        inside = [int(n) for n in counts[lo:hi].sum(axis=0)]
+        total += criterion.part(p, variable, Part(sum(inside), hi - lo), 0)
+        total += criterion.cell(p, Cell(inside, sum(inside), 0))
+    return float(criterion.finish(p, total, shape))
+
+
+def _all_cuts(n_values: int) -> Iterator[tuple[int, ...]]:
+    for k in range(n_values):
+        yield from itertools.combinations(range(1, n_values), k)
+
+
+def _is_inside_run(counts: NDArray[np.int64], cut: int) -> bool:
+    """Whether the values on both sides of a cut hold one and the same class only."""
+    both = counts[cut - 1 : cut + 1] > 0
+    return bool((both.sum(axis=1) == 1).all() and (both[0] == both[1]).all())
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)

@@ -1,0 +1,416 @@
+"""Compiled kernels on disk: a second process finds them, and no edit leaves one stale. Files are really edited."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from numba.core import event
+
+import gridmodl
+from gridmodl import Search, get_criterion, optimize, price
+from gridmodl.criteria.entropy import Entropy
+from gridmodl.digest import Reachable, TermError, digest
+from gridmodl.search.greedy import merge_steps
+from gridmodl.template import _bind
+
+PACKAGE = Path(gridmodl.__file__).parent
+MERGE = Search("merge", post_optimize=False)  # the fewest kernels
+
+LAB = '''
+from gridmodl import Criterion
+from lab_helper import scaled
+
+WEIGHT = 1.0
+
+
+class Lab(Criterion):
+    """Errors of the largest class."""
+
+    name = "lab"
+    problems = {"classes"}
+
+    @staticmethod
+    def cell(p, cell):
+        """Price of a cell."""
+        # What is not in the largest class is an error.
+        errors = cell.rows
+        for n in cell.counts:
+            errors = min(errors, cell.rows - n)
+        return WEIGHT + scaled(errors)
+'''
+HELPER = '''
+FACTOR = 2.0
+
+
+def scaled(x, power=1.0):
+    """A price that grows."""
+    return FACTOR * x**power
+'''
+# Two pure parts of four rows: the best costs 2 WEIGHT, one part WEIGHT + FACTOR 4^power.
+AS_WRITTEN = [2.0, 9.0]
+
+RUN = """
+import json, sys, warnings
+from numba.core import event
+with warnings.catch_warnings(record=True) as caught, event.install_recorder("numba:compile") as recorder:
+    warnings.simplefilter("always")
+    import gridmodl
+    from gridmodl import Search, optimize, price
+    x, y, merge = list(range(8)), [0] * 4 + [1] * 4, Search("merge", post_optimize=False)
+    def result(criterion, search=merge):
+        model = optimize(x, y, criterion=criterion, search=search)
+        return [model.cost, model.null_cost]
+    {}
+print(json.dumps([answer, len(recorder.buffer), [w.category.__name__ for w in caught]]))
+"""
+LAB_RESULT = "from lab import Lab; answer = result(Lab)"
+# The same two numbers without a search, which compiles in a fraction of the time.
+LAB_PRICES = "from lab import Lab; answer = [price(x, {'x0': b}, y, criterion=Lab) for b in ([3.5], [])]"
+
+
+def run(code, folder, cache, **env):
+    """In a new process: the answer of `code`, whether anything was compiled, and the warnings given."""
+    env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | env
+    # The time stamp of byte code has seconds: an edit within one could go unseen by Python itself.
+    env |= {"PYTHONPATH": os.pathsep.join([str(folder), str(PACKAGE.parent)]), "PYTHONDONTWRITEBYTECODE": "1"}
+    if cache is not None:
+        env["NUMBA_CACHE_DIR"] = str(cache)
+    command = [sys.executable, "-c", RUN.format(code.replace("\n", "\n    "))]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=folder, check=False)
+    assert done.returncode == 0, done.stderr
+    answer, n_compiled, warned = json.loads(done.stdout)
+    return answer, n_compiled > 0, warned
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """A cache in which the criterion as written is compiled."""
+    folder = tmp_path_factory.mktemp("cold")
+    cache = tmp_path_factory.mktemp("cache")
+    write(folder)
+    for code in (LAB_RESULT, LAB_PRICES):
+        assert run(code, folder, cache) == (AS_WRITTEN, True, [])
+    return cache
+
+
+def write(folder):
+    (folder / "lab.py").write_text(LAB)
+    (folder / "lab_helper.py").write_text(HELPER)
+
+
+@pytest.fixture
+def lab(tmp_path):
+    write(tmp_path)
+    return tmp_path
+
+
+def edit(file, old, new):
+    text = file.read_text()
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new))
+
+
+# A second process.
+
+
+def test_second_process_compiles_no_plugin_criterion(lab, cache):
+    """Not even from another folder: what counts is what the criterion says."""
+    assert run(LAB_RESULT, lab, cache) == (AS_WRITTEN, False, [])
+
+
+def test_second_process_compiles_no_built_in_criterion(tmp_path):
+    """All kernels: merge, post-optimization, proof and price."""
+    code = "answer = result('gini', 'exact') + [price(x, {'x0': [3.5]}, y, criterion='gini')]"
+    first, compiled, _ = run(code, tmp_path, tmp_path / "cache")
+    assert compiled
+    assert run(code, tmp_path, tmp_path / "cache") == (first, False, [])
+
+
+# Edits.
+
+
+@pytest.mark.parametrize(
+    ("code", "file", "old", "new", "result"),
+    [
+        (LAB_RESULT, "lab.py", "return WEIGHT +", "return 0.5 + WEIGHT +", [3.0, 9.5]),
+        (LAB_PRICES, "lab.py", "return WEIGHT +", "return 0.5 + WEIGHT +", [3.0, 9.5]),
+        (LAB_PRICES, "lab.py", "WEIGHT = 1.0", "WEIGHT = 1.5", [3.0, 9.5]),
+        (LAB_PRICES, "lab_helper.py", "x**power", "x**power + 0.25", [2.5, 9.25]),
+        (LAB_PRICES, "lab_helper.py", "FACTOR = 2.0", "FACTOR = 3.0", [2.0, 13.0]),
+        (LAB_PRICES, "lab_helper.py", "power=1.0", "power=0.5", [2.0, 5.0]),
+    ],
+    ids=["term, searched", "term", "constant", "helper", "constant of a helper", "default"],
+)
+def test_edit_shows_at_once(lab, cache, code, file, old, new, result):
+    edit(lab / file, old, new)
+    assert run(code, lab, cache) == (result, True, [])
+    edit(lab / file, new, old)
+    assert run(code, lab, cache) == (AS_WRITTEN, False, [])
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("lab.py", "# What is not in the largest class is an error.", "# Two lines\n        # of something else."),
+        ("lab.py", '"""Price of a cell."""', '"""What a cell costs,\n        in nats."""'),
+        ("lab.py", '"""Errors of the largest class."""', '"""Another text."""'),
+        ("lab_helper.py", '"""A price that grows."""', '"""A price."""  # that grows'),
+        ("lab.py", "WEIGHT = 1.0", "UNUSED = 7.0\n\n\nWEIGHT = 1.0"),
+    ],
+    ids=["comment", "docstring of a term", "docstring of the class", "helper", "what no term uses"],
+)
+def test_edit_that_changes_no_code_compiles_nothing(lab, cache, file, old, new):
+    edit(lab / file, old, new)
+    assert run(LAB_RESULT, lab, cache) == (AS_WRITTEN, False, [])
+
+
+def test_edit_of_a_core_helper_shows_at_once(tmp_path):
+    copy = tmp_path / "gridmodl"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    code = "answer = [gridmodl.__file__, price(x, {'x0': [3.5]}, y)]"
+    (file, before), compiled, _ = run(code, tmp_path, tmp_path / "cache")
+    assert Path(file).parent == copy
+    assert compiled
+    with (copy / "codelength.py").open("a") as codelength:
+        codelength.write("\n\n_single = log_factorial\n\n\ndef log_factorial(n):\n    return 2.0 * _single(n)\n")
+    (_, after), compiled, _ = run(code, tmp_path, tmp_path / "cache")
+    assert compiled
+    # All of it is log-factorials but log N.
+    assert after - np.log(8) == pytest.approx(2 * (before - np.log(8)), rel=1e-12)
+
+
+TWIN = """
+from gridmodl import Criterion
+
+WEIGHT = {}
+
+
+class Twin(Criterion):
+    name = "twin"
+    problems = {{"classes"}}
+
+    @staticmethod
+    def cell(p, cell):
+        return WEIGHT
+
+
+def make(weight):
+    class Closure(Criterion):
+        name = "twin"
+        problems = {{"classes"}}
+
+        @staticmethod
+        def cell(p, cell):
+            return weight
+
+    return Closure
+"""
+
+
+def test_criteria_of_the_same_shape_never_share_machine_code(tmp_path):
+    (tmp_path / "one.py").write_text(TWIN.format("1.0"))
+    (tmp_path / "two.py").write_text(TWIN.format("2.0"))
+    classes = ["one.Twin", "two.Twin", "one.make(3.0)", "one.make(4.0)", "two.make(5)"]
+    weights = [1.0, 2.0, 3.0, 4.0, 5.0]
+    for order in (1, -1):  # the second process goes the other way round, with a warm cache
+        listed = ", ".join(classes[::order])
+        code = f"import one, two; answer = [price(x, {{}}, y, criterion=c) for c in [{listed}]]"
+        answer, compiled, _ = run(code, tmp_path, tmp_path / "cache")
+        assert answer == weights[::order]
+        assert compiled == (order == 1)
+
+
+def test_options_and_sizes_compile_nothing():
+    rng = np.random.default_rng(0)
+
+    def runs(n, n_classes, **options):
+        data, target = rng.normal(size=n), rng.integers(0, n_classes, n)
+        target[:n_classes] = range(n_classes)
+        criterion = get_criterion("entropy", **options)
+        model = optimize(data, target, criterion=criterion, search=MERGE)
+        optimize(data.astype(np.float32), target, criterion=criterion, search=MERGE, max_parts=3, time_limit=9)
+        optimize(data, target, criterion=criterion, search=MERGE, weights=rng.integers(1, 3, n), min_rows=0.01)
+        data[::7] = np.nan
+        optimize(data, target.astype(str), criterion=criterion, search=MERGE)
+        price(data, model.partitions, target, criterion=criterion)
+
+    runs(50, 2)
+    kernel = _bind(merge_steps, Entropy)
+    n_signatures = len(kernel.signatures)
+    with event.install_recorder("numba:compile") as recorder:
+        for n, n_classes, options in [
+            (50, 2, {"alpha": 1}),
+            (50, 2, {"alpha": 0.7, "beta": 0.3}),
+            (51, 2, {"beta": 2}),
+            (5000, 3, {}),
+            (300, 40, {"alpha": np.float32(0.5)}),
+        ]:
+            runs(n, n_classes, **options)
+    assert [record.data["dispatcher"] for _, record in recorder.buffer] == []
+    assert len(kernel.signatures) == n_signatures == 1
+
+
+# Where nothing can be written.
+
+
+@pytest.fixture
+def nowhere(tmp_path):
+    """A copy of the package, and an environment in which files stand where numba would make folders.
+
+    Below a file also root cannot write.
+    """
+    (tmp_path / "blocked").touch()
+    shutil.copytree(PACKAGE, tmp_path / "gridmodl", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (tmp_path / "gridmodl", *(f for f in (tmp_path / "gridmodl").iterdir() if f.is_dir())):
+        (folder / "__pycache__").touch()
+    below = str(tmp_path / "blocked" / "home")
+    return tmp_path, {"HOME": below, "XDG_CACHE_HOME": below}
+
+
+@pytest.mark.parametrize("cache_dir", [None, "blocked/cache"])
+def test_no_place_for_a_cache_gives_one_warning_and_the_result(nowhere, cache_dir):
+    folder, env = nowhere
+    code = "answer = [price(x, {'x0': b}, y, criterion='gini') for b in ([3.5], [])]"
+    answer, compiled, warned = run(code, folder, cache_dir and folder / cache_dir, **env)
+    assert answer == [2.0, 4.0]
+    assert compiled
+    assert warned == ["RuntimeWarning"]
+
+
+# Clearing.
+
+
+def cached_files(cache):
+    return sorted(file for kind in ("nbi", "nbc") for file in cache.rglob(f"*.{kind}"))
+
+
+def test_clear_cache_deletes_files_and_things_still_work(lab, cache, tmp_path):
+    mine = tmp_path / "cache"
+    shutil.copytree(cache, mine)
+    stranger = mine / "stranger" / "atoms.other-1.py311.nbi"
+    stranger.parent.mkdir()
+    stranger.touch()
+    n_files = len(cached_files(mine)) - 1
+    assert n_files > 0
+    code = "from lab import Lab\nfirst = result(Lab)\nanswer = [first, gridmodl.clear_cache(), result(Lab)]"
+    answer, compiled, _ = run(code, lab, mine)
+    assert answer == [AS_WRITTEN, n_files, AS_WRITTEN]
+    assert not compiled  # found on disk before, in memory after
+    assert cached_files(mine) == [stranger]
+    assert run(LAB_RESULT, lab, mine) == (AS_WRITTEN, True, [])
+    assert run(LAB_RESULT, lab, mine) == (AS_WRITTEN, False, [])
+
+
+def test_clear_cache_of_nothing(tmp_path):
+    assert run("answer = gridmodl.clear_cache()", tmp_path, tmp_path / "cache") == (0, False, [])
+
+
+def test_clear_cache_where_there_is_no_place_for_one(nowhere):
+    folder, env = nowhere
+    answer, _, _ = run("answer = gridmodl.clear_cache()", folder, None, **env)
+    assert answer == 0
+
+
+# The digest itself: what changes machine code changes it, or is refused.
+
+
+def digest_of(source, **names):
+    scope = dict(names)
+    exec(source, scope)  # noqa: S102
+    return digest(Reachable(scope["f"], {}), {})
+
+
+def module(**names):
+    made = types.ModuleType("constants")
+    vars(made).update(names)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("def f(x): return x + 1", "def f(x): return x + 2"),
+        ("def f(x): return x + 1", "def f(x): return x + 1.0"),
+        ("def f(x): return x + 1", "def f(x): return x + True"),
+        ("def f(x): return x + 0.0", "def f(x): return x + -0.0"),
+        ("def f(x): return x + 1", "def f(x): return x - 1"),
+        ("def f(x, y): return x - y", "def f(y, x): return x - y"),
+        ("def f(x, y=1): return x + y", "def f(x, y=2): return x + y"),
+        ("def f(x, *, y=1): return x + y", "def f(x, *, y=2): return x + y"),
+        ("def g(x): return 1\ndef f(x): return g(x)", "def g(x): return 2\ndef f(x): return g(x)"),
+        ("C = 1\ndef g(x): return C\ndef f(x): return g(x)", "C = 2\ndef g(x): return C\ndef f(x): return g(x)"),
+        ("C = (1, (2, 3))\ndef f(x): return C[1][0]", "C = (1, (2, 4))\ndef f(x): return C[1][0]"),
+        ("def f(x): return (lambda y: y + 1)(x)", "def f(x): return (lambda y: y + 2)(x)"),
+        ("C = 1\ndef f(x): return (lambda y: y + C)(x)", "C = 2\ndef f(x): return (lambda y: y + C)(x)"),
+        (
+            "def make(c):\n    def f(x): return c\n    return f\nf = make(1)",
+            "def make(c):\n    def f(x): return c\n    return f\nf = make(2)",
+        ),
+        (
+            "def make(c):\n    def g(x): return c\n    def f(x): return g(x)\n    return f\nf = make(1)",
+            "def make(c):\n    def g(x): return c\n    def f(x): return g(x)\n    return f\nf = make(2)",
+        ),
+    ],
+)
+def test_digest_sees(one, other):
+    assert digest_of(one) != digest_of(other)
+    assert digest_of(one) == digest_of(one)
+
+
+def test_digest_does_not_see_docstrings_and_places():
+    assert digest_of('def f(x):\n    "One."\n    return x') == digest_of('\n\ndef f(x):\n    "Two."\n\n\n    return x')
+
+
+def test_digest_sees_arrays():
+    source = "def f(x): return C[x]"
+    one = digest_of(source, C=np.array([1.0, 2.0]))
+    assert one == digest_of(source, C=np.array([1.0, 2.0]))
+    assert one != digest_of(source, C=np.array([1.0, 3.0]))
+    assert one != digest_of(source, C=np.array([1.0, 2.0], dtype=np.float32))
+
+
+def test_digest_sees_jitted_helpers():
+    made = []
+    for c in (1, 2):
+        scope = {}
+        exec(f"def g(x): return x + {c}", scope)  # noqa: S102
+        made.append(digest_of("def f(x): return g(x)", g=numba.njit(scope["g"])))
+    assert made[0] != made[1]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(x): return x + m.C",
+        "def f(x):\n    alias = m\n    return x + alias.C",
+        "def make(m):\n    def f(x): return x + m.C\n    return f\nf = make(m)",
+    ],
+    ids=["global", "alias", "closure"],
+)
+def test_digest_sees_constants_of_modules_however_they_are_reached(source):
+    """Or refuses to carry them: a guess would leave the kernel stale."""
+    try:
+        one, other = digest_of(source, m=module(C=1)), digest_of(source, m=module(C=2))
+    except TermError:
+        return
+    assert one != other
+
+
+def test_digest_sees_the_fields_of_records():
+    source = "from collections import namedtuple\nC = namedtuple('Point', '{}')(1, 2)\ndef f(x): return x + C.a"
+    assert digest_of(source.format("a b")) != digest_of(source.format("b a"))
+
+
+def test_digest_sees_compiler_flags(monkeypatch):
+    plain = digest_of("def f(x): return x")
+    monkeypatch.setattr("numba.core.config.BOUNDSCHECK", 1)
+    assert digest_of("def f(x): return x") != plain

@@ -1,0 +1,712 @@
+"""What may be handed to optimize and price as data, target and weights, and what is said of the rest."""
+
+from __future__ import annotations
+
+import fractions
+import math
+
+import numpy as np
+import pytest
+
+from gridmodl import optimize, price
+
+STEP = [0] * 5 + [1] * 5  # the classes of ten rows that a bound in the middle tells apart
+
+
+def only(model):
+    return model.partitions["x0"]
+
+
+def assert_cut(model, low, high):
+    """One bound b with low <= b < high, compared as Python numbers: numpy would round them to a common type."""
+    partition = only(model)
+    assert partition.n_parts == 2
+    (bound,) = partition.bounds.tolist()
+    assert np.asarray(low).item() <= bound < np.asarray(high).item()
+    assert partition.counts.tolist() == [[5, 0], [0, 5]]
+    assert model.transform([low]).tolist() == [0]
+    assert model.transform([high]).tolist() == [1]
+
+
+# Shapes and sizes.
+
+
+@pytest.mark.parametrize("empty", [[], np.empty(0), np.empty((0, 1))])
+def test_no_rows(empty):
+    with pytest.raises(ValueError, match="no rows"):
+        optimize(empty, [])
+
+
+def test_one_row():
+    model = optimize([3.5], ["a"])
+    assert (only(model).n_parts, model.level, model.proven, model.n_rows) == (1, 0.0, True, 1)
+    assert only(model).counts.tolist() == [[1]]
+    assert model.cost == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("search", ["exact", "merge"])
+def test_one_class(search):
+    model = optimize(np.arange(9.0), ["a"] * 9, search=search)
+    assert only(model).n_parts == 1
+    assert model.classes.tolist() == ["a"]
+    assert model.cost == model.null_cost == pytest.approx(math.log(9))
+    assert model.level == 0.0
+
+
+@pytest.mark.parametrize("criterion", ["modl", "g2"])
+def test_constant_column(criterion):
+    model = optimize(np.full(10, 2.0), STEP, criterion=criterion)
+    assert (only(model).n_parts, model.proven) == (1, True)
+    assert only(model).labels == ["]-inf, inf["]
+    assert model.transform([1.0, 2.0, 3.0]).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 4), (4, 3), (1, 2)])
+def test_lengths_that_differ(n, m):
+    with pytest.raises(ValueError, match=f"data has {n} rows and target has {m}"):
+        optimize(np.arange(n), np.zeros(m, dtype=int))
+
+
+@pytest.mark.parametrize("shape", [(10, 1), (1, 10), (5, 2)])
+def test_two_dimensional_target(shape):
+    with pytest.raises(ValueError, match=r"target must be a 1-D array.*shape"):
+        optimize(np.arange(10.0), np.reshape(STEP, shape))
+
+
+def test_two_dimensional_target_and_zero_weights():
+    with pytest.raises(ValueError, match="target must be a 1-D array"):
+        optimize(np.arange(10.0), [STEP], weights=[0, 1] * 5)
+
+
+def test_one_column_in_two_dimensions():
+    flat, tall = optimize(np.arange(10.0), STEP), optimize(np.arange(10.0)[:, None], STEP)
+    assert tall.cost == flat.cost
+    assert only(tall).bounds.tolist() == only(flat).bounds.tolist() == [4.5]
+    assert tall.transform(np.arange(10.0)[:, None]).tolist() == [[c] for c in STEP]
+
+
+def test_several_columns_are_not_there_yet():
+    with pytest.raises(NotImplementedError, match="data has 2 columns"):
+        optimize(np.zeros((10, 2)), STEP)
+
+
+@pytest.mark.parametrize("data", [np.zeros((10, 1, 1)), np.zeros((10, 0)), [[[1.0]]] * 10])
+def test_other_shapes(data):
+    with pytest.raises(ValueError, match=r"data must be a 1-D or \(n, 1\) array, got shape"):
+        optimize(data, STEP)
+
+
+@pytest.mark.parametrize("data", [1.0, "abc", b"abc", None])
+def test_data_that_is_no_array(data):
+    with pytest.raises(TypeError, match="data must be array-like"):
+        optimize(data, STEP)
+
+
+@pytest.mark.parametrize("target", [1, "abc", {"a": 1}])
+def test_target_that_is_no_array(target):
+    with pytest.raises(TypeError, match="target must be array-like"):
+        optimize(np.arange(10.0), target)
+
+
+def test_ragged_data():
+    with pytest.raises(ValueError, match="data must be a regular array"):
+        optimize([[1.0], [1.0, 2.0]], [0, 1])
+
+
+def test_ragged_target():
+    with pytest.raises(ValueError, match="target must be a regular array"):
+        optimize([1.0, 2.0], [[0], [1, 2]])
+
+
+# Types of data.
+
+
+def test_complex_numbers():
+    with pytest.raises(TypeError, match="data holds complex numbers"):
+        optimize(np.arange(10) * 1j, STEP)
+    with pytest.raises(TypeError, match="target holds complex numbers"):
+        optimize(np.arange(10.0), np.array(STEP) * 1j)
+
+
+@pytest.mark.parametrize("other", ["a", b"a", [1], 2j, object()])
+def test_object_array_of_mixed_things(other):
+    data = np.empty(10, dtype=object)
+    data[:] = list(range(10))
+    data[3] = other
+    with pytest.raises(TypeError, match=r"column 'x0' mixes numbers with other things.*give it one type"):
+        optimize(data, STEP)
+
+
+def test_list_of_numbers_and_text():
+    with pytest.raises(TypeError, match="data mixes text with numbers"):
+        optimize([1, 2, "3", 4], [0, 0, 1, 1])
+
+
+def test_object_array_of_numbers():
+    data = np.array([0, 1.5, np.float32(2), fractions.Fraction(5, 2), True, 5, 6.0, np.int8(7), 8, 9], dtype=object)
+    model = optimize(data, STEP)
+    assert_cut(model, 2.5, 5)
+    assert only(model).missing is None
+
+
+@pytest.mark.parametrize("nothing", [None, math.nan, np.float64("nan")])
+def test_object_array_of_numbers_with_missing_ones(nothing):
+    data = np.array([nothing] * 5 + [5, 6, 7.5, 8, 9], dtype=object)
+    model = optimize(data, STEP)
+    assert only(model).missing == 0
+    assert only(model).labels == ["missing", "]-inf, inf["]
+    assert model.transform(data).tolist() == STEP
+
+
+def test_object_array_of_integers_keeps_their_digits():
+    data = np.array([2**60 + i for i in range(10)], dtype=object)
+    assert_cut(optimize(data, STEP), 2**60 + 4, 2**60 + 5)
+
+
+def test_object_array_of_unsigned_integers_keeps_their_digits():
+    data = np.array([2**63 + i for i in range(10)], dtype=object)
+    assert_cut(optimize(data, STEP), 2**63 + 4, 2**63 + 5)
+
+
+def test_large_integers_with_missing_ones_are_not_rounded_in_silence():
+    """As floats they would all be one value: an error or the right parts, but not one part."""
+    data = np.array([None] * 20 + [2**60 + i for i in range(1, 10) for _ in range(10)], dtype=object)
+    target = [1] * 20 + [0] * 40 + [1] * 50
+    try:
+        model = optimize(data, target)
+    except TypeError as error:
+        assert "x0" in str(error)  # noqa: PT017
+    else:
+        assert only(model).counts.tolist() == [[0, 20], [40, 0], [0, 50]]
+
+
+@pytest.mark.parametrize("low", [2**63 - 5, -(2**63) - 5])
+def test_python_integers_beyond_any_type(low):
+    """Five below and five above the range of 64 bits: no integer type of numpy holds them all."""
+    with pytest.raises(TypeError, match="integers beyond 64 bits"):
+        optimize([low + i - 2**64 for i in range(5)] + [low + i for i in range(5)], STEP)
+
+
+@pytest.mark.parametrize("data", [list("abcdefghij"), np.array(list("abcdefghij"), dtype=object), [b"a", b"b"] * 5])
+def test_strings_are_categorical_and_not_there_yet(data):
+    with pytest.raises(NotImplementedError, match=r"column 'x0' .* is categorical"):
+        optimize(data, STEP)
+
+
+@pytest.mark.parametrize("dtype", [bool, object])
+def test_booleans_are_categorical_and_not_there_yet(dtype):
+    with pytest.raises(NotImplementedError, match=r"column 'x0' .* is categorical"):
+        optimize(np.array([True, False] * 5, dtype=dtype), STEP)
+
+
+def test_booleans_called_numerical():
+    model = optimize(np.array([False] * 5 + [True] * 5), STEP, kinds={"x0": "numerical"})
+    assert only(model).bounds.tolist() == [0.5]
+    assert model.transform(np.array([True, False])).tolist() == [1, 0]
+
+
+def test_strings_called_numerical():
+    with pytest.raises(TypeError, match=r"column 'x0' holds <U1"):
+        optimize(list("0123456789"), STEP, kinds={"x0": "numerical"})
+
+
+@pytest.mark.parametrize(
+    ("kinds", "message"),
+    [
+        ({"x1": "numerical"}, "kinds names column 'x1'; the data has 'x0'"),
+        ({"x0": "real"}, "kinds says 'real' for column 'x0'; allowed: numerical, categorical"),
+    ],
+)
+def test_kinds_that_mean_nothing(kinds, message):
+    with pytest.raises(ValueError, match=message):
+        optimize(np.arange(10.0), STEP, kinds=kinds)
+
+
+@pytest.mark.parametrize("dtype", ["datetime64[s]", "timedelta64[s]"])
+def test_dates(dtype):
+    with pytest.raises(TypeError, match=r"column 'x0' holds (date|time)"):
+        optimize(np.arange(10).astype(dtype), STEP)
+
+
+@pytest.mark.parametrize("data", [list(range(10)), tuple(range(10)), range(10), [[i] for i in range(10)]])
+def test_python_sequences(data):
+    model = optimize(data, tuple(STEP))
+    assert only(model).bounds.tolist() == [4.5]
+    assert model.transform(data).ravel().tolist() == STEP
+
+
+@pytest.mark.parametrize(
+    "dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", ">f4", ">f8", ">i8"]
+)
+def test_real_types_give_one_and_the_same_model(dtype):
+    model = optimize(np.arange(10).astype(dtype), STEP)
+    assert_cut(model, 4, 5)
+    assert model.cost == optimize(np.arange(10.0), STEP).cost
+
+
+def test_float32_values_are_kept_apart():
+    low = np.float32(0.1)
+    high = np.nextafter(low, np.float32(1.0))
+    model = optimize(np.repeat([low, high], 5), STEP)
+    assert_cut(model, low, high)
+    assert model.transform(np.array([low, high])).tolist() == [0, 1]
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="long doubles are doubles here")
+def test_long_doubles_would_lose_digits():
+    with pytest.raises(TypeError, match="at most 64 bits"):
+        optimize(np.arange(10, dtype=np.longdouble), STEP)
+
+
+# Values at the edges.
+
+
+@pytest.mark.parametrize(
+    ("first", "dtype"),
+    [
+        (2**53 - 4, np.int64),
+        (2**53, np.int64),
+        (2**62, np.int64),
+        (2**63 - 10, np.int64),
+        (-(2**63), np.int64),
+        (-(2**53) - 5, np.int64),
+        (2**53, np.uint64),
+        (2**63 - 5, np.uint64),
+        (2**64 - 10, np.uint64),
+    ],
+)
+@pytest.mark.parametrize("gap", [1, None])
+def test_large_integers_are_cut_exactly(first, dtype, gap):
+    """Ten consecutive numbers, or the first five of them and the five next to the other end of the type."""
+    values = [first + i for i in range(10)]
+    if gap is None:
+        info = np.iinfo(dtype)
+        values[5:] = [info.max - 4 + i for i in range(5)] if first + 20 < info.max else values[5:]
+    data = np.array(values, dtype=dtype)
+    model = optimize(data, STEP)
+    assert_cut(model, np.array(values[4], dtype=dtype)[()], np.array(values[5], dtype=dtype)[()])
+    assert model.transform(data).tolist() == STEP
+    assert price(data, {"x0": only(model).bounds}, STEP) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, model.partitions, STEP) == pytest.approx(model.cost, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        (2.0**63, 0),
+        (2.0**63 + 2.0**62, 1),
+        (2.0**64, 1),
+        (math.inf, 1),
+        (-1.0, 0),
+        (-math.inf, 0),
+        (0.5, 0),
+        (7, 0),
+        (-(2**62), 0),
+        (2**63 - 1, 0),
+    ],
+)
+def test_other_types_against_unsigned_bounds(value, part):
+    model = optimize(np.array([2**63 + i for i in range(10)], dtype=np.uint64), STEP)
+    assert model.transform([value]).tolist() == [part]
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [(2.0**60, 0), (2.0**60 + 256, 1), (2.0**63, 1), (1e300, 1), (-1e300, 0), (0.5, 0), (7, 0), (2**64 - 1, 1)],
+)
+def test_other_types_against_integer_bounds(value, part):
+    model = optimize([2**60 + i for i in range(10)], STEP)
+    assert model.transform([value]).tolist() == [part]
+
+
+@pytest.mark.parametrize(
+    ("value", "part"), [(2**53 + 1, 0), (2**53 + 2, 0), (2**53 + 3, 1), (-(2**62), 0), (2**64 - 1, 1)]
+)
+def test_large_integers_against_float_bounds(value, part):
+    low = float(2**53 + 2)  # adjacent floats: the bound is the lower one
+    model = optimize(np.repeat([low, low + 2], 5), STEP)
+    assert only(model).bounds.tolist() == [low]
+    assert model.transform([value]).tolist() == [part]
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (-math.inf, math.inf),
+        (-math.inf, 0.0),
+        (-math.inf, -1.7e308),
+        (3.0, math.inf),
+        (1.7e308, math.inf),
+        (1.0, np.nextafter(1.0, 2.0)),
+        (-1.0, np.nextafter(-1.0, 0.0)),
+        (np.nextafter(0.0, -1.0), 0.0),
+        (0.0, 5e-324),
+        (-5e-324, 5e-324),
+        (5e-324, 1e-323),
+        (1e-310, 2.2250738585072014e-308),
+        (1.6e308, 1.7e308),
+        (-1.7e308, -1.6e308),
+        (-1.7e308, 1.7e308),
+        (np.nextafter(np.finfo(float).max, 0), np.finfo(float).max),
+    ],
+)
+def test_bound_between_two_values(low, high):
+    data = np.repeat([low, high], 5)
+    model = optimize(data, STEP)
+    assert_cut(model, low, high)
+    assert model.transform(data).tolist() == STEP
+    assert price(data, {"x0": only(model).bounds}, STEP) == pytest.approx(model.cost, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(1.0, 4.0), (1e300, 1.7e308), (1.6e308, 1.7e308), (-3.0, 3.0), (2**60, 2**62)]
+)
+def test_bound_is_the_middle(low, high):
+    model = optimize(np.repeat([low, high], 5), STEP)
+    assert only(model).bounds.tolist() == [pytest.approx(low / 2 + high / 2, rel=1e-15)]
+
+
+def test_infinities_are_values_like_others():
+    data = np.array([-math.inf] * 5 + [1.0, 2.0, 3.0, 4.0, 5.0] + [math.inf] * 5)
+    target = [0] * 5 + [1] * 5 + [2] * 5
+    model = optimize(data, target)
+    assert only(model).counts.tolist() == [[5, 0, 0], [0, 5, 0], [0, 0, 5]]
+    assert only(model).missing is None
+    assert model.transform(data).tolist() == target
+
+
+def test_negative_zero_is_zero():
+    plus, both = np.repeat([0.0, 1.0], 5), np.repeat([0.0, 1.0], 5)
+    both[:2] = -0.0
+    assert optimize(both, STEP).cost == optimize(plus, STEP).cost
+    assert price(both, {"x0": [-0.0]}, STEP) == price(plus, {"x0": [0.0]}, STEP)
+    model = optimize(np.repeat([-5e-324, 5e-324], 5), STEP)
+    assert model.transform([0.0]).tolist() == model.transform([-0.0]).tolist()
+
+
+def test_zeros_of_both_signs_are_never_cut_apart():
+    model = optimize(np.repeat([-0.0, 0.0], 5), STEP)
+    assert only(model).n_parts == 1
+
+
+def test_neighbours_that_differ_in_the_last_bit_keep_their_classes():
+    """Many classes: the sort keeps class codes in the low bits of the values' keys."""
+    low = 1.0
+    high = np.nextafter(low, 2.0)
+    data = np.tile([low, high], 200)
+    target = np.where(data == low, 0, 1 + np.arange(400) % 9)
+    model = optimize(data, target)
+    assert only(model).counts.tolist() == [[200] + [0] * 9, [0, *np.bincount(target)[1:].tolist()]]
+
+
+# Missing values.
+
+
+def missing_apart():
+    """Missing rows are of one class, the lowest numbers of the other."""
+    data = np.array([np.nan] * 8 + list(range(16)), dtype=float)
+    return data, np.array(["a"] * 8 + ["b"] * 8 + ["a"] * 8)
+
+
+def missing_joined():
+    """Missing rows are of the class of the lowest numbers."""
+    data = np.array([np.nan] * 8 + list(range(16)), dtype=float)
+    return data, np.array(["b"] * 16 + ["a"] * 8)
+
+
+@pytest.mark.parametrize("search", ["exact", "merge"])
+def test_missing_values_get_a_part_of_their_own(search):
+    data, target = missing_apart()
+    model = optimize(data, target, search=search)
+    partition = only(model)
+    assert partition.missing == 0
+    assert np.isnan(partition.bounds[0])
+    assert partition.bounds[1:].tolist() == [7.5]
+    assert partition.labels == ["missing", "]-inf, 7.5]", "]7.5, inf["]
+    assert partition.counts.tolist() == [[8, 0], [0, 8], [8, 0]]
+    assert model.transform([np.nan, -math.inf, 7.5, 8.0]).tolist() == [0, 1, 1, 2]
+    assert partition.part_of([None, 3.0]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("search", ["exact", "merge"])
+def test_missing_values_join_the_lowest_interval(search):
+    data, target = missing_joined()
+    model = optimize(data, target, search=search)
+    partition = only(model)
+    assert partition.missing == 0
+    assert partition.bounds.tolist() == [7.5]
+    assert partition.labels == ["]-inf, 7.5] or missing", "]7.5, inf["]
+    assert partition.counts.tolist() == [[0, 16], [8, 0]]
+    assert model.transform([np.nan, 7.5, 8.0]).tolist() == [0, 0, 1]
+
+
+def test_nothing_but_missing_values():
+    model = optimize([np.nan] * 10, STEP)
+    assert (only(model).n_parts, only(model).missing, model.n_rows) == (1, 0, 10)
+    assert model.transform([np.nan, 1.0]).tolist() == [0, 0]
+
+
+def test_missing_values_below_minus_infinity():
+    data = np.array([np.nan] * 8 + [-math.inf] * 8 + [math.inf] * 8)
+    model = optimize(data, [0] * 8 + [1] * 8 + [2] * 8)
+    assert only(model).counts.tolist() == [[8, 0, 0], [0, 8, 0], [0, 0, 8]]
+    assert model.transform(data).tolist() == [0] * 8 + [1] * 8 + [2] * 8
+
+
+def test_missing_values_seen_only_by_transform_go_to_the_first_part():
+    model = optimize(np.arange(10.0), STEP)
+    assert only(model).missing is None
+    assert only(model).labels[0] == "]-inf, 4.5]"
+    assert model.transform([np.nan, 9.0]).tolist() == [0, 1]
+
+
+def test_missing_values_of_all_payloads_are_one_value():
+    odd = np.array([0x7FF8000000000001, 0xFFF8000000000000, 0x7FF8DEADBEEF0000], dtype=np.uint64).view(np.float64)
+    plain, target = missing_apart()
+    data = plain.copy()
+    data[:3] = odd
+    assert optimize(data, target).cost == optimize(plain, target).cost
+
+
+@pytest.mark.parametrize("make", [missing_apart, missing_joined])
+def test_missing_values_are_priced_as_they_were_found(make):
+    data, target = make()
+    model = optimize(data, target)
+    assert price(data, {"x0": only(model).bounds}, target) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, model.partitions, target) == pytest.approx(model.cost, rel=1e-12)
+
+
+def test_masked_data_is_missing():
+    plain, target = missing_apart()
+    masked = np.ma.array(np.nan_to_num(plain, nan=3.0), mask=np.isnan(plain))
+    found, wanted = optimize(masked, target), optimize(plain, target)
+    assert found.cost == wanted.cost
+    assert np.array_equal(only(found).bounds, only(wanted).bounds, equal_nan=True)
+    assert found.transform(masked).tolist() == wanted.transform(plain).tolist()
+
+
+@pytest.mark.parametrize("dtype", [int, float])
+@pytest.mark.parametrize("mask", [False, np.ma.nomask])
+def test_masked_array_without_a_mask(dtype, mask):
+    model = optimize(np.ma.array(np.arange(10, dtype=dtype), mask=mask), np.ma.array(STEP))
+    assert only(model).bounds.tolist() == [4.5]
+    assert only(model).missing is None
+
+
+def test_masked_column_in_two_dimensions():
+    plain, target = missing_apart()
+    masked = np.ma.masked_invalid(plain)[:, None]
+    model = optimize(masked, target)
+    assert model.cost == optimize(plain, target).cost
+    assert model.transform(masked).shape == (24, 1)
+
+
+# Targets.
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        [0.0, np.nan, 1.0, np.nan, 1.0],
+        np.array(["a", None, "b", None, "b"], dtype=object),
+        np.array(["a", np.nan, "b", None, "b"], dtype=object),
+        np.ma.array([0, 1, 1, 0, 1], mask=[0, 1, 0, 1, 0]),
+        np.ma.array(list("abbab"), mask=[0, 1, 0, 1, 0]),
+    ],
+)
+def test_missing_targets_are_counted(target):
+    with pytest.raises(ValueError, match=r"target has 2 missing values of 5;.*unlabelled="):
+        optimize(np.arange(5.0), target)
+
+
+def test_missing_targets_in_a_list():
+    with pytest.raises(ValueError, match=r"target has 1 missing values? of 3"):
+        optimize([1.0, 2.0, 3.0], ["a", None, "b"])
+
+
+def test_real_target_is_not_there_yet():
+    with pytest.raises(NotImplementedError, match=r"target holds real numbers.*target_kind='classes'"):
+        optimize(np.arange(10.0), np.linspace(0.0, 1.0, 10))
+
+
+def test_real_numbers_taken_as_classes():
+    model = optimize(np.arange(10.0), np.where(STEP, 0.75, 0.25), target_kind="classes")
+    assert model.classes.tolist() == [0.25, 0.75]
+    assert only(model).bounds.tolist() == [4.5]
+
+
+@pytest.mark.parametrize("kind", ["grouped", "numerical"])
+def test_target_kinds_that_are_not_there_yet(kind):
+    with pytest.raises(NotImplementedError, match=f"target_kind='{kind}' is not available"):
+        optimize(np.arange(10.0), STEP, target_kind=kind)
+
+
+def test_unknown_target_kind():
+    with pytest.raises(ValueError, match=r"unknown target_kind 'class'; allowed: None, classes"):
+        optimize(np.arange(10.0), STEP, target_kind="class")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        np.array(["no", "yes"]),
+        np.array([b"no", b"yes"]),
+        np.array([False, True]),
+        np.array([-1.0, 2.0]),
+        np.array([1.0, 2.0], dtype=np.float32),
+        np.array([-3, 10**15]),
+        np.array([3, 5], dtype=np.int8),
+        np.array([-128, 127], dtype=np.int8),
+        np.array([0, 2**64 - 1], dtype=np.uint64),
+        np.array([2**64 - 2, 2**64 - 1], dtype=np.uint64),
+        np.array([-(2**63), 2**63 - 1]),
+        np.array([-(2**63), -(2**63) + 1]),
+        np.array(["no", "yes"], dtype=object),
+        np.array([1, 2.5], dtype=object),
+        np.array([(1, 2), (1, 3), None], dtype=object)[:2],
+    ],
+    ids=lambda names: f"{names.dtype}{names.tolist()}",
+)
+def test_classes_keep_their_type(names):
+    model = optimize(np.arange(10.0), names[np.array(STEP)])
+    assert model.classes.dtype == names.dtype
+    assert model.classes.tolist() == names.tolist()
+    assert [type(c) for c in model.classes.tolist()] == [type(c) for c in names.tolist()]
+    assert only(model).counts.tolist() == [[5, 0], [0, 5]]
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="this numpy has no StringDType")
+def test_variable_width_strings_are_classes():
+    target = np.array(["no"] * 5 + ["yes"] * 5, dtype=np.dtypes.StringDType())
+    assert optimize(np.arange(10.0), target).classes.tolist() == ["no", "yes"]
+
+
+def test_class_names_that_python_lists_give():
+    assert optimize(np.arange(4.0), ["b", "a", "b", "a"]).classes.tolist() == ["a", "b"]
+    assert optimize(np.arange(4.0), [True, False] * 2).classes.dtype == bool
+
+
+def test_labels_that_cannot_be_sorted():
+    target = np.array(["a", 1] * 5, dtype=object)
+    with pytest.raises(TypeError, match="target mixes labels that cannot be sorted"):
+        optimize(np.arange(10.0), target)
+
+
+@pytest.mark.parametrize("target", [["a", 1], [1.5, "a"], [True, "a"]])
+def test_list_of_labels_of_several_types(target):
+    """numpy would make text of them all: 1 and "1" would be one class."""
+    with pytest.raises(TypeError, match="target mixes"):
+        optimize(np.arange(10.0), target * 5)
+
+
+@pytest.mark.parametrize("dtype", ["datetime64[s]", "timedelta64[s]"])
+def test_dates_are_no_classes(dtype):
+    with pytest.raises(TypeError, match=r"target holds (date|time)"):
+        optimize(np.arange(10.0), np.array(STEP).astype(dtype))
+
+
+def test_as_many_classes_as_rows():
+    data, target = np.arange(300.0), np.arange(300)
+    model = optimize(data, target)
+    assert len(model.classes) == 300
+    assert model.cost <= model.null_cost
+    assert only(model).counts.sum(axis=0).tolist() == [1] * 300
+    assert price(data, model.partitions, target) == pytest.approx(model.cost, rel=1e-12)
+
+
+def test_negative_zero_names_the_class_zero():
+    target = np.array([0.0, -0.0] * 2 + [0.0] + [1.0] * 5)
+    assert optimize(np.arange(10.0), target).classes.tolist() == [0.0, 1.0]
+
+
+# Weights.
+
+
+def weighted_rows(seed, dtype=np.int64):
+    rng = np.random.default_rng(seed)
+    data = rng.normal(size=60).round(1)
+    data[rng.random(60) < 0.1] = np.nan
+    target = rng.integers(0, 3, 60) * (data > 0) + rng.integers(0, 2, 60)
+    return data, target, rng.integers(0, 5, 60).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint64, np.float64, np.float32])
+@pytest.mark.parametrize("search", ["exact", "merge"])
+def test_a_row_of_weight_w_is_w_rows(dtype, search):
+    for seed in range(5):
+        data, target, weights = weighted_rows(seed, dtype)
+        times = weights.astype(int)
+        model = optimize(data, target, weights=weights, search=search)
+        wanted = optimize(np.repeat(data, times), np.repeat(target, times), search=search)
+        assert (model.cost, model.null_cost, model.n_rows) == (wanted.cost, wanted.null_cost, wanted.n_rows)
+        assert model.n_rows == times.sum()
+        assert model.classes.tolist() == wanted.classes.tolist()
+        assert np.array_equal(only(model).bounds, only(wanted).bounds, equal_nan=True)
+        assert only(model).counts.tolist() == only(wanted).counts.tolist()
+        assert only(model).missing == only(wanted).missing
+
+
+def test_weighted_rows_cost_what_their_copies_do():
+    data, target, weights = weighted_rows(7)
+    copies = np.repeat(data, weights), np.repeat(target, weights)
+    for bounds in ([], [0.0], [-0.5, 0.3]):
+        weighted = price(data, {"x0": bounds}, target, weights=weights)
+        assert weighted == price(copies[0], {"x0": bounds}, copies[1])
+
+
+def test_min_rows_counts_weights():
+    data, weights = np.arange(10.0), np.array([1, 1, 1, 1, 1, 9, 9, 9, 9, 9])
+    model = optimize(data, STEP, weights=weights, min_rows=9)
+    assert only(model).counts.sum(axis=1).min() >= 9
+    wanted = optimize(np.repeat(data, weights), np.repeat(STEP, weights), min_rows=9)
+    assert model.cost == wanted.cost
+    assert only(model).bounds.tolist() == only(wanted).bounds.tolist()
+
+
+def test_rows_of_weight_zero_are_not_there():
+    """Neither their value, nor their class, nor that it is missing."""
+    model = optimize([*range(10), 99.0, np.nan], [*STEP, 7.0, np.nan], weights=[1] * 10 + [0, 0])
+    wanted = optimize(np.arange(10.0), STEP)
+    assert (model.cost, model.n_rows) == (wanted.cost, 10)
+    assert model.classes.tolist() == [0, 1]
+    assert only(model).missing is None
+
+
+def test_all_weights_zero():
+    with pytest.raises(ValueError, match="all weights are 0"):
+        optimize(np.arange(10.0), STEP, weights=np.zeros(10))
+
+
+@pytest.mark.parametrize("bad", [-1.0, 0.5, np.nan, np.inf, -np.inf])
+def test_weights_that_are_no_numbers_of_rows(bad):
+    weights = np.ones(10)
+    weights[4] = bad
+    with pytest.raises(ValueError, match="weights must be whole numbers, 0 or more"):
+        optimize(np.arange(10.0), STEP, weights=weights)
+    with pytest.raises(ValueError, match="weights must be whole numbers, 0 or more"):
+        price(np.arange(10.0), {}, STEP, weights=weights)
+
+
+@pytest.mark.parametrize("n", [9, 11, 0])
+def test_weights_of_another_length(n):
+    with pytest.raises(ValueError, match=f"weights has {n} entries and data has 10 rows"):
+        optimize(np.arange(10.0), STEP, weights=np.ones(n))
+
+
+@pytest.mark.parametrize("weights", [np.ones((10, 1)), ["1"] * 10, np.ones(10, dtype=object)])
+def test_weights_of_other_shapes_and_types(weights):
+    with pytest.raises(TypeError, match="weights must be a 1-D array of numbers"):
+        optimize(np.arange(10.0), STEP, weights=weights)
+
+
+def test_weights_whose_sum_is_no_longer_exact():
+    with pytest.raises(ValueError, match="weights sum to more than"):
+        optimize(np.arange(10.0), STEP, weights=np.full(10, 2**53 // 10 + 1))
+
+
+def test_more_rows_than_32_bits_count():
+    weights = np.full(10, 2**31)
+    model = optimize(np.arange(10.0), STEP, weights=weights, search="merge")
+    assert model.n_rows == 10 * 2**31
+    assert only(model).counts.tolist() == [[5 * 2**31, 0], [0, 5 * 2**31]]
+    assert price(np.arange(10.0), model.partitions, STEP, weights=weights) == pytest.approx(model.cost, rel=1e-12)

@@ -1,0 +1,434 @@
+"""Criteria of strangers: a good plugin is found, a broken one is named once and harms nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import naive
+import numpy as np
+import pytest
+
+import gridmodl
+from gridmodl import Criterion, get_criterion, list_criteria, optimize, price
+from gridmodl.criteria.entropy import Entropy
+from gridmodl.criteria.modl import Modl, ModlGrid
+from gridmodl.plugins import PluginWarning, criterion_for
+from gridmodl.terms import PROBLEMS
+
+ROOT = Path(gridmodl.__file__).parents[1]
+X, Y = np.arange(10.0), [0] * 5 + [1] * 5
+
+HEADER = """
+import math
+from gridmodl import Criterion, hookimpl
+"""
+GOOD = """
+class Good(Criterion):
+    name = "good"
+    problems = {"classes"}
+    @staticmethod
+    def cell(p, cell):
+        cost = 1.0
+        for n in cell.counts:
+            if n > 0:
+                cost -= n * math.log(n / cell.rows)
+        return cost
+"""
+HOOK = """
+@hookimpl
+def gridmodl_criteria():
+    return [{}]
+"""
+
+
+def install(folder, name, source):
+    """A distribution as pip would leave it: a module, and next to it what importlib.metadata reads."""
+    (folder / f"{name}.py").write_text(source)
+    info = folder / f"{name}-0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0\n")
+    (info / "entry_points.txt").write_text(f"[gridmodl]\n{name} = {name}\n")
+
+
+def look_up(folder, then="None"):
+    """In a new process: the names found, the warnings given, the cost of a built-in criterion and of `then`."""
+    code = f"""
+import json, warnings, gridmodl
+from gridmodl import optimize, price
+x, y = list(range(10)), [0] * 5 + [1] * 5
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    names = gridmodl.list_criteria()
+    cost = price(x, {{"x0": [4.5]}}, y)
+    then = {then}
+    assert gridmodl.list_criteria() == names
+print(json.dumps([names, [[w.category.__name__, str(w.message)] for w in caught], cost, then]))
+"""
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, cwd=folder, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_installed_plugin_is_found_and_used(tmp_path):
+    install(tmp_path, "stranger", HEADER + GOOD + HOOK.format("Good"))
+    names, warned, _, cost = look_up(tmp_path, "price(x, {'x0': [4.5]}, y, criterion='good')")
+    assert "good" in names
+    assert warned == []
+    assert cost == 2.0  # two parts, both pure
+
+
+def broken(body, hook="Bad, Good"):
+    """A plugin that also holds a good criterion."""
+    return (
+        HEADER
+        + GOOD
+        + "\nclass Bad(Criterion):\n    name = 'bad'\n    problems = {'classes'}\n"
+        + body
+        + HOOK.format(hook)
+    )
+
+
+BROKEN_MODULES = {
+    "import error": ("import not_there_at_all", "ModuleNotFoundError.*not_there_at_all"),
+    "import of a missing name": ("from gridmodl import Criterium", "ImportError.*Criterium"),
+    "syntax error": ("def (:", "SyntaxError"),
+    "error at import": ("1 / 0", "ZeroDivisionError"),
+    "hook that raises": (
+        HEADER + "@hookimpl\ndef gridmodl_criteria():\n    raise KeyError('lost')\n",
+        "gridmodl_criteria failed with KeyError.*lost",
+    ),
+    "hook that returns nothing": (HEADER + "@hookimpl\ndef gridmodl_criteria():\n    pass\n", "gridmodl_criteria"),
+    "hook that returns a class": (HEADER + GOOD + HOOK.replace("[{}]", "Good"), "gridmodl_criteria"),
+    "hook with an argument": (HEADER + "@hookimpl\ndef gridmodl_criteria(grid):\n    return []\n", "grid"),
+    "hook of another name": (HEADER + GOOD + HOOK.replace("criteria", "criterias").format("Good"), "gridmodl_criteria"),
+}
+
+BROKEN_CLASSES = {
+    "wrong number of arguments": (
+        "    @staticmethod\n    def cell(p, cell, more):\n        return 1.0\n",
+        r"term 'cell' of criterion 'bad' takes 3 arguments \(p, cell, more\); it must take 2 \(p, cell\)",
+    ),
+    "too few arguments": (
+        "    @staticmethod\n    def part(p, part):\n        return 1.0\n",
+        r"term 'part' of criterion 'bad' takes 2 arguments \(p, part\); it must take 4",
+    ),
+    "no staticmethod": (
+        "    def cell(p, cell):\n        return 1.0\n",
+        "term 'cell' of criterion 'bad' must be a @staticmethod",
+    ),
+    "no function": ("    cell = staticmethod(3)\n", "term 'cell' of criterion 'bad'"),
+    "no name": ("    name = None\n", "Bad has no `name`"),
+    "unknown problem": ("    problems = {'class'}\n", "criterion 'bad' declares problems.*'class'.*known: classes"),
+    "one problem as text": ("    problems = 'classes'\n", "criterion 'bad' declares problems 'classes'"),
+    "problems that are none": ("    problems = 5\n", "criterion 'bad' declares problems 5"),
+    "built-in name": (
+        "    name = 'modl'\n",
+        "criterion 'modl' for problem 'classes' is already there, from 'gridmodl'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_MODULES)
+def test_broken_plugin_is_named_once_and_all_else_works(tmp_path, case):
+    source, message = BROKEN_MODULES[case]
+    install(tmp_path, "broken", source)
+    install(tmp_path, "sound", HEADER + GOOD.replace("good", "sound") + HOOK.format("Good"))
+    names, warned, cost, then = look_up(tmp_path, "price(x, {'x0': [4.5]}, y, criterion='sound')")
+    assert [category for category, _ in warned] == ["PluginWarning"], warned
+    assert warned[0][1].startswith("plugin 'broken' is left out: ")
+    assert re.search(message, warned[0][1])
+    assert {"modl", "sound"} <= set(names)
+    assert cost == pytest.approx(price(X, {"x0": [4.5]}, Y))
+    assert then == 2.0
+
+
+@pytest.mark.parametrize("case", BROKEN_CLASSES)
+def test_broken_criterion_is_named_once_and_its_neighbours_work(tmp_path, case):
+    source, message = BROKEN_CLASSES[case]
+    install(tmp_path, "broken", broken(source))
+    names, warned, cost, then = look_up(tmp_path, "price(x, {'x0': [4.5]}, y, criterion='good')")
+    assert [category for category, _ in warned] == ["PluginWarning"], warned
+    assert "plugin 'broken'" in warned[0][1]
+    assert re.search(message, warned[0][1])
+    assert {"modl", "good"} <= set(names)
+    assert "bad" not in names
+    assert cost == pytest.approx(price(X, {"x0": [4.5]}, Y))
+    assert then == 2.0
+
+
+@pytest.mark.parametrize("thing", ["3", "'Bad'", "Bad()", "int", "None"])
+def test_hook_that_returns_something_else_than_criteria(tmp_path, thing):
+    install(tmp_path, "broken", broken("", hook=f"{thing}, Good"))
+    names, warned, _, _ = look_up(tmp_path)
+    assert len(warned) == 1
+    assert "is not a subclass of gridmodl.Criterion" in warned[0][1]
+    assert "good" in names
+
+
+def test_duplicate_name_and_problem_of_two_plugins(tmp_path):
+    """Who wins depends on their names alone."""
+    for name, price_of_a_cell in (("zebra", "1.0"), ("adder", "3.0")):
+        install(tmp_path, name, HEADER + GOOD.replace("cost = 1.0", f"cost = {price_of_a_cell}") + HOOK.format("Good"))
+    names, warned, _, cost = look_up(tmp_path, "price(x, {'x0': [4.5]}, y, criterion='good')")
+    assert names.count("good") == 1
+    assert len(warned) == 1
+    assert "plugin 'zebra'" in warned[0][1]
+    assert "criterion 'good' for problem 'classes' is already there, from 'adder'" in warned[0][1]
+    assert cost == 6.0
+
+
+def test_same_name_for_another_problem_is_no_duplicate(tmp_path):
+    source = GOOD.replace('"good"', '"gini"').replace('{"classes"}', '{"joint"}')
+    install(tmp_path, "stranger", HEADER + source + HOOK.format("Good"))
+    _, warned, _, then = look_up(tmp_path, "gridmodl.list_criteria('joint')")
+    assert warned == []
+    assert then == ["gini", "modl"]
+
+
+def test_every_broken_plugin_gets_its_warning(tmp_path):
+    for i, (source, _) in enumerate(list(BROKEN_MODULES.values())[:4]):
+        install(tmp_path, f"broken{i}", source)
+    _, warned, _, _ = look_up(tmp_path)
+    assert [text.split("'")[1] for _, text in warned] == ["broken0", "broken1", "broken2", "broken3"]
+
+
+def test_plugins_load_on_the_first_look_up_only(tmp_path):
+    install(
+        tmp_path, "stranger", "import pathlib\npathlib.Path('loaded').touch()\n" + HEADER + GOOD + HOOK.format("Good")
+    )
+    code = (
+        "import pathlib, gridmodl, gridmodl.terms; assert not pathlib.Path('loaded').exists(); gridmodl.list_criteria()"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, check=True)
+    assert (tmp_path / "loaded").exists()
+
+
+# Terms that break when they are used.
+
+TABLE = {1: 2.0}
+LIST = [1.0, 2.0]
+
+
+def make(name="odd", **terms):
+    body = {term: staticmethod(function) for term, function in terms.items()}
+    return type(name.title(), (Criterion,), {"name": name, "problems": {"classes"}, **body})
+
+
+def raises_at_use(criterion, message):
+    """Both calls raise one error that says `message`; a built-in criterion works after it."""
+    for call in (lambda: optimize(X, Y, criterion=criterion), lambda: price(X, {}, Y, criterion=criterion)):
+        with pytest.raises(TypeError, match=message):
+            call()
+    assert price(X, {"x0": [4.5]}, Y) < price(X, {}, Y)
+
+
+@pytest.mark.parametrize("returned", ["text", None, 1j, math.nan, [1.0]])
+def test_term_that_returns_no_number(returned):
+    raises_at_use(
+        make(cell=lambda p, cell: returned), "term 'cell' of criterion 'odd' returned .*; a term returns a number"
+    )
+
+
+@pytest.mark.parametrize("term", ["grid", "variable", "part", "cell", "finish"])
+def test_every_term_is_named_when_it_returns_text(term):
+    functions = {
+        "grid": lambda p, shape: "text",
+        "variable": lambda p, variable, n_parts: "text",
+        "part": lambda p, variable, part, n_target_parts: "text",
+        "cell": lambda p, cell: "text",
+        "finish": lambda p, total, shape: "text",
+    }
+    raises_at_use(make(**{term: functions[term]}), f"term '{term}' of criterion 'odd' returned 'text'")
+
+
+def test_term_that_fails():
+    raises_at_use(make(cell=lambda p, cell: p.no_such_field), "term 'cell' of criterion 'odd' failed: AttributeError")
+
+
+def test_term_that_uses_what_is_not_defined():
+    raises_at_use(make(cell=lambda p, cell: not_defined), "term 'cell' of criterion 'odd' failed: NameError")  # noqa: F821
+
+
+def test_term_that_uses_what_is_not_defined_in_a_branch_not_taken():
+    def cell(p, cell):
+        return not_defined if cell.rows > 1000 else 1.0  # noqa: F821
+
+    raises_at_use(make(cell=cell), "'not_defined', which is not defined")
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("TABLE", lambda p, cell: TABLE[1]), ("LIST", lambda p, cell: LIST[1]), ("X", None)],
+)
+def test_term_that_uses_an_object_a_kernel_cannot_carry(name, function):
+    if function is None:  # an array it can carry
+        assert price(X, {}, Y, criterion=make(cell=lambda p, cell: X[3])) == 3.0
+    else:
+        raises_at_use(make(cell=function), f"uses '{name}', a (dict|list), which a kernel cannot carry")
+
+
+def test_term_that_calls_through_a_module():
+    criterion = make(cell=lambda p, cell: float(len(naive.cut((1.0,), (2.0,)))))
+    raises_at_use(criterion, r"calls naive\.cut; .*`from naive import cut`")
+
+
+def test_term_that_does_not_compile():
+    criterion = make(cell=lambda p, cell: float(len(globals())))
+    raises_at_use(criterion, "criterion 'odd' does not compile.*")
+
+
+def test_term_of_two_types_does_not_compile():
+    criterion = make(cell=lambda p, cell: 1.0 if cell.rows == 10 else "text")
+    raises_at_use(criterion, "criterion 'odd' does not compile.*")
+
+
+def test_closure_that_a_kernel_cannot_carry():
+    table = {1: 2.0}
+    raises_at_use(make(cell=lambda p, cell: table[1]), "a dict, which a kernel cannot carry")
+
+
+def test_errors_at_use_name_the_criterion():
+    with pytest.raises(TypeError, match="odd"):
+        price(X, {}, Y, criterion=make("odd", cell=lambda p, cell: TABLE[1]))
+
+
+def test_class_that_is_wrong_as_written_is_refused_without_a_registry():
+    criterion = type("Odd", (Criterion,), {"name": "odd", "problems": {"classes"}, "cell": lambda p, cell: 1.0})
+    raises_at_use(criterion, "term 'cell' of criterion 'odd' must be a @staticmethod")
+
+
+def test_constants_that_were_not_declared():
+    criterion = make(cell=lambda p, cell: 1.0)
+    criterion.params = lambda self, problem: {"more": 1.0}
+    raises_at_use(criterion, r"params of criterion 'odd' returned \['more'\], but its `constants` declare \[\]")
+
+
+def test_constants_of_another_type():
+    criterion = make(cell=lambda p, cell: p.more)
+    criterion.constants = {"more": int}
+    criterion.params = lambda self, problem: {"more": 1.5}
+    raises_at_use(criterion, "'more' of criterion 'odd' must be int, got 1.5")
+
+
+# Options and look-up.
+
+
+def test_unknown_option_lists_the_known_ones():
+    with pytest.raises(TypeError, match="criterion 'entropy' has no option 'gamma'; its options: alpha, beta"):
+        get_criterion("entropy", gamma=1.0)
+    with pytest.raises(TypeError, match="criterion 'bic' has no option 'alpha'; its options: none"):
+        get_criterion("bic", alpha=1.0)
+
+
+@pytest.mark.parametrize("value", ["1", None, True, [1.0], 1j, math.nan])
+def test_option_of_another_type(value):
+    with pytest.raises((TypeError, ValueError), match=r"alpha.* of criterion 'entropy' must be"):
+        get_criterion("entropy", alpha=value)
+
+
+@pytest.mark.parametrize(
+    "options", [{"alpha": 0.0}, {"alpha": -1.0}, {"alpha": math.inf}, {"beta": -0.1}, {"beta": math.inf}]
+)
+def test_option_out_of_range(options):
+    (name,) = options
+    with pytest.raises(ValueError, match=f"{name} of criterion 'entropy' must be"):
+        get_criterion("entropy", **options)
+
+
+def test_options_take_the_type_of_their_default():
+    criterion = get_criterion("entropy", alpha=1, beta=np.float32(2))
+    assert criterion.chosen == {"alpha": 1.0, "beta": 2.0}
+    assert {type(value) for value in criterion.chosen.values()} == {float}
+    with pytest.raises(TypeError, match="'selection' of criterion 'modl' must be bool"):
+        get_criterion("modl", selection=0.5)
+
+
+def test_options_change_the_price():
+    prices = [price(X, {"x0": [4.5]}, Y, criterion=get_criterion("entropy", alpha=a)) for a in (0.5, 1.0, 2.0)]
+    assert prices == pytest.approx([a * math.log(10) for a in (0.5, 1.0, 2.0)])
+
+
+def test_criterion_is_a_value():
+    one, same, other = (
+        get_criterion("entropy"),
+        get_criterion("entropy", alpha=0.5),
+        get_criterion("entropy", alpha=0.6),
+    )
+    assert one == same != other
+    assert len({one, same, other}) == 2
+    assert one != "entropy"
+    assert repr(other) == "Entropy(alpha=0.6, beta=0.0)"
+    copy = pickle.loads(pickle.dumps(other))  # noqa: S301
+    assert copy == other
+    assert price(X, {}, Y, criterion=copy) == price(X, {}, Y, criterion=other)
+
+
+def test_criterion_by_name_class_and_instance():
+    options = ["entropy", Entropy, Entropy(), get_criterion("entropy")]
+    models = [optimize(X, Y, criterion=criterion) for criterion in options]
+    assert len({model.cost for model in models}) == 1
+    assert {model.criterion for model in models} == {"entropy"}
+    assert len({price(X, {"x0": [2.5]}, Y, criterion=criterion) for criterion in options}) == 1
+
+
+def test_criterion_that_is_in_no_registry():
+    criterion = make(cell=lambda p, cell: 1.0 if cell.counts[0] * cell.counts[1] == 0 else 7.0)
+    model = optimize(X, Y, criterion=criterion)
+    assert (model.cost, model.null_cost, model.criterion) == (2.0, 7.0, "odd")
+
+
+def test_one_name_and_several_formulas():
+    assert type(get_criterion("modl")) is Modl
+    assert type(get_criterion("modl", selection=False)) is ModlGrid
+    assert type(criterion_for("modl", "grid")) is ModlGrid
+    assert type(criterion_for(ModlGrid(), "classes")) is Modl
+    assert type(criterion_for(Modl, "grid")) is ModlGrid
+    assert optimize(X, Y, criterion=ModlGrid).cost == optimize(X, Y, criterion="modl").cost
+
+
+def test_option_that_the_fitting_formula_does_not_have():
+    with pytest.raises(TypeError, match="criterion 'modl' has no option 'selection'"):
+        optimize(X, Y, criterion=get_criterion("modl", selection=False))
+
+
+def test_unknown_name_lists_the_known_ones():
+    with pytest.raises(ValueError, match=r"unknown criterion 'midl'; known: aic, bic"):
+        get_criterion("midl")
+    with pytest.raises(TypeError, match="a criterion's name is a string"):
+        get_criterion(Modl)
+
+
+def test_built_in_criteria_are_listed_in_order():
+    names = list_criteria()
+    assert names == sorted(set(names))
+    assert {"modl", "aic", "bic", "mdlp", "gini", "entropy"} <= set(names)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_list_of_one_problem(problem):
+    names = list_criteria(problem)
+    assert "modl" in names
+    assert all(problem in criterion_for(name, problem).problems for name in names)
+    for name in set(list_criteria()) - set(names):
+        with pytest.raises(ValueError, match=f"criterion '{name}' cannot price '{problem}'"):
+            criterion_for(name, problem)
+
+
+def test_list_of_an_unknown_problem():
+    with pytest.raises(ValueError, match="unknown problem 'regression'; known: classes, grid, joint"):
+        list_criteria("regression")
+
+
+def test_plugin_warning_is_a_user_warning():
+    assert issubclass(PluginWarning, UserWarning)
