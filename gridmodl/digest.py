@@ -100,8 +100,15 @@ def _uses(function: Any) -> Uses:
                 f"{function.__qualname__} calls {dotted}; a kernel reaches functions by name only: "
                 f"write `from {value.__module__} import {value.__name__}`"
             )
+        if isinstance(value, types.ModuleType) and value.__name__.split(".")[0] not in KNOWN_MODULES:
+            raise TermError(f"{function.__qualname__} uses module {dotted} as a value; import what it needs by name")
         attributes[dotted] = value
     closure = [cell.cell_contents for cell in function.__closure__ or ()]
+    for value in closure:
+        if isinstance(value, types.ModuleType) and value.__name__.split(".")[0] not in KNOWN_MODULES:
+            raise TermError(
+                f"{function.__qualname__} uses module {value.__name__} of an enclosing function; import what it needs by name"
+            )
     return Uses(names, attributes, closure)
 
 
@@ -142,7 +149,7 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
         return f"{type(value).__name__} {value!r}"
     if isinstance(value, tuple):
         inner = ", ".join(_token(item, name, function, order) for item in value)
-        return f"{type(value).__module__}.{type(value).__qualname__} ({inner})"
+        return f"{type(value).__module__}.{type(value).__qualname__} {getattr(value, '_fields', ())} ({inner})"
     if isinstance(value, Dispatcher):
         return f"jitted {sorted(value.targetoptions.items())!r} " + digest(Reachable(value.py_func, {}), {})
     if isinstance(value, type) and hasattr(value, "_fields"):

@@ -89,11 +89,16 @@ def _numbers_of_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
             "give it one type"
         )
     values = [math.nan if value is None else value for value in array.tolist()]
-    if all(isinstance(value, numbers.Integral) for value in values):
-        try:
-            return np.array([int(value) for value in values], dtype=np.int64)
-        except OverflowError as error:
-            raise TypeError(f"column {name!r} holds integers beyond 64 bits; scale them or use floats") from error
+    whole = [int(value) for value in values if isinstance(value, numbers.Integral)]
+    if len(whole) == len(values):
+        for dtype in (np.int64, np.uint64):
+            if np.iinfo(dtype).min <= min(whole) and max(whole) <= np.iinfo(dtype).max:
+                return np.array(whole, dtype=dtype)
+        raise TypeError(f"column {name!r} holds integers beyond 64 bits; scale them or use floats")
+    if any(abs(value) > EXACT_FLOAT and int(float(value)) != value for value in whole):
+        raise TypeError(
+            f"column {name!r} mixes integers beyond 2**53 with missing values or floats, which would round them"
+        )
     return np.array([float(value) for value in values])
 
 
@@ -103,9 +108,7 @@ def encode_target(target: ArrayLike, target_kind: str | None) -> Classes:
         raise ValueError(f"unknown target_kind {target_kind!r}; allowed: None, {', '.join(TARGET_KINDS)}")
     if target_kind in ("grouped", "numerical"):
         raise NotImplementedError(f"target_kind={target_kind!r} is not available; the target is taken as classes only")
-    array = _as_array(target, "target")
-    if array.ndim != 1:
-        raise ValueError(f"target must be a 1-D array with one entry per row, got shape {array.shape}")
+    array = as_vector(target, "target")
     n_missing = int(np.count_nonzero(_is_missing(array)))
     if n_missing:
         raise ValueError(
@@ -136,7 +139,7 @@ def _codes_of(array: NDArray[Any]) -> Classes:
             )
             present = np.bincount(offset, minlength=high - low + 1) > 0
             codes = (np.cumsum(present, dtype=np.int32) - 1).astype(np.int32)[offset]
-            return Classes((np.flatnonzero(present) + low).astype(array.dtype), codes)
+            return Classes(np.array([low + int(i) for i in np.flatnonzero(present)], dtype=array.dtype), codes)
     try:
         names, codes = np.unique(array, return_inverse=True)
     except TypeError as error:
@@ -162,11 +165,18 @@ def encode_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.int64] 
     return array.astype(np.int64)
 
 
+def as_vector(data: Any, what: str) -> NDArray[Any]:
+    array = _as_array(data, what)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must be a 1-D array with one entry per row, got shape {array.shape}")
+    return array
+
+
 def _as_array(data: Any, what: str) -> NDArray[Any]:
     if isinstance(data, (str, bytes)):
         raise TypeError(f"{what} must be array-like, got {type(data).__name__} {data!r}")
     if isinstance(data, np.ma.MaskedArray):
-        data = data.astype(object).filled(None) if data.mask.any() else data.data
+        data = np.where(data.mask, None, data.data.astype(object)) if np.any(data.mask) else data.data
     try:
         array = np.asarray(data)
     except ValueError as error:

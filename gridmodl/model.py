@@ -76,7 +76,7 @@ class Partition:
         return parts
 
     def __repr__(self) -> str:
-        return f"Partition({self.name!r}, {self.kind}, {self.n_parts} parts)"
+        return f"Partition({self.name!r}, {self.kind}, {self.n_parts} part{'s' * (self.n_parts != 1)})"
 
 
 def _as_type_of(bounds: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
@@ -91,10 +91,8 @@ def _as_type_of(bounds: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
     info = np.iinfo(bounds.dtype)
     if values.dtype.kind == "f":
         up = np.ceil(np.where(np.isnan(values), 0.0, values))
-        inside = np.where((up >= -(2.0**63)) & (up < 2.0**63), up, 0.0).astype(np.int64)
-        return np.where(
-            up >= float(info.max), info.max, np.where(up <= float(info.min), info.min, inside.astype(bounds.dtype))
-        )
+        inside = np.where((up > float(info.min)) & (up < float(info.max)), up, 0.0).astype(bounds.dtype)
+        return np.where(up >= float(info.max), info.max, np.where(up <= float(info.min), info.min, inside))
     return np.clip(values, max(info.min, np.iinfo(values.dtype).min), min(info.max, np.iinfo(values.dtype).max)).astype(
         bounds.dtype
     )

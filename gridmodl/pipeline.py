@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gridmodl.atoms import Line, make_line, middles
 from gridmodl.clock import Clock, Progress
-from gridmodl.encode import Classes, Column, encode_column, encode_target, encode_weights
+from gridmodl.encode import Classes, Column, as_vector, encode_column, encode_target, encode_weights
 from gridmodl.model import Model, Partition
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import check_terms, price_one_variable
@@ -154,6 +154,8 @@ def price(
     table = _encode(data, target, weights, kinds, target_kind, unlabelled)
     chosen = criterion_for(criterion, table.problem.kind)
     name, values = table.column
+    if not isinstance(partitions, Mapping):
+        raise TypeError(f"partitions must be a dict of bounds by column name, got {partitions!r}")
     for given in partitions:
         if given != name:
             raise ValueError(f"partitions names column {given!r}; the data has {name!r}")
@@ -195,8 +197,8 @@ def _encode(data: Any, target: Any, weights: Any, kinds: Any, target_kind: str |
         raise NotImplementedError("no target was given, and gridmodl needs one: the class of each row")
     if unlabelled is not None:
         raise NotImplementedError("unlabelled rows are not available; drop the rows without a class")
-    target = np.asarray(target) if np.ndim(target) else target
-    if np.ndim(target) == 1 and len(target) != n:
+    target = as_vector(target, "target")
+    if len(target) != n:
         raise ValueError(f"data has {n} rows and target has {len(target)}")
     rows = encode_weights(weights, n)
     if rows is not None and np.any(rows == 0):
@@ -232,7 +234,10 @@ def _partition(column: Column, line: Line, found: Partitioning) -> Partition:
 def _given_partition(name: str, given: Any) -> Partition:
     if isinstance(given, Partition):
         return given
-    bounds = np.atleast_1d(np.asarray(given))
+    try:
+        bounds = np.atleast_1d(np.asarray(given))
+    except ValueError:
+        bounds = np.empty((0, 0))
     if bounds.ndim != 1 or (len(bounds) and bounds.dtype.kind not in "iuf"):
         raise TypeError(f"the bounds of {name!r} must be a list of numbers, got {given!r}")
     if bounds.dtype.kind != "f":
@@ -274,7 +279,7 @@ def _checked_max_parts(max_parts: Any) -> int:
     _check_integer("max_parts", max_parts)
     if max_parts < 1:
         raise ValueError(f"max_parts must be at least 1, got {max_parts}")
-    return int(max_parts)
+    return min(int(max_parts), int(np.iinfo(np.int64).max))
 
 
 def _checked_min_rows(min_rows: Any, n_rows: int) -> int:
@@ -284,6 +289,6 @@ def _checked_min_rows(min_rows: Any, n_rows: int) -> int:
         raise ValueError(f"min_rows must be a positive number of rows, or a share below 1, got {min_rows!r}")
     if min_rows < 1:
         return max(1, math.ceil(min_rows * n_rows))
-    if min_rows != int(min_rows):
+    if not math.isfinite(min_rows) or min_rows != int(min_rows):
         raise ValueError(f"min_rows must be a whole number of rows, or a share below 1, got {min_rows!r}")
-    return int(min_rows)
+    return min(int(min_rows), n_rows + 1)

@@ -41,6 +41,8 @@ def _manager() -> pluggy.PluginManager:
     for entry in sorted(entry_points(group="gridmodl"), key=lambda entry: entry.name):
         try:
             manager.register(entry.load(), entry.name)
+            if entry.name not in {i.plugin_name for i in manager.hook.gridmodl_criteria.get_hookimpls()}:
+                raise TypeError("it implements no gridmodl_criteria marked @hookimpl")
         except Exception as error:
             _left_out(entry.name, f"{type(error).__name__}: {error}")
     return manager

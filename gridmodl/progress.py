@@ -48,4 +48,5 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
     try:
         yield report
     finally:
-        bar.stop()
+        if bar.live.is_started:
+            bar.stop()

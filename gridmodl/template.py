@@ -43,7 +43,10 @@ def inlined(function: Function) -> Function:
 
 def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -> Callable[..., Any]:
     """`kernel`, compiled on its first call with the terms of `criterion` in place of the free ones."""
-    bound = _bind(kernel, criterion)
+    try:
+        bound = _bind(kernel, criterion)
+    except TermError as error:
+        raise TermError(f"criterion {criterion.name!r}: {error}" if criterion is not None else str(error)) from error
 
     def call(*arguments: Any) -> Any:
         try:
@@ -128,17 +131,18 @@ def clear_cache() -> int:
 
     Numba never deletes entries of earlier versions or criteria by itself. Kernels compile again on next use.
     """
-    import gridmodl.atoms
-    import gridmodl.search.exact
-    import gridmodl.search.merge
-    import gridmodl.search.postoptimize
+    from gridmodl import atoms, pricing
+    from gridmodl.search import exact, greedy, moves, postoptimize
 
     n_deleted = 0
-    for module in (gridmodl.atoms, gridmodl.search.exact, gridmodl.search.merge, gridmodl.search.postoptimize):
+    for module in (atoms, pricing, exact, greedy, moves, postoptimize):
         functions = [
             f for f in vars(module).values() if isinstance(f, types.FunctionType) and f.__module__ == module.__name__
         ]
-        folder = Path(FunctionCache(functions[0]).cache_path)
+        try:
+            folder = Path(FunctionCache(functions[0]).cache_path)
+        except RuntimeError:  # no place for a cache
+            continue
         for file in folder.glob(f"{module.__name__.rsplit('.', 1)[-1]}.*.nb[ic]"):
             file.unlink()
             n_deleted += 1

@@ -242,12 +242,18 @@ def problem_with_class(cls: Any) -> str | None:
     name, problems = getattr(cls, "name", None), getattr(cls, "problems", None)
     if not isinstance(name, str) or not name:
         return f"{cls.__name__} has no `name`"
-    if not problems or isinstance(problems, str) or not set(problems) <= set(PROBLEMS):
+    if (
+        not isinstance(problems, (set, frozenset, list, tuple))
+        or not problems
+        or not all(q in PROBLEMS for q in map(str, problems))
+    ):
         return f"criterion {name!r} declares problems {problems!r}; known: {', '.join(PROBLEMS)}"
     for term in TERMS:
         written = inspect.getattr_static(cls, term.__name__)
         if not isinstance(written, staticmethod):
             return f"term {term.__name__!r} of criterion {name!r} must be a @staticmethod"
+        if not inspect.isfunction(written.__func__):
+            return f"term {term.__name__!r} of criterion {name!r} must be a plain function, got {written.__func__!r}"
         wanted, given = (list(inspect.signature(f).parameters) for f in (term, written.__func__))
         if len(wanted) != len(given):
             return (

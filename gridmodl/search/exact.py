@@ -13,6 +13,7 @@ the same recursion goes through the numbers of parts one by one, layer k from la
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ class _Programme:
 
         def turn(size: int) -> bool:
             nonlocal at
-            to = min(self.n + 1, at + max(1, 1000 * size // at))
+            to = min(self.n + 1, max(at + 1, math.isqrt(at * at + 2000 * size)))
             self.kernel(
                 task.atoms, task.setting, slope, before, after, came_from, at, to, task.work, task.limits.min_rows
             )

@@ -1,0 +1,55 @@
+# Needs Python >= 3.11 with pip, and make; all else goes into .venv.
+# Another interpreter: make test PYTHON=python3.13
+
+PYTHON ?= python3
+BIN := .venv/bin
+# More flags for asv: --quick, --bench pipeline, or --set-commit-hash=HEAD to keep the results for asv show and compare
+ASVFLAGS ?=
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:  # two pips at work in one environment break it
+.PHONY: help demo test slow lint bench clean
+
+help:
+	@echo "make demo    find partitions of real data and print them"
+	@echo "make test    all tests but the slow ones"
+	@echo "make slow    the slow tests"
+	@echo "make lint    ruff and mypy"
+	@echo "make bench   benchmarks (asv); make bench ASVFLAGS=--quick runs each once"
+	@echo "make clean   delete .venv and all caches"
+
+demo: .venv/.has-test
+	$(BIN)/python docs/demo.py
+
+test: .venv/.has-test
+	$(BIN)/pytest -n 2 -m "not slow"
+
+slow: .venv/.has-test
+	$(BIN)/pytest -n 2 -m slow
+
+lint: .venv/.has-test .venv/.has-lint
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+# asv keeps a file about the machine in HOME; this one stays with the results. Since 0.6 asv fails if a benchmark does.
+bench: .venv/.has-bench
+	mkdir -p asv_benchmarks/.asv
+	cd asv_benchmarks && export HOME="$$PWD/.asv" && \
+	../$(BIN)/asv machine --yes >/dev/null && \
+	../$(BIN)/asv run --python=same --show-stderr $(ASVFLAGS)
+
+clean:
+	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache .numba_cache asv_benchmarks/.asv build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# gridmodl itself and one dependency group of pyproject.toml; again whenever that file changes.
+.venv/.has-%: pyproject.toml | .venv/.has-pip
+	$(BIN)/pip install --quiet --editable . --group $*
+	@touch $@
+
+# The pip that comes with Python 3.11 does not know --group (25.1 does).
+.venv/.has-pip:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@touch $@

@@ -1,0 +1,38 @@
+"""Time, memory and quality of the same runs; what has a target is a ratio of two times measured in turns.
+
+The machine is noisy, and both sides of a ratio suffer alike. Run them all from this folder's parent with
+``asv run --python=same``, add ``--quick`` to see only that they work.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+# Before anything imports numba: kernels compiled here stay apart from the user's own.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".asv" / "numba"))
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
+
+
+def best_seconds(*calls: Callable[[], Any], rounds: int = 5) -> list[float]:
+    """The shortest time of each call, all of them in every round."""
+    return [min(times) for times in zip(*([seconds(call) for call in calls] for _ in range(rounds)), strict=True)]
+
+
+def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int = 5) -> float:
+    over, under = best_seconds(ours, theirs, rounds=rounds)
+    return round(over / under, 3)
+
+
+def power(small: float, large: float, factor: float) -> float:
+    """The k of time ~ size^k, from the times at two sizes that differ by `factor`."""
+    return round(math.log(large / small) / math.log(factor), 3)

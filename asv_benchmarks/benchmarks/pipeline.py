@@ -1,0 +1,92 @@
+"""From an array to a model, end to end, against sorting the same column."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+
+import gridmodl
+
+from . import best_seconds, datasets, power, ratio
+
+LARGEST = 10_000_000
+
+# In a process of its own: the peak of a process never goes down. Noise has the most atoms.
+PEAK_OVER_DATA = f"""
+import resource, sys
+import numpy as np
+import gridmodl
+
+def peak_bytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+rng = np.random.default_rng(0)
+gridmodl.optimize(rng.random(100), rng.integers(0, 2, 100), search="merge")
+before = peak_bytes()
+column, target = rng.random({LARGEST}), rng.integers(0, 2, {LARGEST})
+gridmodl.optimize(column, target, search="merge")
+print((peak_bytes() - before) / (column.nbytes + target.nbytes))
+"""
+
+
+def merge(data):
+    return gridmodl.optimize(*data, search="merge")
+
+
+class Merge:
+    n_classes = 2
+    params = [[10_000, 100_000, 1_000_000], ["noise", "steps", "clear"]]
+    param_names = ["rows", "signal"]
+
+    def setup(self, n_rows, signal):
+        self.data = datasets.make(signal, n_rows, self.n_classes)
+        self.model = merge(self.data)  # also compiles, outside the clock
+
+    def time_optimize(self, n_rows, signal):
+        merge(self.data)
+
+    def peakmem_optimize(self, n_rows, signal):
+        merge(self.data)
+
+    def track_cost(self, n_rows, signal):
+        return self.model.cost
+
+    track_cost.unit = "nats"
+
+    def track_over_argsort(self, n_rows, signal):
+        rounds = max(5, 1_000_000 // n_rows)
+        return ratio(lambda: merge(self.data), lambda: np.argsort(self.data[0]), rounds)
+
+    # Target at 1,000,000 rows: at most 5 with 2 classes, 10 with 10.
+    track_over_argsort.unit = "ratio"
+
+
+class MergeTenClasses(Merge):
+    n_classes = 10
+    params = [[1_000_000], ["noise", "steps", "clear"]]
+
+
+class MergeGrowth:
+    params = ["noise", "steps"]
+    param_names = ["signal"]
+
+    def track_power(self, signal):
+        small, large = (datasets.make(signal, n) for n in (10_000, LARGEST))
+        merge(small)
+        (few,) = best_seconds(lambda: merge(small))
+        (many,) = best_seconds(lambda: merge(large), rounds=1)
+        return power(few, many, LARGEST / 10_000)
+
+    # From 10,000 to 10,000,000 rows; N log N is 1.08.
+    track_power.unit = "power of the rows"
+
+
+def track_peak_over_data():
+    command = [sys.executable, "-c", PEAK_OVER_DATA]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+# At 10,000,000 rows, the data itself included; target: at most 8.
+track_peak_over_data.unit = "ratio"

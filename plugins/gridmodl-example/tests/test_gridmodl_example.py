@@ -1,0 +1,35 @@
+"""What every plugin should test: its criterion keeps the contract, is found by name, and prices what its paper says."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from gridmodl_example import HannanQuinn
+
+import gridmodl
+from gridmodl.testing import check_criterion
+
+
+def test_keeps_the_contract():
+    check_criterion(HannanQuinn)
+
+
+def test_is_found_by_name_and_finds_the_bound():
+    column = [float(value) for value in range(40)]
+    target = ["low"] * 19 + ["high"] + ["high"] * 19 + ["low"]
+    model = gridmodl.optimize(column, target, criterion="hqc")
+    assert "hqc" in gridmodl.list_criteria("classes")
+    assert model.partitions["x0"].bounds.tolist() == [18.5, 38.5]
+    assert model.proven
+
+
+def test_price_is_the_formula():
+    column, target = [1.0, 2.0, 3.0, 4.0, 5.0], ["a", "b", "a", "b", "b"]
+    log_loss = 3 * math.log(3) - 2 * math.log(2)  # of a, b, a; the rows b, b are pure
+    expected = 2 * log_loss + 2 * 2 * math.log(math.log(5))
+    assert gridmodl.price(column, {"x0": [3.5]}, target, criterion="hqc") == pytest.approx(expected)
+
+
+def test_two_rows_do_not_reward_parts():
+    assert gridmodl.price([1.0, 2.0], {"x0": [1.5]}, ["a", "b"], criterion="hqc") == 0.0
