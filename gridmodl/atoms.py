@@ -131,9 +131,9 @@ def atom_ends(values: Any, codes: Any, join: bool, ends: Any) -> int:
     """Write one past the last row of each atom to `ends`; return how many atoms there are."""
     n_atoms, n, i = 0, len(values), 0
     mixed, nothing = -1, -2
-    last = nothing  # the class of all rows of the last atom
+    last: Any = nothing  # the class of all rows of the last atom
     while i < n:
-        pure = np.int64(codes[i])
+        pure: Any = np.int64(codes[i])
         start = i
         i += 1
         while i < n and values[i] == values[start]:

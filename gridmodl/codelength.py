@@ -20,7 +20,7 @@ MANY_CELLS = 100.0
 def log_factorial(n: float) -> float:
     """log n! for a whole number n >= 0; relative error below 1e-15."""
     if n < TABLE_SIZE:
-        return LOG_FACTORIALS[int(n)]  # type: ignore[no-any-return]
+        return LOG_FACTORIALS[int(n)]
     # The next term of the series, 1/(360 n^3), is below the last bit of the sum from n = 4096 on.
     return (n + 0.5) * math.log(n) - n + HALF_LOG_TWO_PI + 1.0 / (12.0 * n)
 

@@ -107,7 +107,8 @@ def _uses(function: Any) -> Uses:
     for value in closure:
         if isinstance(value, types.ModuleType) and value.__name__.split(".")[0] not in KNOWN_MODULES:
             raise TermError(
-                f"{function.__qualname__} uses module {value.__name__} of an enclosing function; import what it needs by name"
+                f"{function.__qualname__} uses module {value.__name__} of an enclosing function; "
+                "import what it needs by name"
             )
     return Uses(names, attributes, closure)
 

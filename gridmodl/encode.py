@@ -176,7 +176,8 @@ def _as_array(data: Any, what: str) -> NDArray[Any]:
     if isinstance(data, (str, bytes)):
         raise TypeError(f"{what} must be array-like, got {type(data).__name__} {data!r}")
     if isinstance(data, np.ma.MaskedArray):
-        data = np.where(data.mask, None, data.data.astype(object)) if np.any(data.mask) else data.data
+        masked = np.ma.getmaskarray(data)
+        data = np.where(masked, np.array(None, dtype=object), data.data) if masked.any() else data.data
     try:
         array = np.asarray(data)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,10 +52,8 @@ class Partition:
         apart = self._n_missing_bounds
         shown = _shown(self.bounds[apart:])
         edges = ["-inf", *shown, "inf"]
-        labels = [
-            f"]{lo}, {hi}{']' if i < len(shown) else '['}"
-            for i, (lo, hi) in enumerate(zip(edges, edges[1:], strict=False))
-        ]
+        labels = [f"]{lo}, {hi}]" for lo, hi in itertools.pairwise(edges)]
+        labels[-1] = labels[-1][:-1] + "["
         if not apart and self.missing == 0:
             labels[0] += " or missing"
         return ["missing"] * apart + labels

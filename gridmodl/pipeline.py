@@ -265,10 +265,14 @@ def _check_integer(name: str, value: Any, allow_none: bool = False) -> None:
     raise TypeError(f"{name} must be a whole number{' or None' if allow_none else ''}, got {value!r}")
 
 
+def _is_real(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
 def _checked_time(time_limit: Any) -> float | None:
     if time_limit is None:
         return None
-    if isinstance(time_limit, bool) or not isinstance(time_limit, numbers.Real) or not time_limit >= 0:
+    if not _is_real(time_limit) or not time_limit >= 0:
         raise ValueError(f"time_limit must be a number of seconds, 0 or more, got {time_limit!r}")
     return float(time_limit)
 
@@ -285,7 +289,7 @@ def _checked_max_parts(max_parts: Any) -> int:
 def _checked_min_rows(min_rows: Any, n_rows: int) -> int:
     if min_rows is None:
         return 1
-    if isinstance(min_rows, bool) or not isinstance(min_rows, numbers.Real) or not min_rows > 0:
+    if not _is_real(min_rows) or not min_rows > 0:
         raise ValueError(f"min_rows must be a positive number of rows, or a share below 1, got {min_rows!r}")
     if min_rows < 1:
         return max(1, math.ceil(min_rows * n_rows))

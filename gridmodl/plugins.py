@@ -7,7 +7,7 @@ Plugins load on the first look-up. One that is broken is named in a warning and 
 from __future__ import annotations
 
 import functools
-import inspect
+import sys
 import warnings
 from importlib.metadata import entry_points
 from typing import Any
@@ -36,7 +36,7 @@ def _manager() -> pluggy.PluginManager:
     import gridmodl.criteria as builtin
 
     manager = pluggy.PluginManager("gridmodl")
-    manager.add_hookspecs(inspect.getmodule(gridmodl_criteria))
+    manager.add_hookspecs(sys.modules[__name__])
     manager.register(builtin, "gridmodl")
     for entry in sorted(entry_points(group="gridmodl"), key=lambda entry: entry.name):
         try:
@@ -60,7 +60,7 @@ def _registry() -> Registry:
     for implementation in sorted(implementations, key=lambda i: (i.plugin_name != "gridmodl", i.plugin_name)):
         plugin = implementation.plugin_name
         try:
-            classes = list(implementation.function())
+            classes: list[Any] = list(implementation.function())  # type: ignore[call-overload]
         except Exception as error:
             _left_out(plugin, f"its gridmodl_criteria failed with {type(error).__name__}: {error}")
             continue

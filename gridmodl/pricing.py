@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.template import TermError, bind
+from gridmodl.digest import TermError
+from gridmodl.template import bind
 from gridmodl.terms import Cell, Criterion, Part, Shape, Variable, cell, finish, grid, part, variable
 
 

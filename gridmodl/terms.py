@@ -165,7 +165,7 @@ class Criterion:
         return f"{type(self).__name__}({chosen})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.chosen == other.chosen  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.chosen == other.chosen
 
     def __hash__(self) -> int:
         return hash((type(self), tuple(self.chosen.items())))
@@ -242,11 +242,7 @@ def problem_with_class(cls: Any) -> str | None:
     name, problems = getattr(cls, "name", None), getattr(cls, "problems", None)
     if not isinstance(name, str) or not name:
         return f"{cls.__name__} has no `name`"
-    if (
-        not isinstance(problems, (set, frozenset, list, tuple))
-        or not problems
-        or not all(q in PROBLEMS for q in map(str, problems))
-    ):
+    if not isinstance(problems, (set, frozenset)) or not problems or not problems <= set(PROBLEMS):
         return f"criterion {name!r} declares problems {problems!r}; known: {', '.join(PROBLEMS)}"
     for term in TERMS:
         written = inspect.getattr_static(cls, term.__name__)

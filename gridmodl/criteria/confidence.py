@@ -65,7 +65,7 @@ def normal_confidence(stat: float, df: float) -> float:
 
 
 def freedom(p: Any, shape: Shape) -> float:
-    return (shape.n_cells - 1.0) * (p.n_classes - 1)  # type: ignore[no-any-return]
+    return (shape.n_cells - 1.0) * (p.n_classes - 1)
 
 
 class G2(Criterion):

@@ -65,7 +65,7 @@ class Entropy(Criterion):
 
     @staticmethod
     def grid(p: Any, shape: Shape) -> float:
-        return -p.penalty  # type: ignore[no-any-return]
+        return -p.penalty
 
     @staticmethod
     def cell(p: Any, cell: Cell) -> float:
@@ -73,4 +73,4 @@ class Entropy(Criterion):
         for n in cell.counts:
             if n > 0:
                 cost += n * deformed_log(n / cell.rows, p.beta)
-        return cost  # type: ignore[no-any-return]
+        return cost

@@ -20,8 +20,8 @@ from gridmodl.terms import Cell, Criterion, Shape, Variable
 def partition_length(p: Any, variable: Variable, n_parts: int) -> float:
     """Code length of a partition into `n_parts` intervals or groups."""
     if variable.categorical:
-        return math.log(variable.n_values) + variable.log_groupings[n_parts]  # type: ignore[no-any-return]
-    return p.log_rows + log_binomial(p.n_rows + n_parts - 1, n_parts - 1)  # type: ignore[no-any-return]
+        return math.log(variable.n_values) + variable.log_groupings[n_parts]
+    return p.log_rows + log_binomial(p.n_rows + n_parts - 1, n_parts - 1)
 
 
 def class_length(p: Any, cell: Cell) -> float:
@@ -29,7 +29,8 @@ def class_length(p: Any, cell: Cell) -> float:
 
     log N_c! cancels: log C(N_c+J-1, J-1) + log N_c! = log (N_c+J-1)! - log (J-1)!
     """
-    cost = log_factorial(cell.rows + p.n_classes - 1) - log_factorial(p.n_classes - 1)
+    cost = -log_factorial(p.n_classes - 1)
+    cost += log_factorial(cell.rows + p.n_classes - 1)
     for n in cell.counts:
         cost -= log_factorial(n)
     return cost

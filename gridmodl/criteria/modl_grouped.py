@@ -32,8 +32,8 @@ class ModlGrouped(Criterion):
         if not variable.is_target:
             return partition_length(p, variable, n_parts)
         if variable.categorical:
-            return math.log(variable.n_values) + variable.log_groupings[n_parts] - variable.log_value_factorials  # type: ignore[no-any-return]
-        return p.log_rows  # type: ignore[no-any-return]
+            return math.log(variable.n_values) + variable.log_groupings[n_parts] - variable.log_value_factorials
+        return p.log_rows
 
     @staticmethod
     def part(p: Any, variable: Variable, part: Part, n_target_parts: int) -> float:

@@ -42,8 +42,8 @@ class ModlJoint(Criterion):
     @staticmethod
     def variable(p: Any, variable: Variable, n_parts: int) -> float:
         if variable.categorical:
-            return math.log(variable.n_values) + variable.log_groupings[n_parts] - variable.log_value_factorials  # type: ignore[no-any-return]
-        return p.log_rows  # type: ignore[no-any-return]
+            return math.log(variable.n_values) + variable.log_groupings[n_parts] - variable.log_value_factorials
+        return p.log_rows
 
     part = staticmethod(value_order)
     cell = staticmethod(cell_order)

@@ -41,7 +41,7 @@ def run_search(task: Task, search: Search) -> tuple[Partitioning, str]:
     """The best partition found, and which search found it."""
     from gridmodl.search.exact import proven_optimum
     from gridmodl.search.greedy import greedy_merge
-    from gridmodl.search.postoptimize import improve, improve_by_levels
+    from gridmodl.search.postoptimize import improve_merged
 
     best, clock = task.null(), task.clock
     if task.n_atoms == 1 or task.limits.max_parts == 1:
@@ -51,8 +51,7 @@ def run_search(task: Task, search: Search) -> tuple[Partitioning, str]:
     best = min(best, merged.best, key=lambda found: found.cost)
     if search.post_optimize:
         clock.step = "post-optimization"
-        many = task.n_atoms > 2 * len(merged.late)
-        best = improve_by_levels(task, best, merged.late) if many else improve(task, best)
+        best = improve_merged(task, merged, best)
     kind = search.kind if search.kind != "auto" else ("exact" if _is_quick(task) else "merge")
     if kind == "exact":
         clock.step = "proof"
@@ -63,7 +62,7 @@ def run_search(task: Task, search: Search) -> tuple[Partitioning, str]:
 def _is_quick(task: Task) -> bool:
     from gridmodl.terms import finish
 
-    n_prices = task.n_atoms**2 * task.atoms.counts.shape[1]
+    n_prices = task.n_atoms**2 * int(task.atoms.counts.shape[1])
     if task.criterion.finish is not finish:  # one layer for each number of parts
         n_prices *= min(task.n_atoms, task.limits.max_parts)
     return n_prices <= QUICK_PRICES

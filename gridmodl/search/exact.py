@@ -142,7 +142,7 @@ def recursion(
     atoms: Any, setting: Setting, slope: float, before: Any, after: Any, came_from: Any, at: int, to: int, work: Work,
     min_rows: int,
 ) -> None:  # fmt: skip
-    """after[t] = min over s < t of before[s] + price(s, t) + slope, for t from `at` to `to`; the leftmost s of equals."""
+    """after[t] = min over s < t of before[s] + price(s, t) + slope, for `at` <= t < `to`; of equals the leftmost s."""
     first, frozen, counts, rows, values = atoms
     cell_counts, cell_rows, cell_prices = work.left, work.left_rows, work.left_price
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts

@@ -21,8 +21,6 @@ from gridmodl.template import bind, inlined
 N_PARTS, N_ROOM, N_LEVELS, N_PRICED, N_QUEUED, STEP, BEST_STEP, N_SMALL = range(8)
 PRICE, BEST_COST = range(2)
 
-N_LATE = 16384
-
 
 class Merge(NamedTuple):
     """The state of a merge between two calls of the kernel.
@@ -51,10 +49,17 @@ class Merge(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """What a merge leaves behind."""
+    """What a merge leaves behind: the best partition it met, and its whole path."""
 
     best: Partitioning
-    late: NDArray[np.int64]  # first atoms of the parts when `N_LATE` were left: the bounds that were hardest to give up
+    atoms: NDArray[np.int64]  # where it started: the first atom of each part
+    removed: NDArray[np.int32]  # of each of these, the step at which the bound before it was removed
+    n_steps: int
+    max_parts: int  # a partition of the path keeps the limits if it has at most so many parts
+
+    def path(self, n_parts: int) -> NDArray[np.int64]:
+        """First atoms of the parts when so many were left: the bounds that were hardest to give up."""
+        return self.atoms[self.removed > min(max(len(self.atoms) - n_parts, 0), self.n_steps)]
 
 
 def greedy_merge(task: Task, start: Partitioning | None = None) -> Merged:
@@ -62,22 +67,27 @@ def greedy_merge(task: Task, start: Partitioning | None = None) -> Merged:
 
     The best is the cheapest partition met that keeps the limits; one part always does.
     """
-    atoms = task.atoms if start is None else coarsen(task.atoms, start.starts)
-    state = _start(atoms, task.n_frozen_cells)
+    first_atoms = np.arange(task.n_atoms) if start is None else start.starts
+    state = _start(task.atoms if start is None else coarsen(task.atoms, start.starts), task.n_frozen_cells)
     steps = bind(merge_steps, task.criterion)
-    # Parts with too few rows merge first: only then can a partition met on the way keep the limit.
-    for small_only in (True, False) if task.limits.min_rows > 1 else (False,):
+
+    def merge(small_only: bool) -> None:
         state.now[N_QUEUED] = 0
         task.clock.repeat(
-            lambda n_steps, small_only=small_only: steps(state, task.setting, task.limits, small_only, n_steps),
-            lambda: 1.0 - state.now[N_PARTS] / len(state.left),
+            lambda n_steps: bool(steps(state, task.setting, task.limits, small_only, n_steps)),
+            lambda: float(1.0 - state.now[N_PARTS] / len(first_atoms)),
         )
-    best, late = (np.flatnonzero(state.removed > step) for step in (state.now[BEST_STEP], state.now[STEP] - N_LATE + 1))
+
+    # Parts with too few rows merge first: only then can a partition met on the way keep the limit.
+    if task.limits.min_rows > 1:
+        merge(small_only=True)
+    max_parts = int(state.now[N_PARTS]) if state.now[N_SMALL] == 0 or task.limits.min_rows == 1 else 1
+    merge(small_only=False)
+    kept = first_atoms[state.removed > state.now[BEST_STEP]]
     if state.sums[BEST_COST] == np.inf:  # stopped before any partition kept the limits
-        best = best[:1]
-    if start is not None:
-        best, late = start.starts[best], start.starts[late]
-    return Merged(task.priced(best), late)
+        kept = kept[:1]
+    max_parts = min(max_parts, task.limits.max_parts)
+    return Merged(task.priced(kept), first_atoms, state.removed, int(state.now[STEP]), max_parts)
 
 
 def _start(atoms: Atoms, n_frozen_cells: int) -> Merge:
@@ -199,7 +209,7 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
 
 
 @inlined
-def rows_in(rows: Any, i: int) -> int:
+def rows_in(rows: Any, i: Any) -> int:
     n = 0
     for f in range(rows.shape[1]):
         n += rows[i, f]

@@ -125,7 +125,7 @@ def load(atoms: Any, p: Any, lo: int, hi: int, work: Work) -> tuple[float, int, 
     return price, n_rows, n_values
 
 
-def best_cut(atoms: Any, setting: Setting, lo: int, hi: int, work: Work, min_rows: int) -> tuple[float, float, int]:
+def best_cut(atoms: Any, setting: Setting, lo: Any, hi: Any, work: Work, min_rows: int) -> tuple[float, float, int]:
     """Scan the interval of atoms `lo` to `hi`: its price, the lowest price of two parts of it, and their bound.
 
     One pass prices every cut: each moves one atom from right to left. Where no cut leaves both parts `min_rows`

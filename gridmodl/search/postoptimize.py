@@ -6,8 +6,8 @@
     merge-merge-split    three neighbours in one, cut anew at its best place
 
 All come from one scan of an interval, `best_cut`, and a scan is kept until its interval is gone. The moves around
-each part are tried in turn, left to right, the best one that gains is made, and so on until a whole sweep gains nothing:
-a sweep costs O(parts), where the best move of all would cost that for a single move.
+each part are tried in turn, left to right, the best one that gains is made, and so on until a whole sweep gains
+nothing: a sweep costs O(parts), where the best move of all would cost that for a single move.
 
 After M. Boullé, "MODL: a Bayes optimal discretization method for continuous attributes", 2006.
 """
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.atoms import coarsen
+from gridmodl.search.greedy import Merged
 from gridmodl.search.moves import Limits, Setting, Work, best_cut, total_cost
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind
@@ -28,6 +29,8 @@ from gridmodl.template import bind
 # A gain smaller than this share of the prices is rounding.
 LEAST_GAIN = 1e-12
 
+MANY_RESTARTS = 2048  # atoms; beyond, restarts take longer than all the rest
+N_LATE = 16384  # bounds of the path of a merge that are kept where there are twice as many and more
 WINDOW = 256  # atoms on each side of a bound
 
 # The fields of `Sweep.now` and `Sweep.sums`.
@@ -48,19 +51,37 @@ class Sweep(NamedTuple):
     sums: Any
 
 
-def improve_by_levels(task: Task, start: Partitioning, late: NDArray[np.int64]) -> Partitioning:
-    """As `improve`, first with no other bounds than those before the atoms `late`, then with those around the best too.
+def improve_merged(task: Task, merged: Merged, start: Partitioning) -> Partitioning:
+    """The best partition that local moves lead to from `start` and from partitions on the path of a merge."""
+    if task.n_atoms > 2 * N_LATE:
+        return _improve_by_levels(task, merged, start)
+    best = improve(task, start)
+    if task.n_atoms > MANY_RESTARTS:
+        return best
+    # A merge misses most where several cuts pay only together: where it had twice, four times ... as many parts, they
+    # were still there. On 1,000 small data sets this brings the optimum from 95 % to over 98 %.
+    n_parts, max_parts = 2, min(task.n_atoms, merged.max_parts)
+    while n_parts <= min(max_parts, 4 * len(best.starts) + 8) and not task.clock.stopped:
+        found = improve(task, task.priced(merged.path(n_parts)))
+        best = min(best, found, key=lambda partitioning: partitioning.cost)
+        n_parts *= 2
+    return best
 
-    A million atoms make every scan long, and each bound that shifts asks for new scans around it. Among the bounds
-    that a merge gave up last there are few, and they are the good ones: 1e6 rows in 80 parts took 0.03 s instead of
-    0.8 s, to a lower cost.
+
+def _improve_by_levels(task: Task, merged: Merged, start: Partitioning) -> Partitioning:
+    """Local moves among the bounds that the merge gave up last, then with those around the best too.
+
+    A million atoms make every scan long, and each bound that shifts asks for new scans around it. The bounds given up
+    last are few, and they are the good ones: 1e6 rows in 80 parts took 0.1 s instead of 0.8 s, to a lower cost.
     """
+    late = merged.path(N_LATE)
     best = _improve_among(task, start, late)
     around = best.starts[:, None] + np.arange(-WINDOW, WINDOW + 1)
     return _improve_among(task, best, np.union1d(late, around[(around > 0) & (around < task.n_atoms)]))
 
 
 def _improve_among(task: Task, start: Partitioning, bounds: NDArray[np.int64]) -> Partitioning:
+    """As `improve`, with no other bounds than those before the atoms `bounds` and those of `start`."""
     kept = np.union1d(bounds, start.starts)
     coarse = replace(task, atoms=coarsen(task.atoms, kept))
     found = improve(coarse, Partitioning(np.searchsorted(kept, start.starts), start.cost))
@@ -85,8 +106,8 @@ def improve(task: Task, start: Partitioning) -> Partitioning:
     state.before[start.starts] = np.append(-1, start.starts[:-1])
     kernel = bind(sweep, task.criterion)
     task.clock.repeat(
-        lambda n_parts: kernel(state, task.atoms, task.setting, task.limits, task.work, n_parts),
-        lambda: state.now[AT] / n,
+        lambda n_parts: bool(kernel(state, task.atoms, task.setting, task.limits, task.work, n_parts)),
+        lambda: float(state.now[AT] / n),
         size=1,
     )
     starts = [0]
