@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from gridmodl.template import bind
 
+# Beyond this the table of counts alone fills gigabytes, and every price reads a row of it.
+MAX_COUNTS = 2**28
+
 
 class Atoms(NamedTuple):
     """The rows of each atom, by frozen cell and class.
@@ -58,6 +61,11 @@ def make_line(
     ends = np.empty(len(values), dtype=np.int64)
     n_atoms = bind(atom_ends)(values, codes, join, ends)
     ends = ends[:n_atoms].copy()
+    if (n_atoms + 1) * n_classes > MAX_COUNTS:
+        raise ValueError(
+            f"{n_atoms} distinct values by {n_classes} classes is a table of more than {MAX_COUNTS} counts; "
+            "is the target an identifier? Otherwise round the column or group the classes"
+        )
     n_first = int(n_missing > 0)  # the atom of missing values
     counts = np.zeros((n_first + n_atoms, n_classes), dtype=np.int32 if few_rows else np.int64)
     n_values = np.zeros(n_first + n_atoms, dtype=np.int32)

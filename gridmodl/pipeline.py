@@ -22,9 +22,6 @@ from gridmodl.search.moves import Frozen, Limits, Setting
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.terms import Criterion, Problem, Variable, params_record
 
-# Beyond this the table of counts alone fills gigabytes, and every price reads a row of it.
-MAX_COUNTS = 2**28
-
 
 def optimize(
     data: ArrayLike,

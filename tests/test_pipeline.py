@@ -527,3 +527,9 @@ def test_public_names_are_there_and_listed():
         assert getattr(gridmodl, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'optimise'"):
         _ = gridmodl.optimise
+
+
+def test_as_many_classes_as_rows_is_a_clear_error_before_memory_fills():
+    n = 20_000
+    with pytest.raises(ValueError, match="20000 classes"):
+        gridmodl.optimize(np.arange(n, dtype=float), np.arange(n))
