@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from gridmodl.atoms import Atoms, coarsen
 from gridmodl.search.moves import Limits, Setting, cell_price, part_price, total_cost
-from gridmodl.search.queue import MAX_LEVELS, build, climb, tree_size, winner
+from gridmodl.search.queue import MAX_TIERS, build, climb, tree_size, winner
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind, inlined
 
 # The fields of `Merge.now` (whole numbers) and `Merge.sums`.
-N_PARTS, N_ROOM, N_LEVELS, N_PRICED, N_QUEUED, STEP, BEST_STEP, N_SMALL = range(8)
+N_PARTS, N_ROOM, N_TIERS, N_PRICED, N_QUEUED, STEP, BEST_STEP, N_SMALL = range(8)
 PRICE, BEST_COST = range(2)
 
 
@@ -41,7 +41,7 @@ class Merge(NamedTuple):
     atom: Any  # its first atom
     tree: Any  # delta of merging it with its right neighbour, and the rest of the queue
     child: Any
-    levels: Any
+    tiers: Any
     removed: Any  # of each atom, the step at which the bound before it was removed
     union: Any  # room for the counts of one cell
     now: Any
@@ -113,7 +113,7 @@ def _start(atoms: Atoms, n_frozen_cells: int) -> Merge:
         atom=index,
         tree=np.empty(tree_size(n)),
         child=np.empty(tree_size(n), dtype=np.int8),
-        levels=np.zeros(MAX_LEVELS, dtype=np.int64),
+        tiers=np.zeros(MAX_TIERS, dtype=np.int64),
         removed=np.full(n, np.iinfo(np.int32).max, dtype=np.int32),
         union=np.zeros(n_classes, dtype=np.int64),
         now=now,
@@ -128,7 +128,7 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
     three need the price of a union, of two parts or of a part and nothing, and one place finds it: every copy of the
     terms in a kernel costs half a second of compile time.
     """
-    counts, rows, values, price, joined, left, right, atom, tree, child, levels, removed, union, now, sums = state
+    counts, rows, values, price, joined, left, right, atom, tree, child, tiers, removed, union, now, sums = state
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     nothing, min_rows = len(values) - 1, limits.min_rows
     if now[N_QUEUED] == 0 and now[N_PARTS] < now[N_ROOM]:
@@ -148,7 +148,7 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
                 if cost <= sums[BEST_COST]:  # of equal costs, the fewest parts
                     sums[BEST_COST] = cost
                     now[BEST_STEP] = now[STEP]
-            i = winner(child, levels, now[N_LEVELS])
+            i = winner(child, tiers, now[N_TIERS])
             if tree[i] == np.inf:
                 return True
             j = right[i]
@@ -169,7 +169,7 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
                 left[right[j]] = i
             tree[j] = np.inf
             if j >> 3 != i >> 3:  # siblings climb together
-                climb(tree, child, levels, now[N_LEVELS], j)
+                climb(tree, child, tiers, now[N_TIERS], j)
             k = np.int64(left[i])
         # After a merge the pairs on both sides have a new price.
         for _side in range(1 if pricing or queueing else 2):
@@ -196,15 +196,15 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
                         joined[j] = together
                     tree[k] = delta
                     if not queueing and (k == i or k >> 3 != i >> 3):
-                        climb(tree, child, levels, now[N_LEVELS], k)
+                        climb(tree, child, tiers, now[N_TIERS], k)
             k = i
         if queueing and now[N_QUEUED] == now[N_ROOM]:
-            now[N_LEVELS] = build(tree, child, levels, now[N_ROOM])
+            now[N_TIERS] = build(tree, child, tiers, now[N_ROOM])
         # Half of the room is empty: close the gaps, so that what is left stays in the cache.
         if not pricing and not queueing and 2 * now[N_PARTS] < now[N_ROOM] and now[N_ROOM] > 64:
             compact(state)
             now[N_QUEUED] = now[N_ROOM]
-            now[N_LEVELS] = build(tree, child, levels, now[N_ROOM])
+            now[N_TIERS] = build(tree, child, tiers, now[N_ROOM])
     return False
 
 

@@ -6,7 +6,7 @@
     merge-merge-split    three neighbours in one, cut anew at its best place
 
 All come from one scan of an interval, `best_cut`, and a scan is kept until its interval is gone. The moves around
-each part are tried in turn, left to right, the best one that gains is made, and so on until a whole sweep gains
+each part are tried in turn, left to right, the best one that saves is made, and so on until a whole sweep saves
 nothing: a sweep costs O(parts), where the best move of all would cost that for a single move.
 
 After M. Boullé, "MODL: a Bayes optimal discretization method for continuous attributes", 2006.
@@ -26,15 +26,15 @@ from gridmodl.search.moves import Limits, Setting, Work, best_cut, total_cost
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind
 
-# A gain smaller than this share of the prices is rounding.
-LEAST_GAIN = 1e-12
+# A saving smaller than this share of the prices is rounding.
+LEAST_SAVING = 1e-12
 
 MANY_RESTARTS = 2048  # atoms; beyond, restarts take longer than all the rest
 N_LATE = 16384  # bounds of the path of a merge that are kept where there are twice as many and more
 WINDOW = 256  # atoms on each side of a bound
 
 # The fields of `Sweep.now` and `Sweep.sums`.
-AT, N_PARTS, HAS_GAINED, BEGUN = range(4)
+AT, N_PARTS, HAS_MOVED, BEGUN = range(4)
 PRICE, COST = range(2)
 
 
@@ -54,7 +54,7 @@ class Sweep(NamedTuple):
 def improve_merged(task: Task, merged: Merged, start: Partitioning) -> Partitioning:
     """The best partition that local moves lead to from `start` and from partitions on the path of a merge."""
     if task.n_atoms > 2 * N_LATE:
-        return _improve_by_levels(task, merged, start)
+        return _improve_in_two_passes(task, merged, start)
     best = improve(task, start)
     if task.n_atoms > MANY_RESTARTS:
         return best
@@ -68,7 +68,7 @@ def improve_merged(task: Task, merged: Merged, start: Partitioning) -> Partition
     return best
 
 
-def _improve_by_levels(task: Task, merged: Merged, start: Partitioning) -> Partitioning:
+def _improve_in_two_passes(task: Task, merged: Merged, start: Partitioning) -> Partitioning:
     """Local moves among the bounds that the merge gave up last, then with those around the best too.
 
     A million atoms make every scan long, and each bound that shifts asks for new scans around it. The bounds given up
@@ -118,14 +118,14 @@ def improve(task: Task, start: Partitioning) -> Partitioning:
 
 
 def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work, n_parts: int) -> bool:
-    """Try the moves around so many parts; True when a whole sweep has gained nothing."""
+    """Try the moves around so many parts; True when a whole sweep has saved nothing."""
     end, before, scanned, whole, cut_price, cut, now, sums = state
     n = len(end)
     for _ in range(n_parts):
         if now[AT] == n:
-            if now[BEGUN] == 1 and now[HAS_GAINED] == 0:
+            if now[BEGUN] == 1 and now[HAS_MOVED] == 0:
                 return True
-            now[AT], now[HAS_GAINED] = 0, 0
+            now[AT], now[HAS_MOVED] = 0, 0
             if now[BEGUN] == 0:
                 now[BEGUN] = 1
                 sums[COST] = total_cost(setting, sums[PRICE], now[N_PARTS])
@@ -153,7 +153,7 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work
         second = whole[0, b] if b < c else np.inf
         third = whole[0, c] if c < d else np.inf
         best, best_price, best_move = sums[COST], sums[PRICE], -1
-        least = LEAST_GAIN * (abs(sums[PRICE]) + abs(sums[COST]))
+        least = LEAST_SAVING * (abs(sums[PRICE]) + abs(sums[COST]))
         for move in range(4):
             more, price = 0, np.inf
             if move == 0 and b - a > 1 and now[N_PARTS] < limits.max_parts:
@@ -171,7 +171,7 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work
         if best_move < 0:
             now[AT] = b
             continue
-        sums[COST], sums[PRICE], now[HAS_GAINED] = best, best_price, 1
+        sums[COST], sums[PRICE], now[HAS_MOVED] = best, best_price, 1
         now[N_PARTS] += 1 if best_move == 0 else (0 if best_move == 2 else -1)
         last = b if best_move == 0 else (d if best_move == 3 else c)
         bound = np.int64(cut[0, a] if best_move == 0 else (cut[1, a] if best_move == 2 else cut[2, a]))

@@ -1,7 +1,7 @@
 """The smallest of many numbers that keep changing: a tournament tree with eight children per node.
 
 A node's eight children fill one cache line, a change climbs only as far as it changes a winner, and each node
-remembers which child won, so that the way down is one look-up a level. Merging a million rows of noise with a lazy
+remembers which child won, so that the way down is one look-up a tier. Merging a million rows of noise with a lazy
 binary heap took four times as long. Equal numbers: the leftmost wins.
 """
 
@@ -13,32 +13,32 @@ import numpy as np
 
 from gridmodl.template import inlined
 
-MAX_LEVELS = 24
+MAX_TIERS = 24
 
 
 def tree_size(n_leaves: int) -> int:
-    """Nodes of a tree with so many leaves, and a margin for the padding of every level."""
-    return n_leaves + n_leaves // 7 + 16 * MAX_LEVELS
+    """Nodes of a tree with so many leaves, and a margin for the padding of every tier."""
+    return n_leaves + n_leaves // 7 + 16 * MAX_TIERS
 
 
-def build(tree: Any, child: Any, levels: Any, n_leaves: int) -> int:
-    """Make the tree over the leaves that stand at the front of `tree`; return the number of levels below its root.
+def build(tree: Any, child: Any, tiers: Any, n_leaves: int) -> int:
+    """Make the tree over the leaves that stand at the front of `tree`; return the number of tiers below its root.
 
-    Level k begins at ``levels[k]``; every level is padded to a multiple of eight by infinities.
+    Tier k begins at ``tiers[k]``; every tier is padded to a multiple of eight by infinities.
     """
-    begin, size, n_levels = 0, n_leaves, 0
+    begin, size, n_tiers = 0, n_leaves, 0
     while True:
         padded = (size + 7) // 8 * 8
         for i in range(size, padded):
             tree[begin + i] = np.inf
-        levels[n_levels] = begin
-        n_levels += 1
+        tiers[n_tiers] = begin
+        n_tiers += 1
         above = begin + padded
-        levels[n_levels] = above
+        tiers[n_tiers] = above
         for i in range(padded // 8):
             play(tree, child, begin + 8 * i, above + i)
         if padded == 8:
-            return n_levels
+            return n_tiers
         begin, size = above, padded // 8
 
 
@@ -55,19 +55,19 @@ def play(tree: Any, child: Any, at: int, node: int) -> bool:
 
 
 @inlined
-def climb(tree: Any, child: Any, levels: Any, n_levels: int, leaf: int) -> None:
+def climb(tree: Any, child: Any, tiers: Any, n_tiers: int, leaf: int) -> None:
     """Make the tree right again after changes of one leaf and of its siblings."""
     at = leaf
-    for level in range(n_levels):
+    for tier in range(n_tiers):
         at >>= 3
-        if not play(tree, child, levels[level] + 8 * at, levels[level + 1] + at):
+        if not play(tree, child, tiers[tier] + 8 * at, tiers[tier + 1] + at):
             break
 
 
 @inlined
-def winner(child: Any, levels: Any, n_levels: int) -> int:
+def winner(child: Any, tiers: Any, n_tiers: int) -> int:
     """The leaf with the smallest number, the leftmost of equals."""
     at = 0
-    for level in range(n_levels, 0, -1):
-        at = 8 * at + child[levels[level] + at]
+    for tier in range(n_tiers, 0, -1):
+        at = 8 * at + child[tiers[tier] + at]
     return at

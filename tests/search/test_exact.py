@@ -1,0 +1,56 @@
+"""The exact search, alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from gridmodl import Criterion
+from gridmodl.search.exact import proven_optimum
+from gridmodl.search.moves import Limits
+
+
+@pytest.mark.parametrize("limits", [Limits(2**62, 1), Limits(3, 1), Limits(2**62, 5), Limits(2, 4)])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("n_cells", "name"), [(1, "modl"), (3, "modl"), (2, "mdlp"), (1, "g2"), (3, "aic")])
+def test_it_finds_what_trying_all_finds(make_tiny, n_cells, name, seed, limits):
+    tiny = make_tiny(seed, n_cells, name, limits=limits)
+    found = proven_optimum(tiny.task)
+    assert found.proven
+    assert found.cost == pytest.approx(tiny.lowest(), rel=1e-9, abs=1e-9)
+    assert found.cost == pytest.approx(tiny.price(found.starts), rel=1e-12, abs=1e-12)
+
+
+class Rough(Criterion):
+    """A price of the number of parts that no slope follows: 3 and 6 parts are cheap."""
+
+    name = "rough"
+    problems = {"classes"}
+
+    @staticmethod
+    def variable(p, variable, n_parts):
+        return 0.0 if n_parts % 3 == 0 else 4.0
+
+    @staticmethod
+    def cell(p, cell):
+        return cell.rows * cell.rows / 50.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_exact_for_any_price_of_the_number_of_parts(make_tiny, seed):
+    from dataclasses import replace
+
+    tiny = make_tiny(seed, 1)
+    tiny.criterion, tiny.task = Rough(), replace(tiny.task, criterion=Rough)
+    found = proven_optimum(tiny.task)
+    assert found.proven
+    assert len(found.starts) in (3, 6)
+    assert found.cost == pytest.approx(tiny.lowest(), rel=1e-9)
+
+
+def test_stopped_it_returns_its_start_without_proof(make_tiny):
+    tiny = make_tiny(1)
+    tiny.task.clock.stopped = "time limit"
+    start = tiny.task.priced([0, 3])
+    found = proven_optimum(tiny.task, start)
+    assert found.starts.tolist() == [0, 3]
+    assert not found.proven
