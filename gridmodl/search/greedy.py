@@ -158,15 +158,8 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
             removed[atom[j]] = now[STEP]
             sums[PRICE] += tree[i]
             price[i] = joined[j]
-            values[i] += values[j]
-            for f in range(counts.shape[1]):
-                rows[i, f] += rows[j, f]
-                for c in range(counts.shape[2]):
-                    counts[i, f, c] += counts[j, f, c]
+            absorb(counts, rows, values, left, right, i, j)
             now[N_SMALL] += rows_in(rows, i) < min_rows
-            right[i] = right[j]
-            if right[j] >= 0:
-                left[right[j]] = i
             tree[j] = np.inf
             if j >> 3 != i >> 3:  # siblings climb together
                 climb(tree, child, tiers, now[N_TIERS], j)
@@ -175,20 +168,15 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
         for _side in range(1 if pricing or queueing else 2):
             if k >= 0:
                 j = nothing if pricing else np.int64(right[k])
-                together, n = 0.0, 0
+                together = 0.0
                 if j >= 0:
-                    for f in range(counts.shape[1]):
-                        m = rows[k, f] + rows[j, f]
-                        if m > 0:
-                            for c in range(counts.shape[2]):
-                                union[c] = np.int64(counts[k, f, c]) + counts[j, f, c]
-                            together += cell_price(p, union, m)
-                            n += m
+                    together = cells_price(p, counts, rows, union, k, j)
+                    n = rows_in(rows, k) + rows_in(rows, j)
                     together += part_price(p, facts, n_target_parts, n, values[k] + values[j])
                 if pricing:
                     price[k] = together
                     sums[PRICE] += together
-                    now[N_SMALL] += n < min_rows
+                    now[N_SMALL] += rows_in(rows, k) < min_rows
                 else:
                     delta = np.inf
                     if j >= 0 and not (small_only and rows_in(rows, k) >= min_rows and rows_in(rows, j) >= min_rows):
@@ -206,6 +194,32 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
             now[N_QUEUED] = now[N_ROOM]
             now[N_TIERS] = build(tree, child, tiers, now[N_ROOM])
     return False
+
+
+@inlined
+def absorb(counts: Any, rows: Any, values: Any, left: Any, right: Any, i: Any, j: Any) -> None:
+    """Add part `j` to its left neighbour `i`."""
+    values[i] += values[j]
+    for f in range(counts.shape[1]):
+        rows[i, f] += rows[j, f]
+        for c in range(counts.shape[2]):
+            counts[i, f, c] += counts[j, f, c]
+    right[i] = right[j]
+    if right[j] >= 0:
+        left[right[j]] = i
+
+
+@inlined
+def cells_price(p: Any, counts: Any, rows: Any, union: Any, k: Any, j: Any) -> float:
+    """The price of the cells of parts `k` and `j` together."""
+    price = 0.0
+    for f in range(counts.shape[1]):
+        n = rows[k, f] + rows[j, f]
+        if n > 0:
+            for c in range(counts.shape[2]):
+                union[c] = np.int64(counts[k, f, c]) + counts[j, f, c]
+            price += cell_price(p, union, n)
+    return price
 
 
 @inlined

@@ -24,7 +24,7 @@ from gridmodl.atoms import coarsen
 from gridmodl.search.greedy import Merged
 from gridmodl.search.moves import Limits, Setting, Work, best_cut, total_cost
 from gridmodl.search.task import Partitioning, Task
-from gridmodl.template import bind
+from gridmodl.template import bind, inlined
 
 # A saving smaller than this share of the prices is rounding.
 LEAST_SAVING = 1e-12
@@ -32,6 +32,8 @@ LEAST_SAVING = 1e-12
 MANY_RESTARTS = 2048  # atoms; beyond, restarts take longer than all the rest
 N_LATE = 16384  # bounds of the path of a merge that are kept where there are twice as many and more
 WINDOW = 256  # atoms on each side of a bound
+
+SPLIT, MERGE, MERGE_SPLIT, MERGE_MERGE_SPLIT = range(4)
 
 # The fields of `Sweep.now` and `Sweep.sums`.
 AT, N_PARTS, HAS_MOVED, BEGUN = range(4)
@@ -41,7 +43,7 @@ PRICE, COST = range(2)
 class Sweep(NamedTuple):
     """The state of the post-optimization between two calls of the kernel; arrays are by the first atom of a part."""
 
-    end: Any  # first atom of the part that follows
+    end: Any  # first atom of the part that follows; 0 where no part begins
     before: Any  # first atom of the part before
     scanned: Any  # end of the span of 1, 2 or 3 parts from here that was scanned last; 0 if none
     whole: Any  # price of that span
@@ -110,10 +112,7 @@ def improve(task: Task, start: Partitioning) -> Partitioning:
         lambda: float(state.now[AT] / n),
         size=1,
     )
-    starts = [0]
-    while state.end[starts[-1]] < n:
-        starts.append(int(state.end[starts[-1]]))
-    found = task.priced(starts)
+    found = task.priced(np.flatnonzero(state.end))
     return found if found.cost < start.cost else start
 
 
@@ -135,10 +134,7 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work
         d = np.int64(end[c]) if c < n else c
         # Scan what is not known: the three parts, the first two together, all three together.
         for span in range(5 if now[BEGUN] == 1 else 1):
-            lo = b if span == 1 else (c if span == 2 else a)
-            hi = b if span == 0 else (c if span == 1 or span == 3 else d)
-            if (span == 3 and b == c) or (span == 4 and c == d):
-                continue
+            lo, hi = ends_of(span, a, b, c, d)
             row = max(span - 2, 0)
             if lo < hi and scanned[row, lo] != hi:
                 whole[row, lo], cut_price[row, lo], cut[row, lo] = best_cut(
@@ -156,13 +152,13 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work
         least = LEAST_SAVING * (abs(sums[PRICE]) + abs(sums[COST]))
         for move in range(4):
             more, price = 0, np.inf
-            if move == 0 and b - a > 1 and now[N_PARTS] < limits.max_parts:
+            if move == SPLIT and b - a > 1 and now[N_PARTS] < limits.max_parts:
                 more, price = 1, sums[PRICE] - first + cut_price[0, a]
-            elif move == 1 and b < c:
+            elif move == MERGE and b < c:
                 more, price = -1, sums[PRICE] - first - second + whole[1, a]
-            elif move == 2 and b < c:
+            elif move == MERGE_SPLIT and b < c:
                 more, price = 0, sums[PRICE] - first - second + cut_price[1, a]
-            elif move == 3 and c < d:
+            elif move == MERGE_MERGE_SPLIT and c < d:
                 more, price = -1, sums[PRICE] - first - second - third + cut_price[2, a]
             if price < np.inf:
                 cost = total_cost(setting, price, now[N_PARTS] + more)
@@ -172,18 +168,42 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work
             now[AT] = b
             continue
         sums[COST], sums[PRICE], now[HAS_MOVED] = best, best_price, 1
-        now[N_PARTS] += 1 if best_move == 0 else (0 if best_move == 2 else -1)
-        last = b if best_move == 0 else (d if best_move == 3 else c)
-        bound = np.int64(cut[0, a] if best_move == 0 else (cut[1, a] if best_move == 2 else cut[2, a]))
-        if best_move == 1:
-            bound = a
-        end[a] = last
-        if bound > a:
-            end[a], end[bound], before[bound] = bound, last, a
-        if last < n:
-            before[last] = bound
+        now[N_PARTS] += 1 if best_move == SPLIT else (0 if best_move == MERGE_SPLIT else -1)
+        if best_move == SPLIT:
+            relink(end, before, a, np.int64(cut[0, a]), b)
+        elif best_move == MERGE:
+            relink(end, before, a, a, c)
+        elif best_move == MERGE_SPLIT:
+            relink(end, before, a, np.int64(cut[1, a]), c)
+        else:
+            relink(end, before, a, np.int64(cut[2, a]), d)
         # Go back to the parts whose neighbours have changed.
         for _back in range(2):
             if now[AT] > 0:
                 now[AT] = before[now[AT]]
     return False
+
+
+@inlined
+def ends_of(span: int, a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
+    """Where a span of the parts a-b, b-c, c-d begins and ends: each, the first two, all; a to a if there is none."""
+    if (span == 3 and b == c) or (span == 4 and c == d):
+        return a, a
+    lo = b if span == 1 else (c if span == 2 else a)
+    hi = b if span == 0 else (c if span == 1 or span == 3 else d)
+    return lo, hi
+
+
+@inlined
+def relink(end: Any, before: Any, a: Any, bound: Any, last: Any) -> None:
+    """Make the parts between `a` and `last` two that meet at `bound`, or one if `bound` is `a`."""
+    old = end[a]
+    while old < last:
+        following = end[old]
+        end[old] = 0
+        old = following
+    end[a] = last
+    if bound > a:
+        end[a], end[bound], before[bound] = bound, last, a
+    if last < len(end):
+        before[last] = bound
