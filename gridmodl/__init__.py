@@ -51,10 +51,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'gridmodl' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "testing":  # so that gridmodl.testing.check_criterion works after `import gridmodl`
+        return import_module("gridmodl.testing")
+    if name not in _HOME:
+        raise AttributeError(f"module 'gridmodl' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
 
 

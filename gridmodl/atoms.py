@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.encode import count_rows
 from gridmodl.template import bind
 
 # Beyond this the table of counts alone fills gigabytes, and every price reads a row of it.
@@ -53,8 +54,7 @@ def make_line(
     n_missing = int(np.count_nonzero(missing))
     missing_counts = np.zeros(n_classes, dtype=np.int64)
     if n_missing:
-        by_class = np.bincount(codes[missing], None if weights is None else weights[missing], n_classes)
-        missing_counts += np.rint(by_class).astype(np.int64)
+        missing_counts += count_rows(codes[missing], None if weights is None else weights[missing], n_classes)
         column, codes = column[~missing], codes[~missing]
         weights = None if weights is None else weights[~missing]
     values, codes, weights = _sorted(column, codes, weights, n_classes)
@@ -70,8 +70,8 @@ def make_line(
     counts = np.zeros((n_first + n_atoms, n_classes), dtype=np.int32 if few_rows else np.int64)
     n_values = np.zeros(n_first + n_atoms, dtype=np.int32)
     counts[:n_first], n_values[:n_first] = missing_counts, 1
-    no_weights = np.empty(0, dtype=np.int64) if weights is None else weights
-    bind(fill_atoms)(values, codes, no_weights, ends, counts[n_first:], n_values[n_first:])
+    weights = np.empty(0, dtype=np.int64) if weights is None else weights
+    bind(fill_atoms)(values, codes, weights, ends, counts[n_first:], n_values[n_first:])
     between = ends[:-1]
     low, high = values[between - 1], values[between]
     if n_first and n_atoms:

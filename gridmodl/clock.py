@@ -17,7 +17,7 @@ class Progress(NamedTuple):
     """What a progress callback is told."""
 
     step: str
-    share: float  # of the current step that is done
+    share: float  # of the current step, or of its current sweep, that is done
     elapsed: float  # seconds
 
 

@@ -67,7 +67,7 @@ class Reachable:
                 self._visit(called, inline, (*callers, function))
 
 
-def digest(reachable: Reachable, options: Mapping[str, Any]) -> str:
+def digest_of(reachable: Reachable, options: Mapping[str, Any]) -> str:
     """Sixteen hexadecimal digits that change whenever the machine code could."""
     order = {function: i for i, function in enumerate(reachable.uses)}
     flags = [(flag, getattr(config, flag, None)) for flag in FLAGS]
@@ -152,7 +152,7 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
         inner = ", ".join(_token(item, name, function, order) for item in value)
         return f"{type(value).__module__}.{type(value).__qualname__} {getattr(value, '_fields', ())} ({inner})"
     if isinstance(value, Dispatcher):
-        return f"jitted {sorted(value.targetoptions.items())!r} " + digest(Reachable(value.py_func, {}), {})
+        return f"jitted {sorted(value.targetoptions.items())!r} " + digest_of(Reachable(value.py_func, {}), {})
     if isinstance(value, type) and hasattr(value, "_fields"):
         return f"record {value.__module__}.{value.__qualname__} {value._fields}"
     if _is_known(value):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,8 @@ def encode_column(data: ArrayLike, kinds: Mapping[str, str] | None = None) -> Co
 
 
 def _kind_of(array: NDArray[Any], name: str, kinds: Mapping[str, str] | None) -> str:
+    if kinds is not None and not isinstance(kinds, Mapping):
+        raise TypeError(f"kinds must be a dict from column name to kind, got {kinds!r}")
     given = dict(kinds or {})
     for column, kind in given.items():
         if column != name:
@@ -82,7 +85,8 @@ def _needs_integers(array: NDArray[Any]) -> bool:
 
 def _numbers_of_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
     """An object array of numbers and missing values as an array of numbers."""
-    bad = [value for value in array.tolist() if not (value is None or isinstance(value, numbers.Real))]
+    array = np.where(_is_missing(array), np.array(None, dtype=object), array)
+    bad = [value for value in array.tolist() if not (value is None or isinstance(value, (numbers.Real, Decimal)))]
     if bad:
         raise TypeError(
             f"column {name!r} mixes numbers with other things, such as {bad[0]!r} ({type(bad[0]).__name__}); "
@@ -99,7 +103,10 @@ def _numbers_of_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
         raise TypeError(
             f"column {name!r} mixes integers beyond 2**53 with missing values or floats, which would round them"
         )
-    return np.array([float(value) for value in values])
+    try:
+        return np.array([float(value) for value in values])
+    except OverflowError as error:
+        raise TypeError(f"column {name!r} holds numbers too large for a float; scale them") from error
 
 
 def encode_target(target: ArrayLike, target_kind: str | None) -> Classes:
@@ -109,11 +116,13 @@ def encode_target(target: ArrayLike, target_kind: str | None) -> Classes:
     if target_kind in ("grouped", "numerical"):
         raise NotImplementedError(f"target_kind={target_kind!r} is not available; the target is taken as classes only")
     array = as_vector(target, "target")
+    if array.dtype.kind == "T":
+        array = array.astype(object)
     n_missing = int(np.count_nonzero(_is_missing(array)))
     if n_missing:
         raise ValueError(
-            f"target has {n_missing} missing values of {len(array)}; drop those rows, or mark rows without a class "
-            "and name the mark as unlabelled="
+            f"target has {n_missing} missing values of {len(array)}; drop those rows (learning from rows without a "
+            "class, unlabelled=, is not available yet)"
         )
     if array.dtype.kind == "f" and target_kind is None and not np.array_equal(array, np.floor(array)):
         raise NotImplementedError(
@@ -122,8 +131,6 @@ def encode_target(target: ArrayLike, target_kind: str | None) -> Classes:
         )
     if array.dtype.kind not in "biufUSTO":
         raise TypeError(f"target holds {array.dtype}; classes are strings, integers, booleans or whole floats")
-    if array.dtype.kind == "T":
-        array = array.astype(object)
     return _codes_of(array)
 
 
@@ -165,6 +172,11 @@ def encode_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.int64] 
     return array.astype(np.int64)
 
 
+def count_rows(codes: NDArray[Any], weights: NDArray[np.int64] | None, n_codes: int) -> NDArray[np.int64]:
+    """Rows of each code, each counted as often as its weight says; exact, as weights sum to less than 2^53."""
+    return np.rint(np.bincount(codes, weights, n_codes)).astype(np.int64)
+
+
 def as_vector(data: Any, what: str) -> NDArray[Any]:
     array = _as_array(data, what)
     if array.ndim != 1:
@@ -201,7 +213,7 @@ def _mixes_text(data: Any) -> bool:
 def _is_text(array: NDArray[Any]) -> bool:
     if array.dtype.kind != "O":
         return False
-    present = [value for value in array.tolist() if value is not None]
+    present = array[~_is_missing(array)].tolist()
     return bool(present) and all(isinstance(value, (str, bytes, bool)) for value in present)
 
 
@@ -209,5 +221,10 @@ def _is_missing(array: NDArray[Any]) -> NDArray[np.bool_]:
     if array.dtype.kind == "f":
         return np.isnan(array)
     if array.dtype.kind == "O":
-        return np.array([value is None or value != value for value in array.tolist()], dtype=bool)
+        return np.array([_is_nothing(value) for value in array.tolist()], dtype=bool)
     return np.zeros(len(array), dtype=bool)
+
+
+def _is_nothing(value: Any) -> bool:
+    """None, NaN, and what data frames put in their place; pandas' NA has no truth value, so it goes by its name."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)

@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from gridmodl.atoms import Line, make_line, middles
 from gridmodl.clock import Clock, Progress
-from gridmodl.encode import Classes, Column, as_vector, encode_column, encode_target, encode_weights
+from gridmodl.encode import Classes, Column, as_vector, count_rows, encode_column, encode_target, encode_weights
 from gridmodl.model import Model, Partition
 from gridmodl.plugins import criterion_for
-from gridmodl.pricing import check_terms, price_one_variable
+from gridmodl.pricing import check_cost, prepare, price_one_variable
 from gridmodl.progress import showing
 from gridmodl.search import Search, run_search
 from gridmodl.search.moves import Frozen, Limits, Setting
 from gridmodl.search.task import Partitioning, Task
-from gridmodl.terms import Criterion, Problem, Variable, params_record
+from gridmodl.terms import Criterion, Problem
 
 
 def optimize(
@@ -68,13 +68,14 @@ def optimize(
         Each part has at least so many rows, or this share of all rows if it is a float below 1; a single part always
         may be.
     time_limit : float, optional
-        Seconds after which the best partition so far is returned; so does Ctrl-C.
+        Seconds after which the best partition so far is returned; so does Ctrl-C. They count from the call, compiling
+        included where a criterion is used for the first time.
     random_state : int, optional
         Seed. One-variable searches draw no random numbers.
     n_jobs : int
         Threads. One-variable searches use one.
     progress : bool or callable, optional
-        True shows a bar when work takes long (it needs ``gridmodl[progress]``); a callable is given `Progress` records.
+        True shows a bar on the error stream when work takes long; a callable is given `Progress` records.
 
     Returns
     -------
@@ -94,19 +95,21 @@ def optimize(
     how = search if isinstance(search, Search) else Search(_checked_text("search", search))
     _check_integer("random_state", random_state, allow_none=True)
     _check_integer("n_jobs", n_jobs)
+    if n_jobs < 1 and n_jobs != -1:
+        raise ValueError(f"n_jobs must be a number of threads, or -1 for all, got {n_jobs}")
     table = _encode(data, target, weights, kinds, target_kind, unlabelled)
     limits = Limits(_checked_max_parts(max_parts), _checked_min_rows(min_rows, table.n_rows))
     chosen = criterion_for(criterion, table.problem.kind)
     # With a minimal number of rows the best bound may lie inside a run of one class.
     join = chosen.joins_pure_runs and limits.min_rows <= 1
     line = make_line(table.column.values, table.classes.codes, table.weights, table.n_classes, join)
-    setting = _setting(chosen, table, line)
+    setting = Setting(*prepare(chosen, table.problem, int(line.atoms.values.sum())), Frozen())
     task = Task(line.atoms, setting, type(chosen), limits, clock)
     with showing(progress, clock):
         found, kind = run_search(task, how)
     return Model(
-        cost=float(found.cost),
-        null_cost=float(task.null().cost),
+        cost=check_cost(chosen, found.cost),
+        null_cost=check_cost(chosen, task.null().cost),
         criterion=chosen.name,
         options=dict(chosen.chosen),
         problem=table.problem.kind,
@@ -160,13 +163,10 @@ def price(
     parts = partition._part_of(values)
     flat = parts * table.n_classes + table.classes.codes
     size = partition.n_parts * table.n_classes
-    weighted = np.bincount(flat, table.weights, size)
-    counts = np.rint(weighted).astype(np.int64).reshape(partition.n_parts, table.n_classes)
+    counts = count_rows(flat, table.weights, size).reshape(partition.n_parts, table.n_classes)
     distinct = np.unique(values)
     n_values = np.bincount(partition._part_of(distinct), minlength=partition.n_parts).astype(np.int64)
-    facts = _variable(chosen, table.problem, len(distinct))
-    p = params_record(chosen, table.problem)
-    check_terms(chosen, p, facts, table.problem.class_rows)
+    p, facts = prepare(chosen, table.problem, len(distinct))
     return price_one_variable(chosen, p, facts, counts, n_values)
 
 
@@ -204,21 +204,9 @@ def _encode(data: Any, target: Any, weights: Any, kinds: Any, target_kind: str |
             raise ValueError("all weights are 0: there are no rows")
         column, target, rows = column._replace(values=column.values[kept]), target[kept], rows[kept]
     classes = encode_target(target, target_kind)
-    by_class = np.rint(np.bincount(classes.codes, rows, len(classes.names))).astype(np.int64)
+    by_class = count_rows(classes.codes, rows, len(classes.names))
     problem = Problem("classes", int(by_class.sum()), 1, by_class)
     return _Table(column, classes, rows, problem)
-
-
-def _setting(criterion: Criterion, table: _Table, line: Line) -> Setting:
-    p = params_record(criterion, table.problem)
-    facts = _variable(criterion, table.problem, int(line.atoms.values.sum()))
-    check_terms(criterion, p, facts, table.problem.class_rows)
-    return Setting(p, facts, Frozen())
-
-
-def _variable(criterion: Criterion, problem: Problem, n_values: int) -> Variable:
-    facts = Variable(False, False, n_values, 0.0, 0.0, np.empty(0))
-    return facts._replace(constant=float(criterion.variable_constant(problem, facts)))
 
 
 def _partition(column: Column, line: Line, found: Partitioning) -> Partition:
@@ -237,7 +225,9 @@ def _given_partition(name: str, given: Any) -> Partition:
         bounds = np.empty((0, 0))
     if bounds.ndim != 1 or (len(bounds) and bounds.dtype.kind not in "iuf"):
         raise TypeError(f"the bounds of {name!r} must be a list of numbers, got {given!r}")
-    if bounds.dtype.kind != "f":
+    if bounds.dtype.kind == "f":
+        bounds = bounds.astype(np.float64)
+    else:
         exact = bounds.astype(np.float64)
         bounds = (
             exact
@@ -271,7 +261,7 @@ def _checked_time(time_limit: Any) -> float | None:
         return None
     if not _is_real(time_limit) or not time_limit >= 0:
         raise ValueError(f"time_limit must be a number of seconds, 0 or more, got {time_limit!r}")
-    return float(time_limit)
+    return float(min(time_limit, 1e9))
 
 
 def _checked_max_parts(max_parts: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
@@ -10,7 +11,20 @@ from numpy.typing import NDArray
 
 from gridmodl.digest import TermError
 from gridmodl.template import bind
-from gridmodl.terms import Cell, Criterion, Part, Shape, Variable, cell, finish, grid, part, variable
+from gridmodl.terms import (
+    Cell,
+    Criterion,
+    Part,
+    Problem,
+    Shape,
+    Variable,
+    cell,
+    finish,
+    grid,
+    params_record,
+    part,
+    variable,
+)
 
 
 def price_one_variable(
@@ -21,7 +35,7 @@ def price_one_variable(
     n_parts = int(np.count_nonzero(not_empty))
     counts, values = counts[not_empty], values[not_empty]
     shape = Shape(1, int(n_parts > 1), float(n_parts))
-    return float(bind(price_parts, type(criterion))(p, facts, shape, counts, values))
+    return check_cost(criterion, bind(price_parts, type(criterion))(p, facts, shape, counts, values))
 
 
 def price_parts(p: Any, facts: Variable, shape: Shape, counts: Any, values: Any) -> float:
@@ -32,24 +46,45 @@ def price_parts(p: Any, facts: Variable, shape: Shape, counts: Any, values: Any)
     return finish(p, total, shape)
 
 
-def check_terms(criterion: Criterion, p: Any, facts: Variable, counts: NDArray[np.int64]) -> None:
-    """Price one part by the plain terms, so that a broken term is named before it meets the compiler."""
-    rows, shape = int(counts.sum()), Shape(1, 0, 1.0)
-    calls: dict[str, tuple[Any, ...]] = {
-        "grid": (p, shape),
-        "variable": (p, facts, 1),
-        "part": (p, facts, Part(rows, facts.n_values), 0),
-        "cell": (p, Cell(counts, rows, 0)),
-        "finish": (p, 1.0, shape),
-    }
-    for term, arguments in calls.items():
-        try:
+def prepare(criterion: Criterion, problem: Problem, n_values: int) -> tuple[Any, Variable]:
+    """`p` and the facts of one numerical variable, after its plain terms were tried.
+
+    So a broken term is named before it meets the compiler. Tried on the whole column and on a single row: the mistakes
+    that authors make, such as log 0, show in a pure cell.
+    """
+    facts = Variable(False, False, n_values, 0.0, 0.0, np.empty(0))
+    try:
+        p = params_record(criterion, problem)
+        facts = facts._replace(constant=float(criterion.variable_constant(problem, facts)))
+    except Exception as error:
+        raise TermError(f"params of criterion {criterion.name!r} failed: {type(error).__name__}: {error}") from error
+    one_row = np.zeros_like(problem.class_rows)
+    one_row[-1] = 1
+    for counts, n in ((problem.class_rows, n_values), (one_row, 1)):
+        rows, shape = int(counts.sum()), Shape(1, 0, 1.0)
+        check_term(criterion, "grid", p, shape)
+        check_term(criterion, "variable", p, facts, 1)
+        check_term(criterion, "part", p, facts, Part(rows, n), 0)
+        check_term(criterion, "cell", p, Cell(counts.copy(), rows, 0))
+        check_term(criterion, "finish", p, 1.0, shape)
+    return p, facts
+
+
+def check_term(criterion: Criterion, term: str, *arguments: Any) -> None:
+    """Call a plain term; it must return a finite number."""
+    name = criterion.name
+    try:
+        with np.errstate(all="ignore"):
             price = getattr(criterion, term)(*arguments)
-        except Exception as error:
-            raise TermError(
-                f"term {term!r} of criterion {criterion.name!r} failed: {type(error).__name__}: {error}"
-            ) from error
-        if not isinstance(price, numbers.Real) or price != price:
-            raise TermError(
-                f"term {term!r} of criterion {criterion.name!r} returned {price!r}; a term returns a number"
-            )
+    except Exception as error:
+        raise TermError(f"term {term!r} of criterion {name!r} failed: {type(error).__name__}: {error}") from error
+    if not isinstance(price, (numbers.Real, np.bool_)) or not math.isfinite(price):
+        raise TermError(f"term {term!r} of criterion {name!r} returned {price!r}; a term returns a finite number")
+
+
+def check_cost(criterion: Criterion, cost: float) -> float:
+    """`cost`, if it is a number that means something."""
+    if not math.isfinite(cost):
+        options = ", ".join(f"{option}={value!r}" for option, value in criterion.chosen.items()) or "none"
+        raise TermError(f"criterion {criterion.name!r} (options: {options}) priced a partition at {cost!r}")
+    return float(cost)

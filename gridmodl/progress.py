@@ -1,14 +1,16 @@
-"""The progress bar: shown on the error stream, once work has taken long enough to wonder."""
+"""The progress bar: a line on the error stream, once work has taken long enough to wonder."""
 
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from gridmodl.clock import Clock, Progress
 
 SHOWN_AFTER = 0.5  # seconds
+WIDTH = 30
 
 
 @contextlib.contextmanager
@@ -17,9 +19,12 @@ def showing(progress: bool | Callable[[Progress], Any] | None, clock: Clock) -> 
     if progress is None or progress is False:
         yield
     elif progress is True:
-        with _bar() as report:
-            clock.report = report
+        bar = _Bar()
+        clock.report = bar.show
+        try:
             yield
+        finally:
+            bar.clear()
     elif callable(progress):
         clock.report = progress
         yield
@@ -27,26 +32,21 @@ def showing(progress: bool | Callable[[Progress], Any] | None, clock: Clock) -> 
         raise TypeError(f"progress must be True, False, None or a callable, got {progress!r}")
 
 
-@contextlib.contextmanager
-def _bar() -> Iterator[Callable[[Progress], None]]:
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as Bar
-    except ImportError as error:
-        raise ImportError("progress=True needs rich: pip install 'gridmodl[progress]'") from error
-    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn()
-    bar = Bar(*columns, console=Console(stderr=True), transient=True)
-    line = bar.add_task("", total=1.0)
+class _Bar:
+    def __init__(self) -> None:
+        self.shown = 0  # characters on the line now
 
-    def report(done: Progress) -> None:
+    def show(self, done: Progress) -> None:
         if done.elapsed >= SHOWN_AFTER:
-            if not bar.live.is_started:
-                bar.start()
-            bar.update(line, description=done.step, completed=done.share)
+            filled = "#" * round(WIDTH * done.share)
+            self._write(f"{done.step} [{filled:-<{WIDTH}}] {done.share:4.0%} {done.elapsed:.0f} s")
 
-    try:
-        yield report
-    finally:
-        if bar.live.is_started:
-            bar.stop()
+    def clear(self) -> None:
+        if self.shown:
+            self._write("")
+            sys.stderr.write("\r")
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write("\r" + line.ljust(self.shown))
+        sys.stderr.flush()
+        self.shown = len(line)

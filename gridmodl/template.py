@@ -22,7 +22,7 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.core.errors import NumbaError
 
-from gridmodl.digest import Reachable, TermError, digest
+from gridmodl.digest import Reachable, TermError, digest_of
 from gridmodl.terms import TERMS, Criterion
 
 # fastmath changed the result of a greedy merge: off. nogil is free. error_model="numpy" drops a branch per
@@ -114,7 +114,7 @@ class _Binder:
         cells = tuple(types.CellType(self.value(value, reachable)) for value in uses.closure)
         copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells or None)
         copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
-        copy.__qualname__ = f"{function.__qualname__}-{digest(reachable, JIT_OPTIONS)}"
+        copy.__qualname__ = f"{function.__qualname__}-{digest_of(reachable, JIT_OPTIONS)}"
         return copy
 
     def value(self, value: Any, reachable: Reachable) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import keyword
 import math
 from collections import namedtuple
 from collections.abc import Mapping
@@ -228,7 +229,7 @@ def _typed(criterion: str, name: str, value: Any, kind: type) -> Any:
         raise TypeError(f"{name!r} of criterion {criterion!r} must be {kind.__name__}, got {value!r}")
     try:
         typed = kind(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         typed = None
     if typed is None or typed != value:
         raise TypeError(f"{name!r} of criterion {criterion!r} must be {kind.__name__}, got {value!r}")
@@ -244,6 +245,10 @@ def problem_with_class(cls: Any) -> str | None:
         return f"{cls.__name__} has no `name`"
     if not isinstance(problems, (set, frozenset)) or not problems or not problems <= set(PROBLEMS):
         return f"criterion {name!r} declares problems {problems!r}; known: {', '.join(PROBLEMS)}"
+    names = [*_CORE_FIELDS, *cls.options, *cls.constants]
+    for field in names:
+        if not field.isidentifier() or field.startswith("_") or keyword.iskeyword(field) or names.count(field) > 1:
+            return f"criterion {name!r} declares {field!r}, which is taken or no name; p has {', '.join(_CORE_FIELDS)}"
     for term in TERMS:
         written = inspect.getattr_static(cls, term.__name__)
         if not isinstance(written, staticmethod):

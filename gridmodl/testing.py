@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gridmodl.digest import TermError
 from gridmodl.pipeline import optimize, price
 from gridmodl.plugins import get_criterion
+from gridmodl.pricing import check_term
 from gridmodl.terms import Cell, Criterion, Part, Problem, Shape, Variable, params_record, problem_with_class
 
 RELATIVE = 1e-9
@@ -88,26 +89,11 @@ def _check_terms(criterion: Criterion, problem: str) -> None:
     for categorical, is_target in itertools.product((False, True), (False, n_target_parts > 0)):
         variable = Variable(categorical, is_target, 4, 2.0, 0.0, np.log([0.5, 1.0, 8.0, 14.0, 15.0]))
         variable = variable._replace(constant=float(criterion.variable_constant(facts, variable)))
-        calls: dict[str, Any] = {
-            "grid": (p, shape),
-            "variable": (p, variable, 2),
-            "part": (p, variable, Part(4, 2), n_target_parts),
-            "cell": (p, Cell(counts, 4 + unlabelled, unlabelled)),
-            "finish": (p, 1.5, shape),
-        }
-        for term, arguments in calls.items():
-            try:
-                got = getattr(criterion, term)(*arguments)
-            except Exception as error:
-                raise AssertionError(
-                    f"criterion {criterion.name!r}: term {term!r} fails on problem {problem!r}: "
-                    f"{type(error).__name__}: {error}"
-                ) from error
-            _require(
-                isinstance(got, (int, float, np.integer, np.floating)) and math.isfinite(got),
-                f"criterion {criterion.name!r}: term {term!r} returned {got!r} on problem {problem!r}; "
-                "a term returns a finite number",
-            )
+        check_term(criterion, "grid", p, shape)
+        check_term(criterion, "variable", p, variable, 2)
+        check_term(criterion, "part", p, variable, Part(4, 2), n_target_parts)
+        check_term(criterion, "cell", p, Cell(counts, 4 + unlabelled, unlabelled))
+        check_term(criterion, "finish", p, 1.5, shape)
 
 
 def _check_one_variable(criterion: Criterion, sample: _Sample, rng: np.random.Generator) -> None:

@@ -18,7 +18,7 @@ from numba.core import event
 import gridmodl
 from gridmodl import Search, get_criterion, optimize, price
 from gridmodl.criteria.entropy import Entropy
-from gridmodl.digest import Reachable, TermError, digest
+from gridmodl.digest import Reachable, TermError, digest_of
 from gridmodl.search.greedy import merge_steps
 from gridmodl.template import _bind
 
@@ -335,10 +335,10 @@ def test_clear_cache_where_there_is_no_place_for_one(nowhere):
 # The digest itself: what changes machine code changes it, or is refused.
 
 
-def digest_of(source, **names):
+def digest_in(source, **names):
     scope = dict(names)
     exec(source, scope)  # noqa: S102
-    return digest(Reachable(scope["f"], {}), {})
+    return digest_of(Reachable(scope["f"], {}), {})
 
 
 def module(**names):
@@ -374,20 +374,20 @@ def module(**names):
     ],
 )
 def test_digest_sees(one, other):
-    assert digest_of(one) != digest_of(other)
-    assert digest_of(one) == digest_of(one)
+    assert digest_in(one) != digest_in(other)
+    assert digest_in(one) == digest_in(one)
 
 
 def test_digest_does_not_see_docstrings_and_places():
-    assert digest_of('def f(x):\n    "One."\n    return x') == digest_of('\n\ndef f(x):\n    "Two."\n\n\n    return x')
+    assert digest_in('def f(x):\n    "One."\n    return x') == digest_in('\n\ndef f(x):\n    "Two."\n\n\n    return x')
 
 
 def test_digest_sees_arrays():
     source = "def f(x): return C[x]"
-    one = digest_of(source, C=np.array([1.0, 2.0]))
-    assert one == digest_of(source, C=np.array([1.0, 2.0]))
-    assert one != digest_of(source, C=np.array([1.0, 3.0]))
-    assert one != digest_of(source, C=np.array([1.0, 2.0], dtype=np.float32))
+    one = digest_in(source, C=np.array([1.0, 2.0]))
+    assert one == digest_in(source, C=np.array([1.0, 2.0]))
+    assert one != digest_in(source, C=np.array([1.0, 3.0]))
+    assert one != digest_in(source, C=np.array([1.0, 2.0], dtype=np.float32))
 
 
 def test_digest_sees_jitted_helpers():
@@ -395,7 +395,7 @@ def test_digest_sees_jitted_helpers():
     for c in (1, 2):
         scope = {}
         exec(f"def g(x): return x + {c}", scope)  # noqa: S102
-        made.append(digest_of("def f(x): return g(x)", g=numba.njit(scope["g"])))
+        made.append(digest_in("def f(x): return g(x)", g=numba.njit(scope["g"])))
     assert made[0] != made[1]
 
 
@@ -411,7 +411,7 @@ def test_digest_sees_jitted_helpers():
 def test_digest_sees_constants_of_modules_however_they_are_reached(source):
     """Or refuses to carry them: a guess would leave the kernel stale."""
     try:
-        one, other = digest_of(source, m=module(C=1)), digest_of(source, m=module(C=2))
+        one, other = digest_in(source, m=module(C=1)), digest_in(source, m=module(C=2))
     except TermError:
         return
     assert one != other
@@ -419,10 +419,10 @@ def test_digest_sees_constants_of_modules_however_they_are_reached(source):
 
 def test_digest_sees_the_fields_of_records():
     source = "from collections import namedtuple\nC = namedtuple('Point', '{}')(1, 2)\ndef f(x): return x + C.a"
-    assert digest_of(source.format("a b")) != digest_of(source.format("b a"))
+    assert digest_in(source.format("a b")) != digest_in(source.format("b a"))
 
 
 def test_digest_sees_compiler_flags(monkeypatch):
-    plain = digest_of("def f(x): return x")
+    plain = digest_in("def f(x): return x")
     monkeypatch.setattr("numba.core.config.BOUNDSCHECK", 1)
-    assert digest_of("def f(x): return x") != plain
+    assert digest_in("def f(x): return x") != plain

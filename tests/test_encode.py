@@ -710,3 +710,36 @@ def test_more_rows_than_32_bits_count():
     assert model.n_rows == 10 * 2**31
     assert only(model).counts.tolist() == [[5 * 2**31, 0], [0, 5 * 2**31]]
     assert price(np.arange(10.0), model.partitions, STEP, weights=weights) == pytest.approx(model.cost, rel=1e-12)
+
+
+class NAType:
+    """As pandas' NA: neither equal nor unequal to itself."""
+
+    def __ne__(self, other):
+        return self
+
+    def __bool__(self):
+        raise TypeError("boolean value of NA is ambiguous")
+
+    __hash__ = object.__hash__
+
+
+def test_the_missing_value_of_data_frames():
+    NA = NAType()
+    with pytest.raises(ValueError, match="target has 1 missing values of 3"):
+        optimize([1.0, 2.0, 3.0], np.array(["a", NA, "b"], dtype=object))
+    model = optimize(np.array([1.0, NA, 3.0, 4.0], dtype=object), ["a", "b", "b", "b"])
+    assert model.partitions["x0"].missing == 0
+
+
+def test_decimals_are_numbers():
+    from decimal import Decimal
+
+    model = optimize([Decimal(n) / 10 for n in range(8)], [0] * 4 + [1] * 4)
+    assert model.partitions["x0"].bounds.tolist() == [0.35]
+
+
+@pytest.mark.parametrize("kinds", ["numerical", ["numerical"], 3])
+def test_kinds_must_be_a_dict(kinds):
+    with pytest.raises(TypeError, match="kinds must be a dict"):
+        optimize([1.0, 2.0], [0, 1], kinds=kinds)

@@ -236,7 +236,7 @@ def raises_at_use(criterion, message):
 @pytest.mark.parametrize("returned", ["text", None, 1j, math.nan, [1.0]])
 def test_term_that_returns_no_number(returned):
     raises_at_use(
-        make(cell=lambda p, cell: returned), "term 'cell' of criterion 'odd' returned .*; a term returns a number"
+        make(cell=lambda p, cell: returned), "term 'cell' of criterion 'odd' returned .*; a term returns a finite number"
     )
 
 
@@ -289,7 +289,7 @@ def test_term_that_does_not_compile():
 
 
 def test_term_of_two_types_does_not_compile():
-    criterion = make(cell=lambda p, cell: 1.0 if cell.rows == 10 else "text")
+    criterion = make(cell=lambda p, cell: "text" if cell.rows == 3 else 1.0)
     raises_at_use(criterion, "criterion 'odd' does not compile.*")
 
 
@@ -432,3 +432,44 @@ def test_list_of_an_unknown_problem():
 
 def test_plugin_warning_is_a_user_warning():
     assert issubclass(PluginWarning, UserWarning)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"options": {"alpha": 1.0}, "constants": {"alpha": float}},
+        {"options": {"n_rows": 1.0}},
+        {"constants": {"a b": float}},
+        {"constants": {"class": float}},
+    ],
+)
+def test_names_in_p_must_be_free(declared):
+    from gridmodl.terms import problem_with_class
+
+    cls = type("Clash", (gridmodl.Criterion,), {"name": "clash", "problems": {"classes"}, **declared})
+    assert "which is taken or no name" in problem_with_class(cls)
+
+
+def test_params_that_fail_name_the_criterion():
+    class Failing(gridmodl.Criterion):
+        name = "failing"
+        problems = {"classes"}
+
+        def params(self, problem):
+            raise KeyError("no table")
+
+    with pytest.raises(TypeError, match="params of criterion 'failing' failed: KeyError"):
+        gridmodl.optimize([1.0, 2.0], [0, 1], criterion=Failing)
+
+
+def test_a_term_that_fails_on_a_pure_cell_is_named_before_it_compiles():
+    class Log(gridmodl.Criterion):
+        name = "log"
+        problems = {"classes"}
+
+        @staticmethod
+        def cell(p, cell):
+            return -math.log(cell.counts[0])
+
+    with pytest.raises(TypeError, match="term 'cell' of criterion 'log'"):
+        gridmodl.optimize([1.0, 2.0, 3.0], [0, 1, 0], criterion=Log)

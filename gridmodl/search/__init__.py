@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,8 @@ if TYPE_CHECKING:
 
 KINDS = ("auto", "exact", "merge")
 
-# A run of the exact search takes 5-10 ns per pair of atoms and class, and it takes two to six runs: up to here it
-# is done in well under a second.
-QUICK_PRICES = 2e7
+# Prices of pairs of atoms, by class, that the exact search may take when nobody asked for it: a second or less.
+QUICK_PRICES = 8e7
 
 
 @dataclass(frozen=True)
@@ -35,34 +35,49 @@ class Search:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"unknown search {self.kind!r}; known: {', '.join(KINDS)}")
+        if not isinstance(self.post_optimize, bool):
+            raise TypeError(f"post_optimize must be True or False, got {self.post_optimize!r}")
 
 
 def run_search(task: Task, search: Search) -> tuple[Partitioning, str]:
     """The best partition found, and which search found it."""
+    kind = search.kind if search.kind != "auto" else ("exact" if _is_quick(task) else "merge")
+    best = task.null()
+    try:
+        for found in _steps(task, search.post_optimize, kind == "exact"):
+            best = found
+            if task.clock.stopped:
+                break
+    except KeyboardInterrupt:  # between two turns of the clock, which hears it too
+        task.clock.stopped = "interrupted"
+    return best, kind
+
+
+def _steps(task: Task, post_optimize: bool, prove: bool) -> Iterator[Partitioning]:
+    """The best partition after each step."""
     from gridmodl.search.exact import proven_optimum
     from gridmodl.search.greedy import greedy_merge
     from gridmodl.search.postoptimize import improve_merged
 
-    best, clock = task.null(), task.clock
+    null = task.null()
     if task.n_atoms == 1 or task.limits.max_parts == 1:
-        return best._replace(proven=True), "exact" if search.kind == "auto" else search.kind
-    clock.step = "merge"
+        yield null._replace(proven=True)
+        return
+    task.clock.step = "merge"
     merged = greedy_merge(task)
-    best = min(best, merged.best, key=lambda found: found.cost)
-    if search.post_optimize:
-        clock.step = "post-optimization"
+    best = min(null, merged.best, key=lambda found: found.cost)
+    yield best
+    if post_optimize:
+        task.clock.step = "post-optimization"
         best = improve_merged(task, merged, best)
-    kind = search.kind if search.kind != "auto" else ("exact" if _is_quick(task) else "merge")
-    if kind == "exact":
-        clock.step = "proof"
-        best = proven_optimum(task, best)
-    return best, kind
+        yield best
+    if prove:
+        task.clock.step = "proof"
+        yield proven_optimum(task, best)
 
 
 def _is_quick(task: Task) -> bool:
-    from gridmodl.terms import finish
+    from gridmodl.search.exact import n_recursions
 
     n_prices = task.n_atoms**2 * int(task.atoms.counts.shape[1])
-    if task.criterion.finish is not finish:  # one layer for each number of parts
-        n_prices *= min(task.n_atoms, task.limits.max_parts)
-    return n_prices <= QUICK_PRICES
+    return n_prices <= QUICK_PRICES and n_prices * n_recursions(task) <= QUICK_PRICES

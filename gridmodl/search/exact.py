@@ -6,7 +6,7 @@ The terms that depend on the number of parts only, h(I), are not a price per par
 
     cost with I parts  >=  Q(g) + h(I) - g I,      Q(g) = min over all partitions of their prices + g I = F(n)
 
-so a run at slope g bounds the cost of every number of parts at once, and a few slopes leave none that could
+so a run at slope g is a floor under the cost of every number of parts at once, and a few slopes leave none that could
 beat the best partition found. Where some are left (h not concave, a limit on the parts, a criterion with `finish`),
 the same recursion goes through the numbers of parts one by one, layer k from layer k - 1.
 """
@@ -43,16 +43,18 @@ class _Programme:
     def solve(self) -> Partitioning:
         n_layers = self.max_parts
         if self.task.criterion.finish is finish:
-            n_layers = self._bound_by_slopes()
+            n_layers = self._exclude_by_slopes()
         if n_layers > 0 and not self.task.clock.stopped:
             self._go_through_layers(n_layers)
         return self.best._replace(proven=self.task.clock.stopped is None)
 
-    def _bound_by_slopes(self) -> int:
+    def _exclude_by_slopes(self) -> int:
         """Run slopes until no number of parts can win, or no slope excludes one that could; the largest of these."""
-        shared = self._costs(np.zeros(self.max_parts + 1))
+        shared = self._costs(np.zeros(self.max_parts))
+        if not np.all(np.isfinite(shared)):
+            return self.max_parts
         parts = np.arange(1, self.max_parts + 1)
-        slopes = np.diff(shared)
+        slopes = np.diff(shared, append=2.0 * shared[-1] - shared[-2])
         floor = np.full(self.max_parts, -np.inf)
         tried, slope = set[int](), slopes[0]
         while True:
@@ -60,8 +62,9 @@ class _Programme:
             if self.task.clock.stopped:
                 return 0
             self._offer(starts)
-            floor = np.maximum(floor, penalised + shared[:-1] - slope * parts)
-            may_win = np.flatnonzero(floor < self.best.cost - TOLERANCE * (1.0 + abs(self.best.cost)))
+            floor = np.maximum(floor, penalised + shared - slope * parts)
+            excluded = floor >= self.best.cost - TOLERANCE * (1.0 + abs(self.best.cost))
+            may_win = np.flatnonzero(~excluded)
             if len(may_win) == 0:
                 return 0
             i = int(may_win[np.argmin(floor[may_win])])
@@ -86,7 +89,8 @@ class _Programme:
             if self.task.clock.stopped:
                 return
             totals[k], before = after[self.n], after
-        costs = self._costs(totals)
+        # No partition of so many parts may keep the limits; what `finish` makes of infinity means nothing.
+        costs = np.where(np.isfinite(totals), self._costs(totals), np.inf)
         k = int(np.argmin(costs))
         self._offer(self._trace(came_from, k))
 
@@ -110,7 +114,8 @@ class _Programme:
             at = to
             return at > self.n
 
-        task.clock.repeat(turn, lambda: share[0] + share[1] * (at / self.n) ** 2)
+        size = max(1, 1024 // task.atoms.counts.shape[1])
+        task.clock.repeat(turn, lambda: share[0] + share[1] * (at / self.n) ** 2, size)
 
     def _trace(self, came_from: NDArray[Any], layer: int | None) -> NDArray[np.int64]:
         starts, t = [], self.n
@@ -127,10 +132,24 @@ class _Programme:
                 self.best = found
 
     def _costs(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The cost for 1, 2, ... parts, given the sum of their prices."""
-        costs = np.empty(len(totals))
-        bind(finished, self.task.criterion)(self.task.setting, totals, costs)
-        return costs
+        return _costs(self.task, totals)
+
+
+def n_recursions(task: Task) -> int:
+    """About how many recursions the proof will take: a few slopes where they are sure to do, else a layer per part."""
+    n = min(task.n_atoms, task.limits.max_parts)
+    if task.criterion.finish is not finish:
+        return n
+    shared = _costs(task, np.zeros(n))
+    bends_up = np.diff(shared, 2) > TOLERANCE * (1.0 + np.abs(shared[1:-1]))
+    return n if np.any(bends_up) or not np.all(np.isfinite(shared)) else min(n, 4)
+
+
+def _costs(task: Task, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The cost for 1, 2, ... parts, given the sum of their prices."""
+    costs = np.empty(len(totals))
+    bind(finished, task.criterion)(task.setting, totals, costs)
+    return costs
 
 
 def finished(setting: Setting, totals: Any, costs: Any) -> None:

@@ -78,13 +78,21 @@ def _improve_in_two_passes(task: Task, merged: Merged, start: Partitioning) -> P
     """
     late = merged.path(N_LATE)
     best = _improve_among(task, start, late)
-    around = best.starts[:, None] + np.arange(-WINDOW, WINDOW + 1)
-    return _improve_among(task, best, np.union1d(late, around[(around > 0) & (around < task.n_atoms)]))
+    if task.clock.stopped:
+        return best
+    # Atoms within the window of a bound: where more windows have opened than closed.
+    n = task.n_atoms
+    opened = np.bincount(np.maximum(best.starts - WINDOW, 0), minlength=n)
+    closed = np.bincount(np.minimum(best.starts + WINDOW + 1, n), minlength=n + 1)[:n]
+    around = np.flatnonzero(np.cumsum(opened - closed) > 0)
+    return _improve_among(task, best, np.concatenate([late, around]))
 
 
 def _improve_among(task: Task, start: Partitioning, bounds: NDArray[np.int64]) -> Partitioning:
     """As `improve`, with no other bounds than those before the atoms `bounds` and those of `start`."""
-    kept = np.union1d(bounds, start.starts)
+    is_kept = np.zeros(task.n_atoms, dtype=bool)
+    is_kept[bounds] = is_kept[start.starts] = True
+    kept = np.flatnonzero(is_kept)
     coarse = replace(task, atoms=coarsen(task.atoms, kept))
     found = improve(coarse, Partitioning(np.searchsorted(kept, start.starts), start.cost))
     return task.priced(kept[found.starts]) if found.cost < start.cost else start
@@ -146,17 +154,17 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work
             now[AT] = b
             continue
         first = whole[0, a]
-        second = whole[0, b] if b < c else np.inf
-        third = whole[0, c] if c < d else np.inf
+        second = whole[0, b] if b < c else 0.0
+        third = whole[0, c] if c < d else 0.0
         best, best_price, best_move = sums[COST], sums[PRICE], -1
-        least = LEAST_SAVING * (abs(sums[PRICE]) + abs(sums[COST]))
+        least = LEAST_SAVING * (abs(sums[PRICE]) + abs(sums[COST]) + abs(first) + abs(second) + abs(third))
         for move in range(4):
             more, price = 0, np.inf
             if move == SPLIT and b - a > 1 and now[N_PARTS] < limits.max_parts:
                 more, price = 1, sums[PRICE] - first + cut_price[0, a]
             elif move == MERGE and b < c:
                 more, price = -1, sums[PRICE] - first - second + whole[1, a]
-            elif move == MERGE_SPLIT and b < c:
+            elif move == MERGE_SPLIT and b < c and cut[1, a] != b:  # where it is already, rounding could save for ever
                 more, price = 0, sums[PRICE] - first - second + cut_price[1, a]
             elif move == MERGE_MERGE_SPLIT and c < d:
                 more, price = -1, sums[PRICE] - first - second - third + cut_price[2, a]

@@ -22,7 +22,7 @@ class HannanQuinn(Criterion):
     name = "hqc"
     problems = {"classes", "grid"}
     constants = {"penalty": float}
-    joins_pure_runs = True  # cutting a pure run gains no likelihood and may cost a penalty
+    joins_pure_runs = True  # cutting a pure run adds no likelihood and may cost a penalty
 
     def params(self, problem: Problem) -> Mapping[str, Any]:
         # log log N is negative below N = e, where it would reward parts, and -inf at N = 1.

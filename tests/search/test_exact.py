@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
 from gridmodl import Criterion
 from gridmodl.search.exact import proven_optimum
+from gridmodl.search.greedy import greedy_merge
 from gridmodl.search.moves import Limits
+from gridmodl.search.postoptimize import improve
 
 
 @pytest.mark.parametrize("limits", [Limits(2**62, 1), Limits(3, 1), Limits(2**62, 5), Limits(2, 4)])
@@ -37,14 +42,62 @@ class Rough(Criterion):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_it_is_exact_for_any_price_of_the_number_of_parts(make_tiny, seed):
-    from dataclasses import replace
-
     tiny = make_tiny(seed, 1)
     tiny.criterion, tiny.task = Rough(), replace(tiny.task, criterion=Rough)
     found = proven_optimum(tiny.task)
     assert found.proven
     assert len(found.starts) in (3, 6)
     assert found.cost == pytest.approx(tiny.lowest(), rel=1e-9)
+
+
+class Saturating(Rough):
+    """Infinity, the price of parts that cannot keep a limit, is finite once finished."""
+
+    name = "saturating"
+
+    @staticmethod
+    def finish(p, total, shape):
+        return math.atan(total) - 2.0 * shape.n_cells
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_number_of_parts_that_cannot_keep_the_limits_never_wins(make_tiny, seed):
+    tiny = make_tiny(seed, 1, limits=Limits(2**62, 4))
+    tiny.criterion, tiny.task = Saturating(), replace(tiny.task, criterion=Saturating)
+    assert proven_optimum(tiny.task).cost == pytest.approx(tiny.lowest(), rel=1e-9)
+
+
+class WithParts(Criterion):
+    """Terms of parts, of cells and of the grid, so that none is forgotten."""
+
+    name = "with-parts"
+    problems = {"classes"}
+
+    @staticmethod
+    def grid(p, shape):
+        return 0.3 * shape.n_informative + 0.01 * shape.n_cells
+
+    @staticmethod
+    def part(p, variable, part, n_target_parts):
+        return 1.0 + 0.1 * part.values + math.log(part.rows)
+
+    @staticmethod
+    def cell(p, cell):
+        return min(cell.counts[0], cell.counts[1]) + 0.2
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n_cells", [1, 3])
+def test_terms_of_parts_reach_every_search(make_tiny, seed, n_cells):
+    tiny = make_tiny(seed, n_cells)
+    tiny.criterion, tiny.task = WithParts(), replace(tiny.task, criterion=WithParts)
+    found = proven_optimum(tiny.task)
+    assert found.cost == pytest.approx(tiny.lowest(), rel=1e-9)
+    merged = greedy_merge(tiny.task).best
+    improved = improve(tiny.task, merged)
+    for each in (found, merged, improved):
+        assert each.cost == pytest.approx(tiny.price(each.starts), rel=1e-12)
+    assert found.cost <= improved.cost <= merged.cost
 
 
 def test_stopped_it_returns_its_start_without_proof(make_tiny):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from tiny import Tiny
 
+import gridmodl
+from gridmodl import Criterion
 from gridmodl.search import postoptimize
 from gridmodl.search.greedy import greedy_merge
 from gridmodl.search.moves import Limits
@@ -73,3 +77,30 @@ def test_restarts_find_cuts_that_pay_only_together():
         assert restarted.cost <= alone.cost
         better += restarted.cost < alone.cost - 1e-9
     assert better > 0
+
+
+class Cancelling(Criterion):
+    """Terms of parts and cells that are huge and cancel: their rounding is larger than what a move saves."""
+
+    name = "cancelling"
+    problems = {"classes"}
+
+    @staticmethod
+    def part(p, variable, part, n_target_parts):
+        return 1e7 * math.sqrt(part.rows)
+
+    @staticmethod
+    def cell(p, cell):
+        cost = 1.0 - 1e7 * math.sqrt(cell.rows)
+        for n in cell.counts:
+            if n > 0:
+                cost -= n * math.log(n / cell.rows)
+        return cost
+
+
+def test_rounding_does_not_keep_it_going_for_ever():
+    rng = np.random.default_rng(3)
+    model = gridmodl.optimize(
+        rng.random(100), rng.integers(0, 2, 100), criterion=Cancelling, search="merge", time_limit=60
+    )
+    assert model.stopped is None
