@@ -17,26 +17,26 @@ HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 MANY_CELLS = 100.0
 
 
-def log_factorial(n: float) -> float:
+def log_factorial(n: int) -> float:
     """log n! for a whole number n >= 0; relative error below 1e-15."""
     if n < TABLE_SIZE:
-        return LOG_FACTORIALS[int(n)]
+        return LOG_FACTORIALS[n]
     # The next term of the series, 1/(360 n^3), is below the last bit of the sum from n = 4096 on.
     return (n + 0.5) * math.log(n) - n + HALF_LOG_TWO_PI + 1.0 / (12.0 * n)
 
 
-def log_binomial(n: float, k: float) -> float:
+def log_binomial(n: int, k: int) -> float:
     """log C(n, k) for whole numbers 0 <= k <= n."""
     return log_factorial(n) - log_factorial(k) - log_factorial(n - k)
 
 
-def log_compositions(n: float, cells: float) -> float:
+def log_compositions(n: int, cells: float) -> float:
     """log C(n + cells - 1, cells - 1): ways to spread n rows over so many cells.
 
     ``cells`` may be a float far beyond the integers, as the product of many numbers of parts is.
     """
     if cells < MANY_CELLS:
-        return log_binomial(n + cells - 1, cells - 1)
+        return log_binomial(n + int(cells) - 1, int(cells) - 1)
     return (
         (cells + n - 0.5) * math.log1p(n / cells)
         + n * math.log(cells)

@@ -534,6 +534,7 @@ def test_as_many_classes_as_rows_is_a_clear_error_before_memory_fills():
 INTERRUPTED = """
 import os, signal, threading
 import numpy as np, gridmodl
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores it
 rng = np.random.default_rng(0)
 x, y = rng.random(60_000), rng.integers(0, 2, 60_000)
 gridmodl.optimize(x[:50], y[:50], search="exact")

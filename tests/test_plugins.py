@@ -236,7 +236,8 @@ def raises_at_use(criterion, message):
 @pytest.mark.parametrize("returned", ["text", None, 1j, math.nan, [1.0]])
 def test_term_that_returns_no_number(returned):
     raises_at_use(
-        make(cell=lambda p, cell: returned), "term 'cell' of criterion 'odd' returned .*; a term returns a finite number"
+        make(cell=lambda p, cell: returned),
+        "term 'cell' of criterion 'odd' returned .*; a term returns a finite number",
     )
 
 
