@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.search.moves import Setting, Work, clear, move_entry, part_price, total_cost
+from gridmodl.search.moves import Setting, Work, add_entry, clear, part_price, total_cost
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind
 from gridmodl.terms import finish
@@ -171,7 +171,7 @@ def recursion(
         best, best_s = np.inf, 0
         for s in range(t - 1, -1, -1):
             for e in range(first[s], first[s + 1]):
-                cells += move_entry(p, cell_counts, cell_rows, cell_prices, frozen[e], counts[e], rows[e], 1)
+                cells += add_entry(p, cell_counts, cell_rows, cell_prices, frozen[e], counts[e], rows[e])
                 n_rows += rows[e]
             n_values += values[s]
             if n_rows >= min_rows or (s == 0 and t == n):

@@ -75,15 +75,31 @@ def total_cost(setting: Setting, parts_price: float, n_parts: int) -> float:
     return finish(p, parts_price + shared, shape)
 
 
+# Adding and taking apart, not one function with a sign: without the sign and the branch the exact search took 42 ms
+# instead of 67.
+
+
 @inlined
-def move_entry(p: Any, counts: Any, rows: Any, prices: Any, f: int, more: Any, n: int, sign: int) -> float:
-    """Add an entry to a cell, or take it out; the change of the cell's price."""
-    for j in range(len(more)):
-        counts[f, j] += sign * more[j]
-    rows[f] += sign * n
-    price = cell_price(p, counts[f], rows[f]) if rows[f] > 0 else 0.0
+def add_entry(p: Any, counts: Any, rows: Any, prices: Any, f: int, more: Any, n: int) -> float:
+    """Add an entry to a cell; the change of the cell's price."""
+    for c in range(len(more)):
+        counts[f, c] += more[c]
+    n_rows = rows[f] + n
+    price = cell_price(p, counts[f], n_rows)
     change = price - prices[f]
-    prices[f] = price
+    rows[f], prices[f] = n_rows, price
+    return change
+
+
+@inlined
+def take_entry(p: Any, counts: Any, rows: Any, prices: Any, f: int, less: Any, n: int) -> float:
+    """Take an entry out of a cell; the change of the cell's price."""
+    for c in range(len(less)):
+        counts[f, c] -= less[c]
+    n_rows = rows[f] - n
+    price = cell_price(p, counts[f], n_rows) if n_rows > 0 else 0.0
+    change = price - prices[f]
+    rows[f], prices[f] = n_rows, price
     return change
 
 
@@ -139,8 +155,8 @@ def best_cut(atoms: Any, setting: Setting, lo: Any, hi: Any, work: Work, min_row
     n_rows, n_values = 0, 0
     for a in range(lo, hi - 1):
         for e in range(first[a], first[a + 1]):
-            both += move_entry(p, left, left_rows, left_price, frozen[e], counts[e], rows[e], 1)
-            both += move_entry(p, right, right_rows, right_price, frozen[e], counts[e], rows[e], -1)
+            both += add_entry(p, left, left_rows, left_price, frozen[e], counts[e], rows[e])
+            both += take_entry(p, right, right_rows, right_price, frozen[e], counts[e], rows[e])
             n_rows += rows[e]
         n_values += values[a]
         if n_rows >= min_rows and all_rows - n_rows >= min_rows:
