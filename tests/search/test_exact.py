@@ -107,3 +107,11 @@ def test_stopped_it_returns_its_start_without_proof(make_tiny):
     found = proven_optimum(tiny.task, start)
     assert found.starts.tolist() == [0, 3]
     assert not found.proven
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["modl", "mdlp", "entropy", "x2"])
+def test_it_finds_what_trying_all_finds_on_many_more(make_tiny, name):
+    for seed in range(100, 250):
+        tiny = make_tiny(seed, 1 if name == "x2" else 2, name, n_atoms=9)
+        assert proven_optimum(tiny.task).cost == pytest.approx(tiny.lowest(), rel=1e-9, abs=1e-9)
