@@ -54,9 +54,11 @@ class _Programme:
         if not np.all(np.isfinite(shared)):
             return self.max_parts
         parts = np.arange(1, self.max_parts + 1)
-        slopes = np.diff(shared, append=2.0 * shared[-1] - shared[-2])
+        slopes = np.diff(shared, append=shared[-1])
+        slopes[-1] = slopes[-2] if len(slopes) > 1 else 0.0  # more parts than there may be have no price
         floor = np.full(self.max_parts, -np.inf)
-        tried, slope = set[int](), slopes[0]
+        tried, tried_own = set[int](), set[int]()
+        slope = slopes[0]
         while True:
             starts, penalised = self._run(slope)
             if self.task.clock.stopped:
@@ -69,11 +71,11 @@ class _Programme:
                 return 0
             i = int(may_win[np.argmin(floor[may_win])])
             best_i = len(self.best.starts) - 1
+            if i in tried_own:  # no line separates it from the others
+                return int(may_win[-1]) + 1
             if i in tried or i == best_i:
                 slope = slopes[i]
-                if -i - 1 in tried:  # its own slope was run: no line separates it from the others
-                    return int(may_win[-1]) + 1
-                tried.add(-i - 1)
+                tried_own.add(i)
             else:
                 slope = 0.75 * (shared[i] - shared[best_i]) / (i - best_i) + 0.25 * slopes[i]
             tried.add(i)

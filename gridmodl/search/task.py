@@ -55,11 +55,11 @@ class Task:
             np.zeros(rows),
         )
 
-    def priced(self, starts: Any, proven: bool = False) -> Partitioning:
+    def priced(self, starts: Any) -> Partitioning:
         """A partition with its cost, computed from nothing."""
         starts = np.ascontiguousarray(starts, dtype=np.int64)
         cost = bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.work)
-        return Partitioning(starts, cost, proven)
+        return Partitioning(starts, cost)
 
     def null(self) -> Partitioning:
         """All atoms in one part."""

@@ -115,3 +115,11 @@ def test_it_finds_what_trying_all_finds_on_many_more(make_tiny, name):
     for seed in range(100, 250):
         tiny = make_tiny(seed, 1 if name == "x2" else 2, name, n_atoms=9)
         assert proven_optimum(tiny.task).cost == pytest.approx(tiny.lowest(), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n_atoms", "max_parts"), [(1, 2**62), (7, 1)])
+def test_one_part_is_proven_where_no_other_can_be(make_tiny, n_atoms, max_parts):
+    tiny = make_tiny(2, 1, n_atoms=n_atoms, limits=Limits(max_parts, 1))
+    found = proven_optimum(tiny.task)
+    assert found.proven
+    assert found.starts.tolist() == [0]
