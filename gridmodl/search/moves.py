@@ -15,13 +15,17 @@ from gridmodl.terms import Cell, Part, Shape, Variable, cell, finish, grid, part
 
 
 class Frozen(NamedTuple):
-    """What the other variables of the grid are, while one is searched; a variable alone has none."""
+    """What stays as it is while one variable is searched: the other variables, and parts of its own that are set apart.
+
+    A variable alone has neither.
+    """
 
     n_variables: int = 1  # all of them, the searched one included
     n_informative: int = 0
     n_cells: float = 1.0  # cells of the frozen grid, empty ones included
     n_target_parts: int = 0
-    price: float = 0.0  # their variable and part terms
+    price: float = 0.0  # their variable and part terms, and all that the parts set apart cost
+    n_apart: int = 0  # parts of the searched variable that no move touches
 
 
 class Setting(NamedTuple):
@@ -68,8 +72,9 @@ def part_price(p: Any, facts: Variable, n_target_parts: int, rows: int, values: 
 
 
 def total_cost(setting: Setting, parts_price: float, n_parts: int) -> float:
-    """The cost of a grid whose searched variable has `n_parts` parts that cost `parts_price` in all."""
+    """The cost of a grid whose searched variable has `n_parts` parts to search that cost `parts_price` in all."""
     p, facts, frozen = setting
+    n_parts += frozen.n_apart
     shape = Shape(frozen.n_variables, frozen.n_informative + (1 if n_parts > 1 else 0), frozen.n_cells * float(n_parts))
     shared = grid(p, shape) + variable(p, facts, n_parts) + frozen.price
     return finish(p, parts_price + shared, shape)
@@ -168,8 +173,8 @@ def best_cut(atoms: Any, setting: Setting, lo: Any, hi: Any, work: Work, min_row
     return whole + part_price(p, facts, n_target_parts, all_rows, all_values), best, bound
 
 
-def price_partition(atoms: Any, setting: Setting, starts: Any, work: Work) -> float:
-    """The cost of the partition whose parts begin at atoms `starts`, from nothing."""
+def price_partition(atoms: Any, setting: Setting, starts: Any, work: Work) -> tuple[float, float]:
+    """The cost of the partition whose parts begin at atoms `starts`, from nothing; and what its parts alone cost."""
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     total = 0.0
     for i in range(len(starts)):
@@ -178,4 +183,4 @@ def price_partition(atoms: Any, setting: Setting, starts: Any, work: Work) -> fl
         price, rows, values = load(atoms, p, lo, hi, work)
         total += price + part_price(p, facts, n_target_parts, rows, values)
         clear(atoms, lo, hi, work)
-    return total_cost(setting, total, len(starts))
+    return total_cost(setting, total, len(starts)), total

@@ -24,6 +24,14 @@ class Partitioning(NamedTuple):
     proven: bool = False  # no partition that keeps the limits is cheaper
 
 
+class Grouping(NamedTuple):
+    """A partition of the atoms of a categorical variable into groups, with its cost."""
+
+    groups: NDArray[np.int64]  # group of each atom: 0, 1, ... in the order in which the atoms name them
+    cost: float
+    proven: bool = False  # no grouping that keeps the limits is cheaper
+
+
 @dataclass(frozen=True)
 class Task:
     """One variable to partition."""
@@ -58,8 +66,13 @@ class Task:
     def priced(self, starts: Any) -> Partitioning:
         """A partition with its cost, computed from nothing."""
         starts = np.ascontiguousarray(starts, dtype=np.int64)
-        cost = bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.work)
+        cost, _ = bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.work)
         return Partitioning(starts, cost)
+
+    def price_apart(self) -> float:
+        """What the atoms cost as parts of their own, without what depends on the number of parts."""
+        starts = np.arange(self.n_atoms)
+        return float(bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.work)[1])
 
     def null(self) -> Partitioning:
         """All atoms in one part."""
