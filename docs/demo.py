@@ -16,49 +16,67 @@ class Question(NamedTuple):
     text: str
     load: Callable[[], Any]  # one of scikit-learn's loaders
     column: str
+    kind: str = "numerical"
 
 
 QUESTIONS = [
     Question("Can the length of its petals tell which species an iris is?", load_iris, "petal length (cm)"),
     Question("Which size of its cells' nuclei points to a malignant tumour?", load_breast_cancer, "worst radius"),
     Question("Does it matter how much the smoothness of those nuclei varies?", load_breast_cancer, "smoothness error"),
-    Question("What does one pixel, near the middle, tell about a handwritten digit?", load_digits, "pixel_4_4"),
+    Question("Which greys of a pixel, taken as categories, go together?", load_digits, "pixel_4_4", "categorical"),
 ]  # fmt: skip
 
 
 def main() -> None:
-    print("gridmodl looks for the intervals of a column that explain a class best, and says if any do.\n")
+    print("gridmodl looks for the intervals or groups of a column that explain a class best, and says if any do.\n")
     print("Compiling the searches, once; later runs find them on disk ... ", end="", flush=True)
     begun = time.perf_counter()
     gridmodl.optimize([1.0, 2.0, 3.0, 4.0], ["a", "a", "b", "b"])
+    gridmodl.optimize([str(i) for i in range(20)], [i % 3 for i in range(20)])
     print(f"{time.perf_counter() - begun:.1f} s")
     for number, question in enumerate(QUESTIONS, start=1):
         data = question.load()
-        column = data.data[:, list(data.feature_names).index(question.column)]
-        model = gridmodl.optimize(column, data.target_names[data.target])
+        column = {question.column: data.data[:, list(data.feature_names).index(question.column)]}
+        kinds = {question.column: question.kind}
+        model = gridmodl.optimize(column, data.target_names[data.target], kinds=kinds)
         print(f"\n{number}. {question.text}")
         print(f"   column {question.column!r}, {model.n_rows} rows, classes {', '.join(map(str, model.classes))}\n")
         print_answer(model)
+    print_ranking()
     print_next_steps()
+
+
+def print_ranking() -> None:
+    data = load_breast_cancer()
+    columns = dict(zip(data.feature_names, data.data.T, strict=True))
+    begun = time.perf_counter()
+    models = gridmodl.optimize_each(columns, data.target_names[data.target])
+    took = time.perf_counter() - begun
+    print(f"\n{len(QUESTIONS) + 1}. Which of all {len(models)} columns tell most about a tumour?")
+    print(f"   every column on its own, in {1000 * took:.0f} ms; the first and the last three\n")
+    print(f"    {'column':25} intervals  level")
+    for name in [*list(models)[:3], *list(models)[-3:]]:
+        print(f"    {name:25} {models[name].partitions[name].n_parts:9} {models[name].level:6.3f}")
 
 
 def print_answer(model: gridmodl.Model) -> None:
     (partition,) = model.partitions.values()
     if partition.n_parts == 1:
-        print("   No: intervals cost more than they explain. The column is as good as noise.")
+        print("   No: parts cost more than they explain. The column is as good as noise.")
     else:
-        print(f"   {partition.n_parts} intervals, each with its own mix of classes:\n")
+        parts = "intervals" if partition.kind == "numerical" else "groups"
+        print(f"   {partition.n_parts} {parts}, each with its own mix of classes:\n")
         print_table(partition, model.classes)
     proof = "proven: no other partition is cheaper" if model.proven else "not proven to be the best"
     print(f"\n   level {model.level:.3f} (0 = the column says nothing, 1 = it says all)")
-    print(f"   cost {model.cost:.1f} against {model.null_cost:.1f} without intervals; {proof}")
+    print(f"   cost {model.cost:.1f} against {model.null_cost:.1f} in one part; {proof}")
     print(f"   found in {1000 * model.elapsed:.0f} ms by search {model.search!r}, criterion {model.criterion!r}")
 
 
 def print_table(partition: gridmodl.Partition, classes: np.ndarray) -> None:
     width = max(len(label) for label in partition.labels)
     heads = [str(name) for name in classes]
-    print("   ", "interval".ljust(width), "  rows", *(head.rjust(max(6, len(head))) for head in heads))
+    print("   ", "part".ljust(width), "  rows", *(head.rjust(max(6, len(head))) for head in heads))
     for label, counts in zip(partition.labels, partition.counts, strict=True):
         shares = [f"{n / counts.sum():.0%}".rjust(max(6, len(head))) for n, head in zip(counts, heads, strict=True)]
         print("   ", label.ljust(width), str(counts.sum()).rjust(6), *shares)
@@ -67,13 +85,14 @@ def print_table(partition: gridmodl.Partition, classes: np.ndarray) -> None:
 def print_next_steps() -> None:
     print(f"""
 Next
-  Your own data, one column of numbers and a class for each row:
+  Your own data, a frame (pandas, polars, pyarrow) with a column of classes:
 
       .venv/bin/python
       >>> import gridmodl
-      >>> model = gridmodl.optimize(column, target)
-      >>> print(model.summary())
-      >>> model.transform(new_column)          # the interval of each new value
+      >>> models = gridmodl.optimize_each(frame, "class")
+      >>> print(models.summary())                        # columns, the most informative first
+      >>> print(models["age"].summary())
+      >>> models["age"].transform(new_frame["age"])      # the part of each new value
 
   Another idea of "best": criterion= one of {", ".join(gridmodl.list_criteria("classes"))}.
   Your own criterion: copy plugins/gridmodl-example. How fast it is: make bench. All options: README.md.""")

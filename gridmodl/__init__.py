@@ -13,8 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gridmodl.model import Model, Partition
-    from gridmodl.pipeline import optimize, price
+    from gridmodl.estimators import GridDiscretizer as GridDiscretizer
+    from gridmodl.model import Model
+    from gridmodl.models import Models
+    from gridmodl.partition import Partition
+    from gridmodl.pipeline import optimize, optimize_each, price
     from gridmodl.plugins import get_criterion, hookimpl, list_criteria
     from gridmodl.search import Search
     from gridmodl.template import clear_cache
@@ -24,20 +27,24 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Criterion": "gridmodl.terms",
+    "GridDiscretizer": "gridmodl.estimators",
     "Model": "gridmodl.model",
-    "Partition": "gridmodl.model",
+    "Models": "gridmodl.models",
+    "Partition": "gridmodl.partition",
     "Search": "gridmodl.search",
     "clear_cache": "gridmodl.template",
     "get_criterion": "gridmodl.plugins",
     "hookimpl": "gridmodl.plugins",
     "list_criteria": "gridmodl.plugins",
     "optimize": "gridmodl.pipeline",
+    "optimize_each": "gridmodl.pipeline",
     "price": "gridmodl.pipeline",
 }
 
-__all__ = [
+__all__ = [  # without what needs scikit-learn, so that `from gridmodl import *` never does
     "Criterion",
     "Model",
+    "Models",
     "Partition",
     "Search",
     "__version__",
@@ -46,6 +53,7 @@ __all__ = [
     "hookimpl",
     "list_criteria",
     "optimize",
+    "optimize_each",
     "price",
 ]
 
@@ -53,12 +61,12 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name == "testing":  # so that gridmodl.testing.check_criterion works after `import gridmodl`
-        return import_module("gridmodl.testing")
+    if name in ("estimators", "testing"):  # so that gridmodl.testing.check_criterion works after `import gridmodl`
+        return import_module(f"gridmodl.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'gridmodl' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_HOME, "estimators", "testing"})

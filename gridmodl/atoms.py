@@ -1,7 +1,8 @@
-"""One numerical variable as a row of atoms: the smallest intervals that a search may have to tell apart.
+"""One variable as atoms: the smallest parts that a search may have to tell apart.
 
-An atom is one distinct value or, where a criterion says that no bound is ever needed there, a run of values
-that hold only rows of one and the same class. Missing values come before all others.
+Of a categorical variable an atom is one value. Of a numerical one it is one distinct value or, where a criterion says
+that no bound is ever needed there, a run of values that hold only rows of one and the same class; missing values come
+before all others, and special codes stand beside them.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.encode import count_rows
+from gridmodl.quantities import Numbers
 from gridmodl.template import bind
+from gridmodl.values import Categories, count_rows
 
 # Beyond this the table of counts alone fills gigabytes, and every price reads a row of it.
 MAX_COUNTS = 2**28
@@ -32,42 +34,69 @@ class Atoms(NamedTuple):
     values: Any  # distinct values of each atom
 
 
+class Target(NamedTuple):
+    """The class and the weight of each row."""
+
+    codes: NDArray[np.int32]
+    weights: NDArray[np.int64] | None
+    n_classes: int
+
+    @property
+    def few_rows(self) -> bool:
+        return (len(self.codes) if self.weights is None else int(self.weights.sum())) < 2**31
+
+    def counts(self, parts: NDArray[Any], n_parts: int) -> NDArray[np.int64]:
+        """Rows by part and class, given the part of each row."""
+        flat = parts.astype(np.int64) * self.n_classes + self.codes
+        return count_rows(flat, self.weights, n_parts * self.n_classes).reshape(n_parts, self.n_classes)
+
+    def of_rows(self, kept: NDArray[np.bool_]) -> Target:
+        return self._replace(codes=self.codes[kept], weights=None if self.weights is None else self.weights[kept])
+
+
 class Line(NamedTuple):
     """A numerical column, sorted: its atoms and where they lie."""
 
     atoms: Atoms
-    low: NDArray[Any]  # largest value of each atom but the last; NaN for missing values
+    has_missing: bool  # the first atom holds the missing values
+    low: NDArray[Any]  # largest value of each atom but the last; of no meaning for missing values
     high: NDArray[Any]  # smallest value of the atom that follows
+    special: NDArray[np.int64]  # rows of each special code, by class
 
     @property
     def n_atoms(self) -> int:
         return len(self.atoms.values)
 
+    def bounds(self, starts: NDArray[np.int64], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Where the intervals meet whose first atoms are given, as numbers or dates of the column's own type."""
+        cuts = starts[1:] - 1
+        cuts = cuts[cuts > 0] if self.has_missing else cuts  # no bound tells missing values from others
+        low, high = self.low[cuts], self.high[cuts]
+        if dtype.kind == "f":
+            return middles(low.astype(dtype), high.astype(dtype))
+        return middles(low, high).view(dtype)
 
-def make_line(
-    column: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any] | None, n_classes: int, join: bool
-) -> Line:
-    """Sort a column with its class codes and weights, and cut it into atoms; runs are joined if `join`."""
-    # Half the bytes is half the time of a search; the sums of counts that terms see are 64 bits wide.
-    few_rows = (len(column) if weights is None else int(weights.sum())) < 2**31
-    missing = np.isnan(column) if column.dtype.kind == "f" else np.zeros(0, dtype=bool)
-    n_missing = int(np.count_nonzero(missing))
+
+def make_line(column: Numbers, target: Target, join: bool, special: NDArray[Any] | None = None) -> Line:
+    """Sort a column with its classes and weights, and cut it into atoms; runs are joined if `join`."""
+    values, missing = column.values, column.missing
+    n_classes = target.n_classes
+    special_counts = np.zeros((0 if special is None else len(special), n_classes), dtype=np.int64)
+    if special is not None and len(special):
+        values, missing, target = _take_special(values, missing, target, special, special_counts)
     missing_counts = np.zeros(n_classes, dtype=np.int64)
-    if n_missing:
-        missing_counts += count_rows(codes[missing], None if weights is None else weights[missing], n_classes)
-        column, codes = column[~missing], codes[~missing]
-        weights = None if weights is None else weights[~missing]
-    values, codes, weights = _sorted(column, codes, weights, n_classes)
+    has_missing = missing is not None and bool(missing.any())
+    if missing is not None and has_missing:
+        missing_counts += target.of_rows(missing).counts(np.zeros(np.count_nonzero(missing), dtype=np.int8), 1)[0]
+        values, target = values[~missing], target.of_rows(~missing)
+    values, codes, weights = _sorted(values, target)
     ends = np.empty(len(values), dtype=np.int64)
     n_atoms = bind(atom_ends)(values, codes, join, ends)
     ends = ends[:n_atoms].copy()
-    if (n_atoms + 1) * n_classes > MAX_COUNTS:
-        raise ValueError(
-            f"{n_atoms} distinct values by {n_classes} classes is a table of more than {MAX_COUNTS} counts; "
-            "is the target an identifier? Otherwise round the column or group the classes"
-        )
-    n_first = int(n_missing > 0)  # the atom of missing values
-    counts = np.zeros((n_first + n_atoms, n_classes), dtype=np.int32 if few_rows else np.int64)
+    _check_size(n_atoms + 1, n_classes, "distinct values")
+    n_first = int(has_missing)
+    # Half the bytes is half the time of a search; the sums of counts that terms see are 64 bits wide.
+    counts = np.zeros((n_first + n_atoms, n_classes), dtype=np.int32 if target.few_rows else np.int64)
     n_values = np.zeros(n_first + n_atoms, dtype=np.int32)
     counts[:n_first], n_values[:n_first] = missing_counts, 1
     weights = np.empty(0, dtype=np.int64) if weights is None else weights
@@ -75,11 +104,65 @@ def make_line(
     between = ends[:-1]
     low, high = values[between - 1], values[between]
     if n_first and n_atoms:
-        low, high = np.concatenate([[np.nan], low]), np.concatenate([values[:1], high])
-    n_all = n_first + n_atoms
-    first = np.arange(n_all + 1, dtype=np.int32)
-    atoms = Atoms(first, np.zeros(n_all, dtype=np.int32), counts, counts.sum(axis=1, dtype=np.int64), n_values)
-    return Line(atoms, low, high)
+        low, high = np.concatenate([values[:1], low]), np.concatenate([values[:1], high])
+    return Line(alone(counts, n_values), has_missing, low, high, special_counts)
+
+
+def make_values(column: Categories, target: Target) -> Atoms:
+    """One atom for each value of a categorical column."""
+    n_values = len(column.values)
+    _check_size(n_values, target.n_classes, "values")
+    counts = target.counts(column.codes, n_values).astype(np.int32 if target.few_rows else np.int64)
+    return alone(counts, np.ones(n_values, dtype=np.int32))
+
+
+def tail(atoms: Atoms, start: int) -> Atoms:
+    """The atoms from number `start` on."""
+    entry = atoms.first[start]
+    return Atoms(
+        atoms.first[start:] - entry,
+        atoms.frozen[entry:],
+        atoms.counts[entry:],
+        atoms.rows[entry:],
+        atoms.values[start:],
+    )
+
+
+def head(atoms: Atoms, end: int) -> Atoms:
+    """The atoms before number `end`."""
+    entry = atoms.first[end]
+    return Atoms(
+        atoms.first[: end + 1], atoms.frozen[:entry], atoms.counts[:entry], atoms.rows[:entry], atoms.values[:end]
+    )
+
+
+def alone(counts: NDArray[Any], n_values: NDArray[np.int32]) -> Atoms:
+    """Atoms of a variable without others: one entry each, all in frozen cell 0."""
+    n = len(counts)
+    first = np.arange(n + 1, dtype=np.int32)
+    return Atoms(first, np.zeros(n, dtype=np.int32), counts, counts.sum(axis=1, dtype=np.int64), n_values)
+
+
+def _take_special(
+    values: NDArray[Any], missing: Any, target: Target, special: NDArray[Any], counts: NDArray[np.int64]
+) -> tuple[NDArray[Any], Any, Target]:
+    """The rows without special codes; those with one are counted."""
+    order = np.argsort(special)
+    at = np.minimum(np.searchsorted(special[order], values), len(special) - 1)
+    is_special = special[order][at] == values
+    if missing is not None:  # what an integer column stores there may look like a code
+        is_special &= ~missing
+    counts[order] = target.of_rows(is_special).counts(at[is_special], len(special))
+    kept = ~is_special
+    return values[kept], None if missing is None else missing[kept], target.of_rows(kept)
+
+
+def _check_size(n_atoms: int, n_classes: int, what: str) -> None:
+    if n_atoms * n_classes > MAX_COUNTS:
+        raise ValueError(
+            f"{n_atoms} {what} by {n_classes} classes is a table of more than {MAX_COUNTS} counts; "
+            "is the target an identifier? Otherwise round the column or group the classes"
+        )
 
 
 def coarsen(atoms: Atoms, starts: NDArray[np.int64]) -> Atoms:
@@ -100,9 +183,8 @@ def coarsen(atoms: Atoms, starts: NDArray[np.int64]) -> Atoms:
     )
 
 
-def _sorted(
-    column: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any] | None, n_classes: int
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+def _sorted(column: NDArray[Any], target: Target) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+    codes, weights, n_classes = target
     if weights is None and column.dtype == np.float64:
         packed = _sorted_packed(column, codes, n_classes)
         if packed is not None:
@@ -120,7 +202,7 @@ def _sorted_packed(
     in the key: if two different values share a key, None.
     """
     mask = np.int64((1 << (n_classes - 1).bit_length()) - 1)
-    bits = column.view(np.int64)
+    bits = (column + 0.0).view(np.int64)  # -0.0 and 0.0 are one number with two patterns of bits
     keys = bits >> 63
     keys &= np.int64(0x7FFF_FFFF_FFFF_FFFF)
     keys ^= bits

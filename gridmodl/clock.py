@@ -38,10 +38,21 @@ class Clock:
         self.report = report
         self.step = ""
         self.stopped: str | None = None  # why the search was cut short
+        self._parent: Clock | None = None
 
     @property
     def elapsed(self) -> float:
         return time.perf_counter() - self.begun
+
+    def child(self) -> Clock:
+        """A clock for one of many columns: it starts now, ends with this one, and tells nobody."""
+        child = Clock()
+        child._parent = self
+        return child
+
+    def tell(self, share: float) -> None:
+        if self.report is not None:
+            self.report(Progress(self.step, share, self.elapsed))
 
     def repeat(self, turn: Callable[[int], bool], share: Callable[[], float], size: int = 1024) -> None:
         """Call `turn` with an amount of work until it returns True, the time is up or the user interrupts.
@@ -54,7 +65,7 @@ class Clock:
                 done = turn(size)
                 took = time.perf_counter() - begun
                 if self.report is not None:
-                    self.report(Progress(self.step, 1.0 if done else share(), self.elapsed))
+                    self.tell(1.0 if done else share())
                 if done:
                     return
                 size = max(1, int(size * min(8.0, max(0.125, TURN_SECONDS / max(took, 1e-9)))))
@@ -62,6 +73,8 @@ class Clock:
             self.stopped = "interrupted"
 
     def _is_over(self) -> bool:
+        if self.stopped is None and self._parent is not None and self._parent._is_over():
+            self.stopped = self._parent.stopped
         if self.stopped is None and self.time_limit is not None and self.elapsed >= self.time_limit:
             self.stopped = "time limit"
         return self.stopped is not None

@@ -2,107 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gridmodl.encode import encode_column
-from gridmodl.terms import PROBLEMS
+from gridmodl.frames import ARRAYS, Frame, Name, make_frame, read_frame
+from gridmodl.partition import Partition
+from gridmodl.terms import Criterion
 
-MAX_SHOWN = 40  # parts, and
-MAX_CLASSES_SHOWN = 8
-
-
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """The parts of one variable.
-
-    Attributes
-    ----------
-    name : str
-        The column.
-    kind : str
-        ``"numerical"``: parts are intervals ``]lo, hi]``.
-    bounds : ndarray
-        Inner bounds, ascending, one less than there are parts. A first bound of NaN lies between the missing values
-        and all others: part 0 then holds just the missing values.
-    counts : ndarray of shape (n_parts, n_classes)
-        Rows of each part and class.
-    missing : int or None
-        The part that holds the missing values; None if there were none.
-    """
-
-    name: str
-    kind: str
-    bounds: NDArray[Any]
-    counts: NDArray[np.int64]
-    missing: int | None = None
-
-    @property
-    def n_parts(self) -> int:
-        return len(self.bounds) + 1
-
-    @property
-    def labels(self) -> list[str]:
-        """Each part in words, such as ``]2.45, 4.75]``."""
-        apart = self._n_missing_bounds
-        shown = _shown(self.bounds[apart:])
-        edges = ["-inf", *shown, "inf"]
-        labels = [f"]{lo}, {hi}]" for lo, hi in itertools.pairwise(edges)]
-        labels[-1] = labels[-1][:-1] + "["
-        if not apart and self.missing == 0:
-            labels[0] += " or missing"
-        return ["missing"] * apart + labels
-
-    def part_of(self, values: ArrayLike) -> NDArray[np.int64]:
-        """The part of each value; missing values sort below all others."""
-        return self._part_of(encode_column(values, {"x0": self.kind}).values)
-
-    @property
-    def _n_missing_bounds(self) -> int:
-        return int(self.bounds.dtype.kind == "f" and len(self.bounds) > 0 and bool(np.isnan(self.bounds[0])))
-
-    def _part_of(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        apart = self._n_missing_bounds
-        bounds = self.bounds[apart:]
-        parts = apart + np.searchsorted(bounds, _as_type_of(bounds, values), side="left").astype(np.int64)
-        if values.dtype.kind == "f":
-            parts[np.isnan(values)] = 0
-        return parts
-
-    def __repr__(self) -> str:
-        return f"Partition({self.name!r}, {self.kind}, {self.n_parts} part{'s' * (self.n_parts != 1)})"
-
-
-def _as_type_of(bounds: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
-    """`values` in the type of the bounds, so that each still lies on the same side of each bound."""
-    if values.dtype == bounds.dtype:
-        return values
-    if bounds.dtype.kind == "f":
-        # Large integers against float bounds: round up, as a value above a bound may not be rounded down to it.
-        floats = values.astype(np.float64)
-        down = np.array([int(f) < int(v) for f, v in zip(floats.tolist(), values.tolist(), strict=True)], dtype=bool)
-        return np.where(down, np.nextafter(floats, np.inf), floats)
-    info = np.iinfo(bounds.dtype)
-    if values.dtype.kind == "f":
-        up = np.ceil(np.where(np.isnan(values), 0.0, values))
-        inside = np.where((up > float(info.min)) & (up < float(info.max)), up, 0.0).astype(bounds.dtype)
-        return np.where(up >= float(info.max), info.max, np.where(up <= float(info.min), info.min, inside))
-    return np.clip(values, max(info.min, np.iinfo(values.dtype).min), min(info.max, np.iinfo(values.dtype).max)).astype(
-        bounds.dtype
-    )
-
-
-def _shown(bounds: NDArray[Any]) -> list[str]:
-    """Short texts of numbers, long enough to tell them apart."""
-    if bounds.dtype.kind in "iu":
-        return [str(b) for b in bounds.tolist()]
-    short = [repr(float(f"{b:.10g}")) for b in bounds.tolist()]
-    return short if len(set(short)) == len(short) else [repr(b) for b in bounds.tolist()]
+if TYPE_CHECKING:
+    from gridmodl.table import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +27,8 @@ class Model:
     cost, null_cost : float
         Of this grid and of the one with a single part per variable, in nats under ``modl``.
     level : float
-        ``1 - cost / null_cost``: 0 explains nothing; 0 too where the null cost is 0.
+        ``1 - cost / null_cost``: 0 explains nothing; 0 too where the null cost is 0. Below 0 only where the user has
+        forced parts that cost more than they explain: special codes, or a partition of his own.
     criterion : str
         Its name; ``options`` holds its options.
     problem : str
@@ -128,11 +42,13 @@ class Model:
     proven : bool
         Whether no partition that keeps the limits is cheaper.
     search : str
-        The search that was run.
+        The search that was run; ``"given"`` for a partition of the user's own.
     stopped : str or None
         Why it was cut short: ``"time limit"`` or ``"interrupted"``.
     elapsed : float
         Seconds.
+    delta : float or None
+        Of a model made by `edit`: how much it costs more than the one it was made from.
     """
 
     cost: float
@@ -141,68 +57,151 @@ class Model:
     problem: str
     n_rows: int
     classes: NDArray[Any]
-    partitions: Mapping[str, Partition]
+    partitions: Mapping[Name, Partition]
     proven: bool
     search: str
     elapsed: float
     stopped: str | None = None
     options: Mapping[str, bool | int | float] = field(default_factory=dict)
+    delta: float | None = None
+    frame: str = ARRAYS  # the kind of frame that the user has
+    _source: tuple[Table, Criterion] | None = field(default=None, repr=False)  # for `edit`; never saved
 
     @property
     def level(self) -> float:
         return 1.0 - self.cost / self.null_cost if self.null_cost != 0.0 else 0.0
 
-    def transform(self, data: ArrayLike) -> NDArray[np.int64]:
-        """The part of each row, in the shape of `data`: (n,) or (n, 1).
+    @staticmethod
+    def from_partitions(
+        data: Any,
+        target: Any,
+        partitions: Mapping[Name, Any],
+        *,
+        criterion: str | Criterion = "modl",
+        weights: Any = None,
+        kinds: Mapping[Name, str] | None = None,
+        special: Mapping[Name, Any] | None = None,
+        target_kind: str | None = None,
+    ) -> Model:
+        """A model of partitions that the user decided, at their true cost.
 
-        A missing value goes to the part that holds missing values, the first one.
+        Parameters
+        ----------
+        partitions : dict
+            For each column, by name: the inner bounds of a numerical one, ascending (a value on a bound belongs to the
+            interval below; a first bound of NaN or NaT keeps missing values apart); the groups of a categorical one, a
+            list of lists of values (None stands for missing); or a `Partition`. A column left out has one part. Parts
+            without a row stay in the model but do not count in its cost.
+
+        Other parameters are those of `optimize`.
+
+        Examples
+        --------
+        >>> import gridmodl
+        >>> model = gridmodl.Model.from_partitions([1, 2, 3, 4], ["a", "a", "b", "b"], {"x0": [2.5]})
+        >>> round(model.cost, 4)
+        5.193
         """
-        (partition,) = self.partitions.values()
-        values = encode_column(data, {"x0": partition.kind}).values
-        return partition._part_of(values).reshape(np.shape(data))
+        from gridmodl.pipeline import model_of_partitions
+
+        return model_of_partitions(data, target, partitions, criterion, weights, kinds, special, target_kind)
+
+    def edit(self, name: Name, *, bounds: Any = None, groups: Any = None) -> Model:
+        """The model with another partition of column `name`, at its true cost; ``delta`` says how much worse it is.
+
+        Needs the data that this model was made from, which is there in the session that made it: for a model from a
+        file or a pickle use `Model.from_partitions`.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        bounds : sequence, optional
+            Inner bounds, for a numerical column; its special codes stay apart.
+        groups : sequence of sequences, optional
+            Values of each group, for a categorical column.
+
+        Examples
+        --------
+        >>> import gridmodl
+        >>> model = gridmodl.optimize([1.0, 1.5, 2.0, 2.5, 7.0, 7.5, 8.0, 8.5], [0, 0, 0, 0, 1, 1, 1, 1])
+        >>> model.edit("x0", bounds=[2.2, 5.0]).delta > 0
+        True
+        """
+        from gridmodl.pipeline import edited
+
+        return edited(self, name, bounds, groups)
+
+    def transform(self, data: ArrayLike, unknown: str | int = "default") -> NDArray[np.int64]:
+        """The part of each row: shape (n,) for a single column, (n, number of columns) for a table.
+
+        Parameters
+        ----------
+        data : array-like or frame
+            A frame may have further columns.
+        unknown : {"default", -1, "error"}
+            What becomes of a category that was never seen: the group ``Partition.default``, the number -1, or a
+            ValueError. Missing values that were never seen go to the lowest interval of a numerical variable and are
+            unknown for a categorical one.
+        """
+        frame = read_frame(data)
+        parts = [self.partitions[name].part_of_column(raw, unknown) for name, raw in self._columns(frame).items()]
+        return parts[0] if frame.is_column else np.column_stack(parts)
+
+    def _columns(self, frame: Frame) -> dict[Name, Any]:
+        """The columns of the model in a frame, by name, or by position where the data has no names."""
+        if len(frame.columns) == len(self.partitions) and (not frame.has_names or len(self.partitions) == 1):
+            return dict(zip(self.partitions, frame.columns.values(), strict=True))
+        absent = [name for name in self.partitions if name not in frame.columns]
+        if absent:
+            known = ", ".join(repr(name) for name in list(frame.columns)[:20])
+            raise ValueError(f"the model needs column {absent[0]!r}; the data has {known}")
+        return {name: frame.columns[name] for name in self.partitions}
+
+    def table(self, name: Name | None = None, frame: str | None = None) -> Any:
+        """One row per part: rows, share of all rows, rows and shares of each class.
+
+        With two classes also the log-odds (weight of evidence) of the second class, the part's information value and
+        its lift; see `gridmodl.report.parts` for the formulas.
+
+        Parameters
+        ----------
+        name : str, optional
+            The column; may be left out where the model has one.
+        frame : {"pandas", "polars", "pyarrow", "arrays"}, optional
+            The kind of frame; by default the kind that the model was made from, a dict of arrays for arrays.
+        """
+        from gridmodl.report.parts import columns_of
+
+        if name is None and len(self.partitions) == 1:
+            name = next(iter(self.partitions))
+        if name not in self.partitions:
+            known = ", ".join(repr(known) for known in self.partitions)
+            raise ValueError(f"name must be one of the columns {known}, got {name!r}")
+        return make_frame(columns_of(self.partitions[name], self.classes), frame or self.frame)
 
     def summary(self) -> str:
-        """The model as a text table."""
-        how = "proven optimum" if self.proven else "not proven"
-        if self.stopped:
-            how += f", stopped: {self.stopped}"
-        options = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
-        lines = [
-            f"{self.criterion}{f'({options})' if options else ''}: {PROBLEMS[self.problem]}",
-            f"{self.n_rows} rows, {len(self.classes)} classes; search {self.search!r} ({how}), {self.elapsed:.3g} s",
-            f"cost {self.cost:.6f}, null cost {self.null_cost:.6f}, level {self.level:.4f}",
-        ]
-        for partition in self.partitions.values():
-            lines += ["", f"{partition.name}: {partition.n_parts} part{'s' * (partition.n_parts != 1)}"]
-            lines += _table(partition, self.classes)
-        return "\n".join(lines)
+        """The model as text."""
+        from gridmodl.report.text import summary_of
+
+        return summary_of(self)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The model as a JSON text, also written to `path` if that is given; `from_json` reads it exactly."""
+        from gridmodl.modelfile import write_model
+
+        return write_model(self, path)
+
+    @staticmethod
+    def from_json(source: str | bytes | os.PathLike[str]) -> Model:
+        """The model of a JSON text (a str or bytes) or of a file (a `pathlib.Path`)."""
+        from gridmodl.modelfile import read_model
+
+        return read_model(source)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_source": None}  # a pickle holds the model, not the data
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{name}: {p.n_parts} parts" for name, p in self.partitions.items())
         return f"Model({self.criterion!r}, {parts}, cost={self.cost:.6f}, level={self.level:.4f})"
-
-
-def _table(partition: Partition, classes: NDArray[Any]) -> list[str]:
-    """Rows of each part and the shares of its classes, the largest classes first if there are many."""
-    totals = partition.counts.sum(axis=0)
-    order = np.arange(len(classes))
-    if len(classes) > MAX_CLASSES_SHOWN:
-        order = np.sort(np.argsort(-totals, kind="stable")[:MAX_CLASSES_SHOWN])
-    header = ["part", "rows", *(str(classes[j]) for j in order)]
-    rows = [header]
-    for label, counts in list(zip(partition.labels, partition.counts, strict=True))[:MAX_SHOWN]:
-        n = int(counts.sum())
-        rows.append([label, str(n), *(f"{counts[j] / n:.1%}" if n else "" for j in order)])
-    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
-    lines = [
-        "  "
-        + "  ".join(
-            text.ljust(w) if i == 0 else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
-    if partition.n_parts > MAX_SHOWN:
-        lines.append(f"  ... and {partition.n_parts - MAX_SHOWN} more parts")
-    if len(classes) > MAX_CLASSES_SHOWN:
-        lines.append(f"  (the {MAX_CLASSES_SHOWN} largest of {len(classes)} classes)")
-    return lines

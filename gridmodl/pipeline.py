@@ -1,38 +1,57 @@
-"""From data to a model: encode, build, search, wrap. And the price of what the user decided."""
+"""From data to models: read, search, wrap. And the price of what the user decided."""
 
 from __future__ import annotations
 
-import math
-import numbers
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from gridmodl.atoms import Line, make_line, middles
+from gridmodl.arguments import (
+    Options,
+    check_columns,
+    check_integer,
+    checked_jobs,
+    checked_options,
+    checked_time,
+)
 from gridmodl.clock import Clock, Progress
-from gridmodl.encode import Classes, Column, as_vector, count_rows, encode_column, encode_target, encode_weights
-from gridmodl.model import Model, Partition
+from gridmodl.frames import Name
+from gridmodl.given import given_partition
+from gridmodl.model import Model
+from gridmodl.models import Models
 from gridmodl.plugins import criterion_for
-from gridmodl.pricing import check_cost, prepare, price_one_variable
 from gridmodl.progress import showing
-from gridmodl.search import Search, run_search
-from gridmodl.search.moves import Frozen, Limits, Setting
-from gridmodl.search.task import Partitioning, Task
-from gridmodl.terms import Criterion, Problem
+from gridmodl.quantities import Numbers
+from gridmodl.search import Search
+from gridmodl.table import Table, read_table
+from gridmodl.terms import Criterion
+from gridmodl.threads import in_threads
+from gridmodl.univariate import Found, best_partition, priced, special_codes
+from gridmodl.values import Categories
+
+ON_ERROR = ("warn", "ignore", "raise")
+
+
+class ColumnWarning(UserWarning):
+    """A column of `optimize_each` has no model."""
 
 
 def optimize(
-    data: ArrayLike,
-    target: ArrayLike | None = None,
+    data: Any,
+    target: Any = None,
     *,
     criterion: str | Criterion = "modl",
     search: str | Search = "auto",
-    weights: ArrayLike | None = None,
-    kinds: Mapping[str, str] | None = None,
+    weights: Any = None,
+    kinds: Mapping[Name, str] | None = None,
     target_kind: str | None = None,
     unlabelled: Any = None,
+    special: Mapping[Name, Any] | None = None,
+    monotone: str | None = None,
     max_parts: int | None = None,
     min_rows: int | float | None = None,
     time_limit: float | None = None,
@@ -44,29 +63,39 @@ def optimize(
 
     Parameters
     ----------
-    data : array-like of shape (n,) or (n, 1)
-        One numerical column, called ``x0``. Missing values (NaN, None) sort below all numbers and get a part of
-        their own, or join the lowest interval where that is cheaper.
-    target : array-like of shape (n,)
-        The class of each row: strings, integers, booleans or whole floats.
+    data : array-like, frame or dict of columns
+        One input column: an array of shape (n,) or (n, 1), whose column is called ``x0``, a series, or a frame (pandas,
+        polars, pyarrow, any that narwhals reads). Numbers, dates and durations are numerical and partitioned into
+        intervals; text, categories, enums and booleans are categorical and partitioned into groups of values. Missing
+        values (null and NaN alike) are a value of their own of a categorical column; in a numerical one they sort below
+        all numbers and get a part of their own, or join the lowest interval where that is cheaper.
+    target : str or array-like of shape (n,)
+        The class of each row, or the name of the column that holds it: strings, integers, booleans or whole floats.
     criterion : str or Criterion
         What "best" means: a name out of `list_criteria`, or `get_criterion` with options.
     search : {"auto", "exact", "merge"} or Search
-        ``"exact"`` proves the optimum in time quadratic in the number of distinct values, ``"merge"`` takes
-        O(n log n), ``"auto"`` is exact where that is quick.
-    weights : array-like of shape (n,), optional
-        Whole numbers: a row of weight w is w rows.
+        ``"exact"`` proves the optimum, for a numerical column in time quadratic in the number of distinct values,
+        ``"merge"`` takes O(n log n), ``"auto"`` is exact where that is quick.
+    weights : str or array-like of shape (n,), optional
+        Whole numbers: a row of weight w is w rows. Or the name of the column that holds them.
     kinds : dict, optional
-        Kind of a column by name, where it is not what its type says.
+        ``"numerical"`` or ``"categorical"`` by column name, where it is not what the column's type says.
     target_kind : {"classes"}, optional
         ``"classes"`` takes real numbers as class names.
     unlabelled : optional
         The mark of rows without a class. Not available yet.
+    special : dict, optional
+        By column name, numbers that are codes and no quantities, such as ``{"age": [-999, -1]}``. Each is a part of its
+        own beside the intervals and priced as a part like any other: with S of them in the data and I intervals the
+        criterion prices I + S parts. As nobody asked whether they pay, the level can fall below 0.
+    monotone : {"increasing", "decreasing", "auto"}, optional
+        For two classes: the share of the second one never falls (rises) from interval to interval, in whichever of the
+        two ways is cheaper with ``"auto"``. Parts of missing values and special codes stand apart.
     max_parts : int, optional
         The partition has at most so many parts.
     min_rows : int or float, optional
         Each part has at least so many rows, or this share of all rows if it is a float below 1; a single part always
-        may be.
+        may be, and so may special codes.
     time_limit : float, optional
         Seconds after which the best partition so far is returned; so does Ctrl-C. They count from the call, compiling
         included where a criterion is used for the first time.
@@ -91,59 +120,105 @@ def optimize(
     >>> model.transform([3.0, 5.0])
     array([0, 1])
     """
-    clock = Clock(_checked_time(time_limit))
-    how = search if isinstance(search, Search) else Search(_checked_text("search", search))
-    _check_integer("random_state", random_state, allow_none=True)
-    _check_integer("n_jobs", n_jobs)
-    if n_jobs < 1 and n_jobs != -1:
-        raise ValueError(f"n_jobs must be a number of threads, or -1 for all, got {n_jobs}")
-    table = _encode(data, target, weights, kinds, target_kind, unlabelled)
-    limits = Limits(_checked_max_parts(max_parts), _checked_min_rows(min_rows, table.n_rows))
-    chosen = criterion_for(criterion, table.problem.kind)
-    # With a minimal number of rows the best bound may lie inside a run of one class.
-    join = chosen.joins_pure_runs and limits.min_rows <= 1
-    line = make_line(table.column.values, table.classes.codes, table.weights, table.n_classes, join)
-    setting = Setting(*prepare(chosen, table.problem, int(line.atoms.values.sum())), Frozen())
-    task = Task(line.atoms, setting, type(chosen), limits, clock)
+    clock = Clock(checked_time(time_limit))
+    options = checked_options(criterion, search, kinds, special, monotone, max_parts, min_rows)
+    check_integer("random_state", random_state, allow_none=True)
+    checked_jobs(n_jobs)
+    table = read_table(data, target, weights, target_kind, unlabelled)
+    name = _only_column(table, options)
+    if monotone is not None and table.is_categorical(name, options.kinds.get(name)):
+        raise ValueError(f"column {name!r} is categorical; monotone= is for intervals of a numerical one")
     with showing(progress, clock):
-        found, kind = run_search(task, how)
-    return Model(
-        cost=check_cost(chosen, found.cost),
-        null_cost=check_cost(chosen, task.null().cost),
-        criterion=chosen.name,
-        options=dict(chosen.chosen),
-        problem=table.problem.kind,
-        n_rows=table.n_rows,
-        classes=table.classes.names,
-        partitions={table.column.name: _partition(table.column, line, found)},
-        proven=found.proven,
-        search=kind,
-        stopped=clock.stopped,
-        elapsed=clock.elapsed,
-    )
+        return _best_model(table, name, options, clock)
 
 
-def price(
-    data: ArrayLike,
-    partitions: Mapping[str, Sequence[float] | NDArray[Any] | Partition],
-    target: ArrayLike | None = None,
+def optimize_each(
+    data: Any,
+    target: Any = None,
     *,
     criterion: str | Criterion = "modl",
-    weights: ArrayLike | None = None,
-    kinds: Mapping[str, str] | None = None,
+    search: str | Search = "auto",
+    weights: Any = None,
+    kinds: Mapping[Name, str] | None = None,
     target_kind: str | None = None,
     unlabelled: Any = None,
-) -> float:
-    """The cost of a given partition, from the rows up; no search is involved.
+    special: Mapping[Name, Any] | None = None,
+    monotone: str | None = None,
+    max_parts: int | None = None,
+    min_rows: int | float | None = None,
+    time_limit: float | None = None,
+    random_state: int | None = 0,
+    n_jobs: int = -1,
+    progress: bool | Callable[[Progress], Any] | None = None,
+    on_error: str = "warn",
+) -> Models:
+    """Find the best partition of every column on its own.
+
+    Parameters are those of `optimize`, but for these.
 
     Parameters
     ----------
-    partitions : dict
-        For each column its inner bounds, ascending; a value on a bound belongs to the interval below. A first bound of
-        NaN keeps missing values apart. Intervals without a row do not count as parts. A column that is left out has
-        one part.
+    data : array-like of shape (n, k), frame or dict of columns
+        Columns of an array are called ``x0``, ``x1``, ...
+    monotone : {"increasing", "decreasing", "auto"}, optional
+        Holds for the numerical columns.
+    time_limit : float, optional
+        Seconds for all columns together; one whose turn never came has one part, and ``stopped`` says so.
+    n_jobs : int
+        Threads, -1 for one per core.
+    on_error : {"warn", "ignore", "raise"}
+        What becomes of a column that fails: it is named in a warning, or not, and in ``errors``, while the others have
+        their models all the same; or its error is raised.
 
-    Other parameters are those of `optimize`.
+    Returns
+    -------
+    Models
+        By column name, the most informative first.
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> data = {"size": [1, 2, 3, 7, 8, 9], "colour": ["red", "blue", "red", "blue", "red", "blue"]}
+    >>> models = gridmodl.optimize_each(data, ["no", "no", "no", "yes", "yes", "yes"])
+    >>> list(models)
+    ['size', 'colour']
+    """
+    clock = Clock(checked_time(time_limit))
+    options = checked_options(criterion, search, kinds, special, monotone, max_parts, min_rows)
+    check_integer("random_state", random_state, allow_none=True)
+    n_threads = checked_jobs(n_jobs)
+    if on_error not in ON_ERROR:
+        raise ValueError(f"on_error must be one of {', '.join(map(repr, ON_ERROR))}, got {on_error!r}")
+    table = read_table(data, target, weights, target_kind, unlabelled)
+    _check_names(table, options)
+    criterion_for(options.criterion, table.problem.kind)
+    with showing(progress, clock):
+        answers = in_threads(lambda name: _model_or_error(table, name, options, clock), table.names, n_threads, clock)
+    errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
+    models = {name: answer for name, answer in answers.items() if isinstance(answer, Model)}
+    if errors and (on_error == "raise" or not models):
+        raise next(iter(errors.values()))
+    if on_error == "warn":
+        for name, error in errors.items():
+            warnings.warn(f"column {name!r} has no model: {error}", ColumnWarning, stacklevel=2)
+    return Models(models, errors, table.inputs.kind)
+
+
+def price(
+    data: Any,
+    partitions: Mapping[Name, Any],
+    target: Any = None,
+    *,
+    criterion: str | Criterion = "modl",
+    weights: ArrayLike | None = None,
+    kinds: Mapping[Name, str] | None = None,
+    target_kind: str | None = None,
+    unlabelled: Any = None,
+    special: Mapping[Name, Any] | None = None,
+) -> float:
+    """The cost of a given partition, from the rows up; no search is involved.
+
+    Parameters are those of `Model.from_partitions`, which gives the whole model.
 
     Examples
     --------
@@ -151,135 +226,101 @@ def price(
     >>> round(gridmodl.price([1, 2, 3, 4], {"x0": [2.5]}, ["a", "a", "b", "b"]), 4)
     5.193
     """
-    table = _encode(data, target, weights, kinds, target_kind, unlabelled)
-    chosen = criterion_for(criterion, table.problem.kind)
-    name, values = table.column
+    model = model_of_partitions(data, target, partitions, criterion, weights, kinds, special, target_kind, unlabelled)
+    return model.cost
+
+
+def model_of_partitions(
+    data: Any, target: Any, partitions: Any, criterion: Any, weights: Any, kinds: Any, special: Any,
+    target_kind: str | None, unlabelled: Any = None,
+) -> Model:  # fmt: skip
+    """`Model.from_partitions`."""
+    clock = Clock()
+    options = checked_options(criterion, "auto", kinds, special, None, None, None)
+    table = read_table(data, target, weights, target_kind, unlabelled)
     if not isinstance(partitions, Mapping):
-        raise TypeError(f"partitions must be a dict of bounds by column name, got {partitions!r}")
-    for given in partitions:
-        if given != name:
-            raise ValueError(f"partitions names column {given!r}; the data has {name!r}")
-    partition = _given_partition(name, partitions.get(name, ()))
-    parts = partition._part_of(values)
-    flat = parts * table.n_classes + table.classes.codes
-    size = partition.n_parts * table.n_classes
-    counts = count_rows(flat, table.weights, size).reshape(partition.n_parts, table.n_classes)
-    distinct = np.unique(values)
-    n_values = np.bincount(partition._part_of(distinct), minlength=partition.n_parts).astype(np.int64)
-    p, facts = prepare(chosen, table.problem, len(distinct))
-    return price_one_variable(chosen, p, facts, counts, n_values)
+        raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
+    check_columns("partitions", partitions, table.names)
+    name = _only_column(table, options)
+    return _given_model(table, name, partitions.get(name, ()), options, clock)
 
 
-class _Table(NamedTuple):
-    """Encoded data: rows of weight 0 are gone."""
-
-    column: Column
-    classes: Classes
-    weights: NDArray[np.int64] | None
-    problem: Problem
-
-    @property
-    def n_rows(self) -> int:
-        return self.problem.n_rows
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.classes.names)
-
-
-def _encode(data: Any, target: Any, weights: Any, kinds: Any, target_kind: str | None, unlabelled: Any) -> _Table:
-    column = encode_column(data, kinds)
-    n = len(column.values)
-    if target is None:
-        raise NotImplementedError("no target was given, and gridmodl needs one: the class of each row")
-    if unlabelled is not None:
-        raise NotImplementedError("unlabelled rows are not available; drop the rows without a class")
-    target = as_vector(target, "target")
-    if len(target) != n:
-        raise ValueError(f"data has {n} rows and target has {len(target)}")
-    rows = encode_weights(weights, n)
-    if rows is not None and np.any(rows == 0):
-        kept = rows > 0
-        if not kept.any():
-            raise ValueError("all weights are 0: there are no rows")
-        column, target, rows = column._replace(values=column.values[kept]), target[kept], rows[kept]
-    classes = encode_target(target, target_kind)
-    by_class = count_rows(classes.codes, rows, len(classes.names))
-    problem = Problem("classes", int(by_class.sum()), 1, by_class)
-    return _Table(column, classes, rows, problem)
-
-
-def _partition(column: Column, line: Line, found: Partitioning) -> Partition:
-    cuts = found.starts[1:] - 1
-    counts = np.add.reduceat(line.atoms.counts, found.starts, axis=0, dtype=np.int64)
-    missing = 0 if column.values.dtype.kind == "f" and np.isnan(column.values).any() else None
-    return Partition(column.name, "numerical", middles(line.low[cuts], line.high[cuts]), counts, missing)
-
-
-def _given_partition(name: str, given: Any) -> Partition:
-    if isinstance(given, Partition):
-        return given
-    try:
-        bounds = np.atleast_1d(np.asarray(given))
-    except ValueError:
-        bounds = np.empty((0, 0))
-    if bounds.ndim != 1 or (len(bounds) and bounds.dtype.kind not in "iuf"):
-        raise TypeError(f"the bounds of {name!r} must be a list of numbers, got {given!r}")
-    if bounds.dtype.kind == "f":
-        bounds = bounds.astype(np.float64)
-    else:
-        exact = bounds.astype(np.float64)
-        bounds = (
-            exact
-            if len(bounds) == 0 or all(int(a) == b for a, b in zip(exact, bounds.tolist(), strict=True))
-            else bounds
+def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
+    """`Model.edit`."""
+    if name not in model.partitions:
+        raise ValueError(f"the model has no column {name!r}; it has {', '.join(map(repr, model.partitions))}")
+    partition = model.partitions[name]
+    if (bounds is None) == (groups is None):
+        raise TypeError("edit takes either bounds= or groups=")
+    if (groups is None) == (partition.kind == "categorical"):
+        wanted = "groups" if partition.kind == "categorical" else "bounds"
+        raise TypeError(f"column {name!r} is {partition.kind}: edit it with {wanted}=")
+    if model._source is None:
+        raise ValueError(
+            "this model came without its data, from a file or a pickle; price another partition with "
+            "gridmodl.Model.from_partitions(data, target, partitions)"
         )
-    inner = bounds[1:] if bounds.dtype.kind == "f" and len(bounds) and np.isnan(bounds[0]) else bounds
-    if not np.all(inner[1:] > inner[:-1]) or (inner.dtype.kind == "f" and np.isnan(inner).any()):
-        raise ValueError(f"the bounds of {name!r} must ascend, got {given!r}")
-    return Partition(name, "numerical", bounds, np.empty((0, 0), dtype=np.int64))
+    special = {name: partition.special} if len(partition.special) else {}
+    table, criterion = model._source
+    options = Options(criterion, kinds={name: partition.kind}, special=special)
+    clock = Clock()
+    same = _given_model(table, name, partition, options, clock)
+    if not np.array_equal(same.partitions[name].counts, partition.counts):
+        raise ValueError(f"the data of column {name!r} has changed since the model was made; optimize it anew")
+    new = _given_model(table, name, bounds if groups is None else groups, options, clock)
+    return replace(new, delta=new.cost - model.cost)
 
 
-def _checked_text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string or a gridmodl.Search, got {value!r}")
-    return value
+def _only_column(table: Table, options: Options) -> Name:
+    _check_names(table, options)
+    if len(table.names) > 1:
+        raise NotImplementedError(
+            f"data has {len(table.names)} input columns; optimize takes one, optimize_each takes many, each on its own"
+        )
+    return table.names[0]
 
 
-def _check_integer(name: str, value: Any, allow_none: bool = False) -> None:
-    if (value is None and allow_none) or (isinstance(value, numbers.Integral) and not isinstance(value, bool)):
-        return
-    raise TypeError(f"{name} must be a whole number{' or None' if allow_none else ''}, got {value!r}")
+def _check_names(table: Table, options: Options) -> None:
+    check_columns("kinds", options.kinds, table.names)
+    check_columns("special", options.special, table.names)
 
 
-def _is_real(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+def _best_model(table: Table, name: Name, options: Options, clock: Clock) -> Model:
+    column = table.column(name, options.kinds.get(name))
+    if isinstance(column, Categories) and name in options.special:
+        raise ValueError(f"column {name!r} is categorical: each of its values is told apart; special= is for numbers")
+    return _model(table, name, best_partition(column, table, options, clock), clock)
 
 
-def _checked_time(time_limit: Any) -> float | None:
-    if time_limit is None:
-        return None
-    if not _is_real(time_limit) or not time_limit >= 0:
-        raise ValueError(f"time_limit must be a number of seconds, 0 or more, got {time_limit!r}")
-    return float(min(time_limit, 1e9))
+def _given_model(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
+    column = table.column(name, options.kinds.get(name))
+    special = special_codes(column, options) if isinstance(column, Numbers) else np.empty(0)
+    partition = given_partition(column, given, special, table.target.n_classes)
+    criterion = criterion_for(options.criterion, table.problem.kind)
+    return _model(table, name, priced(column, table, criterion, partition), clock)
 
 
-def _checked_max_parts(max_parts: Any) -> int:
-    if max_parts is None:
-        return int(np.iinfo(np.int64).max)
-    _check_integer("max_parts", max_parts)
-    if max_parts < 1:
-        raise ValueError(f"max_parts must be at least 1, got {max_parts}")
-    return min(int(max_parts), int(np.iinfo(np.int64).max))
+def _model(table: Table, name: Name, found: Found, clock: Clock) -> Model:
+    return Model(
+        cost=found.cost,
+        null_cost=found.null_cost,
+        criterion=found.criterion.name,
+        options=dict(found.criterion.chosen),
+        problem=table.problem.kind,
+        n_rows=table.problem.n_rows,
+        classes=table.classes,
+        partitions={name: found.partition},
+        proven=found.proven,
+        search=found.search,
+        stopped=clock.stopped,
+        elapsed=clock.elapsed,
+        frame=table.inputs.kind,
+        _source=(table.only(name), found.criterion),
+    )
 
 
-def _checked_min_rows(min_rows: Any, n_rows: int) -> int:
-    if min_rows is None:
-        return 1
-    if not _is_real(min_rows) or not min_rows > 0:
-        raise ValueError(f"min_rows must be a positive number of rows, or a share below 1, got {min_rows!r}")
-    if min_rows < 1:
-        return max(1, math.ceil(min_rows * n_rows))
-    if not math.isfinite(min_rows) or min_rows != int(min_rows):
-        raise ValueError(f"min_rows must be a whole number of rows, or a share below 1, got {min_rows!r}")
-    return min(int(min_rows), n_rows + 1)
+def _model_or_error(table: Table, name: Name, options: Options, clock: Clock) -> Model | Exception:
+    try:
+        return _best_model(table, name, options, clock.child())
+    except Exception as error:
+        return error

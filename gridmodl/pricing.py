@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.digest import TermError
+from gridmodl.groupings import log_groupings
 from gridmodl.template import bind
 from gridmodl.terms import (
     Cell,
@@ -46,13 +47,23 @@ def price_parts(p: Any, facts: Variable, shape: Shape, counts: Any, values: Any)
     return finish(p, total, shape)
 
 
-def prepare(criterion: Criterion, problem: Problem, n_values: int) -> tuple[Any, Variable]:
-    """`p` and the facts of one numerical variable, after its plain terms were tried.
+def numerical_facts(n_values: int) -> Variable:
+    """What a criterion may know of a numerical variable, whatever its partition."""
+    return Variable(False, False, n_values, 0.0, 0.0, np.empty(0))
+
+
+def categorical_facts(value_rows: NDArray[np.int64]) -> Variable:
+    """What a criterion may know of a categorical variable, given the rows of each of its values."""
+    factorials = math.fsum(math.lgamma(n + 1.0) for n in value_rows.tolist())
+    return Variable(True, False, len(value_rows), factorials, 0.0, log_groupings(len(value_rows)))
+
+
+def prepare(criterion: Criterion, problem: Problem, facts: Variable) -> tuple[Any, Variable]:
+    """`p` and the facts of one variable with the criterion's own constant, after its plain terms were tried.
 
     So a broken term is named before it meets the compiler. Tried on the whole column and on a single row: the mistakes
     that authors make, such as log 0, show in a pure cell.
     """
-    facts = Variable(False, False, n_values, 0.0, 0.0, np.empty(0))
     try:
         p = params_record(criterion, problem)
         facts = facts._replace(constant=float(criterion.variable_constant(problem, facts)))
@@ -60,7 +71,7 @@ def prepare(criterion: Criterion, problem: Problem, n_values: int) -> tuple[Any,
         raise TermError(f"params of criterion {criterion.name!r} failed: {type(error).__name__}: {error}") from error
     one_row = np.zeros_like(problem.class_rows)
     one_row[-1] = 1
-    for counts, n in ((problem.class_rows, n_values), (one_row, 1)):
+    for counts, n in ((problem.class_rows, facts.n_values), (one_row, 1)):
         rows, shape = int(counts.sum()), Shape(1, 0, 1.0)
         check_term(criterion, "grid", p, shape)
         check_term(criterion, "variable", p, facts, 1)

@@ -13,6 +13,7 @@ never cached; function pointers 2.4-19; overloads silently stale after an edit.
 from __future__ import annotations
 
 import functools
+import threading
 import types
 import warnings
 from collections.abc import Callable, Mapping
@@ -32,6 +33,8 @@ from gridmodl.terms import TERMS, Criterion
 JIT_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 HELPER_OPTIONS: dict[str, Any] = {**JIT_OPTIONS, "no_cpython_wrapper": True}
 
+_binding = threading.RLock()  # two threads that bind one kernel would compile it twice
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -47,7 +50,8 @@ def inlined(function: Function) -> Function:
 def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -> Callable[..., Any]:
     """`kernel`, compiled on its first call with the terms of `criterion` in place of the free ones."""
     try:
-        bound = _bind(kernel, criterion)  # type: ignore[arg-type]  # mypy thinks a class cannot be hashed
+        with _binding:
+            bound = _bind(kernel, criterion)  # type: ignore[arg-type]  # mypy thinks a class cannot be hashed
     except TermError as error:
         raise TermError(f"criterion {criterion.name!r}: {error}" if criterion is not None else str(error)) from error
 
@@ -135,10 +139,10 @@ def clear_cache() -> int:
     Numba never deletes entries of earlier versions or criteria by itself. Kernels compile again on next use.
     """
     from gridmodl import atoms, pricing
-    from gridmodl.search import exact, greedy, moves, postoptimize
+    from gridmodl.search import exact, greedy, groups, moves, postoptimize, subsets, transfers
 
     n_deleted = 0
-    for module in (atoms, pricing, exact, greedy, moves, postoptimize):
+    for module in (atoms, pricing, exact, greedy, groups, moves, postoptimize, subsets, transfers):
         functions = [
             f for f in vars(module).values() if isinstance(f, types.FunctionType) and f.__module__ == module.__name__
         ]

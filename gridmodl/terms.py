@@ -121,6 +121,11 @@ class Criterion:
     joins_pure_runs : bool, optional
         Whether some cheapest partition of a numerical variable never cuts between neighbouring values that
         hold only rows of one and the same class. Searches then look at fewer bounds. `check_criterion` tests it.
+    groups_by_share : bool, optional
+        Whether, with two classes, some cheapest grouping of a categorical variable is made of intervals of its values
+        in the order of their class shares, values of equal shares together. So it is where a cell costs a constant and
+        a concave function of its counts that is 0 without rows, and more groups of the same sum never cost less.
+        Searches then look at intervals only, and can prove the optimum of many values. `check_criterion` tests it.
 
     Every term sees ``p``, a record of ``n_rows``, ``n_classes``, ``n_variables``, ``log_rows``,
     ``class_rows``, the options, and the constants. ``p.n_classes`` is the number of classes, never
@@ -132,6 +137,7 @@ class Criterion:
     options: ClassVar[Mapping[str, bool | int | float]] = {}
     constants: ClassVar[Mapping[str, type]] = {}
     joins_pure_runs: ClassVar[bool] = False
+    groups_by_share: ClassVar[bool] = False
 
     grid = staticmethod(grid)
     variable = staticmethod(variable)

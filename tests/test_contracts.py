@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 
@@ -17,6 +18,7 @@ from gridmodl.testing import check_criterion
 SEARCHES = ["merge", "exact", "auto", gridmodl.Search("merge", post_optimize=False)]
 CRITERIA = gridmodl.list_criteria("classes")
 
+fewer = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -96,6 +98,118 @@ def test_the_same_data_give_the_same_model_to_the_bit(name):
     models = [gridmodl.optimize(x, y, criterion=name, search="merge") for _ in range(2)]
     assert models[0].cost == models[1].cost
     assert models[0].partitions["x0"].bounds.tolist() == models[1].partitions["x0"].bounds.tolist()
+
+
+# Categorical columns: the same contracts, against every set partition.
+
+GROUPINGS = ["merge", "exact", "auto"]
+
+
+@st.composite
+def towns(draw, max_rows=10):
+    """Few rows of at most six values, one of which is missing, and 1 to 4 classes."""
+    n = draw(st.integers(1, max_rows))
+    values = draw(st.lists(st.sampled_from([None, *"abcde"]), min_size=n, max_size=n))
+    target = draw(st.lists(st.integers(0, draw(st.integers(0, 3))), min_size=n, max_size=n))
+    return values, target
+
+
+def set_partitions(values):
+    """Every way to divide values into groups."""
+    if not values:
+        yield []
+        return
+    first, rest = values[0], values[1:]
+    for groups in set_partitions(rest):
+        yield [[first], *groups]
+        for i in range(len(groups)):
+            yield [*groups[:i], [first, *groups[i]], *groups[i + 1 :]]
+
+
+def price_of_groups(name, values, groups, target):
+    column = naive.Column(values, naive.group(values, groups), categorical=True)
+    return naive.price(gridmodl.get_criterion(name), "classes", [column], target)
+
+
+def best_groups(name, values, target, max_parts=99, min_rows=1):
+    costs = []
+    for groups in set_partitions(sorted(set(values), key=str)):
+        rows = Counter(naive.group(values, groups))
+        if len(groups) == 1 or (len(groups) <= max_parts and min(rows.values()) >= min_rows):
+            costs.append(price_of_groups(name, values, groups, target))
+    return min(costs)
+
+
+def test_set_partitions_are_all_there():
+    assert [sum(1 for _ in set_partitions(list(range(n)))) for n in range(7)] == [1, 1, 2, 5, 15, 52, 203]
+
+
+@pytest.mark.parametrize("search", GROUPINGS)
+@pytest.mark.parametrize("name", CRITERIA)
+@fewer
+@given(sample=towns())
+def test_groups_cost_what_they_cost_and_nobody_beats_enumeration(name, search, sample):
+    values, target = sample
+    model = gridmodl.optimize({"x0": values}, target, criterion=name, search=search, kinds={"x0": "categorical"})
+    partition = model.partitions["x0"]
+    assert sorted(itertools.chain(*partition.groups), key=str) == sorted(set(values), key=str)
+    null = price_of_groups(name, values, [sorted(set(values), key=str)], target)
+    lowest = best_groups(name, values, target)
+    assert model.cost == pytest.approx(price_of_groups(name, values, partition.groups, target), rel=1e-9, abs=1e-9)
+    assert model.null_cost == pytest.approx(null, rel=1e-9, abs=1e-9)
+    assert lowest - 1e-9 <= model.cost <= null + 1e-9
+    if model.proven:
+        assert model.cost == pytest.approx(lowest, rel=1e-9, abs=1e-9)
+    assert model.proven or search == "merge"
+    classes, groups = model.classes.tolist(), naive.group(values, partition.groups)
+    counts = Counter(zip(groups, target, strict=True))
+    assert partition.counts.tolist() == [[counts[g, c] for c in classes] for g in range(partition.n_parts)]
+    means = partition.counts @ np.arange(len(classes)) / partition.counts.sum(axis=1)
+    assert np.all(np.diff(means) >= -1e-12)
+
+
+@pytest.mark.parametrize("search", GROUPINGS)
+@pytest.mark.parametrize("name", CRITERIA)
+@fewer
+@given(sample=towns(), max_parts=st.integers(1, 4), min_rows=st.integers(1, 4))
+def test_limits_hold_for_groups_and_exact_is_the_best_within_them(name, search, sample, max_parts, min_rows):
+    values, target = sample
+    limits = {"max_parts": max_parts, "min_rows": min_rows}
+    model = gridmodl.optimize(
+        {"x0": values}, target, criterion=name, search=search, kinds={"x0": "categorical"}, **limits
+    )
+    partition = model.partitions["x0"]
+    assert partition.n_parts <= max_parts
+    assert partition.n_parts == 1 or partition.counts.sum(axis=1).min() >= min_rows
+    assert model.cost == pytest.approx(price_of_groups(name, values, partition.groups, target), rel=1e-9, abs=1e-9)
+    lowest = best_groups(name, values, target, max_parts, min_rows)
+    assert lowest - 1e-9 <= model.cost <= model.null_cost + 1e-9
+    assert model.proven or search == "merge"
+    if model.proven:
+        assert model.cost == pytest.approx(lowest, rel=1e-9, abs=1e-9)
+
+
+def as_sets(model, rename=lambda value: value):
+    return {frozenset(map(rename, group)) for group in model.partitions["x0"].groups}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("search", ["merge", "auto"])
+@pytest.mark.parametrize("name", CRITERIA)
+def test_order_of_rows_classes_and_values_does_not_matter_for_groups(name, search, n_classes):
+    rng = np.random.default_rng(14)
+    codes = rng.integers(0, 14, 300)
+    y = ((codes % n_classes) + (rng.random(300) < 0.3)) % n_classes
+    order, classes = rng.permutation(300), np.array(["b", "c", "a"])
+    names = [f"{i:02}" for i in rng.permutation(14)]
+    one = gridmodl.optimize([f"{i:02}" for i in codes], y, criterion=name, search=search)
+    two = gridmodl.optimize([names[i] for i in codes[order]], classes[y][order], criterion=name, search=search)
+    assert two.cost == pytest.approx(one.cost, rel=1e-12)
+    assert as_sets(two, lambda value: f"{names.index(value):02}") == as_sets(one)
+    again = gridmodl.optimize([f"{i:02}" for i in codes], y, criterion=name, search=search)
+    assert (again.cost, again.partitions["x0"].groups) == (one.cost, one.partitions["x0"].groups)
+    shuffled = gridmodl.optimize([f"{i:02}" for i in codes[order]], y[order], criterion=name, search=search)
+    assert (shuffled.cost, shuffled.partitions["x0"].groups) == (one.cost, one.partitions["x0"].groups)
 
 
 def test_aic_never_has_fewer_parts_than_bic():

@@ -12,9 +12,14 @@ from sklearn.datasets import load_iris
 from gridmodl import Model, Partition, optimize
 
 
-def partition(bounds, missing=None, n_classes=2):
-    bounds = np.array(bounds)
-    return Partition("x0", "numerical", bounds, np.ones((len(bounds) + 1, n_classes), dtype=np.int64), missing)
+def partition(bounds, missing=None, n_classes=2, apart=False, special=()):
+    counts = np.ones((apart + len(bounds) + 1 + len(special), n_classes), dtype=np.int64)
+    return Partition("x0", "numerical", counts, bounds=np.array(bounds), missing=missing, special=np.array(special))
+
+
+def groups(*groups, **facts):
+    counts = np.ones((len(groups), 2), dtype=np.int64)
+    return Partition("x0", "categorical", counts, groups=tuple(map(tuple, groups)), **facts)
 
 
 def model_of(one, classes=("no", "yes"), **facts):
@@ -45,8 +50,6 @@ def iris():
         ([], 0, ["]-inf, inf[ or missing"]),
         ([2.45, 4.75], None, ["]-inf, 2.45]", "]2.45, 4.75]", "]4.75, inf["]),
         ([2.45], 0, ["]-inf, 2.45] or missing", "]2.45, inf["]),
-        ([math.nan], 0, ["missing", "]-inf, inf["]),
-        ([math.nan, -1.5], 0, ["missing", "]-inf, -1.5]", "]-1.5, inf["]),
         ([2**60, 2**60 + 1], None, ["]-inf, 1152921504606846976]", "]1152921504606846976, 1152921504606846977]",
                                     "]1152921504606846977, inf["]),
         ([1e300], None, ["]-inf, 1e+300]", "]1e+300, inf["]),
@@ -55,6 +58,19 @@ def iris():
 )  # fmt: skip
 def test_labels(bounds, missing, labels):
     assert partition(bounds, missing).labels == labels
+
+
+def test_labels_of_missing_values_apart():
+    assert partition([], missing=0, apart=True).labels == ["missing", "]-inf, inf["]
+    assert partition([-1.5], missing=0, apart=True).labels == ["missing", "]-inf, -1.5]", "]-1.5, inf["]
+
+
+def test_labels_of_special_codes_come_last():
+    assert partition([1.5], special=[-9.0, -1.0]).labels[2:] == ["special -9.0", "special -1.0"]
+    found = partition([1.5], missing=0, apart=True, special=[-9.0])
+    assert found.labels == ["missing", "]-inf, 1.5]", "]1.5, inf[", "special -9.0"]
+    found = partition([1.5], missing=0, special=[-9.0])
+    assert found.labels == ["]-inf, 1.5] or missing", "]1.5, inf[", "special -9.0"]
 
 
 def test_labels_tell_close_bounds_apart():
@@ -99,7 +115,15 @@ def test_a_large_integer_on_a_bound_belongs_below(dtype):
 
 def test_infinite_values_belong_to_the_outer_parts():
     assert partition([1.0, 2.0]).part_of([-np.inf, np.inf]).tolist() == [0, 2]
-    assert partition([np.nan, 1.0], missing=0).part_of([np.nan, -np.inf, np.inf]).tolist() == [0, 1, 2]
+    apart = partition([1.0], missing=0, apart=True)
+    assert apart.part_of([np.nan, -np.inf, np.inf]).tolist() == [0, 1, 2]
+
+
+def test_special_codes_go_to_parts_of_their_own():
+    apart = partition([1.0], missing=0, apart=True, special=[-9.0, 7.0])
+    assert apart.part_of([np.nan, -9.0, -8.0, 7.0, 7.5, -9.5]).tolist() == [0, 3, 1, 4, 2, 1]
+    joined = partition([1.0], missing=0, special=[-9.0, 7.0])
+    assert joined.part_of([np.nan, -9.0, -8.0, 7.0, 7.5, -9.5]).tolist() == [0, 2, 0, 3, 1, 0]
 
 
 def test_one_part_holds_everything():
@@ -140,7 +164,7 @@ def test_transform_takes_other_types(iris, dtype):
 
 @pytest.mark.parametrize(
     ("data", "error"),
-    [(np.zeros((3, 2)), NotImplementedError), (["a"], TypeError), ([1j], TypeError), (np.zeros((1, 1, 1)), ValueError)],
+    [(np.zeros((3, 2)), ValueError), (["a"], TypeError), ([1j], TypeError), (np.zeros((1, 1, 1)), ValueError)],
 )
 def test_transform_refuses_what_optimize_refuses(iris, data, error):
     with pytest.raises(error):
@@ -211,7 +235,7 @@ def test_summary_of_many_parts_is_cut():
 def test_summary_of_many_classes_shows_the_largest():
     counts = np.ones((2, 30), dtype=np.int64)
     counts[:, [3, 17]] = 50
-    one = Partition("x0", "numerical", np.array([0.5]), counts)
+    one = Partition("x0", "numerical", counts, bounds=np.array([0.5]))
     text = model_of(one, classes=[f"class{i}" for i in range(30)]).summary()
     shown = [f"class{i}" for i in range(30) if f"class{i} " in text + " " or text.find(f"class{i}\n") >= 0]
     assert {"class3", "class17"} <= set(shown)
@@ -234,8 +258,11 @@ def test_summary_of_classes_of_any_type():
         load_iris().data[:, 2],
         np.where(load_iris().data[:, 2] < 2, np.nan, load_iris().data[:, 2]),
         (load_iris().data[:, 2] * 10).astype(np.int64) + 2**60,
+        (load_iris().data[:, 2] * 10).astype("M8[D]"),
+        load_iris().data[:, 2].round().astype(int).astype(str).astype(object),
+        np.where(load_iris().data[:, 2] < 2, None, "x"),
     ],
-    ids=["floats", "missing", "large integers"],
+    ids=["floats", "missing", "large integers", "dates", "text", "missing text"],
 )
 def test_pickle_round_trip(data):
     target = np.array(load_iris().target_names[load_iris().target])
@@ -257,7 +284,9 @@ def test_pickle_round_trip(data):
     assert copy.classes.tolist() == model.classes.tolist()
     assert copy.options == model.options
     mine, other = model.partitions["x0"], copy.partitions["x0"]
-    assert np.array_equal(other.bounds, mine.bounds, equal_nan=mine.bounds.dtype.kind == "f")
+    assert np.array_equal(other.bounds, mine.bounds)
+    assert (other.groups, other.default, other.is_utc) == (mine.groups, mine.default, mine.is_utc)
+    assert other.special.tolist() == mine.special.tolist()
     assert other.bounds.dtype == mine.bounds.dtype
     assert other.counts.tolist() == mine.counts.tolist()
     assert (other.labels, other.missing, other.kind) == (mine.labels, mine.missing, mine.kind)
@@ -270,3 +299,41 @@ def test_model_is_frozen(iris):
         iris.cost = 0.0
     with pytest.raises(AttributeError):
         iris.partitions["x0"].missing = 0
+
+
+# Groups.
+
+
+def test_where_values_of_groups_go():
+    found = groups(["a", "b"], [None, "c"], missing=1, default=0)
+    assert found.part_of(["c", "b", None, "a"]).tolist() == [1, 0, 1, 0]
+    assert found.part_of(np.array(["z", math.nan, "c"], dtype=object)).tolist() == [0, 1, 1]
+    assert found.part_of(["z", "c"], unknown=-1).tolist() == [-1, 1]
+    with pytest.raises(ValueError, match=r"column 'x0' holds 2 values that were not seen before, such as 'y'"):
+        found.part_of(["z", "c", "y"], unknown="error")
+
+
+def test_a_missing_value_that_was_never_seen_is_unknown():
+    found = groups(["a"], ["b", "c"], default=1)
+    assert found.part_of([None, "a"]).tolist() == [1, 0]
+    assert found.part_of([None, "a"], unknown=-1).tolist() == [-1, 0]
+    with pytest.raises(ValueError, match="not seen before, such as None"):
+        found.part_of([None, "a"], unknown="error")
+
+
+@pytest.mark.parametrize("unknown", ["ignore", 0, 1, -2, None, True, -1.0, ["error"]])
+def test_unknown_that_means_nothing(unknown):
+    with pytest.raises(ValueError, match="unknown must be 'default', -1 or 'error'"):
+        groups(["a"], ["b"], default=0).part_of(["a"], unknown=unknown)
+    with pytest.raises(ValueError, match="unknown must be 'default', -1 or 'error'"):
+        partition([1.0]).part_of([1.0], unknown=unknown)
+
+
+def test_part_of_takes_one_column():
+    with pytest.raises(ValueError, match=r"part_of takes the values of column 'x0'; got 2 columns"):
+        partition([1.0]).part_of(np.zeros((3, 2)))
+
+
+def test_pickles_hold_no_data():
+    model = optimize(np.arange(100_000.0), np.arange(100_000) % 2, search="merge", max_parts=2)
+    assert len(pickle.dumps(model)) < 10_000

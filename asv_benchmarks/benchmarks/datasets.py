@@ -46,3 +46,69 @@ def make_small(seed: int):
         n_values = int(rng.integers(3, n_rows))
         column = np.floor(column * n_values) / n_values
     return column, target
+
+
+def make_table(n_rows: int, n_columns: int, n_noise: int, seed: int = 0):
+    """A dict of numerical columns and two classes; the first columns are noise, the others shift with the class."""
+    rng = np.random.default_rng([seed, n_rows, n_columns])
+    target = rng.integers(0, 2, n_rows)
+    shifts = np.concatenate([np.zeros(n_noise), np.linspace(0.05, 2.0, n_columns - n_noise)])
+    return {f"x{i}": rng.normal(size=n_rows) + shift * target for i, shift in enumerate(shifts)}, target
+
+
+def make_codes(signal: str, n_values: int, n_rows: int, n_classes: int, seed: int = 0):
+    """Codes of values in random order, some much rarer than others, and the class of each row.
+
+    With the signal ``groups`` the values of each of 30 planted groups have the same shares of the classes.
+    """
+    rng = np.random.default_rng([seed, n_values, n_rows, n_classes])
+    codes = (n_values * rng.random(n_rows) ** 1.5).astype(np.int64)
+    if signal == "noise":
+        return codes, rng.integers(0, n_classes, n_rows)
+    if signal == "groups":
+        return codes, _classes_of_groups(rng, rng.integers(0, 30, n_values)[codes], np.full(n_classes, 0.5))
+    raise ValueError(f"unknown signal {signal!r}; known: noise, groups")
+
+
+def make_values(signal: str, n_values: int, n_rows: int, n_classes: int, seed: int = 0):
+    """`make_codes`, as texts."""
+    codes, target = make_codes(signal, n_values, n_rows, n_classes, seed)
+    return np.array([f"value {i}" for i in range(n_values)], dtype=object)[codes], target
+
+
+def make_small_values(seed: int):
+    """A random data set of 50 to 1,000 rows, 6 to 9 values and 2 to 5 classes; values share 2 to 5 planted groups."""
+    rng = np.random.default_rng([600, seed])
+    n_rows, n_values, n_classes = int(rng.integers(50, 1_001)), int(rng.integers(6, 10)), int(rng.integers(2, 6))
+    codes = rng.choice(n_values, n_rows, p=rng.dirichlet(np.full(n_values, 2.0)))
+    group_of = rng.integers(0, rng.integers(2, 6), n_values)
+    target = _classes_of_groups(rng, group_of[codes], np.full(n_classes, rng.choice([1.0, 3.0, 6.0])))
+    return np.array(list("abcdefghi"))[codes], target
+
+
+def _classes_of_groups(rng, groups, concentration):
+    """Classes 0, 1, ... of rows with groups 0, 1, ...: each group has random shares of the classes."""
+    shares = rng.dirichlet(concentration, groups.max() + 1)
+    below = shares.cumsum(axis=1)[groups, :-1]
+    return (rng.random((len(groups), 1)) > below).sum(axis=1)
+
+
+def make_census(n_rows: int = 48_842, seed: int = 0):
+    """A dict of columns like those of a census, and two classes: 6 numerical ones, 5 with many ties, 8 of texts."""
+    rng = np.random.default_rng([700, seed, n_rows])
+    wealth = rng.normal(size=n_rows)
+    target = np.where(wealth + rng.normal(size=n_rows) > 1.0, ">50K", "<=50K")
+    columns = {
+        "age": np.clip(38 + 13 * (0.4 * wealth + rng.normal(size=n_rows)), 17, 90).astype(np.int64),
+        "weight": rng.lognormal(12.0, 0.5, n_rows).astype(np.int64),
+        "schooling": np.clip(10 + 2.5 * (0.5 * wealth + rng.normal(size=n_rows)), 1, 16).astype(np.int64),
+        "gain": np.where(rng.random(n_rows) < 0.08, (rng.lognormal(8.0 + wealth, 1.0, n_rows) // 50) * 50, 0.0),
+        "loss": np.where(rng.random(n_rows) < 0.05, (rng.normal(1_900, 350, n_rows) // 20) * 20, 0.0),
+        "hours": np.clip(40 + 12 * (0.3 * wealth + rng.normal(size=n_rows)), 1, 99).astype(np.int64),
+    }
+    for i, n_values in enumerate((9, 16, 7, 15, 6, 5, 2, 42)):
+        ranks = np.argsort(np.argsort(rng.random(n_values)))  # values in no order of wealth
+        place = 1.0 / (1.0 + np.exp(-(0.15 * i * wealth + rng.normal(size=n_rows))))
+        names = np.array([f"kind {rank}" for rank in ranks], dtype=object)
+        columns[f"text{i}"] = names[(place * n_values).astype(np.int64)]
+    return columns, target

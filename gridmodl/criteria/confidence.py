@@ -73,6 +73,7 @@ class G2(Criterion):
     problems = {"classes"}
     constants = {"null_loss": float}
     joins_pure_runs = True
+    groups_by_share = True
 
     def params(self, problem: Problem) -> Mapping[str, Any]:
         counts = [int(n) for n in problem.class_rows]
@@ -101,6 +102,7 @@ class X2(Criterion):
     name = "x2"
     problems = {"classes"}
     joins_pure_runs = True
+    groups_by_share = True
 
     @staticmethod
     def cell(p: Any, cell: Cell) -> float:

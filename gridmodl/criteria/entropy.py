@@ -31,6 +31,7 @@ class Gini(Criterion):
     name = "gini"
     problems = {"classes", "grid"}
     joins_pure_runs = True
+    groups_by_share = True
 
     @staticmethod
     def grid(p: Any, shape: Shape) -> float:
@@ -51,6 +52,7 @@ class Entropy(Criterion):
     options = {"alpha": 0.5, "beta": 0.0}
     constants = {"penalty": float}
     joins_pure_runs = True
+    groups_by_share = True
 
     def check_options(self) -> None:
         alpha, beta = self.chosen["alpha"], self.chosen["beta"]

@@ -31,6 +31,7 @@ class Aic(Criterion):
     name = "aic"
     problems = {"classes", "grid"}
     joins_pure_runs = True
+    groups_by_share = True
 
     @staticmethod
     def cell(p: Any, cell: Cell) -> float:
@@ -41,6 +42,7 @@ class Bic(Criterion):
     name = "bic"
     problems = {"classes", "grid"}
     joins_pure_runs = True
+    groups_by_share = True
 
     @staticmethod
     def cell(p: Any, cell: Cell) -> float:
@@ -51,6 +53,7 @@ class Mdlp(Criterion):
     name = "mdlp"
     problems = {"classes"}
     joins_pure_runs = True
+    groups_by_share = True
 
     @staticmethod
     def variable(p: Any, variable: Variable, n_parts: int) -> float:

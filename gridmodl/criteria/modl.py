@@ -42,6 +42,7 @@ class Modl(Criterion):
     name = "modl"
     problems = {"classes"}
     joins_pure_runs = True
+    groups_by_share = True
 
     variable = staticmethod(partition_length)
     cell = staticmethod(class_length)
@@ -57,6 +58,7 @@ class ModlGrid(Criterion):
     problems = {"grid"}
     options = {"selection": True}
     joins_pure_runs = True
+    groups_by_share = True
 
     @staticmethod
     def grid(p: Any, shape: Shape) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gridmodl.search.task import Partitioning, Task
+    from gridmodl.search.task import Grouping, Partitioning, Task
 
 KINDS = ("auto", "exact", "merge")
 
@@ -24,7 +24,8 @@ class Search:
     kind : {"auto", "exact", "merge"}
         ``"merge"``: greedy merge down to one part, then post-optimization of the best partition met.
         ``"exact"``: the same, then dynamic programming that proves the optimum, in time quadratic in the number of
-        distinct values. ``"auto"``: exact where that is quick, merge beyond.
+        distinct values. ``"auto"``: exact where that is quick, merge beyond. The values of a categorical variable
+        can be grouped exactly where they are few, or where there are two classes and the criterion allows it.
     post_optimize : bool
         Whether to improve the merged partition by local moves.
     """
@@ -81,3 +82,73 @@ def _is_quick(task: Task) -> bool:
 
     n_prices = task.n_atoms**2 * int(task.atoms.counts.shape[1])
     return n_prices <= QUICK_PRICES and n_prices * n_recursions(task) <= QUICK_PRICES
+
+
+def run_grouping(task: Task, search: Search) -> tuple[Grouping, str]:
+    """The best grouping found of a categorical variable, and which search found it."""
+    import numpy as np
+
+    from gridmodl.search.groups import priced_groups
+    from gridmodl.search.shares import is_enough, share_line
+
+    if is_enough(task):
+        line = share_line(task)
+        found, kind = run_search(line.task, search)
+        return line.grouping(task, found), kind
+    kind = _grouping_kind(task, search)
+    best = priced_groups(task, np.zeros(task.n_atoms))
+    try:
+        for grouping in _grouping_steps(task, best, search.post_optimize, kind == "exact"):
+            best = grouping
+            if task.clock.stopped:
+                break
+    except KeyboardInterrupt:  # between two turns of the clock, which hears it too
+        task.clock.stopped = "interrupted"
+    return best, kind
+
+
+def _grouping_kind(task: Task, search: Search) -> str:
+    from gridmodl.search.subsets import MAX_VALUES
+
+    # One group, where there can be no other, is proven at once.
+    if task.n_atoms <= MAX_VALUES or task.limits.max_parts == 1:
+        return search.kind if search.kind != "auto" else "exact"
+    if search.kind == "exact":
+        raise ValueError(
+            f"search='exact' was asked for a categorical variable with {task.n_atoms} values; all groupings can be "
+            f"tried for up to {MAX_VALUES} values (and for any number with two classes, a criterion that declares "
+            "groups_by_share, no other variable and min_rows=1); use search='merge' or 'auto'"
+        )
+    return "merge"
+
+
+def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool) -> Iterator[Grouping]:
+    """The best grouping after each step."""
+    from gridmodl.search.groups import merge_groups, starts_of
+    from gridmodl.search.shares import has_shares, share_line
+    from gridmodl.search.subsets import proven_grouping
+    from gridmodl.search.transfers import improve_groups, settled
+
+    if task.n_atoms == 1 or task.limits.max_parts == 1:
+        yield null._replace(proven=True)
+        return
+    if prove:
+        task.clock.step = "proof"
+        yield proven_grouping(task)
+        return
+    best = null
+    for start in starts_of(task):
+        task.clock.step = "merge"
+        merged = merge_groups(task, start)
+        best = min(best, merged.best, key=lambda found: found.cost)
+        yield best
+        if post_optimize:
+            task.clock.step = "post-optimization"
+            best = min(best, improve_groups(task, merged, merged.best), key=lambda found: found.cost)
+            yield best
+    if has_shares(task):  # where intervals of shares are not enough, they are a good start
+        line = share_line(task)
+        found = line.grouping(task, run_search(line.task, Search("merge", post_optimize))[0])
+        if post_optimize and not task.clock.stopped:
+            found = settled(task, found)
+        yield min(best, found._replace(proven=False), key=lambda grouping: grouping.cost)

@@ -30,15 +30,31 @@ TOLERANCE = 1e-11
 
 def proven_optimum(task: Task, start: Partitioning | None = None) -> Partitioning:
     """The cheapest partition that keeps the limits; `start`, if given, saves runs. Not proven if it was stopped."""
-    return _Programme(task, start if start is not None else task.null()).solve()
+    return _AllBounds(task, start if start is not None else task.null()).solve()
 
 
-class _Programme:
+class Programme:
+    """What slopes and layers prove; a subclass says of which partitions, and does one run or layer.
+
+    Whatever the partitions, two neighbours of one may merge: so where none has k parts, none has more.
+    """
+
     def __init__(self, task: Task, best: Partitioning) -> None:
         self.task, self.best = task, best
         self.n = task.n_atoms
         self.max_parts = min(task.limits.max_parts, self.n)
-        self.kernel = bind(recursion, task.criterion)
+
+    def run(self, slope: float) -> tuple[NDArray[np.int64], float]:
+        """A partition with the lowest sum of prices, if each part costs `slope` more; and that sum."""
+        raise NotImplementedError
+
+    def layer(self, k: int, n_layers: int) -> float:
+        """The lowest sum of prices of `k` + 1 parts, infinite if there are none; layer `k` - 1 is done."""
+        raise NotImplementedError
+
+    def trace_layers(self, k: int) -> NDArray[np.int64]:
+        """The partition that layer `k` found."""
+        raise NotImplementedError
 
     def solve(self) -> Partitioning:
         n_layers = self.max_parts
@@ -50,7 +66,7 @@ class _Programme:
 
     def _exclude_by_slopes(self) -> int:
         """Run slopes until no number of parts can win, or no slope excludes one that could; the largest of these."""
-        shared = self._costs(np.zeros(self.max_parts))
+        shared = _costs(self.task, np.zeros(self.max_parts))
         if not np.all(np.isfinite(shared)):
             return self.max_parts
         parts = np.arange(1, self.max_parts + 1)
@@ -60,7 +76,7 @@ class _Programme:
         tried, tried_own = set[int](), set[int]()
         slope = slopes[0]
         while True:
-            starts, penalised = self._run(slope)
+            starts, penalised = self.run(slope)
             if self.task.clock.stopped:
                 return 0
             self._offer(starts)
@@ -81,27 +97,57 @@ class _Programme:
             tried.add(i)
 
     def _go_through_layers(self, n_layers: int) -> None:
-        came_from = np.zeros((n_layers, self.n + 1), dtype=np.int32)
-        before = np.full(self.n + 1, np.inf)
-        before[0] = 0.0
-        totals = np.empty(n_layers)
-        for k in range(n_layers):
-            after = np.full(self.n + 1, np.inf)
-            self._fill(0.0, before, after, came_from[k], (k / n_layers, 1.0 / n_layers))
-            if self.task.clock.stopped:
-                return
-            totals[k], before = after[self.n], after
-        # No partition of so many parts may keep the limits; what `finish` makes of infinity means nothing.
-        costs = np.where(np.isfinite(totals), self._costs(totals), np.inf)
-        k = int(np.argmin(costs))
-        self._offer(self._trace(came_from, k))
+        totals: list[float] = []
+        while len(totals) < n_layers:
+            total = self.layer(len(totals), n_layers)
+            # What `finish` makes of infinity means nothing.
+            if self.task.clock.stopped or not math.isfinite(total):
+                break
+            totals.append(total)
+        if totals:
+            self._offer(self.trace_layers(int(np.argmin(_costs(self.task, np.array(totals))))))
 
-    def _run(self, slope: float) -> tuple[NDArray[np.int64], float]:
+    def _offer(self, starts: NDArray[np.int64]) -> None:
+        if len(starts) <= self.max_parts:
+            found = self.task.priced(starts)
+            if found.cost < self.best.cost:
+                self.best = found
+
+
+class _AllBounds(Programme):
+    """Every partition that keeps the limits."""
+
+    def __init__(self, task: Task, best: Partitioning) -> None:
+        super().__init__(task, best)
+        self.kernel = bind(recursion, task.criterion)
+        self.before = self._nothing()
+        self.came_from: list[NDArray[np.int32]] = []
+
+    def run(self, slope: float) -> tuple[NDArray[np.int64], float]:
+        best, came_from = self._nothing(), np.zeros(self.n + 1, dtype=np.int32)
+        self._fill(slope, best, best, came_from, (0.0, 1.0))
+        starts = [self.n]
+        while starts[-1] > 0:
+            starts.append(int(came_from[starts[-1]]))
+        return np.array(starts[:0:-1], dtype=np.int64), float(best[self.n])
+
+    def layer(self, k: int, n_layers: int) -> float:
+        after, came_from = np.full(self.n + 1, np.inf), np.zeros(self.n + 1, dtype=np.int32)
+        self._fill(0.0, self.before, after, came_from, (k / n_layers, 1.0 / n_layers))
+        self.before = after
+        self.came_from.append(came_from)
+        return float(after[self.n])
+
+    def trace_layers(self, k: int) -> NDArray[np.int64]:
+        starts = [self.n]
+        for came_from in self.came_from[k::-1]:
+            starts.append(int(came_from[starts[-1]]))
+        return np.array(starts[:0:-1], dtype=np.int64)
+
+    def _nothing(self) -> NDArray[np.float64]:
         best = np.full(self.n + 1, np.inf)
         best[0] = 0.0
-        came_from = np.zeros((1, self.n + 1), dtype=np.int32)
-        self._fill(slope, best, best, came_from[0], (0.0, 1.0))
-        return self._trace(came_from, None), float(best[self.n])
+        return best
 
     def _fill(self, slope: float, before: Any, after: Any, came_from: Any, share: tuple[float, float]) -> None:
         """Do one recursion over all bounds, in turns."""
@@ -118,23 +164,6 @@ class _Programme:
 
         size = max(1, 1024 // task.atoms.counts.shape[1])
         task.clock.repeat(turn, lambda: share[0] + share[1] * (at / self.n) ** 2, size)
-
-    def _trace(self, came_from: NDArray[Any], layer: int | None) -> NDArray[np.int64]:
-        starts, t = [], self.n
-        while t > 0:
-            t = int(came_from[0 if layer is None else layer, t])
-            layer = None if layer is None else layer - 1
-            starts.append(t)
-        return np.array(starts[::-1], dtype=np.int64)
-
-    def _offer(self, starts: NDArray[np.int64]) -> None:
-        if len(starts) <= self.max_parts:
-            found = self.task.priced(starts)
-            if found.cost < self.best.cost:
-                self.best = found
-
-    def _costs(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
-        return _costs(self.task, totals)
 
 
 def n_recursions(task: Task) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -73,6 +73,15 @@ class Task:
         """What the atoms cost as parts of their own, without what depends on the number of parts."""
         starts = np.arange(self.n_atoms)
         return float(bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.work)[1])
+
+    def set_apart(self, apart: Atoms) -> Task:
+        """The same task beside so many more parts that no move touches."""
+        n = len(apart.values)
+        frozen = self.setting.frozen
+        price = replace(self, atoms=apart).price_apart() if n else 0.0
+        frozen = frozen._replace(price=frozen.price + price, n_apart=frozen.n_apart + n)
+        limits = self.limits._replace(max_parts=max(1, self.limits.max_parts - n))
+        return replace(self, setting=self.setting._replace(frozen=frozen), limits=limits)
 
     def null(self) -> Partitioning:
         """All atoms in one part."""

@@ -1,0 +1,10 @@
+"""The scikit-learn face of gridmodl."""
+
+try:
+    from sklearn.utils.validation import validate_data as _  # noqa: F401  since scikit-learn 1.6
+except ImportError as error:
+    raise ImportError("gridmodl.estimators needs scikit-learn 1.6 or newer: pip install gridmodl[sklearn]") from error
+
+from gridmodl.estimators.discretizer import GridDiscretizer
+
+__all__ = ["GridDiscretizer"]

@@ -1,0 +1,127 @@
+"""Data as the user has it, read as named columns, and answers given back in the same kind of frame.
+
+Arrays, lists, dicts of columns, series and frames of any library that narwhals knows. Nothing is copied or changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+Name = Hashable  # of a column: a string, but pandas allows more
+Raw = nw.Series[Any] | NDArray[Any]  # a column as the user has it
+
+ARRAYS = "arrays"  # the kind of frame of those who came with none: a dict of arrays
+
+
+class Frame(NamedTuple):
+    """Named columns of one length, each a narwhals series or a 1-D array."""
+
+    columns: dict[Name, Raw]
+    n_rows: int
+    kind: str  # the library it came from, or ARRAYS
+    has_names: bool = True  # the user's own
+    is_column: bool = False  # a single one, not a table of one column
+
+    def without(self, name: Name) -> Frame:
+        return self._replace(columns={key: column for key, column in self.columns.items() if key != name})
+
+
+def read_frame(data: Any, what: str = "data") -> Frame:
+    """The columns of `data`; those of an array are called x0, x1, ..."""
+    if isinstance(data, Mapping):
+        return _of_columns({name: read_column(column, f"column {name!r}") for name, column in data.items()}, what)
+    native = _from_native(data, what)
+    if isinstance(native, nw.DataFrame):
+        columns: dict[Name, Any] = {name: native.get_column(name) for name in native.columns}
+        return Frame(columns, native.shape[0], native.implementation.value)
+    if isinstance(native, nw.Series):
+        name = native.name if native.name not in (None, "") else "x0"
+        return Frame({name: native}, len(native), native.implementation.value, is_column=True)
+    array = as_array(data, what)
+    if array.ndim == 1:
+        return Frame({"x0": array}, len(array), ARRAYS, has_names=False, is_column=True)
+    if array.ndim != 2:
+        raise ValueError(f"{what} must be one column or a table of columns, got an array of shape {array.shape}")
+    return Frame({f"x{i}": array[:, i] for i in range(array.shape[1])}, len(array), ARRAYS, has_names=False)
+
+
+def read_column(data: Any, what: str) -> Raw:
+    """One column: a series, or a 1-D array with one entry per row."""
+    native = _from_native(data, what)
+    if isinstance(native, nw.DataFrame):
+        if native.shape[1] != 1:
+            raise ValueError(f"{what} must be one column, got a frame of {native.shape[1]} columns")
+        return native.get_column(native.columns[0])
+    if isinstance(native, nw.Series):
+        return native
+    array = as_array(data, what)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must be a 1-D array with one entry per row, got shape {array.shape}")
+    return array
+
+
+def make_frame(columns: Mapping[str, Any], kind: str) -> Any:
+    """A frame of the library `kind`; for those who came with arrays, a dict of arrays."""
+    if kind == ARRAYS:
+        return {name: np.asarray(column) for name, column in columns.items()}
+    backend: Any = kind
+    return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def as_array(data: Any, what: str) -> NDArray[Any]:
+    """An array of one type; what has none, or none that is meant, is refused."""
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"{what} must be array-like, got {type(data).__name__} {data!r}")
+    if isinstance(data, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(data)
+        data = np.where(masked, np.array(None, dtype=object), data.data) if masked.any() else data.data
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        raise ValueError(f"{what} must be a regular array: its rows have different lengths") from error
+    if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
+        if array.ndim == 1 and any(not isinstance(value, (str, bytes)) for value in data):
+            raise TypeError(f"{what} mixes text with numbers; give it one type")
+        array = np.array(data, dtype=object)  # each column of a list of rows keeps its type
+    if array.dtype.kind == "c":
+        raise TypeError(f"{what} holds complex numbers, which have no order; use their real part or modulus")
+    if array.dtype.kind == "V":
+        raise TypeError(f"{what} is a structured array; pass a dict of columns, such as {{name: array[name]}}")
+    if array.ndim == 0:
+        raise TypeError(f"{what} must be array-like, got {type(data).__name__} {data!r}")
+    return array
+
+
+def _from_native(data: Any, what: str) -> Any:
+    if hasattr(data, "tocsr"):  # as_array would make one object of it
+        raise TypeError(f"{what} is a sparse {type(data).__name__}; call its toarray() first")
+    if type(data).__module__.startswith("pyarrow") and hasattr(data, "dictionary_encode"):
+        import pyarrow
+
+        data = pyarrow.chunked_array([data]) if isinstance(data, pyarrow.Array) else data
+    elif type(data).__name__ == "RecordBatch":
+        import pyarrow
+
+        data = pyarrow.Table.from_batches([data])
+    try:
+        native = nw.from_native(data, allow_series=True, pass_through=True)
+    except nw.exceptions.NarwhalsError as error:  # columns that share a name
+        raise ValueError(f"{what} cannot be read: {error}") from error
+    if isinstance(native, nw.LazyFrame):
+        raise TypeError(f"{what} is lazy; collect it first: {type(data).__name__}.collect()")
+    return native
+
+
+def _of_columns(columns: dict[Name, Any], what: str) -> Frame:
+    if not columns:
+        raise ValueError(f"{what} has no columns")
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name!r} has {n}" for name, n in list(lengths.items())[:5])
+        raise ValueError(f"the columns of {what} have different lengths: {listed}")
+    return Frame(columns, next(iter(lengths.values())), ARRAYS)

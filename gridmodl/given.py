@@ -1,0 +1,109 @@
+"""Partitions that the user decided: bounds or groups as they were written, checked against a column."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.encode import Column
+from gridmodl.frames import as_array
+from gridmodl.missing import is_nothing
+from gridmodl.partition import Partition, group_partition, interval_partition
+from gridmodl.quantities import Numbers, encode_numbers
+from gridmodl.values import Categories
+
+
+def given_partition(column: Column, given: Any, special: NDArray[Any], n_classes: int) -> Partition:
+    """A `Partition` of this column made of bounds, of groups, or of another Partition."""
+    if isinstance(given, Partition):
+        kind = "categorical" if isinstance(column, Categories) else "numerical"
+        if given.kind != kind:
+            raise ValueError(f"column {column.name!r} is {kind}, the partition given for it {given.kind}")
+        return _for_classes(given, n_classes)
+    if isinstance(column, Categories):
+        return _given_groups(column, given, n_classes)
+    return _given_intervals(column, given, special, n_classes)
+
+
+def _for_classes(given: Partition, n_classes: int) -> Partition:
+    return replace(given, counts=np.zeros((given.n_parts, n_classes), dtype=np.int64))
+
+
+def _given_intervals(column: Numbers, given: Any, special: NDArray[Any], n_classes: int) -> Partition:
+    bounds, missing = _bounds(column, given)
+    is_apart = len(missing) > 0 and bool(missing[0])
+    inner = bounds[1:] if is_apart else bounds
+    compared = inner.view(np.int64) if inner.dtype.kind in "mM" else inner
+    if missing[1:].any() or not np.all(compared[1:] > compared[:-1]):
+        raise ValueError(f"the bounds of {column.name!r} must ascend, got {given!r}")
+    return interval_partition(column, inner, is_apart, special, n_classes)
+
+
+def _bounds(column: Numbers, given: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Bounds in the column's own type, and which are missing values."""
+    wrong = f"the bounds of {column.name!r} must be a list of {'numbers' if column.type.kind in 'iuf' else column.type}"
+    if isinstance(given, (str, bytes)) or not isinstance(given, (Iterable, np.ndarray)):
+        raise TypeError(f"{wrong}, got {given!r}")
+    try:
+        array = given if isinstance(given, np.ndarray) else np.asarray(list(given))
+        if array.ndim == 1 and len(array) == 0:
+            return np.empty(0, dtype=column.type), np.zeros(0, dtype=bool)
+        if array.dtype.kind == "b":
+            raise TypeError(f"{wrong}, got {given!r}")
+        if column.type.kind in "mM" and array.dtype.kind == "U":
+            array = array.astype(column.type)
+        numbers = encode_numbers(as_array(array, "bounds"), column.name) if array.ndim == 1 else None
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{wrong}, got {given!r}") from error
+    if numbers is None or (numbers.type.kind in "mM") != (column.type.kind in "mM"):
+        raise TypeError(f"{wrong}, got {given!r}")
+    missing = np.zeros(len(array), dtype=bool) if numbers.missing is None else numbers.missing
+    if column.type.kind in "mM":
+        if numbers.type.kind != column.type.kind:
+            raise TypeError(f"{wrong}, got {given!r}")
+        return numbers.values.view(numbers.type).astype(column.type), missing
+    return numbers.values, missing
+
+
+def _given_groups(column: Categories, given: Any, n_classes: int) -> Partition:
+    wrong = f"the groups of {column.name!r} must be a list of lists of values"
+    if isinstance(given, (str, bytes)) or not isinstance(given, (Sequence, np.ndarray)):
+        raise TypeError(f"{wrong}, got {given!r}")
+    groups = []
+    for group in given:
+        if isinstance(group, (str, bytes)) or not isinstance(group, Iterable):
+            raise TypeError(f"{wrong}, got {group!r} in place of a list")
+        values = [None if is_nothing(value) else value for value in _plain_values(group)]
+        if not values:
+            raise ValueError(f"{wrong}, one of them is empty")
+        if not all(isinstance(value, Hashable) for value in values):
+            raise TypeError(f"{wrong}, got {values!r}")
+        groups.append(tuple(dict.fromkeys(values)))
+    if not groups:
+        groups = [tuple(column.values)]
+    _check_groups(column, groups)
+    return group_partition(column.name, tuple(groups), np.zeros((len(groups), n_classes), dtype=np.int64))
+
+
+def _plain_values(group: Any) -> list[Any]:
+    return group.tolist() if isinstance(group, np.ndarray) else list(group)
+
+
+def _check_groups(column: Categories, groups: list[tuple[Any, ...]]) -> None:
+    seen: set[Any] = set()
+    for group in groups:
+        twice = seen.intersection(group)
+        if twice:
+            raise ValueError(f"{next(iter(twice))!r} is in two groups of column {column.name!r}")
+        seen.update(group)
+    left_out = [value for value in column.values if value not in seen]
+    if left_out:
+        shown = ", ".join(repr(value) for value in left_out[:5])
+        raise ValueError(
+            f"the groups of {column.name!r} leave out {len(left_out)} of its {len(column.values)} values: {shown}"
+            f"{', ...' if len(left_out) > 5 else ''}; put each into a group (None stands for missing)"
+        )

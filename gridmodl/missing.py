@@ -1,0 +1,45 @@
+"""What counts as missing: null and NaN alike, whatever the library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.frames import Raw
+
+
+def n_missing_of(raw: Raw) -> int:
+    if isinstance(raw, np.ndarray):
+        return int(np.count_nonzero(is_missing(raw)))
+    if isinstance(raw.dtype, (nw.Object, nw.Unknown)) or raw.dtype.is_float():
+        return int(np.count_nonzero(is_missing(raw.to_numpy())))
+    return int(raw.null_count())
+
+
+def is_missing(array: NDArray[Any]) -> NDArray[np.bool_]:
+    if array.dtype.kind == "f":
+        return np.isnan(array)
+    if array.dtype.kind in "mM":
+        return np.isnat(array)
+    if array.dtype.kind == "O" and not _types_in(array) <= {str, bytes, int, bool}:
+        return np.array([is_nothing(value) for value in array.tolist()], dtype=bool)
+    return np.zeros(len(array), dtype=bool)
+
+
+def _types_in(array: NDArray[Any]) -> set[type]:
+    return set(map(type, array.tolist()))
+
+
+def is_nothing(value: Any) -> bool:
+    """None, NaN, and what data frames put in their place; pandas' NA has no truth value, so it goes by its name."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
+def is_text(array: NDArray[Any]) -> bool:
+    if array.dtype.kind != "O":
+        return False
+    texts = {kind for kind in _types_in(array) if issubclass(kind, (str, bytes, bool, np.bool_))}
+    return bool(texts) and all(type(value) in texts or is_nothing(value) for value in array.tolist())

@@ -1,0 +1,147 @@
+"""What holds for every model: no part of it contradicts another, or is none that gridmodl could have made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.encode import KINDS
+from gridmodl.frames import ARRAYS
+from gridmodl.model import Model
+from gridmodl.modelfile.text import shown, wrong
+from gridmodl.partition import Partition
+from gridmodl.terms import PROBLEMS
+
+
+def check_model(model: Model) -> None:
+    """A `ModelFileError` if something does not hold, with its place."""
+    _check_facts(model)
+    _check_options(model.options)
+    _check_classes(model.classes)
+    if not model.partitions:
+        raise wrong("partitions", "must not be empty")
+    for i, (key, partition) in enumerate(model.partitions.items()):
+        if partition.name is not key and partition.name != key:
+            raise wrong(f"partitions[{i}].name", f"is {shown(partition.name)}, the model has it as {shown(key)}")
+        _check_partition(partition, f"partitions[{i}]")
+        _check_counts(partition.counts, model, f"partitions[{i}].counts")
+
+
+def _check_facts(model: Model) -> None:
+    numbers = {"cost": model.cost, "null_cost": model.null_cost, "elapsed": model.elapsed, "delta": model.delta or 0.0}
+    for name, number in numbers.items():
+        if not math.isfinite(number):
+            raise wrong(name, f"must be finite, got {number!r}")
+    if model.elapsed < 0:
+        raise wrong("elapsed", f"must not be negative, got {model.elapsed!r}")
+    frames = [ARRAYS, *(library.value for library in nw.Implementation)]
+    for name, given, known in (("problem", model.problem, PROBLEMS), ("frame", model.frame, frames)):
+        if given not in known:
+            raise wrong(name, f"must be one of {', '.join(known)}, got {shown(given)}")
+    for name, text in (("criterion", model.criterion), ("search", model.search)):
+        if not text:
+            raise wrong(name, "must not be empty")
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name, value in options.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise wrong("options", f"has the name {shown(name)}, which is none of an option")
+        if type(value) not in (bool, int, float):
+            raise wrong(f"options.{name}", f"must be a number or a boolean, got {shown(value)}")
+
+
+def _check_classes(classes: NDArray[Any]) -> None:
+    names = classes.tolist()
+    if classes.ndim != 1 or len(set(names)) < len(names):
+        raise wrong("classes", "must be a list without repeats")
+    if any(name is None or name != name for name in names):
+        raise wrong("classes", "must not hold missing values")
+
+
+def _check_counts(counts: NDArray[np.int64], model: Model, place: str) -> None:
+    n_columns = max(1, len(model.classes))
+    if counts.ndim != 2 or counts.dtype != np.int64 or counts.shape[1] != n_columns:
+        raise wrong(place, f"must have {n_columns} columns, one for each class; has the shape {counts.shape}")
+    by_class = _rows_by_class(counts)
+    if np.any(counts < 0) or sum(by_class) != model.n_rows:
+        raise wrong(place, f"must sum to n_rows, {model.n_rows}, without negative counts; the sum is {sum(by_class)}")
+    if by_class != _rows_by_class(next(iter(model.partitions.values())).counts):
+        raise wrong(place, "must have as many rows of each class as the first partition")
+
+
+def _rows_by_class(counts: NDArray[np.int64]) -> list[int]:
+    return [sum(column) for column in counts.T.tolist()]  # of Python's integers, which never overflow
+
+
+def _check_partition(partition: Partition, place: str) -> None:
+    if partition.kind not in KINDS:
+        raise wrong(f"{place}.kind", f"must be one of {', '.join(KINDS)}, got {shown(partition.kind)}")
+    if partition.kind == "categorical":
+        _check_groups(partition, place)
+    else:
+        _check_intervals(partition, place)
+
+
+def _check_groups(partition: Partition, place: str) -> None:
+    if len(partition.bounds) or len(partition.special) or partition.is_utc:
+        raise wrong(place, "is categorical and has bounds or special codes")
+    groups, n_parts = partition.groups, len(partition.counts)
+    if len(groups) != n_parts or not all(groups):
+        raise wrong(f"{place}.groups", f"must be {n_parts} lists of values, as counts has {n_parts} parts")
+    _check_values(groups, f"{place}.groups")
+    missing = next((i for i, group in enumerate(groups) if None in group), None)
+    if partition.missing != missing:
+        raise wrong(f"{place}.missing", f"must be {missing}, the group that holds null, got {partition.missing}")
+    if partition.default is not None and not 0 <= partition.default < n_parts:
+        raise wrong(f"{place}.default", f"must be one of the {n_parts} groups, got {partition.default}")
+
+
+def _check_values(groups: tuple[tuple[Any, ...], ...], place: str) -> None:
+    seen: set[Any] = set()
+    for i, group in enumerate(groups):
+        for value in group:
+            if value != value:
+                raise wrong(f"{place}[{i}]", "holds a value that is not a number; missing values are null")
+            if value in seen:
+                raise wrong(f"{place}[{i}]", f"holds a value for the second time, such as {shown(value)}")
+            seen.add(value)
+
+
+def _check_intervals(partition: Partition, place: str) -> None:
+    if partition.groups or partition.default is not None:
+        raise wrong(place, "is numerical and has groups or a default")
+    bounds, special = partition.bounds, partition.special
+    for name, array in (("bounds", bounds), ("special", special)):
+        if array.ndim != 1 or array.dtype.kind not in "iufmM":
+            raise wrong(f"{place}.{name}", f"must be a list of numbers, dates or durations, got {array.dtype}")
+        if np.any(array != array):
+            raise wrong(f"{place}.{name}", "holds a missing value")
+    if not np.all(bounds[1:] > bounds[:-1]):
+        raise wrong(f"{place}.bounds", "must ascend")
+    if len(set(special.tolist())) < len(special):
+        raise wrong(f"{place}.special", "holds a code twice")
+    kinds = {bounds.dtype.kind, special.dtype.kind}
+    if len(special) and len(kinds) > 1 and kinds & {"m", "M"}:  # numbers of different kinds compare, dates do not
+        raise wrong(f"{place}.special", f"is of {special.dtype}, the bounds of {bounds.dtype}")
+    if partition.is_utc and bounds.dtype.kind != "M":
+        raise wrong(f"{place}.is_utc", f"must be false, as bounds of {bounds.dtype} are no dates")
+    _check_number_of_intervals(partition, place)
+
+
+def _check_number_of_intervals(partition: Partition, place: str) -> None:
+    if partition.missing not in (None, 0):
+        raise wrong(f"{place}.missing", f"must be 0 or null, got {partition.missing}")
+    n_bounds, n_special, n_parts = len(partition.bounds), len(partition.special), len(partition.counts)
+    least = n_bounds + 1 + n_special
+    allowed = [least] if partition.missing is None else [least, least + 1]  # missing values may be a part of their own
+    if n_parts not in allowed:
+        made = " or ".join(map(str, allowed))
+        raise wrong(
+            f"{place}.counts", f"has {n_parts} parts; {n_bounds} bounds and {n_special} special codes make {made}"
+        )

@@ -1,0 +1,81 @@
+"""A partition as the fields of a JSON object; which fields there are depends on its kind."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.encode import KINDS
+from gridmodl.modelfile.arrays import read_array, write_array
+from gridmodl.modelfile.fields import MAX_INTEGER, read_bool, read_fields, read_integer, read_list
+from gridmodl.modelfile.text import shown, wrong
+from gridmodl.modelfile.values import read_value, read_values, write_value
+from gridmodl.partition import Partition
+
+FIELDS = {
+    "numerical": ("name", "kind", "bounds", "is_utc", "special", "missing", "counts"),
+    "categorical": ("name", "kind", "groups", "default", "missing", "counts"),
+}
+
+
+def partition_record(partition: Partition, place: str) -> dict[str, Any]:
+    record: dict[str, Any] = {"name": write_value(partition.name, f"{place}.name"), "kind": partition.kind}
+    if partition.kind == "numerical":
+        record["bounds"] = write_array(partition.bounds, f"{place}.bounds")
+        record["is_utc"] = bool(partition.is_utc)
+        record["special"] = write_array(partition.special, f"{place}.special")
+    else:
+        record["groups"] = [
+            [write_value(value, f"{place}.groups[{i}][{j}]") for j, value in enumerate(group)]
+            for i, group in enumerate(partition.groups)
+        ]
+        record["default"] = _index_or_none(partition.default)
+    record["missing"] = _index_or_none(partition.missing)
+    record["counts"] = partition.counts.tolist()
+    return record
+
+
+def _index_or_none(value: Any) -> int | None:
+    return None if value is None else operator.index(value)
+
+
+def read_partition(given: Any, place: str, n_rows: int) -> Partition:
+    kind = given.get("kind") if isinstance(given, dict) else None
+    if kind not in KINDS:
+        raise wrong(place, f"must be an object whose 'kind' is one of {', '.join(KINDS)}, got {shown(kind)}")
+    record = read_fields(given, place, FIELDS[kind])
+    facts: dict[str, Any] = {
+        "name": read_value(record["name"], f"{place}.name"),
+        "kind": kind,
+        "counts": _read_counts(record["counts"], f"{place}.counts", n_rows),
+        "missing": _read_part(record["missing"], f"{place}.missing"),
+    }
+    if kind == "categorical":
+        groups = read_list(record["groups"], f"{place}.groups")
+        facts["groups"] = tuple(tuple(read_values(group, f"{place}.groups[{i}]")) for i, group in enumerate(groups))
+        facts["default"] = _read_part(record["default"], f"{place}.default")
+    else:
+        facts["bounds"] = read_array(record["bounds"], f"{place}.bounds")
+        facts["special"] = read_array(record["special"], f"{place}.special")
+        facts["is_utc"] = read_bool(record["is_utc"], f"{place}.is_utc")
+    return Partition(**facts)
+
+
+def _read_part(given: Any, place: str) -> int | None:
+    return None if given is None else read_integer(given, place, 0, MAX_INTEGER)
+
+
+def _read_counts(given: Any, place: str, n_rows: int) -> NDArray[np.int64]:
+    rows = [
+        [
+            read_integer(count, f"{place}[{i}][{j}]", 0, n_rows)
+            for j, count in enumerate(read_list(row, f"{place}[{i}]"))
+        ]
+        for i, row in enumerate(read_list(given, place))
+    ]
+    if not rows or len(set(map(len, rows))) > 1:
+        raise wrong(place, "must be lists of one length, one for each part")
+    return np.array(rows, dtype=np.int64)

@@ -1,0 +1,101 @@
+"""A model as the fields of a JSON object: what is written, and a reader for each version that was ever written."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gridmodl import __version__
+from gridmodl.frames import Name
+from gridmodl.model import Model
+from gridmodl.modelfile.arrays import read_array, write_array
+from gridmodl.modelfile.fields import MAX_INTEGER, read_bool, read_fields, read_integer, read_list, read_object
+from gridmodl.modelfile.partitions import partition_record, read_partition
+from gridmodl.modelfile.text import ModelFileError, shown, wrong
+from gridmodl.modelfile.values import read_float, read_text, read_value, write_value
+from gridmodl.partition import Partition
+
+FORMAT = "gridmodl model"
+VERSION = 1  # raise it with any change of the fields, and keep the reader of each version below it
+
+FIELDS = (
+    "format", "version", "gridmodl", "criterion", "options", "problem", "n_rows", "cost", "null_cost", "delta",
+    "search", "proven", "stopped", "elapsed", "frame", "classes", "partitions",
+)  # fmt: skip
+
+
+def model_record(model: Model) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "gridmodl": __version__,
+        "criterion": write_value(model.criterion, "criterion"),
+        "options": {name: write_value(value, f"options.{name}") for name, value in model.options.items()},
+        "problem": model.problem,
+        "n_rows": operator.index(model.n_rows),
+        "cost": float(model.cost),
+        "null_cost": float(model.null_cost),
+        "delta": None if model.delta is None else float(model.delta),
+        "search": write_value(model.search, "search"),
+        "proven": bool(model.proven),
+        "stopped": write_value(model.stopped, "stopped"),
+        "elapsed": float(model.elapsed),
+        "frame": model.frame,
+        "classes": write_array(model.classes, "classes"),
+        "partitions": [
+            partition_record(partition, f"partitions[{i}]") for i, partition in enumerate(model.partitions.values())
+        ],
+    }
+
+
+def read_record(record: Any) -> Model:
+    """The model of these fields, each of the right type; that they fit one another is for `check_model` to say."""
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise ModelFileError(f"the text is no gridmodl model: its 'format' is not {FORMAT!r}")
+    version = record.get("version")
+    if type(version) is not int or version not in READERS:
+        known = ", ".join(map(str, READERS))
+        newer = "; a newer gridmodl is needed" if type(version) is int and version > VERSION else ""
+        raise wrong("version", f"is {shown(version)}; this gridmodl, {__version__}, reads version {known}{newer}")
+    return READERS[version](record)
+
+
+def _read_version_1(record: dict[str, Any]) -> Model:
+    read_fields(record, "", FIELDS)
+    read_text(record["gridmodl"], "gridmodl")
+    classes = read_array(record["classes"], "classes")
+    n_rows = read_integer(record["n_rows"], "n_rows", 1, MAX_INTEGER)
+    return Model(
+        cost=read_float(record["cost"], "cost"),
+        null_cost=read_float(record["null_cost"], "null_cost"),
+        criterion=read_text(record["criterion"], "criterion"),
+        options=_read_options(record["options"]),
+        problem=read_text(record["problem"], "problem"),
+        n_rows=n_rows,
+        classes=classes,
+        partitions=_read_partitions(record["partitions"], n_rows),
+        proven=read_bool(record["proven"], "proven"),
+        search=read_text(record["search"], "search"),
+        elapsed=read_float(record["elapsed"], "elapsed"),
+        stopped=None if record["stopped"] is None else read_text(record["stopped"], "stopped"),
+        delta=None if record["delta"] is None else read_float(record["delta"], "delta"),
+        frame=read_text(record["frame"], "frame"),
+    )
+
+
+def _read_options(given: Any) -> dict[str, bool | int | float]:
+    return {name: read_value(value, f"options.{name}") for name, value in read_object(given, "options").items()}
+
+
+def _read_partitions(given: Any, n_rows: int) -> dict[Name, Partition]:
+    partitions: dict[Name, Partition] = {}
+    for i, record in enumerate(read_list(given, "partitions")):
+        partition = read_partition(record, f"partitions[{i}]", n_rows)
+        if partition.name in partitions:
+            raise wrong(f"partitions[{i}].name", f"is there twice: {shown(partition.name)}")
+        partitions[partition.name] = partition
+    return partitions
+
+
+READERS: Mapping[int, Callable[[dict[str, Any]], Model]] = {1: _read_version_1}

@@ -1,0 +1,70 @@
+"""What `optimize_each` returns: a model of each column, the most informative first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gridmodl.frames import ARRAYS, Name, make_frame
+from gridmodl.model import Model
+from gridmodl.report.text import aligned
+
+MAX_SHOWN = 100
+
+
+class Models(Mapping[Name, Model]):
+    """Models by column name, in descending order of level; of equal levels, in the order of the columns.
+
+    Attributes
+    ----------
+    errors : dict of str to Exception
+        Why a column has no model.
+    """
+
+    def __init__(self, models: Mapping[Name, Model], errors: Mapping[Name, Exception], frame: str = ARRAYS) -> None:
+        self._models = dict(sorted(models.items(), key=lambda item: -item[1].level))
+        self.errors = dict(errors)
+        self._frame = frame
+
+    def __getitem__(self, name: Name) -> Model:
+        if name not in self._models and name in self.errors:
+            raise KeyError(f"column {name!r} has no model: {self.errors[name]}")
+        return self._models[name]
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def table(self, frame: str | None = None) -> Any:
+        """One row per column: its kind, number of parts, level, cost, and how sure that is."""
+        models = list(self.values())
+        partitions = [next(iter(model.partitions.values())) for model in models]
+        columns: dict[str, Any] = {
+            "column": [str(name) for name in self],
+            "kind": [partition.kind for partition in partitions],
+            "parts": [partition.n_parts for partition in partitions],
+            "level": [model.level for model in models],
+            "cost": [model.cost for model in models],
+            "null_cost": [model.null_cost for model in models],
+            "proven": [model.proven for model in models],
+        }
+        return make_frame(columns, frame or self._frame)
+
+    def summary(self) -> str:
+        """The columns as text, the most informative first."""
+        rows = [["column", "kind", "parts", "level", "proven"]]
+        for name, model in list(self.items())[:MAX_SHOWN]:
+            (partition,) = model.partitions.values()
+            proven = "yes" if model.proven else "no"
+            rows.append([str(name), partition.kind, str(partition.n_parts), f"{model.level:.4f}", proven])
+        lines = aligned(rows)
+        if len(self) > MAX_SHOWN:
+            lines.append(f"  ... and {len(self) - MAX_SHOWN} more columns")
+        lines += [f"  {name}: no model; {error}" for name, error in self.errors.items()]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.errors)} without" if self.errors else ""
+        return f"Models({len(self)} columns{failed})"

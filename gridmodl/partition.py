@@ -1,0 +1,268 @@
+"""The parts of one variable: intervals, or groups of values."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gridmodl.encode import Column, encode_column
+from gridmodl.frames import Name, read_frame
+from gridmodl.quantities import Numbers
+from gridmodl.values import Categories
+
+MAX_VALUES_SHOWN = 5  # of a group, in its label
+UNKNOWN = ("default", "-1", "error")
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The parts of one variable.
+
+    Parts are numbered from 0. Intervals come in ascending order; before them stand the missing values, if they are
+    apart, and after them the special codes, each a part of its own. Groups come in ascending order of the mean class
+    number of their rows: with two classes, of the share of the second.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    kind : {"numerical", "categorical"}
+        Whether parts are intervals ``]lo, hi]`` or groups of values.
+    counts : ndarray of shape (n_parts, n_classes)
+        Rows of each part and class.
+    bounds : ndarray
+        Inner bounds of the intervals, ascending, of the column's own type: numbers, dates or durations. Empty for a
+        categorical variable.
+    groups : tuple of tuple
+        The values of each group, of the user's own type; None stands for a missing value. Empty for a numerical one.
+    missing : int or None
+        The part that holds the missing values; None if there were none.
+    special : ndarray
+        The special codes of a numerical variable.
+    default : int or None
+        The group for values that were never seen: the one with the most values, of equals that with the most rows.
+    is_utc : bool
+        Whether bounds are instants of UTC, because the column has a time zone.
+    """
+
+    name: Name
+    kind: str
+    counts: NDArray[np.int64]
+    bounds: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+    groups: tuple[tuple[Any, ...], ...] = ()
+    missing: int | None = None
+    special: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+    default: int | None = None
+    is_utc: bool = False
+
+    @property
+    def n_parts(self) -> int:
+        return len(self.counts)
+
+    @property
+    def labels(self) -> list[str]:
+        """Each part in words, such as ``]2.45, 4.75]`` or ``{blue, green}``."""
+        if self.kind == "categorical":
+            return [_label_of_group(values) for values in self.groups]
+        edges = ["-inf", *_shown(self.bounds, self.is_utc), "inf"]
+        labels = [f"]{lo}, {hi}]" for lo, hi in itertools.pairwise(edges)]
+        labels[-1] = labels[-1][:-1] + "["
+        if self.missing is not None:
+            if self._is_missing_apart:
+                labels.insert(0, "missing")
+            else:
+                labels[0] += " or missing"
+        return labels + [f"special {code}" for code in _shown(self.special, self.is_utc)]
+
+    def part_of(self, values: ArrayLike, unknown: str | int = "default") -> NDArray[np.int64]:
+        """The part of each value.
+
+        A missing value goes to the part that holds missing values; where there were none, it goes to the lowest
+        interval, as it sorts below all numbers, or is an unknown value of a categorical variable.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+        unknown : {"default", -1, "error"}
+            What becomes of a value of a categorical variable that was never seen: the group ``default``, the number
+            -1, or a ValueError.
+        """
+        frame = read_frame(values, f"column {self.name!r}")
+        if len(frame.columns) != 1:
+            raise ValueError(f"part_of takes the values of column {self.name!r}; got {len(frame.columns)} columns")
+        return self.part_of_column(next(iter(frame.columns.values())), unknown)
+
+    def part_of_column(self, raw: Any, unknown: str | int = "default") -> NDArray[np.int64]:
+        if len(raw) == 0:
+            return np.empty(0, dtype=np.int64)
+        return self.part_of_encoded(encode_column(raw, self.name, self.kind), unknown)
+
+    def part_of_encoded(self, column: Column, unknown: str | int = "default") -> NDArray[np.int64]:
+        if isinstance(column, Categories):
+            return self._group_of(column, checked_unknown(unknown))
+        return self._interval_of(column)
+
+    @property
+    def _is_missing_apart(self) -> bool:
+        return self.missing is not None and self.n_parts > len(self.bounds) + 1 + len(self.special)
+
+    def _interval_of(self, column: Numbers) -> NDArray[np.int64]:
+        first = int(self._is_missing_apart)
+        values = _as_type_of(self.bounds, self.is_utc, column)
+        bounds = self.bounds.view(np.int64) if self.bounds.dtype.kind in "mM" else self.bounds
+        parts = np.searchsorted(bounds, values, side="left").astype(np.int64, copy=False)
+        if first:
+            parts += first
+        if len(self.special):
+            special = self.special.view(np.int64) if self.special.dtype.kind in "mM" else self.special
+            for i, code in enumerate(special):
+                parts[_as_type_of(self.special, self.is_utc, column) == code] = first + len(self.bounds) + 1 + i
+        if column.missing is not None:
+            parts[column.missing] = self.missing or 0
+        return parts
+
+    def _group_of(self, column: Categories, unknown: str) -> NDArray[np.int64]:
+        group_of = {value: i for i, group in enumerate(self.groups) for value in group}
+        parts = np.fromiter((group_of.get(value, -1) for value in column.values), np.int64, len(column.values))
+        if unknown != "-1" and np.any(parts < 0):
+            if unknown == "error" or self.default is None:
+                unseen = [value for value, part in zip(column.values, parts.tolist(), strict=True) if part < 0]
+                raise ValueError(
+                    f"column {self.name!r} holds {len(unseen)} values that were not seen before, such as "
+                    f"{unseen[0]!r}; unknown='default' puts them into a group, unknown=-1 marks them"
+                )
+            parts[parts < 0] = self.default
+        return parts[column.codes]
+
+    def __repr__(self) -> str:
+        return f"Partition({self.name!r}, {self.kind}, {self.n_parts} part{'s' * (self.n_parts != 1)})"
+
+
+def checked_unknown(unknown: Any) -> str:
+    if str(unknown) not in UNKNOWN or isinstance(unknown, float):
+        raise ValueError(f"unknown must be 'default', -1 or 'error', got {unknown!r}")
+    return str(unknown)
+
+
+def group_partition(name: Name, groups: tuple[tuple[Any, ...], ...], counts: NDArray[np.int64]) -> Partition:
+    """Groups with their rows; where missing and unknown values go follows from these."""
+    missing = next((i for i, group in enumerate(groups) if None in group), None)
+    return Partition(name, "categorical", counts, groups=groups, missing=missing, default=default_group(groups, counts))
+
+
+def interval_partition(
+    column: Numbers, bounds: NDArray[Any], is_missing_apart: bool, special: NDArray[Any], n_classes: int
+) -> Partition:
+    """Intervals of a column that no row is counted in yet."""
+    n_parts = is_missing_apart + len(bounds) + 1 + len(special)
+    return Partition(
+        column.name,
+        "numerical",
+        np.zeros((n_parts, n_classes), dtype=np.int64),
+        bounds=bounds,
+        missing=0 if is_missing_apart or column.missing is not None else None,
+        special=special.view(column.type) if column.type.kind in "mM" else special,
+        is_utc=column.is_utc,
+    )
+
+
+def default_group(groups: Sequence[Sequence[Any]], counts: NDArray[np.int64]) -> int:
+    """Where a value that was never seen most likely belongs: the group with the most values, then the most rows."""
+    rows = counts.sum(axis=1).tolist()
+    return max(range(len(groups)), key=lambda i: (len(groups[i]), rows[i], -i))
+
+
+def _as_type_of(bounds: NDArray[Any], is_utc: bool, column: Numbers) -> NDArray[Any]:
+    """The values in the type of the bounds, so that each still lies on the same side of each bound."""
+    values = column.values
+    if bounds.dtype.kind in "mM" or column.type.kind in "mM":
+        return _as_times(bounds, is_utc, column)
+    if bounds.dtype.kind == "f":
+        if values.dtype.kind == "f":
+            return values
+        # Large integers against float bounds: round up, as a value above a bound may not be rounded down to it.
+        floats = values.astype(np.float64)
+        down = np.array([int(f) < int(v) for f, v in zip(floats.tolist(), values.tolist(), strict=True)], dtype=bool)
+        return np.where(down, np.nextafter(floats, np.inf), floats)
+    if values.dtype == bounds.dtype:
+        return values
+    info = np.iinfo(bounds.dtype)
+    if values.dtype.kind == "f":
+        up = np.ceil(np.where(np.isnan(values), 0.0, values))
+        inside = np.where((up > float(info.min)) & (up < float(info.max)), up, 0.0).astype(bounds.dtype)
+        return np.where(up >= float(info.max), info.max, np.where(up <= float(info.min), info.min, inside))
+    return np.clip(values, max(info.min, np.iinfo(values.dtype).min), min(info.max, np.iinfo(values.dtype).max)).astype(
+        bounds.dtype
+    )
+
+
+def _as_times(bounds: NDArray[Any], is_utc: bool, column: Numbers) -> NDArray[np.int64]:
+    """Dates or durations in the unit of the bounds, rounded up."""
+    if bounds.dtype.kind != column.type.kind:
+        raise TypeError(f"column {column.name!r} holds {column.type}; the partition is of {bounds.dtype}")
+    if is_utc != column.is_utc:
+        with_or_without = ("without", "with") if is_utc else ("with", "without")
+        raise TypeError(f"column {column.name!r} is {' a time zone; the partition '.join(with_or_without)} one")
+    if bounds.dtype == column.type:
+        return column.values
+    given = column.values.view(column.type)
+    down = given.astype(bounds.dtype)
+    return (down.view(np.int64) + (down.astype(column.type) < given)).astype(np.int64)
+
+
+def _shown(bounds: NDArray[Any], is_utc: bool) -> list[str]:
+    """Short texts of numbers or dates, long enough to tell them apart."""
+    if bounds.dtype.kind in "mM":
+        return _shown_times(bounds, is_utc)
+    if bounds.dtype.kind in "iu":
+        return [str(b) for b in bounds.tolist()]
+    short = [repr(float(f"{b:.10g}")) for b in bounds.tolist()]
+    return short if len(set(short)) == len(short) else [repr(b) for b in bounds.tolist()]
+
+
+def _shown_times(times: NDArray[Any], is_utc: bool) -> list[str]:
+    if times.dtype.kind == "m":
+        return [_shown_duration(time) for time in times]
+    for unit in ("D", "m", "s", "ms", "us", "ns"):
+        try:
+            short = times.astype(f"datetime64[{unit}]")
+        except OverflowError:
+            break
+        if np.array_equal(short.astype(times.dtype), times):
+            return [f"{time}{'Z' if is_utc and unit != 'D' else ''}" for time in short]
+    return [str(time) for time in times]
+
+
+def _shown_duration(time: np.timedelta64) -> str:
+    """Such as ``-2 days 06:30:00.5``."""
+    sign = "-" if time < np.timedelta64(0) else ""
+    whole_days, rest = divmod(abs(time), np.timedelta64(1, "D"))
+    whole_seconds, rest = divmod(rest, np.timedelta64(1, "s"))
+    days, seconds, nanoseconds = int(whole_days), int(whole_seconds), int(rest / np.timedelta64(1, "ns"))
+    fraction = f"{nanoseconds:09d}".rstrip("0")
+    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{'.' * bool(fraction)}{fraction}"
+    if not days:
+        return sign + clock
+    return f"{sign}{days} day{'s' * (days != 1)}" + (f" {clock}" if seconds or fraction else "")
+
+
+def _label_of_group(values: Sequence[Any]) -> str:
+    shown = [_shown_value(value) for value in values[:MAX_VALUES_SHOWN]]
+    if len(values) > MAX_VALUES_SHOWN:
+        shown.append(f"... {len(values) - MAX_VALUES_SHOWN} more")
+    return f"{{{', '.join(shown)}}}"
+
+
+def _shown_value(value: Any) -> str:
+    if value is None:
+        return "missing"
+    text = str(value)
+    is_plain = (
+        text.isprintable() and text == text.strip() and text not in ("", "missing") and not set(text) & set("{},")
+    )
+    return text if is_plain else repr(value)

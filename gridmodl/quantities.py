@@ -1,0 +1,143 @@
+"""A numerical column: numbers, dates or durations as numbers that the engine can sort."""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.frames import Name, Raw, as_array
+from gridmodl.missing import is_missing
+
+EXACT_FLOAT = 2**53  # up to here every whole number is a float64
+NO_TIME = np.iinfo(np.int64).min  # what numpy stores for a missing date
+
+
+class Numbers(NamedTuple):
+    """A numerical column: float64, or 64-bit integers where float64 would lose digits and for dates."""
+
+    name: Name
+    values: NDArray[Any]
+    missing: NDArray[np.bool_] | None  # None: no value is missing
+    type: np.dtype[Any]  # what its bounds are given in: a float, integer, date or duration
+    is_utc: bool = False  # dates of a time zone, as instants of UTC
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.values)
+
+    def of_rows(self, kept: NDArray[np.bool_]) -> Numbers:
+        return self._replace(values=self.values[kept], missing=None if self.missing is None else self.missing[kept])
+
+
+def encode_numbers(raw: Raw, name: Name) -> Numbers:
+    missing, is_utc = None, False
+    if isinstance(raw, np.ndarray):
+        array = raw
+    else:
+        is_utc = isinstance(raw.dtype, nw.Datetime) and raw.dtype.time_zone is not None
+        if is_utc:
+            raw = raw.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        if raw.dtype.is_integer() and raw.null_count() > 0:
+            missing = raw.is_null().to_numpy().astype(bool)
+            raw = raw.fill_null(0)
+        array = raw.to_numpy()
+    if array.dtype.kind == "O":
+        array, missing = numbers_of_objects(array, name)
+    if array.dtype.kind in "mM":
+        return _times(array, name, is_utc)
+    if array.dtype.kind == "b":
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise TypeError(f"column {name!r} holds {array.dtype}; gridmodl takes real numbers of at most 64 bits")
+    if array.dtype.kind in "iu" and _needs_integers(array):
+        whole = np.array(array, dtype=np.uint64 if array.dtype.kind == "u" else np.int64)
+        return Numbers(name, whole, missing, whole.dtype)
+    values = np.ascontiguousarray(array, dtype=np.float64) + 0.0  # a copy, in which -0.0 is 0.0
+    absent = np.isnan(values) if array.dtype.kind == "f" else missing
+    absent = absent if absent is not None and absent.any() else None
+    kept_type = array.dtype if array.dtype.kind == "f" else values.dtype
+    return Numbers(name, values, absent, kept_type)
+
+
+def _needs_integers(array: NDArray[Any]) -> bool:
+    return array.dtype.itemsize == 8 and (int(array.max()) > EXACT_FLOAT or int(array.min()) < -EXACT_FLOAT)
+
+
+def _times(array: NDArray[Any], name: Name, is_utc: bool) -> Numbers:
+    if np.datetime_data(array.dtype)[0] in ("generic", "Y", "M") and array.dtype.kind == "m":
+        raise TypeError(f"column {name!r} holds {array.dtype}, whose length is not known; use days or seconds")
+    if np.datetime_data(array.dtype)[0] == "generic":
+        array = array.astype("datetime64[s]")  # all missing: numpy knows no unit
+    array = array.astype(array.dtype.newbyteorder("="))
+    values = np.ascontiguousarray(array).view(np.int64)
+    missing = values == NO_TIME
+    return Numbers(name, values, missing if missing.any() else None, array.dtype, is_utc)
+
+
+def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """An object array of numbers, or of dates, and missing values, as an array of its own type."""
+    missing = is_missing(array)
+    present = array[~missing].tolist()
+    for kind in (datetime.date, datetime.timedelta):
+        if present and all(isinstance(value, kind) for value in present):
+            return _times_of_objects(array, missing, present, name), None
+    bad = [value for value in present if not isinstance(value, (numbers.Real, Decimal))]
+    if bad:
+        raise TypeError(
+            f"column {name!r} mixes numbers with other things, such as {bad[0]!r} ({type(bad[0]).__name__}); "
+            "give it one type, or call it categorical with kinds="
+        )
+    whole = [int(value) for value in present if isinstance(value, numbers.Integral)]
+    if whole and len(whole) == len(present):
+        for dtype in (np.dtype(np.int64), np.dtype(np.uint64)):
+            if np.iinfo(dtype).min <= min(whole) and max(whole) <= np.iinfo(dtype).max:
+                values = np.zeros(len(array), dtype=dtype)
+                values[~missing] = whole
+                return values, missing if missing.any() else None
+        raise TypeError(f"column {name!r} holds integers beyond 64 bits; scale them or use floats")
+    if any(abs(value) > EXACT_FLOAT and int(float(value)) != value for value in whole):
+        raise TypeError(f"column {name!r} mixes integers beyond 2**53 with floats, which would round them")
+    floats = np.full(len(array), np.nan)
+    try:
+        floats[~missing] = [float(value) for value in present]
+    except OverflowError as error:
+        raise TypeError(f"column {name!r} holds numbers too large for a float; scale them") from error
+    return floats, None
+
+
+def _times_of_objects(array: NDArray[Any], missing: NDArray[np.bool_], present: list[Any], name: Name) -> NDArray[Any]:
+    if any(isinstance(value, datetime.datetime) and value.tzinfo is not None for value in present):
+        raise TypeError(f"column {name!r} holds dates with time zones as objects; give it a datetime type")
+    days = not any(isinstance(value, (datetime.datetime, datetime.timedelta)) for value in present)
+    unit = "m8[us]" if isinstance(present[0], datetime.timedelta) else ("M8[D]" if days else "M8[us]")
+    times = np.full(len(array), np.timedelta64("NaT") if unit[0] == "m" else np.datetime64("NaT"), dtype=unit)
+    times[~missing] = np.array(present, dtype=unit)
+    return times
+
+
+def encode_special(given: Any, column: Numbers) -> NDArray[Any]:
+    """Special codes of a numerical column, in the type of its values, without repeats."""
+    if isinstance(given, (str, bytes)) or np.ndim(given) == 0:
+        given = [given]
+    if len(given) == 0:
+        return np.empty(0, dtype=column.values.dtype)
+    codes = encode_numbers(as_array(given, f"special of column {column.name!r}"), column.name)
+    if codes.missing is not None:
+        raise ValueError(f"special of column {column.name!r} holds a missing value; those are apart already")
+    if codes.type.kind != column.type.kind and "M" in (codes.type.kind + column.type.kind).upper():
+        raise TypeError(f"special of column {column.name!r} holds {codes.type}, the column {column.type}")
+    if codes.type.kind in "mM":
+        values = codes.values.view(codes.type).astype(column.type).view(np.int64)
+    elif column.type.kind == "f":
+        values = codes.values.astype(column.type).astype(column.values.dtype)  # 0.1 of a float32 column is another 0.1
+    else:
+        values = codes.values.astype(column.values.dtype)
+        if np.any(values != codes.values):
+            raise ValueError(f"special of column {column.name!r} holds numbers that {column.values.dtype} cannot")
+    return np.array(list(dict.fromkeys(values.tolist())), dtype=values.dtype)

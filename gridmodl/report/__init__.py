@@ -1,0 +1,1 @@
+"""Models for people: text and tables."""

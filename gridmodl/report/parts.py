@@ -1,0 +1,51 @@
+"""The parts of a variable as a table: how many rows, of which classes, and what that says of a row.
+
+With two classes, and n1 of the second class (the positive one) and n0 of the first in a part, N1 and N0 in all:
+
+    log-odds            log (n1 + 1/2)/(n0 + 1/2) - log (N1 + 1/2)/(N0 + 1/2)       or weight of evidence
+    information value   (n1/N1 - n0/N0) log-odds                                    that of a column is the sum
+    lift                n1/(n0+n1) / (N1/(N0+N1))
+
+The halves keep the log-odds of a part of one class finite (J. B. S. Haldane, F. J. Anscombe, 1956).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from gridmodl.partition import Partition
+
+HALF = 0.5
+
+
+def log_odds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The log-odds of each class against all others, part by part, over those of all rows; shape as `counts`."""
+    others = counts.sum(axis=1, keepdims=True) - counts
+    totals, other_totals = counts.sum(axis=0), others.sum(axis=0)
+    prior = np.log((totals + HALF) / (other_totals + HALF))
+    return np.log((counts + HALF) / (others + HALF)) - prior
+
+
+def columns_of(partition: Partition, classes: NDArray[Any]) -> dict[str, Any]:
+    """The columns of the table: one entry per part."""
+    counts = partition.counts
+    rows = counts.sum(axis=1)
+    total = rows.sum()
+    names = [str(name) for name in classes.tolist()]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = counts / rows[:, None]
+        overall = counts.sum(axis=0) / total
+        columns: dict[str, Any] = {"part": partition.labels, "rows": rows, "share": rows / total}
+        columns |= {f"rows_{name}": counts[:, j] for j, name in enumerate(names)}
+        columns |= {f"share_{name}": shares[:, j] for j, name in enumerate(names)}
+        if len(names) == 2:
+            odds = np.where(rows > 0, log_odds(counts)[:, 1], 0.0)
+            by_class = counts / np.maximum(counts.sum(axis=0), 1)
+            columns["log_odds"] = odds
+            columns["information_value"] = (by_class[:, 1] - by_class[:, 0]) * odds
+            columns["lift"] = shares[:, 1] / overall[1]
+    return columns

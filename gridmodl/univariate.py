@@ -1,0 +1,174 @@
+"""One column on its own: its atoms, the search for its best partition, and the price of a given one."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.arguments import Options
+from gridmodl.atoms import Atoms, Line, alone, head, make_line, make_values, tail
+from gridmodl.clock import Clock
+from gridmodl.encode import Column
+from gridmodl.partition import Partition, default_group, group_partition
+from gridmodl.plugins import criterion_for
+from gridmodl.pricing import categorical_facts, check_cost, numerical_facts, prepare, price_one_variable
+from gridmodl.quantities import Numbers, encode_special
+from gridmodl.search import Search, run_grouping, run_search
+from gridmodl.search.monotone import monotone_optimum
+from gridmodl.search.moves import Frozen, Limits, Setting
+from gridmodl.search.task import Grouping, Partitioning, Task
+from gridmodl.table import Table
+from gridmodl.terms import Criterion, Variable
+from gridmodl.values import Categories, count_rows
+
+
+class Found(NamedTuple):
+    """A partition with its cost, and which search found it."""
+
+    partition: Partition
+    cost: float
+    null_cost: float
+    proven: bool
+    search: str
+    criterion: Criterion
+
+
+def best_partition(column: Column, table: Table, options: Options, clock: Clock) -> Found:
+    """The best partition of one column that the search finds."""
+    criterion = criterion_for(options.criterion, table.problem.kind)
+    limits = options.limits(table.problem.n_rows)
+    if isinstance(column, Categories):
+        return _best_groups(column, table, criterion, options.search, limits, clock)
+    return _best_intervals(column, table, criterion, options, limits, clock)
+
+
+def _best_groups(
+    column: Categories, table: Table, criterion: Criterion, search: Search, limits: Limits, clock: Clock
+) -> Found:
+    atoms = make_values(column, table.target)
+    p, facts = prepare(criterion, table.problem, categorical_facts(atoms.rows))
+    task = Task(atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock)
+    found, kind = run_grouping(task, search)
+    cost, null_cost = check_cost(criterion, found.cost), check_cost(criterion, task.null().cost)
+    return Found(_groups(column, atoms, found), cost, null_cost, found.proven, kind, criterion)
+
+
+def _groups(column: Categories, atoms: Atoms, found: Grouping) -> Partition:
+    """The groups in ascending order of the mean class number of their rows, as the class of `Partition` promises."""
+    n_groups, n_classes = int(found.groups.max()) + 1, atoms.counts.shape[1]
+    counts = np.zeros((n_groups, n_classes), dtype=np.int64)
+    np.add.at(counts, found.groups, atoms.counts)
+    rank = np.argsort(np.argsort(counts @ np.arange(n_classes) / counts.sum(axis=1), kind="stable"))
+    by_group = np.argsort(rank[found.groups], kind="stable")
+    ends = np.cumsum(np.bincount(rank[found.groups], minlength=n_groups)).tolist()
+    groups = [tuple(column.values[i] for i in by_group[lo:hi]) for lo, hi in itertools.pairwise([0, *ends])]
+    return group_partition(column.name, tuple(groups), counts[np.argsort(rank)])
+
+
+def _best_intervals(
+    column: Numbers, table: Table, criterion: Criterion, options: Options, limits: Limits, clock: Clock
+) -> Found:
+    special = special_codes(column, options)
+    if options.monotone is not None and table.target.n_classes != 2:
+        raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
+    # With a minimal number of rows, or shares that must rise, the best bound may lie inside a run of one class.
+    join = criterion.joins_pure_runs and limits.min_rows <= 1 and options.monotone is None
+    line = make_line(column, table.target, join, special)
+    apart = line.special[line.special.any(axis=1)]
+    if len(apart) >= limits.max_parts:
+        raise ValueError(
+            f"column {column.name!r} has {len(apart)} special codes, each a part of its own; max_parts="
+            f"{limits.max_parts} leaves none for the intervals"
+        )
+    p, facts = prepare(criterion, table.problem, numerical_facts(int(line.atoms.values.sum()) + len(apart)))
+    ones = np.ones(len(apart), dtype=np.int32)
+    task = Task(line.atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock)
+    task = task.set_apart(alone(apart.astype(line.atoms.counts.dtype), ones))
+    if line.n_atoms == 0:  # all rows hold special codes
+        cost = price_one_variable(criterion, p, facts, apart, ones.astype(np.int64))
+        found, kind = Partitioning(np.zeros(1, dtype=np.int64), cost, True), "exact"
+    elif options.monotone is not None:
+        found, kind = _best_monotone(task, options.monotone, line.has_missing), "exact"
+    else:
+        found, kind = run_search(task, options.search)
+    null_cost = check_cost(criterion, task.null().cost) if len(apart) == 0 else _null_cost(criterion, p, facts, table)
+    partition = _intervals(column, line, found, special)
+    return Found(partition, check_cost(criterion, found.cost), null_cost, found.proven, kind, criterion)
+
+
+def _best_monotone(task: Task, direction: str, has_missing: bool) -> Partitioning:
+    """The cheapest monotone partition; missing values, the first atom, join the lowest interval or stand apart."""
+    found = []
+    for way in ("increasing", "decreasing") if direction == "auto" else (direction,):
+        found.append(monotone_optimum(task, way))
+        if has_missing and task.n_atoms > 1 and task.limits.max_parts > 1:
+            rest = replace(task, atoms=tail(task.atoms, 1)).set_apart(head(task.atoms, 1))
+            others = monotone_optimum(rest, way)
+            found.append(others._replace(starts=np.append(0, others.starts + 1)))
+    best = min(found, key=lambda partitioning: partitioning.cost)
+    return best._replace(proven=all(partitioning.proven for partitioning in found))
+
+
+def _null_cost(criterion: Criterion, p: Any, facts: Variable, table: Table) -> float:
+    """The cost of one part that holds all, special codes included."""
+    return price_one_variable(criterion, p, facts, table.problem.class_rows[None, :], np.array([facts.n_values]))
+
+
+def _intervals(column: Numbers, line: Line, found: Partitioning, special: NDArray[Any]) -> Partition:
+    if line.n_atoms:
+        counts = np.add.reduceat(line.atoms.counts, found.starts, axis=0, dtype=np.int64)
+    else:
+        counts = np.zeros((1, line.special.shape[1]), dtype=np.int64)  # where ordinary values would go
+    return Partition(
+        column.name,
+        "numerical",
+        np.concatenate([counts, line.special]),
+        bounds=line.bounds(found.starts, column.type),
+        missing=0 if line.has_missing else None,
+        special=special.view(column.type) if column.type.kind in "mM" else special,
+        is_utc=column.is_utc,
+    )
+
+
+def special_codes(column: Numbers, options: Options) -> NDArray[Any]:
+    """The special codes of a column, in the type of its values."""
+    return encode_special(options.special.get(column.name, ()), column)
+
+
+def priced(column: Column, table: Table, criterion: Criterion, partition: Partition) -> Found:
+    """A given partition with the rows of the table in it, and its cost; parts without a row do not count."""
+    parts = partition.part_of_encoded(column, "error")
+    n_parts = partition.n_parts
+    counts = table.target.counts(parts, n_parts)
+    values, facts = _value_facts(column, table, partition)
+    p, facts = prepare(criterion, table.problem, facts)
+    cost = price_one_variable(criterion, p, facts, counts, values)
+    filled = replace(partition, counts=counts)
+    if partition.kind == "categorical":
+        filled = replace(filled, default=default_group(partition.groups, counts))
+    return Found(filled, cost, _null_cost(criterion, p, facts, table), False, "given", criterion)
+
+
+def _value_facts(column: Column, table: Table, partition: Partition) -> tuple[NDArray[np.int64], Variable]:
+    """The distinct values of each part, and the facts of the column."""
+    if isinstance(column, Categories):
+        distinct: Column = column._replace(codes=np.arange(len(column.values), dtype=np.int32))
+        facts = categorical_facts(count_rows(column.codes, table.target.weights, len(column.values)))
+    else:
+        distinct = _distinct(column)
+        facts = numerical_facts(distinct.n_rows)
+    values = np.bincount(partition.part_of_encoded(distinct), minlength=partition.n_parts)
+    return values.astype(np.int64), facts
+
+
+def _distinct(column: Numbers) -> Numbers:
+    """Each value once, a missing one too."""
+    missing = np.zeros(column.n_rows, dtype=bool) if column.missing is None else column.missing
+    values = np.unique(column.values[~missing])
+    n_missing = int(missing.any())
+    values = np.concatenate([values, column.values[missing][:n_missing]])
+    return column._replace(values=values, missing=np.arange(len(values)) >= len(values) - n_missing)

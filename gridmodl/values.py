@@ -1,0 +1,102 @@
+"""A categorical column: its distinct values, and the code of each row."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.frames import Name, Raw, as_array
+from gridmodl.missing import is_nothing
+
+
+class Categories(NamedTuple):
+    """A categorical column: its values in sorted order, None (missing) first, and the code of each row."""
+
+    name: Name
+    values: list[Any]  # of the user's own type
+    codes: NDArray[np.int32]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.codes)
+
+    def of_rows(self, kept: NDArray[np.bool_]) -> Categories:
+        """Values that only dropped rows had are gone too."""
+        present, codes = np.unique(self.codes[kept], return_inverse=True)
+        return self._replace(values=[self.values[i] for i in present], codes=codes.astype(np.int32))
+
+
+def encode_values(raw: Raw, name: Name) -> Categories:
+    """A column as codes of its values."""
+    return Categories(name, *sorted_codes(*factorized(raw, name)))
+
+
+def factorized(raw: Raw, name: Name) -> tuple[NDArray[Any], list[Any]]:
+    """A code for each row, -1 for missing, and the value of each code."""
+    if not isinstance(raw, np.ndarray):
+        if raw.implementation.is_pandas_like():
+            codes, values = raw.to_native().factorize()
+            return np.asarray(codes), values.tolist()
+        if isinstance(raw.dtype, (nw.Categorical, nw.Enum)):
+            raw = raw.cast(nw.String)
+        if isinstance(raw.dtype, (nw.Datetime, nw.Duration)) and raw.dtype.time_unit == "ns":
+            return factorized(as_array(raw.to_numpy(), f"column {name!r}"), name)  # lists would lose nanoseconds
+        values = raw.drop_nulls().unique().to_list()
+        if any(value != value for value in values) or isinstance(raw.dtype, nw.Unknown) or not values:
+            return factorized(as_array(raw.to_numpy(), f"column {name!r}"), name)
+        found = raw.replace_strict(values, list(range(len(values))), return_dtype=nw.Int32)
+        return found.fill_null(-1).to_numpy(), values
+    if raw.dtype.kind in "biu":
+        small = small_codes(raw)
+        if small is not None:
+            return small[0], small[1].tolist()
+    if raw.dtype.kind in "biufmM":
+        names, codes = np.unique(raw, return_inverse=True)
+        return codes, names.tolist() if raw.dtype.kind not in "mM" else list(names)
+    return factorized_objects(raw.tolist(), name)
+
+
+def factorized_objects(values: list[Any], name: Name) -> tuple[NDArray[Any], list[Any]]:
+    # Two passes in C, of a dict's methods: 0.1 us a row, where a sort of the texts takes 1 us.
+    try:
+        found = dict.fromkeys(values)
+    except TypeError as error:
+        raise TypeError(f"column {name!r} holds values that cannot be told apart: {error}") from error
+    index = {value: i for i, value in enumerate(found)}
+    return np.fromiter(map(index.__getitem__, values), np.int64, len(values)), list(index)
+
+
+def sorted_codes(codes: NDArray[Any], values: list[Any]) -> tuple[list[Any], NDArray[np.int32]]:
+    """The values in an order that does not depend on that of the rows, missing ones first, and codes to match."""
+    nothing = [i for i, value in enumerate(values) if is_nothing(value)]
+    has_missing = bool(nothing) or bool(np.any(codes < 0))
+    something = [i for i in range(len(values)) if i not in set(nothing)] if nothing else list(range(len(values)))
+    try:
+        something.sort(key=values.__getitem__)
+    except TypeError:  # of several types
+        something.sort(key=lambda i: (type(values[i]).__name__, repr(values[i])))
+    rank = np.zeros(len(values) + 1, dtype=np.int32)  # the last is for code -1
+    rank[something] = np.arange(has_missing, has_missing + len(something), dtype=np.int32)
+    return [None] * has_missing + [values[i] for i in something], rank[codes]
+
+
+def small_codes(array: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]] | None:
+    """Codes and values of small integers: a look-up table instead of a sort, 4 ms instead of 9 for a million rows."""
+    if len(array) == 0:
+        return None
+    low, high = int(array.min()), int(array.max())
+    if high - low >= max(1024, len(array) // 4):
+        return None
+    unsigned = array.dtype.kind == "u"
+    offset = (array - array.dtype.type(low)).astype(np.int64) if unsigned else array.astype(np.int64) - low
+    present = np.bincount(offset, minlength=high - low + 1) > 0
+    codes = (np.cumsum(present, dtype=np.int32) - 1).astype(np.int32)[offset]
+    return codes, np.array([low + int(i) for i in np.flatnonzero(present)], dtype=array.dtype)
+
+
+def count_rows(codes: NDArray[Any], weights: NDArray[np.int64] | None, n_codes: int) -> NDArray[np.int64]:
+    """Rows of each code, each counted as often as its weight says; exact, as weights sum to less than 2^53."""
+    return np.rint(np.bincount(codes, weights, n_codes)).astype(np.int64)

@@ -1,0 +1,493 @@
+"""The discretizer as scikit-learn and its users meet it: in pipelines, in searches, on every kind of frame."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from numba.core import event
+from scipy.sparse import csr_array, issparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import gridmodl
+from gridmodl import GridDiscretizer, get_criterion, optimize_each
+
+ENCODINGS = ("ordinal", "onehot", "log-odds")
+
+
+class OfNumbers(GridDiscretizer):
+    """Scikit-learn rounds the data of its checks for estimators that take categories; here it does not."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = False
+        return tags
+
+
+@parametrize_with_checks(
+    [
+        *(kind(encode=encode) for kind in (GridDiscretizer, OfNumbers) for encode in ENCODINGS),
+        GridDiscretizer(encode="onehot", sparse_output=True),
+    ]
+)
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def make_data(n: int = 240, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=n)
+    y = np.where(size + 0.5 * rng.normal(size=n) > 0, "yes", "no")
+    colour = np.array(["red", "green", "blue", "black"])[np.digitize(size, [-1, 0, 1])].astype(object)
+    colour[::7] = None
+    data = pd.DataFrame(
+        {
+            "size": size,
+            "colour": colour,
+            "category": pd.Categorical(colour),
+            "date": pd.Timestamp("2020-01-01") + pd.to_timedelta(np.round(100 * size), unit="D"),
+            "lasts": pd.to_timedelta(np.round(100 * size), unit="h"),
+            "flag": size > 0.3,
+            "whole": pd.array(np.round(10 * size).astype(int), dtype="Int64"),
+            "same": 1.0,
+            "nothing": np.nan,
+        }
+    )
+    data.loc[::9, "date"] = pd.NaT
+    data.loc[::11, "whole"] = pd.NA
+    data.loc[::5, "size"] = np.nan
+    return data, y
+
+
+DATA, Y = make_data()
+FRAMES = {"pandas": DATA, "polars": pl.from_pandas(DATA), "pyarrow": pl.from_pandas(DATA).to_arrow()}
+THREE = np.digitize(DATA["size"].fillna(0.0), [-0.5, 0.5])
+
+
+# What comes out
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_ordinal_is_the_part_of_each_model(library: str) -> None:
+    frame = FRAMES[library]
+    discretizer = GridDiscretizer().fit(frame, Y)
+    parts = discretizer.transform(frame)
+    assert parts.dtype == np.int64
+    assert list(discretizer.models_) == list(DATA.columns) == discretizer.feature_names_in_.tolist()
+    assert discretizer.n_features_in_ == DATA.shape[1]
+    assert discretizer.classes_.tolist() == ["no", "yes"]
+    models = optimize_each(frame, Y)
+    for i, name in enumerate(DATA.columns):
+        np.testing.assert_array_equal(parts[:, i], models[name].transform(frame[name]))
+        assert discretizer.models_[name].cost == models[name].cost
+    assert type(discretizer.models_["size"].table()).__module__.split(".")[0] == library
+    np.testing.assert_array_equal(parts, GridDiscretizer().fit_transform(DATA, Y))
+
+
+@pytest.mark.parametrize("library", FRAMES)
+@pytest.mark.parametrize("y", [Y, THREE], ids=["two classes", "three classes"])
+def test_onehot_marks_the_part(library: str, y: Any) -> None:
+    frame = FRAMES[library]
+    discretizer = GridDiscretizer(encode="onehot").fit(frame, y)
+    onehot, names = discretizer.transform(frame), discretizer.get_feature_names_out()
+    assert onehot.dtype == np.float64
+    parts, at = GridDiscretizer().fit_transform(frame, y), 0
+    for i, (name, model) in enumerate(discretizer.models_.items()):
+        labels = model.partitions[name].labels
+        block = slice(at, at := at + len(labels))
+        assert names[block].tolist() == [f"{name}={label}" for label in labels]
+        np.testing.assert_array_equal(onehot[:, block], np.arange(len(labels)) == parts[:, [i]])
+    assert onehot.shape[1] == len(names) == at
+    sparse = clone(discretizer).set_params(sparse_output=True).fit_transform(frame, y)
+    assert issparse(sparse)
+    np.testing.assert_array_equal(sparse.toarray(), onehot)
+
+
+def log_odds_by_hand(of_class: Any, others: Any, n_class: int, n_others: int) -> float:
+    return math.log((of_class + 0.5) / (others + 0.5)) - math.log((n_class + 0.5) / (n_others + 0.5))
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_log_odds_of_two_classes_by_hand(library: str) -> None:
+    discretizer = GridDiscretizer(encode="log-odds").fit(FRAMES[library], Y)
+    odds, parts = discretizer.transform(FRAMES[library]), GridDiscretizer().fit_transform(DATA, Y)
+    assert discretizer.get_feature_names_out().tolist() == list(DATA.columns)
+    yes = Y == "yes"
+    for i in range(DATA.shape[1]):
+        for part in np.unique(parts[:, i]):
+            inside = parts[:, i] == part
+            by_hand = log_odds_by_hand((inside & yes).sum(), (inside & ~yes).sum(), yes.sum(), (~yes).sum())
+            np.testing.assert_allclose(odds[inside, i], by_hand, rtol=1e-12, atol=1e-15)
+
+
+def test_log_odds_of_three_classes_by_hand() -> None:
+    classes = np.array(["low", "mid", "top"])[THREE]
+    discretizer = GridDiscretizer(encode="log-odds").fit(DATA[["size", "colour"]], classes)
+    odds = discretizer.transform(DATA[["size", "colour"]])
+    names = ["size_low", "size_mid", "size_top", "colour_low", "colour_mid", "colour_top"]
+    assert discretizer.get_feature_names_out().tolist() == names
+    parts = GridDiscretizer().fit_transform(DATA[["size", "colour"]], classes)
+    for i in range(2):
+        for j, name in enumerate(discretizer.classes_):
+            is_class = classes == name
+            for part in np.unique(parts[:, i]):
+                inside = parts[:, i] == part
+                counts = (inside & is_class).sum(), (inside & ~is_class).sum(), is_class.sum(), (~is_class).sum()
+                np.testing.assert_allclose(odds[inside, 3 * i + j], log_odds_by_hand(*counts), rtol=1e-12, atol=1e-15)
+
+
+def test_log_odds_of_pure_parts_are_finite_and_of_empty_ones_0() -> None:
+    X = np.r_[np.zeros(50), np.ones(50), np.full(9, -999.0)][:, None]
+    y = np.r_[np.zeros(50), np.ones(50), np.ones(9)]
+    discretizer = GridDiscretizer(encode="log-odds", special={"x0": [-999, -1]}).fit(X, y)
+    low, high, code, no_rows = discretizer.transform([[0.0], [1.0], [-999.0], [-1.0]])[:, 0]
+    assert -math.inf < low < 0.0 < code < high < math.inf
+    assert no_rows == 0.0
+
+
+@pytest.mark.parametrize("encode", ENCODINGS)
+def test_one_class_says_nothing(encode: str) -> None:
+    out = GridDiscretizer(encode=encode, special={"whole": [0]}).fit(DATA, ["a"] * len(DATA)).transform(DATA)
+    if encode == "log-odds":
+        assert out.shape == DATA.shape
+        assert not out.any()
+    elif encode == "ordinal":
+        assert not np.delete(out, DATA.columns.get_loc("whole"), axis=1).any()
+
+
+def test_constant_and_missing_columns_have_one_part() -> None:
+    X = np.column_stack([np.ones(40), np.full(40, np.nan)])
+    y = np.arange(40) % 2
+    assert not GridDiscretizer().fit_transform(X, y).any()
+    names = GridDiscretizer(encode="onehot").fit(X, y).get_feature_names_out().tolist()
+    assert names == ["x0=]-inf, inf[", "x1=]-inf, inf[ or missing"]
+    np.testing.assert_allclose(GridDiscretizer(encode="log-odds").fit_transform(X, y), 0.0, atol=1e-15)
+
+
+def test_names_out_are_unique() -> None:
+    X = pd.DataFrame({"a": [1, "1"] * 30, "b": [1.0, 2.0] * 30}).astype({"a": object})
+    discretizer = GridDiscretizer(encode="onehot", kinds={"a": "categorical"}).fit(X, [0, 1] * 30)
+    names = discretizer.get_feature_names_out().tolist()
+    assert names == ["a={1}", "a={1} (2)", "b=]-inf, 1.5]", "b=]1.5, inf["]
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0] * 20, "a_b": [1.0, 2.0, 3.0] * 20})
+    names = GridDiscretizer(encode="log-odds").fit(X, ["b_c", "c", "d"] * 20).get_feature_names_out()
+    assert len(set(names)) == 6
+
+
+def test_names_of_columns_without_names() -> None:
+    numbered = DATA[["size", "flag"]].set_axis([7, 8], axis=1)
+    for X in (numbered, numbered.to_numpy()):
+        discretizer = GridDiscretizer(kinds={"x1": "categorical"}).fit(X, Y)
+        assert list(discretizer.models_) == ["x0", "x1"]
+        assert not hasattr(discretizer, "feature_names_in_")
+        assert discretizer.get_feature_names_out(["a", "b"]).tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="input_features"):
+        GridDiscretizer().fit(DATA, Y).get_feature_names_out(["a"] * DATA.shape[1])
+
+
+# Values that `fit` did not see
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_unknown_categories(library: str) -> None:
+    def frame(values: list[Any]) -> Any:
+        data = pl.DataFrame({"colour": values}, schema={"colour": pl.String})
+        return {"pandas": data.to_pandas(), "polars": data, "pyarrow": data.to_arrow()}[library]
+
+    X, y = frame(["red", "blue", "green", "grey"] * 20), ["no", "yes", "yes", "yes"] * 20
+    new = frame(["red", "white", None])
+    fitted = GridDiscretizer().fit(X, y)
+    assert fitted.models_["colour"].partitions["colour"].groups == (("red",), ("blue", "green", "grey"))
+
+    def transformed(encode: str, unknown: Any) -> Any:
+        return GridDiscretizer(encode=encode, unknown=unknown).fit(X, y).transform(new).tolist()
+
+    assert transformed("ordinal", "default") == [[0], [1], [1]]
+    assert transformed("ordinal", -1) == [[0], [-1], [-1]]
+    assert transformed("onehot", "default") == [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
+    assert transformed("onehot", -1) == [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
+    sparse = GridDiscretizer(encode="onehot", sparse_output=True, unknown=-1).fit(X, y).transform(new)
+    assert sparse.toarray().tolist() == transformed("onehot", -1)
+    (red,), (white,), (missing,) = transformed("log-odds", "default")
+    assert red < 0.0 < white == missing
+    assert transformed("log-odds", -1) == [[red], [0.0], [0.0]]
+    for encode in ENCODINGS:
+        with pytest.raises(ValueError, match="'colour' holds 2 values that were not seen"):
+            transformed(encode, "error")
+
+
+def test_new_missing_numbers_go_to_the_lowest_interval() -> None:
+    discretizer = GridDiscretizer(unknown="error").fit([[1.0], [2.0]] * 20, [0, 1] * 20)
+    assert discretizer.transform([[np.nan], [9.0], [-9.0]]).tolist() == [[0], [1], [0]]
+
+
+def test_arrays_of_objects_and_lists_of_rows_keep_the_kind_of_each_column() -> None:
+    rows = [[1, "a", None], [2, "b", "c"], [3, "a", "c"], [4, "b", None]] * 10
+    y = ["no", "yes"] * 20
+    for X in (rows, np.array(rows, dtype=object)):
+        discretizer = GridDiscretizer().fit(X, y)
+        kinds = [model.partitions[name].kind for name, model in discretizer.models_.items()]
+        assert kinds == ["numerical", "categorical", "categorical"]
+        assert discretizer.transform(X)[:, 1].tolist() == [0, 1] * 20
+
+
+def test_masked_entries_are_missing() -> None:
+    X = np.ma.masked_array([[1.0], [2.0], [3.0]] * 20, [[False], [True], [False]] * 20)
+    assert GridDiscretizer().fit_transform(X, [0, 1, 0] * 20)[:3, 0].tolist() == [1, 0, 1]
+
+
+# Weights
+
+
+@pytest.mark.parametrize("encode", ENCODINGS)
+def test_a_weight_is_a_number_of_rows(encode: str) -> None:
+    weights = np.random.default_rng(1).integers(0, 4, len(DATA))
+    repeated = np.repeat(np.arange(len(DATA)), weights)
+    weighted = GridDiscretizer(encode=encode).fit(DATA, Y, sample_weight=weights)
+    several = GridDiscretizer(encode=encode).fit(DATA.iloc[repeated], Y[repeated])
+    np.testing.assert_array_equal(weighted.transform(DATA), several.transform(DATA))
+    for name, model in weighted.models_.items():
+        assert model.cost == pytest.approx(several.models_[name].cost, rel=1e-12)
+        np.testing.assert_array_equal(model.partitions[name].counts, several.models_[name].partitions[name].counts)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.full(len(Y), 0.5), "whole numbers"),
+        (np.zeros(len(Y)), "zero"),
+        (np.ones(3), "3 entries"),
+        (np.ones((len(Y), 1)), "1-D"),
+        ("size", "array-like"),
+        (1, "array-like"),
+    ],
+)
+def test_other_weights_are_refused(weights: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        GridDiscretizer().fit(DATA, Y, sample_weight=weights)
+
+
+def test_sample_weight_is_routed() -> None:
+    weights = np.arange(len(DATA)) % 3
+    with sklearn.config_context(enable_metadata_routing=True):
+        step = GridDiscretizer(encode="log-odds").set_fit_request(sample_weight=True)
+        pipeline = make_pipeline(
+            step, DecisionTreeClassifier(max_depth=3, random_state=0).set_fit_request(sample_weight=False)
+        )
+        pipeline.fit(DATA, Y, sample_weight=weights)
+    assert pipeline[0].models_["size"].n_rows == weights.sum()
+
+
+# In the company of others
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("encode", ENCODINGS)
+def test_set_output(library: str, encode: str) -> None:
+    plain = GridDiscretizer(encode=encode).fit(DATA, Y)
+    out = clone(plain).set_output(transform=library).fit_transform(DATA, Y)
+    assert type(out).__module__.split(".")[0] == library
+    assert list(out.columns) == plain.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(out.to_numpy(), plain.transform(DATA))
+    if library == "pandas":
+        shifted = DATA.set_axis(DATA.index + 5)
+        assert plain.set_output(transform=library).transform(shifted).index.equals(shifted.index)
+
+
+def test_column_transformer_pipeline_and_grid_search() -> None:
+    columns = ColumnTransformer(
+        [
+            ("odds", GridDiscretizer(encode="log-odds"), ["size", "date", "lasts", "nothing"]),
+            ("parts", GridDiscretizer(encode="onehot", sparse_output=True), ["colour", "flag", "same"]),
+        ]
+    )
+    search = GridSearchCV(
+        make_pipeline(columns, DecisionTreeClassifier(max_depth=3, random_state=0)),
+        [
+            {"columntransformer__odds__criterion": ["modl", "gini"]},
+            {
+                "columntransformer__odds__criterion": ["entropy"],
+                "columntransformer__odds__criterion_options": [{"alpha": 0.5}, {"alpha": 0.9}, None],
+            },
+            {"columntransformer__odds__criterion": [get_criterion("entropy", alpha=0.7)]},
+        ],
+        cv=3,
+        error_score="raise",
+    ).fit(DATA, Y)
+    assert search.best_score_ > 0.75
+    assert search.predict(DATA).shape == Y.shape
+    names = search.best_estimator_[0].get_feature_names_out()
+    assert names[0] == "odds__size"
+    assert "GridDiscretizer" in search.best_estimator_._repr_html_()
+
+
+def test_options_of_a_criterion_compile_nothing() -> None:
+    X, y = DATA[["size", "colour"]], Y
+    GridDiscretizer(criterion="entropy").fit(X, y)
+    with event.install_recorder("numba:compile") as compiled:
+        for options in ({"alpha": 0.6}, {"alpha": 1, "beta": 0.5}, {"beta": 1}):
+            model = GridDiscretizer(criterion="entropy", criterion_options=options).fit(X, y).models_["size"]
+            assert model.options.items() >= options.items()
+    assert not compiled.buffer
+
+
+def test_pickle_holds_no_training_data() -> None:
+    X = np.random.default_rng(0).normal(size=(20_000, 1))
+    discretizer = GridDiscretizer(search="merge").fit(X, X[:, 0] > 0)
+    assert len(pickle.dumps(discretizer)) < 20_000
+    assert all(model._source is None for model in discretizer.models_.values())
+    mixed = GridDiscretizer(encode="log-odds").fit(DATA, Y)
+    again = pickle.loads(pickle.dumps(mixed))  # noqa: S301
+    np.testing.assert_array_equal(again.transform(DATA), mixed.transform(DATA))
+    assert again.get_feature_names_out().tolist() == mixed.get_feature_names_out().tolist()
+
+
+def test_processes_of_joblib() -> None:
+    out = joblib.Parallel(n_jobs=2, backend="loky")(
+        joblib.delayed(GridDiscretizer(n_jobs=n_jobs).fit_transform)(DATA, Y) for n_jobs in (None, 2)
+    )
+    np.testing.assert_array_equal(out[0], out[1])
+    np.testing.assert_array_equal(out[0], GridDiscretizer(n_jobs=-1).fit_transform(DATA, Y))
+
+
+def test_clone_and_repr() -> None:
+    discretizer = GridDiscretizer(criterion=get_criterion("entropy", alpha=0.7), kinds={"a": "categorical"})
+    assert clone(discretizer).get_params() == discretizer.get_params()
+    assert repr(GridDiscretizer(encode="onehot")) == "GridDiscretizer(encode='onehot')"
+
+
+def test_arguments_reach_the_search() -> None:
+    discretizer = GridDiscretizer(
+        max_parts=2, min_rows=0.2, monotone="decreasing", search="merge", special={"size": [0.0]}, time_limit=60
+    )
+    partition = discretizer.fit(DATA[["size"]], DATA["flag"]).models_["size"].partitions["size"]
+    assert partition.n_parts <= 2 + 1
+    assert partition.special.tolist() == [0.0]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"encode": "one-hot"}, "encode must be one of 'ordinal'"),
+        ({"unknown": "ignore"}, "unknown must be 'default', -1 or 'error'"),
+        ({"criterion": "best"}, "unknown criterion 'best'"),
+        ({"criterion": "entropy", "criterion_options": {"gamma": 1}}, "no option 'gamma'"),
+        ({"criterion": get_criterion("entropy"), "criterion_options": {"alpha": 1}}, "a criterion that is named"),
+        ({"criterion_options": [0.5]}, "criterion_options must be a dict"),
+        ({"kinds": {"colour": "nominal"}}, "kinds says 'nominal'"),
+        ({"kinds": {"weight": "numerical"}}, "kinds names column 'weight'"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"max_parts": 0}, "max_parts"),
+    ],
+)
+def test_arguments_are_checked_in_fit(arguments: dict[str, Any], message: str) -> None:
+    discretizer = GridDiscretizer(**arguments)
+    with pytest.raises((ValueError, TypeError), match=message):
+        discretizer.fit(DATA, Y)
+    with pytest.raises(NotFittedError):
+        discretizer.transform(DATA)
+
+
+def test_a_column_that_cannot_be_partitioned_is_named() -> None:
+    with pytest.raises(TypeError, match="column 'lists'"):
+        GridDiscretizer().fit(FRAMES["polars"].with_columns(lists=pl.lit([1, 2])), Y)
+    with pytest.raises(TypeError, match=r"column 'things'.*dict"):
+        GridDiscretizer().fit(DATA.assign(things=[{"a": 1}] * len(DATA)), Y)
+    with pytest.raises(ValueError, match=r"column 'size'.*two classes"):
+        GridDiscretizer(monotone="auto").fit(DATA, THREE)
+    fitted = GridDiscretizer().fit(DATA, Y)
+    with pytest.raises(TypeError, match="column 'size'"):
+        fitted.transform(DATA.assign(size="large"))
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_columns_must_be_those_of_fit(library: str) -> None:
+    frame = FRAMES[library]
+    fitted = GridDiscretizer().fit(frame, Y)
+    columns = list(DATA.columns)
+    select = frame.__getitem__ if library == "pandas" else frame.select
+    with pytest.raises(ValueError, match="same order"):
+        fitted.transform(select(columns[::-1]))
+    with pytest.raises(ValueError, match="seen at fit time, yet now missing"):
+        fitted.transform(select(columns[1:]))
+    with pytest.raises(ValueError, match="0 rows"):
+        fitted.transform(frame[:0])
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        by_position = fitted.transform(DATA.astype(object).to_numpy())
+    np.testing.assert_array_equal(by_position[:, 1], fitted.transform(frame)[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (DATA, None, "requires y"),
+        (DATA, Y[:-1], "inconsistent numbers of samples"),
+        (DATA, DATA["size"].fillna(0.0), "continuous"),
+        (DATA, np.where(DATA["flag"], 1.0, np.nan), "have no class"),
+        (DATA, np.where(DATA["flag"], "a", None), "have no class"),
+        (DATA, "flag", "1d array"),
+        (DATA["size"], Y, "2"),
+        (DATA[[]], Y, "0 columns"),
+        (pd.concat([DATA, DATA], axis=1), Y, "unique"),
+        (csr_array(np.eye(4)), [0, 1, 0, 1], "[Ss]parse"),
+        (np.eye(4) * 1j, [0, 1, 0, 1], "[Cc]omplex"),
+    ],
+)
+def test_other_data_is_refused(X: Any, y: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        GridDiscretizer().fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:Resolving the schema")
+def test_lazy_frames_are_refused() -> None:
+    with pytest.raises(TypeError, match="lazy; collect it first"):
+        GridDiscretizer().fit(FRAMES["polars"].lazy(), Y)
+
+
+def test_interruption_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    from gridmodl.estimators import discretizer as module
+
+    def interrupted(*args: Any, **kwargs: Any) -> Any:
+        models = optimize_each(*args, **kwargs)
+        models._models = {name: replace(model, stopped="interrupted") for name, model in models.items()}
+        return models
+
+    monkeypatch.setattr(module, "optimize_each", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        GridDiscretizer().fit(DATA, Y)
+
+
+def test_importing_gridmodl_does_not_import_scikit_learn() -> None:
+    program = (
+        "import sys, gridmodl; gridmodl.optimize; assert 'sklearn' not in sys.modules\n"
+        "assert 'GridDiscretizer' in dir(gridmodl)\n"
+        "from gridmodl import *\n"
+        "assert 'sklearn' not in sys.modules\n"
+        "sys.modules['sklearn'] = None\n"
+        "for name in ('GridDiscretizer', 'estimators'):\n"
+        "    try: getattr(gridmodl, name)\n"
+        "    except ImportError as error: assert 'pip install gridmodl[sklearn]' in str(error)\n"
+        "    else: raise AssertionError\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert gridmodl.estimators.GridDiscretizer is GridDiscretizer

@@ -1,0 +1,740 @@
+"""Models as JSON: what comes back is what was written, and what no gridmodl wrote is refused with a reason."""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+import functools
+import json
+import math
+import os
+import pickle
+import subprocess
+import sys
+import zoneinfo
+from dataclasses import fields, replace
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gridmodl
+from gridmodl import Model, Partition
+from gridmodl.modelfile import ModelFileError, arrays, files, read_model, write_model
+from gridmodl.modelfile.arrays import read_array, write_array
+from gridmodl.modelfile.text import parse_json
+from gridmodl.modelfile.values import TAGS, read_value, write_value
+
+PARIS = zoneinfo.ZoneInfo("Europe/Paris")
+
+
+def numerical(name="x", bounds=(1.5, 2.5), special=(), missing=None, counts=None, **facts):
+    bounds, special = np.asarray(bounds), np.asarray(special, dtype=None if len(special) else float)
+    n_parts = len(bounds) + 1 + len(special)
+    counts = np.ones((n_parts, 2), dtype=np.int64) if counts is None else np.array(counts, dtype=np.int64)
+    return Partition(name, "numerical", counts, bounds=bounds, special=special, missing=missing, **facts)
+
+
+def categorical(name="c", groups=(("a", None), ("b",), ("c",)), **facts):
+    facts = {"missing": next((i for i, group in enumerate(groups) if None in group), None), "default": 0} | facts
+    counts = np.ones((len(groups), 2), dtype=np.int64)
+    return Partition(name, "categorical", counts, groups=tuple(map(tuple, groups)), **facts)
+
+
+def model_of(*partitions, classes=("no", "yes"), **facts):
+    facts = {"cost": 2.0, "null_cost": 4.0, "proven": True, "search": "exact", "elapsed": 0.5} | facts
+    return Model(
+        criterion="modl",
+        problem="classes",
+        n_rows=int(partitions[0].counts.sum()),
+        classes=classes if isinstance(classes, np.ndarray) else np.array(classes),
+        partitions={partition.name: partition for partition in partitions},
+        **facts,
+    )
+
+
+def assert_same(left, right):
+    """Equal to the bit and to the type."""
+    if isinstance(left, np.ndarray):
+        assert isinstance(right, np.ndarray)
+        assert (left.dtype, left.shape) == (right.dtype, right.shape)
+        if left.dtype.kind != "O":
+            assert left.tobytes() == right.tobytes()
+            return
+        left, right = left.tolist(), right.tolist()
+    assert type(left) is type(right)
+    if isinstance(left, (tuple, list)):
+        assert len(left) == len(right)
+        for one, other in zip(left, right, strict=True):
+            assert_same(one, other)
+    elif isinstance(left, (Model, Partition)):
+        for field in fields(left):
+            if field.name != "_source":
+                assert_same(getattr(left, field.name), getattr(right, field.name))
+    elif isinstance(left, dict):
+        assert_same(list(left.items()), list(right.items()))
+    elif isinstance(left, float) and math.isnan(left):
+        assert math.isnan(right)
+    else:
+        assert left == right
+        assert hash(left) == hash(right)
+        if type(left) is dt.datetime:  # its fold is kept where it means something
+            assert (left.isoformat(), left.tzinfo) == (right.isoformat(), right.tzinfo)
+        else:
+            assert repr(left) == repr(right)  # tells -0.0 from 0.0
+
+
+def back(model):
+    text = write_model(model)
+    again = read_model(text)
+    assert again._source is None
+    assert_same(model, again)
+    assert write_model(again) == text
+    return again
+
+
+# Values and arrays.
+
+texts = st.text(st.characters(exclude_categories=())) | st.sampled_from(["\ud800", "\ud83d\ude00", "\udc00x", "\0", ""])
+moments = st.datetimes(timezones=st.none() | st.sampled_from([dt.UTC, dt.timezone(dt.timedelta(minutes=-90)), PARIS]))
+values = st.one_of(
+    st.none(), st.booleans(), texts, st.integers(), st.floats(allow_nan=False), st.binary(), st.dates(),
+    moments, st.timedeltas(), st.decimals(allow_nan=False), st.sampled_from([2**63, 2**64, -(10**4000), 10**19]),
+)  # fmt: skip
+
+
+@given(st.recursive(values, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=5))
+def test_any_value_comes_back(value):
+    text = json.dumps(write_value(value, "here"), allow_nan=False, ensure_ascii=False)
+    text.encode("utf-8")
+    assert_same(value, read_value(parse_json(text), "here"))
+
+
+NUMPY = ["bool", "int8", "uint64", "int64", "float16", "float32", "float64", ">f8", ">i4", ">M8[s]", "M8[D]", "M8[W]"]
+TIMES = [f"{kind}8[{unit}]" for kind in "Mm" for unit in ("Y", "M", "h", "m", "s", "25s", "ms", "us", "ns", "ps", "as")]
+
+
+@pytest.mark.parametrize("dtype", [*NUMPY, *TIMES])
+@settings(max_examples=15)
+@given(data=st.data())
+def test_any_array_comes_back(dtype, data):
+    dtype = np.dtype(dtype)
+    raw = np.frombuffer(data.draw(st.binary(min_size=32, max_size=32)), dtype=np.uint8)
+    array = (raw % 2).astype(bool) if dtype.kind == "b" else raw.view(dtype)
+    array = array[array == array]
+    again = read_array(json.loads(json.dumps(write_array(array, "a"))), "a")
+    assert_same(array, again)
+    for scalar in array:
+        assert_same(scalar, read_value(json.loads(json.dumps(write_value(scalar, "a"))), "a"))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array(["no", "yes", "longest"]), np.array([b"no", b"\xff\0y"]), np.array(["é\ud800", "日本"]),
+        np.array(["a", "b"], dtype="<U70"), np.array(["a", "b"], dtype=">U3"), np.array([], dtype="M8[ns]"),
+        np.array(["b", "a"], dtype=object), np.array([b"b", b"a"], dtype=object), np.array([], dtype=object),
+        np.array([1, 2**70], dtype=object), np.array([dt.date(2020, 1, 1)], dtype=object), np.array([-np.inf, -0.0]),
+        np.array(["1969-12-31T23:59:59.999999999", "2020-01-01"], dtype="M8[ns]"),
+    ],
+)  # fmt: skip
+def test_arrays_come_back(array):
+    assert_same(array, read_array(json.loads(json.dumps(write_array(array, "a"))), "a"))
+
+
+def test_an_object_array_of_tuples_stays_one_dimensional():
+    array = np.empty(2, dtype=object)
+    array[:] = [(1, "a"), (2, "b")]
+    assert_same(array, read_array(write_array(array, "a"), "a"))
+
+
+@pytest.mark.parametrize("fold", [0, 1])
+@pytest.mark.parametrize("make", [dt.datetime, pd.Timestamp])
+def test_the_hour_that_a_clock_repeats_is_found_again(make, fold):
+    value = make(2020, 10, 25, 2, 30, tzinfo=PARIS, fold=fold)
+    assert_same(value, read_value(write_value(value, "v"), "v"))
+    assert {read_value(write_value(value, "v"), "v"): 1}[value] == 1
+
+
+def test_a_zone_that_is_unknown_here_keeps_the_instant():
+    value = read_value({"datetime": ["2020-06-01T12:00:00+02:00", "Mars/Olympus"]}, "v")
+    assert value == dt.datetime(2020, 6, 1, 12, tzinfo=PARIS)
+    assert value.utcoffset() == dt.timedelta(hours=2)
+    value = read_value({"datetime": ["2020-06-01T12:00:00+07:00", "Europe/Paris"]}, "v")  # the rules have changed
+    assert value.utcoffset() == dt.timedelta(hours=7)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Paris", dt.timezone(dt.timedelta(minutes=-90))])
+def test_values_of_pandas_come_back(unit, zone):
+    for value in (pd.Timestamp("2020-03-04 05:06:07", tz=zone), pd.Timedelta(-5, "s")):
+        value = value.as_unit(unit)
+        again = read_value(write_value(value, "v"), "v")
+        assert_same(value, again)
+        assert again.unit == unit
+    for value in (pd.Timestamp(10**18 + 1, tz=zone), pd.Timedelta(1, "ns")):
+        assert_same(value, read_value(write_value(value, "v"), "v"))
+
+
+def test_without_pandas_its_values_are_python_s_own_or_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for value in (pd.Timestamp(2020, 1, 2, 3), pd.Timestamp(2020, 1, 2, tz="Europe/Paris"), pd.Timedelta(5, "s")):
+        again = read_value(write_value(value, "v"), "v")
+        assert type(again).__module__ == "datetime"
+        assert again == value
+        assert hash(again) == hash(value)
+    for value in (pd.Timestamp(10**18 + 1), pd.Timedelta(1, "ns")):
+        with pytest.raises(ModelFileError, match=r"v: is .* install pandas"):
+            read_value(write_value(value, "v"), "v")
+
+
+def test_a_text_of_an_enum_comes_back_as_text():
+    class Colour(str, enum.Enum):  # noqa: UP042  its str() is not its value
+        RED = "red"
+
+    assert_same("red", read_value(write_value(Colour.RED, "v"), "v"))
+
+
+@pytest.mark.parametrize("value", [1j, object(), [1], frozenset(), pd.Period("2020"), np.longdouble(1), np.str_("a\0")])
+def test_a_value_that_cannot_be_written_is_named(value):
+    with pytest.raises(TypeError, match=r"^partitions\[0\]\.groups\[1\]\[0\] is "):
+        write_value(value, "partitions[0].groups[1][0]")
+
+
+def test_an_integer_beyond_the_digits_that_python_shows_comes_back():
+    value = 10**5000
+    assert read_value(write_value(value, "v"), "v") == value
+    with pytest.raises(ModelFileError, match="second time, such as a long int"):
+        write_model(model_of(categorical(groups=(("a",), (value,), (value,)))))
+
+
+# Models.
+
+
+@st.composite
+def models(draw):
+    names = draw(
+        st.lists(values, min_size=1, max_size=3, unique_by=lambda v: (type(v), v)).filter(
+            lambda v: len(set(v)) == len(v)
+        )
+    )
+    n_classes = draw(st.integers(1, 3))
+    classes = np.array(draw(st.lists(st.text("abcé", max_size=3), min_size=n_classes, max_size=n_classes, unique=True)))
+    n_parts = draw(st.integers(1, 4))
+    counts = np.array(draw(st.lists(st.lists(st.integers(0, 2**50), min_size=n_classes, max_size=n_classes),
+                                    min_size=n_parts, max_size=n_parts)), dtype=np.int64)  # fmt: skip
+    counts[0, 0] += 1
+    partitions = {}
+    for name in names:
+        if draw(st.booleans()):
+            members = draw(st.lists(values, min_size=n_parts, max_size=8).filter(lambda v: len(set(v)) == len(v)))
+            groups = tuple(tuple(members[i::n_parts]) for i in range(n_parts))
+            missing = next((i for i, group in enumerate(groups) if None in group), None)
+            partitions[name] = Partition(
+                name, "categorical", counts, groups=groups, missing=missing, default=draw(st.integers(0, n_parts - 1))
+            )
+        else:
+            is_apart = n_parts > 1 and draw(st.booleans())
+            n_special = draw(st.integers(0, n_parts - 1 - is_apart))
+            numbers = draw(st.sampled_from([
+                st.floats(allow_nan=False), st.floats(allow_nan=False, width=32).map(np.float32),
+                st.integers(-(2**63), 2**63 - 1), st.integers(0, 2**64 - 1).map(np.uint64),
+                st.integers(-(2**62), 2**62).map(lambda i: np.datetime64(i, "us")),
+                st.integers(-(2**62), 2**62).map(lambda i: np.timedelta64(i, "ns")),
+            ]))  # fmt: skip
+            n_numbers = n_parts - 1 - is_apart
+            drawn = draw(st.lists(numbers, min_size=n_numbers + 1, max_size=n_numbers + 1, unique=True))
+            array = np.array(drawn)[:-1]
+            missing = 0 if is_apart or draw(st.booleans()) else None
+            partitions[name] = Partition(
+                name, "numerical", counts, bounds=np.sort(array[n_special:]), special=array[:n_special],
+                missing=missing, is_utc=array.dtype.kind == "M" and draw(st.booleans()),
+            )  # fmt: skip
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    option = st.booleans() | st.integers() | st.floats()
+    return Model(
+        cost=draw(finite), null_cost=draw(finite), criterion=draw(texts.filter(bool)), problem="grid",
+        n_rows=sum(counts.ravel().tolist()), classes=classes, partitions=partitions, proven=draw(st.booleans()),
+        search=draw(texts.filter(bool)), elapsed=draw(st.floats(0, 1e300)), stopped=draw(st.none() | texts),
+        options=draw(st.dictionaries(st.sampled_from(["alpha", "é", "c"]), option)),
+        delta=draw(st.none() | finite), frame=draw(st.sampled_from(["arrays", "pandas", "polars"])),
+    )  # fmt: skip
+
+
+@settings(max_examples=80, deadline=None)
+@given(models())
+def test_any_model_comes_back(model):
+    back(model)
+
+
+def test_an_option_may_be_infinite_and_keeps_its_type():
+    options = {"a": math.inf, "b": math.nan, "c": 1, "d": 1.0, "e": True, "f": -0.0, "g": 2**80}
+    assert_same(options, dict(back(model_of(numerical(), options=options)).options))
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    frame = pd.DataFrame({
+        "x": x,
+        'odd "name"\n': x.astype("f4"),
+        0: np.round(x * 10).astype(int),
+        ("a", 1): x > 0.3,
+        "large": np.round(x * 1000).astype(np.int64) + 2**60,
+        "date": pd.Timestamp("2020-01-01") + pd.to_timedelta(np.round(x * 100), unit="D"),
+        "zoned": (pd.Timestamp("2020-01-01") + pd.to_timedelta(np.round(x * 100), unit="h")).tz_localize("UTC"),
+        "duration": pd.to_timedelta(np.round(x * 1e6), unit="us"),
+        "colour": np.array(["red", "green", "blue", "black"])[np.digitize(x, [-1, 0, 1])],
+        "moment": np.array([1, 10**18 + 1, 5 * 10**17]).astype("M8[ns]")[np.digitize(x, [-1, 0])],
+        "y": np.where(x + rng.normal(size=300) > 0, "yes", "no"),
+    })  # fmt: skip
+    frame.loc[::7, "colour"] = None
+    frame.loc[::9, "date"] = pd.NaT
+    frame.loc[::5, "x"] = np.nan
+    return frame
+
+
+def test_models_of_every_kind_of_column_come_back(frame):
+    found = gridmodl.optimize_each(frame, "y", kinds={"moment": "categorical"}, n_jobs=1)
+    assert set(found) == set(frame.columns) - {"y"}
+    for name, model in found.items():
+        again = back(model)
+        assert np.array_equal(again.transform(frame), model.transform(frame))
+        assert np.array_equal(again.transform(frame[[name]][::-1]), model.transform(frame)[::-1])
+        assert again.summary() == model.summary()
+        pd.testing.assert_frame_equal(again.table(), model.table())
+        parts = np.bincount(again.transform(frame).ravel(), minlength=again.partitions[name].n_parts)
+        assert parts.tolist() == again.partitions[name].counts.sum(axis=1).tolist()
+
+
+def test_a_model_of_polars_comes_back(frame):
+    data = pl.DataFrame(
+        {
+            "d": frame["date"].to_numpy(),
+            "c": frame["colour"].astype(object).where(frame["colour"].notna(), None).to_list(),
+            "y": frame["y"].to_list(),
+        }
+    )
+    for model in gridmodl.optimize_each(data, "y", n_jobs=1).values():
+        assert np.array_equal(back(model).transform(data), model.transform(data))
+
+
+def test_a_name_with_half_a_surrogate_pair_comes_back(frame):
+    name = "odd \ud800"
+    model = gridmodl.optimize({name: frame["x"].to_numpy()}, frame["y"])
+    assert list(back(model).partitions) == [name]
+    write_model(model).encode("utf-8")
+
+
+def test_special_codes_and_edited_models_come_back(frame):
+    x = np.where(np.arange(300) % 10 == 0, -999.0, frame["x"])
+    model = gridmodl.optimize({"x": x}, frame["y"], special={"x": [-999, -1]})
+    assert len(model.partitions["x"].special) == 2
+    assert np.array_equal(back(model).transform({"x": x}), model.transform({"x": x}))
+    edited = model.edit("x", bounds=[0.25])
+    assert isinstance(edited.delta, float)
+    back(edited)
+
+
+def test_a_model_from_a_file_cannot_be_edited_and_says_why(frame):
+    again = back(gridmodl.optimize(frame[["colour", "y"]], "y"))
+    with pytest.raises(ValueError, match=r"without its data.*Model\.from_partitions"):
+        again.edit("colour", groups=[["red", "green", "blue", "black", None]])
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        [0, 1], np.array([0, 255], "u1"), [False, True], [0.0, 1.0], np.array(["a", "b"], "<U7"),
+        np.array([b"a", b"b"]),
+        np.array(["a", "b"], dtype=object), np.array([b"a", b"b"], dtype=object), np.array([1, 2**70], dtype=object),
+        pd.Series(["a", "b"]), pd.Series(["a", "b"], dtype="category"), pd.Series([1, 2], dtype="Int64"),
+    ],
+)  # fmt: skip
+def test_classes_of_any_type_come_back(target):
+    rows = np.repeat([0, 1], 8)
+    target = target.iloc[rows] if isinstance(target, pd.Series) else np.asarray(target)[rows]
+    back(gridmodl.optimize(np.arange(16.0), target))
+
+
+# Text and files.
+
+
+def test_the_text_is_strict_readable_json():
+    model = model_of(numerical(bounds=[-np.inf, 0.1]), categorical(groups=(("é", 1), ("b" * 90, "d"), (None,))))
+    text = write_model(model)
+    record = json.loads(text, parse_constant=pytest.fail)
+    assert (record["format"], record["version"], record["gridmodl"]) == ("gridmodl model", 1, gridmodl.__version__)
+    assert list(record)[:3] == ["format", "version", "gridmodl"]
+    lines = [line.strip() for line in text.splitlines()]
+    assert '"bounds": {"dtype": "float64", "values": [{"float": "-inf"}, 0.1]},' in lines
+    assert '"counts": [[1, 1], [1, 1], [1, 1]]' in lines
+    assert '["é", 1],' in lines
+    assert text.endswith("}\n")
+
+
+def test_numbers_that_another_program_shortened_are_read():
+    text = write_model(model_of(numerical(bounds=[1.0, 2.0]))).replace(".0", "")
+    assert read_model(text).partitions["x"].bounds.dtype == np.float64
+    assert_same(read_model(text).cost, 2.0)
+
+
+def test_files(tmp_path):
+    model = model_of(numerical())
+    path = tmp_path / "model.json"
+    text = model.to_json(path)
+    assert path.read_bytes() == text.encode()
+    for source in (text, text.encode(), path, b"\xef\xbb\xbf" + text.encode()):
+        assert_same(model, Model.from_json(source))
+    old = os.umask(0)
+    os.umask(old)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~old
+    model_of(numerical(), cost=3.0).to_json(str(path))
+    assert read_model(path).cost == 3.0
+    assert os.listdir(tmp_path) == ["model.json"]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "model.json"
+    text = write_model(model_of(numerical()), path)
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_model(model_of(numerical(), cost=3.0), path)
+    assert path.read_text() == text
+    assert os.listdir(tmp_path) == ["model.json"]
+
+
+def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", Path(os.devnull)):
+        with pytest.raises(ModelFileError, match="no file"):
+            read_model(path)
+        with pytest.raises(ModelFileError, match="no file"):
+            write_model(model_of(numerical()), path)
+    with pytest.raises(FileNotFoundError):
+        read_model(tmp_path / "absent.json")
+    with pytest.raises(FileNotFoundError):
+        write_model(model_of(numerical()), tmp_path / "absent" / "model.json")
+
+
+def test_huge_sources_are_refused(tmp_path):
+    path = tmp_path / "huge.json"
+    with path.open("wb") as file:
+        file.truncate(2**30 + 1)  # takes no room on the disk
+    with pytest.raises(ModelFileError, match="is of 1073741825 bytes"):
+        read_model(path)
+
+
+def test_huge_texts_are_refused(monkeypatch):
+    monkeypatch.setattr(files, "MAX_BYTES", 100)
+    text = write_model(model_of(numerical()))
+    for source in (text, text.encode()):
+        with pytest.raises(ModelFileError, match="of more than 100"):
+            read_model(source)
+
+
+@pytest.mark.parametrize("source", [None, 3, ["{}"], bytearray(b"{}")])
+def test_a_source_of_another_type_is_a_type_error(source):
+    with pytest.raises(TypeError, match=r"source must be a str, bytes or pathlib\.Path"):
+        read_model(source)
+
+
+# What is no model.
+
+GOOD = write_model(model_of(numerical(special=[-999.0]), classes=["no", "yes"]))
+TEXTS = {
+    "": "pathlib.Path",
+    "model.json": "pathlib.Path",
+    "[]": "pathlib.Path",
+    "null": "pathlib.Path",
+    "{": "no JSON: .*line 1 column 2",
+    GOOD[:-3]: "no JSON",
+    GOOD + "{}": "no JSON: Extra data",
+    "{}": "no gridmodl model",
+    '{"format": "another"}': "no gridmodl model",
+    '{"a":' * 100_000: "nested too deeply",
+    '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}": "nested too deeply",
+    '{"a": 1, "a": 2}': "key 'a' twice",
+    GOOD.replace('"cost": 2.0', '"cost": NaN'): "holds NaN",
+    GOOD.replace('"cost": 2.0', '"cost": -Infinity'): "holds -Infinity",
+    GOOD.replace('"cost": 2.0', '"cost": 1e999'): "'1e999', too large",
+    GOOD.replace('"n_rows": 8', '"n_rows": 1' + "0" * 1_000_000): "integer of 1000001 digits",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), TEXTS.items(), ids=range(len(TEXTS)))
+def test_text_that_is_no_model(text, message):
+    with pytest.raises(ModelFileError, match=message):
+        read_model(text)
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    (tmp_path / "empty.json").touch()
+    for source, message in (
+        (b"\xff{", "not UTF-8"),
+        (b"", "no JSON"),
+        (tmp_path / "empty.json", "no JSON"),
+        (b"[]", "no gridmodl"),
+    ):
+        with pytest.raises(ModelFileError, match=message):
+            read_model(source)
+
+
+@functools.cache
+def base_text():
+    one = numerical(bounds=[1.5, 2.5], special=[-999.0], counts=[[3, 1], [2, 2], [1, 3], [0, 2]])
+    two = replace(categorical(), counts=np.array([[3, 1], [2, 2], [1, 5]]))
+    return write_model(model_of(one, two, options={"alpha": 0.5}))
+
+
+X, C = ("partitions", 0), ("partitions", 1)
+GONE = object()
+MUTATIONS = [
+    (("version",), 2, "version: is 2; this gridmodl, .*, reads version 1; a newer gridmodl is needed"),
+    (("version",), 0, "version: is 0; .* reads version 1$"),
+    (("version",), True, "version: is True"),
+    (("version",), 1.0, "version: is 1.0"),
+    (("version",), GONE, "version: is None"),
+    (("version",), [1], r"version: is \[1\]"),
+    (("gridmodl",), 3, "gridmodl: must be a text"),
+    (("cost",), GONE, "lacks the field 'cost'"),
+    (("extra",), 1, "unknown field 'extra'"),
+    (("cost",), "2.0", "cost: must be a float, got '2.0'"),
+    (("cost",), True, "cost: must be a float, got True"),
+    (("cost",), None, "cost: must be a float"),
+    (("cost",), 2**53 + 1, "cost: must be a float"),
+    (("cost",), {"int": hex(2**2000)}, "cost: must be a float"),
+    (("cost",), {"float": "inf"}, "cost: must be finite"),
+    (("null_cost",), {"float": "nan"}, "null_cost: must be finite"),
+    (("delta",), {"float": "-inf"}, "delta: must be finite"),
+    (("elapsed",), -1.0, "elapsed: must not be negative"),
+    (("n_rows",), True, "n_rows: must be an integer"),
+    (("n_rows",), 16.0, "n_rows: must be an integer"),
+    (("n_rows",), 0, "n_rows: must be an integer from 1"),
+    (("n_rows",), 2**63, "n_rows: must be an integer"),
+    (("n_rows",), 15, "counts: must sum to n_rows, 15, .* 14"),
+    (("proven",), 1, "proven: must be true or false"),
+    (("criterion",), "", "criterion: must not be empty"),
+    (("criterion",), 3, "criterion: must be a text"),
+    (("search",), "", "search: must not be empty"),
+    (("stopped",), 3, "stopped: must be a text"),
+    (("problem",), "riddle", "problem: must be one of classes, .*'riddle'"),
+    (("problem",), ["classes"], "problem: must be a value"),
+    (("frame",), "os", "frame: must be one of arrays"),
+    (("options",), [], "options: must be an object"),
+    (("options", "alpha"), "x", "options.alpha: must be a number"),
+    (("options", "alpha"), None, "options.alpha: must be a number"),
+    (("options", "a b"), 1, "options: has the name 'a b'"),
+    (("classes",), ["no", "yes"], "classes: must be an object"),
+    (("classes", "values"), ["no", "no"], "classes: must be a list without repeats"),
+    (("classes", "values"), ["no", 1], r"classes.values\[1\]: must be of <U3, got 1"),
+    (("classes", "values"), ["no", "longer"], "classes.values: holds a value that <U3 cannot"),
+    (("classes", "values"), ["no", "a\0"], "classes.values: holds a value that <U3 cannot"),
+    (("classes", "values"), ["no"], r"partitions\[0\].counts: must have 1 columns"),
+    (("classes", "values"), "no", "classes.values: must be a list"),
+    (("classes", "dtype"), "O", "classes.dtype: names no type that gridmodl knows: 'O'"),
+    (("classes", "dtype"), "U99999999", "classes.dtype: names no type"),
+    (("classes", "dtype"), "U9999999", None),
+    (("classes", "dtype"), "f8,f8", "classes.dtype: names no type"),
+    (("classes", "dtype"), ["a", "b"], "classes.dtype: names no type"),
+    (("classes",), {"dtype": "object", "values": [None, "a"]}, "classes: must not hold missing"),
+    (("classes",), {"dtype": "uint8", "values": [0, 256]}, "classes.values: holds a value beyond uint8"),
+    (("classes",), {"dtype": "int64", "values": [0, True]}, r"classes.values\[1\]: must be of int64, got True"),
+    (("classes",), {"dtype": "bool", "values": [0, 1]}, r"classes.values\[0\]: must be of bool, got 0"),
+    (("classes",), {"dtype": "float16", "values": [0.0, 1e300]}, "classes.values: holds a value that float16 cannot"),
+    (("partitions",), [], "partitions: must not be empty"),
+    (("partitions",), {}, "partitions: must be a list"),
+    (("partitions", 0), 3, r"partitions\[0\]: must be an object"),
+    ((*X, "kind"), "ordinal", r"partitions\[0\]: .*'kind' is one of numerical, categorical, got 'ordinal'"),
+    ((*X, "kind"), "categorical", r"partitions\[0\]: lacks the field 'groups'"),
+    ((*X, "kind"), ["numerical"], r"partitions\[0\]: .*'kind' is one of"),
+    ((*X, "name"), "c", r"partitions\[1\].name: is there twice: 'c'"),
+    ((*X, "name"), ["x"], r"partitions\[0\].name: must be a value"),
+    ((*X, "groups"), [], r"partitions\[0\]: has the unknown field 'groups'"),
+    ((*X, "counts"), GONE, r"partitions\[0\]: lacks the field 'counts'"),
+    ((*X, "counts"), [], r"partitions\[0\].counts: must be lists of one length"),
+    ((*X, "counts", 0), 3, r"partitions\[0\].counts\[0\]: must be a list"),
+    ((*X, "counts", 0), [4], r"partitions\[0\].counts: must be lists of one length"),
+    ((*X, "counts", 0, 1), -1, r"partitions\[0\].counts\[0\]\[1\]: must be an integer from 0 to 14, got -1"),
+    ((*X, "counts", 0, 1), True, r"counts\[0\]\[1\]: must be an integer"),
+    ((*X, "counts", 0, 1), 1.0, r"counts\[0\]\[1\]: must be an integer"),
+    ((*X, "counts", 0, 1), 2**63, r"counts\[0\]\[1\]: must be an integer"),
+    ((*X, "counts", 0, 1), 2, r"partitions\[0\].counts: must sum to n_rows, 14"),
+    ((*X, "counts", 0), [1, 3], r"partitions\[1\].counts: must have as many rows of each class"),
+    ((*X, "counts"), [[6, 8]], r"partitions\[0\].counts: has 1 parts; 2 bounds and 1 special codes make 4"),
+    ((*X, "bounds", "values"), [1.5], r"partitions\[0\].counts: has 4 parts; 1 bounds .* make 3"),
+    ((*X, "bounds", "values"), [2.5, 1.5], r"partitions\[0\].bounds: must ascend"),
+    ((*X, "bounds", "values"), [1.5, 1.5], r"partitions\[0\].bounds: must ascend"),
+    ((*X, "bounds", "values"), [1.5, {"float": "nan"}], r"partitions\[0\].bounds.values: holds a value that float64"),
+    ((*X, "bounds", "values"), [1.5, "2"], r"partitions\[0\].bounds.values\[1\]: must be of float64, got '2'"),
+    ((*X, "bounds", "values"), [1.5, True], r"bounds.values\[1\]: must be of float64, got True"),
+    ((*X, "bounds", "dtype"), "float32x", "bounds.dtype: names no type"),
+    ((*X, "bounds"), {"dtype": "bool", "values": [False, True]}, r"bounds: must be a list of numbers, dates"),
+    ((*X, "bounds"), {"dtype": "datetime64[us]", "values": ["now", "today"]}, "is no date of datetime64.us.: 'now'"),
+    ((*X, "bounds"), {"dtype": "datetime64[D]", "values": ["2020-01-01", "2020-02-30"]}, r"values\[1\]: is no date"),
+    ((*X, "bounds"), {"dtype": "datetime64[D]", "values": ["2020-01-01T00"]}, "is no date"),
+    ((*X, "bounds"), {"dtype": "datetime64[ns]", "values": ["9999-01-01T00:00:00.000000000"]}, "is no date"),
+    ((*X, "bounds"), {"dtype": "datetime64[D]", "values": [1, 2**63]}, "bounds.values: holds a value beyond"),
+    ((*X, "bounds"), {"dtype": "datetime64[D]", "values": [-(2**63), 2]}, "bounds: holds a missing value"),
+    ((*X, "bounds"), {"dtype": "datetime64[D]", "values": [1, 2]}, "special: is of float64, the bounds of datetime64"),
+    ((*X, "bounds"), {"dtype": "datetime64", "values": []}, "bounds.dtype: names no type"),
+    ((*X, "bounds"), {"dtype": "datetime64[9999999999s]", "values": []}, "bounds.dtype: names no type"),
+    ((*X, "special", "values"), [{"float": "nan"}], "special.values: holds a value that float64"),
+    ((*X, "special", "values"), [-1.0, -1.0], "special: holds a code twice"),
+    ((*X, "missing"), 1, r"partitions\[0\].missing: must be 0 or null, got 1"),
+    ((*X, "missing"), -1, r"partitions\[0\].missing: must be an integer from 0"),
+    ((*X, "missing"), False, r"partitions\[0\].missing: must be an integer from 0"),
+    ((*X, "is_utc"), True, r"partitions\[0\].is_utc: must be false"),
+    ((*X, "is_utc"), None, r"partitions\[0\].is_utc: must be true or false"),
+    ((*C, "bounds"), [], r"partitions\[1\]: has the unknown field 'bounds'"),
+    ((*C, "groups"), [["a", None], ["b"]], r"partitions\[1\].groups: must be 3 lists"),
+    ((*C, "groups", 1), [], r"partitions\[1\].groups: must be 3 lists"),
+    ((*C, "groups", 1), "b", r"partitions\[1\].groups\[1\]: must be a list"),
+    ((*C, "groups", 1), ["c"], r"partitions\[1\].groups\[2\]: holds a value for the second time, such as 'c'"),
+    ((*C, "groups", 1), ["b", "b"], r"groups\[1\]: holds a value for the second time"),
+    ((*C, "groups", 1), [1, True], r"groups\[1\]: holds a value for the second time"),
+    ((*C, "groups", 1, 0), ["b"], r"partitions\[1\].groups\[1\]\[0\]: must be a value"),
+    ((*C, "groups", 1, 0), {}, r"groups\[1\]\[0\]: must be a value"),
+    ((*C, "groups", 1, 0), {"date": "2020-01-01", "zone": "UTC"}, r"groups\[1\]\[0\]: must be a value"),
+    ((*C, "groups", 1, 0), {"float": "nan"}, r"groups\[1\]: holds a value that is not a number"),
+    ((*C, "missing"), None, r"partitions\[1\].missing: must be 0, the group that holds null, got None"),
+    ((*C, "missing"), 2, r"partitions\[1\].missing: must be 0"),
+    ((*C, "default"), 3, r"partitions\[1\].default: must be one of the 3 groups, got 3"),
+    ((*C, "default"), True, r"partitions\[1\].default: must be an integer"),
+]  # fmt: skip
+
+
+def mutated(path, value):
+    record = json.loads(base_text())
+    inside = record
+    for key in path[:-1]:
+        inside = inside[key]
+    if value is GONE:
+        del inside[path[-1]]
+    else:
+        inside[path[-1]] = value
+    return json.dumps(record)
+
+
+@pytest.mark.parametrize(("path", "value", "message"), MUTATIONS)
+def test_a_mutated_model_is_refused(path, value, message):
+    text = mutated(path, value)
+    if message is None:
+        assert read_model(text).classes.tolist() == ["no", "yes"]
+        return
+    with pytest.raises(ModelFileError, match=message):
+        read_model(text)
+
+
+BAD_VALUES = [
+    {"pickle": "gASVAAAAAAAAAAAu"}, {"eval": "1"}, {"float": "1.5"}, {"float": 1}, {"float": [1]}, {"int": "12"},
+    {"int": "0x5"}, {"int": "0x_1" + "0" * 20}, {"int": 5}, {"int": "1" * 1_000_000}, {"str": "61"}, {"str": "zz"},
+    {"str": 5}, {"bytes": "6 1"}, {"bytes": "6"}, {"bytes": "AB"}, {"bytes": None}, {"date": "2020-02-30"},
+    {"date": "20200101"}, {"date": 5}, {"date": "2020-01-01T00:00:00"}, {"datetime": "2020-01-01"},
+    {"datetime": "2020-01-01T25:00:00"}, {"datetime": ["2020-01-01T00:00:00", "Europe/Paris"]},
+    {"datetime": ["2020-01-01T00:00:00+01:00", "../../etc/passwd"]}, {"datetime": ["2020-01-01T00:00:00+01:00"]},
+    {"datetime": ["2020-01-01T00:00:00+01:00", "/etc/passwd"]}, {"datetime": ["2020-01-01T00:00:00+01:00", 5]},
+    {"datetime": {}}, {"timedelta": [0, 86400, 0]}, {"timedelta": [10**15, 0, 0]}, {"timedelta": [True, 0, 0]},
+    {"timedelta": 5}, {"timedelta": [10**10, 0, 0]}, {"Decimal": "NaN"}, {"Decimal": "sNaN"}, {"Decimal": "1_0"},
+    {"Decimal": "1e99999999999999999999"}, {"Decimal": 1.5}, {"Decimal": [0, [1], 0]}, {"Decimal": "x"},
+    {"tuple": "ab"}, {"tuple": [[1]]}, {"tuple": None}, {"numpy": ["object", 1]}, {"numpy": ["float32", 0.1]},
+    {"numpy": ["int8", 300]}, {"numpy": 5}, {"numpy": ["int8"]}, {"numpy": ["datetime64[D]", "NaT"]},
+    {"Timestamp": ["int8", 5, None]}, {"Timestamp": ["datetime64[ns]", "2020-01-01T00:00:00.000000000"]},
+    {"Timestamp": ["datetime64[D]", "99999-01-01", "+25:00"]}, {"Timestamp": ["datetime64[Y]", 2**62, None]},
+    {"Timestamp": ["datetime64[s]", "2020-01-01T00:00:00", "a b"]}, {"Timedelta": ["datetime64[s]", 5]},
+    {"Timedelta": ["timedelta64[s]", 2**63]}, {"Timedelta": 5}, {"Timestamp": ["datetime64[ns]", -(2**63), None]},
+    {"numpy": ["datetime64[as]", "1970-01-01T00:00:00.0000000000000000001"]},
+    {"numpy": ["timedelta64[ns]", -(2**63)]}, {"Timedelta": ["timedelta64[ns]", -(2**63)]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", BAD_VALUES, ids=lambda value: str(value)[:50])
+def test_a_value_that_no_gridmodl_wrote_is_refused_with_its_place(value):
+    with pytest.raises(ModelFileError, match=r"^partitions\[1\]\.groups\[1\]"):
+        read_model(mutated((*C, "groups", 1, 0), value))
+
+
+def test_values_nested_deeply_are_refused():
+    value = "b"
+    for _ in range(300):
+        value = {"tuple": [value]}
+    with pytest.raises(ModelFileError, match="nested too deeply"):
+        read_model(mutated((*C, "groups", 1, 0), value))
+
+
+def test_a_wide_text_type_takes_no_memory(monkeypatch):
+    monkeypatch.setattr(arrays, "MAX_BYTES", 2**24)
+    with pytest.raises(ModelFileError, match="classes: would take more than"):
+        read_model(mutated(("classes", "dtype"), "U9999999"))
+
+
+paths = st.sampled_from([path for path, *_ in MUTATIONS if path != ("extra",) and path != ("options", "a b")])
+plain = st.none() | st.booleans() | st.integers(-3, 20) | st.floats(-9, 9) | st.text(max_size=4)
+tags = st.sampled_from([*TAGS, "values"])
+junk = st.recursive(
+    plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(tags, inner, max_size=2), max_leaves=6
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(paths, junk)
+def test_junk_anywhere_is_read_exactly_or_refused(path, value):
+    if path[-1] in ("groups", "special") and path not in ((*C, "groups"), (*X, "special")):
+        return
+    text = mutated(path, value)
+    try:
+        model = read_model(text)
+    except ModelFileError:
+        return
+    back(model)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (model_of(numerical(bounds=[2.5, 1.5])), "bounds: must ascend"),
+        (model_of(numerical(bounds=[1.5, np.nan])), "bounds: holds a missing value"),
+        (model_of(numerical(), cost=math.nan), "cost: must be finite"),
+        (model_of(categorical(default=3)), "default: must be one of"),
+        (model_of(categorical(groups=(("a",), (math.nan,), ("c",)))), "not a number"),
+        (model_of(numerical(), classes=["only"]), "counts: must have 1 columns"),
+        (replace(model_of(numerical()), partitions={"z": numerical()}), "name: is 'x', the model has it as 'z'"),
+        (model_of(replace(numerical(), kind="other")), "kind: must be one of"),
+        (model_of(replace(numerical(), default=0)), "is numerical and has groups"),
+        (model_of(replace(categorical(), bounds=np.ones(1))), "is categorical and has bounds"),
+    ],
+)
+def test_a_model_that_could_not_be_read_is_not_written(model, message, tmp_path):
+    with pytest.raises(ModelFileError, match=message):
+        write_model(model, tmp_path / "model.json")
+    assert not os.listdir(tmp_path)
+
+
+def test_reading_and_writing_never_unpickle_or_run_anything(monkeypatch):
+    """Not even with all values of a model; and what is imported on the way is pandas at most."""
+
+    def forbidden(*_, **__):
+        raise AssertionError("ran")
+
+    for module, name in ((pickle, "loads"), (pickle, "load"), (pickle, "Unpickler"), (pickle, "dumps"), (np, "load")):
+        monkeypatch.setattr(module, name, forbidden)
+    for name in ("eval", "exec", "compile"):
+        monkeypatch.setattr(f"builtins.{name}", forbidden)
+    back(model_of(numerical(), categorical(groups=((b"a", None), (Decimal("1.10"), dt.date(2020, 1, 1)), ((1, "a"),)))))
+
+
+def test_a_model_is_read_without_the_compiler():
+    code = (
+        "import sys; from gridmodl import Model; Model.from_json(sys.stdin.read()); assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], input=GOOD, text=True, check=True)
