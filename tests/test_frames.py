@@ -719,7 +719,7 @@ def test_many_kinds_of_nan_take_no_quadratic_time():
     column = np.where(np.arange(40_000) % 2, np.nan, 1.0).astype(object)
     begun = time.perf_counter()
     model = optimize(column, np.arange(40_000) % 2, kinds={"x0": "categorical"})
-    assert time.perf_counter() - begun < 5.0
+    assert time.perf_counter() - begun < 3.0
     assert sorted(model.partitions["x0"].groups, key=repr) == [(1.0,), (None,)]
 
 
