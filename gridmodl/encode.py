@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import narwhals as nw
 import numpy as np
 
@@ -39,10 +41,19 @@ def _plain(raw: Raw, name: Name) -> Raw:
     """A series of a type that means something, or an array."""
     if isinstance(raw, np.ndarray):
         return raw
+    if isinstance(raw.dtype, nw.Unknown) and _has_zone(raw):  # one that narwhals cannot read, such as America/New_York
+        return nw.from_native(raw.to_native().dt.tz_convert("UTC"), series_only=True)
     if isinstance(raw.dtype, (nw.Object, nw.Unknown)):
         return as_array(raw.to_numpy(), f"column {name!r}")
-    if isinstance(raw.dtype, (nw.List, nw.Array, nw.Struct, nw.Time)):
+    if isinstance(raw.dtype, (nw.List, nw.Array, nw.Struct, nw.Time, nw.Int128, nw.UInt128)):
         raise TypeError(
             f"column {name!r} holds {raw.dtype}; gridmodl takes numbers, dates, durations, text, categories, booleans"
         )
     return raw
+
+
+def _has_zone(raw: nw.Series[Any]) -> bool:
+    dtype = getattr(raw.to_native(), "dtype", None)
+    return (
+        getattr(dtype, "tz", None) is not None or getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None) is not None
+    )

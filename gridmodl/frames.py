@@ -79,7 +79,9 @@ def as_array(data: Any, what: str) -> NDArray[Any]:
         raise TypeError(f"{what} must be array-like, got {type(data).__name__} {data!r}")
     if isinstance(data, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(data)
-        data = np.where(masked, np.array(None, dtype=object), data.data) if masked.any() else data.data
+        nothing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(data.dtype.kind)
+        nothing = np.array(nothing, dtype=object if nothing is None else data.dtype)
+        data = np.where(masked, nothing, data.data) if masked.any() else data.data
     try:
         array = np.asarray(data)
     except ValueError as error:
@@ -88,6 +90,8 @@ def as_array(data: Any, what: str) -> NDArray[Any]:
         if array.ndim == 1 and any(not isinstance(value, (str, bytes)) for value in data):
             raise TypeError(f"{what} mixes text with numbers; give it one type")
         array = np.array(data, dtype=object)  # each column of a list of rows keeps its type
+    elif array.dtype.kind in "iuf" and isinstance(data, (list, tuple)) and _has_many_types(data, array.ndim):
+        array = np.array(data, dtype=object)  # True is no 1.0, and 2**60 + 1 is no float
     if array.dtype.kind == "c":
         raise TypeError(f"{what} holds complex numbers, which have no order; use their real part or modulus")
     if array.dtype.kind == "V":
@@ -95,6 +99,11 @@ def as_array(data: Any, what: str) -> NDArray[Any]:
     if array.ndim == 0:
         raise TypeError(f"{what} must be array-like, got {type(data).__name__} {data!r}")
     return array
+
+
+def _has_many_types(data: Any, ndim: int) -> bool:
+    rows = data if ndim > 1 else [data]
+    return len({kind for row in rows for kind in set(map(type, row))}) > 1
 
 
 def _from_native(data: Any, what: str) -> Any:

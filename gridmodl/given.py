@@ -65,7 +65,12 @@ def _bounds(column: Numbers, given: Any) -> tuple[NDArray[Any], NDArray[np.bool_
     if column.type.kind in "mM":
         if numbers.type.kind != column.type.kind:
             raise TypeError(f"{wrong}, got {given!r}")
-        return numbers.values.view(numbers.type).astype(column.type), missing
+        bounds = numbers.values.view(numbers.type)
+        kept = bounds.astype(column.type)
+        is_finer = np.promote_types(kept.dtype, bounds.dtype) == kept.dtype
+        if is_finer and np.any((kept.astype(bounds.dtype) != bounds) & ~missing):
+            raise ValueError(f"{wrong}, which does not reach to {given!r}")
+        return kept, missing
     return numbers.values, missing
 
 

@@ -24,22 +24,29 @@ def is_missing(array: NDArray[Any]) -> NDArray[np.bool_]:
         return np.isnan(array)
     if array.dtype.kind in "mM":
         return np.isnat(array)
-    if array.dtype.kind == "O" and not _types_in(array) <= {str, bytes, int, bool}:
+    if array.dtype.kind == "O" and not types_in(array) <= {str, bytes, int, bool}:
         return np.array([is_nothing(value) for value in array.tolist()], dtype=bool)
     return np.zeros(len(array), dtype=bool)
 
 
-def _types_in(array: NDArray[Any]) -> set[type]:
+def types_in(array: NDArray[Any]) -> set[type]:
     return set(map(type, array.tolist()))
 
 
 def is_nothing(value: Any) -> bool:
     """None, NaN, and what data frames put in their place; pandas' NA has no truth value, so it goes by its name."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(value != value)
+    except ValueError:  # an array in place of a value
+        return False
+    except ArithmeticError:  # a signalling NaN
+        return True
 
 
 def is_text(array: NDArray[Any]) -> bool:
     if array.dtype.kind != "O":
         return False
-    texts = {kind for kind in _types_in(array) if issubclass(kind, (str, bytes, bool, np.bool_))}
+    texts = {kind for kind in types_in(array) if issubclass(kind, (str, bytes, bool, np.bool_))}
     return bool(texts) and all(type(value) in texts or is_nothing(value) for value in array.tolist())

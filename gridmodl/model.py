@@ -150,6 +150,8 @@ class Model:
 
     def _columns(self, frame: Frame) -> dict[Name, Any]:
         """The columns of the model in a frame, by name, or by position where the data has no names."""
+        if not frame.has_names and len(frame.columns) != len(self.partitions):
+            raise ValueError(f"data has {len(frame.columns)} columns; the model has {len(self.partitions)}")
         if len(frame.columns) == len(self.partitions) and (not frame.has_names or len(self.partitions) == 1):
             return dict(zip(self.partitions, frame.columns.values(), strict=True))
         absent = [name for name in self.partitions if name not in frame.columns]

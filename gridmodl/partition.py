@@ -15,7 +15,8 @@ from gridmodl.frames import Name, read_frame
 from gridmodl.quantities import Numbers
 from gridmodl.values import Categories
 
-MAX_VALUES_SHOWN = 5  # of a group, in its label
+MAX_VALUES_SHOWN = 5  # of a group, in its label, and
+MAX_TEXT_SHOWN = 60  # characters of each
 UNKNOWN = ("default", "-1", "error")
 
 
@@ -103,8 +104,9 @@ class Partition:
         return self.part_of_encoded(encode_column(raw, self.name, self.kind), unknown)
 
     def part_of_encoded(self, column: Column, unknown: str | int = "default") -> NDArray[np.int64]:
+        unknown = checked_unknown(unknown)
         if isinstance(column, Categories):
-            return self._group_of(column, checked_unknown(unknown))
+            return self._group_of(column, unknown)
         return self._interval_of(column)
 
     @property
@@ -119,9 +121,15 @@ class Partition:
         if first:
             parts += first
         if len(self.special):
-            special = self.special.view(np.int64) if self.special.dtype.kind in "mM" else self.special
-            for i, code in enumerate(special):
-                parts[_as_type_of(self.special, self.is_utc, column) == code] = first + len(self.bounds) + 1 + i
+            given = _as_type_of(self.special, self.is_utc, column)
+            if self.special.dtype.kind in "mM":
+                given = given.view(self.special.dtype)
+                exact = given.astype(column.type) == column.values.view(column.type)
+            else:
+                with np.errstate(invalid="ignore"):
+                    exact = given.astype(column.values.dtype) == column.values  # nothing that was rounded is a code
+            for i, code in enumerate(self.special):
+                parts[exact & (given == code)] = first + len(self.bounds) + 1 + i
         if column.missing is not None:
             parts[column.missing] = self.missing or 0
         return parts
@@ -212,7 +220,12 @@ def _as_times(bounds: NDArray[Any], is_utc: bool, column: Numbers) -> NDArray[np
         return column.values
     given = column.values.view(column.type)
     down = given.astype(bounds.dtype)
-    return (down.view(np.int64) + (down.astype(column.type) < given)).astype(np.int64)
+    back = down.astype(column.type)
+    up = (down.view(np.int64) + (back < given)).astype(np.int64)
+    if np.promote_types(bounds.dtype, column.type) == bounds.dtype:  # a finer unit, which may not reach so far
+        info = np.iinfo(np.int64)
+        up = np.where(back == given, up, np.where(column.values > 0, info.max, info.min + 1))
+    return up
 
 
 def _shown(bounds: NDArray[Any], is_utc: bool) -> list[str]:
@@ -262,7 +275,9 @@ def _shown_value(value: Any) -> str:
     if value is None:
         return "missing"
     text = str(value)
+    if len(text) > MAX_TEXT_SHOWN:
+        text = text[:MAX_TEXT_SHOWN] + "..."
     is_plain = (
-        text.isprintable() and text == text.strip() and text not in ("", "missing") and not set(text) & set("{},")
+        text.isprintable() and text == text.strip() and text not in ("", "missing") and not set(text) & set("{},'")
     )
     return text if is_plain else repr(value)

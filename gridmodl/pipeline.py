@@ -192,6 +192,8 @@ def optimize_each(
     table = read_table(data, target, weights, target_kind, unlabelled)
     _check_names(table, options)
     criterion_for(options.criterion, table.problem.kind)
+    if monotone is not None and table.target.n_classes != 2:
+        raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
     with showing(progress, clock):
         answers = in_threads(lambda name: _model_or_error(table, name, options, clock), table.names, n_threads, clock)
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}

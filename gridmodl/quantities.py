@@ -84,9 +84,9 @@ def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], N
     """An object array of numbers, or of dates, and missing values, as an array of its own type."""
     missing = is_missing(array)
     present = array[~missing].tolist()
-    for kind in (datetime.date, datetime.timedelta):
-        if present and all(isinstance(value, kind) for value in present):
-            return _times_of_objects(array, missing, present, name), None
+    for kind, times in ((np.datetime64, datetime.date), (np.timedelta64, datetime.timedelta)):
+        if present and all(isinstance(value, (kind, times)) for value in present):
+            return _times_of_objects(missing, present, kind, name), None
     bad = [value for value in present if not isinstance(value, (numbers.Real, Decimal))]
     if bad:
         raise TypeError(
@@ -111,13 +111,13 @@ def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], N
     return floats, None
 
 
-def _times_of_objects(array: NDArray[Any], missing: NDArray[np.bool_], present: list[Any], name: Name) -> NDArray[Any]:
+def _times_of_objects(missing: NDArray[np.bool_], present: list[Any], kind: Any, name: Name) -> NDArray[Any]:
     if any(isinstance(value, datetime.datetime) and value.tzinfo is not None for value in present):
         raise TypeError(f"column {name!r} holds dates with time zones as objects; give it a datetime type")
-    days = not any(isinstance(value, (datetime.datetime, datetime.timedelta)) for value in present)
-    unit = "m8[us]" if isinstance(present[0], datetime.timedelta) else ("M8[D]" if days else "M8[us]")
-    times = np.full(len(array), np.timedelta64("NaT") if unit[0] == "m" else np.datetime64("NaT"), dtype=unit)
-    times[~missing] = np.array(present, dtype=unit)
+    # Each in its own unit, pandas' timestamps in nanoseconds; numpy finds one that holds all.
+    found = np.array([value.to_numpy() if hasattr(value, "to_numpy") else kind(value) for value in present])
+    times = np.full(len(missing), kind("NaT"), dtype=found.dtype)
+    times[~missing] = found
     return times
 
 
@@ -127,13 +127,23 @@ def encode_special(given: Any, column: Numbers) -> NDArray[Any]:
         given = [given]
     if len(given) == 0:
         return np.empty(0, dtype=column.values.dtype)
-    codes = encode_numbers(as_array(given, f"special of column {column.name!r}"), column.name)
+    what = f"special of column {column.name!r}"
+    array = as_array(given, what)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must be a list of codes, got {given!r}")
+    try:
+        codes = encode_numbers(array, column.name)
+    except TypeError as error:
+        raise TypeError(f"{what} must be a list of numbers or dates, got {given!r}") from error
     if codes.missing is not None:
         raise ValueError(f"special of column {column.name!r} holds a missing value; those are apart already")
     if codes.type.kind != column.type.kind and "M" in (codes.type.kind + column.type.kind).upper():
         raise TypeError(f"special of column {column.name!r} holds {codes.type}, the column {column.type}")
     if codes.type.kind in "mM":
-        values = codes.values.view(codes.type).astype(column.type).view(np.int64)
+        times = codes.values.view(codes.type)
+        if np.any(times.astype(column.type).astype(codes.type) != times):
+            raise ValueError(f"{what} holds times that {column.type} cannot")
+        values = times.astype(column.type).view(np.int64)
     elif column.type.kind == "f":
         values = codes.values.astype(column.type).astype(column.values.dtype)  # 0.1 of a float32 column is another 0.1
     else:

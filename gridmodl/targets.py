@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.frames import Raw, as_array
-from gridmodl.missing import n_missing_of
+from gridmodl.missing import n_missing_of, types_in
 from gridmodl.quantities import EXACT_FLOAT, numbers_of_objects
 from gridmodl.values import factorized, factorized_objects, small_codes, sorted_codes
 
@@ -36,12 +36,14 @@ def encode_target(raw: Raw, target_kind: str | None) -> Classes:
             "class, unlabelled=, is not available yet)"
         )
     if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, (nw.String, nw.Categorical, nw.Enum)):
-        values, codes = sorted_codes(*factorized(raw, "target"))
+        codes, values = factorized(raw, "target")
+        _check_order(values)
+        values, codes = sorted_codes(codes, values)
         return Classes(_objects(values) if isinstance(values[0], str) else np.array(values), codes)
     array = raw if isinstance(raw, np.ndarray) else as_array(raw.to_numpy(), "target")
     if array.dtype.kind == "T":
         array = array.astype(object)
-    if array.dtype.kind == "f" and target_kind is None and not np.array_equal(array, np.floor(array)):
+    if target_kind is None and _holds_fractions(array):
         raise NotImplementedError(
             "target holds real numbers, and numerical targets are not available; "
             "for classes named by numbers pass target_kind='classes'"
@@ -51,22 +53,32 @@ def encode_target(raw: Raw, target_kind: str | None) -> Classes:
     return _codes_of(array)
 
 
+def _holds_fractions(array: NDArray[Any]) -> bool:
+    if array.dtype.kind == "O" and float in types_in(array) <= {int, float, bool}:
+        array = array.astype(np.float64)  # a list such as [0, 0.5, 1]
+    return array.dtype.kind == "f" and not np.array_equal(array, np.floor(array))
+
+
 def _codes_of(array: NDArray[Any]) -> Classes:
     small = small_codes(array) if array.dtype.kind in "biu" else None
     if small is not None:
         return Classes(small[1], small[0])
     if array.dtype.kind in "OUS":
         codes, values = factorized_objects(array.tolist(), "target")
-        try:
-            sorted(values)
-        except TypeError as error:
-            raise TypeError(
-                "target mixes labels that cannot be sorted, such as strings and numbers; give them one type"
-            ) from error
+        _check_order(values)
         values, codes = sorted_codes(codes, values)
         return Classes(_objects(values) if array.dtype.kind == "O" else np.array(values, dtype=array.dtype), codes)
     names, codes = np.unique(array, return_inverse=True)
     return Classes(names, codes.astype(np.int32))
+
+
+def _check_order(values: list[Any]) -> None:
+    try:
+        sorted(values)
+    except TypeError as error:
+        raise TypeError(
+            "target mixes labels that cannot be sorted, such as strings and numbers; give them one type"
+        ) from error
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:

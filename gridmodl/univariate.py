@@ -105,7 +105,9 @@ def _best_monotone(task: Task, direction: str, has_missing: bool) -> Partitionin
     found = []
     for way in ("increasing", "decreasing") if direction == "auto" else (direction,):
         found.append(monotone_optimum(task, way))
-        if has_missing and task.n_atoms > 1 and task.limits.max_parts > 1:
+        n_missing, n_rows = int(task.atoms.rows[0]), int(task.atoms.rows.sum())
+        enough = min(n_missing, n_rows - n_missing) >= task.limits.min_rows
+        if has_missing and enough and task.n_atoms > 1 and task.limits.max_parts > 1:
             rest = replace(task, atoms=tail(task.atoms, 1)).set_apart(head(task.atoms, 1))
             others = monotone_optimum(rest, way)
             found.append(others._replace(starts=np.append(0, others.starts + 1)))
@@ -148,6 +150,8 @@ def priced(column: Column, table: Table, criterion: Criterion, partition: Partit
     p, facts = prepare(criterion, table.problem, facts)
     cost = price_one_variable(criterion, p, facts, counts, values)
     filled = replace(partition, counts=counts)
+    if isinstance(column, Numbers) and column.missing is not None and partition.missing is None:
+        filled = replace(filled, missing=0)
     if partition.kind == "categorical":
         filled = replace(filled, default=default_group(partition.groups, counts))
     return Found(filled, cost, _null_cost(criterion, p, facts, table), False, "given", criterion)
