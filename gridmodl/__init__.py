@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gridmodl.estimators import GridDiscretizer as GridDiscretizer
     from gridmodl.model import Model
+    from gridmodl.modelfile import ModelFileError
     from gridmodl.models import Models
     from gridmodl.partition import Partition
-    from gridmodl.pipeline import optimize, optimize_each, price
+    from gridmodl.pipeline import ColumnWarning, optimize, optimize_each, price
     from gridmodl.plugins import get_criterion, hookimpl, list_criteria
     from gridmodl.search import Search
     from gridmodl.template import clear_cache
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "ColumnWarning": "gridmodl.pipeline",
     "Criterion": "gridmodl.terms",
     "GridDiscretizer": "gridmodl.estimators",
     "Model": "gridmodl.model",
+    "ModelFileError": "gridmodl.modelfile",
     "Models": "gridmodl.models",
     "Partition": "gridmodl.partition",
     "Search": "gridmodl.search",
@@ -42,8 +45,10 @@ _HOME = {
 }
 
 __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *` never does
+    "ColumnWarning",
     "Criterion",
     "Model",
+    "ModelFileError",
     "Models",
     "Partition",
     "Search",

@@ -123,7 +123,7 @@ def _checked_min_rows(min_rows: Any, n_rows: int) -> int:
     if not _is_real(min_rows) or not min_rows > 0:
         raise ValueError(f"min_rows must be a positive number of rows, or a share below 1, got {min_rows!r}")
     if min_rows < 1:
-        return max(1, math.ceil(min_rows * n_rows))
+        return max(1, math.ceil(round(min_rows * n_rows, 9)))  # 0.07 of 100 is 7, not 7.000000000000001
     if not math.isfinite(min_rows) or min_rows != int(min_rows):
         raise ValueError(f"min_rows must be a whole number of rows, or a share below 1, got {min_rows!r}")
     return min(int(min_rows), n_rows + 1)

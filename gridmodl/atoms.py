@@ -80,7 +80,7 @@ class Line(NamedTuple):
 def make_line(column: Numbers, target: Target, join: bool, special: NDArray[Any] | None = None) -> Line:
     """Sort a column with its classes and weights, and cut it into atoms; runs are joined if `join`."""
     values, missing = column.values, column.missing
-    n_classes = target.n_classes
+    n_classes, few_rows = target.n_classes, target.few_rows  # of all rows: missing and special ones are counted too
     special_counts = np.zeros((0 if special is None else len(special), n_classes), dtype=np.int64)
     if special is not None and len(special):
         values, missing, target = _take_special(values, missing, target, special, special_counts)
@@ -96,7 +96,7 @@ def make_line(column: Numbers, target: Target, join: bool, special: NDArray[Any]
     _check_size(n_atoms + 1, n_classes, "distinct values")
     n_first = int(has_missing)
     # Half the bytes is half the time of a search; the sums of counts that terms see are 64 bits wide.
-    counts = np.zeros((n_first + n_atoms, n_classes), dtype=np.int32 if target.few_rows else np.int64)
+    counts = np.zeros((n_first + n_atoms, n_classes), dtype=np.int32 if few_rows else np.int64)
     n_values = np.zeros(n_first + n_atoms, dtype=np.int32)
     counts[:n_first], n_values[:n_first] = missing_counts, 1
     weights = np.empty(0, dtype=np.int64) if weights is None else weights

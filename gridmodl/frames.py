@@ -106,6 +106,14 @@ def _has_many_types(data: Any, ndim: int) -> bool:
     return len({kind for row in rows for kind in set(map(type, row))}) > 1
 
 
+def object_array(values: list[Any]) -> NDArray[Any]:
+    """An array of these objects, also where they are tuples, of which numpy would make more dimensions."""
+    array = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
+
+
 def _from_native(data: Any, what: str) -> Any:
     if hasattr(data, "tocsr"):  # as_array would make one object of it
         raise TypeError(f"{what} is a sparse {type(data).__name__}; call its toarray() first")

@@ -23,6 +23,8 @@ def given_partition(column: Column, given: Any, special: NDArray[Any], n_classes
         kind = "categorical" if isinstance(column, Categories) else "numerical"
         if given.kind != kind:
             raise ValueError(f"column {column.name!r} is {kind}, the partition given for it {given.kind}")
+        if len(special) and special.tolist() != given.special.view(special.dtype).tolist():
+            raise ValueError(f"special= names other codes of column {column.name!r} than the partition given for it")
         return _for_classes(given, n_classes)
     if isinstance(column, Categories):
         return _given_groups(column, given, n_classes)
@@ -40,7 +42,8 @@ def _given_intervals(column: Numbers, given: Any, special: NDArray[Any], n_class
     compared = inner.view(np.int64) if inner.dtype.kind in "mM" else inner
     if missing[1:].any() or not np.all(compared[1:] > compared[:-1]):
         raise ValueError(f"the bounds of {column.name!r} must ascend, got {given!r}")
-    return interval_partition(column, inner, is_apart, special, n_classes)
+    counts = np.zeros((is_apart + len(inner) + 1 + len(special), n_classes), dtype=np.int64)
+    return interval_partition(column, inner, special, counts, is_apart or column.missing is not None)
 
 
 def _bounds(column: Numbers, given: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -88,10 +88,10 @@ class Model:
         Parameters
         ----------
         partitions : dict
-            For each column, by name: the inner bounds of a numerical one, ascending (a value on a bound belongs to the
-            interval below; a first bound of NaN or NaT keeps missing values apart); the groups of a categorical one, a
-            list of lists of values (None stands for missing); or a `Partition`. A column left out has one part. Parts
-            without a row stay in the model but do not count in its cost.
+            By the name of the one input column: the inner bounds of a numerical one, ascending (a value on a bound
+            belongs to the interval below; a first bound of NaN or NaT keeps missing values apart); the groups of a
+            categorical one, a list of lists of values (None stands for missing); or a `Partition`. If it is left out,
+            the column has one part. Parts without a row stay in the model but do not count in its cost.
 
         Other parameters are those of `optimize`.
 

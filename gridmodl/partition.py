@@ -25,8 +25,8 @@ class Partition:
     """The parts of one variable.
 
     Parts are numbered from 0. Intervals come in ascending order; before them stand the missing values, if they are
-    apart, and after them the special codes, each a part of its own. Groups come in ascending order of the mean class
-    number of their rows: with two classes, of the share of the second.
+    apart, and after them the special codes, each a part of its own. Groups that were found come in ascending order of
+    the mean class number of their rows, with two classes of the share of the second; the user's own in his order.
 
     Attributes
     ----------
@@ -164,16 +164,15 @@ def group_partition(name: Name, groups: tuple[tuple[Any, ...], ...], counts: NDA
 
 
 def interval_partition(
-    column: Numbers, bounds: NDArray[Any], is_missing_apart: bool, special: NDArray[Any], n_classes: int
+    column: Numbers, bounds: NDArray[Any], special: NDArray[Any], counts: NDArray[np.int64], has_missing: bool
 ) -> Partition:
-    """Intervals of a column that no row is counted in yet."""
-    n_parts = is_missing_apart + len(bounds) + 1 + len(special)
+    """Intervals of a column with their rows; one part more than these and the codes holds the missing values."""
     return Partition(
         column.name,
         "numerical",
-        np.zeros((n_parts, n_classes), dtype=np.int64),
+        counts,
         bounds=bounds,
-        missing=0 if is_missing_apart or column.missing is not None else None,
+        missing=0 if has_missing else None,
         special=special.view(column.type) if column.type.kind in "mM" else special,
         is_utc=column.is_utc,
     )
@@ -195,7 +194,8 @@ def _as_type_of(bounds: NDArray[Any], is_utc: bool, column: Numbers) -> NDArray[
             return values
         # Large integers against float bounds: round up, as a value above a bound may not be rounded down to it.
         floats = values.astype(np.float64)
-        down = np.array([int(f) < int(v) for f, v in zip(floats.tolist(), values.tolist(), strict=True)], dtype=bool)
+        fits = floats < 2.0 ** (64 if values.dtype.kind == "u" else 63)
+        down = fits & (np.where(fits, floats, 0.0).astype(values.dtype) < values)
         return np.where(down, np.nextafter(floats, np.inf), floats)
     if values.dtype == bounds.dtype:
         return values

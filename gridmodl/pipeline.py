@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gridmodl.arguments import (
     Options,
@@ -75,7 +74,7 @@ def optimize(
         What "best" means: a name out of `list_criteria`, or `get_criterion` with options.
     search : {"auto", "exact", "merge"} or Search
         ``"exact"`` proves the optimum, for a numerical column in time quadratic in the number of distinct values,
-        ``"merge"`` takes O(n log n), ``"auto"`` is exact where that is quick.
+        ``"merge"`` takes O(n log n), ``"auto"`` is exact where that is quick. Does not apply to ``monotone``.
     weights : str or array-like of shape (n,), optional
         Whole numbers: a row of weight w is w rows. Or the name of the column that holds them.
     kinds : dict, optional
@@ -125,7 +124,8 @@ def optimize(
     check_integer("random_state", random_state, allow_none=True)
     checked_jobs(n_jobs)
     table = read_table(data, target, weights, target_kind, unlabelled)
-    name = _only_column(table, options)
+    name = _only_column(table, options, "optimize takes one, optimize_each takes many, each on its own")
+    _check_classes(table, monotone)
     if monotone is not None and table.is_categorical(name, options.kinds.get(name)):
         raise ValueError(f"column {name!r} is categorical; monotone= is for intervals of a numerical one")
     with showing(progress, clock):
@@ -163,7 +163,7 @@ def optimize_each(
     monotone : {"increasing", "decreasing", "auto"}, optional
         Holds for the numerical columns.
     time_limit : float, optional
-        Seconds for all columns together; one whose turn never came has one part, and ``stopped`` says so.
+        Seconds for all columns together; one whose turn comes later is read and gets one part, and ``stopped`` says so.
     n_jobs : int
         Threads, -1 for one per core.
     on_error : {"warn", "ignore", "raise"}
@@ -192,8 +192,7 @@ def optimize_each(
     table = read_table(data, target, weights, target_kind, unlabelled)
     _check_names(table, options)
     criterion_for(options.criterion, table.problem.kind)
-    if monotone is not None and table.target.n_classes != 2:
-        raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
+    _check_classes(table, monotone)
     with showing(progress, clock):
         answers = in_threads(lambda name: _model_or_error(table, name, options, clock), table.names, n_threads, clock)
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
@@ -212,7 +211,7 @@ def price(
     target: Any = None,
     *,
     criterion: str | Criterion = "modl",
-    weights: ArrayLike | None = None,
+    weights: Any = None,
     kinds: Mapping[Name, str] | None = None,
     target_kind: str | None = None,
     unlabelled: Any = None,
@@ -243,7 +242,7 @@ def model_of_partitions(
     if not isinstance(partitions, Mapping):
         raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
     check_columns("partitions", partitions, table.names)
-    name = _only_column(table, options)
+    name = _only_column(table, options, "a partition is priced with one: choose it")
     return _given_model(table, name, partitions.get(name, ()), options, clock)
 
 
@@ -273,13 +272,16 @@ def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
     return replace(new, delta=new.cost - model.cost)
 
 
-def _only_column(table: Table, options: Options) -> Name:
+def _only_column(table: Table, options: Options, otherwise: str) -> Name:
     _check_names(table, options)
     if len(table.names) > 1:
-        raise NotImplementedError(
-            f"data has {len(table.names)} input columns; optimize takes one, optimize_each takes many, each on its own"
-        )
+        raise NotImplementedError(f"data has {len(table.names)} input columns; {otherwise}")
     return table.names[0]
+
+
+def _check_classes(table: Table, monotone: str | None) -> None:
+    if monotone is not None and table.target.n_classes != 2:
+        raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
 
 
 def _check_names(table: Table, options: Options) -> None:

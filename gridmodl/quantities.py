@@ -31,9 +31,6 @@ class Numbers(NamedTuple):
     def n_rows(self) -> int:
         return len(self.values)
 
-    def of_rows(self, kept: NDArray[np.bool_]) -> Numbers:
-        return self._replace(values=self.values[kept], missing=None if self.missing is None else self.missing[kept])
-
 
 def encode_numbers(raw: Raw, name: Name) -> Numbers:
     missing, is_utc = None, False

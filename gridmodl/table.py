@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.arguments import check_columns
 from gridmodl.atoms import Target
 from gridmodl.encode import Column, encode_column, kind_of
 from gridmodl.frames import Frame, Name, read_column, read_frame
@@ -17,7 +18,7 @@ from gridmodl.values import count_rows
 
 
 class Table(NamedTuple):
-    """Rows of weight 0 are gone from the target, and from each column as it is encoded."""
+    """Rows of weight 0 are gone from the target, and from each column before it is encoded."""
 
     inputs: Frame
     classes: NDArray[Any]  # their names
@@ -37,8 +38,8 @@ class Table(NamedTuple):
         return self._replace(inputs=self.inputs._replace(columns={name: self.inputs.columns[name]}))
 
     def column(self, name: Name, kind: str | None) -> Column:
-        column = encode_column(self.inputs.columns[name], name, kind)
-        return column if self.kept is None else column.of_rows(self.kept)
+        raw = self.inputs.columns[name]
+        return encode_column(raw if self.kept is None else _of_rows(raw, self.kept), name, kind)
 
 
 def read_table(data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any) -> Table:
@@ -76,9 +77,7 @@ def _taken(inputs: Frame, given: Any, what: str) -> tuple[Any, Frame]:
     assert isinstance(given, Hashable)  # noqa: S101  for mypy
     if not inputs.has_names:
         raise TypeError(f"{what} must be array-like, or the name of a column of a frame; got {given!r} beside an array")
-    if given not in inputs.columns:
-        known = ", ".join(repr(name) for name in list(inputs.columns)[:20])
-        raise ValueError(f"{what} names column {given!r}; the data has {known}")
+    check_columns(what, [given], inputs.columns)
     return inputs.columns[given], inputs.without(given)
 
 

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.frames import Raw, as_array
+from gridmodl.frames import Raw, as_array, object_array
 from gridmodl.missing import n_missing_of, types_in
 from gridmodl.quantities import EXACT_FLOAT, numbers_of_objects
 from gridmodl.values import factorized, factorized_objects, small_codes, sorted_codes
@@ -39,7 +39,7 @@ def encode_target(raw: Raw, target_kind: str | None) -> Classes:
         codes, values = factorized(raw, "target")
         _check_order(values)
         values, codes = sorted_codes(codes, values)
-        return Classes(_objects(values) if isinstance(values[0], str) else np.array(values), codes)
+        return Classes(object_array(values) if isinstance(values[0], str) else np.array(values), codes)
     array = raw if isinstance(raw, np.ndarray) else as_array(raw.to_numpy(), "target")
     if array.dtype.kind == "T":
         array = array.astype(object)
@@ -67,7 +67,7 @@ def _codes_of(array: NDArray[Any]) -> Classes:
         codes, values = factorized_objects(array.tolist(), "target")
         _check_order(values)
         values, codes = sorted_codes(codes, values)
-        return Classes(_objects(values) if array.dtype.kind == "O" else np.array(values, dtype=array.dtype), codes)
+        return Classes(object_array(values) if array.dtype.kind == "O" else np.array(values, dtype=array.dtype), codes)
     names, codes = np.unique(array, return_inverse=True)
     return Classes(names, codes.astype(np.int32))
 
@@ -79,14 +79,6 @@ def _check_order(values: list[Any]) -> None:
         raise TypeError(
             "target mixes labels that cannot be sorted, such as strings and numbers; give them one type"
         ) from error
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    """An array of these objects, also where they are tuples, of which numpy would make more dimensions."""
-    array = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        array[i] = value
-    return array
 
 
 def encode_weights(raw: Raw | None, n_rows: int) -> NDArray[np.int64] | None:

@@ -138,19 +138,16 @@ def clear_cache() -> int:
 
     Numba never deletes entries of earlier versions or criteria by itself. Kernels compile again on next use.
     """
-    from gridmodl import atoms, pricing
-    from gridmodl.search import exact, greedy, groups, moves, postoptimize, subsets, transfers
+    from gridmodl.atoms import atom_ends
+    from gridmodl.search.moves import best_cut
 
     n_deleted = 0
-    for module in (atoms, pricing, exact, greedy, groups, moves, postoptimize, subsets, transfers):
-        functions = [
-            f for f in vars(module).values() if isinstance(f, types.FunctionType) and f.__module__ == module.__name__
-        ]
+    for kernel in (atom_ends, best_cut):  # numba has one folder for the kernels of each folder of source files
         try:
-            folder = Path(FunctionCache(functions[0]).cache_path)  # type: ignore[no-untyped-call]
+            folder = Path(FunctionCache(kernel).cache_path)  # type: ignore[no-untyped-call]
         except RuntimeError:  # no place for a cache
             continue
-        for file in folder.glob(f"{module.__name__.rsplit('.', 1)[-1]}.*.nb[ic]"):
+        for file in folder.glob("*.nb[ic]"):
             file.unlink()
             n_deleted += 1
     return n_deleted

@@ -60,9 +60,10 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     try:
         for problem in sorted(checked.problems):
             _check_terms(checked, problem)
+        if checked.groups_by_share:
+            for problem in sorted(checked.problems & {"classes", "grid"}):
+                _check_groups_by_share(checked, problem, n_samples)
         if "classes" in checked.problems:
-            if checked.groups_by_share:
-                _check_groups_by_share(checked, n_samples)
             rng = np.random.default_rng(20061)
             for _ in range(n_samples):
                 _check_one_variable(checked, _random_sample(rng), rng)
@@ -134,12 +135,12 @@ def _check_one_variable(criterion: Criterion, sample: _Sample, rng: np.random.Ge
             _require(model.cost <= lowest + tolerance, f"{shown}exact found {model.cost!r}, the optimum is {lowest!r}")
 
 
-def _check_groups_by_share(criterion: Criterion, n_samples: int) -> None:
+def _check_groups_by_share(criterion: Criterion, kind: str, n_samples: int) -> None:
     """Try every grouping of a few values of two classes."""
     rng = np.random.default_rng(19841)
     for _ in range(n_samples):
         counts = _two_classes(rng)
-        price = _plain_grouping(criterion, counts)
+        price = _plain_grouping(criterion, kind, counts)
         place = np.unique(counts[:, 1] / counts.sum(axis=1), return_inverse=True)[1]
         lowest = min(price(groups) for groups in _all_groupings(len(counts)))
         by_share = min(price(np.searchsorted(cuts, place, side="right")) for cuts in _all_cuts(int(place.max()) + 1))
@@ -160,16 +161,16 @@ def _two_classes(rng: np.random.Generator) -> NDArray[np.int64]:
     return counts
 
 
-def _plain_grouping(criterion: Criterion, counts: NDArray[np.int64]) -> Callable[[Any], float]:
+def _plain_grouping(criterion: Criterion, kind: str, counts: NDArray[np.int64]) -> Callable[[Any], float]:
     """What prices a grouping, given the group of each value, by the plain Python terms."""
-    problem = Problem("classes", int(counts.sum()), 1, counts.sum(axis=0))
+    problem = Problem(kind, int(counts.sum()), 2 if kind == "grid" else 1, counts.sum(axis=0))
     variable = categorical_facts(counts.sum(axis=1))
     variable = variable._replace(constant=float(criterion.variable_constant(problem, variable)))
     p = params_record(criterion, problem)
 
     def price_grouping(groups: Any) -> float:
         names = np.unique(groups)
-        shape = Shape(1, int(len(names) > 1), float(len(names)))
+        shape = Shape(problem.n_variables, int(len(names) > 1), float(len(names)))
         total = criterion.grid(p, shape) + criterion.variable(p, variable, len(names))
         for name in names:
             inside = [int(n) for n in counts[groups == name].sum(axis=0)]

@@ -13,7 +13,7 @@ from gridmodl.arguments import Options
 from gridmodl.atoms import Atoms, Line, alone, head, make_line, make_values, tail
 from gridmodl.clock import Clock
 from gridmodl.encode import Column
-from gridmodl.partition import Partition, default_group, group_partition
+from gridmodl.partition import Partition, default_group, group_partition, interval_partition
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import categorical_facts, check_cost, numerical_facts, prepare, price_one_variable
 from gridmodl.quantities import Numbers, encode_special
@@ -73,17 +73,16 @@ def _best_intervals(
     column: Numbers, table: Table, criterion: Criterion, options: Options, limits: Limits, clock: Clock
 ) -> Found:
     special = special_codes(column, options)
-    if options.monotone is not None and table.target.n_classes != 2:
-        raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
     # With a minimal number of rows, or shares that must rise, the best bound may lie inside a run of one class.
     join = criterion.joins_pure_runs and limits.min_rows <= 1 and options.monotone is None
     line = make_line(column, table.target, join, special)
     apart = line.special[line.special.any(axis=1)]
-    if len(apart) >= limits.max_parts:
+    if len(special) >= limits.max_parts:
         raise ValueError(
-            f"column {column.name!r} has {len(apart)} special codes, each a part of its own; max_parts="
+            f"column {column.name!r} has {len(special)} special codes, each a part of its own; max_parts="
             f"{limits.max_parts} leaves none for the intervals"
         )
+    limits = limits._replace(max_parts=limits.max_parts - (len(special) - len(apart)))  # codes without rows are parts
     p, facts = prepare(criterion, table.problem, numerical_facts(int(line.atoms.values.sum()) + len(apart)))
     ones = np.ones(len(apart), dtype=np.int32)
     task = Task(line.atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock)
@@ -92,7 +91,8 @@ def _best_intervals(
         cost = price_one_variable(criterion, p, facts, apart, ones.astype(np.int64))
         found, kind = Partitioning(np.zeros(1, dtype=np.int64), cost, True), "exact"
     elif options.monotone is not None:
-        found, kind = _best_monotone(task, options.monotone, line.has_missing), "exact"
+        found = _best_monotone(task, options.monotone, line.has_missing)
+        kind = "exact" if found.proven or clock.stopped else "merge"
     else:
         found, kind = run_search(task, options.search)
     null_cost = check_cost(criterion, task.null().cost) if len(apart) == 0 else _null_cost(criterion, p, facts, table)
@@ -125,15 +125,8 @@ def _intervals(column: Numbers, line: Line, found: Partitioning, special: NDArra
         counts = np.add.reduceat(line.atoms.counts, found.starts, axis=0, dtype=np.int64)
     else:
         counts = np.zeros((1, line.special.shape[1]), dtype=np.int64)  # where ordinary values would go
-    return Partition(
-        column.name,
-        "numerical",
-        np.concatenate([counts, line.special]),
-        bounds=line.bounds(found.starts, column.type),
-        missing=0 if line.has_missing else None,
-        special=special.view(column.type) if column.type.kind in "mM" else special,
-        is_utc=column.is_utc,
-    )
+    counts = np.concatenate([counts, line.special])
+    return interval_partition(column, line.bounds(found.starts, column.type), special, counts, line.has_missing)
 
 
 def special_codes(column: Numbers, options: Options) -> NDArray[Any]:

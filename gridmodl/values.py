@@ -23,11 +23,6 @@ class Categories(NamedTuple):
     def n_rows(self) -> int:
         return len(self.codes)
 
-    def of_rows(self, kept: NDArray[np.bool_]) -> Categories:
-        """Values that only dropped rows had are gone too."""
-        present, codes = np.unique(self.codes[kept], return_inverse=True)
-        return self._replace(values=[self.values[i] for i in present], codes=codes.astype(np.int32))
-
 
 def encode_values(raw: Raw, name: Name) -> Categories:
     """A column as codes of its values."""
@@ -81,15 +76,16 @@ def factorized_objects(values: list[Any], name: Name) -> tuple[NDArray[Any], lis
 
 def sorted_codes(codes: NDArray[Any], values: list[Any]) -> tuple[list[Any], NDArray[np.int32]]:
     """The values in an order that does not depend on that of the rows, missing ones first, and codes to match."""
-    nothing = [i for i, value in enumerate(values) if is_nothing(value)]
-    has_missing = bool(nothing) or bool(np.any(codes < 0))
-    absent = set(nothing)
-    something = [i for i in range(len(values)) if i not in absent]
+    is_used = np.zeros(len(values) + 1, dtype=bool)  # the last is for code -1
+    is_used[codes] = True  # a dictionary of pyarrow may hold values that no row has
+    is_absent = [is_nothing(value) for value in values]
+    has_missing = bool(is_used[-1]) or any(used for used, absent in zip(is_used, is_absent, strict=False) if absent)
+    something = [i for i, absent in enumerate(is_absent) if is_used[i] and not absent]
     try:
         something.sort(key=values.__getitem__)
     except TypeError:  # of several types
         something.sort(key=lambda i: (type(values[i]).__name__, repr(values[i])))
-    rank = np.zeros(len(values) + 1, dtype=np.int32)  # the last is for code -1
+    rank = np.zeros(len(values) + 1, dtype=np.int32)
     rank[something] = np.arange(has_missing, has_missing + len(something), dtype=np.int32)
     return [None] * has_missing + [values[i] for i in something], rank[codes]
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from gridmodl import optimize, price
+from gridmodl import Model, optimize, price
 
 STEP = [0] * 5 + [1] * 5  # the classes of ten rows that a bound in the middle tells apart
 
@@ -821,3 +821,22 @@ def test_decimals_are_numbers():
 def test_kinds_must_be_a_dict(kinds):
     with pytest.raises(TypeError, match="kinds must be a dict"):
         optimize([1.0, 2.0], [0, 1], kinds=kinds)
+
+
+@pytest.mark.parametrize("special", [None, {"x0": [-9.0]}])
+def test_heavy_rows_that_are_missing_or_special_are_counted(special):
+    data = [np.nan if special is None else -9.0, 1.0, 2.0, 3.0, 4.0]
+    model = optimize(data, [0, 0, 0, 1, 1], weights=[3_000_000_000, 5, 5, 5, 5], special=special)
+    assert only(model).counts.sum() == 3_000_000_020
+
+
+def test_rows_of_weight_zero_say_nothing_of_the_column():
+    given = Model.from_partitions([np.nan, 1, 2, 3], [0, 0, 1, 1], {"x0": [1.5]}, weights=[0, 1, 1, 1])
+    assert only(given).missing is None
+    large = optimize([2**60, 1, 2, 3], [0, 0, 1, 1], weights=[0, 9, 9, 9])
+    assert only(large).bounds.tolist() == [1.5]
+
+
+def test_a_share_of_rows_is_not_rounded_up_by_floats():
+    data, target = np.arange(100.0), [0] * 7 + [1] * 93
+    assert only(optimize(data, target, min_rows=0.07)).n_parts == 2

@@ -182,7 +182,6 @@ def test_max_parts_counts_the_codes():
         assert np.count_nonzero(only(model).counts.sum(axis=1)) <= max_parts
     with pytest.raises(ValueError, match=r"column 'x0' has 2 special codes.*max_parts=2 leaves none for the intervals"):
         optimize(values, STEP, special={"x0": [-9, -1]}, max_parts=2)
-    assert only(optimize(values, STEP, special={"x0": [77, 78, 79]}, max_parts=2)).counts.any(axis=1).sum() <= 2
 
 
 def test_codes_may_have_few_rows():
@@ -406,3 +405,22 @@ def test_monotone_under_other_criteria(criterion):
     for way in ("increasing", "decreasing", "auto"):
         model = optimize(values, target, monotone=way, criterion=criterion)
         assert model.cost == pytest.approx(lowest(values, target, way=way, criterion=criterion), rel=1e-9)
+
+
+def test_codes_that_no_row_has_are_parts_too_and_count():
+    data, target = [1.0, 2.0, 3.0, 4.0] * 10, [0, 0, 1, 1] * 10
+    with pytest.raises(ValueError, match="2 special codes"):
+        optimize(data, target, special={"x0": [-9, -8]}, max_parts=2)
+    assert optimize(data, target, special={"x0": [-9, -8]}, max_parts=3).partitions["x0"].n_parts == 3
+
+
+def test_special_codes_beside_a_partition_that_has_none():
+    model = optimize([1.0, 2.0, 3.0, 4.0] * 10, [0, 0, 1, 1] * 10)
+    with pytest.raises(ValueError, match="special= names other codes"):
+        Model.from_partitions([1.0, 2.0, 3.0, -9.0], [0, 0, 1, 1], {"x0": model.partitions["x0"]}, special={"x0": [-9]})
+
+
+def test_the_search_of_a_monotone_partition_says_whether_it_is_a_proof():
+    rng = np.random.default_rng(0)
+    model = optimize(rng.random(5000), rng.integers(0, 2, 5000), monotone="increasing", search="merge")
+    assert (model.search, model.proven) == ("merge", False)

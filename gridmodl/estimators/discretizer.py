@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_feature_names_in,
-    _get_feature_names,
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import _check_feature_names_in, check_consistent_length, check_is_fitted
 
-from gridmodl.frames import Frame, Name, as_array, read_column, read_frame
-from gridmodl.missing import is_missing
+from gridmodl.estimators.encodings import log_odds_rows, onehot_rows, sparse_onehot, unique_names
+from gridmodl.estimators.inputs import read_classes, read_inputs, read_weights
+from gridmodl.frames import Name
 from gridmodl.model import Model
 from gridmodl.partition import Partition, checked_unknown
 from gridmodl.pipeline import optimize_each
 from gridmodl.plugins import get_criterion
-from gridmodl.report.parts import log_odds
 from gridmodl.search import Search
-from gridmodl.targets import encode_weights
 from gridmodl.terms import Criterion
 
 ENCODINGS = ("ordinal", "onehot", "log-odds")
@@ -165,15 +153,15 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         criterion = _criterion(self.criterion, self.criterion_options)
         _check_encoding(self.encode)
         checked_unknown(self.unknown)
-        inputs = _read_inputs(self, X, reset=True)
-        classes = _read_classes(self, y)
+        inputs = read_inputs(self, X, reset=True)
+        classes = read_classes(self, y)
         check_consistent_length(X, classes)
         models = optimize_each(
             inputs.columns,
             classes,
             criterion=criterion,
             search=self.search,
-            weights=_read_weights(sample_weight, inputs.n_rows),
+            weights=read_weights(sample_weight, inputs.n_rows),
             kinds=self.kinds,
             target_kind="classes",
             special=self.special,
@@ -207,14 +195,14 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "models_")
         _check_encoding(self.encode)
-        columns = _read_inputs(self, X, reset=False).columns.values()
+        columns = read_inputs(self, X, reset=False).columns.values()
         pairs = list(zip(self._partitions(), columns, strict=True))
         parts = [partition.part_of_column(raw, self.unknown) for partition, raw in pairs]
         if self.encode == "ordinal":
             return np.column_stack(parts)
         if self.encode == "onehot" and self.sparse_output:
-            return _sparse_onehot(parts, [partition.n_parts for partition, _ in pairs])
-        rows_of = _onehot_rows if self.encode == "onehot" else _log_odds_rows
+            return sparse_onehot(parts, [partition.n_parts for partition, _ in pairs])
+        rows_of = onehot_rows if self.encode == "onehot" else log_odds_rows
         return np.hstack([rows_of(partition)[part] for (partition, _), part in zip(pairs, parts, strict=True)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -236,9 +224,9 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = _check_feature_names_in(self, input_features)
         if self.encode == "onehot":
             pairs = zip(names, self._partitions(), strict=True)
-            return _unique(f"{name}={label}" for name, partition in pairs for label in partition.labels)
+            return unique_names(f"{name}={label}" for name, partition in pairs for label in partition.labels)
         if self.encode == "log-odds" and len(self.classes_) > 2:
-            return _unique(f"{name}_{label}" for name in names for label in self.classes_.tolist())
+            return unique_names(f"{name}_{label}" for name in names for label in self.classes_.tolist())
         return np.array(names, dtype=object)
 
     def _partitions(self) -> list[Partition]:
@@ -277,107 +265,6 @@ def _refuse(name: Name, error: Exception) -> None:
     raise ValueError(text) from error
 
 
-# Data in
-
-
-@dataclass
-class _Names:
-    """What scikit-learn must see of a frame: its shape and its names."""
-
-    shape: tuple[int, int]
-    names: list[Any]
-
-    def __dataframe__(self) -> _Names:
-        return self
-
-    def column_names(self) -> list[Any]:
-        return self.names
-
-
-def _read_inputs(estimator: Any, X: Any, reset: bool) -> Frame:
-    """The columns of X, in order, by the names that scikit-learn knows them by, else x0, x1, ...
-
-    Those of a frame stay as they are, with their types; anything else becomes one array.
-    """
-    X = nw.to_native(X, pass_through=True)
-    if nw.dependencies.is_into_dataframe(X) or hasattr(X, "collect_schema"):
-        frame = read_frame(X, "X")
-        if frame.n_rows == 0 or not frame.columns:
-            raise ValueError(
-                f"X has {frame.n_rows} rows and {len(frame.columns)} columns; it needs one of each at least"
-            )
-        known = _get_feature_names(X)
-        if known is None and all(isinstance(name, str) for name in frame.columns):
-            # Polars no longer has the protocol by which scikit-learn before 1.9 finds names.
-            X = _Names((frame.n_rows, len(frame.columns)), list(frame.columns))
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-    else:
-        X = as_array(X, "X") if isinstance(X, np.ma.MaskedArray) else X  # scikit-learn takes what is under the mask
-        array = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
-        if array.dtype.kind in "US" and not hasattr(X, "dtype"):  # a list of rows: numbers beside text stay numbers
-            array = check_array(X, dtype=object, ensure_all_finite=False)
-        frame = read_frame(array, "X")
-    names = getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(len(frame.columns))])
-    return frame._replace(columns=dict(zip(names, frame.columns.values(), strict=True)))
-
-
-def _read_classes(estimator: Any, y: Any) -> NDArray[Any]:
-    if y is None:
-        name = type(estimator).__name__
-        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
-    classes = column_or_1d(y, warn=True)
-    n_missing = np.count_nonzero(is_missing(classes))
-    if n_missing:
-        raise ValueError(f"Input y contains NaN or None: {n_missing} of {len(classes)} rows have no class; drop them")
-    check_classification_targets(classes)
-    return classes
-
-
-def _read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
-    if sample_weight is None:
-        return None
-    weights = encode_weights(read_column(sample_weight, "sample_weight"), n_rows)
-    if not np.any(weights):
-        raise ValueError("every row has a sample_weight of zero: there is nothing to learn from")
-    return weights
-
-
-# Columns out
-
-
 def _partition(model: Model) -> Partition:
     (partition,) = model.partitions.values()
     return partition
-
-
-def _onehot_rows(partition: Partition) -> NDArray[np.float64]:
-    """A row for each part, and a last one, that of part -1: zeros."""
-    return np.eye(partition.n_parts + 1, partition.n_parts)
-
-
-def _log_odds_rows(partition: Partition) -> NDArray[np.float64]:
-    """A row for each part, and a last one, that of part -1: zeros."""
-    counts = partition.counts
-    n_classes = counts.shape[1]
-    columns = log_odds(counts)[:, 1:] if n_classes == 2 else log_odds(counts) * (n_classes > 1)
-    columns[counts.sum(axis=1) == 0] = 0.0
-    return np.concatenate([columns, np.zeros((1, columns.shape[1]))])
-
-
-def _sparse_onehot(parts: list[NDArray[np.int64]], n_parts: list[int]) -> Any:
-    offsets = np.cumsum([0, *n_parts])
-    columns = np.column_stack(parts)
-    is_known = columns >= 0
-    ends = np.append(0, np.cumsum(is_known.sum(axis=1)))
-    indices = (columns + offsets[:-1])[is_known]
-    return csr_matrix((np.ones(len(indices)), indices, ends), shape=(len(columns), int(offsets[-1])))
-
-
-def _unique(names: Iterable[str]) -> NDArray[np.object_]:
-    taken: dict[str, None] = {}
-    for name in names:
-        free, number = name, 2
-        while free in taken:
-            free, number = f"{name} ({number})", number + 1
-        taken[free] = None
-    return np.array(list(taken), dtype=object)

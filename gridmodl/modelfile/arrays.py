@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.frames import object_array
 from gridmodl.modelfile.dtypes import read_date, read_dtype, write_date, write_dtype
 from gridmodl.modelfile.fields import read_fields
 from gridmodl.modelfile.text import MAX_BYTES, shown, wrong
@@ -47,16 +48,9 @@ def read_array(given: Any, place: str) -> NDArray[Any]:
     if len(values) * dtype.itemsize > MAX_BYTES:  # a wide text type: a few letters would take all memory
         raise wrong(place, f"would take more than {MAX_BYTES} bytes")
     if dtype.kind == "O":
-        return _array_of_objects(values)
+        return object_array(values)
     items = [_read_item(value, dtype, f"{place}.values[{i}]") for i, value in enumerate(values)]
     return _array_of(items, dtype, f"{place}.values")
-
-
-def _array_of_objects(values: list[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        array[i] = value  # one by one, as numpy would take tuples for rows
-    return array
 
 
 def _read_item(value: Any, dtype: np.dtype[Any], place: str) -> Any:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from gridmodl.search.task import Grouping, Partitioning, Task
+
+Found = TypeVar("Found", "Partitioning", "Grouping")
 
 KINDS = ("auto", "exact", "merge")
 
@@ -43,15 +45,19 @@ class Search:
 def run_search(task: Task, search: Search) -> tuple[Partitioning, str]:
     """The best partition found, and which search found it."""
     kind = search.kind if search.kind != "auto" else ("exact" if _is_quick(task) else "merge")
-    best = task.null()
+    return _last(task, task.null(), _steps(task, search.post_optimize, kind == "exact")), kind
+
+
+def _last(task: Task, best: Found, steps: Iterator[Found]) -> Found:
+    """What the last step found, or the one before the search was stopped."""
     try:
-        for found in _steps(task, search.post_optimize, kind == "exact"):
+        for found in steps:
             best = found
             if task.clock.stopped:
                 break
     except KeyboardInterrupt:  # between two turns of the clock, which hears it too
         task.clock.stopped = "interrupted"
-    return best, kind
+    return best
 
 
 def _steps(task: Task, post_optimize: bool, prove: bool) -> Iterator[Partitioning]:
@@ -96,15 +102,8 @@ def run_grouping(task: Task, search: Search) -> tuple[Grouping, str]:
         found, kind = run_search(line.task, search)
         return line.grouping(task, found), kind
     kind = _grouping_kind(task, search)
-    best = priced_groups(task, np.zeros(task.n_atoms))
-    try:
-        for grouping in _grouping_steps(task, best, search.post_optimize, kind == "exact"):
-            best = grouping
-            if task.clock.stopped:
-                break
-    except KeyboardInterrupt:  # between two turns of the clock, which hears it too
-        task.clock.stopped = "interrupted"
-    return best, kind
+    null = priced_groups(task, np.zeros(task.n_atoms))
+    return _last(task, null, _grouping_steps(task, null, search.post_optimize, kind == "exact")), kind
 
 
 def _grouping_kind(task: Task, search: Search) -> str:

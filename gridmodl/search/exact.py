@@ -66,7 +66,7 @@ class Programme:
 
     def _exclude_by_slopes(self) -> int:
         """Run slopes until no number of parts can win, or no slope excludes one that could; the largest of these."""
-        shared = _costs(self.task, np.zeros(self.max_parts))
+        shared = costs_by_parts(self.task, np.zeros(self.max_parts))
         if not np.all(np.isfinite(shared)):
             return self.max_parts
         parts = np.arange(1, self.max_parts + 1)
@@ -105,7 +105,7 @@ class Programme:
                 break
             totals.append(total)
         if totals:
-            self._offer(self.trace_layers(int(np.argmin(_costs(self.task, np.array(totals))))))
+            self._offer(self.trace_layers(int(np.argmin(costs_by_parts(self.task, np.array(totals))))))
 
     def _offer(self, starts: NDArray[np.int64]) -> None:
         if len(starts) <= self.max_parts:
@@ -171,12 +171,12 @@ def n_recursions(task: Task) -> int:
     n = min(task.n_atoms, task.limits.max_parts)
     if task.criterion.finish is not finish:
         return n
-    shared = _costs(task, np.zeros(n))
+    shared = costs_by_parts(task, np.zeros(n))
     bends_up = np.diff(shared, 2) > TOLERANCE * (1.0 + np.abs(shared[1:-1]))
     return n if np.any(bends_up) or not np.all(np.isfinite(shared)) else min(n, 4)
 
 
-def _costs(task: Task, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+def costs_by_parts(task: Task, totals: NDArray[np.float64]) -> NDArray[np.float64]:
     """The cost for 1, 2, ... parts, given the sum of their prices."""
     costs = np.empty(len(totals))
     bind(finished, task.criterion)(task.setting, totals, costs)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.atoms import Atoms, coarsen
-from gridmodl.search.moves import Limits, Setting, cell_price, part_price, total_cost
+from gridmodl.search.moves import Limits, Setting, cells_price, part_price, rows_in, total_cost
 from gridmodl.search.queue import MAX_TIERS, build, climb, tree_size, winner
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind, inlined
@@ -207,27 +207,6 @@ def absorb(counts: Any, rows: Any, values: Any, left: Any, right: Any, i: Any, j
     right[i] = right[j]
     if right[j] >= 0:
         left[right[j]] = i
-
-
-@inlined
-def cells_price(p: Any, counts: Any, rows: Any, union: Any, k: Any, j: Any) -> float:
-    """The price of the cells of parts `k` and `j` together."""
-    price = 0.0
-    for f in range(counts.shape[1]):
-        n = rows[k, f] + rows[j, f]
-        if n > 0:
-            for c in range(counts.shape[2]):
-                union[c] = np.int64(counts[k, f, c]) + counts[j, f, c]
-            price += cell_price(p, union, n)
-    return price
-
-
-@inlined
-def rows_in(rows: Any, i: Any) -> int:
-    n = 0
-    for f in range(rows.shape[1]):
-        n += rows[i, f]
-    return n
 
 
 def compact(state: Merge) -> None:

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.atoms import Atoms, coarsen
-from gridmodl.search.greedy import cells_price, rows_in
-from gridmodl.search.moves import Limits, Setting, part_price, price_partition, total_cost
+from gridmodl.search.moves import Limits, Setting, cells_price, part_price, price_partition, rows_in, total_cost
 from gridmodl.search.task import Grouping, Task
 from gridmodl.template import bind
 

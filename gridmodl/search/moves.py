@@ -108,6 +108,27 @@ def take_entry(p: Any, counts: Any, rows: Any, prices: Any, f: int, less: Any, n
     return change
 
 
+@inlined
+def cells_price(p: Any, counts: Any, rows: Any, union: Any, k: Any, j: Any) -> float:
+    """The price of the cells of parts `k` and `j` together."""
+    price = 0.0
+    for f in range(counts.shape[1]):
+        n = rows[k, f] + rows[j, f]
+        if n > 0:
+            for c in range(counts.shape[2]):
+                union[c] = np.int64(counts[k, f, c]) + counts[j, f, c]
+            price += cell_price(p, union, n)
+    return price
+
+
+@inlined
+def rows_in(rows: Any, i: Any) -> int:
+    n = 0
+    for f in range(rows.shape[1]):
+        n += rows[i, f]
+    return n
+
+
 def clear(atoms: Any, lo: int, hi: int, work: Work) -> None:
     """Forget atoms `lo` to `hi`."""
     first, frozen = atoms.first, atoms.frozen

@@ -36,7 +36,7 @@ WINDOW = 256  # atoms on each side of a bound
 SPLIT, MERGE, MERGE_SPLIT, MERGE_MERGE_SPLIT = range(4)
 
 # The fields of `Sweep.now` and `Sweep.sums`.
-AT, N_PARTS, HAS_MOVED, BEGUN = range(4)
+AT, N_PARTS, HAS_MOVED, BEGUN, ONLY_SHIFTS = range(5)  # only shifts: bounds move, and stay as many
 PRICE, COST = range(2)
 
 
@@ -108,7 +108,7 @@ def improve(task: Task, start: Partitioning) -> Partitioning:
         whole=np.empty((3, n)),
         cut_price=np.empty((3, n)),
         cut=np.empty((3, n), dtype=np.int32),
-        now=np.zeros(4, dtype=np.int64),
+        now=np.zeros(5, dtype=np.int64),
         sums=np.zeros(2),
     )
     state.now[N_PARTS] = len(start.starts)
@@ -141,7 +141,7 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work
         c = np.int64(end[b]) if b < n else b
         d = np.int64(end[c]) if c < n else c
         # Scan what is not known: the three parts, the first two together, all three together.
-        for span in range(5 if now[BEGUN] == 1 else 1):
+        for span in range((4 if now[ONLY_SHIFTS] == 1 else 5) if now[BEGUN] == 1 else 1):
             lo, hi = ends_of(span, a, b, c, d)
             row = max(span - 2, 0)
             if lo < hi and scanned[row, lo] != hi:
@@ -160,6 +160,8 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work
         least = LEAST_SAVING * (abs(sums[PRICE]) + abs(sums[COST]) + abs(first) + abs(second) + abs(third))
         for move in range(4):
             more, price = 0, np.inf
+            if now[ONLY_SHIFTS] == 1 and move != MERGE_SPLIT:
+                continue
             if move == SPLIT and b - a > 1 and now[N_PARTS] < limits.max_parts:
                 more, price = 1, sums[PRICE] - first + cut_price[0, a]
             elif move == MERGE and b < c:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.search.exact import finished
+from gridmodl.search.exact import costs_by_parts
 from gridmodl.search.groups import priced_groups
 from gridmodl.search.moves import Setting, Work, cell_price, part_price
 from gridmodl.search.task import Grouping, Task
@@ -33,8 +33,7 @@ def proven_grouping(task: Task) -> Grouping:
     if task.clock.stopped:
         return null
     totals, came_from = layers
-    costs = np.empty(len(totals))
-    bind(finished, task.criterion)(task.setting, totals, costs)
+    costs = costs_by_parts(task, totals)
     # Not every number of groups may keep the limits; what `finish` makes of infinity means nothing.
     k = int(np.argmin(np.where(np.isfinite(totals), costs, np.inf)))
     found = priced_groups(task, _trace(came_from, k, n))

@@ -411,7 +411,7 @@ def test_a_column_that_cannot_be_partitioned_is_named() -> None:
         GridDiscretizer().fit(FRAMES["polars"].with_columns(lists=pl.lit([1, 2])), Y)
     with pytest.raises(TypeError, match=r"column 'things'.*dict"):
         GridDiscretizer().fit(DATA.assign(things=[{"a": 1}] * len(DATA)), Y)
-    with pytest.raises(ValueError, match=r"column 'size'.*two classes"):
+    with pytest.raises(ValueError, match="two classes"):
         GridDiscretizer(monotone="auto").fit(DATA, THREE)
     fitted = GridDiscretizer().fit(DATA, Y)
     with pytest.raises(TypeError, match="column 'size'"):
