@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 Name = Hashable  # of a column: a string, but pandas allows more
 Raw = nw.Series[Any] | NDArray[Any]  # a column as the user has it
 
+FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 ARRAYS = "arrays"  # the kind of frame of those who came with none: a dict of arrays
 
 
@@ -69,6 +70,8 @@ def make_frame(columns: Mapping[str, Any], kind: str) -> Any:
     """A frame of the library `kind`; for those who came with arrays, a dict of arrays."""
     if kind == ARRAYS:
         return {name: np.asarray(column) for name, column in columns.items()}
+    if kind not in FRAMES:
+        raise ValueError(f"frame must be one of {', '.join(map(repr, (*FRAMES, ARRAYS)))}, got {kind!r}")
     backend: Any = kind
     return nw.from_dict(dict(columns), backend=backend).to_native()
 
@@ -87,9 +90,7 @@ def as_array(data: Any, what: str) -> NDArray[Any]:
     except ValueError as error:
         raise ValueError(f"{what} must be a regular array: its rows have different lengths") from error
     if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
-        if array.ndim == 1 and any(not isinstance(value, (str, bytes)) for value in data):
-            raise TypeError(f"{what} mixes text with numbers; give it one type")
-        array = np.array(data, dtype=object)  # each column of a list of rows keeps its type
+        array = np.array(data, dtype=object)  # numpy would make text of numbers
     elif array.dtype.kind in "iuf" and isinstance(data, (list, tuple)) and _has_many_types(data, array.ndim):
         array = np.array(data, dtype=object)  # True is no 1.0, and 2**60 + 1 is no float
     if array.dtype.kind == "c":
@@ -104,6 +105,13 @@ def as_array(data: Any, what: str) -> NDArray[Any]:
 def _has_many_types(data: Any, ndim: int) -> bool:
     rows = data if ndim > 1 else [data]
     return len({kind for row in rows for kind in set(map(type, row))}) > 1
+
+
+def table_of_batch(batch: Any) -> Any:
+    """A record batch of pyarrow as a table of pyarrow, which narwhals can read."""
+    import pyarrow
+
+    return pyarrow.Table.from_batches([batch])
 
 
 def object_array(values: list[Any]) -> NDArray[Any]:
@@ -122,9 +130,7 @@ def _from_native(data: Any, what: str) -> Any:
 
         data = pyarrow.chunked_array([data]) if isinstance(data, pyarrow.Array) else data
     elif type(data).__name__ == "RecordBatch":
-        import pyarrow
-
-        data = pyarrow.Table.from_batches([data])
+        data = table_of_batch(data)
     try:
         native = nw.from_native(data, allow_series=True, pass_through=True)
     except nw.exceptions.NarwhalsError as error:  # columns that share a name

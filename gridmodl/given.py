@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.encode import Column
-from gridmodl.frames import as_array
+from gridmodl.frames import Name, as_array
 from gridmodl.missing import is_nothing
 from gridmodl.partition import Partition, group_partition, interval_partition
 from gridmodl.quantities import Numbers, encode_numbers
@@ -25,14 +25,14 @@ def given_partition(column: Column, given: Any, special: NDArray[Any], n_classes
             raise ValueError(f"column {column.name!r} is {kind}, the partition given for it {given.kind}")
         if len(special) and special.tolist() != given.special.view(special.dtype).tolist():
             raise ValueError(f"special= names other codes of column {column.name!r} than the partition given for it")
-        return _for_classes(given, n_classes)
+        return _for_column(given, column.name, n_classes)
     if isinstance(column, Categories):
         return _given_groups(column, given, n_classes)
     return _given_intervals(column, given, special, n_classes)
 
 
-def _for_classes(given: Partition, n_classes: int) -> Partition:
-    return replace(given, counts=np.zeros((given.n_parts, n_classes), dtype=np.int64))
+def _for_column(given: Partition, name: Name, n_classes: int) -> Partition:
+    return replace(given, name=name, counts=np.zeros((given.n_parts, n_classes), dtype=np.int64))
 
 
 def _given_intervals(column: Numbers, given: Any, special: NDArray[Any], n_classes: int) -> Partition:
@@ -57,8 +57,8 @@ def _bounds(column: Numbers, given: Any) -> tuple[NDArray[Any], NDArray[np.bool_
             return np.empty(0, dtype=column.type), np.zeros(0, dtype=bool)
         if array.dtype.kind == "b":
             raise TypeError(f"{wrong}, got {given!r}")
-        if column.type.kind in "mM" and array.dtype.kind == "U":
-            array = array.astype(column.type)
+        if column.type.kind == "M" and array.dtype.kind == "U":
+            array = array.astype("datetime64")  # in the unit that the text has
         numbers = encode_numbers(as_array(array, "bounds"), column.name) if array.ndim == 1 else None
     except (TypeError, ValueError) as error:
         raise TypeError(f"{wrong}, got {given!r}") from error
@@ -66,6 +66,8 @@ def _bounds(column: Numbers, given: Any) -> tuple[NDArray[Any], NDArray[np.bool_
         raise TypeError(f"{wrong}, got {given!r}")
     missing = np.zeros(len(array), dtype=bool) if numbers.missing is None else numbers.missing
     if column.type.kind in "mM":
+        if numbers.is_utc and not column.is_utc:
+            raise TypeError(f"the bounds of {column.name!r} have a time zone, the column has none")
         if numbers.type.kind != column.type.kind:
             raise TypeError(f"{wrong}, got {given!r}")
         bounds = numbers.values.view(numbers.type)

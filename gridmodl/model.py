@@ -152,7 +152,7 @@ class Model:
         """The columns of the model in a frame, by name, or by position where the data has no names."""
         if not frame.has_names and len(frame.columns) != len(self.partitions):
             raise ValueError(f"data has {len(frame.columns)} columns; the model has {len(self.partitions)}")
-        if len(frame.columns) == len(self.partitions) and (not frame.has_names or len(self.partitions) == 1):
+        if not frame.has_names or (frame.is_column and len(self.partitions) == 1):
             return dict(zip(self.partitions, frame.columns.values(), strict=True))
         absent = [name for name in self.partitions if name not in frame.columns]
         if absent:

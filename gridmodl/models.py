@@ -13,7 +13,7 @@ MAX_SHOWN = 100
 
 
 class Models(Mapping[Name, Model]):
-    """Models by column name, in descending order of level; of equal levels, in the order of the columns.
+    """Models by column name, in descending order of level; of equal levels, by what their parts save, then by column.
 
     Attributes
     ----------
@@ -22,7 +22,9 @@ class Models(Mapping[Name, Model]):
     """
 
     def __init__(self, models: Mapping[Name, Model], errors: Mapping[Name, Exception], frame: str = ARRAYS) -> None:
-        self._models = dict(sorted(models.items(), key=lambda item: -item[1].level))
+        # The level is 0 where the null cost is: there, as for g2, what the parts save decides.
+        order = sorted(models.items(), key=lambda item: (-item[1].level, item[1].cost - item[1].null_cost))
+        self._models = dict(order)
         self.errors = dict(errors)
         self._frame = frame
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import numbers
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,7 +70,8 @@ class Partition:
     def labels(self) -> list[str]:
         """Each part in words, such as ``]2.45, 4.75]`` or ``{blue, green}``."""
         if self.kind == "categorical":
-            return [_label_of_group(values) for values in self.groups]
+            is_mixed = len({type(value) for group in self.groups for value in group if value is not None}) > 1
+            return [_label_of_group(values, is_mixed) for values in self.groups]
         edges = ["-inf", *_shown(self.bounds, self.is_utc), "inf"]
         labels = [f"]{lo}, {hi}]" for lo, hi in itertools.pairwise(edges)]
         labels[-1] = labels[-1][:-1] + "["
@@ -137,6 +139,12 @@ class Partition:
     def _group_of(self, column: Categories, unknown: str) -> NDArray[np.int64]:
         group_of = {value: i for i, group in enumerate(self.groups) for value in group}
         parts = np.fromiter((group_of.get(value, -1) for value in column.values), np.int64, len(column.values))
+        given, known = _types_of(column.values), _types_of(group_of)
+        if given and known and not given & known and np.all(parts < 0):
+            raise TypeError(
+                f"column {self.name!r} holds values such as {column.values[-1]!r}, its groups such as "
+                f"{self.groups[-1][-1]!r}; give it the type that it had"
+            )
         if unknown != "-1" and np.any(parts < 0):
             if unknown == "error" or self.default is None:
                 unseen = [value for value, part in zip(column.values, parts.tolist(), strict=True) if part < 0]
@@ -149,6 +157,12 @@ class Partition:
 
     def __repr__(self) -> str:
         return f"Partition({self.name!r}, {self.kind}, {self.n_parts} part{'s' * (self.n_parts != 1)})"
+
+
+def _types_of(values: Iterable[Any]) -> set[type]:
+    """What kinds of values there are, missing ones apart; all numbers are of one kind."""
+    types = {type(value) for value in values if value is not None}
+    return {next((kind for kind in (numbers.Number, str, bytes) if issubclass(t, kind)), t) for t in types}
 
 
 def checked_unknown(unknown: Any) -> str:
@@ -253,6 +267,8 @@ def _shown_times(times: NDArray[Any], is_utc: bool) -> list[str]:
 
 def _shown_duration(time: np.timedelta64) -> str:
     """Such as ``-2 days 06:30:00.5``."""
+    if np.datetime_data(time.dtype)[0] in ("ps", "fs", "as"):
+        return str(time)
     sign = "-" if time < np.timedelta64(0) else ""
     whole_days, rest = divmod(abs(time), np.timedelta64(1, "D"))
     whole_seconds, rest = divmod(rest, np.timedelta64(1, "s"))
@@ -264,16 +280,18 @@ def _shown_duration(time: np.timedelta64) -> str:
     return f"{sign}{days} day{'s' * (days != 1)}" + (f" {clock}" if seconds or fraction else "")
 
 
-def _label_of_group(values: Sequence[Any]) -> str:
-    shown = [_shown_value(value) for value in values[:MAX_VALUES_SHOWN]]
+def _label_of_group(values: Sequence[Any], is_mixed: bool) -> str:
+    shown = [_shown_value(value, is_mixed) for value in values[:MAX_VALUES_SHOWN]]
     if len(values) > MAX_VALUES_SHOWN:
         shown.append(f"... {len(values) - MAX_VALUES_SHOWN} more")
     return f"{{{', '.join(shown)}}}"
 
 
-def _shown_value(value: Any) -> str:
+def _shown_value(value: Any, is_mixed: bool) -> str:
     if value is None:
         return "missing"
+    if is_mixed:  # 1 is not "1"
+        return repr(value)
     text = str(value)
     if len(text) > MAX_TEXT_SHOWN:
         text = text[:MAX_TEXT_SHOWN] + "..."

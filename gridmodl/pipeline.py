@@ -18,6 +18,7 @@ from gridmodl.arguments import (
     checked_time,
 )
 from gridmodl.clock import Clock, Progress
+from gridmodl.encode import Column
 from gridmodl.frames import Name
 from gridmodl.given import given_partition
 from gridmodl.model import Model
@@ -69,7 +70,8 @@ def optimize(
         values (null and NaN alike) are a value of their own of a categorical column; in a numerical one they sort below
         all numbers and get a part of their own, or join the lowest interval where that is cheaper.
     target : str or array-like of shape (n,)
-        The class of each row, or the name of the column that holds it: strings, integers, booleans or whole floats.
+        The class of each row, in the order of the rows (an index of pandas is not looked at), or the name of the column
+        that holds it: strings, integers, booleans or whole floats.
     criterion : str or Criterion
         What "best" means: a name out of `list_criteria`, or `get_criterion` with options.
     search : {"auto", "exact", "merge"} or Search
@@ -91,7 +93,7 @@ def optimize(
         For two classes: the share of the second one never falls (rises) from interval to interval, in whichever of the
         two ways is cheaper with ``"auto"``. Parts of missing values and special codes stand apart.
     max_parts : int, optional
-        The partition has at most so many parts.
+        The partition has at most so many parts, those of all special codes included.
     min_rows : int or float, optional
         Each part has at least so many rows, or this share of all rows if it is a float below 1; a single part always
         may be, and so may special codes.
@@ -290,14 +292,19 @@ def _check_names(table: Table, options: Options) -> None:
 
 
 def _best_model(table: Table, name: Name, options: Options, clock: Clock) -> Model:
-    column = table.column(name, options.kinds.get(name))
-    if isinstance(column, Categories) and name in options.special:
-        raise ValueError(f"column {name!r} is categorical: each of its values is told apart; special= is for numbers")
+    column = _column(table, name, options)
     return _model(table, name, best_partition(column, table, options, clock), clock)
 
 
-def _given_model(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
+def _column(table: Table, name: Name, options: Options) -> Column:
     column = table.column(name, options.kinds.get(name))
+    if isinstance(column, Categories) and name in options.special:
+        raise ValueError(f"column {name!r} is categorical: each of its values is told apart; special= is for numbers")
+    return column
+
+
+def _given_model(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
+    column = _column(table, name, options)
     special = special_codes(column, options) if isinstance(column, Numbers) else np.empty(0)
     partition = given_partition(column, given, special, table.target.n_classes)
     criterion = criterion_for(options.criterion, table.problem.kind)

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.frames import Name, Raw, as_array
+from gridmodl.frames import Name, Raw, as_array, object_array
 from gridmodl.missing import is_missing
 
 EXACT_FLOAT = 2**53  # up to here every whole number is a float64
@@ -45,7 +45,8 @@ def encode_numbers(raw: Raw, name: Name) -> Numbers:
             raw = raw.fill_null(0)
         array = raw.to_numpy()
     if array.dtype.kind == "O":
-        array, missing = numbers_of_objects(array, name)
+        is_utc = any(map(has_zone, array.tolist()))
+        array, missing = numbers_of_objects(_in_utc(array) if is_utc else array, name)
     if array.dtype.kind in "mM":
         return _times(array, name, is_utc)
     if array.dtype.kind == "b":
@@ -108,9 +109,24 @@ def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], N
     return floats, None
 
 
+def has_zone(value: Any) -> bool:
+    return isinstance(value, datetime.datetime) and value.tzinfo is not None
+
+
+def _in_utc(array: NDArray[Any]) -> NDArray[Any]:
+    """Moments with a time zone as moments of UTC without one; those without get one, so as to be refused."""
+    utc = datetime.UTC
+    moments = [
+        value.astimezone(utc).replace(tzinfo=None) if has_zone(value)
+        else value.replace(tzinfo=utc) if isinstance(value, datetime.datetime) else value
+        for value in array.tolist()
+    ]  # fmt: skip
+    return object_array(moments)
+
+
 def _times_of_objects(missing: NDArray[np.bool_], present: list[Any], kind: Any, name: Name) -> NDArray[Any]:
-    if any(isinstance(value, datetime.datetime) and value.tzinfo is not None for value in present):
-        raise TypeError(f"column {name!r} holds dates with time zones as objects; give it a datetime type")
+    if any(has_zone(value) for value in present):
+        raise TypeError(f"column {name!r} mixes dates with and without a time zone; give it one type")
     # Each in its own unit, pandas' timestamps in nanoseconds; numpy finds one that holds all.
     found = np.array([value.to_numpy() if hasattr(value, "to_numpy") else kind(value) for value in present])
     times = np.full(len(missing), kind("NaT"), dtype=found.dtype)
@@ -132,6 +148,8 @@ def encode_special(given: Any, column: Numbers) -> NDArray[Any]:
         codes = encode_numbers(array, column.name)
     except TypeError as error:
         raise TypeError(f"{what} must be a list of numbers or dates, got {given!r}") from error
+    if codes.is_utc and not column.is_utc:
+        raise TypeError(f"{what} have a time zone, the column has none")
     if codes.missing is not None:
         raise ValueError(f"special of column {column.name!r} holds a missing value; those are apart already")
     if codes.type.kind != column.type.kind and "M" in (codes.type.kind + column.type.kind).upper():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -54,9 +55,10 @@ def encode_target(raw: Raw, target_kind: str | None) -> Classes:
 
 
 def _holds_fractions(array: NDArray[Any]) -> bool:
-    if array.dtype.kind == "O" and float in types_in(array) <= {int, float, bool}:
+    types = types_in(array) if array.dtype.kind == "O" else set()
+    if types & {float, Decimal} and types <= {int, float, bool, Decimal}:
         array = array.astype(np.float64)  # a list such as [0, 0.5, 1]
-    return array.dtype.kind == "f" and not np.array_equal(array, np.floor(array))
+    return array.dtype.kind == "f" and not (np.all(np.isfinite(array)) and np.array_equal(array, np.floor(array)))
 
 
 def _codes_of(array: NDArray[Any]) -> Classes:
@@ -86,7 +88,7 @@ def encode_weights(raw: Raw | None, n_rows: int) -> NDArray[np.int64] | None:
     if raw is None:
         return None
     array = raw if isinstance(raw, np.ndarray) else raw.to_numpy()
-    if array.dtype.kind == "O":
+    if array.dtype.kind == "O" and not any(issubclass(kind, str) for kind in types_in(array)):
         array, missing = numbers_of_objects(array, "weights")
         array = array.astype(np.float64) if missing is None else np.where(missing, np.nan, array)
     if array.dtype.kind not in "biuf":

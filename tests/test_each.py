@@ -469,3 +469,16 @@ def test_a_model_knows_only_its_own_column(models, table):
     with pytest.raises(ValueError, match=r"the model needs column 'town'; the data has 'noise', 'sharp'"):
         models["town"].transform(data[["noise", "sharp"]])
     assert math.isclose(models["town"].cost, gridmodl.price(data[["town"]], models["town"].partitions, table[1]))
+
+
+def test_the_most_informative_come_first_where_the_null_cost_is_0():
+    rng = np.random.default_rng(0)
+    data = {"noise": rng.normal(size=300), "clear": np.arange(300.0)}
+    assert list(optimize_each(data, [0] * 150 + [1] * 150, criterion="g2")) == ["clear", "noise"]
+
+
+def test_a_list_of_mixed_things_does_not_lose_the_others():
+    data, target = {"mixed": ["a", 1] * 10, "good": np.arange(20.0)}, [0] * 10 + [1] * 10
+    models = optimize_each(data, target, on_error="ignore")
+    assert list(models) == ["good"]
+    assert "mixes numbers with other things" in str(models.errors["mixed"])

@@ -150,7 +150,7 @@ def test_object_array_of_mixed_things(other):
 
 
 def test_list_of_numbers_and_text():
-    with pytest.raises(TypeError, match="data mixes text with numbers"):
+    with pytest.raises(TypeError, match="column 'x0' mixes numbers with other things"):
         optimize([1, 2, "3", 4], [0, 0, 1, 1])
 
 

@@ -957,3 +957,29 @@ def test_labels_of_dates_tell_bounds_apart():
     labels = Model.from_partitions(column, [0, 1, 0], {"x0": column[:2]}).partitions["x0"].labels
     assert len(set(labels)) == 3
     assert labels[1] == "]2020-01-01T00:00, 2020-01-01T06:00]"
+
+
+def test_missing_values_among_a_list_of_texts():
+    model = optimize(["a", np.nan, "b", None] * 10, [0, 1, 0, 1] * 10)
+    assert model.partitions["x0"].groups == (("a", "b"), (None,))
+
+
+def test_moments_with_a_time_zone_as_objects_bounds_and_codes():
+    moments = pd.date_range("2020-01-01", periods=20, tz="Europe/Paris")
+    target = [0] * 10 + [1] * 10
+    frame = pd.DataFrame({"at": moments})
+    expected = optimize(frame, target).partitions["at"]
+    objects = optimize(pd.DataFrame({"at": moments.astype(object)}), target).partitions["at"]
+    assert objects.labels == expected.labels
+    assert expected.is_utc
+    bound = datetime.datetime(2020, 1, 5, tzinfo=datetime.UTC)
+    model = optimize(frame, target).edit("at", bounds=[bound])
+    assert model.partitions["at"].labels == ["]-inf, 2020-01-05]", "]2020-01-05, inf["]
+    with pytest.raises(TypeError, match="time zone"):
+        optimize(pd.DataFrame({"at": moments.tz_localize(None)}), target).edit("at", bounds=[bound])
+
+
+@pytest.mark.parametrize("frame", ["spark", "nothing", 5])
+def test_tables_of_frames_that_are_not_there(frame):
+    with pytest.raises(ValueError, match="frame must be one of 'pandas'"):
+        optimize([1.0, 2.0], [0, 1]).table(frame=frame)

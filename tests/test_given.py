@@ -496,3 +496,23 @@ def test_the_default_group_of_given_groups():
         model = Model.from_partitions(data, STEP, {"x0": groups})
         assert only(model).default == default
         assert model.transform(["?"]).tolist() == [default]
+
+
+@pytest.mark.parametrize("bound", ["1500-01-01", "99999-01-01"])
+def test_text_that_is_a_date_beyond_the_reach_of_the_column(bound):
+    data = {"day": np.arange("2020-01-01", "2020-01-21", dtype="M8[D]").astype("M8[ns]")}
+    with pytest.raises(ValueError, match="does not reach"):
+        Model.from_partitions(data, [0, 1] * 10, {"day": [bound]})
+
+
+def test_a_partition_of_another_column_takes_its_name():
+    target = [0] * 10 + [1] * 10
+    partition = optimize({"a": np.arange(20.0)}, target).partitions["a"]
+    model = Model.from_partitions({"b": np.arange(20.0)}, target, {"b": partition})
+    assert model.partitions["b"].name == "b"
+    assert Model.from_json(model.to_json()).partitions["b"].bounds.tolist() == partition.bounds.tolist()
+
+
+def test_special_codes_of_a_categorical_column_are_refused():
+    with pytest.raises(ValueError, match="special= is for numbers"):
+        Model.from_partitions({"a": ["u", "v"] * 10}, [0, 1] * 10, {"a": [["u"], ["v"]]}, special={"a": ["u"]})

@@ -337,3 +337,18 @@ def test_part_of_takes_one_column():
 def test_pickles_hold_no_data():
     model = optimize(np.arange(100_000.0), np.arange(100_000) % 2, search="merge", max_parts=2)
     assert len(pickle.dumps(model)) < 10_000
+
+
+def test_a_frame_must_have_the_column_of_the_model():
+    model = optimize({"age": np.arange(10.0)}, [0] * 5 + [1] * 5)
+    with pytest.raises(ValueError, match="the model needs column 'age'; the data has 'income'"):
+        model.transform({"income": [1.0]})
+    assert model.transform([1.0, 9.0]).tolist() == [0, 1]
+
+
+def test_categories_of_another_type_are_refused_and_not_put_into_the_default_group():
+    model = optimize({"code": ["1", "2"] * 10}, [0, 1] * 10)
+    with pytest.raises(TypeError, match="give it the type that it had"):
+        model.transform({"code": [1, 2]})
+    assert model.transform({"code": ["9"]}, unknown=-1).tolist() == [[-1]]
+    assert model.transform({"code": [None]}, unknown=-1).tolist() == [[-1]]

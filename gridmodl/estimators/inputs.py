@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d, validate_data
 
-from gridmodl.frames import Frame, as_array, read_column, read_frame
+from gridmodl.frames import Frame, as_array, read_column, read_frame, table_of_batch
 from gridmodl.missing import is_missing
 from gridmodl.targets import encode_weights
 
@@ -36,6 +36,8 @@ def read_inputs(estimator: Any, X: Any, reset: bool) -> Frame:
     Those of a frame stay as they are, with their types; anything else becomes one array.
     """
     X = nw.to_native(X, pass_through=True)
+    if type(X).__name__ == "RecordBatch":
+        X = table_of_batch(X)
     if nw.dependencies.is_into_dataframe(X) or hasattr(X, "collect_schema"):
         frame = read_frame(X, "X")
         if frame.n_rows == 0 or not frame.columns:
