@@ -82,6 +82,12 @@ def check_integer(name: str, value: Any, allow_none: bool = False) -> None:
     raise TypeError(f"{name} must be a whole number{' or None' if allow_none else ''}, got {value!r}")
 
 
+def check_seed(random_state: Any) -> None:
+    check_integer("random_state", random_state, allow_none=True)
+    if random_state is not None and random_state < 0:
+        raise ValueError(f"random_state must not be negative, got {random_state}")
+
+
 def checked_jobs(n_jobs: Any) -> int:
     """Threads to use."""
     check_integer("n_jobs", n_jobs)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gridmodl.cells import Cells
 from gridmodl.frames import ARRAYS, Frame, Name, make_frame, read_frame
 from gridmodl.partition import Partition
 from gridmodl.terms import Criterion
 
 if TYPE_CHECKING:
+    from gridmodl.report.rules import Rule
     from gridmodl.table import Table
 
 
@@ -49,6 +51,11 @@ class Model:
         Seconds.
     delta : float or None
         Of a model made by `edit`: how much it costs more than the one it was made from.
+    left_out : dict of str to str
+        Columns with one part, and why.
+    optima : tuple of Model
+        Distinct local optima that the search kept (``Search(keep_optima=n)``), the cheapest first, each with the
+        partitions of its informative columns.
     """
 
     cost: float
@@ -65,11 +72,24 @@ class Model:
     options: Mapping[str, bool | int | float] = field(default_factory=dict)
     delta: float | None = None
     frame: str = ARRAYS  # the kind of frame that the user has
+    left_out: Mapping[Name, str] = field(default_factory=dict)
+    optima: tuple[Model, ...] = field(default=(), repr=False)
+    _cells: Cells | None = field(default=None, repr=False)  # of a grid; those of one variable follow from its parts
     _source: tuple[Table, Criterion] | None = field(default=None, repr=False)  # for `edit`; never saved
 
     @property
     def level(self) -> float:
         return 1.0 - self.cost / self.null_cost if self.null_cost != 0.0 else 0.0
+
+    @property
+    def cells(self) -> Cells:
+        """The non-empty cells: the parts they combine, and the rows of each class in them."""
+        return self._cells if self._cells is not None else _cells_of_one(self.partitions)
+
+    @property
+    def informative(self) -> list[Name]:
+        """The columns with more than one part."""
+        return list(self.cells.names)
 
     @staticmethod
     def from_partitions(
@@ -88,10 +108,10 @@ class Model:
         Parameters
         ----------
         partitions : dict
-            By the name of the one input column: the inner bounds of a numerical one, ascending (a value on a bound
+            By column name: the inner bounds of a numerical one, ascending (a value on a bound
             belongs to the interval below; a first bound of NaN or NaT keeps missing values apart); the groups of a
-            categorical one, a list of lists of values (None stands for missing); or a `Partition`. If it is left out,
-            the column has one part. Parts without a row stay in the model but do not count in its cost.
+            categorical one, a list of lists of values (None stands for missing); or a `Partition`. A column that is
+            left out has one part. Parts without a row stay in the model but do not count in its cost.
 
         Other parameters are those of `optimize`.
 
@@ -147,6 +167,36 @@ class Model:
         frame = read_frame(data)
         parts = [self.partitions[name].part_of_column(raw, unknown) for name, raw in self._columns(frame).items()]
         return parts[0] if frame.is_column else np.column_stack(parts)
+
+    def cell_of(self, data: Any, unknown: str | int = "default") -> NDArray[np.int64]:
+        """The number of the cell of each row, as in ``cells``; -1 for a combination of parts that no row had."""
+        frame = read_frame(data)
+        if not self.informative:
+            self._columns(frame)
+            return np.zeros(frame.n_rows, dtype=np.int64)
+        columns = self._columns(frame)
+        return self.cells.cell_of([self.partitions[n].part_of_column(columns[n], unknown) for n in self.informative])
+
+    def predict_proba(self, data: Any, unknown: str | int = "default") -> NDArray[np.float64]:
+        """The share of each class in the cell of each row, in the order of ``classes``; of all rows for an empty cell.
+
+        Shares are as they were counted, without smoothing.
+        """
+        cells = self.cells
+        overall = cells.counts.sum(axis=0) / cells.counts.sum()
+        return np.vstack([cells.shares(), overall])[self.cell_of(data, unknown)]
+
+    def rules(self) -> list[Rule]:
+        """One rule for each cell, in words, with its rows and the shares of their classes; the most frequent first."""
+        from gridmodl.report.rules import rules_of
+
+        return rules_of(self)
+
+    def cell_table(self, frame: str | None = None) -> Any:
+        """One row per cell, the most frequent first: its part of each column, rows, rows and shares of each class."""
+        from gridmodl.report.rules import cell_columns
+
+        return make_frame(cell_columns(self), frame or self.frame)
 
     def _columns(self, frame: Frame) -> dict[Name, Any]:
         """The columns of the model in a frame, by name, or by position where the data has no names."""
@@ -205,5 +255,15 @@ class Model:
         return {**self.__dict__, "_source": None}  # a pickle holds the model, not the data
 
     def __repr__(self) -> str:
-        parts = ", ".join(f"{name}: {p.n_parts} parts" for name, p in self.partitions.items())
+        shown = self.partitions if len(self.partitions) == 1 else self.informative
+        parts = ", ".join(f"{name}: {self.partitions[name].n_parts} parts" for name in shown) or "no column informative"
         return f"Model({self.criterion!r}, {parts}, cost={self.cost:.6f}, level={self.level:.4f})"
+
+
+def _cells_of_one(partitions: Mapping[Name, Partition]) -> Cells:
+    (partition,) = partitions.values()
+    filled = np.flatnonzero(partition.counts.any(axis=1))
+    counts = partition.counts[filled]
+    if len(filled) == 1:
+        return Cells((), np.zeros((1, 0), dtype=np.int64), counts)
+    return Cells((partition.name,), filled[:, None].astype(np.int64), counts)

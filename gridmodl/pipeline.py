@@ -12,7 +12,7 @@ import numpy as np
 from gridmodl.arguments import (
     Options,
     check_columns,
-    check_integer,
+    check_seed,
     checked_jobs,
     checked_options,
     checked_time,
@@ -23,6 +23,7 @@ from gridmodl.frames import Name
 from gridmodl.given import given_partition
 from gridmodl.model import Model
 from gridmodl.models import Models
+from gridmodl.multivariate import FoundGrid, GridModel, best_grid, given_grid
 from gridmodl.plugins import criterion_for
 from gridmodl.progress import showing
 from gridmodl.quantities import Numbers
@@ -64,8 +65,9 @@ def optimize(
     Parameters
     ----------
     data : array-like, frame or dict of columns
-        One input column: an array of shape (n,) or (n, 1), whose column is called ``x0``, a series, or a frame (pandas,
-        polars, pyarrow, any that narwhals reads). Numbers, dates and durations are numerical and partitioned into
+        One input column or several: an array, whose columns are called ``x0``, ``x1``, ..., a series, or a frame
+        (pandas, polars, pyarrow, any that narwhals reads). Several make one grid over those that matter together; see
+        `optimize_each` for each on its own. Numbers, dates and durations are numerical and partitioned into
         intervals; text, categories, enums and booleans are categorical and partitioned into groups of values. Missing
         values (null and NaN alike) are a value of their own of a categorical column; in a numerical one they sort below
         all numbers and get a part of their own, or join the lowest interval where that is cheaper.
@@ -101,9 +103,9 @@ def optimize(
         Seconds after which the best partition so far is returned; so does Ctrl-C. They count from the call, compiling
         included where a criterion is used for the first time.
     random_state : int, optional
-        Seed. One-variable searches draw no random numbers.
+        Seed of the search for a grid; one of a single column draws no random numbers. None draws a fresh one.
     n_jobs : int
-        Threads. One-variable searches use one.
+        Threads of the search for a grid, -1 for one per core; they change no bit of the result.
     progress : bool or callable, optional
         True shows a bar on the error stream when work takes long; a callable is given `Progress` records.
 
@@ -123,11 +125,16 @@ def optimize(
     """
     clock = Clock(checked_time(time_limit))
     options = checked_options(criterion, search, kinds, special, monotone, max_parts, min_rows)
-    check_integer("random_state", random_state, allow_none=True)
-    checked_jobs(n_jobs)
+    check_seed(random_state)
+    n_threads = checked_jobs(n_jobs)
     table = read_table(data, target, weights, target_kind, unlabelled)
-    name = _only_column(table, options, "optimize takes one, optimize_each takes many, each on its own")
+    _check_names(table, options)
     _check_classes(table, monotone)
+    if len(table.names) > 1:
+        _check_grid_options(options)
+        with showing(progress, clock):
+            return _grid_model(table, best_grid(table, options, n_threads, random_state, clock), clock)
+    (name,) = table.names
     if monotone is not None and table.is_categorical(name, options.kinds.get(name)):
         raise ValueError(f"column {name!r} is categorical; monotone= is for intervals of a numerical one")
     with showing(progress, clock):
@@ -187,7 +194,7 @@ def optimize_each(
     """
     clock = Clock(checked_time(time_limit))
     options = checked_options(criterion, search, kinds, special, monotone, max_parts, min_rows)
-    check_integer("random_state", random_state, allow_none=True)
+    check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
     if on_error not in ON_ERROR:
         raise ValueError(f"on_error must be one of {', '.join(map(repr, ON_ERROR))}, got {on_error!r}")
@@ -244,8 +251,10 @@ def model_of_partitions(
     if not isinstance(partitions, Mapping):
         raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
     check_columns("partitions", partitions, table.names)
-    name = _only_column(table, options, "a partition is priced with one: choose it")
-    return _given_model(table, name, partitions.get(name, ()), options, clock)
+    _check_names(table, options)
+    if len(table.names) > 1:
+        _check_grid_options(options)
+    return _of_partitions(table, partitions, options, clock)
 
 
 def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
@@ -265,20 +274,24 @@ def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
         )
     special = {name: partition.special} if len(partition.special) else {}
     table, criterion = model._source
-    options = Options(criterion, kinds={name: partition.kind}, special=special)
+    kinds = {column: other.kind for column, other in model.partitions.items()}
+    options = Options(criterion, kinds=kinds, special=special)
     clock = Clock()
-    same = _given_model(table, name, partition, options, clock)
-    if not np.array_equal(same.partitions[name].counts, partition.counts):
-        raise ValueError(f"the data of column {name!r} has changed since the model was made; optimize it anew")
-    new = _given_model(table, name, bounds if groups is None else groups, options, clock)
+    same = _of_partitions(table, model.partitions, options, clock)
+    is_same = all(np.array_equal(same.partitions[key].counts, model.partitions[key].counts) for key in model.partitions)
+    cells = (same.cells, model.cells)
+    if not is_same or not all(np.array_equal(*pair) for pair in zip(*(c[1:] for c in cells), strict=True)):
+        raise ValueError("the data has changed since the model was made; optimize it anew")
+    given = {**model.partitions, name: bounds if groups is None else groups}
+    new = _of_partitions(table, given, options, clock)
     return replace(new, delta=new.cost - model.cost)
 
 
-def _only_column(table: Table, options: Options, otherwise: str) -> Name:
-    _check_names(table, options)
+def _of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options, clock: Clock) -> Model:
     if len(table.names) > 1:
-        raise NotImplementedError(f"data has {len(table.names)} input columns; {otherwise}")
-    return table.names[0]
+        return _grid_model(table, given_grid(table, partitions, options), clock)
+    (name,) = table.names
+    return _given_model(table, name, partitions.get(name, ()), options, clock)
 
 
 def _check_classes(table: Table, monotone: str | None) -> None:
@@ -301,6 +314,38 @@ def _column(table: Table, name: Name, options: Options) -> Column:
     if isinstance(column, Categories) and name in options.special:
         raise ValueError(f"column {name!r} is categorical: each of its values is told apart; special= is for numbers")
     return column
+
+
+def _check_grid_options(options: Options) -> None:
+    for what, given in (("special", options.special), ("monotone", options.monotone)):
+        if given:
+            raise NotImplementedError(f"{what}= is for one column; a grid of several does not keep it")
+
+
+def _grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
+    elapsed = clock.elapsed
+
+    def model(grid: GridModel, **more: Any) -> Model:
+        return Model(
+            cost=grid.cost,
+            null_cost=found.null_cost,
+            criterion=found.criterion.name,
+            options=dict(found.criterion.chosen),
+            problem="grid",
+            n_rows=table.problem.n_rows,
+            classes=table.classes,
+            partitions=grid.partitions,
+            proven=False,
+            search=found.search,
+            stopped=clock.stopped,
+            elapsed=elapsed,
+            frame=table.inputs.kind,
+            _cells=grid.cells,
+            **more,
+        )
+
+    optima = tuple(model(grid) for grid in found.optima)
+    return model(found.best, left_out=found.left_out, optima=optima, _source=(table, found.criterion))
 
 
 def _given_model(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:

@@ -58,15 +58,27 @@ def _best_groups(
 
 
 def _groups(column: Categories, atoms: Atoms, found: Grouping) -> Partition:
-    """The groups in ascending order of the mean class number of their rows, as the class of `Partition` promises."""
-    n_groups, n_classes = int(found.groups.max()) + 1, atoms.counts.shape[1]
-    counts = np.zeros((n_groups, n_classes), dtype=np.int64)
+    counts = np.zeros((int(found.groups.max()) + 1, atoms.counts.shape[1]), dtype=np.int64)
     np.add.at(counts, found.groups, atoms.counts)
-    rank = np.argsort(np.argsort(counts @ np.arange(n_classes) / counts.sum(axis=1), kind="stable"))
-    by_group = np.argsort(rank[found.groups], kind="stable")
-    ends = np.cumsum(np.bincount(rank[found.groups], minlength=n_groups)).tolist()
-    groups = [tuple(column.values[i] for i in by_group[lo:hi]) for lo, hi in itertools.pairwise([0, *ends])]
-    return group_partition(column.name, tuple(groups), counts[np.argsort(rank)])
+    groups, counts, _ = ordered_groups(column.values, found.groups, counts)
+    return group_partition(column.name, groups, counts)
+
+
+def ordered_groups(
+    values: list[Any], labels: NDArray[Any], counts: NDArray[np.int64]
+) -> tuple[tuple[tuple[Any, ...], ...], NDArray[np.int64], NDArray[np.int64]]:
+    """The groups in ascending order of the mean class number of their rows, their counts, and the new number of each.
+
+    The order that the class of `Partition` promises.
+    """
+    n_groups, n_classes = counts.shape
+    order = np.argsort(counts @ np.arange(n_classes) / counts.sum(axis=1), kind="stable")
+    rank = np.empty(n_groups, dtype=np.int64)
+    rank[order] = np.arange(n_groups)
+    by_group = np.argsort(rank[labels], kind="stable")
+    ends = np.cumsum(np.bincount(rank[labels], minlength=n_groups)).tolist()
+    groups = tuple(tuple(values[i] for i in by_group[lo:hi]) for lo, hi in itertools.pairwise([0, *ends]))
+    return groups, counts[order], rank
 
 
 def _best_intervals(
@@ -142,12 +154,18 @@ def priced(column: Column, table: Table, criterion: Criterion, partition: Partit
     values, facts = _value_facts(column, table, partition)
     p, facts = prepare(criterion, table.problem, facts)
     cost = price_one_variable(criterion, p, facts, counts, values)
+    null_cost = _null_cost(criterion, p, facts, table)
+    return Found(with_rows(partition, column, counts), cost, null_cost, False, "given", criterion)
+
+
+def with_rows(partition: Partition, column: Column, counts: NDArray[np.int64]) -> Partition:
+    """A given partition with the rows of a column in it."""
     filled = replace(partition, counts=counts)
     if isinstance(column, Numbers) and column.missing is not None and partition.missing is None:
         filled = replace(filled, missing=0)
     if partition.kind == "categorical":
         filled = replace(filled, default=default_group(partition.groups, counts))
-    return Found(filled, cost, _null_cost(criterion, p, facts, table), False, "given", criterion)
+    return filled
 
 
 def _value_facts(column: Column, table: Table, partition: Partition) -> tuple[NDArray[np.int64], Variable]:

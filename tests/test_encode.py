@@ -91,9 +91,11 @@ def test_one_column_in_two_dimensions():
     assert tall.transform(np.arange(10.0)[:, None]).tolist() == [[c] for c in STEP]
 
 
-def test_several_columns_are_not_there_yet():
-    with pytest.raises(NotImplementedError, match=r"data has 2 input columns; .*optimize_each"):
-        optimize(np.zeros((10, 2)), STEP)
+def test_several_columns_of_an_array_are_a_grid():
+    model = optimize(np.column_stack([np.zeros(40), np.arange(40.0)]), [0] * 20 + [1] * 20)
+    assert (model.problem, list(model.partitions), model.informative) == ("grid", ["x0", "x1"], ["x1"])
+    assert model.partitions["x1"].bounds.tolist() == [19.5]
+    assert optimize(np.zeros((10, 2)), STEP).informative == []
 
 
 @pytest.mark.parametrize("data", [np.zeros((10, 1, 1)), [[[1.0]]] * 10])

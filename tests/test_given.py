@@ -158,9 +158,10 @@ def test_a_partition_of_the_other_kind():
         Model.from_partitions(np.arange(10.0), STEP, {"x0": groups})
 
 
-def test_several_columns_are_not_there_yet():
-    with pytest.raises(NotImplementedError, match="data has 2 input columns"):
-        Model.from_partitions({"a": STEP, "b": STEP}, STEP, {"a": [0.5]})
+def test_columns_left_out_of_a_grid_have_one_part():
+    model = Model.from_partitions({"a": STEP, "b": STEP}, STEP, {"a": [0.5]})
+    assert model.informative == ["a"]
+    assert model.left_out == {"b": "as the user decided"}
 
 
 # Dates.
@@ -425,7 +426,7 @@ def test_edit_of_data_that_was_changed():
         data = np.arange(10.0)
         model = optimize(make(data), STEP)
         data[:3] = 99.0
-        with pytest.raises(ValueError, match=r"the data of column 'x0' has changed since the model was made"):
+        with pytest.raises(ValueError, match=r"the data has changed since the model was made"):
             model.edit("x0", bounds=[3.5])
 
 

@@ -25,6 +25,8 @@ from hypothesis import strategies as st
 
 import gridmodl
 from gridmodl import Model, Partition
+from gridmodl.atoms import Target
+from gridmodl.cells import make_cells
 from gridmodl.modelfile import ModelFileError, arrays, files, read_model, write_model
 from gridmodl.modelfile.arrays import read_array, write_array
 from gridmodl.modelfile.text import parse_json
@@ -46,11 +48,24 @@ def categorical(name="c", groups=(("a", None), ("b",), ("c",)), **facts):
     return Partition(name, "categorical", counts, groups=tuple(map(tuple, groups)), **facts)
 
 
+def cells_of(partitions, total):
+    """Cells that add up to the parts: within each class, rows are laid out in the order of the parts."""
+    codes = np.repeat(np.arange(len(total)), total)
+    target = Target(codes.astype(np.int32), None, len(total))
+    parts = {
+        p.name: np.concatenate([np.repeat(np.arange(p.n_parts), column) for column in p.counts.T]) for p in partitions
+    }
+    informative = {name: of_rows for name, of_rows in parts.items() if np.any(of_rows != of_rows[0])}
+    return make_cells(list(informative), list(informative.values()), target)
+
+
 def model_of(*partitions, classes=("no", "yes"), **facts):
     facts = {"cost": 2.0, "null_cost": 4.0, "proven": True, "search": "exact", "elapsed": 0.5} | facts
+    if len(partitions) > 1:
+        facts = {"_cells": cells_of(partitions, partitions[0].counts.sum(axis=0))} | facts
     return Model(
         criterion="modl",
-        problem="classes",
+        problem="grid" if len(partitions) > 1 else "classes",
         n_rows=int(partitions[0].counts.sum()),
         classes=classes if isinstance(classes, np.ndarray) else np.array(classes),
         partitions={partition.name: partition for partition in partitions},
@@ -225,12 +240,17 @@ def models(draw):
     )
     n_classes = draw(st.integers(1, 3))
     classes = np.array(draw(st.lists(st.text("abcé", max_size=3), min_size=n_classes, max_size=n_classes, unique=True)))
-    n_parts = draw(st.integers(1, 4))
-    counts = np.array(draw(st.lists(st.lists(st.integers(0, 2**50), min_size=n_classes, max_size=n_classes),
-                                    min_size=n_parts, max_size=n_parts)), dtype=np.int64)  # fmt: skip
-    counts[0, 0] += 1
-    partitions = {}
+    lines = draw(st.lists(st.tuples(st.integers(0, n_classes - 1), st.integers(1, 2**48)), min_size=1, max_size=6))
+    codes, weights = np.array(lines, dtype=np.int64).T
+    target = Target(codes.astype(np.int32), weights, n_classes)
+    partitions, parts_of = {}, {}
     for name in names:
+        n_parts = draw(st.integers(1, 4))
+        parts_of[name] = np.array(
+            draw(st.lists(st.integers(0, n_parts - 1), min_size=len(lines), max_size=len(lines))), dtype=np.int64
+        )
+        counts = np.zeros((n_parts, n_classes), dtype=np.int64)
+        np.add.at(counts, (parts_of[name], codes), weights)
         if draw(st.booleans()):
             members = draw(st.lists(values, min_size=n_parts, max_size=8).filter(lambda v: len(set(v)) == len(v)))
             groups = tuple(tuple(members[i::n_parts]) for i in range(n_parts))
@@ -257,13 +277,27 @@ def models(draw):
             )  # fmt: skip
     finite = st.floats(allow_nan=False, allow_infinity=False)
     option = st.booleans() | st.integers() | st.floats()
-    return Model(
+
+    def cells(kept):
+        informative = [name for name in kept if np.any(parts_of[name] != parts_of[name][0])]
+        return make_cells(informative, [parts_of[name] for name in informative], target)
+
+    alone = [name for name in names if np.all(parts_of[name] == parts_of[name][0])]
+    model = Model(
         cost=draw(finite), null_cost=draw(finite), criterion=draw(texts.filter(bool)), problem="grid",
-        n_rows=sum(counts.ravel().tolist()), classes=classes, partitions=partitions, proven=draw(st.booleans()),
+        n_rows=sum(weights.tolist()), classes=classes, partitions=partitions, proven=draw(st.booleans()),
         search=draw(texts.filter(bool)), elapsed=draw(st.floats(0, 1e300)), stopped=draw(st.none() | texts),
         options=draw(st.dictionaries(st.sampled_from(["alpha", "é", "c"]), option)),
         delta=draw(st.none() | finite), frame=draw(st.sampled_from(["arrays", "pandas", "polars"])),
+        left_out=draw(st.fixed_dictionaries(dict.fromkeys(alone, texts))),
+        _cells=cells(names) if len(names) > 1 or draw(st.booleans()) else None,
     )  # fmt: skip
+    optima = []
+    for _ in range(draw(st.integers(0, 2))):
+        kept = [name for name in names if name not in alone and draw(st.booleans())]
+        mine = {name: partitions[name] for name in kept}
+        optima.append(replace(model, cost=draw(finite), partitions=mine, left_out={}, _cells=cells(kept)))
+    return replace(model, optima=tuple(optima))
 
 
 @settings(max_examples=80, deadline=None)
@@ -363,6 +397,72 @@ def test_classes_of_any_type_come_back(target):
     back(gridmodl.optimize(np.arange(16.0), target))
 
 
+@pytest.fixture(scope="module")
+def grid(frame):
+    """A grid of columns of all kinds, with columns that are left out and other optima."""
+    data = frame[["x", 0, ("a", 1), "date", "zoned", "colour"]].assign(one=1.0, none=[None] * 300)
+    rng = np.random.default_rng(1)
+    flip = (frame["date"] > pd.Timestamp("2020-01-01")).to_numpy() ^ frame["colour"].isin(["red", "blue"]).to_numpy()
+    target = np.where(rng.random(300) < 0.9, flip, ~flip)
+    search = gridmodl.Search(effort=3, keep_optima=6)
+    return data, gridmodl.optimize(data, target, search=search), target
+
+
+def test_a_grid_comes_back(grid):
+    data, model, _ = grid
+    assert {model.partitions[name].kind for name in model.informative} == {"numerical", "categorical"}
+    assert {"one", "none"} <= set(model.left_out)
+    assert len(model.optima) > 1
+    again = back(model)
+    new = pd.concat([data, data.assign(colour="unseen"), data[::-1].reset_index(drop=True).assign(date=data["date"])])
+    for one, other in zip([model, *model.optima], [again, *again.optima], strict=True):
+        assert np.array_equal(one.cell_of(new), other.cell_of(new))
+        assert np.array_equal(one.predict_proba(new), other.predict_proba(new))
+        assert [str(rule) for rule in one.rules()] == [str(rule) for rule in other.rules()]
+    assert again.summary() == model.summary()
+    pd.testing.assert_frame_equal(again.cell_table(), model.cell_table())
+    assert_same(model, pickle.loads(pickle.dumps(model)))  # noqa: S301
+
+
+def test_a_grid_of_the_user_s_own_with_an_empty_part_comes_back(grid):
+    data, model, target = grid
+    name = next(name for name in model.informative if model.partitions[name].kind == "numerical")
+    wide = {0: [-1e6, 0.5, 1e6], "colour": [["red", "unseen"], ["never"], ["green", "blue", "black", None]]}
+    given_model = Model.from_partitions(data, target, wide)
+    assert given_model.partitions[0].counts.sum(axis=1).tolist()[::3] == [0, 0]
+    assert np.array_equal(back(given_model).cell_of(data), given_model.cell_of(data))
+    edited = model.edit(name, bounds=model.partitions[name].bounds[:0])
+    assert name not in edited.informative
+    back(edited)
+
+
+def test_a_grid_without_an_informative_column_comes_back():
+    model = gridmodl.optimize({"a": [1.0, 2.0, 3.0], "b": ["u", "v", "u"]}, [0, 1, 0])
+    assert model.informative == []
+    assert back(model).cell_of({"a": [5.0, 6.0], "b": ["u", "z"]}).tolist() == [0, 0]
+
+
+def test_version_1_is_read(frame):
+    """It had models of one column, and none of these fields."""
+    for name in ("x", "date", "colour"):
+        model = gridmodl.optimize(frame[[name, "y"]], "y")
+        record = json.loads(write_model(model)) | {"version": 1}
+        for field in ("cells", "left_out", "optima"):
+            del record[field]
+        again = read_model(json.dumps(record))
+        assert_same(model, again)
+        assert np.array_equal(again.predict_proba(frame), model.predict_proba(frame))
+        assert json.loads(write_model(again))["version"] == 2
+
+
+def test_version_1_has_no_grids():
+    record = json.loads(base_text()) | {"version": 1}
+    for field in ("cells", "left_out", "optima"):
+        del record[field]
+    with pytest.raises(ModelFileError, match="cells: must be there, as there are several partitions"):
+        read_model(json.dumps(record))
+
+
 # Text and files.
 
 
@@ -370,11 +470,13 @@ def test_the_text_is_strict_readable_json():
     model = model_of(numerical(bounds=[-np.inf, 0.1]), categorical(groups=(("é", 1), ("b" * 90, "d"), (None,))))
     text = write_model(model)
     record = json.loads(text, parse_constant=pytest.fail)
-    assert (record["format"], record["version"], record["gridmodl"]) == ("gridmodl model", 1, gridmodl.__version__)
+    assert (record["format"], record["version"], record["gridmodl"]) == ("gridmodl model", 2, gridmodl.__version__)
     assert list(record)[:3] == ["format", "version", "gridmodl"]
     lines = [line.strip() for line in text.splitlines()]
     assert '"bounds": {"dtype": "float64", "values": [{"float": "-inf"}, 0.1]},' in lines
     assert '"counts": [[1, 1], [1, 1], [1, 1]]' in lines
+    assert record["cells"] == {"names": ["x", "c"], "parts": [[0, 0], [1, 1], [2, 2]], "counts": [[1, 1]] * 3}
+    assert (record["left_out"], record["optima"]) == ([], [])
     assert '["é", 1],' in lines
     assert text.endswith("}\n")
 
@@ -494,14 +596,22 @@ def test_bytes_that_are_no_text(tmp_path):
 def base_text():
     one = numerical(bounds=[1.5, 2.5], special=[-999.0], counts=[[3, 1], [2, 2], [1, 3], [0, 2]])
     two = replace(categorical(), counts=np.array([[3, 1], [2, 2], [1, 5]]))
-    return write_model(model_of(one, two, options={"alpha": 0.5}))
+    left_out = numerical("z", bounds=np.empty(0), counts=[[6, 8]])
+    model = model_of(one, two, left_out, options={"alpha": 0.5}, left_out={"z": "it has one value"})
+    optima = [
+        replace(model_of(one, two), cost=2.0), replace(model_of(two), _cells=cells_of([two], [6, 8])),
+        replace(model_of(two), partitions={}, _cells=cells_of([], [6, 8])),
+    ]  # fmt: skip
+    return write_model(replace(model, optima=tuple(optima)))
 
 
 X, C = ("partitions", 0), ("partitions", 1)
+CELLS, OPT = ("cells",), ("optima", 0)
 GONE = object()
 MUTATIONS = [
-    (("version",), 2, "version: is 2; this gridmodl, .*, reads version 1; a newer gridmodl is needed"),
-    (("version",), 0, "version: is 0; .* reads version 1$"),
+    (("version",), 3, "version: is 3; this gridmodl, .*, reads version 1, 2; a newer gridmodl is needed"),
+    (("version",), 0, "version: is 0; .* reads version 1, 2$"),
+    (("version",), 1, "has the unknown field 'cells'"),
     (("version",), True, "version: is True"),
     (("version",), 1.0, "version: is 1.0"),
     (("version",), GONE, "version: is None"),
@@ -611,6 +721,70 @@ MUTATIONS = [
     ((*C, "missing"), 2, r"partitions\[1\].missing: must be 0"),
     ((*C, "default"), 3, r"partitions\[1\].default: must be one of the 3 groups, got 3"),
     ((*C, "default"), True, r"partitions\[1\].default: must be an integer"),
+    (CELLS, GONE, "lacks the field 'cells'"),
+    (CELLS, None, "cells: must be there, as there are several partitions"),
+    (CELLS, [], "cells: must be an object"),
+    (CELLS, {"names": []}, "cells: lacks the field 'parts'"),
+    ((*CELLS, "extra"), 1, "cells: has the unknown field 'extra'"),
+    ((*CELLS, "names"), "xc", "cells.*: must be a list"),
+    ((*CELLS, "names"), ["x"], "cells.parts: must be 4 lists of 1 parts"),
+    ((*CELLS, "names"), ["x", "z"], "cells.names: must be the columns with more than one part"),
+    ((*CELLS, "names"), ["x", "absent"], "cells.names: must be the columns"),
+    ((*CELLS, "names"), ["x", "x"], "cells.names: must be the columns"),
+    ((*CELLS, "names"), ["c", "x"], "cells.*: "),
+    ((*CELLS, "names", 1), ["c"], r"cells.names\[1\]: must be a value"),
+    ((*CELLS, "parts"), {}, "cells.parts: must be a list"),
+    ((*CELLS, "parts"), [], "cells.parts: must be 4 lists"),
+    ((*CELLS, "parts", 0), 3, "cells.*: must be a list"),
+    ((*CELLS, "parts", 0), [0], "cells.parts: must be 4 lists of 2 parts"),
+    ((*CELLS, "parts", 0), [0, 0, 0], "cells.parts: must be 4 lists of 2 parts"),
+    ((*CELLS, "parts", 0), [1, 1], "cells.parts: must ascend, without repeats"),
+    ((*CELLS, "parts", 0), [2, 0], "cells.parts: must ascend, without repeats"),
+    ((*CELLS, "parts", 0, 1), -1, r"cells.parts\[0\]\[1\]: must be an integer from 0"),
+    ((*CELLS, "parts", 0, 1), False, r"cells.parts\[0\]\[1\]: must be an integer"),
+    ((*CELLS, "parts", 0, 1), 0.0, r"cells.parts\[0\]\[1\]: must be an integer"),
+    ((*CELLS, "parts", 0, 1), 1, "cells.counts: must add up to the rows of the parts of column 'c'"),
+    ((*CELLS, "parts", 3, 0), 4, "cells.parts: names a part that column 'x' has not"),
+    ((*CELLS, "parts", 3, 0), 2**63 - 1, "cells.parts: names a part that column 'x' has not"),
+    ((*CELLS, "parts", 3, 0), 2**63, r"cells.parts\[3\]\[0\]: must be an integer"),
+    ((*CELLS, "counts"), [], "cells.counts: must be lists of one length"),
+    ((*CELLS, "counts", 0), [3], "cells.counts: must be lists of one length"),
+    ((*CELLS, "counts", 0), [3, 0], "cells.counts: must "),
+    ((*CELLS, "counts", 0), [0, 0], "cells.counts: holds a cell without rows"),
+    ((*CELLS, "counts", 0, 0), 15, r"cells.counts\[0\]\[0\]: must be an integer from 0 to 14"),
+    ((*CELLS, "counts", 0, 0), -1, r"cells.counts\[0\]\[0\]: must be an integer"),
+    ((*CELLS, "counts"), [[3], [2], [1], [0]], "cells.counts: "),
+    ((*CELLS, "counts"), [[3, 1, 0], [2, 2, 0], [1, 3, 0], [0, 2, 0]], "cells.counts: "),
+    (("left_out",), GONE, "lacks the field 'left_out'"),
+    (("left_out",), {"z": "it"}, "left_out: must be a list"),
+    (("left_out", 0), "z", r"left_out\[0\]: must be a list of a name and a reason"),
+    (("left_out", 0), ["z"], r"left_out\[0\]: must be a list of a name and a reason"),
+    (("left_out", 0), [["z"], "it"], r"left_out\[0\]\[0\]: must be a value"),
+    (("left_out", 0), ["z", 3], r"left_out\[0\]\[1\]: must be a text"),
+    (("left_out", 0), ["absent", "it"], r"left_out\[0\]"),
+    (("left_out", 0), ["x", "it"], r"left_out\[0\]"),
+    (("left_out",), [["z", "it"], ["z", "it"]], r"left_out\[1\]"),
+    (("optima",), GONE, "lacks the field 'optima'"),
+    (("optima",), None, "optima: must be a list"),
+    (OPT, [], r"optima\[0\]: must be an object"),
+    ((*OPT, "cost"), GONE, r"optima\[0\]: lacks the field 'cost'"),
+    ((*OPT, "cost"), "1", r"optima\[0\].cost: must be a float"),
+    ((*OPT, "cost"), {"float": "inf"}, r"optima\[0\].cost: must be finite"),
+    ((*OPT, "optima"), [], r"optima\[0\]: has the unknown field 'optima'"),
+    ((*OPT, "partitions"), {}, r"optima\[0\].partitions: must be a list"),
+    ((*OPT, "partitions"), [], r"optima\[0\].cells.names: must be the columns"),
+    ((*OPT, "partitions", 0, "counts", 0, 1), 2, r"optima\[0\].partitions\[0\].counts: must sum to n_rows, 14"),
+    ((*OPT, "partitions", 0, "counts", 0), [1, 3], r"optima\[0\].partitions\[1\].counts: must have as many rows"),
+    ((*OPT, "partitions", 0, "name"), "c", r"optima\[0\].partitions\[1\].name: is there twice"),
+    ((*OPT, "partitions", 0, "name"), "absent", r"optima\[0\]"),
+    ((*OPT, "partitions", 0, "bounds", "values"), [2.5, 1.5], r"optima\[0\].partitions\[0\].bounds: must ascend"),
+    ((*OPT, "cells"), None, r"optima\[0\].cells: "),
+    ((*OPT, "cells", "names"), ["x"], r"optima\[0\].cells.parts: must be 4 lists of 1 parts"),
+    ((*OPT, "cells", "parts", 0, 1), 1, r"optima\[0\].cells.counts: must add up"),
+    (("optima", 1, "cells"), None, r"optima\[1\].cells: "),
+    (("optima", 2, "cells", "counts"), [[6, 7]], r"optima\[2\].cells.counts: "),
+    (("optima", 2, "cells", "counts"), [[6, 8], [6, 8]], r"optima\[2\].cells.parts: "),
+    (("optima", 2, "cells"), None, r"optima\[2\].cells: "),
 ]  # fmt: skip
 
 

@@ -112,3 +112,18 @@ def make_census(n_rows: int = 48_842, seed: int = 0):
         names = np.array([f"kind {rank}" for rank in ranks], dtype=object)
         columns[f"text{i}"] = names[(place * n_values).astype(np.int64)]
     return columns, target
+
+
+def make_noise(n_rows: int, n_columns: int, seed: int = 0):
+    """A dict of numerical columns that tell nothing of the two classes."""
+    rng = np.random.default_rng([800, seed, n_rows, n_columns])
+    return {f"x{i}": rng.random(n_rows) for i in range(n_columns)}, rng.integers(0, 2, n_rows)
+
+
+def make_xor(n_rows: int, n_variables: int, n_columns: int | None = None, seed: int = 0):
+    """Numbers between 0 and 1; the class is the parity of how many of the first variables are above 0.5."""
+    n_columns = n_variables if n_columns is None else n_columns
+    rng = np.random.default_rng([900, seed, n_rows, n_variables, n_columns])
+    rows = rng.random((n_columns, n_rows))
+    target = (rows[:n_variables] > 0.5).sum(axis=0) % 2
+    return {f"x{i}": column for i, column in enumerate(rows)}, target

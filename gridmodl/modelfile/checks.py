@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gridmodl.encode import KINDS
 from gridmodl.frames import ARRAYS
 from gridmodl.model import Model
+from gridmodl.modelfile.grids import check_cells
 from gridmodl.modelfile.text import shown, wrong
 from gridmodl.partition import Partition
 from gridmodl.terms import PROBLEMS
@@ -25,11 +26,30 @@ def check_model(model: Model) -> None:
     _check_classes(model.classes)
     if not model.partitions:
         raise wrong("partitions", "must not be empty")
+    if model._cells is None and len(model.partitions) > 1:
+        raise wrong("cells", "must be there, as there are several partitions")
+    by_class = _rows_by_class(next(iter(model.partitions.values())).counts)
+    _check_grid(model, by_class, "")
+    for i, name in enumerate(model.left_out):
+        if name not in model.partitions or name in model.informative:
+            raise wrong(f"left_out[{i}]", f"names {shown(name)}, which is no column with one part")
+    for i, optimum in enumerate(model.optima):
+        if not math.isfinite(optimum.cost):
+            raise wrong(f"optima[{i}].cost", f"must be finite, got {optimum.cost!r}")
+        if optimum._cells is None:
+            raise wrong(f"optima[{i}].cells", "must be there")
+        _check_grid(optimum, by_class, f"optima[{i}].")
+
+
+def _check_grid(model: Model, by_class: list[int], place: str) -> None:
     for i, (key, partition) in enumerate(model.partitions.items()):
+        at = f"{place}partitions[{i}]"
         if partition.name is not key and partition.name != key:
-            raise wrong(f"partitions[{i}].name", f"is {shown(partition.name)}, the model has it as {shown(key)}")
-        _check_partition(partition, f"partitions[{i}]")
-        _check_counts(partition.counts, model, f"partitions[{i}].counts")
+            raise wrong(f"{at}.name", f"is {shown(partition.name)}, the model has it as {shown(key)}")
+        _check_partition(partition, at)
+        _check_counts(partition.counts, model, f"{at}.counts")
+    if model._cells is not None:
+        check_cells(model._cells, model.partitions, by_class, f"{place}cells")
 
 
 def _check_facts(model: Model) -> None:

@@ -50,7 +50,7 @@ def read_partition(given: Any, place: str, n_rows: int) -> Partition:
     facts: dict[str, Any] = {
         "name": read_value(record["name"], f"{place}.name"),
         "kind": kind,
-        "counts": _read_counts(record["counts"], f"{place}.counts", n_rows),
+        "counts": read_counts(record["counts"], f"{place}.counts", n_rows),
         "missing": _read_part(record["missing"], f"{place}.missing"),
     }
     if kind == "categorical":
@@ -68,7 +68,7 @@ def _read_part(given: Any, place: str) -> int | None:
     return None if given is None else read_integer(given, place, 0, MAX_INTEGER)
 
 
-def _read_counts(given: Any, place: str, n_rows: int) -> NDArray[np.int64]:
+def read_counts(given: Any, place: str, n_rows: int) -> NDArray[np.int64]:
     rows = [
         [
             read_integer(count, f"{place}[{i}][{j}]", 0, n_rows)

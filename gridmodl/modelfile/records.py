@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gridmodl import __version__
-from gridmodl.frames import Name
 from gridmodl.model import Model
 from gridmodl.modelfile.arrays import read_array, write_array
 from gridmodl.modelfile.fields import MAX_INTEGER, read_bool, read_fields, read_integer, read_list, read_object
-from gridmodl.modelfile.partitions import partition_record, read_partition
+from gridmodl.modelfile.grids import (
+    cells_record,
+    left_out_record,
+    partition_records,
+    read_cells,
+    read_left_out,
+    read_partitions,
+)
 from gridmodl.modelfile.text import ModelFileError, shown, wrong
 from gridmodl.modelfile.values import read_float, read_text, read_value, write_value
-from gridmodl.partition import Partition
 
 FORMAT = "gridmodl model"
-VERSION = 1  # raise it with any change of the fields, and keep the reader of each version below it
+VERSION = 2  # raise it with any change of the fields, and keep the reader of each version below it
 
-FIELDS = (
+FIELDS_1 = (
     "format", "version", "gridmodl", "criterion", "options", "problem", "n_rows", "cost", "null_cost", "delta",
     "search", "proven", "stopped", "elapsed", "frame", "classes", "partitions",
 )  # fmt: skip
+FIELDS = (*FIELDS_1, "cells", "left_out", "optima")
+OPTIMUM = ("cost", "partitions", "cells")
 
 
 def model_record(model: Model) -> dict[str, Any]:
@@ -43,9 +51,19 @@ def model_record(model: Model) -> dict[str, Any]:
         "elapsed": float(model.elapsed),
         "frame": model.frame,
         "classes": write_array(model.classes, "classes"),
-        "partitions": [
-            partition_record(partition, f"partitions[{i}]") for i, partition in enumerate(model.partitions.values())
-        ],
+        "partitions": partition_records(model.partitions, "partitions"),
+        "cells": cells_record(model._cells, "cells"),
+        "left_out": left_out_record(model.left_out),
+        "optima": [_optimum_record(optimum, f"optima[{i}]") for i, optimum in enumerate(model.optima)],
+    }
+
+
+def _optimum_record(optimum: Model, place: str) -> dict[str, Any]:
+    """What an optimum has of its own; all else is that of the model which keeps it."""
+    return {
+        "cost": float(optimum.cost),
+        "partitions": partition_records(optimum.partitions, f"{place}.partitions"),
+        "cells": cells_record(optimum.cells, f"{place}.cells"),
     }
 
 
@@ -62,7 +80,34 @@ def read_record(record: Any) -> Model:
 
 
 def _read_version_1(record: dict[str, Any]) -> Model:
-    read_fields(record, "", FIELDS)
+    """Models of one variable."""
+    return _read_facts(read_fields(record, "", FIELDS_1))
+
+
+def _read_version_2(record: dict[str, Any]) -> Model:
+    model = _read_facts(read_fields(record, "", FIELDS))
+    model = replace(
+        model,
+        left_out=read_left_out(record["left_out"]),
+        _cells=read_cells(record["cells"], "cells", model.n_rows),
+    )
+    optima = [_read_optimum(given, i, model) for i, given in enumerate(read_list(record["optima"], "optima"))]
+    return replace(model, optima=tuple(optima))
+
+
+def _read_optimum(given: Any, i: int, model: Model) -> Model:
+    place = f"optima[{i}]"
+    record = read_fields(given, place, OPTIMUM)
+    return replace(
+        model,
+        cost=read_float(record["cost"], f"{place}.cost"),
+        partitions=read_partitions(record["partitions"], f"{place}.partitions", model.n_rows),
+        left_out={},
+        _cells=read_cells(record["cells"], f"{place}.cells", model.n_rows),
+    )
+
+
+def _read_facts(record: dict[str, Any]) -> Model:
     read_text(record["gridmodl"], "gridmodl")
     classes = read_array(record["classes"], "classes")
     n_rows = read_integer(record["n_rows"], "n_rows", 1, MAX_INTEGER)
@@ -74,7 +119,7 @@ def _read_version_1(record: dict[str, Any]) -> Model:
         problem=read_text(record["problem"], "problem"),
         n_rows=n_rows,
         classes=classes,
-        partitions=_read_partitions(record["partitions"], n_rows),
+        partitions=read_partitions(record["partitions"], "partitions", n_rows),
         proven=read_bool(record["proven"], "proven"),
         search=read_text(record["search"], "search"),
         elapsed=read_float(record["elapsed"], "elapsed"),
@@ -88,14 +133,4 @@ def _read_options(given: Any) -> dict[str, bool | int | float]:
     return {name: read_value(value, f"options.{name}") for name, value in read_object(given, "options").items()}
 
 
-def _read_partitions(given: Any, n_rows: int) -> dict[Name, Partition]:
-    partitions: dict[Name, Partition] = {}
-    for i, record in enumerate(read_list(given, "partitions")):
-        partition = read_partition(record, f"partitions[{i}]", n_rows)
-        if partition.name in partitions:
-            raise wrong(f"partitions[{i}].name", f"is there twice: {shown(partition.name)}")
-        partitions[partition.name] = partition
-    return partitions
-
-
-READERS: Mapping[int, Callable[[dict[str, Any]], Model]] = {1: _read_version_1}
+READERS: Mapping[int, Callable[[dict[str, Any]], Model]] = {1: _read_version_1, 2: _read_version_2}

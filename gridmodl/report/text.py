@@ -33,10 +33,27 @@ def summary_of(model: Model) -> str:
     ]
     if model.delta is not None:
         lines.append(f"{abs(model.delta):.6f} nats {'worse' if model.delta > 0 else 'better'} than before the edit")
-    for partition in model.partitions.values():
+    shown = list(model.partitions) if len(model.partitions) == 1 else model.informative
+    for partition in (model.partitions[name] for name in shown):
         lines += ["", f"{partition.name}: {partition.n_parts} part{'s' * (partition.n_parts != 1)}"]
         lines += _parts(partition, model.classes)
+    if len(model.partitions) > 1:
+        lines += ["", f"{len(model.cells.parts)} cells with rows in them"]
+        lines += [f"  {rule}" for rule in model.rules()[:MAX_SHOWN]]
+        if len(model.cells.parts) > MAX_SHOWN:
+            lines.append(f"  ... and {len(model.cells.parts) - MAX_SHOWN} more cells")
+        lines += _left_out(model)
     return "\n".join(lines)
+
+
+def _left_out(model: Model) -> list[str]:
+    if not model.left_out:
+        return []
+    lines = ["", f"{len(model.left_out)} columns left out"]
+    lines += [f"  {name}: {reason}" for name, reason in list(model.left_out.items())[:MAX_SHOWN]]
+    if len(model.left_out) > MAX_SHOWN:
+        lines.append(f"  ... and {len(model.left_out) - MAX_SHOWN} more columns")
+    return lines
 
 
 def _parts(partition: Partition, classes: NDArray[Any]) -> list[str]:

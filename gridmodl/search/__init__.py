@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from gridmodl.search.task import Grouping, Partitioning, Task
 
 Found = TypeVar("Found", "Partitioning", "Grouping")
 
-KINDS = ("auto", "exact", "merge")
+KINDS = ("auto", "exact", "merge", "vns", "algorithm3")
+GRID_ONLY = ("vns", "algorithm3")
+MAX_EFFORT = 40  # more rounds than anybody can wait for
+MAX_OPTIMA = 1_000_000
 
 # Prices of pairs of atoms, by class, that the exact search may take when nobody asked for it: a second or less.
 QUICK_PRICES = 8e7
@@ -23,29 +26,58 @@ class Search:
 
     Parameters
     ----------
-    kind : {"auto", "exact", "merge"}
-        ``"merge"``: greedy merge down to one part, then post-optimization of the best partition met.
-        ``"exact"``: the same, then dynamic programming that proves the optimum, in time quadratic in the number of
-        distinct values. ``"auto"``: exact where that is quick, merge beyond. The values of a categorical variable
+    kind : {"auto", "exact", "merge", "vns", "algorithm3"}
+        For one column: ``"merge"`` is a greedy merge down to one part, then post-optimization of the best partition
+        met; ``"exact"`` the same, then dynamic programming that proves the optimum, in time quadratic in the number of
+        distinct values; ``"auto"`` is exact where that is quick, merge beyond. The values of a categorical variable
         can be grouped exactly where they are few, or where there are two classes and the criterion allows it.
+        For a grid of several columns: ``"merge"`` merges and post-optimizes the product of the best partitions of each
+        column; ``"vns"``, which is ``"auto"``, goes on from there to random neighbours of the best grid;
+        ``"algorithm3"`` does so in the order of the paper.
     post_optimize : bool
-        Whether to improve the merged partition by local moves.
+        Whether to improve the merged partition of one column by local moves.
+    effort : int
+        The rounds of ``"vns"``: 1 + 2 + 4 + ... + 2^effort.
+    keep_optima : int
+        So many distinct local optima of ``"vns"`` are kept, the cheapest, as ``Model.optima``.
+    on_improvement : callable, optional
+        Told of every cheaper grid that ``"vns"`` finds, by a record of round, cost, level and elapsed seconds.
     """
 
     kind: str = "auto"
     post_optimize: bool = True
+    effort: int = 5
+    keep_optima: int = 0
+    on_improvement: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"unknown search {self.kind!r}; known: {', '.join(KINDS)}")
         if not isinstance(self.post_optimize, bool):
             raise TypeError(f"post_optimize must be True or False, got {self.post_optimize!r}")
+        _check_number("effort", self.effort, MAX_EFFORT)
+        _check_number("keep_optima", self.keep_optima, MAX_OPTIMA)
+        if self.on_improvement is not None and not callable(self.on_improvement):
+            raise TypeError(f"on_improvement must be a callable or None, got {self.on_improvement!r}")
+
+
+def _check_number(name: str, value: Any, most: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise ValueError(f"{name} must be a whole number from 0 to {most}, got {value!r}")
 
 
 def run_search(task: Task, search: Search) -> tuple[Partitioning, str]:
     """The best partition found, and which search found it."""
+    _check_for_one(search)
     kind = search.kind if search.kind != "auto" else ("exact" if _is_quick(task) else "merge")
     return _last(task, task.null(), _steps(task, search.post_optimize, kind == "exact")), kind
+
+
+def _check_for_one(search: Search) -> None:
+    if search.kind in GRID_ONLY:
+        raise ValueError(
+            f"search={search.kind!r} finds grids of several columns; for one use 'auto', 'exact' or 'merge'"
+        )
 
 
 def _last(task: Task, best: Found, steps: Iterator[Found]) -> Found:
@@ -97,6 +129,7 @@ def run_grouping(task: Task, search: Search) -> tuple[Grouping, str]:
     from gridmodl.search.groups import priced_groups
     from gridmodl.search.shares import is_enough, share_line
 
+    _check_for_one(search)
     if is_enough(task):
         line = share_line(task)
         found, kind = run_search(line.task, search)

@@ -194,14 +194,18 @@ def best_cut(atoms: Any, setting: Setting, lo: Any, hi: Any, work: Work, min_row
     return whole + part_price(p, facts, n_target_parts, all_rows, all_values), best, bound
 
 
+def interval_price(atoms: Any, setting: Setting, lo: int, hi: int, work: Work) -> float:
+    """The price of the interval of atoms `lo` to `hi`."""
+    p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
+    price, rows, values = load(atoms, p, lo, hi, work)
+    clear(atoms, lo, hi, work)
+    return price + part_price(p, facts, n_target_parts, rows, values)
+
+
 def price_partition(atoms: Any, setting: Setting, starts: Any, work: Work) -> tuple[float, float]:
     """The cost of the partition whose parts begin at atoms `starts`, from nothing; and what its parts alone cost."""
-    p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     total = 0.0
     for i in range(len(starts)):
-        lo = starts[i]
         hi = starts[i + 1] if i + 1 < len(starts) else len(atoms.values)
-        price, rows, values = load(atoms, p, lo, hi, work)
-        total += price + part_price(p, facts, n_target_parts, rows, values)
-        clear(atoms, lo, hi, work)
+        total += interval_price(atoms, setting, starts[i], hi, work)
     return total_cost(setting, total, len(starts)), total

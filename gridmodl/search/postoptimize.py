@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gridmodl.atoms import coarsen
 from gridmodl.search.greedy import Merged
-from gridmodl.search.moves import Limits, Setting, Work, best_cut, total_cost
+from gridmodl.search.moves import Limits, Setting, Work, best_cut, interval_price, total_cost
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind, inlined
 
@@ -144,7 +144,10 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work
         for span in range((4 if now[ONLY_SHIFTS] == 1 else 5) if now[BEGUN] == 1 else 1):
             lo, hi = ends_of(span, a, b, c, d)
             row = max(span - 2, 0)
-            if lo < hi and scanned[row, lo] != hi:
+            if lo < hi and scanned[row, lo] != hi and row == 0 and now[ONLY_SHIFTS] == 1:
+                whole[row, lo] = interval_price(atoms, setting, lo, hi, work)  # where to cut it will not be asked
+                scanned[row, lo] = hi
+            elif lo < hi and scanned[row, lo] != hi:
                 whole[row, lo], cut_price[row, lo], cut[row, lo] = best_cut(
                     atoms, setting, lo, hi, work, limits.min_rows
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from gridmodl_example import HannanQuinn
 
@@ -33,3 +34,12 @@ def test_price_is_the_formula():
 
 def test_two_rows_do_not_reward_parts():
     assert gridmodl.price([1.0, 2.0], {"x0": [1.5]}, ["a", "b"], criterion="hqc") == 0.0
+
+
+def test_it_finds_grids_of_several_columns():
+    rng = np.random.default_rng(1)
+    data = rng.random((200, 3))
+    target = (data[:, 0] > 0.5) ^ (data[:, 2] > 0.5)
+    model = gridmodl.optimize(data, target, criterion="hqc")
+    assert model.informative == ["x0", "x2"]
+    assert model.cost < model.null_cost

@@ -1,0 +1,60 @@
+"""The non-empty cells of a grid: which parts they combine, the rows of each class in them, and the cell of a new row.
+
+Never more cells than rows, whatever the product of the numbers of parts: a cell is found by going through the variables
+one by one, each time numbering only the combinations that exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.frames import Name
+
+if TYPE_CHECKING:
+    from gridmodl.atoms import Target  # needs the compiler, which a model that is read does not
+
+
+class Cells(NamedTuple):
+    """Non-empty cells, in the order of their parts."""
+
+    names: tuple[Name, ...]  # of the informative variables
+    parts: NDArray[np.int64]  # part of each cell, by variable
+    counts: NDArray[np.int64]  # rows of each cell, by class
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        return np.asarray(self.counts.sum(axis=1))
+
+    def shares(self) -> NDArray[np.float64]:
+        """The share of each class in each cell."""
+        return self.counts / self.rows[:, None]
+
+    def cell_of(self, parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """The cell of each row, given its part in each variable; -1 where no row of the data was."""
+        n_rows = len(parts[0]) if len(parts) else 0
+        known, found = np.zeros(len(self.parts), dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
+        for of_cells, of_rows in zip(self.parts.T, parts, strict=True):
+            width = int(of_cells.max()) + 1
+            combinations, known = np.unique(known * width + of_cells, return_inverse=True)
+            is_there = (found >= 0) & (of_rows >= 0) & (of_rows < width)
+            keys = np.where(is_there, found * width + of_rows, -1)
+            at = np.minimum(np.searchsorted(combinations, keys), len(combinations) - 1)
+            found = np.where(combinations[at] == keys, at, -1)
+        return found  # cells are in this very order
+
+
+def make_cells(names: Sequence[Name], parts: Sequence[NDArray[np.int64]], target: Target) -> Cells:
+    """The cells that rows are in, given the part of each row in each informative variable."""
+    n_rows = len(target.codes)
+    cell = np.zeros(n_rows, dtype=np.int64)
+    for of_rows in parts:  # numbered anew each time, so that no product of numbers of parts overflows
+        cell = np.unique(cell * (int(of_rows.max()) + 1) + of_rows, return_inverse=True)[1]
+    n_cells = int(cell.max()) + 1
+    one_of = np.zeros(n_cells, dtype=np.int64)
+    one_of[cell] = np.arange(n_rows)
+    combined = np.column_stack([of_rows[one_of] for of_rows in parts]) if len(parts) else np.zeros((n_cells, 0))
+    return Cells(tuple(names), combined.astype(np.int64), target.counts(cell, n_cells))

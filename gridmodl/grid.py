@@ -1,0 +1,176 @@
+"""Rows of many variables, and a grid over them: the part of each atom of each informative variable.
+
+An atom is one distinct value: of a numerical variable in ascending order, missing values first as an atom of their own;
+of a categorical one in the order of its codes. Memory is O(K N) for the rows, and for a grid the atoms of its
+informative variables; cells are never stored, only made from the rows while a search needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.atoms import Target
+from gridmodl.pricing import categorical_facts, numerical_facts, prepare
+from gridmodl.quantities import Numbers
+from gridmodl.terms import Criterion, Problem, Variable
+from gridmodl.values import Categories
+
+
+class Rows(NamedTuple):
+    """The atom of each row in each variable, and the rows of each variable in the order of their atoms."""
+
+    atom: Any  # int32 [variable, row]
+    order: Any  # int32 [variable, place]: rows in the order of their atoms
+    atom_at: Any  # where the atoms of each variable begin in the flat arrays; one more at the end
+    first: Any  # first place of each atom, flat, with one more entry for each variable: at atom_at[k] + k
+    atom_rows: Any  # rows of each atom, weights counted, flat
+    codes: Any  # class of each row
+    weights: Any  # how often each row counts; empty if each counts once
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.atom_at) - 1
+
+    @property
+    def n_lines(self) -> int:
+        """Rows as they are stored, each once whatever its weight."""
+        return len(self.codes)
+
+    def n_atoms(self, k: int) -> int:
+        return int(self.atom_at[k + 1] - self.atom_at[k])
+
+    def rows_of_atoms(self, k: int) -> NDArray[np.int64]:
+        return np.asarray(self.atom_rows[self.atom_at[k] : self.atom_at[k + 1]])
+
+
+class Facts(NamedTuple):
+    """What a criterion may know of each variable, whatever its partition: the fields of `Variable`, as arrays."""
+
+    categorical: Any
+    n_values: Any
+    log_value_factorials: Any
+    constant: Any
+    log_groupings: Any  # the tables of all variables in one row
+    groupings_at: Any  # where each begins; one more at the end
+
+    def variable(self, k: int) -> Variable:
+        return Variable(
+            bool(self.categorical[k]),
+            False,
+            int(self.n_values[k]),
+            float(self.log_value_factorials[k]),
+            float(self.constant[k]),
+            self.log_groupings[self.groupings_at[k] : self.groupings_at[k + 1]],
+        )
+
+
+class Grid(NamedTuple):
+    """The parts of the informative variables, with the cost of the grid; all other variables have one part."""
+
+    variables: tuple[int, ...]  # in ascending order
+    parts: tuple[NDArray[np.int32], ...]  # part of each atom: 0, 1, ... in the order in which the atoms name them
+    cost: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of parts of each informative variable."""
+        return tuple(int(parts.max()) + 1 for parts in self.parts)
+
+    def parts_of(self, k: int, n_atoms: int) -> NDArray[np.int32]:
+        """Part of each atom of any variable."""
+        if k in self.variables:
+            return self.parts[self.variables.index(k)]
+        return np.zeros(n_atoms, dtype=np.int32)
+
+    def signature(self) -> tuple[Any, ...]:
+        """Equal for equal partitions, whatever the cost: sums of the same terms differ by 1e-11."""
+        return self.variables, tuple(parts.tobytes() for parts in self.parts)
+
+
+def make_grid(parts: Sequence[tuple[int, NDArray[Any]]], cost: float = np.inf) -> Grid:
+    """A grid of variables and the parts of their atoms, in any numbering; variables of one part are left out."""
+    kept = sorted((k, numbered_parts(labels)) for k, labels in parts if np.any(labels != labels[0]))
+    return Grid(tuple(k for k, _ in kept), tuple(labels for _, labels in kept), cost)
+
+
+def numbered_parts(labels: NDArray[Any]) -> NDArray[np.int32]:
+    """The same parts numbered 0, 1, ... in the order in which the atoms name them."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(len(first), dtype=np.int32)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[inverse]
+
+
+def make_rows(columns: Sequence[Numbers | Categories], target: Target) -> Rows:
+    """Encoded columns as rows."""
+    k_max, n = len(columns), len(target.codes)
+    atom, order = np.empty((k_max, n), dtype=np.int32), np.empty((k_max, n), dtype=np.int32)
+    weights = np.empty(0, dtype=np.int64) if target.weights is None else target.weights.astype(np.int64)
+    firsts, atom_rows = [], []
+    for k, column in enumerate(columns):
+        if isinstance(column, Categories):
+            atom[k] = column.codes
+            order[k] = np.argsort(atom[k], kind="stable")
+            n_atoms = len(column.values)
+        else:
+            n_atoms = _rank(column, atom[k], order[k])
+        firsts.append(np.searchsorted(atom[k][order[k]], np.arange(n_atoms + 1)))
+        running = np.arange(n + 1) if target.weights is None else np.append(0, np.cumsum(weights[order[k]]))
+        atom_rows.append(np.diff(running[firsts[-1]]))
+    return Rows(
+        atom=atom,
+        order=order,
+        atom_at=np.cumsum([0, *(len(rows) for rows in atom_rows)], dtype=np.int64),
+        first=np.concatenate(firsts).astype(np.int32),
+        atom_rows=np.concatenate(atom_rows).astype(np.int64),
+        codes=np.array(target.codes, dtype=np.int32),
+        weights=weights,
+    )
+
+
+def _rank(column: Numbers, atom: NDArray[np.int32], order: NDArray[np.int32]) -> int:
+    """Write the rank of each row's value, missing ones first, and the rows in that order; how many ranks there are."""
+    n = column.n_rows
+    missing = column.missing if column.missing is not None else np.zeros(n, dtype=bool)
+    n_missing = int(np.count_nonzero(missing))
+    if n_missing:
+        present = np.flatnonzero(~missing)
+        order[:n_missing] = np.flatnonzero(missing)
+        order[n_missing:] = present[np.argsort(column.values[present], kind="stable")]
+    else:
+        order[:] = np.argsort(column.values, kind="stable")
+    values = column.values[order[n_missing:]]
+    is_new = np.zeros(n, dtype=np.int32)
+    is_new[n_missing + 1 :] = values[1:] != values[:-1]
+    if 0 < n_missing < n:
+        is_new[n_missing] = 1
+    ranks = np.cumsum(is_new, dtype=np.int32)
+    atom[order] = ranks
+    return int(ranks[-1]) + 1
+
+
+def make_facts(criterion: Criterion, problem: Problem, rows: Rows, kinds: Sequence[str]) -> tuple[Any, Facts]:
+    """`p` and the facts of all variables, after the plain terms of the criterion were tried on one of each kind."""
+    facts: list[Variable] = []
+    p, tried = None, set()
+    for k, kind in enumerate(kinds):
+        plain = categorical_facts(rows.rows_of_atoms(k)) if kind == "categorical" else numerical_facts(rows.n_atoms(k))
+        if kind not in tried:
+            p, plain = prepare(criterion, problem, plain)
+            tried.add(kind)
+        else:
+            plain = plain._replace(constant=float(criterion.variable_constant(problem, plain)))
+        facts.append(plain)
+    tables = [fact.log_groupings for fact in facts]
+    return p, Facts(
+        categorical=np.array([fact.categorical for fact in facts]),
+        n_values=np.array([fact.n_values for fact in facts], dtype=np.int64),
+        log_value_factorials=np.array([fact.log_value_factorials for fact in facts]),
+        constant=np.array([fact.constant for fact in facts]),
+        log_groupings=np.concatenate(tables).astype(np.float64),
+        groupings_at=np.cumsum([0, *map(len, tables)], dtype=np.int64),
+    )

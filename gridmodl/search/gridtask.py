@@ -1,0 +1,268 @@
+"""What every search of a grid is given, and the room it works in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gridmodl.atoms import Atoms, Target
+from gridmodl.clock import Clock
+from gridmodl.grid import Facts, Grid, Rows, make_facts, make_rows
+from gridmodl.quantities import Numbers
+from gridmodl.search.cells import GENERATION, Board
+from gridmodl.search.gridprice import price_board
+from gridmodl.search.moves import Limits, Work
+from gridmodl.search.postoptimize import Sweep
+from gridmodl.template import bind
+from gridmodl.terms import Criterion, Problem
+from gridmodl.values import Categories, count_rows
+
+# Counts by frozen cell and class, 32 MB: a variable is left as it is while the others make more cells than fit.
+MAX_CELL_COUNTS = 2**22
+# Counts by group, frozen cell and class, 64 MB at most: beyond, values are not transferred.
+MAX_GROUP_COUNTS = 2**24
+# Counts by row and class, 0.5 GB: what one variable with the others frozen may take.
+MAX_ROW_COUNTS = 2**27
+
+
+@dataclass(frozen=True)
+class GridTask:
+    """Variables to make a grid of."""
+
+    rows: Rows
+    facts: Facts
+    p: Any
+    criterion: type[Criterion]
+    limits: Limits
+    clock: Clock = field(default_factory=Clock)
+
+    @property
+    def n_variables(self) -> int:
+        return self.rows.n_variables
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.p.n_classes)
+
+    @property
+    def n_rows(self) -> int:
+        """Weights counted."""
+        return int(self.p.n_rows)
+
+
+def make_task(
+    columns: Sequence[Numbers | Categories],
+    target: Target,
+    criterion: Criterion,
+    limits: Limits,
+    clock: Clock | None = None,
+) -> GridTask:
+    """The task of finding a grid over encoded columns."""
+    if len(target.codes) * target.n_classes > MAX_ROW_COUNTS:
+        raise ValueError(
+            f"{len(target.codes)} rows by {target.n_classes} classes is a table of more than {MAX_ROW_COUNTS} counts; "
+            "is the target an identifier? Otherwise group its classes"
+        )
+    class_rows = count_rows(target.codes, target.weights, target.n_classes)
+    problem = Problem("grid", int(class_rows.sum()), len(columns), class_rows)
+    rows = make_rows(columns, target)
+    kinds = ["categorical" if isinstance(column, Categories) else "numerical" for column in columns]
+    p, facts = make_facts(criterion, problem, rows, kinds)
+    return GridTask(rows, facts, p, type(criterion), limits, clock if clock is not None else Clock())
+
+
+class GroupRoom(NamedTuple):
+    """Room for the transfers of values between groups, by value, by slot for a group, and by slot and frozen cell."""
+
+    group: Any
+    alone: Any
+    floor: Any
+    seen: Any
+    counts: Any
+    rows: Any
+    cell_prices: Any
+    n_atoms: Any
+    n_rows: Any
+    n_values: Any
+    part_price: Any
+    changed: Any
+    union: Any
+    now: Any
+    sums: Any
+    lean: Any  # of each value, where to cut a group
+    share: Any  # of each class in each frozen cell
+    direction: Any
+
+
+class MergeRoom(NamedTuple):
+    """Room for merges: by informative variable, by cell, by pair of parts, and by part of any variable."""
+
+    variables: Any  # the informative ones
+    part_at: Any  # where their parts begin in the flat arrays; one more at the end
+    pair_at: Any  # where their pairs begin
+    n_left: Any  # how many parts they still have
+    head: Any  # the first of these
+    cell_part: Any  # part of each cell, by informative variable
+    todo: Any  # cells to move
+    moved: Any  # of each cell, the step at which it last moved
+    deltas: Any  # change of the cells' price if a pair merges
+    left: Any  # neighbours of a part that still live, -1 where there is none
+    right: Any
+    n_cells: Any
+    n_rows: Any
+    n_values: Any
+    price: Any
+    into: Any  # the part that a part went into
+    gone: Any  # and at which step
+    now: Any
+    sums: Any
+
+
+class Worker:
+    """A board and all the room that kernels need; one for each thread, used for one grid after another."""
+
+    def __init__(self, task: GridTask) -> None:
+        self.task = task
+        rows, n, n_classes = task.rows, task.rows.n_lines, task.n_classes
+        n_atoms = int(np.diff(rows.atom_at).max())
+        n_cells = max(1, min(n, max(64, MAX_CELL_COUNTS // n_classes)))
+        self.most_cells = n_cells
+        size = 1 << (4 * n - 1).bit_length()
+        small = np.int32 if task.n_rows < 2**31 else np.int64
+        i32, i64 = np.int32, np.int64
+        self.informative: list[int] = []
+        self.board = Board(
+            part=np.zeros(int(rows.atom_at[-1]), dtype=i32),
+            n_parts=np.ones(task.n_variables, dtype=i64),
+            prices=np.zeros(task.n_variables),
+            cell_of_row=np.zeros(n, dtype=i32),
+            cell_row=np.zeros(n, dtype=i32),
+            cell_key=np.zeros(n, dtype=np.uint64),
+            keys=np.zeros(size, dtype=np.uint64),
+            marks=np.zeros(size, dtype=i64),
+            frozen_of_cell=np.zeros(n, dtype=i32),
+            now=np.zeros(8, dtype=i64),
+            sums=np.zeros(3),
+        )
+        self.atoms = Atoms(
+            first=np.zeros(n_atoms + 1, dtype=i32),
+            frozen=np.zeros(n, dtype=i32),
+            counts=np.zeros((n, n_classes), dtype=small),
+            rows=np.zeros(n, dtype=i64),
+            values=np.ones(n_atoms, dtype=i32),
+        )
+        self.slot = np.zeros(n, dtype=i32)
+        self.orders = np.arange(n_atoms, dtype=i32), np.arange(n_atoms, dtype=i32)
+        self.work = Work(
+            np.zeros((n_cells, n_classes), dtype=i64),
+            np.zeros((n_cells, n_classes), dtype=i64),
+            np.zeros(n_cells, dtype=i64),
+            np.zeros(n_cells, dtype=i64),
+            np.zeros(n_cells),
+            np.zeros(n_cells),
+        )
+        self.sweep = Sweep(
+            end=np.zeros(n_atoms, dtype=i32),
+            before=np.zeros(n_atoms, dtype=i32),
+            scanned=np.zeros((3, n_atoms), dtype=i32),
+            whole=np.zeros((3, n_atoms)),
+            cut_price=np.zeros((3, n_atoms)),
+            cut=np.zeros((3, n_atoms), dtype=i32),
+            now=np.zeros(5, dtype=i64),
+            sums=np.zeros(2),
+        )
+        self.groups = self._group_room(n_cells, small)
+        self.slot_of_part = np.zeros(n_atoms + 1, dtype=i64), np.zeros(max(n_atoms, 64 * 64) + 1, dtype=i64)
+        self.tally = np.zeros((n_atoms, 2), dtype=i64)
+        self.counts = np.zeros(n_classes, dtype=i64)
+        self.by_cell = np.zeros((2, n + 2), dtype=i32)
+        self.merge = self._merge_room(n_cells)
+
+    def _group_room(self, n_cells: int, small: Any) -> GroupRoom:
+        task = self.task
+        is_group = task.facts.categorical
+        n_values = int(np.diff(task.rows.atom_at)[is_group].max()) if is_group.any() else 1
+        n_classes = task.n_classes
+        room = min(8 * task.rows.n_lines + 64, MAX_GROUP_COUNTS // n_classes) if is_group.any() else 1
+        n_cells = n_cells if is_group.any() else 1
+        return GroupRoom(
+            group=np.zeros(n_values, dtype=np.int32),
+            alone=np.zeros(n_values),
+            floor=np.zeros(n_values),
+            seen=np.zeros(n_values, dtype=np.int64),
+            counts=np.zeros(room * n_classes, dtype=small),
+            rows=np.zeros(room, dtype=np.int64),
+            cell_prices=np.zeros(room),
+            n_atoms=np.zeros(n_values + 4, dtype=np.int64),
+            n_rows=np.zeros(n_values + 4, dtype=np.int64),
+            n_values=np.zeros(n_values + 4, dtype=np.int64),
+            part_price=np.zeros(n_values + 4),
+            changed=np.zeros(n_values + 4, dtype=np.int64),
+            union=np.zeros(n_classes, dtype=np.int64),
+            now=np.zeros(7, dtype=np.int64),
+            sums=np.zeros(3),
+            lean=np.zeros(n_values),
+            share=np.zeros((n_cells, n_classes)),
+            direction=np.zeros((n_cells, n_classes)),
+        )
+
+    def _merge_room(self, n_cells: int) -> MergeRoom:
+        n = self.task.rows.n_lines
+        most = min(self.task.n_variables, 4 * n.bit_length() + 8)
+        n_parts = int(min(4 * n + 4096, self.task.rows.atom_at[-1]))
+        return MergeRoom(
+            variables=np.zeros(most, dtype=np.int64),
+            part_at=np.zeros(most + 1, dtype=np.int64),
+            pair_at=np.zeros(most + 1, dtype=np.int64),
+            n_left=np.zeros(most, dtype=np.int64),
+            head=np.zeros(most, dtype=np.int64),
+            cell_part=np.zeros((most, n_cells), dtype=np.int32),
+            todo=np.zeros(n_cells, dtype=np.int32),
+            moved=np.zeros(n_cells, dtype=np.int64),
+            deltas=np.zeros(8 * n + 2**14),
+            left=np.zeros(n_parts, dtype=np.int32),
+            right=np.zeros(n_parts, dtype=np.int32),
+            n_cells=np.zeros(n_parts, dtype=np.int64),
+            n_rows=np.zeros(n_parts, dtype=np.int64),
+            n_values=np.zeros(n_parts, dtype=np.int64),
+            price=np.zeros(n_parts),
+            into=np.zeros(n_parts, dtype=np.int32),
+            gone=np.zeros(n_parts, dtype=np.int64),
+            now=np.zeros(5, dtype=np.int64),
+            sums=np.zeros(2),
+        )
+
+    def load(self, grid: Grid) -> float:
+        """Put a grid on the board; its cost."""
+        board, at = self.board, self.task.rows.atom_at
+        if board.now[GENERATION] > 2**30:  # long before the generations run out of bits
+            board.marks[:] = 0
+            board.now[GENERATION] = 0
+        for k in np.flatnonzero(board.n_parts > 1):
+            board.part[at[k] : at[k + 1]] = 0
+        board.n_parts[:] = 1
+        for variable, parts, n_parts in zip(grid.variables, grid.parts, grid.shape, strict=True):
+            board.part[at[variable] : at[variable + 1]] = parts
+            board.n_parts[variable] = n_parts
+        return self.price()
+
+    def price(self) -> float:
+        """The cost of the grid on the board, from nothing."""
+        task = self.task
+        kernel = bind(price_board, task.criterion)
+        return float(kernel(task.rows, task.facts, task.p, self.board, self.tally, self.counts, self.by_cell))
+
+    def grid(self) -> Grid:
+        """The grid on the board, whose parts are numbered as a grid's are, with its cost from nothing."""
+        cost = self.price()
+        variables = np.flatnonzero(self.board.n_parts > 1).tolist()
+        at, part = self.task.rows.atom_at, self.board.part
+        return Grid(tuple(variables), tuple(part[at[k] : at[k + 1]].copy() for k in variables), cost)
+
+
+def price_grid(task: GridTask, grid: Grid) -> float:
+    """The cost of a grid, from nothing: the one truth that every result of a search is priced with."""
+    return Worker(task).load(grid)

@@ -1,0 +1,98 @@
+"""Small random problems of many variables, numerical and categorical, and the slow price of a grid over them."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+
+from gridmodl import get_criterion
+from gridmodl.atoms import Target
+from gridmodl.grid import make_grid
+from gridmodl.plugins import criterion_for
+from gridmodl.quantities import Numbers
+from gridmodl.search.gridtask import make_task
+from gridmodl.search.moves import Limits
+from gridmodl.values import Categories
+
+NO_LIMITS = Limits(2**62, 1)
+
+
+class TinyGrid:
+    """Columns of small whole numbers (-1: missing), which kinds they are, and the classes of the rows."""
+
+    def __init__(self, columns, kinds, classes, name="modl", limits=NO_LIMITS, weights=None, **options):
+        self.columns, self.kinds = [np.asarray(column) for column in columns], kinds
+        self.classes, self.weights = np.asarray(classes), weights
+        criterion = get_criterion(name, **options) if options else name
+        self.criterion = criterion_for(criterion, "grid")
+        self.limits = limits
+
+    @property
+    def task(self):
+        _, codes = np.unique(self.classes, return_inverse=True)
+        target = Target(codes.astype(np.int32), self.weights, int(codes.max()) + 1)
+        return make_task(list(map(self._encoded, self.columns, self.kinds)), target, self.criterion, self.limits)
+
+    def _encoded(self, column, kind):
+        if kind == "categorical":
+            values, codes = np.unique(column, return_inverse=True)
+            return Categories("x", values.tolist(), codes.astype(np.int32))
+        missing = column < 0
+        return Numbers("x", column.astype(float), missing if missing.any() else None, np.dtype(float))
+
+    def price(self, grid):
+        """By the plain terms, from the rows up; a row counts as often as its weight says."""
+        times = np.ones(len(self.classes), dtype=int) if self.weights is None else self.weights
+        columns = []
+        for k, (column, kind) in enumerate(zip(self.columns, self.kinds, strict=True)):
+            values, atoms = np.unique(column, return_inverse=True)
+            parts = grid.parts_of(k, len(values))[atoms]
+            columns.append(
+                naive.Column(
+                    np.repeat(column, times).tolist(),
+                    np.repeat(parts, times).tolist(),
+                    categorical=kind == "categorical",
+                )
+            )
+        return naive.price(self.criterion, "grid", columns, np.repeat(self.classes, times).tolist())
+
+    def random(self, seed, max_parts=4):
+        """Any grid, whatever its cost."""
+        rng = np.random.default_rng(seed)
+        parts = []
+        for k, (column, kind) in enumerate(zip(self.columns, self.kinds, strict=True)):
+            n, n_parts = len(np.unique(column)), int(rng.integers(1, max_parts + 1))
+            labels = rng.integers(0, n_parts, n)
+            parts.append((k, labels if kind == "categorical" else np.sort(labels)))
+        return make_grid(parts)
+
+    def keeps_limits(self, grid):
+        weights = np.ones(len(self.classes)) if self.weights is None else self.weights
+        for k, parts, n_parts in zip(grid.variables, grid.parts, grid.shape, strict=True):
+            atoms = np.unique(self.columns[k], return_inverse=True)[1]
+            rows = np.bincount(parts[atoms], weights, n_parts)
+            if n_parts > self.limits.max_parts or rows.min() < self.limits.min_rows:
+                return False
+        return True
+
+    def is_valid(self, grid):
+        """Parts are numbered without gaps, and those of numerical variables are intervals."""
+        return all(
+            set(parts.tolist()) == set(range(n_parts))
+            and n_parts > 1
+            and (self.kinds[k] == "categorical" or np.all(np.diff(parts) >= 0))
+            for k, parts, n_parts in zip(grid.variables, grid.parts, grid.shape, strict=True)
+        )
+
+
+def random_problem(seed, name="modl", n_rows=60, n_columns=4, n_classes=None, limits=NO_LIMITS, weighted=False):
+    """Columns of all kinds; the class depends on some of them."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.choice(["numerical", "categorical"], n_columns).tolist()
+    columns = [rng.integers(-1, rng.integers(2, 14), n_rows) for _ in range(n_columns)]
+    n_classes = n_classes or int(rng.integers(2, 5))
+    signal = (columns[0] > 3).astype(int) + (columns[-1] % 3 == 0)
+    classes = np.where(rng.random(n_rows) < 0.8, signal, rng.integers(0, n_classes, n_rows)) % n_classes
+    classes[:n_classes] = np.arange(n_classes)
+    weights = rng.integers(1, 4, n_rows).astype(np.int64) if weighted else None
+    return TinyGrid(columns, kinds, classes, name, limits, weights)
