@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -165,17 +165,22 @@ class Model:
             unknown for a categorical one.
         """
         frame = read_frame(data)
-        parts = [self.partitions[name].part_of_column(raw, unknown) for name, raw in self._columns(frame).items()]
+        parts = [
+            self.partitions[name].part_of_column(raw, unknown)
+            for name, raw in self._columns(frame, list(self.partitions)).items()
+        ]
         return parts[0] if frame.is_column else np.column_stack(parts)
 
     def cell_of(self, data: Any, unknown: str | int = "default") -> NDArray[np.int64]:
-        """The number of the cell of each row, as in ``cells``; -1 for a combination of parts that no row had."""
-        frame = read_frame(data)
-        if not self.informative:
-            self._columns(frame)
+        """The number of the cell of each row, as in ``cells``; -1 for a combination of parts that no row had.
+
+        A frame needs the informative columns only.
+        """
+        frame, names = read_frame(data), self.informative
+        columns = self._columns(frame, names)
+        if not names:
             return np.zeros(frame.n_rows, dtype=np.int64)
-        columns = self._columns(frame)
-        return self.cells.cell_of([self.partitions[n].part_of_column(columns[n], unknown) for n in self.informative])
+        return self.cells.cell_of([self.partitions[name].part_of_column(columns[name], unknown) for name in names])
 
     def predict_proba(self, data: Any, unknown: str | int = "default") -> NDArray[np.float64]:
         """The share of each class in the cell of each row, in the order of ``classes``; of all rows for an empty cell.
@@ -198,17 +203,17 @@ class Model:
 
         return make_frame(cell_columns(self), frame or self.frame)
 
-    def _columns(self, frame: Frame) -> dict[Name, Any]:
-        """The columns of the model in a frame, by name, or by position where the data has no names."""
+    def _columns(self, frame: Frame, names: Sequence[Name]) -> dict[Name, Any]:
+        """These columns of the model in a frame, by name, or by position where the data has no names."""
         if not frame.has_names and len(frame.columns) != len(self.partitions):
             raise ValueError(f"data has {len(frame.columns)} columns; the model has {len(self.partitions)}")
         if not frame.has_names or (frame.is_column and len(self.partitions) == 1):
             return dict(zip(self.partitions, frame.columns.values(), strict=True))
-        absent = [name for name in self.partitions if name not in frame.columns]
+        absent = [name for name in names if name not in frame.columns]
         if absent:
             known = ", ".join(repr(name) for name in list(frame.columns)[:20])
             raise ValueError(f"the model needs column {absent[0]!r}; the data has {known}")
-        return {name: frame.columns[name] for name in self.partitions}
+        return {name: frame.columns[name] for name in names}
 
     def table(self, name: Name | None = None, frame: str | None = None) -> Any:
         """One row per part: rows, share of all rows, rows and shares of each class.

@@ -123,7 +123,7 @@ def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -
     cost = check_cost(criterion, price_grid(task, make_grid(labels)))
     cells = make_cells(list(parts_of_rows), list(parts_of_rows.values()), table.target)
     null_cost = check_cost(criterion, price_grid(task, make_grid([])))
-    left_out = {column.name: "as the user decided" for column in columns if column.name not in parts_of_rows}
+    left_out = {column.name: "it has one part as given" for column in columns if column.name not in parts_of_rows}
     return FoundGrid(GridModel(filled, cells, cost), null_cost, left_out, [], "given", criterion)
 
 
@@ -137,6 +137,10 @@ def _left_out(
             continue
         if task.rows.n_atoms(k) == 1:
             reasons[column.name] = "it has one value"
+        elif task.limits.max_parts == 1:
+            reasons[column.name] = "max_parts=1 leaves it whole"
+        elif not singles[k].variables and task.clock.stopped:
+            reasons[column.name] = f"the search was stopped ({task.clock.stopped}) before a partition of it paid"
         elif not singles[k].variables:
             reasons[column.name] = "no partition of it alone pays, and none beside the others was found"
         else:

@@ -269,7 +269,7 @@ def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
         raise TypeError(f"column {name!r} is {partition.kind}: edit it with {wanted}=")
     if model._source is None:
         raise ValueError(
-            "this model came without its data, from a file or a pickle; price another partition with "
+            "this model came without its data, from a file, a pickle or optima; price another partition with "
             "gridmodl.Model.from_partitions(data, target, partitions)"
         )
     special = {name: partition.special} if len(partition.special) else {}

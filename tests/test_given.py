@@ -161,7 +161,7 @@ def test_a_partition_of_the_other_kind():
 def test_columns_left_out_of_a_grid_have_one_part():
     model = Model.from_partitions({"a": STEP, "b": STEP}, STEP, {"a": [0.5]})
     assert model.informative == ["a"]
-    assert model.left_out == {"b": "as the user decided"}
+    assert model.left_out == {"b": "it has one part as given"}
 
 
 # Dates.

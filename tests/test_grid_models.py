@@ -19,6 +19,7 @@ import gridmodl
 from gridmodl import Model, Search, get_criterion, list_criteria, optimize, price
 from gridmodl.atoms import Target
 from gridmodl.cells import make_cells
+from gridmodl.clock import Clock
 from gridmodl.plugins import criterion_for
 
 QUICK = Search(effort=1)
@@ -246,9 +247,9 @@ def test_summary_and_repr(found):
     _, _, model = found
     text = model.summary()
     assert "modl(selection=True): two or more input columns, class target" in text
-    assert f"{len(model.cells.parts)} cells with rows in them" in text
+    assert f"cells with rows in them: {len(model.cells.parts)}" in text
     assert all(str(rule) in text for rule in model.rules())
-    assert "4 columns left out" in text
+    assert "columns left out: 4" in text
     assert "  one: it has one value" in text
     parts = ", ".join(f"{name}: {model.partitions[name].n_parts} parts" for name in model.informative)
     assert repr(model) == f"Model('modl', {parts}, cost={model.cost:.6f}, level={model.level:.4f})"
@@ -267,7 +268,7 @@ def test_the_summary_of_many_cells_says_how_many_it_does_not_show():
     data = {"a": codes // 10, "b": codes % 10}
     model = Model.from_partitions(data, codes % 2, {"a": np.arange(9) + 0.5, "b": np.arange(9) + 0.5})
     lines = model.summary().splitlines()
-    assert "100 cells with rows in them" in lines
+    assert "cells with rows in them: 100" in lines
     assert sum(" and b in " in line for line in lines) == 40
     assert any("60 more" in line for line in lines)
 
@@ -407,7 +408,7 @@ def test_a_partition_of_a_grid_can_be_edited(found):
     assert apart.search == same.search == "given"
     without = model.edit("c", groups=[list("abcdef")])
     assert without.informative == ["a"]
-    assert without.left_out["c"] == "as the user decided"
+    assert without.left_out["c"] == "it has one part as given"
     assert "worse than before the edit" in without.summary()
     assert apart.edit("a", bounds=model.partitions["a"].bounds).delta < 0
     for arguments, error in (({"groups": [["a"]]}, TypeError), ({"bounds": [2.0, 1.0]}, ValueError)):
@@ -722,3 +723,50 @@ def test_kinds_and_names_are_kept(found):
     with pytest.raises(ValueError, match="kinds names column 'b'"):
         optimize(data, target, kinds={"b": "categorical"})
     assert replace(model, cost=1.0).cost == 1.0
+
+
+def test_it_can_stop_at_any_time(monkeypatch):
+    """At each look on the clock, among them the one between pre-optimization and merge."""
+    frame, target = mixed(n=60)
+    data = frame[["a", "c", "noise"]]
+    is_over, left = Clock._is_over, [0]
+
+    def over(clock):
+        if clock._parent is None:
+            left[0] -= 1
+            if left[0] < 0 and clock.stopped is None:
+                clock.stopped = "time limit"
+        return is_over(clock)
+
+    monkeypatch.setattr(Clock, "_is_over", over)
+    n_stops, stopped = 0, "time limit"
+    while stopped is not None:
+        left[0] = n_stops
+        model = optimize(data, target, search=Search(effort=1, keep_optima=3))
+        left[0] = 10**9
+        assert model.cost == pytest.approx(price(data, model.partitions, target), rel=1e-12)
+        assert model.cost <= model.null_cost
+        n_stops, stopped = n_stops + 1, model.stopped
+    assert n_stops > 10
+
+
+def test_columns_that_were_never_tried_are_not_said_to_tell_nothing():
+    frame, target = mixed(n=60)
+    stopped = optimize(frame, target, time_limit=0)
+    assert stopped.left_out["a"] == "the search was stopped (time limit) before a partition of it paid"
+    whole = optimize(frame, target, max_parts=1)
+    assert whole.left_out["a"] == "max_parts=1 leaves it whole"
+
+
+def test_the_null_grid_is_no_optimum_to_keep():
+    rng = np.random.default_rng(3)
+    model = optimize(rng.normal(size=(60, 3)), rng.integers(0, 2, 60), search=Search(effort=3, keep_optima=5))
+    assert model.informative == []
+    assert all(optimum.informative for optimum in model.optima)
+
+
+def test_predictions_need_the_informative_columns_only(found):
+    frame, _, model = found
+    only = frame[model.informative]
+    assert model.predict_proba(only).tolist() == model.predict_proba(frame).tolist()
+    assert model.cell_of(only).tolist() == model.cell_of(frame).tolist()

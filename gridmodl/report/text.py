@@ -38,7 +38,7 @@ def summary_of(model: Model) -> str:
         lines += ["", f"{partition.name}: {partition.n_parts} part{'s' * (partition.n_parts != 1)}"]
         lines += _parts(partition, model.classes)
     if len(model.partitions) > 1:
-        lines += ["", f"{len(model.cells.parts)} cells with rows in them"]
+        lines += ["", f"cells with rows in them: {len(model.cells.parts)}"]
         lines += [f"  {rule}" for rule in model.rules()[:MAX_SHOWN]]
         if len(model.cells.parts) > MAX_SHOWN:
             lines.append(f"  ... and {len(model.cells.parts) - MAX_SHOWN} more cells")
@@ -49,7 +49,7 @@ def summary_of(model: Model) -> str:
 def _left_out(model: Model) -> list[str]:
     if not model.left_out:
         return []
-    lines = ["", f"{len(model.left_out)} columns left out"]
+    lines = ["", f"columns left out: {len(model.left_out)}"]
     lines += [f"  {name}: {reason}" for name, reason in list(model.left_out.items())[:MAX_SHOWN]]
     if len(model.left_out) > MAX_SHOWN:
         lines.append(f"  ... and {len(model.left_out) - MAX_SHOWN} more columns")

@@ -76,6 +76,8 @@ def merge_board(worker: Worker, is_greedy: bool = False) -> int:
         lambda: float(room.now[STEP] / (n_parts.sum() - n)),
         size=max(1, 2**20 // (int(board.now[N_CELLS]) * n)),
     )
+    if room.now[IS_BUILT] == 0:  # stopped before the first turn: there is no path to go back on
+        return 0
     bind(keep_best)(task.rows, board, room, worker.work, n)
     worker.price()
     return int(room.now[BEST_STEP])

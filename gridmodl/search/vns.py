@@ -72,7 +72,7 @@ class Tally:
 
     def add(self, grid: Grid, is_optimum: bool = True) -> bool:
         """Take note of a grid; whether it is the cheapest so far."""
-        if is_optimum and self.keep > 0:
+        if is_optimum and self.keep > 0 and grid.variables:
             self.optima.setdefault(grid.signature(), grid)
             if len(self.optima) > self.keep:
                 del self.optima[max(self.optima, key=lambda key: self.optima[key].cost)]
