@@ -116,9 +116,9 @@ def show_noise(sizes: Sequence[int], n_draws: int, effort: int) -> None:
             print(f"  {name:17} {n_rows:6d} {rate:>18}   {low:.3%} to {high:.3%}", flush=True)
 
 
-def exact_interval(n_hits: int, n_draws: int, level: float = 0.95) -> tuple[float, float]:
+def exact_interval(n_hits: int, n_draws: int, confidence: float = 0.95) -> tuple[float, float]:
     """Clopper and Pearson's interval of a share."""
-    tail = (1.0 - level) / 2.0
+    tail = (1.0 - confidence) / 2.0
     low = float(beta.ppf(tail, n_hits, n_draws - n_hits + 1)) if n_hits else 0.0
     high = float(beta.ppf(1.0 - tail, n_hits + 1, n_draws - n_hits)) if n_hits < n_draws else 1.0
     return low, high

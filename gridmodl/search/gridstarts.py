@@ -34,11 +34,15 @@ def single_grid(task: GridTask, null: Grid, prices: NDArray[np.float64], k: int)
     alone_task = Task(atoms, setting, task.criterion, task.limits, task.clock.child())
     if task.facts.categorical[k]:
         grouping, _ = run_grouping(alone_task, Search("merge"))
-        return make_grid([(k, grouping.groups)], grouping.cost)
-    found, _ = run_search(alone_task, Search("merge"))
-    labels = np.zeros(task.rows.n_atoms(k), dtype=np.int64)
-    labels[starts[found.starts[1:]]] = 1
-    return make_grid([(k, np.cumsum(labels))], found.cost)
+        grid = make_grid([(k, grouping.groups)], grouping.cost)
+    else:
+        found, _ = run_search(alone_task, Search("merge"))
+        labels = np.zeros(task.rows.n_atoms(k), dtype=np.int64)
+        labels[starts[found.starts[1:]]] = 1
+        grid = make_grid([(k, np.cumsum(labels))], found.cost)
+    if alone_task.clock.stopped == "interrupted":  # heard in this thread, and meant for the whole search
+        task.clock.stopped = "interrupted"
+    return grid
 
 
 def _atoms(task: GridTask, k: int) -> tuple[Atoms, NDArray[Any]]:
@@ -56,11 +60,15 @@ def _atoms(task: GridTask, k: int) -> tuple[Atoms, NDArray[Any]]:
     return atoms, starts
 
 
-def product_grid(task: GridTask, singles: list[Grid], most_cells: int) -> Grid:
-    """The product of the cheapest grids of one variable: log2 N of them at most, more would leave a row per cell."""
-    most = max(1, int(math.log2(max(2, min(task.n_rows, most_cells)))))
+def product_grid(singles: list[Grid], most: int | None = None) -> Grid:
+    """The product of the grids of one variable, or of so many of the cheapest; without its cost."""
     informative = sorted((grid for grid in singles if grid.variables), key=lambda grid: grid.cost)
     return make_grid([(grid.variables[0], grid.parts[0]) for grid in informative[:most]])
+
+
+def most_in_product(task: GridTask, most_cells: int) -> int:
+    """More variables than log2 N would leave a row per cell."""
+    return max(1, int(math.log2(max(2, min(task.n_rows, most_cells)))))
 
 
 def with_clock(task: GridTask) -> GridTask:

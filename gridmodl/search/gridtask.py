@@ -133,7 +133,6 @@ class Worker:
         size = 1 << (4 * n - 1).bit_length()
         small = np.int32 if task.n_rows < 2**31 else np.int64
         i32, i64 = np.int32, np.int64
-        self.informative: list[int] = []
         self.board = Board(
             part=np.zeros(int(rows.atom_at[-1]), dtype=i32),
             n_parts=np.ones(task.n_variables, dtype=i64),

@@ -21,15 +21,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gridmodl.grid import Grid
+from gridmodl.search import Search
 from gridmodl.search.gridimprove import improve_board
 from gridmodl.search.gridmerge import merge_board
-from gridmodl.search.gridstarts import null_grid, product_grid, single_grid, with_clock
+from gridmodl.search.gridstarts import most_in_product, null_grid, product_grid, single_grid, with_clock
 from gridmodl.search.gridtask import MAX_ROW_COUNTS, GridTask, Worker
 from gridmodl.search.neighbours import draw_neighbour, neighbourhood
 from gridmodl.search.preoptimize import pre_optimize_board
 
 GRID_KINDS = ("auto", "vns", "algorithm3", "merge")
-DEFAULT_EFFORT = 5
 BATCH = 8  # rounds from the same grid, whatever the number of threads
 # Rounds of a batch that are neighbours of the null grid, not of the best: as good a best grid on satimage (3293.01 at
 # effort 5), and twice the distinct optima on Ada (23 instead of 11 in 127 rounds).
@@ -46,7 +46,6 @@ class GridFound(NamedTuple):
     null: Grid
     singles: tuple[Grid, ...]  # of each variable the best grid found with it alone, or the null grid
     n_rounds: int
-    proven: bool = False
 
 
 class Improvement(NamedTuple):
@@ -86,7 +85,7 @@ class Tally:
         return True
 
 
-def run_grid(task: GridTask, search: Any, n_jobs: int = 1, random_state: Any = None) -> GridFound:
+def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int | None = None) -> GridFound:
     """The best grid that a search finds: never more expensive than the null grid or any variable alone."""
     kind = search.kind if search.kind != "auto" else "vns"
     if kind not in GRID_KINDS:
@@ -94,24 +93,20 @@ def run_grid(task: GridTask, search: Any, n_jobs: int = 1, random_state: Any = N
     seed = _seed(random_state)
     with Crew(task, n_jobs) as crew:
         null = null_grid(crew.workers[0])
-        keep = int(getattr(search, "keep_optima", 0))
-        tally = Tally(task, null, keep, getattr(search, "on_improvement", None), null)
+        tally = Tally(task, null, search.keep_optima, search.on_improvement, null)
         singles = [null] * task.n_variables
         try:
             _add_starts(crew, tally, singles)
-            effort = getattr(search, "effort", None)
             if kind != "merge" and task.limits.max_parts > 1 and not task.clock.stopped:
                 plan = _algorithm_3 if kind == "algorithm3" else _stages
-                plan(crew, tally, seed, DEFAULT_EFFORT if effort is None else int(effort))
+                plan(crew, tally, seed, search.effort)
         except KeyboardInterrupt:
             task.clock.stopped = "interrupted"
     optima = tuple(sorted(tally.optima.values(), key=lambda grid: grid.cost))
     return GridFound(tally.best, optima, kind, null, tuple(singles), tally.n_rounds)
 
 
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
+def _seed(random_state: int | None) -> int:
     return int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
 
 
@@ -164,11 +159,14 @@ def _add_starts(crew: Crew, tally: Tally, singles: list[Grid]) -> None:
     prices = crew.workers[0].board.prices.copy()
     task.clock.step = "single variables"
     work = crew.each(lambda worker, k: single_grid(worker.task, tally.null, prices, k), task.n_variables)
-    for k, single in enumerate(work):
-        singles[k] = single
-        task.clock.tell((k + 1) / task.n_variables)
+    for n_done, single in enumerate(work, start=1):
+        if single.variables:
+            singles[single.variables[0]] = single
+        task.clock.tell(n_done / task.n_variables)
         tally.add(single, is_optimum=False)
-    starts = [product_grid(task, singles, crew.workers[0].most_cells), tally.best]
+    product = product_grid(singles)
+    tally.add(product._replace(cost=crew.workers[0].load(product)), is_optimum=False)
+    starts = [product_grid(singles, most_in_product(task, crew.workers[0].most_cells)), tally.best]
     task.clock.step = "start"
     for grid in list(crew.each(lambda worker, i: _settled_from(worker, starts[i]), 2)):
         tally.add(grid)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from tiny_groups import TinyGroups
 
 from gridmodl.clock import Clock
 from gridmodl.grid import make_grid
+from gridmodl.search import Search
 from gridmodl.search.gridimprove import post_optimize
 from gridmodl.search.gridmerge import exhaustive_merge, greedy_merge
 from gridmodl.search.gridstarts import null_grid, product_grid, single_grid
@@ -25,7 +26,7 @@ SEARCHES = (pre_optimize, greedy_merge, exhaustive_merge, post_optimize)
 
 
 def search(kind="vns", **options):
-    return SimpleNamespace(kind=kind, **options)
+    return Search(kind, **options)
 
 
 def xor(n_rows, n_dimensions, n_columns, seed):
@@ -57,7 +58,7 @@ def test_the_result_is_never_above_a_start(name):
         singles = [single_grid(task, null, prices, k) for k in range(4)]
         for single in singles:
             assert single.cost == pytest.approx(problem.price(single), rel=1e-12, abs=1e-9)
-        product = product_grid(task, singles, worker.most_cells)
+        product = product_grid(singles)
         costs = [null.cost, price_grid(task, product), *(single.cost for single in singles)]
         for kind in ("merge", "vns", "algorithm3"):
             found = run_grid(task, search(kind, effort=2), random_state=seed)
@@ -158,8 +159,6 @@ def test_limits_hold(limits):
 
 
 def test_a_stopped_search_keeps_the_best():
-    from dataclasses import replace
-
     problem = random_problem(4, n_rows=2000, n_columns=10)
     run_grid(problem.task, search(effort=1))  # compiled before the clock runs
     task = replace(problem.task, clock=Clock(time_limit=0.3))
@@ -195,3 +194,20 @@ def test_a_search_that_cannot_be_is_refused():
     with pytest.raises(ValueError, match="'exact' cannot find a grid"):
         run_grid(random_problem(0).task, search("exact"))
     assert NO_LIMITS.min_rows == 1
+
+
+def test_ctrl_c_among_the_single_variables_ends_the_whole_search(monkeypatch):
+    calls = []
+
+    def interrupted(*_):
+        calls.append(1)
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr("gridmodl.search._steps", interrupted)
+    task = replace(random_problem(1).task, clock=Clock())
+    monkeypatch.setattr("gridmodl.search._grouping_steps", interrupted)
+    found = run_grid(task, search(effort=2), random_state=0)
+    assert task.clock.stopped == "interrupted"
+    assert len(calls) <= 1
+    assert found.grid.cost <= found.null.cost
