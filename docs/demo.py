@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 import gridmodl
 
@@ -43,6 +43,7 @@ def main() -> None:
         print(f"   column {question.column!r}, {model.n_rows} rows, classes {', '.join(map(str, model.classes))}\n")
         print_answer(model)
     print_ranking()
+    print_grid()
     print_next_steps()
 
 
@@ -57,6 +58,17 @@ def print_ranking() -> None:
     print(f"    {'column':25} intervals  level")
     for name in [*list(models)[:3], *list(models)[-3:]]:
         print(f"    {name:25} {models[name].partitions[name].n_parts:9} {models[name].level:6.3f}")
+
+
+def print_grid() -> None:
+    data = load_wine()
+    columns = dict(zip(data.feature_names, data.data.T, strict=True))
+    print(f"\n{len(QUESTIONS) + 2}. Which columns of {len(columns)} tell, together, where a wine is from?")
+    print("   one grid over the few that matter; the first run compiles its search for about a minute ...")
+    model = gridmodl.optimize(columns, data.target_names[data.target])
+    print(f"\n   {', '.join(map(str, model.informative))}: level {model.level:.3f}; one rule for each cell\n")
+    for rule in model.rules():
+        print(f"    {rule}")
 
 
 def print_answer(model: gridmodl.Model) -> None:
@@ -93,6 +105,7 @@ Next
       >>> print(models.summary())                        # columns, the most informative first
       >>> print(models["age"].summary())
       >>> models["age"].transform(new_frame["age"])      # the part of each new value
+      >>> grid = gridmodl.optimize(frame, "class")       # one grid over the columns that matter together
 
   Another idea of "best": criterion= one of {", ".join(gridmodl.list_criteria("classes"))}.
   Your own criterion: copy plugins/gridmodl-example. How fast it is: make bench. All options: README.md.""")
