@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from gridmodl import Criterion, get_criterion
-from gridmodl.atoms import make_line
+from gridmodl.atoms import Target, make_line
 from gridmodl.codelength import HALF_LOG_TWO_PI, LOG_FACTORIALS, TABLE_SIZE
+from gridmodl.quantities import Numbers
 from gridmodl.search.exact import proven_optimum
 from gridmodl.search.greedy import greedy_merge
 from gridmodl.search.moves import Frozen, Limits, Setting
@@ -66,7 +67,8 @@ class ModlByHand(Criterion):
 def make_task(criterion: Criterion, column: Any, target: Any) -> Task:
     class_rows = np.bincount(target)
     problem = Problem("classes", len(column), 1, class_rows)
-    line = make_line(column, target.astype(np.int32), None, len(class_rows), criterion.joins_pure_runs)
+    numbers = Numbers("x0", column, None, column.dtype)
+    line = make_line(numbers, Target(target.astype(np.int32), None, len(class_rows)), criterion.joins_pure_runs)
     variable = Variable(False, False, len(column), 0.0, 0.0, np.empty(0))
     setting = Setting(params_record(criterion, problem), variable, Frozen())
     return Task(line.atoms, setting, type(criterion), Limits(len(column), 1))
