@@ -71,10 +71,7 @@ class Line(NamedTuple):
         """Where the intervals meet whose first atoms are given, as numbers or dates of the column's own type."""
         cuts = starts[1:] - 1
         cuts = cuts[cuts > 0] if self.has_missing else cuts  # no bound tells missing values from others
-        low, high = self.low[cuts], self.high[cuts]
-        if dtype.kind == "f":
-            return middles(low.astype(dtype), high.astype(dtype))
-        return middles(low, high).view(dtype)
+        return bounds_between(self.low[cuts], self.high[cuts], dtype)
 
 
 def make_line(column: Numbers, target: Target, join: bool, special: NDArray[Any] | None = None) -> Line:
@@ -247,6 +244,13 @@ def fill_atoms(values: Any, codes: Any, weights: Any, ends: Any, counts: Any, n_
             if i == start or values[i] != values[i - 1]:
                 n_values[atom] += 1
             i += 1
+
+
+def bounds_between(low: NDArray[Any], high: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A bound for each pair of neighbouring values, as a number or date of the column's own type."""
+    if dtype.kind == "f":
+        return middles(low.astype(dtype), high.astype(dtype))
+    return middles(low, high).view(dtype)
 
 
 def middles(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:

@@ -122,7 +122,7 @@ class Model:
         >>> round(model.cost, 4)
         5.193
         """
-        from gridmodl.pipeline import model_of_partitions
+        from gridmodl.decisions import model_of_partitions
 
         return model_of_partitions(data, target, partitions, criterion, weights, kinds, special, target_kind)
 
@@ -148,7 +148,7 @@ class Model:
         >>> model.edit("x0", bounds=[2.2, 5.0]).delta > 0
         True
         """
-        from gridmodl.pipeline import edited
+        from gridmodl.decisions import edited
 
         return edited(self, name, bounds, groups)
 

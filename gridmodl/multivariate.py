@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.arguments import Options
-from gridmodl.atoms import middles
+from gridmodl.atoms import bounds_between
 from gridmodl.cells import Cells, make_cells
 from gridmodl.clock import Clock
 from gridmodl.encode import Column
@@ -99,10 +99,7 @@ def _bounds(column: Numbers, labels: NDArray[np.int32]) -> NDArray[Any]:
     values = np.unique(column.values if column.missing is None else column.values[~missing])
     of_values = labels[int(missing.any()) :]
     cuts = np.flatnonzero(of_values[1:] != of_values[:-1])
-    low, high = values[cuts], values[cuts + 1]
-    if column.type.kind == "f":
-        return middles(low.astype(column.type), high.astype(column.type))
-    return middles(low, high).view(column.type)
+    return bounds_between(values[cuts], values[cuts + 1], column.type)
 
 
 def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -> FoundGrid:

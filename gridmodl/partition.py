@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from gridmodl.encode import Column, encode_column
 from gridmodl.frames import Name, read_frame
+from gridmodl.labels import labels_of
 from gridmodl.quantities import Numbers
 from gridmodl.values import Categories
 
-MAX_VALUES_SHOWN = 5  # of a group, in its label, and
-MAX_TEXT_SHOWN = 60  # characters of each
 UNKNOWN = ("default", "-1", "error")
 
 
@@ -69,18 +67,7 @@ class Partition:
     @property
     def labels(self) -> list[str]:
         """Each part in words, such as ``]2.45, 4.75]`` or ``{blue, green}``."""
-        if self.kind == "categorical":
-            is_mixed = len({type(value) for group in self.groups for value in group if value is not None}) > 1
-            return [_label_of_group(values, is_mixed) for values in self.groups]
-        edges = ["-inf", *_shown(self.bounds, self.is_utc), "inf"]
-        labels = [f"]{lo}, {hi}]" for lo, hi in itertools.pairwise(edges)]
-        labels[-1] = labels[-1][:-1] + "["
-        if self.missing is not None:
-            if self._is_missing_apart:
-                labels.insert(0, "missing")
-            else:
-                labels[0] += " or missing"
-        return labels + [f"special {code}" for code in _shown(self.special, self.is_utc)]
+        return labels_of(self)
 
     def part_of(self, values: ArrayLike, unknown: str | int = "default") -> NDArray[np.int64]:
         """The part of each value.
@@ -112,11 +99,11 @@ class Partition:
         return self._interval_of(column)
 
     @property
-    def _is_missing_apart(self) -> bool:
+    def is_missing_apart(self) -> bool:
         return self.missing is not None and self.n_parts > len(self.bounds) + 1 + len(self.special)
 
     def _interval_of(self, column: Numbers) -> NDArray[np.int64]:
-        first = int(self._is_missing_apart)
+        first = int(self.is_missing_apart)
         values = _as_type_of(self.bounds, self.is_utc, column)
         bounds = self.bounds.view(np.int64) if self.bounds.dtype.kind in "mM" else self.bounds
         parts = np.searchsorted(bounds, values, side="left").astype(np.int64, copy=False)
@@ -240,62 +227,3 @@ def _as_times(bounds: NDArray[Any], is_utc: bool, column: Numbers) -> NDArray[np
         info = np.iinfo(np.int64)
         up = np.where(back == given, up, np.where(column.values > 0, info.max, info.min + 1))
     return up
-
-
-def _shown(bounds: NDArray[Any], is_utc: bool) -> list[str]:
-    """Short texts of numbers or dates, long enough to tell them apart."""
-    if bounds.dtype.kind in "mM":
-        return _shown_times(bounds, is_utc)
-    if bounds.dtype.kind in "iu":
-        return [str(b) for b in bounds.tolist()]
-    short = [repr(float(f"{b:.10g}")) for b in bounds.tolist()]
-    return short if len(set(short)) == len(short) else [repr(b) for b in bounds.tolist()]
-
-
-def _shown_times(times: NDArray[Any], is_utc: bool) -> list[str]:
-    if times.dtype.kind == "m":
-        return [_shown_duration(time) for time in times]
-    for unit in ("D", "m", "s", "ms", "us", "ns"):
-        try:
-            short = times.astype(f"datetime64[{unit}]")
-        except OverflowError:
-            break
-        if np.array_equal(short.astype(times.dtype), times):
-            return [f"{time}{'Z' if is_utc and unit != 'D' else ''}" for time in short]
-    return [str(time) for time in times]
-
-
-def _shown_duration(time: np.timedelta64) -> str:
-    """Such as ``-2 days 06:30:00.5``."""
-    if np.datetime_data(time.dtype)[0] in ("ps", "fs", "as"):
-        return str(time)
-    sign = "-" if time < np.timedelta64(0) else ""
-    whole_days, rest = divmod(abs(time), np.timedelta64(1, "D"))
-    whole_seconds, rest = divmod(rest, np.timedelta64(1, "s"))
-    days, seconds, nanoseconds = int(whole_days), int(whole_seconds), int(rest / np.timedelta64(1, "ns"))
-    fraction = f"{nanoseconds:09d}".rstrip("0")
-    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{'.' * bool(fraction)}{fraction}"
-    if not days:
-        return sign + clock
-    return f"{sign}{days} day{'s' * (days != 1)}" + (f" {clock}" if seconds or fraction else "")
-
-
-def _label_of_group(values: Sequence[Any], is_mixed: bool) -> str:
-    shown = [_shown_value(value, is_mixed) for value in values[:MAX_VALUES_SHOWN]]
-    if len(values) > MAX_VALUES_SHOWN:
-        shown.append(f"... {len(values) - MAX_VALUES_SHOWN} more")
-    return f"{{{', '.join(shown)}}}"
-
-
-def _shown_value(value: Any, is_mixed: bool) -> str:
-    if value is None:
-        return "missing"
-    if is_mixed:  # 1 is not "1"
-        return repr(value)
-    text = str(value)
-    if len(text) > MAX_TEXT_SHOWN:
-        text = text[:MAX_TEXT_SHOWN] + "..."
-    is_plain = (
-        text.isprintable() and text == text.strip() and text not in ("", "missing") and not set(text) & set("{},'")
-    )
-    return text if is_plain else repr(value)

@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from gridmodl.arguments import (
-    Options,
-    check_columns,
-    check_seed,
-    checked_jobs,
-    checked_options,
-    checked_time,
-)
+from gridmodl.arguments import Options, check_seed, checked_jobs, checked_options, checked_time
 from gridmodl.clock import Clock, Progress
-from gridmodl.encode import Column
+from gridmodl.decisions import asked_column, check_grid_options, check_names, model_of_partitions
 from gridmodl.frames import Name
-from gridmodl.given import given_partition
 from gridmodl.model import Model
 from gridmodl.models import Models
-from gridmodl.multivariate import FoundGrid, GridModel, best_grid, given_grid
+from gridmodl.multivariate import best_grid
 from gridmodl.plugins import criterion_for
 from gridmodl.progress import showing
-from gridmodl.quantities import Numbers
 from gridmodl.search import Search
 from gridmodl.table import Table, read_table
 from gridmodl.terms import Criterion
 from gridmodl.threads import in_threads
-from gridmodl.univariate import Found, best_partition, priced, special_codes
-from gridmodl.values import Categories
+from gridmodl.univariate import best_partition
+from gridmodl.wrap import column_model, grid_model
 
 ON_ERROR = ("warn", "ignore", "raise")
 
@@ -128,12 +116,12 @@ def optimize(
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
     table = read_table(data, target, weights, target_kind, unlabelled)
-    _check_names(table, options)
+    check_names(table, options)
     _check_classes(table, monotone)
     if len(table.names) > 1:
-        _check_grid_options(options)
+        check_grid_options(options)
         with showing(progress, clock):
-            return _grid_model(table, best_grid(table, options, n_threads, random_state, clock), clock)
+            return grid_model(table, best_grid(table, options, n_threads, random_state, clock), clock)
     (name,) = table.names
     if monotone is not None and table.is_categorical(name, options.kinds.get(name)):
         raise ValueError(f"column {name!r} is categorical; monotone= is for intervals of a numerical one")
@@ -199,7 +187,7 @@ def optimize_each(
     if on_error not in ON_ERROR:
         raise ValueError(f"on_error must be one of {', '.join(map(repr, ON_ERROR))}, got {on_error!r}")
     table = read_table(data, target, weights, target_kind, unlabelled)
-    _check_names(table, options)
+    check_names(table, options)
     criterion_for(options.criterion, table.problem.kind)
     _check_classes(table, monotone)
     with showing(progress, clock):
@@ -240,139 +228,14 @@ def price(
     return model.cost
 
 
-def model_of_partitions(
-    data: Any, target: Any, partitions: Any, criterion: Any, weights: Any, kinds: Any, special: Any,
-    target_kind: str | None, unlabelled: Any = None,
-) -> Model:  # fmt: skip
-    """`Model.from_partitions`."""
-    clock = Clock()
-    options = checked_options(criterion, "auto", kinds, special, None, None, None)
-    table = read_table(data, target, weights, target_kind, unlabelled)
-    if not isinstance(partitions, Mapping):
-        raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
-    check_columns("partitions", partitions, table.names)
-    _check_names(table, options)
-    if len(table.names) > 1:
-        _check_grid_options(options)
-    return _of_partitions(table, partitions, options, clock)
-
-
-def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
-    """`Model.edit`."""
-    if name not in model.partitions:
-        raise ValueError(f"the model has no column {name!r}; it has {', '.join(map(repr, model.partitions))}")
-    partition = model.partitions[name]
-    if (bounds is None) == (groups is None):
-        raise TypeError("edit takes either bounds= or groups=")
-    if (groups is None) == (partition.kind == "categorical"):
-        wanted = "groups" if partition.kind == "categorical" else "bounds"
-        raise TypeError(f"column {name!r} is {partition.kind}: edit it with {wanted}=")
-    if model._source is None:
-        raise ValueError(
-            "this model came without its data, from a file, a pickle or optima; price another partition with "
-            "gridmodl.Model.from_partitions(data, target, partitions)"
-        )
-    special = {name: partition.special} if len(partition.special) else {}
-    table, criterion = model._source
-    kinds = {column: other.kind for column, other in model.partitions.items()}
-    options = Options(criterion, kinds=kinds, special=special)
-    clock = Clock()
-    same = _of_partitions(table, model.partitions, options, clock)
-    is_same = all(np.array_equal(same.partitions[key].counts, model.partitions[key].counts) for key in model.partitions)
-    cells = (same.cells, model.cells)
-    if not is_same or not all(np.array_equal(*pair) for pair in zip(*(c[1:] for c in cells), strict=True)):
-        raise ValueError("the data has changed since the model was made; optimize it anew")
-    given = {**model.partitions, name: bounds if groups is None else groups}
-    new = _of_partitions(table, given, options, clock)
-    return replace(new, delta=new.cost - model.cost)
-
-
-def _of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options, clock: Clock) -> Model:
-    if len(table.names) > 1:
-        return _grid_model(table, given_grid(table, partitions, options), clock)
-    (name,) = table.names
-    return _given_model(table, name, partitions.get(name, ()), options, clock)
-
-
 def _check_classes(table: Table, monotone: str | None) -> None:
     if monotone is not None and table.target.n_classes != 2:
         raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
 
 
-def _check_names(table: Table, options: Options) -> None:
-    check_columns("kinds", options.kinds, table.names)
-    check_columns("special", options.special, table.names)
-
-
 def _best_model(table: Table, name: Name, options: Options, clock: Clock) -> Model:
-    column = _column(table, name, options)
-    return _model(table, name, best_partition(column, table, options, clock), clock)
-
-
-def _column(table: Table, name: Name, options: Options) -> Column:
-    column = table.column(name, options.kinds.get(name))
-    if isinstance(column, Categories) and name in options.special:
-        raise ValueError(f"column {name!r} is categorical: each of its values is told apart; special= is for numbers")
-    return column
-
-
-def _check_grid_options(options: Options) -> None:
-    for what, given in (("special", options.special), ("monotone", options.monotone)):
-        if given:
-            raise NotImplementedError(f"{what}= is for one column; a grid of several does not keep it")
-
-
-def _grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
-    elapsed = clock.elapsed
-
-    def model(grid: GridModel, **more: Any) -> Model:
-        return Model(
-            cost=grid.cost,
-            null_cost=found.null_cost,
-            criterion=found.criterion.name,
-            options=dict(found.criterion.chosen),
-            problem="grid",
-            n_rows=table.problem.n_rows,
-            classes=table.classes,
-            partitions=grid.partitions,
-            proven=False,
-            search=found.search,
-            stopped=clock.stopped,
-            elapsed=elapsed,
-            frame=table.inputs.kind,
-            _cells=grid.cells,
-            **more,
-        )
-
-    optima = tuple(model(grid) for grid in found.optima)
-    return model(found.best, left_out=found.left_out, optima=optima, _source=(table, found.criterion))
-
-
-def _given_model(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
-    column = _column(table, name, options)
-    special = special_codes(column, options) if isinstance(column, Numbers) else np.empty(0)
-    partition = given_partition(column, given, special, table.target.n_classes)
-    criterion = criterion_for(options.criterion, table.problem.kind)
-    return _model(table, name, priced(column, table, criterion, partition), clock)
-
-
-def _model(table: Table, name: Name, found: Found, clock: Clock) -> Model:
-    return Model(
-        cost=found.cost,
-        null_cost=found.null_cost,
-        criterion=found.criterion.name,
-        options=dict(found.criterion.chosen),
-        problem=table.problem.kind,
-        n_rows=table.problem.n_rows,
-        classes=table.classes,
-        partitions={name: found.partition},
-        proven=found.proven,
-        search=found.search,
-        stopped=clock.stopped,
-        elapsed=clock.elapsed,
-        frame=table.inputs.kind,
-        _source=(table.only(name), found.criterion),
-    )
+    column = asked_column(table, name, options)
+    return column_model(table, name, best_partition(column, table, options, clock), clock)
 
 
 def _model_or_error(table: Table, name: Name, options: Options, clock: Clock) -> Model | Exception:

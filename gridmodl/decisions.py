@@ -1,0 +1,103 @@
+"""Partitions that the user decided, at their true cost: `Model.from_partitions` and `Model.edit`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gridmodl.arguments import Options, check_columns, checked_options
+from gridmodl.clock import Clock
+from gridmodl.encode import Column
+from gridmodl.frames import Name
+from gridmodl.given import given_partition
+from gridmodl.model import Model
+from gridmodl.multivariate import given_grid
+from gridmodl.plugins import criterion_for
+from gridmodl.quantities import Numbers
+from gridmodl.table import Table, read_table
+from gridmodl.univariate import priced, special_codes
+from gridmodl.values import Categories
+from gridmodl.wrap import column_model, grid_model
+
+
+def model_of_partitions(
+    data: Any, target: Any, partitions: Any, criterion: Any, weights: Any, kinds: Any, special: Any,
+    target_kind: str | None, unlabelled: Any = None,
+) -> Model:  # fmt: skip
+    """`Model.from_partitions`."""
+    clock = Clock()
+    options = checked_options(criterion, "auto", kinds, special, None, None, None)
+    table = read_table(data, target, weights, target_kind, unlabelled)
+    if not isinstance(partitions, Mapping):
+        raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
+    check_columns("partitions", partitions, table.names)
+    check_names(table, options)
+    if len(table.names) > 1:
+        check_grid_options(options)
+    return _of_partitions(table, partitions, options, clock)
+
+
+def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
+    """`Model.edit`."""
+    if name not in model.partitions:
+        raise ValueError(f"the model has no column {name!r}; it has {', '.join(map(repr, model.partitions))}")
+    partition = model.partitions[name]
+    if (bounds is None) == (groups is None):
+        raise TypeError("edit takes either bounds= or groups=")
+    if (groups is None) == (partition.kind == "categorical"):
+        wanted = "groups" if partition.kind == "categorical" else "bounds"
+        raise TypeError(f"column {name!r} is {partition.kind}: edit it with {wanted}=")
+    if model._source is None:
+        raise ValueError(
+            "this model came without its data, from a file, a pickle or optima; price another partition with "
+            "gridmodl.Model.from_partitions(data, target, partitions)"
+        )
+    special = {name: partition.special} if len(partition.special) else {}
+    table, criterion = model._source
+    kinds = {column: other.kind for column, other in model.partitions.items()}
+    options = Options(criterion, kinds=kinds, special=special)
+    clock = Clock()
+    same = _of_partitions(table, model.partitions, options, clock)
+    is_same = all(np.array_equal(same.partitions[key].counts, model.partitions[key].counts) for key in model.partitions)
+    cells = (same.cells, model.cells)
+    if not is_same or not all(np.array_equal(*pair) for pair in zip(*(c[1:] for c in cells), strict=True)):
+        raise ValueError("the data has changed since the model was made; optimize it anew")
+    given = {**model.partitions, name: bounds if groups is None else groups}
+    new = _of_partitions(table, given, options, clock)
+    return replace(new, delta=new.cost - model.cost)
+
+
+def _of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options, clock: Clock) -> Model:
+    if len(table.names) > 1:
+        return grid_model(table, given_grid(table, partitions, options), clock)
+    (name,) = table.names
+    return _given_model(table, name, partitions.get(name, ()), options, clock)
+
+
+def _given_model(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
+    column = asked_column(table, name, options)
+    special = special_codes(column, options) if isinstance(column, Numbers) else np.empty(0)
+    partition = given_partition(column, given, special, table.target.n_classes)
+    criterion = criterion_for(options.criterion, table.problem.kind)
+    return column_model(table, name, priced(column, table, criterion, partition), clock)
+
+
+def check_names(table: Table, options: Options) -> None:
+    check_columns("kinds", options.kinds, table.names)
+    check_columns("special", options.special, table.names)
+
+
+def check_grid_options(options: Options) -> None:
+    for what, given in (("special", options.special), ("monotone", options.monotone)):
+        if given:
+            raise NotImplementedError(f"{what}= is for one column; a grid of several does not keep it")
+
+
+def asked_column(table: Table, name: Name, options: Options) -> Column:
+    column = table.column(name, options.kinds.get(name))
+    if isinstance(column, Categories) and name in options.special:
+        raise ValueError(f"column {name!r} is categorical: each of its values is told apart; special= is for numbers")
+    return column

@@ -1,0 +1,91 @@
+"""Parts in words: intervals of numbers, dates and durations, and groups of values."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from gridmodl.partition import Partition
+
+MAX_VALUES_SHOWN = 5  # of a group, in its label, and
+MAX_TEXT_SHOWN = 60  # characters of each
+
+
+def labels_of(partition: Partition) -> list[str]:
+    """Each part in words, such as ``]2.45, 4.75]`` or ``{blue, green}``."""
+    if partition.kind == "categorical":
+        is_mixed = len({type(value) for group in partition.groups for value in group if value is not None}) > 1
+        return [_label_of_group(values, is_mixed) for values in partition.groups]
+    edges = ["-inf", *_shown(partition.bounds, partition.is_utc), "inf"]
+    labels = [f"]{lo}, {hi}]" for lo, hi in itertools.pairwise(edges)]
+    labels[-1] = labels[-1][:-1] + "["
+    if partition.missing is not None:
+        if partition.is_missing_apart:
+            labels.insert(0, "missing")
+        else:
+            labels[0] += " or missing"
+    return labels + [f"special {code}" for code in _shown(partition.special, partition.is_utc)]
+
+
+def _shown(bounds: NDArray[Any], is_utc: bool) -> list[str]:
+    """Short texts of numbers or dates, long enough to tell them apart."""
+    if bounds.dtype.kind in "mM":
+        return _shown_times(bounds, is_utc)
+    if bounds.dtype.kind in "iu":
+        return [str(b) for b in bounds.tolist()]
+    short = [repr(float(f"{b:.10g}")) for b in bounds.tolist()]
+    return short if len(set(short)) == len(short) else [repr(b) for b in bounds.tolist()]
+
+
+def _shown_times(times: NDArray[Any], is_utc: bool) -> list[str]:
+    if times.dtype.kind == "m":
+        return [_shown_duration(time) for time in times]
+    for unit in ("D", "m", "s", "ms", "us", "ns"):
+        try:
+            short = times.astype(f"datetime64[{unit}]")
+        except OverflowError:
+            break
+        if np.array_equal(short.astype(times.dtype), times):
+            return [f"{time}{'Z' if is_utc and unit != 'D' else ''}" for time in short]
+    return [str(time) for time in times]
+
+
+def _shown_duration(time: np.timedelta64) -> str:
+    """Such as ``-2 days 06:30:00.5``."""
+    if np.datetime_data(time.dtype)[0] in ("ps", "fs", "as"):
+        return str(time)
+    sign = "-" if time < np.timedelta64(0) else ""
+    whole_days, rest = divmod(abs(time), np.timedelta64(1, "D"))
+    whole_seconds, rest = divmod(rest, np.timedelta64(1, "s"))
+    days, seconds, nanoseconds = int(whole_days), int(whole_seconds), int(rest / np.timedelta64(1, "ns"))
+    fraction = f"{nanoseconds:09d}".rstrip("0")
+    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{'.' * bool(fraction)}{fraction}"
+    if not days:
+        return sign + clock
+    return f"{sign}{days} day{'s' * (days != 1)}" + (f" {clock}" if seconds or fraction else "")
+
+
+def _label_of_group(values: Sequence[Any], is_mixed: bool) -> str:
+    shown = [_shown_value(value, is_mixed) for value in values[:MAX_VALUES_SHOWN]]
+    if len(values) > MAX_VALUES_SHOWN:
+        shown.append(f"... {len(values) - MAX_VALUES_SHOWN} more")
+    return f"{{{', '.join(shown)}}}"
+
+
+def _shown_value(value: Any, is_mixed: bool) -> str:
+    if value is None:
+        return "missing"
+    if is_mixed:  # 1 is not "1"
+        return repr(value)
+    text = str(value)
+    if len(text) > MAX_TEXT_SHOWN:
+        text = text[:MAX_TEXT_SHOWN] + "..."
+    is_plain = (
+        text.isprintable() and text == text.strip() and text not in ("", "missing") and not set(text) & set("{},'")
+    )
+    return text if is_plain else repr(value)
