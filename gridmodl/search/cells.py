@@ -18,7 +18,7 @@ import numpy as np
 from gridmodl.template import inlined
 
 # The fields of `Board.now` and `Board.sums`.
-N_CELLS, GENERATION, N_VISITS, N_QUIET, MAX_VISITS, SHIFTS_ONLY, N_INFORMATIVE, N_FROZEN = range(8)
+N_CELLS, GENERATION, N_VISITS, N_QUIET, MAX_VISITS, SHIFTS_ONLY, N_INFORMATIVE = range(7)
 COST, FIXED, N_ALL_CELLS = range(3)
 
 GOLDEN, MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -69,18 +69,16 @@ def slot_of(keys: Any, marks: Any, generation: Any, key: Any) -> Any:
 
 def number_cells(rows: Any, board: Board) -> None:
     """Number the cells of the grid from its parts, by exact pairs (cell so far, part)."""
-    part, n_parts, _, cell_of_row, cell_row, cell_key, keys, marks, _, now, sums = board
+    part, n_parts, _, cell_of_row, cell_row, _, keys, marks, _, now, sums = board
     order, atom_at, first = rows.order, rows.atom_at, rows.first
     n = len(cell_of_row)
     now[N_CELLS], now[N_INFORMATIVE] = 1, 0
     sums[N_ALL_CELLS] = 1.0
     for r in range(n):
         cell_of_row[r] = 0
-    cell_key[0], cell_row[0] = np.uint64(0), 0
+    cell_row[0] = 0
     for k in range(len(n_parts)):
         if n_parts[k] > 1:
-            for c in range(now[N_CELLS]):
-                cell_key[c] = np.uint64(c)
             refine(order, first, part, cell_of_row, keys, marks, now, k, atom_at[k], atom_at[k + 1])
             now[N_INFORMATIVE] += 1
             sums[N_ALL_CELLS] *= float(n_parts[k])

@@ -57,7 +57,7 @@ def merge_board(worker: Worker, is_greedy: bool = False) -> int:
     n_pairs = np.where(task.facts.categorical[informative], n_parts * n_parts, n_parts)
     fits = (
         0 < n <= len(room.variables)
-        and board.now[N_CELLS] <= len(room.todo)
+        and board.now[N_CELLS] <= len(room.listed)
         and n_parts.sum() <= len(room.left)
         and n_pairs.sum() <= len(room.deltas)
     )
@@ -94,19 +94,19 @@ def merge_steps(
     """
     _, n_parts, _, _, _, cell_key, keys, marks, _, board_now, board_sums = board
     categorical, n_values, log_factorials, constant, log_groupings, groupings_at = facts
-    variables, part_at, pair_at, n_left, head, cell_part, todo, moved, deltas, left, right = room[:11]
+    variables, part_at, pair_at, n_left, head, cell_part, listed, moved, deltas, left, right = room[:11]
     part_cells, part_rows, part_values, part_prices, _, _, now, sums = room[11:]
     counts, cell_rows, cell_prices = work.left, work.left_rows, work.left_price
     n_cells = board_now[N_CELLS]
     for _ in range(n_steps):
         is_building = now[IS_BUILT] == 0
-        v, n_todo = 0, 0
+        v, n_listed = 0, 0
         stays: Any = np.int64(0)
         goes: Any = np.int64(0)
         if is_building:
             start(rows, board, room, work, n_variables)
             sums[TOTAL], sums[BEST_COST] = board_sums[FIXED], board_sums[COST]
-            n_todo = n_cells
+            n_listed = n_cells
         # The cheapest merge of each variable, and of all. While building only the prices of the parts are found.
         n_informative, n_all_cells = 0, 1.0
         for s in range(n_variables):
@@ -154,9 +154,9 @@ def merge_steps(
                 stays, goes = goes, stays
             for i in range(n_cells):
                 if cell_part[v, i] == goes and cell_rows[i] > 0:
-                    todo[n_todo] = i
-                    n_todo += 1
-            if 2 * (now[N_USED] + n_todo) > len(keys):
+                    listed[n_listed] = i
+                    n_listed += 1
+            if 2 * (now[N_USED] + n_listed) > len(keys):
                 forget_keys(board, cell_rows, now)
         generation = board_now[GENERATION]
         beyond: Any = np.int64(-1)
@@ -165,29 +165,29 @@ def merge_steps(
             if phase == 1 and not is_building:
                 beyond = unlink(room, v, stays, goes, price_of_union)
             if phase == 2:
-                n_todo = 0
+                n_listed = 0
                 for i in range(n_cells if beyond >= 0 else 0):
                     if cell_part[v, i] == stays and cell_rows[i] > 0 and moved[i] != now[STEP]:
-                        todo[n_todo] = i
-                        n_todo += 1
-            for t in range(2 * n_todo if phase == 1 else n_todo):
+                        listed[n_listed] = i
+                        n_listed += 1
+            for t in range(2 * n_listed if phase == 1 else n_listed):
                 other: Any = -1
                 sign = -1.0
                 if phase != 1:
-                    c, sign = np.int64(todo[t]), phase - 1.0
+                    c, sign = np.int64(listed[t]), phase - 1.0
                 elif t % 2 == 1:
-                    c, sign = np.int64(todo[t // 2]), 1.0
+                    c, sign = np.int64(listed[t // 2]), 1.0
                 elif is_building:
                     continue
                 else:  # before a cell is put back, the one that it falls together with is taken out
-                    other = np.int64(todo[t // 2])
+                    other = np.int64(listed[t // 2])
                     cell_key[other] += salt(variables[v], stays) - salt(variables[v], goes)
                     cell_part[v, other] = stays
                     place = slot_of(keys, marks, generation, cell_key[other])
                     c = marks[place] & LOW
                     if marks[place] >> 32 != generation or c == NOBODY:
                         continue
-                    todo[t // 2] = c
+                    listed[t // 2] = c
                 if phase == 1 and not is_building:
                     moved[c] = now[STEP]
                 place = slot_of(keys, marks, generation, cell_key[c])
@@ -257,7 +257,7 @@ def start(rows: Any, board: Board, room: MergeRoom, work: Work, n_variables: int
     """Count the rows of cells and parts, and link each part with its neighbours."""
     part, _, _, cell_of_row, cell_row, _, _, _, _, board_now, _ = board
     atom, _, atom_at, _, atom_rows, codes, weights = rows
-    variables, part_at, pair_at, _, head, cell_part, todo, moved, deltas, left, right = room[:11]
+    variables, part_at, pair_at, _, head, cell_part, listed, moved, deltas, left, right = room[:11]
     part_cells, part_rows, part_values, _, _, gone = room[11:17]
     counts, cell_rows = work.left, work.left_rows
     board_now[GENERATION] += 1
@@ -278,7 +278,7 @@ def start(rows: Any, board: Board, room: MergeRoom, work: Work, n_variables: int
             cell_part[s, c] = q
             part_cells[base + q] += 1
     for c in range(board_now[N_CELLS]):
-        todo[c], moved[c] = c, -1
+        listed[c], moved[c] = c, -1
     for r in range(len(cell_of_row)):
         n = weights[r] if len(weights) > 0 else 1
         counts[cell_of_row[r], codes[r]] += n

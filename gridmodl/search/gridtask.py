@@ -106,7 +106,7 @@ class MergeRoom(NamedTuple):
     n_left: Any  # how many parts they still have
     head: Any  # the first of these
     cell_part: Any  # part of each cell, by informative variable
-    todo: Any  # cells to move
+    listed: Any  # cells to move
     moved: Any  # of each cell, the step at which it last moved
     deltas: Any  # change of the cells' price if a pair merges
     left: Any  # neighbours of a part that still live, -1 where there is none
@@ -219,7 +219,7 @@ class Worker:
             n_left=np.zeros(most, dtype=np.int64),
             head=np.zeros(most, dtype=np.int64),
             cell_part=np.zeros((most, n_cells), dtype=np.int32),
-            todo=np.zeros(n_cells, dtype=np.int32),
+            listed=np.zeros(n_cells, dtype=np.int32),
             moved=np.zeros(n_cells, dtype=np.int64),
             deltas=np.zeros(8 * n + 2**14),
             left=np.zeros(n_parts, dtype=np.int32),
