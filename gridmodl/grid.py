@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gridmodl.atoms import Target
 from gridmodl.pricing import categorical_facts, numerical_facts, prepare
 from gridmodl.quantities import Numbers
-from gridmodl.terms import Criterion, Problem, Variable
+from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Variable
 from gridmodl.values import Categories
 
 
@@ -51,6 +51,7 @@ class Facts(NamedTuple):
     """What a criterion may know of each variable, whatever its partition: the fields of `Variable`, as arrays."""
 
     categorical: Any
+    is_target: Any
     n_values: Any
     log_value_factorials: Any
     constant: Any
@@ -60,7 +61,7 @@ class Facts(NamedTuple):
     def variable(self, k: int) -> Variable:
         return Variable(
             bool(self.categorical[k]),
-            False,
+            bool(self.is_target[k]),
             int(self.n_values[k]),
             float(self.log_value_factorials[k]),
             float(self.constant[k]),
@@ -154,20 +155,25 @@ def _rank(column: Numbers, atom: NDArray[np.int32], order: NDArray[np.int32]) ->
 
 
 def make_facts(criterion: Criterion, problem: Problem, rows: Rows, kinds: Sequence[str]) -> tuple[Any, Facts]:
-    """`p` and the facts of all variables, after the plain terms of the criterion were tried on one of each kind."""
+    """`p` and the facts of all variables, after the plain terms of the criterion were tried on one of each kind.
+
+    The last variable is the target where the problem is one whose target is searched.
+    """
     facts: list[Variable] = []
     p, tried = None, set()
     for k, kind in enumerate(kinds):
         plain = categorical_facts(rows.rows_of_atoms(k)) if kind == "categorical" else numerical_facts(rows.n_atoms(k))
-        if kind not in tried:
+        plain = plain._replace(is_target=problem.kind in SEARCHED_TARGETS and k == len(kinds) - 1)
+        if (kind, plain.is_target) not in tried:
             p, plain = prepare(criterion, problem, plain)
-            tried.add(kind)
+            tried.add((kind, plain.is_target))
         else:
             plain = plain._replace(constant=float(criterion.variable_constant(problem, plain)))
         facts.append(plain)
     tables = [fact.log_groupings for fact in facts]
     return p, Facts(
         categorical=np.array([fact.categorical for fact in facts]),
+        is_target=np.array([fact.is_target for fact in facts]),
         n_values=np.array([fact.n_values for fact in facts], dtype=np.int64),
         log_value_factorials=np.array([fact.log_value_factorials for fact in facts]),
         constant=np.array([fact.constant for fact in facts]),

@@ -13,6 +13,7 @@ from gridmodl.digest import TermError
 from gridmodl.groupings import log_groupings
 from gridmodl.template import bind
 from gridmodl.terms import (
+    SEARCHED_TARGETS,
     Cell,
     Criterion,
     Part,
@@ -69,13 +70,15 @@ def prepare(criterion: Criterion, problem: Problem, facts: Variable) -> tuple[An
         facts = facts._replace(constant=float(criterion.variable_constant(problem, facts)))
     except Exception as error:
         raise TermError(f"params of criterion {criterion.name!r} failed: {type(error).__name__}: {error}") from error
-    one_row = np.zeros_like(problem.class_rows)
+    all_rows = problem.class_rows if problem.n_classes else np.array([problem.n_rows])
+    one_row = np.zeros_like(all_rows)
     one_row[-1] = 1
-    for counts, n in ((problem.class_rows, facts.n_values), (one_row, 1)):
+    n_target_parts = 1 if problem.kind in SEARCHED_TARGETS else 0
+    for counts, n in ((all_rows, facts.n_values), (one_row, 1)):
         rows, shape = int(counts.sum()), Shape(1, 0, 1.0)
         check_term(criterion, "grid", p, shape)
         check_term(criterion, "variable", p, facts, 1)
-        check_term(criterion, "part", p, facts, Part(rows, n), 0)
+        check_term(criterion, "part", p, facts, Part(rows, n), n_target_parts)
         check_term(criterion, "cell", p, Cell(counts.copy(), rows, 0))
         check_term(criterion, "finish", p, 1.0, shape)
     return p, facts

@@ -29,6 +29,9 @@ PROBLEMS = {
 }
 
 
+SEARCHED_TARGETS = frozenset({"grouped", "numerical"})  # problems whose target is partitioned like a variable
+
+
 class Shape(NamedTuple):
     """The sizes of a grid, all that `grid` and `finish` may depend on."""
 

@@ -97,7 +97,7 @@ def improve_steps(
     Calls are kept flat: each level of helpers is optimized again with all it calls, a second of compile time or more.
     """
     part, n_parts, prices, cell_of_row, _, _, _, _, frozen_of_cell, now, sums = board
-    categorical, n_values, log_factorials, constant, log_groupings, groupings_at = facts
+    categorical, _, n_values, log_factorials, constant, log_groupings, groupings_at = facts
     _, _, atom_at, _, atom_rows, _, _ = rows
     end, before, scanned, whole, cut_price, cut, sweep_now, sweep_sums = state
     group, alone, floor, seen, all_counts, all_rows, all_prices, ends, group_rows, group_values = groups[:10]
@@ -178,7 +178,7 @@ def improve_steps(
                     part[lo + a] = number
             n_parts[k] = number + 1
             sums[FIXED] -= prices[k]
-            prices[k] = variable_price(p, known, n_parts[k], part, lo, n, atom_rows, tally)
+            prices[k] = variable_price(p, known, 0, n_parts[k], part, lo, n, atom_rows, tally)
             sums[FIXED] += prices[k]
             sums[COST] = cost
             cut_cells(rows, board, k, n_frozen)

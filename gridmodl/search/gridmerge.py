@@ -93,7 +93,7 @@ def merge_steps(
     the terms in a kernel costs half a second of compile time.
     """
     _, n_parts, _, _, _, cell_key, keys, marks, _, board_now, board_sums = board
-    categorical, n_values, log_factorials, constant, log_groupings, groupings_at = facts
+    categorical, _, n_values, log_factorials, constant, log_groupings, groupings_at = facts
     variables, part_at, pair_at, n_left, head, cell_part, listed, moved, deltas, left, right = room[:11]
     part_cells, part_rows, part_values, part_prices, _, _, now, sums = room[11:]
     counts, cell_rows, cell_prices = work.left, work.left_rows, work.left_price

@@ -12,7 +12,15 @@ from gridmodl.terms import Shape, Variable, finish, grid, variable
 
 
 def variable_price(
-    p: Any, facts: Variable, n_parts: int, part: Any, at: int, n_atoms: int, atom_rows: Any, tally: Any
+    p: Any,
+    facts: Variable,
+    n_target_parts: int,
+    n_parts: int,
+    part: Any,
+    at: int,
+    n_atoms: int,
+    atom_rows: Any,
+    tally: Any,
 ) -> float:
     """The variable term and the part terms of the variable whose atoms begin at `at`."""
     price = variable(p, facts, n_parts)
@@ -24,7 +32,7 @@ def variable_price(
         tally[part[a], 0] += atom_rows[a]
         tally[part[a], 1] += 1
     for i in range(n_parts):
-        price += part_price(p, facts, 0, tally[i, 0], tally[i, 1])
+        price += part_price(p, facts, n_target_parts, tally[i, 0], tally[i, 1])
     return price
 
 
@@ -33,14 +41,21 @@ def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts:
     number_cells(rows, board)
     part, n_parts, prices, cell_of_row = board.part, board.n_parts, board.prices, board.cell_of_row
     now, sums = board.now, board.sums
-    categorical, n_values, log_factorials, constant, log_groupings, groupings_at = facts
+    categorical, is_target, n_values, log_factorials, constant, log_groupings, groupings_at = facts
     atom_at, atom_rows, codes, weights = rows.atom_at, rows.atom_rows, rows.codes, rows.weights
+    n_inputs, n_informative, n_target_parts = len(n_parts), now[N_INFORMATIVE], 0
+    for k in range(len(n_parts)):
+        if is_target[k]:
+            n_inputs, n_target_parts = n_inputs - 1, n_parts[k]
+            n_informative -= 1 if n_parts[k] > 1 else 0
     total = 0.0
     for k in range(len(n_parts)):
         table = log_groupings[groupings_at[k] : groupings_at[k + 1]]
-        known = Variable(categorical[k], False, n_values[k], log_factorials[k], constant[k], table)
+        known = Variable(categorical[k], is_target[k], n_values[k], log_factorials[k], constant[k], table)
         n_atoms = atom_at[k + 1] - atom_at[k]
-        prices[k] = variable_price(p, known, n_parts[k], part, atom_at[k], n_atoms, atom_rows, tally)
+        prices[k] = variable_price(
+            p, known, n_target_parts, n_parts[k], part, atom_at[k], n_atoms, atom_rows, tally
+        )
         total += prices[k]
     sums[FIXED] = total
     # Rows in the order of their cells: a table of counts by cell could be as large as rows times classes.
@@ -66,6 +81,6 @@ def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts:
             counts[codes[r]] += weights[r] if len(weights) > 0 else 1
             n += weights[r] if len(weights) > 0 else 1
         total += cell_price(p, counts, n)
-    shape = Shape(len(n_parts), now[N_INFORMATIVE], sums[N_ALL_CELLS])
+    shape = Shape(n_inputs, n_informative, sums[N_ALL_CELLS])
     sums[COST] = finish(p, total + grid(p, shape), shape)
     return sums[COST]

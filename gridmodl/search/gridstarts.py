@@ -48,8 +48,8 @@ def single_grid(task: GridTask, null: Grid, prices: NDArray[np.float64], k: int)
 def _atoms(task: GridTask, k: int) -> tuple[Atoms, NDArray[Any]]:
     """A variable alone, and where its atoms begin: runs of one class are joined where the criterion allows it."""
     rows, n_atoms = task.rows, task.rows.n_atoms(k)
-    flat = rows.atom[k].astype(np.int64) * task.n_classes + rows.codes
-    counts = count_rows(flat, rows.weights if len(rows.weights) else None, n_atoms * task.n_classes)
+    flat = rows.atom[k].astype(np.int64) * task.n_counts + rows.codes
+    counts = count_rows(flat, rows.weights if len(rows.weights) else None, n_atoms * task.n_counts)
     counts = counts.reshape(n_atoms, -1).astype(np.int32 if task.n_rows < 2**31 else np.int64)
     atoms = alone(counts, np.ones(n_atoms, dtype=np.int32))
     starts = np.arange(n_atoms)

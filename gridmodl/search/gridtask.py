@@ -17,7 +17,7 @@ from gridmodl.search.gridprice import price_board
 from gridmodl.search.moves import Limits, Work
 from gridmodl.search.postoptimize import Sweep
 from gridmodl.template import bind
-from gridmodl.terms import Criterion, Problem
+from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem
 from gridmodl.values import Categories, count_rows
 
 # Counts by frozen cell and class, 32 MB: a variable is left as it is while the others make more cells than fit.
@@ -44,8 +44,9 @@ class GridTask:
         return self.rows.n_variables
 
     @property
-    def n_classes(self) -> int:
-        return int(self.p.n_classes)
+    def n_counts(self) -> int:
+        """Entries in the counts of a cell: one for each class, a single one where there are no classes."""
+        return max(1, int(self.p.n_classes))
 
     @property
     def n_rows(self) -> int:
@@ -59,15 +60,21 @@ def make_task(
     criterion: Criterion,
     limits: Limits,
     clock: Clock | None = None,
+    kind: str = "grid",
 ) -> GridTask:
-    """The task of finding a grid over encoded columns."""
+    """The task of finding a grid over encoded columns, for a problem of this kind.
+
+    Where the problem has no classes, `target` holds the weights of the rows, all of one class. Where its target is
+    partitioned like a variable, that is the last of the columns.
+    """
     if len(target.codes) * target.n_classes > MAX_ROW_COUNTS:
         raise ValueError(
             f"{len(target.codes)} rows by {target.n_classes} classes is a table of more than {MAX_ROW_COUNTS} counts; "
             "is the target an identifier? Otherwise group its classes"
         )
     class_rows = count_rows(target.codes, target.weights, target.n_classes)
-    problem = Problem("grid", int(class_rows.sum()), len(columns), class_rows)
+    n_inputs = len(columns) - (1 if kind in SEARCHED_TARGETS else 0)
+    problem = Problem(kind, int(class_rows.sum()), n_inputs, class_rows if kind == "grid" else class_rows[:0])
     rows = make_rows(columns, target)
     kinds = ["categorical" if isinstance(column, Categories) else "numerical" for column in columns]
     p, facts = make_facts(criterion, problem, rows, kinds)
@@ -126,7 +133,7 @@ class Worker:
 
     def __init__(self, task: GridTask) -> None:
         self.task = task
-        rows, n, n_classes = task.rows, task.rows.n_lines, task.n_classes
+        rows, n, n_classes = task.rows, task.rows.n_lines, task.n_counts
         n_atoms = int(np.diff(rows.atom_at).max())
         n_cells = max(1, min(n, max(64, MAX_CELL_COUNTS // n_classes)))
         self.most_cells = n_cells
@@ -184,7 +191,7 @@ class Worker:
         task = self.task
         is_group = task.facts.categorical
         n_values = int(np.diff(task.rows.atom_at)[is_group].max()) if is_group.any() else 1
-        n_classes = task.n_classes
+        n_classes = task.n_counts
         room = min(8 * task.rows.n_lines + 64, MAX_GROUP_COUNTS // n_classes) if is_group.any() else 1
         n_cells = n_cells if is_group.any() else 1
         return GroupRoom(

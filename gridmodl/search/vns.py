@@ -115,7 +115,7 @@ class Crew:
 
     def __init__(self, task: GridTask, n_jobs: int) -> None:
         self.task = task
-        n_fit = MAX_ROW_COUNTS // (task.rows.n_lines * task.n_classes)  # each worker has a table of this size
+        n_fit = MAX_ROW_COUNTS // (task.rows.n_lines * task.n_counts)  # each worker has a table of this size
         self.n_jobs = max(1, min(n_jobs, BATCH, n_fit))
         self.workers = [Worker(task if self.n_jobs == 1 else with_clock(task))]
         self.pool: ThreadPoolExecutor | None = None
