@@ -106,6 +106,7 @@ Next
       >>> print(models["age"].summary())
       >>> models["age"].transform(new_frame["age"])      # the part of each new value
       >>> grid = gridmodl.optimize(frame, "class")       # one grid over the columns that matter together
+      >>> gridmodl.optimize(frame)                       # no class: columns that explain each other (coclustering)
 
   Another idea of "best": criterion= one of {", ".join(gridmodl.list_criteria("classes"))}.
   Your own criterion: copy plugins/gridmodl-example. How fast it is: make bench. All options: README.md.""")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gridmodl.estimators import GridDiscretizer as GridDiscretizer
+    from gridmodl.hierarchy import Hierarchy
     from gridmodl.model import Model
     from gridmodl.modelfile import ModelFileError
     from gridmodl.models import Models
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from gridmodl.pipeline import ColumnWarning, optimize, optimize_each, price
     from gridmodl.plugins import get_criterion, hookimpl, list_criteria
     from gridmodl.search import Search
+    from gridmodl.spread import Prediction
     from gridmodl.template import clear_cache
     from gridmodl.terms import Criterion
 
@@ -30,10 +32,12 @@ _HOME = {
     "ColumnWarning": "gridmodl.pipeline",
     "Criterion": "gridmodl.terms",
     "GridDiscretizer": "gridmodl.estimators",
+    "Hierarchy": "gridmodl.hierarchy",
     "Model": "gridmodl.model",
     "ModelFileError": "gridmodl.modelfile",
     "Models": "gridmodl.models",
     "Partition": "gridmodl.partition",
+    "Prediction": "gridmodl.spread",
     "Search": "gridmodl.search",
     "clear_cache": "gridmodl.template",
     "get_criterion": "gridmodl.plugins",
@@ -47,10 +51,12 @@ _HOME = {
 __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *` never does
     "ColumnWarning",
     "Criterion",
+    "Hierarchy",
     "Model",
     "ModelFileError",
     "Models",
     "Partition",
+    "Prediction",
     "Search",
     "__version__",
     "clear_cache",

@@ -33,18 +33,20 @@ def model_of_partitions(
     table = read_table(data, target, weights, target_kind, unlabelled)
     if not isinstance(partitions, Mapping):
         raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
-    check_columns("partitions", partitions, table.names)
+    check_columns("partitions", partitions, table.known_names)
     check_names(table, options)
-    if len(table.names) > 1:
+    check_one_input(table)
+    if is_grid(table):
         check_grid_options(options)
     return _of_partitions(table, partitions, options, clock)
 
 
 def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
     """`Model.edit`."""
-    if name not in model.partitions:
-        raise ValueError(f"the model has no column {name!r}; it has {', '.join(map(repr, model.partitions))}")
-    partition = model.partitions[name]
+    partitions = {**model.partitions} | ({} if model.target is None else {model.target.name: model.target})
+    if name not in partitions:
+        raise ValueError(f"the model has no column {name!r}; it has {', '.join(map(repr, partitions))}")
+    partition = partitions[name]
     if (bounds is None) == (groups is None):
         raise TypeError("edit takes either bounds= or groups=")
     if (groups is None) == (partition.kind == "categorical"):
@@ -60,18 +62,18 @@ def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
     kinds = {column: other.kind for column, other in model.partitions.items()}
     options = Options(criterion, kinds=kinds, special=special)
     clock = Clock()
-    same = _of_partitions(table, model.partitions, options, clock)
-    is_same = all(np.array_equal(same.partitions[key].counts, model.partitions[key].counts) for key in model.partitions)
+    same = _of_partitions(table, partitions, options, clock)
+    is_same = all(np.array_equal(same.partition(key).counts, partitions[key].counts) for key in partitions)
     cells = (same.cells, model.cells)
     if not is_same or not all(np.array_equal(*pair) for pair in zip(*(c[1:] for c in cells), strict=True)):
         raise ValueError("the data has changed since the model was made; optimize it anew")
-    given = {**model.partitions, name: bounds if groups is None else groups}
+    given = {**partitions, name: bounds if groups is None else groups}
     new = _of_partitions(table, given, options, clock)
     return replace(new, delta=new.cost - model.cost)
 
 
 def _of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options, clock: Clock) -> Model:
-    if len(table.names) > 1:
+    if is_grid(table):
         return grid_model(table, given_grid(table, partitions, options), clock)
     (name,) = table.names
     return _given_model(table, name, partitions.get(name, ()), options, clock)
@@ -90,10 +92,27 @@ def check_names(table: Table, options: Options) -> None:
     check_columns("special", options.special, table.names)
 
 
+def is_grid(table: Table) -> bool:
+    """Whether several variables are partitioned together, the target among them or not."""
+    return len(table.names) > 1 or table.searched is not None
+
+
+def check_one_input(table: Table) -> None:
+    if table.searched is not None and len(table.names) > 1:
+        what = "a numerical target" if table.problem.kind == "numerical" else "target_kind='grouped'"
+        raise ValueError(
+            f"{what} is for one input column, and data has {len(table.names)}; optimize_each takes each on its own "
+            "(target_kind='classes' takes the target as classes)"
+        )
+
+
 def check_grid_options(options: Options) -> None:
     for what, given in (("special", options.special), ("monotone", options.monotone)):
         if given:
-            raise NotImplementedError(f"{what}= is for one column; a grid of several does not keep it")
+            raise NotImplementedError(
+                f"{what}= is for one column with classes; where several variables are partitioned together, the target "
+                "or other columns, it is not kept"
+            )
 
 
 def asked_column(table: Table, name: Name, options: Options) -> Column:

@@ -1,6 +1,7 @@
 """Data as the user has it, read as named columns, and answers given back in the same kind of frame.
 
-Arrays, lists, dicts of columns, series and frames of any library that narwhals knows. Nothing is copied or changed.
+Arrays, lists, dicts of columns, sparse matrices, series and frames of any library that narwhals knows. Nothing is
+copied or changed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+
+from gridmodl.matrix import NAMES, is_sparse, read_entries
 
 Name = Hashable  # of a column: a string, but pandas allows more
 Raw = nw.Series[Any] | NDArray[Any]  # a column as the user has it
@@ -27,13 +30,17 @@ class Frame(NamedTuple):
     kind: str  # the library it came from, or ARRAYS
     has_names: bool = True  # the user's own
     is_column: bool = False  # a single one, not a table of one column
+    entries: NDArray[Any] | None = None  # of a sparse matrix, whose columns are the numbers of its rows and columns
 
     def without(self, name: Name) -> Frame:
         return self._replace(columns={key: column for key, column in self.columns.items() if key != name})
 
 
 def read_frame(data: Any, what: str = "data") -> Frame:
-    """The columns of `data`; those of an array are called x0, x1, ..."""
+    """The columns of `data`; those of an array are called x0, x1, ..., those of a sparse matrix row and column."""
+    if is_sparse(data):
+        row, column, values = read_entries(data, what)
+        return Frame(dict(zip(NAMES, (row, column), strict=True)), len(values), ARRAYS, entries=values)
     if isinstance(data, Mapping):
         return _of_columns({name: read_column(column, f"column {name!r}") for name, column in data.items()}, what)
     native = _from_native(data, what)
@@ -123,7 +130,7 @@ def object_array(values: list[Any]) -> NDArray[Any]:
 
 
 def _from_native(data: Any, what: str) -> Any:
-    if hasattr(data, "tocsr"):  # as_array would make one object of it
+    if is_sparse(data):  # as_array would make one object of it
         raise TypeError(f"{what} is a sparse {type(data).__name__}; call its toarray() first")
     if type(data).__module__.startswith("pyarrow") and hasattr(data, "dictionary_encode"):
         import pyarrow

@@ -13,9 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from gridmodl.cells import Cells
 from gridmodl.frames import ARRAYS, Frame, Name, make_frame, read_frame
 from gridmodl.partition import Partition
+from gridmodl.shares import class_shares, mutual_information_of
+from gridmodl.spread import Prediction, Spread
 from gridmodl.terms import Criterion
 
 if TYPE_CHECKING:
+    from gridmodl.hierarchy import Hierarchy
     from gridmodl.report.rules import Rule
     from gridmodl.table import Table
 
@@ -38,9 +41,13 @@ class Model:
     n_rows : int
         Rows, each counted as often as its weight says.
     classes : ndarray
-        The target's classes, in the order of the columns of ``counts``.
+        The target's classes, in the order of the columns of ``counts``; those of a target whose classes are grouped,
+        in sorted order. Empty without a class target.
     partitions : dict of str to Partition
         By column name.
+    target : Partition or None
+        The groups of classes, or the intervals of a numerical target, where the target is partitioned too. Named as
+        its column, or ``"target"``.
     proven : bool
         Whether no partition that keeps the limits is cheaper.
     search : str
@@ -50,7 +57,7 @@ class Model:
     elapsed : float
         Seconds.
     delta : float or None
-        Of a model made by `edit`: how much it costs more than the one it was made from.
+        Of a model made by `edit` or `coarsen`: how much it costs more than the one it was made from.
     left_out : dict of str to str
         Columns with one part, and why.
     optima : tuple of Model
@@ -74,7 +81,10 @@ class Model:
     frame: str = ARRAYS  # the kind of frame that the user has
     left_out: Mapping[Name, str] = field(default_factory=dict)
     optima: tuple[Model, ...] = field(default=(), repr=False)
+    target: Partition | None = None
     _cells: Cells | None = field(default=None, repr=False)  # of a grid; those of one variable follow from its parts
+    _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # where classes are grouped
+    _spread: Spread | None = field(default=None, repr=False)  # of a numerical target, in the parts of the column
     _source: tuple[Table, Criterion] | None = field(default=None, repr=False)  # for `edit`; never saved
 
     @property
@@ -83,13 +93,26 @@ class Model:
 
     @property
     def cells(self) -> Cells:
-        """The non-empty cells: the parts they combine, and the rows of each class in them."""
+        """The non-empty cells: the parts they combine, those of a target among them, and their rows by class."""
         return self._cells if self._cells is not None else _cells_of_one(self.partitions)
 
     @property
     def informative(self) -> list[Name]:
         """The columns with more than one part."""
-        return list(self.cells.names)
+        return [name for name in self.cells.names if name in self.partitions]
+
+    @property
+    def class_rows(self) -> NDArray[np.int64]:
+        """Rows of each class, in the order of ``classes``."""
+        if self._class_rows is not None:
+            return self._class_rows
+        return self.cells.counts.sum(axis=0) if len(self.classes) else np.empty(0, dtype=np.int64)
+
+    @property
+    def mutual_information(self) -> float:
+        """How many nats the parts tell of one another, per row: of two variables their mutual information, of more
+        their total correlation. With classes, what the cells tell of them."""
+        return mutual_information_of(self)
 
     @staticmethod
     def from_partitions(
@@ -107,11 +130,15 @@ class Model:
 
         Parameters
         ----------
+        target : str, array-like or None
+            None for a joint grid.
         partitions : dict
             By column name: the inner bounds of a numerical one, ascending (a value on a bound
             belongs to the interval below; a first bound of NaN or NaT keeps missing values apart); the groups of a
             categorical one, a list of lists of values (None stands for missing); or a `Partition`. A column that is
-            left out has one part. Parts without a row stay in the model but do not count in its cost.
+            left out has one part. Parts without a row stay in the model but do not count in its cost. A target that
+            is partitioned too has its groups of classes or bounds here, under its name (``"target"`` where it has
+            none).
 
         Other parameters are those of `optimize`.
 
@@ -157,8 +184,9 @@ class Model:
 
         Parameters
         ----------
-        data : array-like or frame
-            A frame may have further columns.
+        data : array-like, frame or sparse matrix
+            A frame may have further columns. A sparse matrix has a row for each entry that is not zero, row by row and
+            in each row by column.
         unknown : {"default", -1, "error"}
             What becomes of a category that was never seen: the group ``Partition.default``, the number -1, or a
             ValueError. Missing values that were never seen go to the lowest interval of a numerical variable and are
@@ -174,31 +202,143 @@ class Model:
     def cell_of(self, data: Any, unknown: str | int = "default") -> NDArray[np.int64]:
         """The number of the cell of each row, as in ``cells``; -1 for a combination of parts that no row had.
 
-        A frame needs the informative columns only.
+        A frame needs the informative columns only, and that of a target that is partitioned too.
         """
-        frame, names = read_frame(data), self.informative
-        columns = self._columns(frame, names)
+        frame, names = read_frame(data), list(self.cells.names)
+        if self.target is not None and self.target.name in names:
+            if not frame.has_names or self.target.name not in frame.columns:
+                raise ValueError(
+                    f"a cell combines a part of each of {', '.join(map(repr, names))}: data must have these columns; "
+                    "for the part of an input alone use transform"
+                )
+            columns = {name: frame.columns[name] for name in names if name in frame.columns}
+        else:
+            columns = self._columns(frame, names)
         if not names:
             return np.zeros(frame.n_rows, dtype=np.int64)
-        return self.cells.cell_of([self.partitions[name].part_of_column(columns[name], unknown) for name in names])
+        return self.cells.cell_of([self.partition(name).part_of_column(columns[name], unknown) for name in names])
+
+    def part_of(self, name: Name, values: ArrayLike, unknown: str | int = "default") -> NDArray[np.int64]:
+        """The part of each value of one variable, the target among them where it is partitioned.
+
+        Parameters
+        ----------
+        name : str
+            The column, or the name of ``target``.
+        values : array-like of shape (n,)
+        unknown : {"default", -1, "error"}
+            What becomes of a value that was never seen, as in `Partition.part_of`.
+        """
+        return self.partition(name).part_of(values, unknown)
+
+    def partition(self, name: Name) -> Partition:
+        """The partition of a column, or of the target under its name."""
+        if self.target is not None and name == self.target.name:
+            return self.target
+        if name not in self.partitions:
+            known = list(self.partitions) + ([] if self.target is None else [self.target.name])
+            raise ValueError(f"name must be one of the columns {', '.join(map(repr, known))}, got {name!r}")
+        return self.partitions[name]
+
+    def typical_values(self, name: Name, n: int = 5) -> list[tuple[Any, ...]]:
+        """For each group of a categorical variable, its `n` most typical values: those that moving would cost most.
+
+        Of models without classes, and of those whose target is partitioned too.
+        """
+        partition = self.partition(name)
+        if partition.kind != "categorical":
+            raise ValueError(f"column {name!r} is numerical: it has intervals, and no values of which some are typical")
+        if partition.n_values is None:
+            raise ValueError("typical values are of models without a target, or with one that is partitioned too")
+        return [group[:n] for group in partition.groups]
 
     def predict_proba(self, data: Any, unknown: str | int = "default") -> NDArray[np.float64]:
         """The share of each class in the cell of each row, in the order of ``classes``; of all rows for an empty cell.
 
-        Shares are as they were counted, without smoothing.
+        Shares are as they were counted, without smoothing. Where classes are grouped, a class has its share of the rows
+        of its group: P(class | part) = P(group | part) P(class | group).
         """
-        cells = self.cells
-        overall = cells.counts.sum(axis=0) / cells.counts.sum()
-        return np.vstack([cells.shares(), overall])[self.cell_of(data, unknown)]
+        return class_shares(self)[self._place_of(data, unknown)]
+
+    def predict(self, data: Any, unknown: str | int = "default", coverage: float = 0.9) -> NDArray[Any] | Prediction:
+        """What the target most likely is: a class for each row, or mean and quantiles of a numerical target.
+
+        Parameters
+        ----------
+        data : array-like or frame
+            The input columns.
+        unknown : {"default", -1, "error"}
+            As in `transform`; with -1 a category that was never seen gets what holds for all rows.
+        coverage : float
+            Of a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
+
+        Returns
+        -------
+        ndarray or Prediction
+            The most frequent class of each row's cell, of equals the first in ``classes``. For a numerical target a
+            `Prediction` of four arrays, mean, median, lower and upper: those of the rows that were in the same part.
+        """
+        if self._spread is not None:
+            return self._spread.predict(self._place_of(data, unknown), coverage)
+        likeliest = class_shares(self).argmax(axis=1)
+        return np.asarray(self.classes[likeliest[self._place_of(data, unknown)]])
+
+    def _place_of(self, data: Any, unknown: str | int) -> NDArray[np.int64]:
+        """The cell of each row; where the target is partitioned too, the part of the column."""
+        if self.target is None:
+            return self.cell_of(data, unknown)
+        ((name, partition),) = self.partitions.items()
+        return partition.part_of_column(self._columns(read_frame(data), [name])[name], unknown)
+
+    def hierarchy(self) -> Hierarchy:
+        """The merges that lead from this grid to a single cell, the cheapest first: a dendrogram of each variable.
+
+        Of models without classes, and of those whose target is partitioned too.
+        """
+        from gridmodl.hierarchy import hierarchy_of
+
+        return hierarchy_of(self)
+
+    def coarsen(
+        self,
+        max_cells: int | None = None,
+        max_parts: int | Mapping[Name, int] | None = None,
+        information: float | None = None,
+    ) -> Model:
+        """A coarser grid on the way from this one to a single cell, at its exact price; see `hierarchy`.
+
+        The finest that keeps the limits; with ``information`` the coarsest that keeps so much. Of models without
+        classes, and of those whose target is partitioned too.
+
+        Parameters
+        ----------
+        max_cells : int, optional
+            At most so many cells, empty ones included.
+        max_parts : int or dict of str to int, optional
+            At most so many parts of each variable, or of those named.
+        information : float, optional
+            At least this share of what the grid saves against the null grid.
+        """
+        from gridmodl.hierarchy import coarsened
+
+        return coarsened(self, max_cells, max_parts, information)
 
     def rules(self) -> list[Rule]:
-        """One rule for each cell, in words, with its rows and the shares of their classes; the most frequent first."""
+        """One rule for each cell, in words, with its rows and the shares of their classes; the most frequent first.
+
+        Of models with classes that are not grouped.
+        """
         from gridmodl.report.rules import rules_of
 
         return rules_of(self)
 
     def cell_table(self, frame: str | None = None) -> Any:
-        """One row per cell, the most frequent first: its part of each column, rows, rows and shares of each class."""
+        """One row per cell, the most frequent first: its part of each column, rows, rows and shares of each class.
+
+        Without classes, or where they are partitioned too: ``density``, rows for each combination of values of its
+        parts (of a matrix of zeros and ones the share that is filled); ``lift``, its share of the rows over the product
+        of those of its parts; and ``mutual_information``, what it adds to that of the grid.
+        """
         from gridmodl.report.rules import cell_columns
 
         return make_frame(cell_columns(self), frame or self.frame)
@@ -218,13 +358,16 @@ class Model:
     def table(self, name: Name | None = None, frame: str | None = None) -> Any:
         """One row per part: rows, share of all rows, rows and shares of each class.
 
+        Without classes also the number of distinct values; where classes are grouped the share of each group, where the
+        target is numerical its mean and quantiles in each part.
+
         With two classes also the log-odds (weight of evidence) of the second class, the part's information value and
         its lift; see `gridmodl.report.parts` for the formulas.
 
         Parameters
         ----------
         name : str, optional
-            The column; may be left out where the model has one.
+            The column, or the name of the target where that is partitioned; may be left out where the model has one.
         frame : {"pandas", "polars", "pyarrow", "arrays"}, optional
             The kind of frame; by default the kind that the model was made from, a dict of arrays for arrays.
         """
@@ -232,10 +375,7 @@ class Model:
 
         if name is None and len(self.partitions) == 1:
             name = next(iter(self.partitions))
-        if name not in self.partitions:
-            known = ", ".join(repr(known) for known in self.partitions)
-            raise ValueError(f"name must be one of the columns {known}, got {name!r}")
-        return make_frame(columns_of(self.partitions[name], self.classes), frame or self.frame)
+        return make_frame(columns_of(self, self.partition(name)), frame or self.frame)
 
     def summary(self) -> str:
         """The model as text."""
@@ -260,8 +400,9 @@ class Model:
         return {**self.__dict__, "_source": None}  # a pickle holds the model, not the data
 
     def __repr__(self) -> str:
-        shown = self.partitions if len(self.partitions) == 1 else self.informative
-        parts = ", ".join(f"{name}: {self.partitions[name].n_parts} parts" for name in shown) or "no column informative"
+        shown = list(self.partitions) if len(self.partitions) == 1 else self.informative
+        shown += [] if self.target is None else [self.target.name]
+        parts = ", ".join(f"{name}: {self.partition(name).n_parts} parts" for name in shown) or "no column informative"
         return f"Model({self.criterion!r}, {parts}, cost={self.cost:.6f}, level={self.level:.4f})"
 
 

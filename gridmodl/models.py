@@ -40,7 +40,8 @@ class Models(Mapping[Name, Model]):
         return len(self._models)
 
     def table(self, frame: str | None = None) -> Any:
-        """One row per column: its kind, number of parts, level, cost, and how sure that is."""
+        """One row per column: its kind, number of parts, level, cost, and how sure that is; beside a target that is
+        partitioned too, the number of parts that it has there."""
         models = list(self.values())
         partitions = [next(iter(model.partitions.values())) for model in models]
         columns: dict[str, Any] = {
@@ -52,15 +53,18 @@ class Models(Mapping[Name, Model]):
             "null_cost": [model.null_cost for model in models],
             "proven": [model.proven for model in models],
         }
+        if any(model.target is not None for model in models):
+            columns["target_parts"] = [_target_parts(model) for model in models]
         return make_frame(columns, frame or self._frame)
 
     def summary(self) -> str:
         """The columns as text, the most informative first."""
-        rows = [["column", "kind", "parts", "level", "proven"]]
+        has_parts = any(model.target is not None for model in self.values())
+        rows = [["column", "kind", "parts", *(["target parts"] * has_parts), "level", "proven"]]
         for name, model in list(self.items())[:MAX_SHOWN]:
             (partition,) = model.partitions.values()
-            proven = "yes" if model.proven else "no"
-            rows.append([str(name), partition.kind, str(partition.n_parts), f"{model.level:.4f}", proven])
+            parts = [str(partition.n_parts), *([str(_target_parts(model))] * has_parts)]
+            rows.append([str(name), partition.kind, *parts, f"{model.level:.4f}", "yes" if model.proven else "no"])
         lines = aligned(rows)
         if len(self) > MAX_SHOWN:
             lines.append(f"  ... and {len(self) - MAX_SHOWN} more columns")
@@ -70,3 +74,7 @@ class Models(Mapping[Name, Model]):
     def __repr__(self) -> str:
         failed = f", {len(self.errors)} without" if self.errors else ""
         return f"Models({len(self)} columns{failed})"
+
+
+def _target_parts(model: Model) -> int:
+    return 1 if model.target is None else model.target.n_parts

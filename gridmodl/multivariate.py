@@ -16,23 +16,30 @@ from gridmodl.encode import Column
 from gridmodl.frames import Name
 from gridmodl.given import given_partition
 from gridmodl.grid import Grid, make_grid
+from gridmodl.jointparts import found_groups, rows_of_parts, spread_of, typical_groups, with_values
 from gridmodl.partition import Partition, group_partition, interval_partition
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import check_cost
 from gridmodl.quantities import Numbers
+from gridmodl.search import Search
 from gridmodl.search.gridtask import GridTask, make_task, price_grid
-from gridmodl.search.vns import run_grid
+from gridmodl.search.pairs import run_pair
+from gridmodl.search.vns import GridFound, run_grid
+from gridmodl.spread import Spread
 from gridmodl.table import Table
 from gridmodl.terms import Criterion
 from gridmodl.univariate import ordered_groups, with_rows
+from gridmodl.values import Categories
 
 
 class GridModel(NamedTuple):
     """A grid in the user's words."""
 
-    partitions: dict[Name, Partition]
+    partitions: dict[Name, Partition]  # of the inputs
     cells: Cells
     cost: float
+    target: Partition | None = None  # where it is partitioned too
+    spread: Spread | None = None  # of a numerical target
 
 
 class FoundGrid(NamedTuple):
@@ -48,43 +55,94 @@ class FoundGrid(NamedTuple):
 
 def best_grid(table: Table, options: Options, n_jobs: int, random_state: int | None, clock: Clock) -> FoundGrid:
     """The best grid over all columns of a table that the search finds."""
-    criterion = criterion_for(options.criterion, "grid")
-    limits = options.limits(table.problem.n_rows)
-    columns = [table.column(name, options.kinds.get(name)) for name in table.names]
-    task = make_task(columns, table.target, criterion, limits, clock)
-    found = run_grid(task, options.search, n_jobs, random_state)
+    criterion = criterion_for(options.criterion, grid_problem(table))
+    columns, task = _task(table, options, criterion, clock)
+    found = run_engine(task, options.search, n_jobs, random_state)
     null_cost = check_cost(criterion, found.null.cost)
     check_cost(criterion, found.grid.cost)
+    reasons = {} if table.searched is not None else _left_out(found, columns, task)
     return FoundGrid(
         _in_words(found.grid, columns, table, task, table.names),
         null_cost,
-        _left_out(found.grid, found.singles, found.null.cost, columns, task),
-        [_in_words(grid, columns, table, task, [columns[k].name for k in grid.variables]) for grid in found.optima],
+        reasons,
+        [_in_words(grid, columns, table, task, _kept(grid, columns, table)) for grid in found.optima],
         found.kind,
         criterion,
     )
 
 
+def grid_problem(table: Table) -> str:
+    """Which problem a grid over the columns of a table is."""
+    return "grid" if table.problem.kind == "classes" else table.problem.kind
+
+
+def run_engine(task: GridTask, search: Search, n_jobs: int, random_state: int | None) -> GridFound:
+    """The search that suits: two variables without classes have dense cells, all others sparse ones."""
+    if task.n_variables == 2 and int(task.p.n_classes) == 0:
+        return run_pair(task, search, random_state)
+    return run_grid(task, search, n_jobs, random_state)
+
+
+def _task(
+    table: Table, options: Options, criterion: Criterion, clock: Clock | None = None
+) -> tuple[list[Column], GridTask]:
+    """The encoded columns, a target that is partitioned the last, and the task of finding a grid over them."""
+    columns = [table.column(name, options.kinds.get(name)) for name in table.names]
+    columns += [] if table.searched is None else [table.searched]
+    limits = options.limits(table.problem.n_rows)
+    return columns, make_task(columns, table.target, criterion, limits, clock, grid_problem(table))
+
+
+def _kept(grid: Grid, columns: Sequence[Column], table: Table) -> list[Name]:
+    """The inputs that an optimum beside the best keeps: those with more than one part."""
+    return table.names if table.searched is not None else [columns[k].name for k in grid.variables]
+
+
 def _in_words(grid: Grid, columns: Sequence[Column], table: Table, task: GridTask, names: Sequence[Name]) -> GridModel:
     """The partitions of the columns of these names, and the cells of the grid."""
-    index = {column.name: k for k, column in enumerate(columns)}
     partitions, parts_of_rows = {}, {}
-    for name in names:
-        k = index[name]
+    for k, column in enumerate(columns):
+        if column.name not in names and column is not table.searched:
+            continue
         labels = grid.parts_of(k, task.rows.n_atoms(k))
-        partitions[name], renumbered = _partition(columns[k], labels, task.rows.atom[k], table)
-        if k in grid.variables:
-            parts_of_rows[name] = renumbered[task.rows.atom[k]]
-    cells = make_cells(list(parts_of_rows), list(parts_of_rows.values()), table.target)
-    return GridModel(partitions, cells, grid.cost)
+        partition, renumbered = _partition(column, labels, task, grid, k, table)
+        if table.problem.kind != "classes":
+            partition = with_values(partition, task, k, renumbered)
+        partitions[column.name] = partition
+        parts_of_rows[column.name] = renumbered[task.rows.atom[k]]
+    informative = [columns[k].name for k in grid.variables]
+    return _grid_model(partitions, parts_of_rows, informative, grid.cost, table)
+
+
+def _grid_model(
+    partitions: dict[Name, Partition],
+    parts_of_rows: dict[Name, NDArray[np.int64]],
+    informative: Sequence[Name],
+    cost: float,
+    table: Table,
+) -> GridModel:
+    """Partitions and the part of each row in each of them, as a model of inputs and, where it has parts, a target."""
+    cells = make_cells(informative, [parts_of_rows[name] for name in informative], table.target)
+    if table.searched is None:
+        return GridModel(partitions, cells, cost)
+    target = partitions.pop(table.searched.name)
+    ((name, partition),) = partitions.items()
+    return GridModel(partitions, cells, cost, target, spread_of(table, parts_of_rows[name], partition.n_parts))
 
 
 def _partition(
-    column: Column, labels: NDArray[np.int32], atom: NDArray[np.int32], table: Table
+    column: Column, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table
 ) -> tuple[Partition, NDArray[np.int64]]:
     """A partition of one column, and the number of the part of each of its atoms."""
     n_parts = int(labels.max()) + 1
-    counts = table.target.counts(labels[atom], n_parts)
+    has_classes = table.problem.kind == "classes"
+    if isinstance(column, Categories) and not has_classes:
+        return found_groups(column, labels, task, grid, k, table)
+    counts = (
+        table.target.counts(labels[task.rows.atom[k]], n_parts)
+        if has_classes
+        else rows_of_parts(task, k, labels, n_parts)
+    )
     if isinstance(column, Numbers):
         return interval_partition(
             column, _bounds(column, labels), np.empty(0, column.values.dtype), counts, column.missing is not None
@@ -104,44 +162,52 @@ def _bounds(column: Numbers, labels: NDArray[np.int32]) -> NDArray[Any]:
 
 def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -> FoundGrid:
     """The grid of partitions that the user decided, at its true cost; a column left out has one part."""
-    criterion = criterion_for(options.criterion, "grid")
-    columns = [table.column(name, options.kinds.get(name)) for name in table.names]
-    task = make_task(columns, table.target, criterion, options.limits(table.problem.n_rows))
-    filled, parts_of_rows, labels = {}, {}, []
+    criterion = criterion_for(options.criterion, grid_problem(table))
+    columns, task = _task(table, options, criterion)
+    given, parts_of_rows, labels = {}, {}, []
     for k, column in enumerate(columns):
-        given = given_partition(column, partitions.get(column.name, ()), np.empty(0), table.target.n_classes)
-        parts = given.part_of_encoded(column, "error")
-        filled[column.name] = with_rows(given, column, table.target.counts(parts, given.n_parts))
+        given[column.name] = given_partition(
+            column, partitions.get(column.name, ()), np.empty(0), table.target.n_classes
+        )
+        parts_of_rows[column.name] = parts = given[column.name].part_of_encoded(column, "error")
         of_atoms = np.zeros(task.rows.n_atoms(k), dtype=np.int64)
         of_atoms[task.rows.atom[k]] = parts
-        if np.any(parts != parts[0]):
-            parts_of_rows[column.name] = parts
-            labels.append((k, of_atoms))
-    cost = check_cost(criterion, price_grid(task, make_grid(labels)))
-    cells = make_cells(list(parts_of_rows), list(parts_of_rows.values()), table.target)
-    null_cost = check_cost(criterion, price_grid(task, make_grid([])))
-    left_out = {column.name: "it has one part as given" for column in columns if column.name not in parts_of_rows}
-    return FoundGrid(GridModel(filled, cells, cost), null_cost, left_out, [], "given", criterion)
-
-
-def _left_out(
-    grid: Grid, singles: Sequence[Grid], null_cost: float, columns: Sequence[Column], task: GridTask
-) -> dict[Name, str]:
-    """Why a column has one part, in a sentence."""
-    reasons: dict[Name, str] = {}
+        labels.append(of_atoms)
+    informative = [column.name for k, column in enumerate(columns) if np.any(labels[k] != labels[k][0])]
+    grid = make_grid(list(enumerate(labels)))
+    cost = check_cost(criterion, price_grid(task, grid))
+    filled = {}
     for k, column in enumerate(columns):
-        if k in grid.variables:
-            continue
-        if task.rows.n_atoms(k) == 1:
-            reasons[column.name] = "it has one value"
-        elif task.limits.max_parts == 1:
-            reasons[column.name] = "max_parts=1 leaves it whole"
-        elif not singles[k].variables and task.clock.stopped:
-            reasons[column.name] = f"the search was stopped ({task.clock.stopped}) before a partition of it paid"
-        elif not singles[k].variables:
-            reasons[column.name] = "no partition of it alone pays, and none beside the others was found"
-        else:
-            level = 1.0 - singles[k].cost / null_cost if null_cost else 0.0
-            alone = f"alone it has level {level:.4f}"
-            reasons[column.name] = f"{alone}, but beside the others its parts cost more than they tell"
-    return reasons
+        partition, counts = (
+            given[column.name],
+            table.target.counts(parts_of_rows[column.name], given[column.name].n_parts),
+        )
+        if table.problem.kind != "classes":
+            partition = typical_groups(with_values(partition, task, k, labels[k]), column, task, grid, k)
+        filled[column.name] = with_rows(partition, column, counts)
+    null_cost = check_cost(criterion, price_grid(task, make_grid([])))
+    left_out = {name: "it has one part as given" for name in table.names if name not in informative}
+    left_out = {} if table.searched is not None else left_out
+    best = _grid_model(filled, parts_of_rows, informative, cost, table)
+    return FoundGrid(best, null_cost, left_out, [], "given", criterion)
+
+
+def _left_out(found: GridFound, columns: Sequence[Column], task: GridTask) -> dict[Name, str]:
+    """Why a column has one part, in a sentence."""
+    return {column.name: _reason(found, task, k) for k, column in enumerate(columns) if k not in found.grid.variables}
+
+
+def _reason(found: GridFound, task: GridTask, k: int) -> str:
+    if task.rows.n_atoms(k) == 1:
+        return "it has one value"
+    if task.limits.max_parts == 1:
+        return "max_parts=1 leaves it whole"
+    single = found.singles[k] if found.singles else found.null
+    if not single.variables and task.clock.stopped:
+        return f"the search was stopped ({task.clock.stopped}) before a partition of it paid"
+    if int(task.p.n_classes) == 0:  # no variable tells anything alone
+        return "no partition of it beside the others that pays was found"
+    if not single.variables:
+        return "no partition of it alone pays, and none beside the others was found"
+    level = 1.0 - single.cost / found.null.cost if found.null.cost else 0.0
+    return f"alone it has level {level:.4f}, but beside the others its parts cost more than they tell"

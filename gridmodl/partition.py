@@ -25,7 +25,9 @@ class Partition:
 
     Parts are numbered from 0. Intervals come in ascending order; before them stand the missing values, if they are
     apart, and after them the special codes, each a part of its own. Groups that were found come in ascending order of
-    the mean class number of their rows, with two classes of the share of the second; the user's own in his order.
+    the mean class number of their rows, with two classes of the share of the second; beside a numerical target, of its
+    mean; in a joint grid and where classes are grouped, those of most rows first, and in each the most typical values
+    first. The user's own come in his order.
 
     Attributes
     ----------
@@ -34,7 +36,7 @@ class Partition:
     kind : {"numerical", "categorical"}
         Whether parts are intervals ``]lo, hi]`` or groups of values.
     counts : ndarray of shape (n_parts, n_classes)
-        Rows of each part and class.
+        Rows of each part and class; a single column where there are no classes, or where they are partitioned too.
     bounds : ndarray
         Inner bounds of the intervals, ascending, of the column's own type: numbers, dates or durations. Empty for a
         categorical variable.
@@ -48,6 +50,11 @@ class Partition:
         The group for values that were never seen: the one with the most values, of equals that with the most rows.
     is_utc : bool
         Whether bounds are instants of UTC, because the column has a time zone.
+    n_values : ndarray or None
+        Distinct values of each part, where there are no classes or these are partitioned too; else None.
+    log_value_factorials : float
+        With ``n_values`` all that a price needs to know of the values: the sum of log n! over the values of a
+        categorical variable, n the rows of each.
     """
 
     name: Name
@@ -59,6 +66,8 @@ class Partition:
     special: NDArray[Any] = field(default_factory=lambda: np.empty(0))
     default: int | None = None
     is_utc: bool = False
+    n_values: NDArray[np.int64] | None = None
+    log_value_factorials: float = 0.0
 
     @property
     def n_parts(self) -> int:

@@ -8,7 +8,14 @@ from typing import Any
 
 from gridmodl.arguments import Options, check_seed, checked_jobs, checked_options, checked_time
 from gridmodl.clock import Clock, Progress
-from gridmodl.decisions import asked_column, check_grid_options, check_names, model_of_partitions
+from gridmodl.decisions import (
+    asked_column,
+    check_grid_options,
+    check_names,
+    check_one_input,
+    is_grid,
+    model_of_partitions,
+)
 from gridmodl.frames import Name
 from gridmodl.model import Model
 from gridmodl.models import Models
@@ -48,20 +55,27 @@ def optimize(
     n_jobs: int = 1,
     progress: bool | Callable[[Progress], Any] | None = None,
 ) -> Model:
-    """Find the partition of the data that explains the target best.
+    """Find the partition of the data that explains the target best; without a target, the one that explains the data.
 
     Parameters
     ----------
-    data : array-like, frame or dict of columns
+    data : array-like, frame, dict of columns or sparse matrix
         One input column or several: an array, whose columns are called ``x0``, ``x1``, ..., a series, or a frame
         (pandas, polars, pyarrow, any that narwhals reads). Several make one grid over those that matter together; see
-        `optimize_each` for each on its own. Numbers, dates and durations are numerical and partitioned into
-        intervals; text, categories, enums and booleans are categorical and partitioned into groups of values. Missing
-        values (null and NaN alike) are a value of their own of a categorical column; in a numerical one they sort below
-        all numbers and get a part of their own, or join the lowest interval where that is cheaper.
-    target : str or array-like of shape (n,)
+        `optimize_each` for each on its own. A matrix of `scipy.sparse` of any format has a row of data for each of its
+        entries, with the number of its row and of its column as values of two categorical columns, ``"row"`` and
+        ``"column"``; an entry of n counts as n rows, those of a boolean matrix once. So
+        ``optimize(scipy.sparse.csr_matrix(x))`` is the coclustering of a matrix x of zeros and ones. Rows and columns
+        without entries are no values: later they are unknown. Numbers, dates and durations are numerical and
+        partitioned into intervals; text, categories, enums and booleans are categorical and partitioned into groups of
+        values. Missing values (null and NaN alike) are a value of their own of a categorical column; in a numerical one
+        they sort below all numbers and get a part of their own, or join the lowest interval where that is cheaper.
+    target : str or array-like of shape (n,), optional
         The class of each row, in the order of the rows (an index of pandas is not looked at), or the name of the column
-        that holds it: strings, integers, booleans or whole floats.
+        that holds it: strings, integers, booleans or whole floats. Or a real number for each row, with one input
+        column: both are cut into intervals, so that those of the column tell the most of those of the target. Without
+        a target, the joint grid of two columns or more (up to ten were run): the parts of each column that tell the
+        most of those of the others.
     criterion : str or Criterion
         What "best" means: a name out of `list_criteria`, or `get_criterion` with options.
     search : {"auto", "exact", "merge"} or Search
@@ -71,8 +85,10 @@ def optimize(
         Whole numbers: a row of weight w is w rows. Or the name of the column that holds them.
     kinds : dict, optional
         ``"numerical"`` or ``"categorical"`` by column name, where it is not what the column's type says.
-    target_kind : {"classes"}, optional
-        ``"classes"`` takes real numbers as class names.
+    target_kind : {"classes", "grouped", "numerical"}, optional
+        ``"classes"`` takes real numbers as class names. ``"grouped"``, for one input column and many classes, finds
+        groups of classes together with the parts of the column. ``"numerical"`` takes whole numbers as a numerical
+        target; real numbers are taken so where nothing else is said.
     unlabelled : optional
         The mark of rows without a class. Not available yet.
     special : dict, optional
@@ -83,7 +99,7 @@ def optimize(
         For two classes: the share of the second one never falls (rises) from interval to interval, in whichever of the
         two ways is cheaper with ``"auto"``. Parts of missing values and special codes stand apart.
     max_parts : int, optional
-        The partition has at most so many parts, those of all special codes included.
+        Each partition, that of a target too, has at most so many parts, those of all special codes included.
     min_rows : int or float, optional
         Each part has at least so many rows, or this share of all rows if it is a float below 1; a single part always
         may be, and so may special codes.
@@ -91,7 +107,8 @@ def optimize(
         Seconds after which the best partition so far is returned; so does Ctrl-C. They count from the call, compiling
         included where a criterion is used for the first time.
     random_state : int, optional
-        Seed of the search for a grid; one of a single column draws no random numbers. None draws a fresh one.
+        Seed of the search for a grid; one of a single column with classes draws no random numbers. None draws a fresh
+        one.
     n_jobs : int
         Threads of the search for a grid, -1 for one per core; they change no bit of the result.
     progress : bool or callable, optional
@@ -117,16 +134,17 @@ def optimize(
     n_threads = checked_jobs(n_jobs)
     table = read_table(data, target, weights, target_kind, unlabelled)
     check_names(table, options)
-    _check_classes(table, monotone)
-    if len(table.names) > 1:
+    check_one_input(table)
+    if is_grid(table):
         check_grid_options(options)
         with showing(progress, clock):
             return grid_model(table, best_grid(table, options, n_threads, random_state, clock), clock)
+    _check_classes(table, monotone)
     (name,) = table.names
     if monotone is not None and table.is_categorical(name, options.kinds.get(name)):
         raise ValueError(f"column {name!r} is categorical; monotone= is for intervals of a numerical one")
     with showing(progress, clock):
-        return _best_model(table, name, options, clock)
+        return _best_model(table, name, options, random_state, clock)
 
 
 def optimize_each(
@@ -186,12 +204,21 @@ def optimize_each(
     n_threads = checked_jobs(n_jobs)
     if on_error not in ON_ERROR:
         raise ValueError(f"on_error must be one of {', '.join(map(repr, ON_ERROR))}, got {on_error!r}")
+    if target is None:
+        raise ValueError(
+            "optimize_each partitions each column with a target in view, and none was given; optimize(data) makes one "
+            "joint grid of all columns"
+        )
     table = read_table(data, target, weights, target_kind, unlabelled)
     check_names(table, options)
     criterion_for(options.criterion, table.problem.kind)
+    if table.searched is not None:
+        check_grid_options(options)
     _check_classes(table, monotone)
     with showing(progress, clock):
-        answers = in_threads(lambda name: _model_or_error(table, name, options, clock), table.names, n_threads, clock)
+        answers = in_threads(
+            lambda name: _model_or_error(table, name, options, random_state, clock), table.names, n_threads, clock
+        )
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
     models = {name: answer for name, answer in answers.items() if isinstance(answer, Model)}
     if errors and (on_error == "raise" or not models):
@@ -223,6 +250,8 @@ def price(
     >>> import gridmodl
     >>> round(gridmodl.price([1, 2, 3, 4], {"x0": [2.5]}, ["a", "a", "b", "b"]), 4)
     5.193
+    >>> round(gridmodl.price({"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}, {"a": [2.5], "b": [6.5]}), 4)  # no target
+    10.8923
     """
     model = model_of_partitions(data, target, partitions, criterion, weights, kinds, special, target_kind, unlabelled)
     return model.cost
@@ -233,13 +262,18 @@ def _check_classes(table: Table, monotone: str | None) -> None:
         raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
 
 
-def _best_model(table: Table, name: Name, options: Options, clock: Clock) -> Model:
+def _best_model(table: Table, name: Name, options: Options, random_state: int | None, clock: Clock) -> Model:
+    if table.searched is not None:
+        table = table.only(name)
+        return grid_model(table, best_grid(table, options, 1, random_state, clock), clock)
     column = asked_column(table, name, options)
     return column_model(table, name, best_partition(column, table, options, clock), clock)
 
 
-def _model_or_error(table: Table, name: Name, options: Options, clock: Clock) -> Model | Exception:
+def _model_or_error(
+    table: Table, name: Name, options: Options, random_state: int | None, clock: Clock
+) -> Model | Exception:
     try:
-        return _best_model(table, name, options, clock.child())
+        return _best_model(table, name, options, random_state, clock.child())
     except Exception as error:
         return error

@@ -1,4 +1,4 @@
-"""A table to learn from: the input columns, the class of each row, and how often each row counts."""
+"""A table to learn from: the input columns, the target of each row if there is one, and how often each row counts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from gridmodl.arguments import check_columns
 from gridmodl.atoms import Target
 from gridmodl.encode import Column, encode_column, kind_of
 from gridmodl.frames import Frame, Name, read_column, read_frame
-from gridmodl.targets import encode_target, encode_weights
+from gridmodl.matrix import entry_weights, is_sparse
+from gridmodl.targets import encode_classes, encode_quantities, encode_weights, kind_of_target
 from gridmodl.terms import Problem
-from gridmodl.values import count_rows
+from gridmodl.values import Categories, count_rows
 
 
 class Table(NamedTuple):
@@ -22,16 +23,22 @@ class Table(NamedTuple):
 
     inputs: Frame
     classes: NDArray[Any]  # their names
-    target: Target
+    target: Target  # without classes, or where the target is partitioned too, all rows are of one class
     kept: NDArray[np.bool_] | None  # rows of the inputs that count; None: all
     problem: Problem
+    searched: Column | None = None  # the target, where it is partitioned like a variable
 
     @property
     def names(self) -> list[Name]:
         return list(self.inputs.columns)
 
+    @property
+    def known_names(self) -> list[Name]:
+        """Of all that has a partition."""
+        return self.names if self.searched is None else [*self.names, self.searched.name]
+
     def is_categorical(self, name: Name, kind: str | None) -> bool:
-        return (kind or kind_of(self.inputs.columns[name])) == "categorical"
+        return (self._kind(kind) or kind_of(self.inputs.columns[name])) == "categorical"
 
     def only(self, name: Name) -> Table:
         """The table with one input column."""
@@ -39,40 +46,102 @@ class Table(NamedTuple):
 
     def column(self, name: Name, kind: str | None) -> Column:
         raw = self.inputs.columns[name]
-        return encode_column(raw if self.kept is None else _of_rows(raw, self.kept), name, kind)
+        return encode_column(raw if self.kept is None else _of_rows(raw, self.kept), name, self._kind(kind))
+
+    def _kind(self, kind: str | None) -> str | None:
+        """Numbers of rows and columns of a matrix are names, unless the user says that their order matters."""
+        return "categorical" if kind is None and self.inputs.entries is not None else kind
 
 
 def read_table(data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any) -> Table:
     """Read data, target and weights, the latter two also by the name of a column."""
+    if is_sparse(data):
+        _check_alone(data, target, weights)
     inputs = read_frame(data)
     if inputs.n_rows == 0:
-        raise ValueError("data has no rows")
-    if target is None:
-        raise NotImplementedError("no target was given, and gridmodl needs one: the class of each row")
+        raise ValueError("data has no rows" if inputs.entries is None else "data is a sparse matrix without entries")
     if unlabelled is not None:
         raise NotImplementedError("unlabelled rows are not available; drop the rows without a class")
-    classes_of, inputs = _taken(inputs, target, "target")
+    if target is None and target_kind is not None:
+        raise ValueError(f"target_kind={target_kind!r} says what the target is, and no target was given")
+    target_of, inputs = (None, inputs) if target is None else _taken(inputs, target, "target")
     weights_of, inputs = (None, inputs) if weights is None else _taken(inputs, weights, "weights")
-    if not inputs.columns:
-        raise ValueError("data has no column beside the target")
-    if len(classes_of) != inputs.n_rows:
-        raise ValueError(f"data has {inputs.n_rows} rows and target has {len(classes_of)}")
-    rows = encode_weights(weights_of, inputs.n_rows)
+    _check_inputs(inputs, target)
+    if target_of is not None and len(target_of) != inputs.n_rows:
+        raise ValueError(f"data has {inputs.n_rows} rows and target has {len(target_of)}")
+    if inputs.entries is None:
+        rows = encode_weights(weights_of, inputs.n_rows)
+    else:
+        rows = entry_weights(inputs.entries, "data")
     kept = None
     if rows is not None and np.any(rows == 0):
         kept = rows > 0
         if not kept.any():
             raise ValueError("all weights are 0: there are no rows")
-        classes_of, rows = _of_rows(classes_of, kept), rows[kept]
-    classes = encode_target(classes_of, target_kind)
-    by_class = count_rows(classes.codes, rows, len(classes.names))
+        target_of, rows = None if target_of is None else _of_rows(target_of, kept), rows[kept]
+    n_lines = inputs.n_rows if kept is None else int(np.count_nonzero(kept))
+    if target_of is None:
+        return _without_classes(inputs, rows, kept, n_lines, "joint")
+    kind = kind_of_target(target_of, target_kind)
+    if kind == "numerical":
+        quantities = encode_quantities(target_of, _name_of(target, inputs))
+        return _without_classes(inputs, rows, kept, n_lines, kind)._replace(searched=quantities)
+    names, codes = encode_classes(target_of)
+    if kind == "grouped":
+        searched = Categories(_name_of(target, inputs), names.tolist(), codes)
+        return _without_classes(inputs, rows, kept, n_lines, kind)._replace(classes=names, searched=searched)
+    by_class = count_rows(codes, rows, len(names))
     problem = Problem("classes", int(by_class.sum()), 1, by_class)
-    return Table(inputs, classes.names, Target(classes.codes, rows, len(classes.names)), kept, problem)
+    return Table(inputs, names, Target(codes, rows, len(names)), kept, problem)
+
+
+def _without_classes(
+    inputs: Frame, rows: NDArray[np.int64] | None, kept: NDArray[np.bool_] | None, n_lines: int, kind: str
+) -> Table:
+    n_rows = n_lines if rows is None else int(rows.sum())
+    problem = Problem(kind, n_rows, len(inputs.columns) if kind == "joint" else 1, np.empty(0, dtype=np.int64))
+    return Table(inputs, np.empty(0), Target(np.zeros(n_lines, dtype=np.int32), rows, 1), kept, problem)
+
+
+def _check_alone(data: Any, target: Any, weights: Any) -> None:
+    """A sparse matrix is all there is: its entries are the rows."""
+    what = f"data is a sparse {type(data).__name__}"
+    if target is not None:
+        raise TypeError(
+            f"{what}, whose rows and columns are partitioned together, without a target; to partition its columns with "
+            "a target in view, call its toarray() first"
+        )
+    if weights is not None:
+        raise TypeError(f"{what}, whose entries are the weights; weights= is for other data")
+
+
+def _check_inputs(inputs: Frame, target: Any) -> None:
+    if not inputs.columns:
+        raise ValueError("data has no column beside the target")
+    if target is None and len(inputs.columns) == 1:
+        raise ValueError(
+            "data is one column, and no target was given: give a target, or two columns or more for a joint grid (the "
+            "density of a single column is not available)"
+        )
+
+
+def _name_of(target: Any, inputs: Frame) -> Name:
+    """The name of the target's column, or one that no input has."""
+    if _is_name(target):
+        return target
+    name = "target"
+    while name in inputs.columns:
+        name += "'"
+    return name
+
+
+def _is_name(given: Any) -> bool:
+    return isinstance(given, (str, bytes, int)) and not isinstance(given, bool)
 
 
 def _taken(inputs: Frame, given: Any, what: str) -> tuple[Any, Frame]:
     """A column given by its name, which then is no input, or as it is."""
-    if not isinstance(given, (str, bytes, int)) or isinstance(given, bool):
+    if not _is_name(given):
         return read_column(given, what), inputs
     assert isinstance(given, Hashable)  # noqa: S101  for mypy
     if not inputs.has_names:

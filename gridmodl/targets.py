@@ -9,12 +9,13 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.frames import Raw, as_array, object_array
-from gridmodl.missing import n_missing_of, types_in
-from gridmodl.quantities import EXACT_FLOAT, numbers_of_objects
+from gridmodl.frames import Name, Raw, as_array, object_array
+from gridmodl.missing import is_missing, n_missing_of, types_in
+from gridmodl.quantities import EXACT_FLOAT, Numbers, encode_numbers, numbers_of_objects
 from gridmodl.values import factorized, factorized_objects, small_codes, sorted_codes
 
 TARGET_KINDS = ("classes", "grouped", "numerical")
+TEXTS = (nw.String, nw.Categorical, nw.Enum)
 
 
 class Classes(NamedTuple):
@@ -24,37 +25,63 @@ class Classes(NamedTuple):
     codes: NDArray[np.int32]  # of each row
 
 
-def encode_target(raw: Raw, target_kind: str | None) -> Classes:
-    """The classes of a class target; a target of real numbers is not one."""
+def kind_of_target(raw: Raw, target_kind: str | None) -> str:
+    """Whether a target is classes, classes to be grouped, or numbers: as the user says, else as its type does."""
     if target_kind is not None and target_kind not in TARGET_KINDS:
         raise ValueError(f"unknown target_kind {target_kind!r}; allowed: None, {', '.join(TARGET_KINDS)}")
-    if target_kind in ("grouped", "numerical"):
-        raise NotImplementedError(f"target_kind={target_kind!r} is not available; the target is taken as classes only")
+    if target_kind is not None:
+        return target_kind
+    if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, TEXTS):
+        return "classes"
+    return "numerical" if _holds_fractions(_array_of(raw)) else "classes"
+
+
+def encode_classes(raw: Raw) -> Classes:
+    """The classes of a class target."""
     n_missing = n_missing_of(raw)
     if n_missing:
         raise ValueError(
             f"target has {n_missing} missing values of {len(raw)}; drop those rows (learning from rows without a "
             "class, unlabelled=, is not available yet)"
         )
-    if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, (nw.String, nw.Categorical, nw.Enum)):
+    if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, TEXTS):
         codes, values = factorized(raw, "target")
         _check_order(values)
         values, codes = sorted_codes(codes, values)
         return Classes(object_array(values) if isinstance(values[0], str) else np.array(values), codes)
-    array = raw if isinstance(raw, np.ndarray) else as_array(raw.to_numpy(), "target")
-    if array.dtype.kind == "T":
-        array = array.astype(object)
-    if target_kind is None and _holds_fractions(array):
-        raise NotImplementedError(
-            "target holds real numbers, and numerical targets are not available; "
-            "for classes named by numbers pass target_kind='classes'"
-        )
+    array = _array_of(raw)
     if array.dtype.kind not in "biufUSTO":
         raise TypeError(f"target holds {array.dtype}; classes are strings, integers, booleans or whole floats")
     return _codes_of(array)
 
 
+def encode_quantities(raw: Raw, name: Name) -> Numbers:
+    """A numerical target: finite numbers, of which means and quantiles can be told."""
+    n_missing = n_missing_of(raw)
+    if n_missing:
+        raise ValueError(f"target has {n_missing} missing values of {len(raw)}; drop those rows")
+    try:
+        found = encode_numbers(_array_of(raw), name)
+    except TypeError as error:
+        raise TypeError(f"target_kind='numerical' was asked, and the target holds no numbers: {error}") from error
+    if found.type.kind in "mM":
+        raise TypeError(f"target holds {found.type}; a numerical target is of numbers, such as days since a date")
+    if found.values.dtype.kind == "f" and not np.all(np.isfinite(found.values)):
+        n_infinite = int(np.count_nonzero(~np.isfinite(found.values)))
+        raise ValueError(
+            f"target has {n_infinite} infinite values of {len(raw)}, of which no mean can be told; drop those rows, or "
+            "replace them by numbers beyond all others"
+        )
+    return found
+
+
+def _array_of(raw: Raw) -> NDArray[Any]:
+    array = raw if isinstance(raw, np.ndarray) else as_array(raw.to_numpy(), "target")
+    return array.astype(object) if array.dtype.kind == "T" else array
+
+
 def _holds_fractions(array: NDArray[Any]) -> bool:
+    array = array[~is_missing(array)]  # which is another error, whatever the target
     types = types_in(array) if array.dtype.kind == "O" else set()
     if types & {float, Decimal} and types <= {int, float, bool, Decimal}:
         array = array.astype(np.float64)  # a list such as [0, 0.5, 1]

@@ -90,7 +90,11 @@ def variable(p: Any, variable: Variable, n_parts: int) -> float:
 
 
 def part(p: Any, variable: Variable, part: Part, n_target_parts: int) -> float:
-    """Price of one part; `n_target_parts` is the number of groups or intervals of a searched target, else 0."""
+    """Price of one part.
+
+    `n_target_parts` is, for a part of an input, the number of groups or intervals of a target that is searched too; 0
+    where none is, and for the target's own parts.
+    """
     return 0.0
 
 

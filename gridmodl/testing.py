@@ -11,10 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.digest import TermError
+from gridmodl.model import Model
 from gridmodl.pipeline import optimize, price
 from gridmodl.plugins import get_criterion
-from gridmodl.pricing import categorical_facts, check_term
-from gridmodl.terms import Cell, Criterion, Part, Problem, Shape, Variable, params_record, problem_with_class
+from gridmodl.pricing import categorical_facts, check_term, numerical_facts
+from gridmodl.terms import (
+    SEARCHED_TARGETS,
+    Cell,
+    Criterion,
+    Part,
+    Problem,
+    Shape,
+    Variable,
+    params_record,
+    problem_with_class,
+)
 
 RELATIVE = 1e-9
 
@@ -37,7 +48,8 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     Its terms return finite numbers; compiled they cost what they cost in plain Python; `finish` grows with the total;
     the order of classes does not matter; the exact search finds what trying every partition finds, and no search beats
     it or is worse than one part; ``joins_pure_runs`` and ``groups_by_share``, where they are declared, never hide the
-    optimum.
+    optimum. For problems in which two variables are partitioned together (joint, grouped, numerical) every grid of a
+    few values is tried.
 
     Parameters
     ----------
@@ -67,6 +79,10 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
             rng = np.random.default_rng(20061)
             for _ in range(n_samples):
                 _check_one_variable(checked, _random_sample(rng), rng)
+        for problem in sorted(checked.problems & {"joint", *SEARCHED_TARGETS}):
+            rng = np.random.default_rng(20112)
+            for _ in range(n_samples):
+                _check_pair(checked, problem, _random_pair(rng, problem), rng)
     except TermError as error:
         raise AssertionError(str(error)) from error
 
@@ -187,6 +203,112 @@ def _all_groupings(n_values: int) -> Iterator[NDArray[np.int64]]:
     for _ in range(n_values):
         groupings = [(*groups, group) for groups in groupings for group in range(max(groups, default=-1) + 2)]
     yield from (np.array(groups) for groups in groupings)
+
+
+class _Pair(NamedTuple):
+    """Rows by value of two variables, and which of these are categorical; the second may be the target."""
+
+    counts: NDArray[np.int64]
+    categorical: tuple[bool, bool]
+
+    def all_parts(self, k: int) -> list[NDArray[np.int64]]:
+        """Every partition of one variable, as the part of each of its values."""
+        n = self.counts.shape[k]
+        if self.categorical[k]:
+            return list(_all_groupings(n))
+        return [np.searchsorted(cuts, np.arange(n), side="right") for cuts in _all_cuts(n)]
+
+    def written(self, k: int, parts: NDArray[np.int64]) -> Any:
+        """A partition as a user writes it."""
+        if self.categorical[k]:
+            return [np.flatnonzero(parts == part).tolist() for part in np.unique(parts)]
+        return (np.flatnonzero(np.diff(parts)) + 0.5).tolist()
+
+    def arguments(self, kind: str) -> dict[str, Any]:
+        """The data as `optimize` and `price` take it."""
+        cells = np.nonzero(self.counts)
+        a, b = (np.repeat(values, self.counts[cells]) for values in cells)
+        kinds = {name: "categorical" for name, is_one in zip("ab", self.categorical, strict=True) if is_one}
+        if kind == "joint":
+            return {"data": {"a": a, "b": b}, "kinds": kinds}
+        kinds.pop("b", None)
+        return {"data": {"a": a, "b": b}, "target": "b", "target_kind": kind, "kinds": kinds}
+
+
+def _random_pair(rng: np.random.Generator, kind: str) -> _Pair:
+    """Few values of two variables, some of which go together."""
+    shape = rng.integers(1, 5, 2)
+    counts = rng.integers(0, 3, shape) * (rng.random(shape) < 0.7)
+    counts += rng.integers(0, 9) * (np.arange(shape[0])[:, None] % 2 == np.arange(shape[1]) % 2)
+    counts[0, 0] += 1
+    counts[counts.sum(axis=1) == 0, 0] = 1
+    counts[0, counts.sum(axis=0) == 0] = 1
+    categorical = rng.random(2) < 0.5
+    return _Pair(counts, (bool(categorical[0]), kind == "grouped" or (kind == "joint" and bool(categorical[1]))))
+
+
+def _check_pair(criterion: Criterion, kind: str, sample: _Pair, rng: np.random.Generator) -> None:
+    """Try every grid over two variables."""
+    kinds = ["categorical" if is_one else "numerical" for is_one in sample.categorical]
+    shown = f"criterion {criterion.name!r}, problem {kind!r}, {' x '.join(kinds)}, rows {sample.counts.tolist()}: "
+    plain = _plain_pair(criterion, kind, sample)
+    costs = [(plain(a, b), a, b) for a in sample.all_parts(0) for b in sample.all_parts(1)]
+    lowest = min(cost for cost, *_ in costs)
+    tolerance = RELATIVE * (1.0 + abs(lowest))
+    given = sample.arguments(kind)
+    for i in rng.integers(0, len(costs), 3):
+        cost, a, b = costs[i]
+        compiled = price(
+            partitions={"a": sample.written(0, a), "b": sample.written(1, b)}, criterion=criterion, **given
+        )
+        _require(
+            math.isclose(compiled, cost, rel_tol=RELATIVE, abs_tol=RELATIVE),
+            f"{shown}parts {a.tolist()} and {b.tolist()} cost {cost!r} by the plain terms and {compiled!r} compiled",
+        )
+    null = plain(np.zeros(sample.counts.shape[0], dtype=int), np.zeros(sample.counts.shape[1], dtype=int))
+    model = optimize(criterion=criterion, **given)
+    _require(model.cost >= lowest - tolerance, f"{shown}the search reports {model.cost!r}, below {lowest!r}")
+    _require(model.cost <= null + tolerance, f"{shown}the search is worse than one cell, which costs {null!r}")
+    again = price(partitions=_found(model), criterion=criterion, **given)
+    _require(
+        math.isclose(model.cost, again, rel_tol=RELATIVE, abs_tol=RELATIVE),
+        f"{shown}the search reports {model.cost!r}, its partitions cost {again!r}",
+    )
+
+
+def _found(model: Model) -> dict[Any, Any]:
+    return {**model.partitions} if model.target is None else {**model.partitions, model.target.name: model.target}
+
+
+def _plain_pair(criterion: Criterion, kind: str, sample: _Pair) -> Callable[[Any, Any], float]:
+    """What prices a grid over two variables, given the part of each of their values, by the plain Python terms."""
+    counts, is_searched = sample.counts, kind in SEARCHED_TARGETS
+    problem = Problem(kind, int(counts.sum()), 1 if is_searched else 2, np.empty(0, dtype=np.int64))
+    facts = []
+    for k in (0, 1):
+        rows = counts.sum(axis=1 - k)
+        variable = categorical_facts(rows) if sample.categorical[k] else numerical_facts(len(rows))
+        variable = variable._replace(is_target=is_searched and k == 1)
+        facts.append(variable._replace(constant=float(criterion.variable_constant(problem, variable))))
+    p = params_record(criterion, problem)
+
+    def price_grid(*parts: Any) -> float:
+        sizes = [len(np.unique(labels)) for labels in parts]
+        inputs = sizes[:1] if is_searched else sizes
+        shape = Shape(len(inputs), sum(n > 1 for n in inputs), float(sizes[0] * sizes[1]))
+        total = criterion.grid(p, shape)
+        for k, labels in enumerate(parts):
+            total += criterion.variable(p, facts[k], sizes[k])
+            for part in np.unique(labels):
+                rows = int(counts.sum(axis=1 - k)[labels == part].sum())
+                n_target_parts = sizes[1] if is_searched else 0
+                total += criterion.part(p, facts[k], Part(rows, int((labels == part).sum())), n_target_parts)
+        for one, other in itertools.product(*map(np.unique, parts)):
+            rows = int(counts[np.ix_(parts[0] == one, parts[1] == other)].sum())
+            total += criterion.cell(p, Cell([rows], rows, 0)) if rows else 0.0
+        return float(criterion.finish(p, total, shape))
+
+    return price_grid
 
 
 def _check_finish(criterion: Criterion, counts: NDArray[np.int64], shown: str) -> None:

@@ -26,6 +26,9 @@ class Categories(NamedTuple):
 
 def encode_values(raw: Raw, name: Name) -> Categories:
     """A column as codes of its values."""
+    if isinstance(raw, np.ndarray) and raw.dtype.kind in "biu":  # in order already, and none is missing
+        found, values = factorized(raw, name)
+        return Categories(name, values, found.astype(np.int32, copy=False))
     return Categories(name, *sorted_codes(*factorized(raw, name)))
 
 

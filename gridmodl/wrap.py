@@ -6,8 +6,9 @@ from typing import Any
 
 from gridmodl.clock import Clock
 from gridmodl.frames import Name
+from gridmodl.jointparts import class_rows
 from gridmodl.model import Model
-from gridmodl.multivariate import FoundGrid, GridModel
+from gridmodl.multivariate import FoundGrid, GridModel, grid_problem
 from gridmodl.table import Table
 from gridmodl.univariate import Found
 
@@ -25,17 +26,20 @@ def column_model(table: Table, name: Name, found: Found, clock: Clock) -> Model:
 
 
 def grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
-    """The model of a grid over several columns, and the optima that were kept beside it."""
-    facts = _facts(table, found, clock)
+    """The model of a grid over several columns, or a column and its target, and the optima that were kept beside it."""
+    facts, rows_of_classes = _facts(table, found, clock), class_rows(table)
 
     def model(grid: GridModel, **more: Any) -> Model:
         return Model(
             **facts,
-            problem="grid",
+            problem=grid_problem(table),
             cost=grid.cost,
             partitions=grid.partitions,
+            target=grid.target,
             proven=False,
             _cells=grid.cells,
+            _class_rows=rows_of_classes,
+            _spread=grid.spread,
             **more,
         )
 

@@ -71,9 +71,10 @@ def price(criterion, kind, columns, target=None, unlabelled=None):
     for column, n in zip(columns, n_parts, strict=True):
         facts = column.variable(criterion, problem)
         total += criterion.variable(p, facts, n)
+        coupled = 0 if column.is_target else n_target_parts  # only parts of an input know the number of the target's
         for i in set(column.parts):
             values = [value for value, part in zip(column.values, column.parts, strict=True) if part == i]
-            total += criterion.part(p, facts, Part(len(values), len(set(map(str, values)))), n_target_parts)
+            total += criterion.part(p, facts, Part(len(values), len(set(map(str, values)))), coupled)
     cells = {}
     for row, key in enumerate(zip(*(column.parts for column in columns), strict=True)):
         cells.setdefault(key, []).append(row)

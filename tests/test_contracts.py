@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gridmodl
+from gridmodl.plugins import criterion_for
 from gridmodl.testing import check_criterion
 
 SEARCHES = ["merge", "exact", "auto", gridmodl.Search("merge", post_optimize=False)]
@@ -210,6 +211,105 @@ def test_order_of_rows_classes_and_values_does_not_matter_for_groups(name, searc
     assert (again.cost, again.partitions["x0"].groups) == (one.cost, one.partitions["x0"].groups)
     shuffled = gridmodl.optimize([f"{i:02}" for i in codes[order]], y[order], criterion=name, search=search)
     assert (shuffled.cost, shuffled.partitions["x0"].groups) == (one.cost, one.partitions["x0"].groups)
+
+
+# Two variables that are partitioned together: two columns, or a column and its target.
+
+TOGETHER = [
+    (problem, name) for problem in ("joint", "grouped", "numerical") for name in gridmodl.list_criteria(problem)
+]
+
+
+@st.composite
+def pairs(draw, problem):
+    """Few rows of two variables of at most four values, and which of them are categorical."""
+    n = draw(st.integers(1, 9))
+    columns = [draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)) for _ in range(2)]
+    categorical = [draw(st.booleans()), problem == "grouped" or (problem == "joint" and draw(st.booleans()))]
+    return columns, categorical
+
+
+def best_together(problem, columns, categorical, **options):
+    kinds = {name: "categorical" for name, is_one in zip("ab", categorical, strict=True) if is_one}
+    data = dict(zip("ab", columns, strict=True))
+    if problem == "joint":
+        return gridmodl.optimize(data, kinds=kinds, **options)
+    return gridmodl.optimize(
+        data, "b", target_kind=problem, kinds={k: v for k, v in kinds.items() if k == "a"}, **options
+    )
+
+
+def price_together(name, problem, columns, categorical, parts):
+    criterion = criterion_for(name, problem)
+    is_target = [False, problem != "joint"]
+    return naive.price(criterion, problem, [
+        naive.Column(values, of_rows, categorical=is_one, is_target=target)
+        for values, of_rows, is_one, target in zip(columns, parts, categorical, is_target, strict=True)
+    ])  # fmt: skip
+
+
+def all_parts(values, is_categorical):
+    """The parts of the rows, for every partition of a variable."""
+    distinct = sorted(set(values))
+    if is_categorical:
+        return [naive.group(values, groups) for groups in set_partitions(distinct)]
+    return [naive.cut(values, [distinct[i] - 0.5 for i in cuts]) for cuts in naive.partitions_of(len(distinct))]
+
+
+@pytest.mark.parametrize(("problem", "name"), TOGETHER)
+def test_check_criterion_accepts_it_for_pairs(problem, name):
+    check_criterion(criterion_for(name, problem), n_samples=5)
+
+
+@pytest.mark.parametrize(("problem", "name"), TOGETHER)
+@fewer
+@given(data=st.data(), max_parts=st.integers(1, 4), min_rows=st.integers(1, 3))
+def test_pairs_cost_what_they_cost_and_nobody_beats_enumeration(problem, name, data, max_parts, min_rows):
+    columns, categorical = data.draw(pairs(problem))
+    model = best_together(problem, columns, categorical, criterion=name, max_parts=max_parts, min_rows=min_rows)
+    parts = [model.part_of("a", columns[0]).tolist(), model.part_of("b", columns[1]).tolist()]
+    cost = price_together(name, problem, columns, categorical, parts)
+    assert model.cost == pytest.approx(cost, rel=1e-9, abs=1e-9)
+    null = price_together(name, problem, columns, categorical, [[0] * len(values) for values in columns])
+    assert model.null_cost == pytest.approx(null, rel=1e-9, abs=1e-9)
+    assert model.cost <= null + 1e-9
+    every = itertools.product(*map(all_parts, columns, categorical))
+    assert model.cost >= min(price_together(name, problem, columns, categorical, p) for p in every) - 1e-9
+    for of_rows in parts:
+        rows = Counter(of_rows)
+        assert len(rows) == 1 or (len(rows) <= max_parts and min(rows.values()) >= min_rows)
+
+
+@pytest.mark.parametrize(("problem", "name"), TOGETHER)
+def test_the_order_of_rows_does_not_matter_for_pairs(problem, name):
+    rng = np.random.default_rng(15)
+    a = rng.integers(0, 12, 300)
+    columns = [a, (a + (rng.random(300) < 0.3)) % 12]
+    order = rng.permutation(300)
+    for categorical in ([True, problem != "numerical"], [False, problem == "grouped"]):
+        one = best_together(problem, columns, categorical, criterion=name)
+        same = best_together(problem, columns, categorical, criterion=name)
+        other = best_together(problem, [column[order] for column in columns], categorical, criterion=name)
+        assert one.cost == same.cost
+        assert other.cost == pytest.approx(one.cost, rel=1e-12)
+        for key in "ab":
+            assert one.part_of(key, range(12)).tolist() == same.part_of(key, range(12)).tolist()
+            assert one.part_of(key, range(12)).tolist() == other.part_of(key, range(12)).tolist()
+
+
+def test_check_criterion_catches_a_target_that_plain_terms_price_otherwise():
+    class Odd(gridmodl.Criterion):
+        """Its compiled terms see 64-bit integers that wrap around, its plain ones do not."""
+
+        name = "odd"
+        problems = {"joint"}
+
+        @staticmethod
+        def cell(p, cell):
+            return 1.0 if cell.rows * 2**62 > 0 else 0.0
+
+    with pytest.raises(AssertionError, match=r"by the plain terms and .* compiled"):
+        check_criterion(Odd)
 
 
 def test_aic_never_has_fewer_parts_than_bic():

@@ -591,21 +591,15 @@ def test_missing_targets_in_a_list():
 
 
 @pytest.mark.parametrize("target", [np.linspace(0.0, 1.0, 10), [0, 0.5] * 5, np.array([1, 2.5] * 5, dtype=object)])
-def test_real_target_is_not_there_yet(target):
-    with pytest.raises(NotImplementedError, match=r"target holds real numbers.*target_kind='classes'"):
-        optimize(np.arange(10.0), target)
+def test_a_target_of_real_numbers_is_numerical(target):
+    model = optimize(np.arange(10.0), target)
+    assert (model.problem, model.target.kind) == ("numerical", "numerical")
 
 
 def test_real_numbers_taken_as_classes():
     model = optimize(np.arange(10.0), np.where(STEP, 0.75, 0.25), target_kind="classes")
     assert model.classes.tolist() == [0.25, 0.75]
     assert only(model).bounds.tolist() == [4.5]
-
-
-@pytest.mark.parametrize("kind", ["grouped", "numerical"])
-def test_target_kinds_that_are_not_there_yet(kind):
-    with pytest.raises(NotImplementedError, match=f"target_kind='{kind}' is not available"):
-        optimize(np.arange(10.0), STEP, target_kind=kind)
 
 
 def test_unknown_target_kind():

@@ -8,7 +8,7 @@ import math
 import naive
 import numpy as np
 import pytest
-from khiops11 import Khiops11
+from gridmodl_khiops11 import Khiops11
 from naive import Column, cut, group
 from scipy import stats
 from scipy.special import gammaln
@@ -293,10 +293,16 @@ def test_khiops11_joint_grid_of_iris(iris):
     assert naive.price(Khiops11(), "joint", grid) == pytest.approx(1107.814123, abs=5e-7)
 
 
-def test_khiops11_joint_null_grid_of_iris_and_its_classes(iris):
+def test_khiops11_joint_grid_of_iris_and_its_classes(iris):
     length, width, species = iris
     null = [Column(length, [0] * 150), Column(width, [0] * 150), Column(species, [0] * 150, categorical=True)]
+    grid = [
+        Column(length, cut(length, [2.45, 4.75])),
+        Column(width, cut(width, [0.8, 1.75])),
+        Column(species, species, categorical=True),
+    ]
     assert naive.price(Khiops11(), "joint", null) == pytest.approx(1379.668177, abs=5e-7)
+    assert naive.price(Khiops11(), "joint", grid) == pytest.approx(1164.273132, abs=5e-7)
 
 
 # The identities of Jin, Breitbart and Muoh.

@@ -392,9 +392,9 @@ def test_dates_are_no_classes(target):
 
 
 @pytest.mark.parametrize("make", [pd.Series, pl.Series, pa.array, lambda values: pa.chunked_array([values])])
-def test_real_targets_are_not_there_yet(make):
-    with pytest.raises(NotImplementedError, match=r"target holds real numbers.*target_kind='classes'"):
-        optimize({"age": AGE}, make([i / 8 for i in range(12)]))
+def test_real_targets_are_numerical(make):
+    model = optimize({"age": AGE}, make([i / 8 for i in range(12)]))
+    assert (model.problem, model.target.kind, len(model.classes)) == ("numerical", "numerical", 0)
     halves = [0.5] * 5 + [1.5] * 7
     assert optimize({"age": AGE}, make(halves), target_kind="classes").classes.tolist() == [0.5, 1.5]
 
@@ -537,7 +537,8 @@ def test_columns_that_share_a_name(table):
 
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix, sparse.lil_matrix])
 def test_sparse_matrices(make):
-    refused(make(np.zeros((10, 1))), TypeError, r"data is a sparse .*toarray\(\)")
+    refused(make(np.ones((10, 1))), TypeError, r"data is a sparse .*without a target.*toarray\(\)")
+    refused({"a": make(np.ones((10, 1)))}, TypeError, r"column 'a' is a sparse .*toarray\(\)")
     with pytest.raises(TypeError, match="target is a sparse"):
         optimize(np.arange(10.0), make(np.zeros((10, 1))))
 

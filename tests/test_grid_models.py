@@ -409,7 +409,7 @@ def test_a_partition_of_a_grid_can_be_edited(found):
     without = model.edit("c", groups=[list("abcdef")])
     assert without.informative == ["a"]
     assert without.left_out["c"] == "it has one part as given"
-    assert "worse than before the edit" in without.summary()
+    assert "worse than the model that it was made from" in without.summary()
     assert apart.edit("a", bounds=model.partitions["a"].bounds).delta < 0
     for arguments, error in (({"groups": [["a"]]}, TypeError), ({"bounds": [2.0, 1.0]}, ValueError)):
         with pytest.raises(error):

@@ -26,11 +26,12 @@ from hypothesis import strategies as st
 import gridmodl
 from gridmodl import Model, Partition
 from gridmodl.atoms import Target
-from gridmodl.cells import make_cells
+from gridmodl.cells import Cells, make_cells
 from gridmodl.modelfile import ModelFileError, arrays, files, read_model, write_model
 from gridmodl.modelfile.arrays import read_array, write_array
 from gridmodl.modelfile.text import parse_json
 from gridmodl.modelfile.values import TAGS, read_value, write_value
+from gridmodl.spread import Spread
 
 PARIS = zoneinfo.ZoneInfo("Europe/Paris")
 
@@ -446,17 +447,41 @@ def test_version_1_is_read(frame):
     """It had models of one column, and none of these fields."""
     for name in ("x", "date", "colour"):
         model = gridmodl.optimize(frame[[name, "y"]], "y")
-        record = json.loads(write_model(model)) | {"version": 1}
+        record = of_version_2(json.loads(write_model(model))) | {"version": 1}
         for field in ("cells", "left_out", "optima"):
             del record[field]
         again = read_model(json.dumps(record))
         assert_same(model, again)
         assert np.array_equal(again.predict_proba(frame), model.predict_proba(frame))
-        assert json.loads(write_model(again))["version"] == 2
+        assert json.loads(write_model(again))["version"] == 3
+
+
+def of_version_2(record):
+    """The fields that there were before targets could have parts."""
+    record = {key: value for key, value in record.items() if key not in ("target", "class_rows", "spread")}
+    record |= {"version": 2, "partitions": [without_values(partition) for partition in record["partitions"]]}
+    record["optima"] = [
+        {"cost": o["cost"], "partitions": [without_values(p) for p in o["partitions"]], "cells": o["cells"]}
+        for o in record["optima"]
+    ]
+    return record
+
+
+def without_values(partition):
+    return {key: value for key, value in partition.items() if key not in ("n_values", "log_value_factorials")}
+
+
+def test_version_2_is_read():
+    again = read_model(json.dumps(of_version_2(json.loads(base_text()))))
+    assert_same(again, read_model(base_text()))
+    assert write_model(again) == base_text()
+    partitions = json.loads(base_text())["partitions"]
+    with pytest.raises(ModelFileError, match=r"partitions\[0\]: has the unknown field 'n_values'"):
+        read_model(json.dumps(of_version_2(json.loads(base_text())) | {"partitions": partitions}))
 
 
 def test_version_1_has_no_grids():
-    record = json.loads(base_text()) | {"version": 1}
+    record = of_version_2(json.loads(base_text())) | {"version": 1}
     for field in ("cells", "left_out", "optima"):
         del record[field]
     with pytest.raises(ModelFileError, match="cells: must be there, as there are several partitions"):
@@ -470,11 +495,11 @@ def test_the_text_is_strict_readable_json():
     model = model_of(numerical(bounds=[-np.inf, 0.1]), categorical(groups=(("é", 1), ("b" * 90, "d"), (None,))))
     text = write_model(model)
     record = json.loads(text, parse_constant=pytest.fail)
-    assert (record["format"], record["version"], record["gridmodl"]) == ("gridmodl model", 2, gridmodl.__version__)
+    assert (record["format"], record["version"], record["gridmodl"]) == ("gridmodl model", 3, gridmodl.__version__)
     assert list(record)[:3] == ["format", "version", "gridmodl"]
     lines = [line.strip() for line in text.splitlines()]
     assert '"bounds": {"dtype": "float64", "values": [{"float": "-inf"}, 0.1]},' in lines
-    assert '"counts": [[1, 1], [1, 1], [1, 1]]' in lines
+    assert '"counts": [[1, 1], [1, 1], [1, 1]],' in lines
     assert record["cells"] == {"names": ["x", "c"], "parts": [[0, 0], [1, 1], [2, 2]], "counts": [[1, 1]] * 3}
     assert (record["left_out"], record["optima"]) == ([], [])
     assert '["é", 1],' in lines
@@ -609,9 +634,23 @@ X, C = ("partitions", 0), ("partitions", 1)
 CELLS, OPT = ("cells",), ("optima", 0)
 GONE = object()
 MUTATIONS = [
-    (("version",), 3, "version: is 3; this gridmodl, .*, reads version 1, 2; a newer gridmodl is needed"),
-    (("version",), 0, "version: is 0; .* reads version 1, 2$"),
+    (("version",), 4, "version: is 4; this gridmodl, .*, reads version 1, 2, 3; a newer gridmodl is needed"),
+    (("version",), 0, "version: is 0; .* reads version 1, 2, 3$"),
     (("version",), 1, "has the unknown field 'cells'"),
+    (("version",), 2, "has the unknown field 'target'"),
+    (("target",), GONE, "lacks the field 'target'"),
+    (("target",), {"kind": "numerical"}, "target: lacks the field"),
+    (("class_rows",), [6, 8], "class_rows: must be null, as the problem is 'grid'"),
+    (("spread",), {"means": [], "percentiles": []}, "spread: must be null, as the problem is 'grid'"),
+    (("problem",), "joint", "classes: must be empty, as the problem is 'joint'"),
+    (("problem",), "grouped", "counts: must have 1 columns"),
+    ((*X, "n_values"), [1, 1, 1, 1], r"partitions\[0\].n_values: must be null, as the problem is 'grid'"),
+    ((*X, "n_values"), GONE, r"partitions\[0\]: lacks the field 'n_values'"),
+    ((*X, "log_value_factorials"), -1.0, r"partitions\[0\].log_value_factorials: must be finite and not negative"),
+    ((*X, "log_value_factorials"), {"float": "inf"}, r"partitions\[0\].log_value_factorials: must be finite"),
+    ((*X, "log_value_factorials"), None, r"partitions\[0\].log_value_factorials: must be a float"),
+    ((*OPT, "target"), GONE, r"optima\[0\]: lacks the field 'target'"),
+    ((*OPT, "spread"), 3, r"optima\[0\].spread: must be an object"),
     (("version",), True, "version: is True"),
     (("version",), 1.0, "version: is 1.0"),
     (("version",), GONE, "version: is None"),
@@ -808,6 +847,117 @@ def test_a_mutated_model_is_refused(path, value, message):
         return
     with pytest.raises(ModelFileError, match=message):
         read_model(text)
+
+
+# Models without classes, and of targets that are partitioned too.
+
+
+def with_values(partition, rows, n_values, **facts):
+    counts = np.array(rows, dtype=np.int64)[:, None]
+    return replace(partition, counts=counts, n_values=np.array(n_values, dtype=np.int64), **facts)
+
+
+def of_problem(problem):
+    """A small model of a problem, its parts and cells by hand: rows 5 and 3 of x, 4 and 4 of the other variable."""
+    x = with_values(numerical("x", bounds=[1.5]), [5, 3], [4, 2])
+    rows = np.array([[4], [1], [3]], dtype=np.int64)
+    groups = with_values(
+        categorical("y", groups=(("b", "a"), ("c",))), [4, 4], [2, 1], log_value_factorials=5.5, missing=None, default=0
+    )
+    other = with_values(numerical("y", bounds=[0.5]), [4, 4], [3, 3]) if problem == "numerical" else groups
+    cells = Cells(("x", "y"), np.array([[0, 0], [0, 1], [1, 1]]), rows)
+    partitions = {"x": x, "y": other} if problem == "joint" else {"x": x}
+    spread = Spread(np.array([0.25, 0.75, 0.5]), np.linspace([0.0, 0.5, 0.0], [0.5, 1.0, 1.0], 101).T)
+    return Model(
+        cost=2.0, null_cost=4.0, criterion="modl", problem=problem, n_rows=8, proven=False, search="vns", elapsed=0.5,
+        classes=np.array(["a", "b", "c"]) if problem == "grouped" else np.empty(0), partitions=partitions,
+        target=None if problem == "joint" else other, _cells=cells,
+        _class_rows=np.array([1, 3, 4]) if problem == "grouped" else None,
+        _spread=spread if problem == "numerical" else None,
+    )  # fmt: skip
+
+
+WITHOUT_CLASSES = ["joint", "grouped", "numerical"]
+
+
+@pytest.mark.parametrize("problem", WITHOUT_CLASSES)
+def test_models_without_classes_come_back(problem):
+    model = of_problem(problem)
+    again = back(replace(model, optima=(replace(model, cost=3.0),)))
+    data = {"x": [1.0, 2.0], "y": [0.3, 0.9] if problem == "numerical" else ["a", "c"]}
+    assert again.cell_of(data).tolist() == [0, 2]
+    assert again.summary() == model.summary()
+    assert again.mutual_information == model.mutual_information > 0
+    assert again.part_of("y", data["y"]).tolist() == [0, 1]
+    if problem == "grouped":
+        shares = again.predict_proba({"x": [1.0, 2.0]})
+        assert shares == pytest.approx(np.array([[0.2, 0.6, 0.2], [0.0, 0.0, 1.0]]))
+        assert again.predict({"x": [1.0, 2.0]}).tolist() == ["b", "c"]
+    if problem == "numerical":
+        found = again.predict({"x": [1.0, 2.0]}, coverage=0.5)
+        assert np.array(found) == pytest.approx(np.array([[0.25, 0.75], [0.25, 0.75], [0.125, 0.625], [0.375, 0.875]]))
+
+
+PERCENTILES = ("spread", "percentiles")
+TARGET_MUTATIONS = [
+    ("joint", ("cells",), None, "cells: must be there"),
+    ("joint", ("problem",), "classes", "classes: must not be empty, as the problem is 'classes'"),
+    ("joint", ("problem",), "numerical", "target: must be there, as the problem is 'numerical'"),
+    ("joint", ("classes", "values"), [1.0], "classes: must be empty, as the problem is 'joint'"),
+    ("joint", ("class_rows",), [8], "class_rows: must be null"),
+    ("joint", (*X, "n_values"), None, r"partitions\[0\].n_values: must be there, as the problem is 'joint'"),
+    ("joint", (*X, "n_values"), [4], r"partitions\[0\].n_values: must be 2 numbers of values"),
+    ("joint", (*X, "n_values"), [4, 0], r"partitions\[0\].n_values: must be 2 numbers of values, none for"),
+    ("joint", (*X, "n_values"), [4, 4], r"partitions\[0\].n_values: must not be more than the rows of a part"),
+    ("joint", (*X, "n_values"), [4, 9], r"partitions\[0\].n_values\[1\]: must be an integer from 0 to 8"),
+    ("joint", (*X, "n_values"), [4, True], r"partitions\[0\].n_values\[1\]: must be an integer"),
+    ("joint", (*X, "n_values"), "42", r"partitions\[0\].n_values: must be a list"),
+    ("joint", (*C, "n_values"), [3, 1], r"partitions\[1\].n_values: must not be more than the rows of a part, or the"),
+    ("joint", (*X, "counts"), [[5, 0], [3, 0]], r"partitions\[0\].counts: must have 1 columns"),
+    ("joint", ("cells", "counts"), [[3], [2], [3]], "cells.counts: must add up to the rows of the parts of column 'y'"),
+    ("grouped", ("target",), None, "target: must be there, as the problem is 'grouped'"),
+    ("grouped", ("target", "name"), "x", "target.name: is that of a column, 'x'"),
+    ("grouped", ("target", "groups"), [["b", None], ["c"]], "target.missing: must be 0"),
+    ("grouped", ("target", "counts"), [[3], [4]], "target.counts: must sum to n_rows, 8"),
+    ("grouped", ("target", "counts"), [[3], [5]], "class_rows: must add up to the rows of each group"),
+    ("grouped", ("target", "groups"), [["b", "z"], ["c"]], "class_rows: must add up to the rows of each group"),
+    ("grouped", ("class_rows",), None, "class_rows: must be there, as the problem is 'grouped'"),
+    ("grouped", ("class_rows",), [1, 3], "class_rows: must be 3 numbers of rows"),
+    ("grouped", ("class_rows",), [0, 4, 4], "class_rows: must be 3 numbers of rows"),
+    ("grouped", ("class_rows",), [2, 2, 3], "class_rows: must add up"),
+    ("grouped", ("class_rows",), [1, 3, 9], r"class_rows\[2\]: must be an integer from 0 to 8"),
+    ("grouped", ("class_rows", 0), 1.0, r"class_rows\[0\]: must be an integer"),
+    ("grouped", ("classes", "values"), ["a", "b"], "class_rows: must be 2 numbers"),
+    ("grouped", ("classes", "values"), ["a", "b", "d"], "class_rows: "),
+    ("grouped", ("spread",), {"means": [], "percentiles": []}, "spread: must be null"),
+    ("grouped", ("problem",), "numerical", "classes: must be empty"),
+    ("grouped", ("cells", "names"), ["x"], "cells.parts: must be 3 lists of 1 parts"),
+    ("grouped", ("cells", "names"), ["x", "z"], "cells.names: must be the columns with more than one part"),
+    ("numerical", ("target",), None, "target: must be there"),
+    ("numerical", ("target", "missing"), 0, "target: must have no missing values"),
+    ("numerical", ("target", "bounds", "values"), [], "target.counts: has 2 parts"),
+    ("numerical", ("spread",), None, "spread: must be there, as the problem is 'numerical'"),
+    ("numerical", ("spread", "means"), [0.25, 0.75], "spread.percentiles: must be 2 lists of 101 numbers"),
+    ("numerical", ("spread", "means"), [0.25, 0.75, "1"], r"spread.means\[2\]: must be a float"),
+    ("numerical", ("spread", "means", 0), 7.0, "spread.means: must lie between"),
+    ("numerical", ("spread", "means", 0), {"float": "nan"}, "spread.means: must be finite"),
+    ("numerical", (*PERCENTILES, 0, 50), {"float": "inf"}, "spread.percentiles: must be finite"),
+    ("numerical", (*PERCENTILES, 0, 50), 0.0, "spread.percentiles: must ascend"),
+    ("numerical", (*PERCENTILES, 0), [0.0] * 100, "spread.percentiles: must be 3 lists of 101 numbers"),
+    ("numerical", PERCENTILES, {}, "spread.percentiles: must be a list"),
+    ("numerical", ("problem",), "joint", "target: must be null, as the problem is 'joint'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("problem", "path", "value", "message"), TARGET_MUTATIONS)
+def test_a_mutated_model_without_classes_is_refused(problem, path, value, message):
+    record = json.loads(write_model(of_problem(problem)))
+    inside = record
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = value
+    with pytest.raises(ModelFileError, match=message):
+        read_model(json.dumps(record))
 
 
 BAD_VALUES = [

@@ -98,13 +98,10 @@ def test_search_that_is_none(search):
 @pytest.mark.parametrize(
     ("data", "options", "sentence"),
     [
-        (np.zeros((10, 3)), {}, "no target was given"),
-        (np.arange(10.0), {}, "no target was given"),
         (np.arange(10.0), {"target": STEP, "unlabelled": -1}, "unlabelled rows are not available"),
-        (np.arange(10.0), {"target": STEP, "target_kind": "grouped"}, "target_kind='grouped' is not available"),
-        (np.arange(10.0), {"target": STEP, "target_kind": "numerical"}, "target_kind='numerical' is not available"),
+        (np.zeros((10, 2)), {"unlabelled": -1}, "unlabelled rows are not available"),
     ],
-    ids=["columns", "no target", "unlabelled", "grouped", "numerical"],
+    ids=["unlabelled", "no target"],
 )
 @pytest.mark.parametrize(
     "call", [optimize, lambda data, **options: price(data, {}, **options)], ids=["optimize", "price"]

@@ -1,4 +1,4 @@
-"""Columns with a class, always the same for the same arguments."""
+"""Columns, with a class or without, always the same for the same arguments."""
 
 from __future__ import annotations
 
@@ -127,3 +127,62 @@ def make_xor(n_rows: int, n_variables: int, n_columns: int | None = None, seed: 
     rows = rng.random((n_columns, n_rows))
     target = (rows[:n_variables] > 0.5).sum(axis=0) % 2
     return {f"x{i}": column for i, column in enumerate(rows)}, target
+
+
+def make_blocks(n_rows: int, n_values: int, n_blocks: int, seed: int = 0):
+    """Codes of two categorical columns with planted blocks, and the block of each value of both.
+
+    Search with another seed than that of the data: with the same one a random start can be a refinement of the blocks.
+    """
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(0, n_blocks, n_values), rng.integers(0, n_blocks, n_values)
+    weights = (rng.random((n_blocks, n_blocks)) ** 4)[first][:, second].ravel()
+    rows = rng.choice(len(weights), n_rows, p=weights / weights.sum())
+    return rows // n_values, rows % n_values, first, second
+
+
+def as_texts(codes, letter: str):
+    """A column of texts such as a0, a1, ..., as a file would give it."""
+    return np.array([f"{letter}{i}" for i in range(codes.max() + 1)], dtype=object)[codes]
+
+
+def make_wide_blocks(n_rows: int, n_values: int, n_blocks: int, seed: int = 0):
+    """Codes of two categorical columns as of `make_blocks`, for so many values that their cells fit no memory."""
+    rng = np.random.default_rng([1_000, seed, n_rows, n_values, n_blocks])
+    blocks = [np.array_split(rng.permutation(n_values), n_blocks) for _ in range(2)]
+    weights = rng.random(n_blocks**2) ** 4
+    cells = np.sort(rng.choice(n_blocks**2, n_rows, p=weights / weights.sum()))
+    columns = []
+    for values, block in zip(blocks, (cells // n_blocks, cells % n_blocks), strict=True):
+        sizes = np.array([len(inside) for inside in values])
+        place = (np.cumsum(sizes) - sizes)[block] + (rng.random(n_rows) * sizes[block]).astype(np.int64)
+        columns.append(np.concatenate(values)[place])
+    return tuple(columns)
+
+
+def make_mixed_joint(n_rows: int, seed: int = 0):
+    """Three numerical and two categorical columns without a target, which a hidden cause ties together."""
+    rng = np.random.default_rng([1_100, seed, n_rows])
+    cause = rng.integers(0, 4, n_rows)
+    numbers = {f"x{i}": cause * (i + 1.0) / 2.0 + rng.normal(size=n_rows) for i in range(3)}
+    texts = {}
+    for name, n_values in (("a", 12), ("b", 30)):
+        codes = (cause * n_values // 4 + rng.integers(0, n_values // 2, n_rows)) % n_values
+        texts[name] = as_texts(codes, name)
+    return {**numbers, **texts}
+
+
+def make_many_classes(n_rows: int, n_classes: int, seed: int = 0):
+    """A column of distinct numbers, and classes of which twenty groups follow it."""
+    rng = np.random.default_rng([1_200, seed, n_rows, n_classes])
+    column = rng.random(n_rows)
+    group = ((column * 20).astype(np.int64) + rng.integers(0, 6, n_rows)) % 20
+    target = rng.integers(0, n_classes // 20, n_rows) * 20 + group
+    return column, np.array([f"class {i}" for i in range(n_classes)], dtype=object)[target]
+
+
+def make_curve(n_rows: int, seed: int = 0):
+    """A column of distinct numbers and a numerical target that follows a wave of it."""
+    rng = np.random.default_rng([1_300, seed, n_rows])
+    column = rng.random(n_rows)
+    return column, np.sin(8.0 * column) + rng.normal(scale=0.3, size=n_rows)

@@ -14,9 +14,12 @@ from gridmodl.encode import KINDS
 from gridmodl.frames import ARRAYS
 from gridmodl.model import Model
 from gridmodl.modelfile.grids import check_cells
+from gridmodl.modelfile.targets import check_target
 from gridmodl.modelfile.text import shown, wrong
 from gridmodl.partition import Partition
-from gridmodl.terms import PROBLEMS
+from gridmodl.terms import PROBLEMS, SEARCHED_TARGETS
+
+WITHOUT_COUNTS = {"joint", *SEARCHED_TARGETS}  # problems whose cells and parts are not counted by class
 
 
 def check_model(model: Model) -> None:
@@ -28,6 +31,12 @@ def check_model(model: Model) -> None:
         raise wrong("partitions", "must not be empty")
     if model._cells is None and len(model.partitions) > 1:
         raise wrong("cells", "must be there, as there are several partitions")
+    if model._cells is None and model.problem in WITHOUT_COUNTS:
+        raise wrong("cells", f"must be there, as the problem is {shown(model.problem)}")
+    if (model.problem in ("joint", "numerical")) != (len(model.classes) == 0):
+        raise wrong(
+            "classes", f"must {'' if len(model.classes) else 'not '}be empty, as the problem is {model.problem!r}"
+        )
     by_class = _rows_by_class(next(iter(model.partitions.values())).counts)
     _check_grid(model, by_class, "")
     for i, name in enumerate(model.left_out):
@@ -46,10 +55,41 @@ def _check_grid(model: Model, by_class: list[int], place: str) -> None:
         at = f"{place}partitions[{i}]"
         if partition.name is not key and partition.name != key:
             raise wrong(f"{at}.name", f"is {shown(partition.name)}, the model has it as {shown(key)}")
-        _check_partition(partition, at)
-        _check_counts(partition.counts, model, f"{at}.counts")
+        _check_variable(partition, model, at)
+    partitions = dict(model.partitions)
+    if model.target is not None:
+        _check_variable(model.target, model, f"{place}target")
+        partitions[model.target.name] = model.target
+    check_target(model, place)
     if model._cells is not None:
-        check_cells(model._cells, model.partitions, by_class, f"{place}cells")
+        check_cells(model._cells, partitions, by_class, f"{place}cells")
+
+
+def _check_variable(partition: Partition, model: Model, place: str) -> None:
+    _check_partition(partition, place)
+    _check_counts(partition.counts, model, f"{place}.counts")
+    _check_n_values(partition, model, place)
+
+
+def _check_n_values(partition: Partition, model: Model, place: str) -> None:
+    """Each part has at most as many values as rows, and a group at most those that it names."""
+    n_values, n_parts = partition.n_values, len(partition.counts)
+    factorials = partition.log_value_factorials
+    if not (math.isfinite(factorials) and factorials >= 0.0):
+        raise wrong(f"{place}.log_value_factorials", f"must be finite and not negative, got {factorials!r}")
+    if (n_values is not None) != (model.problem in WITHOUT_COUNTS):
+        there = "must be there" if n_values is None else "must be null"
+        raise wrong(f"{place}.n_values", f"{there}, as the problem is {shown(model.problem)}")
+    if n_values is None:
+        return
+    rows = partition.counts[:, 0]
+    if n_values.dtype != np.int64 or n_values.shape != (n_parts,) or np.any((n_values > 0) != (rows > 0)):
+        raise wrong(f"{place}.n_values", f"must be {n_parts} numbers of values, none for parts without rows")
+    most = [
+        min(n, len(group)) for n, group in zip(rows.tolist(), partition.groups or [range(n) for n in rows], strict=True)
+    ]
+    if np.any(n_values > np.array(most)):
+        raise wrong(f"{place}.n_values", "must not be more than the rows of a part, or the values of a group")
 
 
 def _check_facts(model: Model) -> None:
@@ -85,7 +125,7 @@ def _check_classes(classes: NDArray[Any]) -> None:
 
 
 def _check_counts(counts: NDArray[np.int64], model: Model, place: str) -> None:
-    n_columns = max(1, len(model.classes))
+    n_columns = 1 if model.problem in WITHOUT_COUNTS else max(1, len(model.classes))
     if counts.ndim != 2 or counts.dtype != np.int64 or counts.shape[1] != n_columns:
         raise wrong(place, f"must have {n_columns} columns, one for each class; has the shape {counts.shape}")
     by_class = _rows_by_class(counts)

@@ -84,10 +84,10 @@ def partition_records(partitions: Mapping[Name, Partition], place: str) -> list[
     return [partition_record(partition, f"{place}[{i}]") for i, partition in enumerate(partitions.values())]
 
 
-def read_partitions(given: Any, place: str, n_rows: int) -> dict[Name, Partition]:
+def read_partitions(given: Any, place: str, n_rows: int, version: int) -> dict[Name, Partition]:
     partitions: dict[Name, Partition] = {}
     for i, record in enumerate(read_list(given, place)):
-        partition = read_partition(record, f"{place}[{i}]", n_rows)
+        partition = read_partition(record, f"{place}[{i}]", n_rows, version)
         if partition.name in partitions:
             raise wrong(f"{place}[{i}].name", f"is there twice: {shown(partition.name)}")
         partitions[partition.name] = partition

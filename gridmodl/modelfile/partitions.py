@@ -12,13 +12,14 @@ from gridmodl.encode import KINDS
 from gridmodl.modelfile.arrays import read_array, write_array
 from gridmodl.modelfile.fields import MAX_INTEGER, read_bool, read_fields, read_integer, read_list
 from gridmodl.modelfile.text import shown, wrong
-from gridmodl.modelfile.values import read_value, read_values, write_value
+from gridmodl.modelfile.values import read_float, read_value, read_values, write_value
 from gridmodl.partition import Partition
 
-FIELDS = {
+FIELDS_2 = {  # up to version 2
     "numerical": ("name", "kind", "bounds", "is_utc", "special", "missing", "counts"),
     "categorical": ("name", "kind", "groups", "default", "missing", "counts"),
 }
+FIELDS = {kind: (*fields, "n_values", "log_value_factorials") for kind, fields in FIELDS_2.items()}
 
 
 def partition_record(partition: Partition, place: str) -> dict[str, Any]:
@@ -35,6 +36,8 @@ def partition_record(partition: Partition, place: str) -> dict[str, Any]:
         record["default"] = _index_or_none(partition.default)
     record["missing"] = _index_or_none(partition.missing)
     record["counts"] = partition.counts.tolist()
+    record["n_values"] = None if partition.n_values is None else partition.n_values.tolist()
+    record["log_value_factorials"] = float(partition.log_value_factorials)
     return record
 
 
@@ -42,17 +45,20 @@ def _index_or_none(value: Any) -> int | None:
     return None if value is None else operator.index(value)
 
 
-def read_partition(given: Any, place: str, n_rows: int) -> Partition:
+def read_partition(given: Any, place: str, n_rows: int, version: int) -> Partition:
     kind = given.get("kind") if isinstance(given, dict) else None
     if kind not in KINDS:
         raise wrong(place, f"must be an object whose 'kind' is one of {', '.join(KINDS)}, got {shown(kind)}")
-    record = read_fields(given, place, FIELDS[kind])
+    record = read_fields(given, place, (FIELDS if version > 2 else FIELDS_2)[kind])
     facts: dict[str, Any] = {
         "name": read_value(record["name"], f"{place}.name"),
         "kind": kind,
         "counts": read_counts(record["counts"], f"{place}.counts", n_rows),
         "missing": _read_part(record["missing"], f"{place}.missing"),
     }
+    if version > 2:
+        facts["n_values"] = read_integers(record["n_values"], f"{place}.n_values", n_rows)
+        facts["log_value_factorials"] = read_float(record["log_value_factorials"], f"{place}.log_value_factorials")
     if kind == "categorical":
         groups = read_list(record["groups"], f"{place}.groups")
         facts["groups"] = tuple(tuple(read_values(group, f"{place}.groups[{i}]")) for i, group in enumerate(groups))
@@ -66,6 +72,14 @@ def read_partition(given: Any, place: str, n_rows: int) -> Partition:
 
 def _read_part(given: Any, place: str) -> int | None:
     return None if given is None else read_integer(given, place, 0, MAX_INTEGER)
+
+
+def read_integers(given: Any, place: str, most: int) -> NDArray[np.int64] | None:
+    """A list of integers from 0 to `most`, or None for null."""
+    if given is None:
+        return None
+    integers = [read_integer(n, f"{place}[{i}]", 0, most) for i, n in enumerate(read_list(given, place))]
+    return np.array(integers, dtype=np.int64)
 
 
 def read_counts(given: Any, place: str, n_rows: int) -> NDArray[np.int64]:

@@ -19,18 +19,22 @@ from gridmodl.modelfile.grids import (
     read_left_out,
     read_partitions,
 )
+from gridmodl.modelfile.partitions import read_integers
+from gridmodl.modelfile.targets import read_spread, read_target, spread_record, target_record
 from gridmodl.modelfile.text import ModelFileError, shown, wrong
 from gridmodl.modelfile.values import read_float, read_text, read_value, write_value
 
 FORMAT = "gridmodl model"
-VERSION = 2  # raise it with any change of the fields, and keep the reader of each version below it
+VERSION = 3  # raise it with any change of the fields, and keep the reader of each version below it
 
 FIELDS_1 = (
     "format", "version", "gridmodl", "criterion", "options", "problem", "n_rows", "cost", "null_cost", "delta",
     "search", "proven", "stopped", "elapsed", "frame", "classes", "partitions",
 )  # fmt: skip
-FIELDS = (*FIELDS_1, "cells", "left_out", "optima")
-OPTIMUM = ("cost", "partitions", "cells")
+FIELDS_2 = (*FIELDS_1, "cells", "left_out", "optima")
+FIELDS = (*FIELDS_2, "target", "class_rows", "spread")
+OPTIMUM_2 = ("cost", "partitions", "cells")
+OPTIMUM = (*OPTIMUM_2, "target", "spread")
 
 
 def model_record(model: Model) -> dict[str, Any]:
@@ -55,6 +59,9 @@ def model_record(model: Model) -> dict[str, Any]:
         "cells": cells_record(model._cells, "cells"),
         "left_out": left_out_record(model.left_out),
         "optima": [_optimum_record(optimum, f"optima[{i}]") for i, optimum in enumerate(model.optima)],
+        "target": target_record(model.target, "target"),
+        "class_rows": None if model._class_rows is None else model._class_rows.tolist(),
+        "spread": spread_record(model._spread),
     }
 
 
@@ -64,6 +71,8 @@ def _optimum_record(optimum: Model, place: str) -> dict[str, Any]:
         "cost": float(optimum.cost),
         "partitions": partition_records(optimum.partitions, f"{place}.partitions"),
         "cells": cells_record(optimum.cells, f"{place}.cells"),
+        "target": target_record(optimum.target, f"{place}.target"),
+        "spread": spread_record(optimum._spread),
     }
 
 
@@ -81,33 +90,55 @@ def read_record(record: Any) -> Model:
 
 def _read_version_1(record: dict[str, Any]) -> Model:
     """Models of one variable."""
-    return _read_facts(read_fields(record, "", FIELDS_1))
+    return _read_facts(read_fields(record, "", FIELDS_1), 1)
 
 
 def _read_version_2(record: dict[str, Any]) -> Model:
-    model = _read_facts(read_fields(record, "", FIELDS))
+    """Models of several, with classes."""
+    return _read_grid(read_fields(record, "", FIELDS_2), 2)
+
+
+def _read_version_3(record: dict[str, Any]) -> Model:
+    return _read_grid(read_fields(record, "", FIELDS), 3)
+
+
+def _read_grid(record: dict[str, Any], version: int) -> Model:
+    model = _read_facts(record, version)
     model = replace(
         model,
         left_out=read_left_out(record["left_out"]),
         _cells=read_cells(record["cells"], "cells", model.n_rows),
+        **_read_target(record, "", model.n_rows, version),
     )
-    optima = [_read_optimum(given, i, model) for i, given in enumerate(read_list(record["optima"], "optima"))]
+    if version > 2:
+        model = replace(model, _class_rows=read_integers(record["class_rows"], "class_rows", model.n_rows))
+    optima = [_read_optimum(given, i, model, version) for i, given in enumerate(read_list(record["optima"], "optima"))]
     return replace(model, optima=tuple(optima))
 
 
-def _read_optimum(given: Any, i: int, model: Model) -> Model:
+def _read_target(record: dict[str, Any], place: str, n_rows: int, version: int) -> dict[str, Any]:
+    if version <= 2:
+        return {}
+    return {
+        "target": read_target(record["target"], f"{place}target", n_rows, version),
+        "_spread": read_spread(record["spread"], f"{place}spread"),
+    }
+
+
+def _read_optimum(given: Any, i: int, model: Model, version: int) -> Model:
     place = f"optima[{i}]"
-    record = read_fields(given, place, OPTIMUM)
+    record = read_fields(given, place, OPTIMUM if version > 2 else OPTIMUM_2)
     return replace(
         model,
         cost=read_float(record["cost"], f"{place}.cost"),
-        partitions=read_partitions(record["partitions"], f"{place}.partitions", model.n_rows),
+        partitions=read_partitions(record["partitions"], f"{place}.partitions", model.n_rows, version),
         left_out={},
         _cells=read_cells(record["cells"], f"{place}.cells", model.n_rows),
+        **_read_target(record, f"{place}.", model.n_rows, version),
     )
 
 
-def _read_facts(record: dict[str, Any]) -> Model:
+def _read_facts(record: dict[str, Any], version: int) -> Model:
     read_text(record["gridmodl"], "gridmodl")
     classes = read_array(record["classes"], "classes")
     n_rows = read_integer(record["n_rows"], "n_rows", 1, MAX_INTEGER)
@@ -119,7 +150,7 @@ def _read_facts(record: dict[str, Any]) -> Model:
         problem=read_text(record["problem"], "problem"),
         n_rows=n_rows,
         classes=classes,
-        partitions=read_partitions(record["partitions"], "partitions", n_rows),
+        partitions=read_partitions(record["partitions"], "partitions", n_rows, version),
         proven=read_bool(record["proven"], "proven"),
         search=read_text(record["search"], "search"),
         elapsed=read_float(record["elapsed"], "elapsed"),
@@ -133,4 +164,8 @@ def _read_options(given: Any) -> dict[str, bool | int | float]:
     return {name: read_value(value, f"options.{name}") for name, value in read_object(given, "options").items()}
 
 
-READERS: Mapping[int, Callable[[dict[str, Any]], Model]] = {1: _read_version_1, 2: _read_version_2}
+READERS: Mapping[int, Callable[[dict[str, Any]], Model]] = {
+    1: _read_version_1,
+    2: _read_version_2,
+    3: _read_version_3,
+}

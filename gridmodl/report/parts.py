@@ -7,6 +7,9 @@ With two classes, and n1 of the second class (the positive one) and n0 of the fi
     lift                n1/(n0+n1) / (N1/(N0+N1))
 
 The halves keep the log-odds of a part of one class finite (J. B. S. Haldane, F. J. Anscombe, 1956).
+
+Without classes: the distinct values of each part; beside groups of classes, numbered as in the target's partition,
+their shares; beside a numerical target, its mean, median and quantiles at 5, 25, 75 and 95 %.
 """
 
 from __future__ import annotations
@@ -16,8 +19,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.shares import part_counts
+
 if TYPE_CHECKING:
+    from gridmodl.model import Model
     from gridmodl.partition import Partition
+    from gridmodl.spread import Spread
 
 HALF = 0.5
 
@@ -30,8 +37,35 @@ def log_odds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.log((counts + HALF) / (others + HALF)) - prior
 
 
-def columns_of(partition: Partition, classes: NDArray[Any]) -> dict[str, Any]:
-    """The columns of the table: one entry per part."""
+def columns_of(model: Model, partition: Partition) -> dict[str, Any]:
+    """The columns of the table of a partition of a model: one entry per part."""
+    if partition.n_values is None:
+        return _columns_by_class(partition, model.classes)
+    rows = partition.counts.sum(axis=1)
+    columns: dict[str, Any] = {
+        "part": partition.labels,
+        "rows": rows,
+        "share": rows / rows.sum(),
+        "values": partition.n_values,
+    }
+    if model.target is None or partition is model.target:
+        return columns
+    if model._spread is not None:
+        filled = rows > 0
+        for name, statistic in {"mean": model._spread.means, **quantiles_shown(model._spread)}.items():
+            columns[name] = np.where(filled, statistic[:-1], np.nan)
+        return columns
+    counts = part_counts(model, partition)
+    with np.errstate(invalid="ignore"):
+        return columns | {f"share_{j}": counts[:, j] / rows for j in range(counts.shape[1])}
+
+
+def quantiles_shown(spread: Spread) -> dict[str, NDArray[np.float64]]:
+    """The quantiles that tables show, by the names of their columns."""
+    return {"median": spread.quantile(0.5)} | {f"q{share}": spread.quantile(share / 100) for share in (5, 25, 75, 95)}
+
+
+def _columns_by_class(partition: Partition, classes: NDArray[Any]) -> dict[str, Any]:
     counts = partition.counts
     rows = counts.sum(axis=1)
     total = rows.sum()

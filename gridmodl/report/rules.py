@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gridmodl.frames import Name
+from gridmodl.shares import cell_densities, cell_information, cell_lifts
 
 if TYPE_CHECKING:
     from gridmodl.model import Model
+
+# What the table of cells says where there are no classes to count.
+NO_CLASSES = {"density": cell_densities, "lift": cell_lifts, "mutual_information": cell_information}
 
 
 class Rule(NamedTuple):
@@ -29,6 +33,8 @@ class Rule(NamedTuple):
 
 def rules_of(model: Model) -> list[Rule]:
     """One rule per cell, those of most rows first."""
+    if model.target is not None or not len(model.classes):
+        raise ValueError(f"rules are of classes in cells, and this model ({model.problem}) has none; see cell_table")
     cells = model.cells
     labels = [model.partitions[name].labels for name in cells.names]
     classes = model.classes.tolist()
@@ -44,24 +50,34 @@ def rules_of(model: Model) -> list[Rule]:
 
 def _free(name: str, model: Model, columns: dict[str, Any]) -> str:
     """The name, or one with a stroke where a column of the table has it already."""
-    classes = model.classes.tolist()
-    taken = {"rows", "share", *(f"{what}_{c}" for what in ("rows", "share") for c in classes), *columns}
+    classes = _classes(model)
+    taken = {"rows", "share", *NO_CLASSES, *(f"{what}_{c}" for what in ("rows", "share") for c in classes), *columns}
     while name in taken:
         name += "'"
     return name
+
+
+def _classes(model: Model) -> list[Any]:
+    """Classes whose rows cells are counted by."""
+    return model.classes.tolist() if model.target is None else []
 
 
 def cell_columns(model: Model) -> dict[str, Any]:
     """The columns of the table of cells: one entry per cell."""
     cells = model.cells
     order = np.argsort(-cells.rows, kind="stable")
-    rows, shares = cells.rows[order], cells.shares()[order]
+    rows = cells.rows[order]
     columns: dict[str, Any] = {}
     for k, name in enumerate(cells.names):
-        labels = model.partitions[name].labels
+        labels = model.partition(name).labels
         columns[_free(str(name), model, columns)] = [labels[part] for part in cells.parts[order, k].tolist()]
     columns |= {"rows": rows, "share": rows / rows.sum()}
-    for j, name in enumerate(model.classes.tolist()):
+    if not _classes(model):
+        for column, statistic in NO_CLASSES.items():
+            columns[column] = statistic(model)[order]
+        return columns
+    shares = cells.shares()[order]
+    for j, name in enumerate(_classes(model)):
         columns[f"rows_{name}"] = cells.counts[order, j]
         columns[f"share_{name}"] = shares[:, j]
     return columns

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.report.parts import quantiles_shown
+from gridmodl.shares import cell_lifts, part_counts
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
@@ -28,22 +30,46 @@ def summary_of(model: Model) -> str:
     options = ", ".join(f"{name}={value!r}" for name, value in model.options.items())
     lines = [
         f"{model.criterion}{f'({options})' if options else ''}: {PROBLEMS[model.problem]}",
-        f"{model.n_rows} rows, {len(model.classes)} classes; search {model.search!r} ({how}), {model.elapsed:.3g} s",
+        f"{_size(model)}; search {model.search!r} ({how}), {model.elapsed:.3g} s",
         f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {model.level:.4f}",
     ]
     if model.delta is not None:
-        lines.append(f"{abs(model.delta):.6f} nats {'worse' if model.delta > 0 else 'better'} than before the edit")
+        how = "worse" if model.delta > 0 else "better"
+        lines.append(f"{abs(model.delta):.6f} nats {how} than the model that it was made from")
     shown = list(model.partitions) if len(model.partitions) == 1 else model.informative
-    for partition in (model.partitions[name] for name in shown):
+    shown = shown if model.target is None else [model.target.name, *shown]
+    for partition in map(model.partition, shown):
         lines += ["", f"{partition.name}: {partition.n_parts} part{'s' * (partition.n_parts != 1)}"]
-        lines += _parts(partition, model.classes)
+        lines += _parts(model, partition)
     if len(model.partitions) > 1:
         lines += ["", f"cells with rows in them: {len(model.cells.parts)}"]
-        lines += [f"  {rule}" for rule in model.rules()[:MAX_SHOWN]]
+        lines += _cells(model)
         if len(model.cells.parts) > MAX_SHOWN:
             lines.append(f"  ... and {len(model.cells.parts) - MAX_SHOWN} more cells")
         lines += _left_out(model)
     return "\n".join(lines)
+
+
+def _size(model: Model) -> str:
+    classes = f", {len(model.classes)} classes" if len(model.classes) else ""
+    return f"{model.n_rows} rows{classes}"
+
+
+def _cells(model: Model) -> list[str]:
+    """The cells of most rows: their classes, or how much more they hold than their parts let expect."""
+    if len(model.classes):
+        return [f"  {rule}" for rule in model.rules()[:MAX_SHOWN]]
+    cells, lifts = model.cells, cell_lifts(model)
+    labels = {name: model.partition(name).labels for name in cells.names}
+    lines = []
+    for i in np.argsort(-cells.rows, kind="stable")[:MAX_SHOWN].tolist():
+        parts = zip(cells.names, cells.parts[i].tolist(), strict=True)
+        where = " and ".join(f"{name} in {labels[name][part]}" for name, part in parts) or "all rows"
+        n = int(cells.rows[i])
+        lines.append(
+            f"  {where}: {n} row{'s' * (n != 1)}, {n / model.n_rows:.1%}, {lifts[i]:.3g} times what is expected"
+        )
+    return lines
 
 
 def _left_out(model: Model) -> list[str]:
@@ -56,22 +82,45 @@ def _left_out(model: Model) -> list[str]:
     return lines
 
 
-def _parts(partition: Partition, classes: NDArray[Any]) -> list[str]:
-    """Rows of each part and the shares of its classes, the largest classes first if there are many."""
-    totals = partition.counts.sum(axis=0)
-    order = np.arange(len(classes))
-    if len(classes) > MAX_CLASSES_SHOWN:
-        order = np.sort(np.argsort(-totals, kind="stable")[:MAX_CLASSES_SHOWN])
-    rows = [["part", "rows", *(str(classes[j]) for j in order)]]
-    for label, counts in list(zip(partition.labels, partition.counts, strict=True))[:MAX_SHOWN]:
-        n = int(counts.sum())
-        rows.append([label, str(n), *(f"{counts[j] / n:.1%}" if n else "" for j in order)])
+def _parts(model: Model, partition: Partition) -> list[str]:
+    """The parts of a variable, their rows, and what they tell."""
+    heads, columns, note = _statistics(model, partition)
+    rows = [["part", "rows", *heads]]
+    n_rows = partition.counts.sum(axis=1).tolist()
+    for i, label in enumerate(partition.labels[:MAX_SHOWN]):
+        rows.append([label, str(n_rows[i]), *(column[i] for column in columns)])
     lines = aligned(rows)
     if partition.n_parts > MAX_SHOWN:
         lines.append(f"  ... and {partition.n_parts - MAX_SHOWN} more parts")
-    if len(classes) > MAX_CLASSES_SHOWN:
-        lines.append(f"  (the {MAX_CLASSES_SHOWN} largest of {len(classes)} classes)")
-    return lines
+    return lines + note
+
+
+def _statistics(model: Model, partition: Partition) -> tuple[list[str], list[list[str]], list[str]]:
+    """Heads and columns of what a table says beyond rows, and a note below it."""
+    rows = partition.counts.sum(axis=1)
+    if partition.n_values is None:
+        return _shares(partition.counts, [str(name) for name in model.classes.tolist()], "classes")
+    if model.target is None or partition is model.target:
+        return ["values"], [[str(n) for n in partition.n_values.tolist()]], []
+    if model._spread is None:
+        counts = part_counts(model, partition)
+        return _shares(counts, [f"group {j}" for j in range(counts.shape[1])], "groups")
+    statistics = {"mean": model._spread.means, **quantiles_shown(model._spread)}
+    columns = [
+        [f"{x:.6g}" if n else "" for x, n in zip(of_parts[:-1], rows, strict=True)] for of_parts in statistics.values()
+    ]
+    return list(statistics), columns, []
+
+
+def _shares(counts: NDArray[np.int64], names: list[str], what: str) -> tuple[list[str], list[list[str]], list[str]]:
+    """The shares of the classes, or groups of them, in each part: the largest if there are many."""
+    order, rows = np.arange(len(names)), counts.sum(axis=1)
+    if len(names) > MAX_CLASSES_SHOWN:
+        order = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:MAX_CLASSES_SHOWN])
+    columns = [[f"{counts[i, j] / n:.1%}" if n else "" for i, n in enumerate(rows.tolist())] for j in order]
+    is_cut = len(names) > MAX_CLASSES_SHOWN
+    note = [f"  (the {MAX_CLASSES_SHOWN} largest of {len(names)} {what})"] if is_cut else []
+    return [names[j] for j in order], columns, note
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

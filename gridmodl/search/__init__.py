@@ -34,10 +34,14 @@ class Search:
         For a grid of several columns: ``"merge"`` merges and post-optimizes the product of the best partitions of each
         column; ``"vns"``, which is ``"auto"``, goes on from there to random neighbours of the best grid;
         ``"algorithm3"`` does so in the order of the paper.
+        For two columns without classes (no target, classes in groups, a numerical target): ``"merge"`` improves and
+        merges random grids; ``"vns"``, which is ``"auto"``, goes on from the best by splitting its parts and merging
+        again; ``"algorithm3"`` needs a grid without a target.
     post_optimize : bool
         Whether to improve the merged partition of one column by local moves.
     effort : int
-        The rounds of ``"vns"``: 1 + 2 + 4 + ... + 2^effort.
+        The rounds of ``"vns"``: 1 + 2 + 4 + ... + 2^effort. For two columns without classes, the rounds end when
+        2 effort of them in a row have found no cheaper grid; with effort 0 there are none.
     keep_optima : int
         So many distinct local optima of ``"vns"`` are kept, the cheapest, as ``Model.optima``.
     on_improvement : callable, optional

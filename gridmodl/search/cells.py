@@ -144,10 +144,10 @@ def fill_entries(
 ) -> None:
     """Write the entries of the atoms of variable k, taken in the order `in_order`, to the front of `atoms`.
 
-    `slot` is room for the last entry of each frozen cell. An atom is one value: `atoms.values` are all 1.
+    `slot` is room for the last entry of each frozen cell.
     """
-    _, order, atom_at, places, _, codes, weights = rows
-    first, frozen, counts, entry_rows, _ = atoms
+    _, order, atom_at, places, _, codes, weights, atom_values = rows
+    first, frozen, counts, entry_rows, values = atoms
     at = atom_at[k]
     n_atoms, weighted = atom_at[k + 1] - at, len(weights) > 0
     for f in range(n_frozen):
@@ -156,6 +156,7 @@ def fill_entries(
     for i in range(n_atoms):
         a = at + k + in_order[i]
         first[i] = begin = n_entries
+        values[i] = atom_values[at + in_order[i]]
         if places[a + 1] - places[a] == 1:  # nothing to look for: 14 instead of 28 ns
             r = order[k, places[a]]
             n = weights[r] if weighted else 1

@@ -11,7 +11,7 @@ from gridmodl.search.cells import SHIFTS_ONLY, Board, fill_entries
 from gridmodl.search.gridtask import GroupRoom
 from gridmodl.search.moves import Limits, Setting, Work, best_cut, total_cost
 from gridmodl.search.postoptimize import LEAST_SAVING
-from gridmodl.search.residuals import lean_of_group, sort_by_lean
+from gridmodl.search.residuals import lean_of_group, lean_of_profiles, sort_by_lean
 
 MOVES_GROUPS, MOVES_SLOTS = transfers.N_GROUPS, transfers.N_SLOTS
 
@@ -46,7 +46,10 @@ def order_values(
         begin = 0
         for m in range(n_groups if time == 0 else 0):
             if ends[m] - begin > 1:
-                lean_of_group(atoms, order, begin, ends[m], lean, share, direction, totals, total_rows)
+                if atoms.counts.shape[1] > 1:
+                    lean_of_group(atoms, order, begin, ends[m], lean, share, direction, totals, total_rows)
+                else:
+                    lean_of_profiles(atoms, order, begin, ends[m], lean, direction, total_rows)
                 sort_by_lean(order, begin, ends[m], lean)
             begin = ends[m]
     for i in range(n):

@@ -98,7 +98,7 @@ def improve_steps(
     """
     part, n_parts, prices, cell_of_row, _, _, _, _, frozen_of_cell, now, sums = board
     categorical, _, n_values, log_factorials, constant, log_groupings, groupings_at = facts
-    _, _, atom_at, _, atom_rows, _, _ = rows
+    _, _, atom_at, _, atom_rows, _, _, atom_values = rows
     end, before, scanned, whole, cut_price, cut, sweep_now, sweep_sums = state
     group, alone, floor, seen, all_counts, all_rows, all_prices, ends, group_rows, group_values = groups[:10]
     group_price, changed, union, moves_now, moves_sums = groups[10:15]
@@ -119,7 +119,8 @@ def improve_steps(
         n_informative, n_cells = now[N_INFORMATIVE], sums[N_ALL_CELLS]
         if n_parts[k] > 1:
             n_informative, n_cells = n_informative - 1, n_cells / float(n_parts[k])
-        setting = Setting(p, known, Frozen(len(n_parts), n_informative, n_cells, 0, sums[FIXED] - prices[k], 0))
+        others = sums[FIXED] - prices[k]
+        setting = Setting(p, known, Frozen(len(n_parts), n_informative, n_cells, 0, others, 0, sums[:0]))
         if categorical[k]:
             order_values(rows, board, atoms, slot, orders, groups, work, k, n_frozen)
             n_groups, cost, shifts_only = n_parts[k], np.inf, now[SHIFTS_ONLY] == 1
@@ -178,7 +179,7 @@ def improve_steps(
                     part[lo + a] = number
             n_parts[k] = number + 1
             sums[FIXED] -= prices[k]
-            prices[k] = variable_price(p, known, 0, n_parts[k], part, lo, n, atom_rows, tally)
+            prices[k] = variable_price(p, known, 0, n_parts[k], part, lo, n, atom_rows, atom_values, tally)
             sums[FIXED] += prices[k]
             sums[COST] = cost
             cut_cells(rows, board, k, n_frozen)

@@ -9,7 +9,7 @@ a cell in another part is one look-up by its key.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,6 +83,30 @@ def merge_board(worker: Worker, is_greedy: bool = False) -> int:
     return int(room.now[BEST_STEP])
 
 
+class Merge(NamedTuple):
+    """One step on the way to a single cell."""
+
+    variable: int
+    stays: int  # parts as the grid numbers them; the one that stays takes the other's values
+    goes: int
+    cost: float  # after it
+
+
+def merge_path(task: GridTask, grid: Grid) -> list[Merge]:
+    """All merges that lead from a grid to a single cell, the cheapest first."""
+    worker = Worker(task, whole=True)
+    worker.load(grid)
+    merge_board(worker)
+    room, path = worker.merge, []
+    for s, k in enumerate(grid.variables):
+        base = int(room.part_at[s])
+        for goes in range(grid.shape[s]):
+            step = int(room.gone[base + goes])
+            if step < NEVER:
+                path.append((step, Merge(k, int(room.into[base + goes]), goes, float(room.costs[step - 1]))))
+    return [merge for _, merge in sorted(path)]
+
+
 def merge_steps(
     rows: Any, facts: Any, p: Any, board: Board, room: MergeRoom, work: Work, union: Any, n_variables: int, n_steps: int
 ) -> bool:
@@ -95,7 +119,7 @@ def merge_steps(
     _, n_parts, _, _, _, cell_key, keys, marks, _, board_now, board_sums = board
     categorical, _, n_values, log_factorials, constant, log_groupings, groupings_at = facts
     variables, part_at, pair_at, n_left, head, cell_part, listed, moved, deltas, left, right = room[:11]
-    part_cells, part_rows, part_values, part_prices, _, _, now, sums = room[11:]
+    part_cells, part_rows, part_values, part_prices, _, _, now, sums, costs = room[11:]
     counts, cell_rows, cell_prices = work.left, work.left_rows, work.left_price
     n_cells = board_now[N_CELLS]
     for _ in range(n_steps):
@@ -246,6 +270,7 @@ def merge_steps(
                     for s in range(n_variables):
                         part_cells[part_at[s] + cell_part[s, other]] -= 1
         if not is_building:
+            costs[now[STEP]] = lowest
             now[STEP] += 1
             if lowest <= sums[BEST_COST]:  # of equal costs, the fewest parts
                 sums[BEST_COST], now[BEST_STEP] = lowest, now[STEP]
@@ -256,7 +281,7 @@ def merge_steps(
 def start(rows: Any, board: Board, room: MergeRoom, work: Work, n_variables: int) -> None:
     """Count the rows of cells and parts, and link each part with its neighbours."""
     part, _, _, cell_of_row, cell_row, _, _, _, _, board_now, _ = board
-    atom, _, atom_at, _, atom_rows, codes, weights = rows
+    atom, _, atom_at, _, atom_rows, codes, weights, atom_values = rows
     variables, part_at, pair_at, _, head, cell_part, listed, moved, deltas, left, right = room[:11]
     part_cells, part_rows, part_values, _, _, gone = room[11:17]
     counts, cell_rows = work.left, work.left_rows
@@ -272,7 +297,7 @@ def start(rows: Any, board: Board, room: MergeRoom, work: Work, n_variables: int
             gone[base + i] = NEVER
         for a in range(atom_at[k], atom_at[k + 1]):
             part_rows[base + part[a]] += atom_rows[a]
-            part_values[base + part[a]] += 1
+            part_values[base + part[a]] += atom_values[a]
         for c in range(board_now[N_CELLS]):
             q = part[atom_at[k] + atom[k, cell_row[c]]]
             cell_part[s, c] = q
@@ -291,7 +316,7 @@ def unlink(room: MergeRoom, v: int, stays: int, goes: int, price: float) -> Any:
     Returns the new neighbour of the part that stays, if the variable is numerical and there is one, else -1.
     """
     _, part_at, pair_at, n_left, head, _, _, _, deltas, left, right = room[:11]
-    part_cells, part_rows, part_values, part_prices, into, gone, now, _ = room[11:]
+    part_cells, part_rows, part_values, part_prices, into, gone, now, _, _ = room[11:]
     base = part_at[v]
     before, after = np.int64(left[base + goes]), np.int64(right[base + goes])
     is_numerical = pair_at[v + 1] - pair_at[v] == part_at[v + 1] - base

@@ -20,6 +20,7 @@ def variable_price(
     at: int,
     n_atoms: int,
     atom_rows: Any,
+    atom_values: Any,
     tally: Any,
 ) -> float:
     """The variable term and the part terms of the variable whose atoms begin at `at`."""
@@ -27,10 +28,10 @@ def variable_price(
     for i in range(n_parts):
         tally[i, 0] = tally[i, 1] = 0
     if n_parts == 1:
-        tally[0, 0], tally[0, 1] = p.n_rows, n_atoms
+        tally[0, 0], tally[0, 1] = p.n_rows, facts.n_values
     for a in range(at, at + n_atoms if n_parts > 1 else at):
         tally[part[a], 0] += atom_rows[a]
-        tally[part[a], 1] += 1
+        tally[part[a], 1] += atom_values[a]
     for i in range(n_parts):
         price += part_price(p, facts, n_target_parts, tally[i, 0], tally[i, 1])
     return price
@@ -42,7 +43,8 @@ def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts:
     part, n_parts, prices, cell_of_row = board.part, board.n_parts, board.prices, board.cell_of_row
     now, sums = board.now, board.sums
     categorical, is_target, n_values, log_factorials, constant, log_groupings, groupings_at = facts
-    atom_at, atom_rows, codes, weights = rows.atom_at, rows.atom_rows, rows.codes, rows.weights
+    atom_at, atom_rows, atom_values = rows.atom_at, rows.atom_rows, rows.atom_values
+    codes, weights = rows.codes, rows.weights
     n_inputs, n_informative, n_target_parts = len(n_parts), now[N_INFORMATIVE], 0
     for k in range(len(n_parts)):
         if is_target[k]:
@@ -53,8 +55,9 @@ def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts:
         table = log_groupings[groupings_at[k] : groupings_at[k + 1]]
         known = Variable(categorical[k], is_target[k], n_values[k], log_factorials[k], constant[k], table)
         n_atoms = atom_at[k + 1] - atom_at[k]
+        coupled = 0 if is_target[k] else n_target_parts  # only parts of an input know the number of the target's
         prices[k] = variable_price(
-            p, known, n_target_parts, n_parts[k], part, atom_at[k], n_atoms, atom_rows, tally
+            p, known, coupled, n_parts[k], part, atom_at[k], n_atoms, atom_rows, atom_values, tally
         )
         total += prices[k]
     sums[FIXED] = total

@@ -1,4 +1,8 @@
-"""Grids to start from: no variable, each variable alone, and the product of the variables that pay alone."""
+"""Grids to start from.
+
+with classes      no variable, each variable alone, and the product of the variables that pay alone
+without classes   no variable pays alone: each two variables, and products of the parts that variables have there
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.atoms import Atoms, alone, coarsen
-from gridmodl.grid import Grid, make_grid
+from gridmodl.grid import Facts, Grid, Rows, make_grid
 from gridmodl.search import Search, run_grouping, run_search
 from gridmodl.search.gridtask import GridTask, Worker
 from gridmodl.search.moves import Frozen, Setting
 from gridmodl.search.task import Task
 from gridmodl.values import count_rows
+
+MAX_PAIRS = 45  # of variables: all of ten
+PAIR_EFFORT = 1
 
 
 def null_grid(worker: Worker) -> Grid:
@@ -51,7 +58,7 @@ def _atoms(task: GridTask, k: int) -> tuple[Atoms, NDArray[Any]]:
     flat = rows.atom[k].astype(np.int64) * task.n_counts + rows.codes
     counts = count_rows(flat, rows.weights if len(rows.weights) else None, n_atoms * task.n_counts)
     counts = counts.reshape(n_atoms, -1).astype(np.int32 if task.n_rows < 2**31 else np.int64)
-    atoms = alone(counts, np.ones(n_atoms, dtype=np.int32))
+    atoms = alone(counts, rows.atom_values[rows.atom_at[k] : rows.atom_at[k + 1]].copy())
     starts = np.arange(n_atoms)
     if task.criterion.joins_pure_runs and task.limits.min_rows <= 1 and not task.facts.categorical[k]:
         pure = np.where(np.count_nonzero(counts, axis=1) == 1, counts.argmax(axis=1), -1)
@@ -64,6 +71,77 @@ def product_grid(singles: list[Grid], most: int | None = None) -> Grid:
     """The product of the grids of one variable, or of so many of the cheapest; without its cost."""
     informative = sorted((grid for grid in singles if grid.variables), key=lambda grid: grid.cost)
     return make_grid([(grid.variables[0], grid.parts[0]) for grid in informative[:most]])
+
+
+def has_classes(task: GridTask) -> bool:
+    return int(task.p.n_classes) > 0
+
+
+def pairs_of(n_variables: int) -> list[tuple[int, int]]:
+    """Which variables to look at two by two: all, or where they are many each with a few others."""
+    ring = [(k, (k + d) % n_variables) for d in range(1, n_variables // 2 + 1) for k in range(n_variables)]
+    distinct = dict.fromkeys((min(pair), max(pair)) for pair in ring)
+    return list(distinct)[: max(MAX_PAIRS, n_variables)]
+
+
+def pair_grid(task: GridTask, i: int, j: int, seed: int) -> Grid:
+    """The best grid found of two variables i < j, all others of one part; its cost is that of the two alone."""
+    from gridmodl.search.pairs import run_pair
+
+    if task.limits.max_parts == 1:
+        return make_grid([])
+    pair = pair_task(task, i, j)
+    found = run_pair(pair, Search("vns", effort=PAIR_EFFORT), seed % 2**63)
+    if pair.clock.stopped == "interrupted":  # heard in this thread, and meant for the whole search
+        task.clock.stopped = "interrupted"
+    saving = found.null.cost - found.grid.cost
+    return Grid(tuple((i, j)[k] for k in found.grid.variables), found.grid.parts, -saving)
+
+
+def pair_task(task: GridTask, i: int, j: int) -> GridTask:
+    """The same rows with two of the variables; `p` is still that of all."""
+    rows, facts, at = task.rows, task.facts, task.rows.atom_at
+    both = [i, j]
+    two = Rows(
+        atom=rows.atom[both],
+        order=rows.order[both],
+        atom_at=np.cumsum([0, *(rows.n_atoms(k) for k in both)], dtype=np.int64),
+        first=np.concatenate([rows.first[at[k] + k : at[k + 1] + k + 1] for k in both]),
+        atom_rows=np.concatenate([rows.atom_rows[at[k] : at[k + 1]] for k in both]),
+        codes=rows.codes,
+        weights=rows.weights,
+        atom_values=np.concatenate([rows.atom_values[at[k] : at[k + 1]] for k in both]),
+    )
+    tables = [facts.variable(k).log_groupings for k in both]
+    known = Facts(
+        categorical=facts.categorical[both],
+        is_target=facts.is_target[both],
+        n_values=facts.n_values[both],
+        log_value_factorials=facts.log_value_factorials[both],
+        constant=facts.constant[both],
+        log_groupings=np.concatenate(tables),
+        groupings_at=np.cumsum([0, *map(len, tables)], dtype=np.int64),
+    )
+    return GridTask(two, known, task.p, task.criterion, task.limits, task.clock.child())
+
+
+def products_of_pairs(pairs: list[Grid], most: int) -> list[Grid]:
+    """Products of the parts that the variables have in their pairs: of the best variables, and of more and more.
+
+    A variable is as good as the best pair that it is in. It brings the parts that it has there, or the most that it has
+    in any pair. Without their costs.
+    """
+    best: dict[int, Grid] = {}
+    finest: dict[int, Grid] = {}
+    for grid in sorted((grid for grid in pairs if grid.variables), key=lambda grid: grid.cost):
+        for k, n_parts in zip(grid.variables, grid.shape, strict=True):
+            best.setdefault(k, grid)
+            if k not in finest or n_parts > finest[k].shape[finest[k].variables.index(k)]:
+                finest[k] = grid
+    order = list(best)[:most]
+    chosen = [(best, order[:n]) for n in range(2, len(order) + 1)] + [(finest, order)]
+    products = [make_grid([(k, kind[k].parts[kind[k].variables.index(k)]) for k in some]) for kind, some in chosen]
+    return list({grid.signature(): grid for grid in products if grid.variables}.values())
 
 
 def most_in_product(task: GridTask, most_cells: int) -> int:

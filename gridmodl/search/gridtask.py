@@ -126,12 +126,16 @@ class MergeRoom(NamedTuple):
     gone: Any  # and at which step
     now: Any
     sums: Any
+    costs: Any  # after each step
 
 
 class Worker:
-    """A board and all the room that kernels need; one for each thread, used for one grid after another."""
+    """A board and all the room that kernels need; one for each thread, used for one grid after another.
 
-    def __init__(self, task: GridTask) -> None:
+    Room for merges is that of grids which say something of the data, or with `whole` that of one part for each atom.
+    """
+
+    def __init__(self, task: GridTask, whole: bool = False) -> None:
         self.task = task
         rows, n, n_classes = task.rows, task.rows.n_lines, task.n_counts
         n_atoms = int(np.diff(rows.atom_at).max())
@@ -185,7 +189,7 @@ class Worker:
         self.tally = np.zeros((n_atoms, 2), dtype=i64)
         self.counts = np.zeros(n_classes, dtype=i64)
         self.by_cell = np.zeros((2, n + 2), dtype=i32)
-        self.merge = self._merge_room(n_cells)
+        self.merge = self._merge_room(n_cells, whole)
 
     def _group_room(self, n_cells: int, small: Any) -> GroupRoom:
         task = self.task
@@ -215,10 +219,14 @@ class Worker:
             direction=np.zeros((n_cells, n_classes)),
         )
 
-    def _merge_room(self, n_cells: int) -> MergeRoom:
-        n = self.task.rows.n_lines
+    def _merge_room(self, n_cells: int, whole: bool) -> MergeRoom:
+        n, n_atoms = self.task.rows.n_lines, np.diff(self.task.rows.atom_at)
         most = min(self.task.n_variables, 4 * n.bit_length() + 8)
-        n_parts = int(min(4 * n + 4096, self.task.rows.atom_at[-1]))
+        n_parts = int(min(4 * n + 4096, n_atoms.sum()))
+        n_pairs = 8 * n + 2**14
+        if whole:
+            most, n_parts = self.task.n_variables, int(n_atoms.sum())
+            n_pairs = int(np.where(self.task.facts.categorical, n_atoms * n_atoms, n_atoms).sum())
         return MergeRoom(
             variables=np.zeros(most, dtype=np.int64),
             part_at=np.zeros(most + 1, dtype=np.int64),
@@ -228,7 +236,7 @@ class Worker:
             cell_part=np.zeros((most, n_cells), dtype=np.int32),
             listed=np.zeros(n_cells, dtype=np.int32),
             moved=np.zeros(n_cells, dtype=np.int64),
-            deltas=np.zeros(8 * n + 2**14),
+            deltas=np.zeros(n_pairs),
             left=np.zeros(n_parts, dtype=np.int32),
             right=np.zeros(n_parts, dtype=np.int32),
             n_cells=np.zeros(n_parts, dtype=np.int64),
@@ -239,6 +247,7 @@ class Worker:
             gone=np.zeros(n_parts, dtype=np.int64),
             now=np.zeros(5, dtype=np.int64),
             sums=np.zeros(2),
+            costs=np.zeros(n_parts),
         )
 
     def load(self, grid: Grid) -> float:

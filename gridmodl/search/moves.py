@@ -1,7 +1,8 @@
 """What a move costs: the only file that prices intervals, cuts and merges.
 
 An interval costs its part term plus the sum over its cells. The grid and variable terms depend on the number
-of parts alone; every move that changes it by as much shares their change.
+of parts alone; every move that changes it by as much shares their change. Where the searched variable is a target, so
+do the part terms of the frozen input: their sum is known for each number of target parts before the search begins.
 """
 
 from __future__ import annotations
@@ -13,19 +14,24 @@ import numpy as np
 from gridmodl.template import inlined
 from gridmodl.terms import Cell, Part, Shape, Variable, cell, finish, grid, part, variable
 
+UNCOUPLED = np.empty(0)
+
 
 class Frozen(NamedTuple):
     """What stays as it is while one variable is searched: the other variables, and parts of its own that are set apart.
 
-    A variable alone has neither.
+    A variable alone has neither. A kernel that makes one has to give all fields: there defaults do not count.
     """
 
-    n_variables: int = 1  # all of them, the searched one included
+    n_variables: int = 1  # all of them, the searched one included; of a searched target, the inputs
     n_informative: int = 0
     n_cells: float = 1.0  # cells of the frozen grid, empty ones included
-    n_target_parts: int = 0
+    n_target_parts: int = 0  # of a target that is frozen; 0 where the searched variable is the target, or none is
     price: float = 0.0  # their variable and part terms, and all that the parts set apart cost
     n_apart: int = 0  # parts of the searched variable that no move touches
+    # Where the searched variable is the target: the part terms of the inputs at each number of its parts. They are not
+    # in `price`. More parts than the table knows cost infinitely much.
+    by_target: Any = UNCOUPLED
 
 
 class Setting(NamedTuple):
@@ -75,8 +81,11 @@ def total_cost(setting: Setting, parts_price: float, n_parts: int) -> float:
     """The cost of a grid whose searched variable has `n_parts` parts to search that cost `parts_price` in all."""
     p, facts, frozen = setting
     n_parts += frozen.n_apart
-    shape = Shape(frozen.n_variables, frozen.n_informative + (1 if n_parts > 1 else 0), frozen.n_cells * float(n_parts))
+    n_informative = frozen.n_informative + (1 if n_parts > 1 and not facts.is_target else 0)
+    shape = Shape(frozen.n_variables, n_informative, frozen.n_cells * float(n_parts))
     shared = grid(p, shape) + variable(p, facts, n_parts) + frozen.price
+    if len(frozen.by_target) > 0:
+        shared += frozen.by_target[n_parts] if n_parts < len(frozen.by_target) else np.inf
     return finish(p, parts_price + shared, shape)
 
 

@@ -1,6 +1,7 @@
 """Variable neighbourhood search for grids: local optima from random neighbours of the best grid so far.
 
-    start        the null grid, each variable alone, the product of those that pay alone
+    start        the null grid, each variable alone, the product of those that pay alone; without classes each two
+                 variables (`pairs`), and products of the parts that the variables have there
     round        a random neighbour of the best (`neighbours`), pre-optimization, exhaustive merge, post-optimization
     stage        as many rounds as neighbourhood sizes: 1, 2, 4, ... 2^effort, from the smallest to the largest
 
@@ -22,9 +23,20 @@ import numpy as np
 
 from gridmodl.grid import Grid
 from gridmodl.search import Search
+from gridmodl.search.cells import N_ALL_CELLS
 from gridmodl.search.gridimprove import improve_board
 from gridmodl.search.gridmerge import merge_board
-from gridmodl.search.gridstarts import most_in_product, null_grid, product_grid, single_grid, with_clock
+from gridmodl.search.gridstarts import (
+    has_classes,
+    most_in_product,
+    null_grid,
+    pair_grid,
+    pairs_of,
+    product_grid,
+    products_of_pairs,
+    single_grid,
+    with_clock,
+)
 from gridmodl.search.gridtask import MAX_ROW_COUNTS, GridTask, Worker
 from gridmodl.search.neighbours import draw_neighbour, neighbourhood
 from gridmodl.search.preoptimize import pre_optimize_board
@@ -86,7 +98,7 @@ class Tally:
 
 
 def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int | None = None) -> GridFound:
-    """The best grid that a search finds: never more expensive than the null grid or any variable alone."""
+    """The best grid found: never more expensive than the null grid, nor, with classes, than any variable alone."""
     kind = search.kind if search.kind != "auto" else "vns"
     if kind not in GRID_KINDS:
         raise ValueError(f"search={kind!r} cannot find a grid of several variables; known: {', '.join(GRID_KINDS)}")
@@ -96,7 +108,7 @@ def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int 
         tally = Tally(task, null, search.keep_optima, search.on_improvement, null)
         singles = [null] * task.n_variables
         try:
-            _add_starts(crew, tally, singles)
+            _add_starts(crew, tally, singles, seed)
             if kind != "merge" and task.limits.max_parts > 1 and not task.clock.stopped:
                 plan = _algorithm_3 if kind == "algorithm3" else _stages
                 plan(crew, tally, seed, search.effort)
@@ -153,8 +165,11 @@ class Crew:
                 yield shares[i % self.n_jobs][i // self.n_jobs]
 
 
-def _add_starts(crew: Crew, tally: Tally, singles: list[Grid]) -> None:
-    """Each variable alone, then the local optima that the best of them and their product lead to."""
+def _add_starts(crew: Crew, tally: Tally, singles: list[Grid], seed: int) -> None:
+    """Each variable alone, or without classes each two, then the local optima that these and their products lead to."""
+    if not has_classes(tally.task):
+        _add_pairs(crew, tally, seed)
+        return
     task = tally.task
     prices = crew.workers[0].board.prices.copy()
     task.clock.step = "single variables"
@@ -169,6 +184,25 @@ def _add_starts(crew: Crew, tally: Tally, singles: list[Grid]) -> None:
     starts = [product_grid(singles, most_in_product(task, crew.workers[0].most_cells)), tally.best]
     task.clock.step = "start"
     for grid in list(crew.each(lambda worker, i: _settled_from(worker, starts[i]), 2)):
+        tally.add(grid)
+
+
+def _add_pairs(crew: Crew, tally: Tally, seed: int) -> None:
+    """Each two variables, then the local optima that the products of their parts lead to."""
+    task = tally.task
+    task.clock.step = "pairs of variables"
+    two = pairs_of(task.n_variables)
+    pairs = []
+    for n_done, pair in enumerate(
+        crew.each(lambda worker, i: pair_grid(worker.task, *two[i], seed + i), len(two)), start=1
+    ):
+        pairs.append(pair)
+        task.clock.tell(n_done / len(two))
+    starts = products_of_pairs(pairs, most_in_product(task, crew.workers[0].most_cells))
+    task.clock.step = "start"
+    for grid in starts[:1]:  # if the time is up, the best pair is what there is
+        tally.add(grid._replace(cost=crew.workers[0].load(grid)), is_optimum=False)
+    for grid in crew.each(lambda worker, i: _settled_from(worker, starts[i]), len(starts)):
         tally.add(grid)
 
 
@@ -190,7 +224,8 @@ def settle(worker: Worker, visits: Any) -> None:
 def local_optimum(worker: Worker, best: Grid, share: float, near_quantiles: bool, seed: int) -> Grid:
     """One round: a random neighbour of `best`, cleaned, merged and improved."""
     worker.load(best)
-    n_new, n_parts = neighbourhood(worker.task, share, worker.most_cells)
+    n_cells = float(worker.board.sums[N_ALL_CELLS])
+    n_new, n_parts = neighbourhood(worker.task, share, worker.most_cells, n_cells)
     visits = draw_neighbour(worker, n_new, n_parts, near_quantiles, seed)
     worker.price()
     pre_optimize_board(worker)

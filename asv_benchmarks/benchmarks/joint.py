@@ -1,0 +1,218 @@
+"""Grids without a target, grouped classes and numerical targets: time, cost, growth with rows and values, memory.
+
+All data is made here. Larger data and more seeds: ``docs/reproduce/blocks.py``, ``nova.py`` and ``joint_growth.py``.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+from scipy import sparse
+
+import gridmodl
+
+from . import datasets, power
+
+SEED = 1  # not that of the data, with which a random start could be a refinement of the blocks
+BLOCKS = {10_000: (100, 5), 100_000: (1_000, 10)}  # values and blocks by rows
+
+# In a process of its own: the peak of a process never goes down. On Linux ru_maxrss begins at the peak of the parent.
+PEAK_OVER_DATA = """
+import pathlib, resource, sys
+import numpy as np
+import gridmodl
+
+def peak_bytes():
+    status = pathlib.Path("/proc/self/status")
+    if status.exists():
+        return 1024 * int(status.read_text().split("VmHWM:")[1].split()[0])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+def optimize(n_rows, n_values):
+    rows = rng.integers(0, n_values, (2, n_rows))
+    data = {"a": rows[0], "b": (rows[0] // 7 + rows[1] // 2) % n_values}
+    gridmodl.optimize(data, kinds=dict.fromkeys(data, "categorical"), search=gridmodl.Search(effort=0))
+    return sum(column.nbytes for column in data.values())
+
+rng = np.random.default_rng(0)
+optimize(200, 20)
+before = peak_bytes()
+n_bytes = optimize(1_000_000, 5_000)
+print((peak_bytes() - before) / n_bytes)
+"""
+
+
+def optimize(columns, effort=None, seed=SEED):
+    """A joint grid of columns, integers taken as categories, with so much effort; None is the default."""
+    search = gridmodl.Search() if effort is None else gridmodl.Search(effort=effort)
+    kinds = {name: "categorical" for name, column in columns.items() if column.dtype.kind == "i"}
+    return gridmodl.optimize(columns, kinds=kinds, search=search, random_state=seed)
+
+
+def make_codes(n_rows):
+    n_values, n_blocks = BLOCKS[n_rows]
+    return dict(zip("ab", datasets.make_blocks(n_rows, n_values, n_blocks)[:2], strict=True))
+
+
+def once(benchmark, at_most_seconds=10.0):
+    """One call a sample, few samples: for calls that take long."""
+    benchmark.number, benchmark.repeat, benchmark.warmup_time = 1, (1, 3, at_most_seconds), 0
+
+
+class Blocks:
+    """Two categorical columns with planted blocks, default effort. Target at 100,000 rows of texts: below 1 s."""
+
+    params = list(BLOCKS)
+    param_names = ["rows"]
+
+    def setup(self, n_rows):
+        self.codes = make_codes(n_rows)
+        self.texts = {name: datasets.as_texts(column, name) for name, column in self.codes.items()}
+        optimize(make_codes(10_000), 0)  # compiles
+
+    def time_from_codes(self, n_rows):
+        optimize(self.codes)
+
+    def time_from_texts(self, n_rows):
+        optimize(self.texts)
+
+    def time_effort_zero(self, n_rows):
+        """The starts and one round: mostly passes of transfers."""
+        optimize(self.codes, 0)
+
+    def track_cost(self, n_rows):
+        return optimize(self.codes).cost
+
+    # Known: 85073.784706 at 10,000 rows, 1304200.987922 at 100,000.
+    track_cost.unit = "nats"
+
+
+once(Blocks.time_from_codes)
+once(Blocks.time_from_texts)
+once(Blocks.time_effort_zero)
+
+
+class Matrix:
+    """A sparse matrix of 200,000 entries over 5,000 x 5,000 values, 40 x 40 blocks, at effort 0."""
+
+    def setup(self):
+        rows, columns = datasets.make_wide_blocks(200_000, 5_000, 40)
+        self.matrix = sparse.coo_array(([1] * len(rows), (rows, columns)), shape=(5_000, 5_000)).tocsr()
+        gridmodl.optimize(self.matrix[:100, :100])  # compiles
+
+    def optimize(self):
+        return gridmodl.optimize(self.matrix, search=gridmodl.Search(effort=0), random_state=SEED)
+
+    def time_effort_zero(self):
+        self.optimize()
+
+    def track_cost(self):
+        return self.optimize().cost
+
+    track_cost.unit = "nats"
+
+
+once(Matrix.time_effort_zero)
+
+
+class Mixed:
+    """Three numerical and two categorical columns, 2,000 rows, at effort 1."""
+
+    def setup(self):
+        self.columns = datasets.make_mixed_joint(2_000)
+        optimize(datasets.make_mixed_joint(200), 0)  # compiles
+
+    def time_five_variables(self):
+        optimize(self.columns, 1)
+
+    def track_cost(self):
+        return optimize(self.columns, 1).cost
+
+    track_cost.unit = "nats"
+
+
+once(Mixed.time_five_variables)
+
+
+class GroupedClasses:
+    """20,000 rows of 1,000 classes, grouped along intervals of a numerical column."""
+
+    def setup(self):
+        self.data = datasets.make_many_classes(20_000, 1_000)
+        gridmodl.optimize(*datasets.make_many_classes(200, 20), target_kind="grouped")  # compiles
+
+    def optimize(self):
+        return gridmodl.optimize(*self.data, target_kind="grouped", random_state=SEED)
+
+    def time_thousand_classes(self):
+        self.optimize()
+
+    def track_cost(self):
+        return self.optimize().cost
+
+    track_cost.unit = "nats"
+
+
+once(GroupedClasses.time_thousand_classes)
+
+
+class NumericalTarget:
+    """100,000 rows: intervals of a column and of a target that follows it."""
+
+    def setup(self):
+        self.data = datasets.make_curve(100_000)
+        gridmodl.optimize(*datasets.make_curve(200), target_kind="numerical")  # compiles
+
+    def optimize(self):
+        return gridmodl.optimize(*self.data, target_kind="numerical", random_state=SEED)
+
+    def time_hundred_thousand_rows(self):
+        self.optimize()
+
+    def track_cost(self):
+        return self.optimize().cost
+
+    track_cost.unit = "nats"
+
+
+once(NumericalTarget.time_hundred_thousand_rows)
+
+
+class Growth:
+    """20 x 20 blocks, integer codes, effort 0, by processor time."""
+
+    def track_power_of_rows(self):
+        return growth([(20_000, 500), (500_000, 500)], 500_000 / 20_000)
+
+    # 500 x 500 values, from 20,000 to 500,000 rows.
+    track_power_of_rows.unit = "power of the rows"
+
+    def track_power_of_values(self):
+        return growth([(200_000, 200), (200_000, 5_000)], 5_000 / 200)
+
+    # 200,000 rows, from 200 x 200 to 5,000 x 5,000 values.
+    track_power_of_values.unit = "power of the values"
+
+
+def growth(sizes, factor):
+    tables = [dict(zip("ab", datasets.make_wide_blocks(*size, 20), strict=True)) for size in sizes]
+    optimize(tables[0], 0)  # compiles
+    few = min(processor_seconds(tables[0]) for _ in range(3))
+    return power(few, processor_seconds(tables[1]), factor)
+
+
+def processor_seconds(columns):
+    begun = time.process_time()
+    optimize(columns, 0)
+    return time.process_time() - begun
+
+
+def track_peak_over_data():
+    command = [sys.executable, "-c", PEAK_OVER_DATA]
+    return round(float(subprocess.run(command, check=True, capture_output=True, text=True).stdout), 2)
+
+
+# At 1,000,000 rows over 5,000 x 5,000 values, two columns of integers, the data itself included.
+track_peak_over_data.unit = "ratio"
