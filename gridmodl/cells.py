@@ -60,6 +60,14 @@ def make_cells(names: Sequence[Name], parts: Sequence[NDArray[np.int64]], target
     return Cells(tuple(names), combined.astype(np.int64), target.counts(cell, n_cells))
 
 
+def cells_of_parts(name: Name, counts: NDArray[np.int64]) -> Cells:
+    """The cells of one variable alone, given the rows of its parts by class."""
+    filled = np.flatnonzero(counts.any(axis=1))
+    if len(filled) == 1:
+        return Cells((), np.zeros((1, 0), dtype=np.int64), counts[filled])
+    return Cells((name,), filled[:, None].astype(np.int64), counts[filled])
+
+
 def _numbered(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rank of each key among the distinct ones: by a table where they are small, which is faster than a sort."""
     most = int(keys.max())

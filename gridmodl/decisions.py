@@ -43,7 +43,7 @@ def model_of_partitions(
 
 def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
     """`Model.edit`."""
-    partitions = {**model.partitions} | ({} if model.target is None else {model.target.name: model.target})
+    partitions = model.all_partitions
     if name not in partitions:
         raise ValueError(f"the model has no column {name!r}; it has {', '.join(map(repr, partitions))}")
     partition = partitions[name]

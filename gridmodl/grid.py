@@ -48,6 +48,20 @@ class Rows(NamedTuple):
     def rows_of_atoms(self, k: int) -> NDArray[np.int64]:
         return np.asarray(self.atom_rows[self.atom_at[k] : self.atom_at[k + 1]])
 
+    def only(self, variables: Sequence[int]) -> Rows:
+        """The same rows with these of the variables."""
+        at, chosen = self.atom_at, list(variables)
+        return Rows(
+            atom=self.atom[chosen],
+            order=self.order[chosen],
+            atom_at=np.cumsum([0, *(self.n_atoms(k) for k in chosen)], dtype=np.int64),
+            first=np.concatenate([self.first[at[k] + k : at[k + 1] + k + 1] for k in chosen]),
+            atom_rows=np.concatenate([self.atom_rows[at[k] : at[k + 1]] for k in chosen]),
+            codes=self.codes,
+            weights=self.weights,
+            atom_values=np.concatenate([self.atom_values[at[k] : at[k + 1]] for k in chosen]),
+        )
+
 
 class Facts(NamedTuple):
     """What a criterion may know of each variable, whatever its partition: the fields of `Variable`, as arrays."""
@@ -68,6 +82,20 @@ class Facts(NamedTuple):
             float(self.log_value_factorials[k]),
             float(self.constant[k]),
             self.log_groupings[self.groupings_at[k] : self.groupings_at[k + 1]],
+        )
+
+    def only(self, variables: Sequence[int]) -> Facts:
+        """Those of these variables."""
+        chosen = list(variables)
+        tables = [self.variable(k).log_groupings for k in chosen]
+        return Facts(
+            categorical=self.categorical[chosen],
+            is_target=self.is_target[chosen],
+            n_values=self.n_values[chosen],
+            log_value_factorials=self.log_value_factorials[chosen],
+            constant=self.constant[chosen],
+            log_groupings=np.concatenate(tables),
+            groupings_at=np.cumsum([0, *map(len, tables)], dtype=np.int64),
         )
 
 

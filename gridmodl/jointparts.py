@@ -65,14 +65,8 @@ def _in_groups(
 
 
 def _mean_target(groups: NDArray[Any], table: Table, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    y, weights = target_values(table), table.target.weights
+    y, weights = table.quantities, table.target.weights
     return np.bincount(groups, y / len(y) if weights is None else y * (weights / weights.sum())) / rows
-
-
-def target_values(table: Table) -> NDArray[np.float64]:
-    """A numerical target as floats."""
-    assert table.searched is not None and not isinstance(table.searched, Categories)  # noqa: S101, PT018  for mypy
-    return table.searched.values.astype(np.float64)
 
 
 def typical_groups(partition: Partition, column: Column, task: GridTask, grid: Grid, k: int) -> Partition:
@@ -88,13 +82,4 @@ def spread_of(table: Table, parts: NDArray[np.int64], n_parts: int) -> Spread | 
     """How a numerical target lies in the parts of the input, given the part of each row."""
     if table.problem.kind != "numerical":
         return None
-    return make_spread(target_values(table), parts, table.target.weights, n_parts)
-
-
-def class_rows(table: Table) -> NDArray[np.int64] | None:
-    """Rows of each class, where classes are grouped."""
-    if not isinstance(table.searched, Categories):
-        return None
-    return table.target._replace(codes=table.searched.codes, n_classes=len(table.classes)).counts(
-        np.zeros(len(table.searched.codes), dtype=np.int8), 1
-    )[0]
+    return make_spread(table.quantities, parts, table.target.weights, n_parts)

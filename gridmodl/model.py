@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gridmodl.cells import Cells
+from gridmodl.cells import Cells, cells_of_parts
 from gridmodl.frames import ARRAYS, Frame, Name, make_frame, read_frame
+from gridmodl.modelcounts import class_shares, mutual_information_of
 from gridmodl.partition import Partition
-from gridmodl.shares import class_shares, mutual_information_of
 from gridmodl.spread import Prediction, Spread
 from gridmodl.terms import Criterion
 
@@ -94,7 +94,16 @@ class Model:
     @property
     def cells(self) -> Cells:
         """The non-empty cells: the parts they combine, those of a target among them, and their rows by class."""
-        return self._cells if self._cells is not None else _cells_of_one(self.partitions)
+        if self._cells is not None:
+            return self._cells
+        ((name, partition),) = self.partitions.items()
+        return cells_of_parts(name, partition.counts)
+
+    @property
+    def all_partitions(self) -> dict[Name, Partition]:
+        """By name, the partitions of the columns and of a target that is partitioned too, as `from_partitions` takes
+        them."""
+        return {**self.partitions} if self.target is None else {**self.partitions, self.target.name: self.target}
 
     @property
     def informative(self) -> list[Name]:
@@ -218,33 +227,36 @@ class Model:
             return np.zeros(frame.n_rows, dtype=np.int64)
         return self.cells.cell_of([self.partition(name).part_of_column(columns[name], unknown) for name in names])
 
-    def part_of(self, name: Name, values: ArrayLike, unknown: str | int = "default") -> NDArray[np.int64]:
-        """The part of each value of one variable, the target among them where it is partitioned.
+    def part_of(self, name: Name, values: Any, unknown: str | int = "default") -> NDArray[np.int64] | int:
+        """The part of each value of one variable, or of a single one; of the target too where it is partitioned.
 
         Parameters
         ----------
         name : str
             The column, or the name of ``target``.
-        values : array-like of shape (n,)
+        values : array-like of shape (n,), or a single value
         unknown : {"default", -1, "error"}
             What becomes of a value that was never seen, as in `Partition.part_of`.
         """
-        return self.partition(name).part_of(values, unknown)
+        partition = self.partition(name)
+        if isinstance(values, (str, bytes)) or np.ndim(values) == 0:
+            return int(partition.part_of([values], unknown)[0])
+        return partition.part_of(values, unknown)
 
     def partition(self, name: Name) -> Partition:
         """The partition of a column, or of the target under its name."""
-        if self.target is not None and name == self.target.name:
-            return self.target
-        if name not in self.partitions:
-            known = list(self.partitions) + ([] if self.target is None else [self.target.name])
+        known = self.all_partitions
+        if name not in known:
             raise ValueError(f"name must be one of the columns {', '.join(map(repr, known))}, got {name!r}")
-        return self.partitions[name]
+        return known[name]
 
     def typical_values(self, name: Name, n: int = 5) -> list[tuple[Any, ...]]:
         """For each group of a categorical variable, its `n` most typical values: those that moving would cost most.
 
         Of models without classes, and of those whose target is partitioned too.
         """
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+            raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
         partition = self.partition(name)
         if partition.kind != "categorical":
             raise ValueError(f"column {name!r} is numerical: it has intervals, and no values of which some are typical")
@@ -296,8 +308,9 @@ class Model:
         Of models without classes, and of those whose target is partitioned too.
         """
         from gridmodl.hierarchy import hierarchy_of
+        from gridmodl.modeltask import ModelTask
 
-        return hierarchy_of(self)
+        return hierarchy_of(ModelTask(self))
 
     def coarsen(
         self,
@@ -307,7 +320,8 @@ class Model:
     ) -> Model:
         """A coarser grid on the way from this one to a single cell, at its exact price; see `hierarchy`.
 
-        The finest that keeps the limits; with ``information`` the coarsest that keeps so much. Of models without
+        The finest that keeps the limits (which can cost more than one cell, if they leave next to nothing); with
+        ``information`` the coarsest that keeps so much. Of models without
         classes, and of those whose target is partitioned too.
 
         Parameters
@@ -317,9 +331,10 @@ class Model:
         max_parts : int or dict of str to int, optional
             At most so many parts of each variable, or of those named.
         information : float, optional
-            At least this share of what the grid saves against the null grid.
+            At least this share, from 0 to 1, of what the grid saves against the null grid; given with limits, the grid
+            must keep these too.
         """
-        from gridmodl.hierarchy import coarsened
+        from gridmodl.coarsening import coarsened
 
         return coarsened(self, max_cells, max_parts, information)
 
@@ -404,12 +419,3 @@ class Model:
         shown += [] if self.target is None else [self.target.name]
         parts = ", ".join(f"{name}: {self.partition(name).n_parts} parts" for name in shown) or "no column informative"
         return f"Model({self.criterion!r}, {parts}, cost={self.cost:.6f}, level={self.level:.4f})"
-
-
-def _cells_of_one(partitions: Mapping[Name, Partition]) -> Cells:
-    (partition,) = partitions.values()
-    filled = np.flatnonzero(partition.counts.any(axis=1))
-    counts = partition.counts[filled]
-    if len(filled) == 1:
-        return Cells((), np.zeros((1, 0), dtype=np.int64), counts)
-    return Cells((partition.name,), filled[:, None].astype(np.int64), counts)

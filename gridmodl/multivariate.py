@@ -22,9 +22,10 @@ from gridmodl.plugins import criterion_for
 from gridmodl.pricing import check_cost
 from gridmodl.quantities import Numbers
 from gridmodl.search import Search
+from gridmodl.search.gridfound import GridFound
 from gridmodl.search.gridtask import GridTask, make_task, price_grid
 from gridmodl.search.pairs import run_pair
-from gridmodl.search.vns import GridFound, run_grid
+from gridmodl.search.vns import run_grid
 from gridmodl.spread import Spread
 from gridmodl.table import Table
 from gridmodl.terms import Criterion
@@ -77,8 +78,11 @@ def grid_problem(table: Table) -> str:
 
 
 def run_engine(task: GridTask, search: Search, n_jobs: int, random_state: int | None) -> GridFound:
-    """The search that suits: two variables without classes have dense cells, all others sparse ones."""
-    if task.n_variables == 2 and int(task.p.n_classes) == 0:
+    """The search that suits: two variables without classes have dense cells, all others sparse ones.
+
+    Algorithm 3 is one of sparse cells.
+    """
+    if task.n_variables == 2 and not task.has_classes and search.kind != "algorithm3":
         return run_pair(task, search, random_state)
     return run_grid(task, search, n_jobs, random_state)
 
@@ -178,10 +182,8 @@ def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -
     cost = check_cost(criterion, price_grid(task, grid))
     filled = {}
     for k, column in enumerate(columns):
-        partition, counts = (
-            given[column.name],
-            table.target.counts(parts_of_rows[column.name], given[column.name].n_parts),
-        )
+        partition = given[column.name]
+        counts = table.target.counts(parts_of_rows[column.name], partition.n_parts)
         if table.problem.kind != "classes":
             partition = typical_groups(with_values(partition, task, k, labels[k]), column, task, grid, k)
         filled[column.name] = with_rows(partition, column, counts)
@@ -205,7 +207,7 @@ def _reason(found: GridFound, task: GridTask, k: int) -> str:
     single = found.singles[k] if found.singles else found.null
     if not single.variables and task.clock.stopped:
         return f"the search was stopped ({task.clock.stopped}) before a partition of it paid"
-    if int(task.p.n_classes) == 0:  # no variable tells anything alone
+    if not task.has_classes:  # no variable tells anything alone
         return "no partition of it beside the others that pays was found"
     if not single.variables:
         return "no partition of it alone pays, and none beside the others was found"

@@ -1,4 +1,7 @@
-"""How a numerical target lies in each part of a column: its mean and percentiles, exact from the rows."""
+"""How a numerical target lies in each part of a column: its mean and percentiles, exact from the rows.
+
+Of merged parts, whose rows are not there any more, percentiles are approximate.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PERCENTILES = np.arange(101)
+N_POINTS = 1000  # that stand for the target in one part where parts are merged
 
 
 class Prediction(NamedTuple):
@@ -79,3 +83,37 @@ def _between(
 ) -> NDArray[np.float64]:
     """In a straight line from `low` to `high`, whose difference may be beyond the largest float; never outside."""
     return np.clip((1.0 - share) * low + share * high, low, high)
+
+
+def merged_spread(spread: Spread, rows: NDArray[np.int64], parts: NDArray[np.int64]) -> Spread:
+    """The spread over merged parts, given the rows of each part and the one that it goes to.
+
+    Means are exact; percentiles are those of the straight lines between the parts' own, as the rows are not there.
+    """
+    means, percentiles = [], []
+    for i in range(int(parts.max()) + 1):
+        mine = np.flatnonzero((parts == i) & (rows > 0))
+        if len(mine) == 0 or len(mine) == np.count_nonzero(rows):
+            mine = np.array([len(rows)])  # all rows, which stand in for a part without any too
+        weights = rows[mine] / rows[mine].sum() if mine[0] < len(rows) else np.ones(1)
+        mixed = _mixed_percentiles(spread.percentiles[mine], weights)
+        means.append(min(max(float(np.sum(weights * spread.means[mine])), mixed[0]), mixed[-1]))  # but for rounding
+        percentiles.append(mixed)
+    return Spread(np.append(means, spread.means[-1]), np.vstack([*percentiles, spread.percentiles[-1]]))
+
+
+def _mixed_percentiles(percentiles: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Percentiles of parts taken together, each of them `N_POINTS` points on the lines between its own."""
+    if len(percentiles) == 1:
+        return percentiles[0]
+    lowest, highest = percentiles[:, 0].min(), percentiles[:, -1].max()
+    scale = 4.0 if max(-lowest, highest) > 1e307 else 1.0  # else differences could be beyond the largest float
+    places = (np.arange(N_POINTS) + 0.5) * (PERCENTILES[-1] / N_POINTS)
+    points = np.concatenate([np.interp(places, PERCENTILES, own / scale) for own in percentiles])
+    weight = np.repeat(weights / N_POINTS, N_POINTS)
+    order = np.argsort(points, kind="stable")
+    middle = np.cumsum(weight[order]) - weight[order] / 2.0
+    mixed = np.interp(PERCENTILES / PERCENTILES[-1], middle, points[order])
+    mixed = scale * np.clip(np.maximum.accumulate(mixed), lowest / scale, highest / scale)  # but for rounding
+    mixed[0], mixed[-1] = lowest, highest
+    return mixed

@@ -13,6 +13,7 @@ from gridmodl.atoms import Target
 from gridmodl.encode import Column, encode_column, kind_of
 from gridmodl.frames import Frame, Name, read_column, read_frame
 from gridmodl.matrix import entry_weights, is_sparse
+from gridmodl.quantities import Numbers
 from gridmodl.targets import encode_classes, encode_quantities, encode_weights, kind_of_target
 from gridmodl.terms import Problem
 from gridmodl.values import Categories, count_rows
@@ -36,6 +37,19 @@ class Table(NamedTuple):
     def known_names(self) -> list[Name]:
         """Of all that has a partition."""
         return self.names if self.searched is None else [*self.names, self.searched.name]
+
+    @property
+    def quantities(self) -> NDArray[np.float64]:
+        """A numerical target as floats."""
+        assert isinstance(self.searched, Numbers)  # noqa: S101  for mypy
+        return self.searched.values.astype(np.float64)
+
+    @property
+    def class_rows(self) -> NDArray[np.int64] | None:
+        """Rows of each class, where classes are grouped."""
+        if not isinstance(self.searched, Categories):
+            return None
+        return count_rows(self.searched.codes, self.target.weights, len(self.classes))
 
     def is_categorical(self, name: Name, kind: str | None) -> bool:
         return (self._kind(kind) or kind_of(self.inputs.columns[name])) == "categorical"

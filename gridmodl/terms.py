@@ -28,8 +28,8 @@ PROBLEMS = {
     "semi": "one input column, some rows unlabelled",
 }
 
-
 SEARCHED_TARGETS = frozenset({"grouped", "numerical"})  # problems whose target is partitioned like a variable
+ONE_COUNT = SEARCHED_TARGETS | {"joint"}  # problems whose parts and cells have one count of rows, not one by class
 
 
 class Shape(NamedTuple):

@@ -6,7 +6,6 @@ from typing import Any
 
 from gridmodl.clock import Clock
 from gridmodl.frames import Name
-from gridmodl.jointparts import class_rows
 from gridmodl.model import Model
 from gridmodl.multivariate import FoundGrid, GridModel, grid_problem
 from gridmodl.table import Table
@@ -27,7 +26,7 @@ def column_model(table: Table, name: Name, found: Found, clock: Clock) -> Model:
 
 def grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
     """The model of a grid over several columns, or a column and its target, and the optima that were kept beside it."""
-    facts, rows_of_classes = _facts(table, found, clock), class_rows(table)
+    facts, class_rows = _facts(table, found, clock), table.class_rows
 
     def model(grid: GridModel, **more: Any) -> Model:
         return Model(
@@ -38,7 +37,7 @@ def grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
             target=grid.target,
             proven=False,
             _cells=grid.cells,
-            _class_rows=rows_of_classes,
+            _class_rows=class_rows,
             _spread=grid.spread,
             **more,
         )

@@ -297,16 +297,16 @@ def test_the_order_of_rows_does_not_matter_for_pairs(problem, name):
             assert one.part_of(key, range(12)).tolist() == other.part_of(key, range(12)).tolist()
 
 
-def test_check_criterion_catches_a_target_that_plain_terms_price_otherwise():
+def test_check_criterion_catches_cells_that_compiled_terms_price_otherwise():
     class Odd(gridmodl.Criterion):
-        """Its compiled terms see 64-bit integers that wrap around, its plain ones do not."""
+        """Its compiled terms see 64-bit integers, whose upper bits a shift drops; its plain ones keep them."""
 
         name = "odd"
         problems = {"joint"}
 
         @staticmethod
         def cell(p, cell):
-            return 1.0 if cell.rows * 2**62 > 0 else 0.0
+            return float(abs((cell.rows << 63) >> 63))
 
     with pytest.raises(AssertionError, match=r"by the plain terms and .* compiled"):
         check_criterion(Odd)

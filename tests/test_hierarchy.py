@@ -208,8 +208,7 @@ def test_a_null_grid_is_as_coarse_as_can_be():
     hierarchy = model.hierarchy()
     assert (len(hierarchy), hierarchy.information.tolist()) == (0, [0.0])
     assert model.coarsen(max_cells=5).cost == model.cost
-    with pytest.raises(ValueError, match="no less than the null grid"):
-        model.coarsen(information=0.5)
+    assert model.coarsen(information=0.5).cost == model.cost
 
 
 def test_parts_without_rows_go_first():
@@ -254,6 +253,22 @@ def test_a_target_that_is_partitioned_merges_too(name, target_kind):
             assert again.predict(data).mean == pytest.approx(means[part])
             medians = np.array([np.median(target[part == i]) for i in range(part.max() + 1)])
             assert again.predict(data).median == pytest.approx(medians[part], abs=0.1)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("values", [(0.1, 0.1), (123.456, 7.0), (-1.7e308, 1.7e308), (1.7e308, -1.7e308)])
+def test_means_and_percentiles_of_merged_parts_stay_within_their_rows(values):
+    x = np.append(np.arange(6).repeat(np.arange(1, 7)), [99] * 30)
+    target = np.append(np.full(21, values[0]), np.resize(values, 30))
+    bounds = (np.arange(6) + 0.5).tolist()
+    model = Model.from_partitions(x, target, {"x0": bounds}, target_kind="numerical")
+    for max_parts in range(1, 7):
+        coarse = Model.from_json(model.coarsen(max_parts=max_parts).to_json())  # refused where they do not
+        assert np.isfinite(coarse.predict(x)).all()
+    assert coarse.partitions["x0"].n_parts == 6
+    one = model.coarsen(max_parts=1).predict(x[:1], coverage=0.9)
+    low, high = np.quantile(target / 4.0, [0.05, 0.95]) * 4.0
+    assert (one.lower[0], one.upper[0]) == pytest.approx((low, high))  # of all rows they are known
 
 
 def test_models_that_do_not_know_their_values_are_named():

@@ -247,7 +247,7 @@ def test_new_rows(pair):
     assert model.transform(new)[1, 0] == default
     assert model.transform(new, unknown=-1)[1, 0] == -1
     assert model.cell_of(new, unknown=-1)[1] == -1
-    assert model.part_of("town", ["t00"])[0] == model.transform(new)[0, 0]
+    assert model.part_of("town", ["t00"])[0] == model.part_of("town", "t00") == model.transform(new)[0, 0]
     with pytest.raises(ValueError, match="not seen before"):
         model.part_of("town", ["nowhere"], unknown="error")
     with pytest.raises(ValueError, match="name must be one of the columns 'town', 'shop', got 'x'"):
@@ -267,6 +267,9 @@ def test_what_a_joint_grid_cannot_say(pair, several):
         model.rules()
     with pytest.raises(ValueError, match="column 'x' is numerical: it has intervals"):
         several[1].typical_values("x")
+    for n in (0, 1.5):
+        with pytest.raises(ValueError, match=f"n must be a whole number of at least 1, got {n}"):
+            model.typical_values("shop", n)
     with pytest.raises(ValueError, match="typical values are of models without a target"):
         optimize(frame["town"], np.arange(len(frame)) % 2).typical_values("town")
 

@@ -368,8 +368,8 @@ def test_options_hold(grouped, numerical):
         times = 1 + np.arange(len(frame)) % 3
         weighted = optimize(frame["x"], frame[name], target_kind=kind, weights=times, search=QUICK)
         repeated = frame.loc[np.repeat(frame.index, times)]
-        partitions = {"x": weighted.partitions["x"], "target": weighted.target}
-        again = Model.from_partitions(repeated["x"], repeated[name], partitions, target_kind=kind)
+        assert list(weighted.all_partitions) == ["x", "target"]
+        again = Model.from_partitions(repeated["x"], repeated[name], weighted.all_partitions, target_kind=kind)
         assert weighted.cost == pytest.approx(again.cost, rel=1e-12)
         if kind is None:
             assert np.array(weighted.predict(frame["x"])) == pytest.approx(np.array(again.predict(frame["x"])))

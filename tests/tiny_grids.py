@@ -17,6 +17,26 @@ from gridmodl.values import Categories
 NO_LIMITS = Limits(2**62, 1)
 
 
+def encoded(column, kind):
+    """A column of small whole numbers; below 0 a numerical one is missing."""
+    if kind == "categorical":
+        values, codes = np.unique(column, return_inverse=True)
+        return Categories("x", values.tolist(), codes.astype(np.int32))
+    missing = column < 0
+    return Numbers("x", column.astype(float), missing if missing.any() else None, np.dtype(float))
+
+
+def plain_columns(grid, columns, kinds, weights):
+    """The columns for `naive.price`, each row as often as its weight says; and how often that is."""
+    times = np.ones(len(columns[0]), dtype=int) if weights is None else weights
+    plain = []
+    for k, (column, kind) in enumerate(zip(columns, kinds, strict=True)):
+        values, atoms = np.unique(column, return_inverse=True)
+        rows = (np.repeat(of_rows, times).tolist() for of_rows in (column, grid.parts_of(k, len(values))[atoms]))
+        plain.append(naive.Column(*rows, categorical=kind == "categorical"))
+    return plain, times
+
+
 class TinyGrid:
     """Columns of small whole numbers (-1: missing), which kinds they are, and the classes of the rows."""
 
@@ -31,29 +51,11 @@ class TinyGrid:
     def task(self):
         _, codes = np.unique(self.classes, return_inverse=True)
         target = Target(codes.astype(np.int32), self.weights, int(codes.max()) + 1)
-        return make_task(list(map(self._encoded, self.columns, self.kinds)), target, self.criterion, self.limits)
-
-    def _encoded(self, column, kind):
-        if kind == "categorical":
-            values, codes = np.unique(column, return_inverse=True)
-            return Categories("x", values.tolist(), codes.astype(np.int32))
-        missing = column < 0
-        return Numbers("x", column.astype(float), missing if missing.any() else None, np.dtype(float))
+        return make_task(list(map(encoded, self.columns, self.kinds)), target, self.criterion, self.limits)
 
     def price(self, grid):
         """By the plain terms, from the rows up; a row counts as often as its weight says."""
-        times = np.ones(len(self.classes), dtype=int) if self.weights is None else self.weights
-        columns = []
-        for k, (column, kind) in enumerate(zip(self.columns, self.kinds, strict=True)):
-            values, atoms = np.unique(column, return_inverse=True)
-            parts = grid.parts_of(k, len(values))[atoms]
-            columns.append(
-                naive.Column(
-                    np.repeat(column, times).tolist(),
-                    np.repeat(parts, times).tolist(),
-                    categorical=kind == "categorical",
-                )
-            )
+        columns, times = plain_columns(grid, self.columns, self.kinds, self.weights)
         return naive.price(self.criterion, "grid", columns, np.repeat(self.classes, times).tolist())
 
     def random(self, seed, max_parts=4):

@@ -6,17 +6,13 @@ import itertools
 
 import naive
 import numpy as np
+from tiny_grids import NO_LIMITS, encoded, plain_columns
 
 from gridmodl.atoms import Target
 from gridmodl.clock import Clock
 from gridmodl.grid import make_grid
 from gridmodl.plugins import criterion_for
-from gridmodl.quantities import Numbers
 from gridmodl.search.gridtask import make_task
-from gridmodl.search.moves import Limits
-from gridmodl.values import Categories
-
-NO_LIMITS = Limits(2**62, 1)
 
 
 class TinyPair:
@@ -27,30 +23,14 @@ class TinyPair:
         self.criterion = criterion_for(criterion, problem) if isinstance(criterion, str) else criterion
         self.limits, self.weights = limits, weights
         target = Target(np.zeros(len(self.columns[0]), dtype=np.int32), weights, 1)
-        encoded = [self._encoded(column, kind) for column, kind in zip(self.columns, kinds, strict=True)]
-        self.task = make_task(encoded, target, self.criterion, limits, clock or Clock(), kind=problem)
-
-    def _encoded(self, column, kind):
-        if kind == "categorical":
-            values, codes = np.unique(column, return_inverse=True)
-            return Categories("x", values.tolist(), codes.astype(np.int32))
-        return Numbers("x", column.astype(float), None, np.dtype(float))
+        self.task = make_task(
+            list(map(encoded, self.columns, kinds)), target, self.criterion, limits, clock or Clock(), kind=problem
+        )
 
     def price(self, grid):
         """By the plain terms, from the rows up; a row counts as often as its weight says."""
-        times = np.ones(len(self.columns[0]), dtype=int) if self.weights is None else self.weights
-        columns = []
-        for k, (column, kind) in enumerate(zip(self.columns, self.kinds, strict=True)):
-            values, atoms = np.unique(column, return_inverse=True)
-            parts = grid.parts_of(k, len(values))[atoms]
-            columns.append(
-                naive.Column(
-                    np.repeat(column, times).tolist(),
-                    np.repeat(parts, times).tolist(),
-                    categorical=kind == "categorical",
-                    is_target=k == 1 and self.problem != "joint",
-                )
-            )
+        columns, _ = plain_columns(grid, self.columns, self.kinds, self.weights)
+        columns[1].is_target = self.problem != "joint"
         return naive.price(self.criterion, self.problem, columns)
 
     def partitions(self, k):

@@ -5,25 +5,17 @@ All data is made here. Real data and more draws: ``docs/reproduce/ada_grid.py`` 
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 
 import gridmodl
 
 from . import datasets, power
+from .memory import printed_apart
 
-# In a process of its own: the peak of a process never goes down. On Linux ru_maxrss begins at the peak of the parent.
 PEAK_OVER_DATA = """
-import pathlib, resource, sys
 import numpy as np
 import gridmodl
-
-def peak_bytes():
-    status = pathlib.Path("/proc/self/status")
-    if status.exists():
-        return 1024 * int(status.read_text().split("VmHWM:")[1].split()[0])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+from memory import peak_bytes
 
 rng = np.random.default_rng(0)
 search = gridmodl.Search("vns", effort=0)
@@ -116,8 +108,7 @@ def growth(tables, factor):
 
 
 def track_peak_over_data():
-    command = [sys.executable, "-c", PEAK_OVER_DATA]
-    return round(float(subprocess.run(command, check=True, capture_output=True, text=True).stdout), 2)
+    return printed_apart(PEAK_OVER_DATA)
 
 
 # At 100,000 rows x 20 columns, the data itself included; target: at most 10.

@@ -5,8 +5,6 @@ All data is made here. Larger data and more seeds: ``docs/reproduce/blocks.py``,
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 
 from scipy import sparse
@@ -14,21 +12,15 @@ from scipy import sparse
 import gridmodl
 
 from . import datasets, power
+from .memory import printed_apart
 
 SEED = 1  # not that of the data, with which a random start could be a refinement of the blocks
 BLOCKS = {10_000: (100, 5), 100_000: (1_000, 10)}  # values and blocks by rows
 
-# In a process of its own: the peak of a process never goes down. On Linux ru_maxrss begins at the peak of the parent.
 PEAK_OVER_DATA = """
-import pathlib, resource, sys
 import numpy as np
 import gridmodl
-
-def peak_bytes():
-    status = pathlib.Path("/proc/self/status")
-    if status.exists():
-        return 1024 * int(status.read_text().split("VmHWM:")[1].split()[0])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+from memory import peak_bytes
 
 def optimize(n_rows, n_values):
     rows = rng.integers(0, n_values, (2, n_rows))
@@ -79,7 +71,7 @@ class Blocks:
         optimize(self.texts)
 
     def time_effort_zero(self, n_rows):
-        """The starts and one round: mostly passes of transfers."""
+        """The starts alone: mostly passes of transfers."""
         optimize(self.codes, 0)
 
     def track_cost(self, n_rows):
@@ -210,8 +202,7 @@ def processor_seconds(columns):
 
 
 def track_peak_over_data():
-    command = [sys.executable, "-c", PEAK_OVER_DATA]
-    return round(float(subprocess.run(command, check=True, capture_output=True, text=True).stdout), 2)
+    return printed_apart(PEAK_OVER_DATA)
 
 
 # At 1,000,000 rows over 5,000 x 5,000 values, two columns of integers, the data itself included.

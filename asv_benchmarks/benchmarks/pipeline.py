@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 
 import gridmodl
 
 from . import best_seconds, datasets, power, ratio
+from .memory import printed_apart
 
 LARGEST = 10_000_000
 
-# In a process of its own: the peak of a process never goes down. Noise has the most atoms.
+# Noise has the most atoms.
 PEAK_OVER_DATA = f"""
-import resource, sys
 import numpy as np
 import gridmodl
-
-def peak_bytes():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+from memory import peak_bytes
 
 rng = np.random.default_rng(0)
 gridmodl.optimize(rng.random(100), rng.integers(0, 2, 100), search="merge")
@@ -84,8 +79,7 @@ class MergeGrowth:
 
 
 def track_peak_over_data():
-    command = [sys.executable, "-c", PEAK_OVER_DATA]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return printed_apart(PEAK_OVER_DATA)
 
 
 # At 10,000,000 rows, the data itself included; target: at most 8.

@@ -3,7 +3,7 @@
     .venv/bin/python docs/reproduce/joint_growth.py
 
 Planted blocks (`make_wide_blocks` of `asv_benchmarks/benchmarks/datasets.py`), integer codes taken as categories, at
-effort 0: the starts and one round. Each measurement has a process of its own, in which the same call was made once with
+effort 0: the starts alone. Each measurement has a process of its own, in which the same call was made once with
 few rows, so nothing compiles. Seconds are processor time; memory is what the peak of the process rises by, the data
 included. The power is the k of size^k between a line and the one above.
 
@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import resource
 import subprocess
 import sys
 import tempfile
@@ -31,6 +30,7 @@ import gridmodl
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks" / "benchmarks"))
 
 import datasets
+from memory import peak_bytes
 
 ROWS = [(n_rows, 1_000, 20) for n_rows in (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)]
 VALUES = [(1_000_000, n_values, 20) for n_values in (100, 300, 1_000, 3_000, 10_000, 30_000)]
@@ -38,13 +38,6 @@ WIDE = 2_000_000, 20_000, 50
 WIDE_SECONDS = 30.0
 ENDLESS = 40  # the effort: more rounds than any time limit allows
 SEED = 1
-
-
-def peak_bytes() -> int:
-    status = Path("/proc/self/status")  # ru_maxrss of Linux begins at the peak of the parent
-    if status.exists():
-        return 1024 * int(status.read_text().split("VmHWM:")[1].split()[0])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def optimize(columns: dict[str, Any], effort: int, time_limit: float | None) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import sys
 import time
 from pathlib import Path
@@ -27,6 +26,10 @@ import numpy as np
 from scipy import sparse
 
 import gridmodl
+
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks" / "benchmarks"))
+
+from memory import peak_bytes
 
 TARGETS = {180.0: 37_400_000.0, 600.0: 37_393_000.0}
 TIMES = [5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0, 150.0, 180.0, 240.0, 300.0, 360.0, 420.0, 480.0, 540.0, 600.0]
@@ -39,13 +42,6 @@ def read(data: Path) -> Any:
     with np.load(data / "nova_bow.npz") as file:
         counts = sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"]))
     return (counts != 0).T.tocsr()
-
-
-def peak_bytes() -> int:
-    status = Path("/proc/self/status")  # ru_maxrss of Linux begins at the peak of the parent
-    if status.exists():
-        return 1024 * int(status.read_text().split("VmHWM:")[1].split()[0])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 class History:

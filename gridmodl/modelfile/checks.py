@@ -14,12 +14,10 @@ from gridmodl.encode import KINDS
 from gridmodl.frames import ARRAYS
 from gridmodl.model import Model
 from gridmodl.modelfile.grids import check_cells
-from gridmodl.modelfile.targets import check_target
+from gridmodl.modelfile.targets import check_presence, check_target
 from gridmodl.modelfile.text import shown, wrong
 from gridmodl.partition import Partition
-from gridmodl.terms import PROBLEMS, SEARCHED_TARGETS
-
-WITHOUT_COUNTS = {"joint", *SEARCHED_TARGETS}  # problems whose cells and parts are not counted by class
+from gridmodl.terms import ONE_COUNT, PROBLEMS
 
 
 def check_model(model: Model) -> None:
@@ -31,7 +29,7 @@ def check_model(model: Model) -> None:
         raise wrong("partitions", "must not be empty")
     if model._cells is None and len(model.partitions) > 1:
         raise wrong("cells", "must be there, as there are several partitions")
-    if model._cells is None and model.problem in WITHOUT_COUNTS:
+    if model._cells is None and model.problem in ONE_COUNT:
         raise wrong("cells", f"must be there, as the problem is {shown(model.problem)}")
     if (model.problem in ("joint", "numerical")) != (len(model.classes) == 0):
         raise wrong(
@@ -56,13 +54,11 @@ def _check_grid(model: Model, by_class: list[int], place: str) -> None:
         if partition.name is not key and partition.name != key:
             raise wrong(f"{at}.name", f"is {shown(partition.name)}, the model has it as {shown(key)}")
         _check_variable(partition, model, at)
-    partitions = dict(model.partitions)
     if model.target is not None:
         _check_variable(model.target, model, f"{place}target")
-        partitions[model.target.name] = model.target
     check_target(model, place)
     if model._cells is not None:
-        check_cells(model._cells, partitions, by_class, f"{place}cells")
+        check_cells(model._cells, model.all_partitions, by_class, f"{place}cells")
 
 
 def _check_variable(partition: Partition, model: Model, place: str) -> None:
@@ -77,9 +73,7 @@ def _check_n_values(partition: Partition, model: Model, place: str) -> None:
     factorials = partition.log_value_factorials
     if not (math.isfinite(factorials) and factorials >= 0.0):
         raise wrong(f"{place}.log_value_factorials", f"must be finite and not negative, got {factorials!r}")
-    if (n_values is not None) != (model.problem in WITHOUT_COUNTS):
-        there = "must be there" if n_values is None else "must be null"
-        raise wrong(f"{place}.n_values", f"{there}, as the problem is {shown(model.problem)}")
+    check_presence(n_values, model.problem in ONE_COUNT, f"{place}.n_values", model.problem)
     if n_values is None:
         return
     rows = partition.counts[:, 0]
@@ -125,7 +119,7 @@ def _check_classes(classes: NDArray[Any]) -> None:
 
 
 def _check_counts(counts: NDArray[np.int64], model: Model, place: str) -> None:
-    n_columns = 1 if model.problem in WITHOUT_COUNTS else max(1, len(model.classes))
+    n_columns = 1 if model.problem in ONE_COUNT else max(1, len(model.classes))
     if counts.ndim != 2 or counts.dtype != np.int64 or counts.shape[1] != n_columns:
         raise wrong(place, f"must have {n_columns} columns, one for each class; has the shape {counts.shape}")
     by_class = _rows_by_class(counts)

@@ -48,16 +48,18 @@ def _read_floats(given: Any, place: str) -> list[float]:
     return [read_float(number, f"{place}[{i}]") for i, number in enumerate(read_list(given, place))]
 
 
+def check_presence(given: Any, is_due: bool, place: str, problem: str) -> None:
+    """A field is there just where the problem has such a thing."""
+    if (given is not None) != is_due:
+        raise wrong(place, f"must be {'there' if is_due else 'null'}, as the problem is {shown(problem)}")
+
+
 def check_target(model: Model, place: str) -> None:
     """A model has a target with parts just where its problem is one of these, and all that belongs to it."""
-    target = model.target
-    if (target is not None) != (model.problem in SEARCHED_TARGETS):
-        there = "must be there" if target is None else "must be null"
-        raise wrong(f"{place}target", f"{there}, as the problem is {shown(model.problem)}")
-    for name, given, problem in (("class_rows", model._class_rows, "grouped"), ("spread", model._spread, "numerical")):
-        if (given is not None) != (model.problem == problem):
-            there = "must be there" if given is None else "must be null"
-            raise wrong(f"{place}{name}", f"{there}, as the problem is {shown(model.problem)}")
+    target, problem = model.target, model.problem
+    check_presence(target, problem in SEARCHED_TARGETS, f"{place}target", problem)
+    check_presence(model._class_rows, problem == "grouped", f"{place}class_rows", problem)
+    check_presence(model._spread, problem == "numerical", f"{place}spread", problem)
     if target is None:
         return
     if len(model.partitions) != 1:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.shares import part_counts
+from gridmodl.modelcounts import part_counts
 
 if TYPE_CHECKING:
     from gridmodl.model import Model

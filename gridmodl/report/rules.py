@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gridmodl.frames import Name
-from gridmodl.shares import cell_densities, cell_information, cell_lifts
+from gridmodl.modelcounts import cell_densities, cell_information, cell_lifts
 
 if TYPE_CHECKING:
     from gridmodl.model import Model

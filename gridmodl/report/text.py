@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.modelcounts import cell_lifts, part_counts
 from gridmodl.report.parts import quantiles_shown
-from gridmodl.shares import cell_lifts, part_counts
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:

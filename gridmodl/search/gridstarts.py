@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.atoms import Atoms, alone, coarsen
-from gridmodl.grid import Facts, Grid, Rows, make_grid
+from gridmodl.grid import Grid, make_grid
 from gridmodl.search import Search, run_grouping, run_search
 from gridmodl.search.gridtask import GridTask, Worker
 from gridmodl.search.moves import Frozen, Setting
+from gridmodl.search.pairs import run_pair
 from gridmodl.search.task import Task
 from gridmodl.values import count_rows
 
@@ -73,10 +74,6 @@ def product_grid(singles: list[Grid], most: int | None = None) -> Grid:
     return make_grid([(grid.variables[0], grid.parts[0]) for grid in informative[:most]])
 
 
-def has_classes(task: GridTask) -> bool:
-    return int(task.p.n_classes) > 0
-
-
 def pairs_of(n_variables: int) -> list[tuple[int, int]]:
     """Which variables to look at two by two: all, or where they are many each with a few others."""
     ring = [(k, (k + d) % n_variables) for d in range(1, n_variables // 2 + 1) for k in range(n_variables)]
@@ -86,8 +83,6 @@ def pairs_of(n_variables: int) -> list[tuple[int, int]]:
 
 def pair_grid(task: GridTask, i: int, j: int, seed: int) -> Grid:
     """The best grid found of two variables i < j, all others of one part; its cost is that of the two alone."""
-    from gridmodl.search.pairs import run_pair
-
     if task.limits.max_parts == 1:
         return make_grid([])
     pair = pair_task(task, i, j)
@@ -100,29 +95,7 @@ def pair_grid(task: GridTask, i: int, j: int, seed: int) -> Grid:
 
 def pair_task(task: GridTask, i: int, j: int) -> GridTask:
     """The same rows with two of the variables; `p` is still that of all."""
-    rows, facts, at = task.rows, task.facts, task.rows.atom_at
-    both = [i, j]
-    two = Rows(
-        atom=rows.atom[both],
-        order=rows.order[both],
-        atom_at=np.cumsum([0, *(rows.n_atoms(k) for k in both)], dtype=np.int64),
-        first=np.concatenate([rows.first[at[k] + k : at[k + 1] + k + 1] for k in both]),
-        atom_rows=np.concatenate([rows.atom_rows[at[k] : at[k + 1]] for k in both]),
-        codes=rows.codes,
-        weights=rows.weights,
-        atom_values=np.concatenate([rows.atom_values[at[k] : at[k + 1]] for k in both]),
-    )
-    tables = [facts.variable(k).log_groupings for k in both]
-    known = Facts(
-        categorical=facts.categorical[both],
-        is_target=facts.is_target[both],
-        n_values=facts.n_values[both],
-        log_value_factorials=facts.log_value_factorials[both],
-        constant=facts.constant[both],
-        log_groupings=np.concatenate(tables),
-        groupings_at=np.cumsum([0, *map(len, tables)], dtype=np.int64),
-    )
-    return GridTask(two, known, task.p, task.criterion, task.limits, task.clock.child())
+    return replace(task, rows=task.rows.only([i, j]), facts=task.facts.only([i, j]), clock=task.clock.child())
 
 
 def products_of_pairs(pairs: list[Grid], most: int) -> list[Grid]:

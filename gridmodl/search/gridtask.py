@@ -44,6 +44,10 @@ class GridTask:
         return self.rows.n_variables
 
     @property
+    def has_classes(self) -> bool:
+        return int(self.p.n_classes) > 0
+
+    @property
     def n_counts(self) -> int:
         """Entries in the counts of a cell: one for each class, a single one where there are no classes."""
         return max(1, int(self.p.n_classes))

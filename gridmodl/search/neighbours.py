@@ -32,7 +32,7 @@ def neighbourhood(task: GridTask, share: float, most_cells: int, n_cells: float 
     """
     n = max(2, min(task.n_rows, most_cells))
     n_new = min(task.n_variables, max(1, round(share * math.log2(n))))
-    if int(task.p.n_classes) == 0:
+    if not task.has_classes:
         n = max(2, int(n / (ROWS_OF_CELL * n_cells)))
     n_parts = max(2, min(MOST_PARTS, math.isqrt(n), round(share * n ** (1.0 / n_new))))
     return n_new, n_parts

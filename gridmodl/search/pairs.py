@@ -23,20 +23,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.search import Search
+from gridmodl.search.gridfound import GridFound, Tally
 from gridmodl.search.gridtask import GridTask
 from gridmodl.search.neighbours import below
 from gridmodl.search.pairintervals import cut_intervals, improve_intervals, set_starts
 from gridmodl.search.pairmerge import merge
 from gridmodl.search.pairpasses import transfer
-from gridmodl.search.pairspectral import Places
+from gridmodl.search.pairspectral import Points
 from gridmodl.search.pairsplits import all_groups, split, with_nearest
 from gridmodl.search.pairtask import Pair
 from gridmodl.search.postoptimize import LEAST_SAVING
-from gridmodl.search.vns import GridFound, Tally, run_grid
 from gridmodl.template import bind
 
-PAIR_KINDS = ("auto", "vns", "merge", "algorithm3")
-MANY, SOME, FEW = 64, 16, 4  # random parts of each variable, to start from
+PAIR_KINDS = ("auto", "vns", "merge")
+FINER, MANY, SOME, FEW = 256, 64, 16, 4  # random parts of each variable, to start from
 # Passes over them. On sparse data (200,000 rows, 5,000 x 5,000 values, 40 x 40 groups) 10 pairs of passes led 7 of 8
 # times from 4 random groups to a grid that pays, 5 pairs never, and 10 pairs from 16 groups never either.
 MANY_PASSES, FEW_PASSES = 3, 20
@@ -56,13 +56,6 @@ def run_pair(task: GridTask, search: Search, random_state: int | None = None) ->
     if kind not in PAIR_KINDS:
         allowed = ", ".join(map(repr, PAIR_KINDS))
         raise ValueError(f"search={kind!r} cannot find a grid of two variables; use one of {allowed}")
-    if kind == "algorithm3":
-        if bool(task.facts.is_target.any()):
-            raise ValueError(
-                "search='algorithm3' cannot group the classes of a target or cut it into intervals; "
-                "use 'auto', 'vns' or 'merge'"
-            )
-        return run_grid(task, search, 1, random_state)
     pair = Pair(task)
     null = pair.grid()
     tally = Tally(task, null, search.keep_optima, search.on_improvement, null)
@@ -72,8 +65,7 @@ def run_pair(task: GridTask, search: Search, random_state: int | None = None) ->
             _Run(pair, tally, seed).run(0 if kind == "merge" else search.effort)
     except KeyboardInterrupt:
         task.clock.stopped = "interrupted"
-    optima = tuple(sorted(tally.optima.values(), key=lambda grid: grid.cost))
-    return GridFound(tally.best, optima, kind, null, (null, null), tally.n_rounds)
+    return tally.found(kind, (null, null))
 
 
 class _Run:
@@ -86,13 +78,13 @@ class _Run:
         self.pair = Pair(pair.task, pair) if pair.has_many_bounds(0) or pair.has_many_bounds(1) else pair
         self.best = self.pair.save()
         self.is_polishing = False
-        self.places = Places(self.pair, np.random.default_rng(seed)) if _has_places(self.pair) else None
+        self.points = Points(self.pair, np.random.default_rng(seed)) if _has_points(self.pair) else None
 
     def run(self, effort: int) -> None:
         self.clock.step = "start"
-        for n_parts in _random_starts(self.pair):
+        for n_parts in _start_sizes(self.pair):
             self._start(n_parts)
-        if self.places is not None:
+        if self.points is not None:
             for n_groups in NEAR:
                 self._start((n_groups, n_groups), near=True)
         n_quiet, most = 0, QUIET_ROUNDS * effort
@@ -121,8 +113,8 @@ class _Run:
         if self.clock.stopped:
             return False
         for k in (0, 1):
-            if near and self.places is not None:
-                self.pair.put(k, self.places.groups(k, n_parts[k]))
+            if near and self.points is not None:
+                self.pair.put(k, self.points.groups(k, n_parts[k]))
             else:
                 self._scatter(k, n_parts[k])
         self.pair.price()
@@ -209,7 +201,7 @@ class _Run:
         pair = self.pair
         self.tally.n_rounds += 1
         if not self.tally.best.variables:
-            return self._start((FEW, FEW) if self.places is None else (NEAR[0], NEAR[0]), self.places is not None)
+            return self._start((FEW, FEW) if self.points is None else (NEAR[0], NEAR[0]), self.points is not None)
         pair.load(self.best)
         pair.price()
         for k in (0, 1):
@@ -252,17 +244,19 @@ class _Run:
             cut_intervals(pair, k, chosen)
 
 
-def _has_places(pair: Pair) -> bool:
+def _has_points(pair: Pair) -> bool:
     """Whether both variables have so many values to group that random groups of them can be blind."""
     return all(pair.is_group(k) and pair.n_atoms(k) > MANY for k in (0, 1))
 
 
-def _random_starts(pair: Pair) -> list[tuple[int, int]]:
-    """Numbers of parts to start from: one for each value, where a merge of these is quick, then random ones."""
+def _start_sizes(pair: Pair) -> list[tuple[int, int]]:
+    """Numbers of parts to start from: one part for each value, where a merge of these is quick, then of random ones."""
     n_0, n_1 = pair.n_atoms(0), pair.n_atoms(1)
     merges = [n * n / 2 if pair.is_group(k) else n for k, n in enumerate((n_0, n_1))]
     finest = [(n_0, n_1)] if merges[0] * n_1 + merges[1] * n_0 <= FINEST_PRICES else []
-    return [*finest, (MANY, MANY), *([] if _has_places(pair) else [(FEW, FEW), (SOME, SOME)])]
+    # Where one of a hundred intervals of one variable goes with one of the other, 64 of each miss some for good.
+    finer = [] if pair.is_group(0) and pair.is_group(1) else [(FINER, FINER)]
+    return [*finest, *finer, (MANY, MANY), *([] if _has_points(pair) else [(FEW, FEW), (SOME, SOME)])]
 
 
 def draw_numbers(seed: Any, n: int, numbers: Any) -> None:

@@ -16,18 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gridmodl.grid import Grid
 from gridmodl.search import Search
 from gridmodl.search.cells import N_ALL_CELLS
+from gridmodl.search.gridfound import GridFound, Tally
 from gridmodl.search.gridimprove import improve_board
 from gridmodl.search.gridmerge import merge_board
 from gridmodl.search.gridstarts import (
-    has_classes,
     most_in_product,
     null_grid,
     pair_grid,
@@ -49,59 +48,16 @@ FRESH = (3, 6)
 MASK = 2**64 - 1
 
 
-class GridFound(NamedTuple):
-    """The best grid, the distinct local optima that were kept, and how it was found."""
-
-    grid: Grid
-    optima: tuple[Grid, ...]  # cheapest first
-    kind: str
-    null: Grid
-    singles: tuple[Grid, ...]  # of each variable the best grid found with it alone, or the null grid
-    n_rounds: int
-
-
-class Improvement(NamedTuple):
-    """What a callback is told of a cheaper grid."""
-
-    round: int  # 0: a start
-    cost: float
-    level: float  # 1 - cost / null cost
-    elapsed: float  # seconds
-
-
-@dataclass
-class Tally:
-    """The best grid so far, and the cheapest distinct local optima."""
-
-    task: GridTask
-    null: Grid
-    keep: int
-    on_improvement: Callable[[Improvement], Any] | None
-    best: Grid
-    n_rounds: int = 0
-    optima: dict[Any, Grid] = field(default_factory=dict)
-
-    def add(self, grid: Grid, is_optimum: bool = True) -> bool:
-        """Take note of a grid; whether it is the cheapest so far."""
-        if is_optimum and self.keep > 0 and grid.variables:
-            self.optima.setdefault(grid.signature(), grid)
-            if len(self.optima) > self.keep:
-                del self.optima[max(self.optima, key=lambda key: self.optima[key].cost)]
-        if not grid.cost < self.best.cost:
-            return False
-        self.best = grid
-        level = 1.0 - grid.cost / self.null.cost if self.null.cost != 0.0 else 0.0
-        self.task.clock.step = f"round {self.n_rounds}, cost {grid.cost:.2f}, level {level:.4f}"  # for the progress bar
-        if self.on_improvement is not None:
-            self.on_improvement(Improvement(self.n_rounds, grid.cost, level, self.task.clock.elapsed))
-        return True
-
-
 def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int | None = None) -> GridFound:
     """The best grid found: never more expensive than the null grid, nor, with classes, than any variable alone."""
     kind = search.kind if search.kind != "auto" else "vns"
     if kind not in GRID_KINDS:
         raise ValueError(f"search={kind!r} cannot find a grid of several variables; known: {', '.join(GRID_KINDS)}")
+    if bool(task.facts.is_target.any()):
+        raise ValueError(
+            f"search={kind!r} cannot group the classes of a target or cut it into intervals; use 'auto', 'vns' or "
+            "'merge' with a target and one column"
+        )
     seed = _seed(random_state)
     with Crew(task, n_jobs) as crew:
         null = null_grid(crew.workers[0])
@@ -114,8 +70,7 @@ def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int 
                 plan(crew, tally, seed, search.effort)
         except KeyboardInterrupt:
             task.clock.stopped = "interrupted"
-    optima = tuple(sorted(tally.optima.values(), key=lambda grid: grid.cost))
-    return GridFound(tally.best, optima, kind, null, tuple(singles), tally.n_rounds)
+    return tally.found(kind, tuple(singles))
 
 
 def _seed(random_state: int | None) -> int:
@@ -167,7 +122,7 @@ class Crew:
 
 def _add_starts(crew: Crew, tally: Tally, singles: list[Grid], seed: int) -> None:
     """Each variable alone, or without classes each two, then the local optima that these and their products lead to."""
-    if not has_classes(tally.task):
+    if not tally.task.has_classes:
         _add_pairs(crew, tally, seed)
         return
     task = tally.task

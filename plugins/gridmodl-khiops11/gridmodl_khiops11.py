@@ -80,12 +80,12 @@ def _sum_beyond(limit: int) -> float:
 
 def _weight_beyond(x: float) -> tuple[float, float, float]:
     """Integral from LAST_TOWER to x, value and derivative of the summand at x."""
-    product, level, relative_slope = 1.0, x, 0.0
+    product, factor, relative_slope = 1.0, x, 0.0
     for i in range(5):
-        product *= level
+        product *= factor
         relative_slope += LOG_TWO**-i / product  # of factor i: its own relative derivative
-        level = math.log2(level)
-    return LOG_TWO**5 * level, 1.0 / product, -relative_slope / product
+        factor = math.log2(factor)
+    return LOG_TWO**5 * factor, 1.0 / product, -relative_slope / product
 
 
 class Khiops11(Criterion):

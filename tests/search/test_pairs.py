@@ -11,6 +11,7 @@ from tiny_pairs import TinyPair, planted, random_pair
 from gridmodl import Criterion
 from gridmodl.clock import Clock
 from gridmodl.grid import make_grid
+from gridmodl.multivariate import run_engine
 from gridmodl.search import Search
 from gridmodl.search.gridtask import price_grid
 from gridmodl.search.moves import Limits
@@ -241,8 +242,8 @@ def test_kinds_of_search():
     tiny = random_pair(2, "joint", (N, C))
     assert run_pair(tiny.task, Search("merge"), 1).n_rounds == 0
     assert run_pair(tiny.task, Search(effort=0), 1).n_rounds == 0
-    assert run_pair(tiny.task, Search("algorithm3", effort=1), 1).kind == "algorithm3"
+    assert run_engine(tiny.task, Search("algorithm3", effort=1), 1, 1).kind == "algorithm3"
     with pytest.raises(ValueError, match=r"'exact'.*'vns'"):
         run_pair(tiny.task, Search("exact"), 1)
     with pytest.raises(ValueError, match=r"'algorithm3'.*'auto'"):
-        run_pair(random_pair(2, "grouped", (N, C)).task, Search("algorithm3"), 1)
+        run_engine(random_pair(2, "grouped", (N, C)).task, Search("algorithm3"), 1, 1)

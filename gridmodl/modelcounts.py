@@ -73,7 +73,7 @@ def cell_densities(model: Model) -> NDArray[np.float64]:
     """Rows of each cell, over the number of combinations of the distinct values of its parts."""
     cells, names = model.cells, list(model.cells.names)
     density = cells.rows.astype(np.float64)
-    for partition in (*model.partitions.values(), *([] if model.target is None else [model.target])):
+    for partition in model.all_partitions.values():
         assert partition.n_values is not None  # noqa: S101  of models without classes
         if partition.name in names:
             density /= partition.n_values[cells.parts[:, names.index(partition.name)]]

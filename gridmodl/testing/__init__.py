@@ -1,0 +1,91 @@
+"""What a plugin's author runs: does the criterion keep the contract that searches rely on?"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from gridmodl.digest import TermError
+from gridmodl.plugins import get_criterion
+from gridmodl.pricing import check_term
+from gridmodl.terms import (
+    ONE_COUNT,
+    SEARCHED_TARGETS,
+    Cell,
+    Criterion,
+    Part,
+    Problem,
+    Shape,
+    Variable,
+    params_record,
+    problem_with_class,
+)
+from gridmodl.testing.columns import check_groups_by_share, check_one_variable, random_sample
+from gridmodl.testing.pairs import check_pair, random_pair
+from gridmodl.testing.plain import require
+
+
+def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int = 20) -> None:
+    """Check that a criterion keeps the contract of `gridmodl.Criterion`, on random data.
+
+    Its terms return finite numbers; compiled they cost what they cost in plain Python; `finish` grows with the total;
+    the order of classes does not matter; the exact search finds what trying every partition finds, and no search beats
+    it or is worse than one part; ``joins_pure_runs`` and ``groups_by_share``, where they are declared, never hide the
+    optimum. For problems in which two variables are partitioned together (joint, grouped, numerical) every grid of a
+    few values is tried.
+
+    Parameters
+    ----------
+    criterion : str, Criterion or subclass
+        A name that is installed, an instance, or a class.
+    n_samples : int
+        Random data sets to try.
+
+    Raises
+    ------
+    AssertionError
+        Names the criterion, what it breaks, and data that show it.
+    """
+    if isinstance(criterion, str):
+        criterion = get_criterion(criterion)
+    cls = criterion if isinstance(criterion, type) else type(criterion)
+    wrong = problem_with_class(cls)
+    require(wrong is None, str(wrong))
+    checked = criterion() if isinstance(criterion, type) else criterion
+    try:
+        for problem in sorted(checked.problems):
+            _check_terms(checked, problem)
+        if checked.groups_by_share:
+            for problem in sorted(checked.problems & {"classes", "grid"}):
+                check_groups_by_share(checked, problem, n_samples)
+        if "classes" in checked.problems:
+            rng = np.random.default_rng(20061)
+            for _ in range(n_samples):
+                check_one_variable(checked, random_sample(rng), rng)
+        for problem in sorted(checked.problems & ONE_COUNT):
+            rng = np.random.default_rng(20112)
+            for _ in range(n_samples):
+                check_pair(checked, problem, random_pair(rng, problem), rng)
+    except TermError as error:
+        raise AssertionError(str(error)) from error
+
+
+def _check_terms(criterion: Criterion, problem: str) -> None:
+    """Every term, on the records of every problem the criterion declares, in plain Python."""
+    has_classes = problem in ("classes", "grid", "semi")
+    class_rows = np.array([3, 5] if has_classes else [], dtype=np.int64)
+    facts = Problem(problem, 8, 2 if problem in ("grid", "joint") else 1, class_rows)
+    p = params_record(criterion, facts)
+    counts = np.array([1, 3] if has_classes else [4], dtype=np.int64)
+    unlabelled = 2 if problem == "semi" else 0
+    n_target_parts = 2 if problem in SEARCHED_TARGETS else 0
+    shape = Shape(facts.n_variables, 1, 2.0)
+    for categorical, is_target in itertools.product((False, True), (False, n_target_parts > 0)):
+        variable = Variable(categorical, is_target, 4, 2.0, 0.0, np.log([0.5, 1.0, 8.0, 14.0, 15.0]))
+        variable = variable._replace(constant=float(criterion.variable_constant(facts, variable)))
+        check_term(criterion, "grid", p, shape)
+        check_term(criterion, "variable", p, variable, 2)
+        check_term(criterion, "part", p, variable, Part(4, 2), 0 if is_target else n_target_parts)
+        check_term(criterion, "cell", p, Cell(counts, 4 + unlabelled, unlabelled))
+        check_term(criterion, "finish", p, 1.5, shape)

@@ -1,0 +1,72 @@
+"""Prices by the plain Python terms, and every partition of a few values: what compiled searches are held against."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.pricing import categorical_facts
+from gridmodl.terms import Cell, Criterion, Part, Problem, Shape, Variable, params_record
+
+RELATIVE = 1e-9
+
+
+def require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)
+
+
+def all_cuts(n_values: int) -> Iterator[tuple[int, ...]]:
+    for k in range(n_values):
+        yield from itertools.combinations(range(1, n_values), k)
+
+
+def all_groupings(n_values: int) -> Iterator[NDArray[np.int64]]:
+    """Every way to group so many values, as the group of each: a value joins one of the groups so far or opens one."""
+    groupings: list[tuple[int, ...]] = [()]
+    for _ in range(n_values):
+        groupings = [(*groups, group) for groups in groupings for group in range(max(groups, default=-1) + 2)]
+    yield from (np.array(groups) for groups in groupings)
+
+
+def plain_price(criterion: Criterion, counts: NDArray[np.int64], cuts: tuple[int, ...]) -> float:
+    """The cost of one variable by the plain Python terms."""
+    p, variable = facts_of(criterion, counts)
+    shape = Shape(1, int(len(cuts) > 0), float(len(cuts) + 1))
+    total = criterion.grid(p, shape) + criterion.variable(p, variable, len(cuts) + 1)
+    for lo, hi in itertools.pairwise((0, *cuts, len(counts))):
+        inside = [int(n) for n in counts[lo:hi].sum(axis=0)]
+        total += criterion.part(p, variable, Part(sum(inside), hi - lo), 0)
+        total += criterion.cell(p, Cell(inside, sum(inside), 0))
+    return float(criterion.finish(p, total, shape))
+
+
+def facts_of(criterion: Criterion, counts: NDArray[np.int64]) -> tuple[Any, Variable]:
+    problem = Problem("classes", int(counts.sum()), 1, counts.sum(axis=0))
+    variable = Variable(False, False, len(counts), 0.0, 0.0, np.empty(0))
+    variable = variable._replace(constant=float(criterion.variable_constant(problem, variable)))
+    return params_record(criterion, problem), variable
+
+
+def plain_grouping(criterion: Criterion, kind: str, counts: NDArray[np.int64]) -> Callable[[Any], float]:
+    """What prices a grouping, given the group of each value, by the plain Python terms."""
+    problem = Problem(kind, int(counts.sum()), 2 if kind == "grid" else 1, counts.sum(axis=0))
+    variable = categorical_facts(counts.sum(axis=1))
+    variable = variable._replace(constant=float(criterion.variable_constant(problem, variable)))
+    p = params_record(criterion, problem)
+
+    def price_grouping(groups: Any) -> float:
+        names = np.unique(groups)
+        shape = Shape(problem.n_variables, int(len(names) > 1), float(len(names)))
+        total = criterion.grid(p, shape) + criterion.variable(p, variable, len(names))
+        for name in names:
+            inside = [int(n) for n in counts[groups == name].sum(axis=0)]
+            total += criterion.part(p, variable, Part(sum(inside), int((groups == name).sum())), 0)
+            total += criterion.cell(p, Cell(inside, sum(inside), 0))
+        return float(criterion.finish(p, total, shape))
+
+    return price_grouping
