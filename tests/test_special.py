@@ -69,6 +69,7 @@ def is_monotone(parts, target, way):
 
 
 def lowest(values, target, codes=(), way=None, max_parts=99, min_rows=1, criterion="modl"):
+    max_parts -= len(set(codes) - set(values))  # a code without rows is a part too
     return min(
         naive_price(values, parts, target, criterion)
         for parts in all_parts(values, codes)
