@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gridmodl.density import DensityModel, optimize_density
     from gridmodl.estimators import GridDiscretizer as GridDiscretizer
     from gridmodl.hierarchy import Hierarchy
     from gridmodl.model import Model
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 _HOME = {
     "ColumnWarning": "gridmodl.pipeline",
     "Criterion": "gridmodl.terms",
+    "DensityModel": "gridmodl.density",
     "GridDiscretizer": "gridmodl.estimators",
     "Hierarchy": "gridmodl.hierarchy",
     "Model": "gridmodl.model",
@@ -44,6 +46,7 @@ _HOME = {
     "hookimpl": "gridmodl.plugins",
     "list_criteria": "gridmodl.plugins",
     "optimize": "gridmodl.pipeline",
+    "optimize_density": "gridmodl.density",
     "optimize_each": "gridmodl.pipeline",
     "price": "gridmodl.pipeline",
 }
@@ -51,6 +54,7 @@ _HOME = {
 __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *` never does
     "ColumnWarning",
     "Criterion",
+    "DensityModel",
     "Hierarchy",
     "Model",
     "ModelFileError",
@@ -64,6 +68,7 @@ __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *`
     "hookimpl",
     "list_criteria",
     "optimize",
+    "optimize_density",
     "optimize_each",
     "price",
 ]
@@ -72,7 +77,11 @@ __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *`
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in ("estimators", "testing"):  # so that gridmodl.testing.check_criterion works after `import gridmodl`
+    if name in (
+        "density",
+        "estimators",
+        "testing",
+    ):  # so that gridmodl.testing.check_criterion works after `import gridmodl`
         return import_module(f"gridmodl.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'gridmodl' has no attribute {name!r}")
@@ -80,4 +89,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_HOME, "estimators", "testing"})
+    return sorted({*__all__, *_HOME, "density", "estimators", "testing"})

@@ -139,10 +139,11 @@ def clear_cache() -> int:
     Numba never deletes entries of earlier versions or criteria by itself. Kernels compile again on next use.
     """
     from gridmodl.atoms import atom_ends
+    from gridmodl.density.growth import grow
     from gridmodl.search.moves import best_cut
 
     n_deleted = 0
-    for kernel in (atom_ends, best_cut):  # numba has one folder for the kernels of each folder of source files
+    for kernel in (atom_ends, best_cut, grow):  # numba has one folder for the kernels of each folder of source files
         try:
             folder = Path(FunctionCache(kernel).cache_path)  # type: ignore[no-untyped-call]
         except RuntimeError:  # no place for a cache

@@ -1,0 +1,78 @@
+"""Densities of one column: time, growth, and what new rows say of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gridmodl
+from gridmodl.density import equal_width
+
+from . import best_seconds, power, ratio
+
+ASKED = {"likelihood": {}, "kernel": {"score": "kernel"}}
+
+
+def draw(kind, n_rows, seed=0):
+    rng = np.random.default_rng([seed, n_rows])
+    if kind == "gaussian":
+        return rng.normal(size=n_rows)
+    if kind == "heavy-tailed":
+        return rng.standard_t(2.0, n_rows)
+    if kind == "rounded":
+        return np.round(rng.normal(size=n_rows), 2)
+    return np.arange(n_rows, dtype=float) if kind == "even" else rng.random(n_rows)
+
+
+class Million:
+    """Ten folds and all rows, up to 1,000 cuts each."""
+
+    params = [["likelihood", "kernel"], ["gaussian", "uniform", "heavy-tailed", "rounded", "even"]]
+    param_names = ["score", "data"]
+    timeout = 300
+
+    def setup(self, score, kind):
+        self.values, self.asked = draw(kind, 1_000_000), ASKED[score]
+        gridmodl.optimize_density(self.values[:1000], **self.asked)  # compiles, outside the clock
+
+    def time_optimize_density(self, score, kind):
+        gridmodl.optimize_density(self.values, **self.asked)
+
+    def track_over_argsort(self, score, kind):
+        """Rows in random order: those of the even data are sorted."""
+        values = np.random.default_rng(0).permutation(self.values)
+        return ratio(lambda: gridmodl.optimize_density(values, **self.asked), lambda: np.argsort(values), rounds=3)
+
+    track_over_argsort.unit = "times np.argsort"
+
+
+class Growth:
+    params = [["likelihood", "kernel"], ["gaussian", "uniform", "heavy-tailed", "even"]]
+    param_names = ["score", "data"]
+    timeout = 300
+
+    def track_power(self, score, kind):
+        sizes = 100_000, 1_000_000
+        columns = [draw(kind, n) for n in sizes]
+        calls = [lambda x=x: gridmodl.optimize_density(x, **ASKED[score]) for x in columns]
+        calls[0]()
+        return power(*best_seconds(*calls, rounds=3), sizes[1] / sizes[0])
+
+    # Linear is 1; what cuts lead to on even data would be 2 without a limit of work.
+    track_power.unit = "power of the rows"
+
+
+class HeldOut:
+    """The log-likelihood per new row, above that of equal width with cross-validated parts."""
+
+    params = [["likelihood", "kernel"], ["gaussian", "uniform", "heavy-tailed"], [1_000, 30_000]]
+    param_names = ["score", "data", "rows"]
+
+    def track_over_equal_width(self, score, kind, n_rows):
+        differences = []
+        for seed in range(5):
+            train, test = draw(kind, n_rows, seed), draw(kind, 20_000, seed + 100)
+            model, other = gridmodl.optimize_density(train, **ASKED[score]), equal_width(train)
+            differences.append((model.log_likelihood(test) - other.log_likelihood(test)) / len(test))
+        return float(np.mean(differences))
+
+    track_over_equal_width.unit = "nats per row"

@@ -1,0 +1,203 @@
+"""What `optimize_density` returns: intervals of one column, and how dense rows are in each."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.density.sample import Domain, read_numbers
+from gridmodl.frames import ARRAYS, make_frame, read_column, read_frame
+from gridmodl.partition import Partition
+from gridmodl.quantities import Numbers
+from gridmodl.targets import encode_weights
+
+METHODS = ("likelihood", "kernel", "equal width", "equal frequency")
+
+
+@dataclass(frozen=True, eq=False)
+class DensityModel:
+    """A density that is constant in each part of one numerical column.
+
+    With m rows in a part of width w, n rows in all and W the width of the domain, it is
+    ``(m + w/W) / (w (n + 1))``: one more row is spread over the domain, so no density is 0 and no log-likelihood
+    infinite. Over the domain it integrates to 1. Values outside count as those of the outer parts, whose density is
+    finite, not as impossible.
+
+    Attributes
+    ----------
+    partition : Partition
+        The parts; ``partition.bounds`` are the inner bounds, of the column's own type, ``partition.counts`` the rows.
+    domain : ndarray of two
+        Lower and upper end: the range of the rows, or what the user gave.
+    n_rows : int
+        Rows, each counted as often as its weight says, without the missing ones.
+    n_missing : int
+        Rows whose value is missing: they have no density, and nothing else here counts them.
+    method : {"likelihood", "kernel", "equal width", "equal frequency"}
+        How the parts were found.
+    kernel : str or None
+        The kernel of ``method="kernel"``.
+    path : ndarray
+        Bounds in the order that they were cut; the first ones, as many as ``partition.bounds``, are the model's.
+        Empty for equal width and equal frequency.
+    held_out : ndarray
+        What a row that was held out has as log-likelihood, on average, by number of cuts: entry k is that of k cuts,
+        that is of k + 1 parts. Empty where nothing was cross-validated.
+    n_folds : int
+        Of the cross-validation; 0 if there was none, fewer than asked for if there are fewer rows or no time was left.
+    elapsed : float
+        Seconds.
+    stopped : str or None
+        Why it was cut short: ``"time limit"`` or ``"interrupted"``.
+    """
+
+    partition: Partition
+    domain: NDArray[Any]
+    n_rows: int
+    n_missing: int
+    method: str
+    kernel: str | None
+    path: NDArray[Any]
+    held_out: NDArray[np.float64]
+    n_folds: int
+    elapsed: float
+    stopped: str | None
+    shares: NDArray[np.float64] = field(repr=False)  # the width of each part as a share of the domain's
+    type: np.dtype[Any] = field(repr=False)  # of the column
+    frame: str = field(default=ARRAYS, repr=False)  # the kind of frame that the user has
+
+    @property
+    def n_parts(self) -> int:
+        return self.partition.n_parts
+
+    @property
+    def widths(self) -> NDArray[np.float64]:
+        """The width of each part, in units of the column: those of dates and durations are of their type.
+
+        Bounds of whole numbers beyond 2**53, dates and durations are rounded down to their type, widths are not.
+        """
+        return self.shares * self._domain.width
+
+    @property
+    def densities(self) -> NDArray[np.float64]:
+        """The density of each part, per unit of the column."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_densities)
+
+    @property
+    def log_densities(self) -> NDArray[np.float64]:
+        """The logarithm of the density of each part; finite in any unit."""
+        rows = self.partition.counts[:, 0]
+        return log_ratio(rows, self.shares, self.n_rows) - math.log(self._domain.width)
+
+    def density(self, data: Any) -> NDArray[np.float64]:
+        """The density at each value, per unit of the column; NaN where it is missing.
+
+        Infinite where it is beyond the largest float, in a domain narrower than 1e-308; see `log_density`.
+        """
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_density(data))
+
+    def log_density(self, data: Any) -> NDArray[np.float64]:
+        """The logarithm of the density at each value; NaN where it is missing."""
+        parts = self.transform(data)
+        return np.where(parts < 0, np.nan, self.log_densities[parts])
+
+    def log_likelihood(self, data: Any, weights: Any = None) -> float:
+        """The logarithm of the density, summed over the rows.
+
+        Missing values are left out: they have no density. To compare models on one column, compare sums of the same
+        rows, or divide by the number of rows that are not missing.
+
+        Parameters
+        ----------
+        data : array-like, series or frame of one column
+        weights : array-like of shape (n,), optional
+            Whole numbers: a row of weight w is w rows.
+
+        Examples
+        --------
+        >>> import gridmodl
+        >>> model = gridmodl.optimize_density([0.0, 0.1, 0.2, 0.3, 4.0], max_parts=1)
+        >>> round(model.log_likelihood([1.0, 2.0]), 6)  # twice log(1/4)
+        -2.772589
+        """
+        parts = self.transform(data)
+        rows = encode_weights(None if weights is None else read_column(weights, "weights"), len(parts))
+        counts = np.bincount(parts + 1, rows, self.n_parts + 1)[1:]
+        return math.fsum((counts * self.log_densities).tolist())
+
+    def transform(self, data: Any) -> NDArray[np.int64]:
+        """The part of each value; -1 where it is missing. Values outside the domain are in the outer parts."""
+        column = self._column(data)
+        if column is None:
+            return np.empty(0, dtype=np.int64)
+        parts = self.partition.part_of_encoded(column)
+        if column.missing is not None:
+            parts[column.missing] = -1
+        return parts
+
+    def table(self, frame: str | None = None) -> Any:
+        """One row per part: its rows, their share, its width and its density.
+
+        Parameters
+        ----------
+        frame : {"pandas", "polars", "pyarrow", "arrays"}, optional
+            The kind of frame; by default the kind that the model was made from, a dict of arrays for arrays.
+        """
+        rows = self.partition.counts[:, 0]
+        columns = {
+            "part": self.partition.labels, "rows": rows, "share": rows / self.n_rows, "width": self.widths,
+            "density": self.densities,
+        }  # fmt: skip
+        return make_frame(columns, frame or self.frame)
+
+    def summary(self) -> str:
+        """The model as text."""
+        from gridmodl.density.text import summary_of
+
+        return summary_of(self)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The model as a JSON text, also written to `path` if that is given; `from_json` reads it exactly."""
+        from gridmodl.density.records import write_density
+
+        return write_density(self, path)
+
+    @staticmethod
+    def from_json(source: str | bytes | os.PathLike[str]) -> DensityModel:
+        """The model of a JSON text (a str or bytes) or of a file (a `pathlib.Path`)."""
+        from gridmodl.density.records import read_density
+
+        return read_density(source)
+
+    def _column(self, data: Any) -> Numbers | None:
+        """The column as numbers; None if it has no rows."""
+        frame = read_frame(data)
+        if len(frame.columns) != 1:
+            raise ValueError(f"the model is of column {self.partition.name!r} alone, data has {len(frame.columns)}")
+        (raw,) = frame.columns.values()
+        return read_numbers(raw, self.partition.name) if frame.n_rows else None
+
+    @property
+    def _domain(self) -> Domain:
+        return domain_of(self.domain, self.type)
+
+    def __repr__(self) -> str:
+        how = self.method if self.kernel is None else f"{self.method}, {self.kernel}"
+        return f"DensityModel({how!r}, {self.partition.name}: {self.n_parts} parts, {self.n_rows} rows)"
+
+
+def domain_of(ends: NDArray[Any], dtype: np.dtype[Any]) -> Domain:
+    low, high = ends.view(np.int64) if ends.dtype.kind in "mM" else ends
+    return Domain(low, high, dtype)
+
+
+def log_ratio(rows: Any, shares: Any, n_rows: float) -> NDArray[np.float64]:
+    """The logarithm of a part's density times the domain's width, with one row spread over the domain."""
+    return np.log(rows + shares) - np.log(shares) - math.log(n_rows + 1.0)

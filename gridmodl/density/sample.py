@@ -1,0 +1,186 @@
+"""A column to find the density of: its values in ascending order, where they lie in the domain, and their rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.atoms import bounds_between
+from gridmodl.encode import encode_column, kind_of
+from gridmodl.frames import Name, Raw, as_array, read_column, read_frame
+from gridmodl.quantities import Numbers, encode_numbers
+from gridmodl.targets import encode_weights
+
+
+class Domain(NamedTuple):
+    """Where the density is 1 in all, and in what type."""
+
+    low: Any  # as the engine has it: a float, or an integer for dates and for integers beyond 2**53
+    high: Any
+    type: np.dtype[Any]
+
+    @property
+    def width(self) -> float:
+        """In units of the column; those of dates are of their type, such as days."""
+        return float(int(self.high) - int(self.low)) if self.type.kind != "f" else float(self.high) - float(self.low)
+
+    @property
+    def exponent(self) -> int:
+        """The power of two that brings the width to between 1/2 and 1."""
+        return math.frexp(self.width)[1]
+
+    @property
+    def end(self) -> float:
+        """The position of the upper end."""
+        return math.frexp(self.width)[0]
+
+    def ends(self) -> NDArray[Any]:
+        """Both ends, in the column's own type."""
+        return self.in_own_type([self.low, self.high])
+
+    def in_own_type(self, values: list[Any]) -> NDArray[Any]:
+        if self.type.kind == "f":
+            return np.array(values, dtype=np.float64)
+        return np.array(values, dtype=np.uint64 if self.type.kind == "u" else np.int64).view(self.type)
+
+    def positions(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """How far above the lower end: exact differences, divided by a power of two so that the last is below 1.
+
+        Then no square overflows or vanishes whatever the unit, and round data stay round.
+        """
+        if self.type.kind == "f":
+            return np.ldexp(values.astype(np.float64) - self.low, -self.exponent)
+        whole = values.astype(np.uint64) - np.array(int(self.low) % 2**64, dtype=np.uint64)  # modulo 2^64: exact
+        return np.ldexp(whole.astype(np.float64), -self.exponent)
+
+
+class Sample(NamedTuple):
+    """The rows that count, value by value; values that no float tells apart in the domain are one."""
+
+    name: Name
+    domain: Domain
+    is_utc: bool
+    positions: NDArray[np.float64]  # of each value, ascending
+    rows: NDArray[np.int64]  # of each value
+    lowest: NDArray[Any]  # of each value, as the engine has it
+    highest: NDArray[Any]
+    n_missing: int
+    frame: str  # the kind of frame it came in
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.rows.sum())
+
+    def bounds(self, starts: NDArray[np.int64]) -> NDArray[Any]:
+        """Inner bounds below the values of these numbers, in the column's own type."""
+        return bounds_between(self.highest[starts - 1], self.lowest[starts], self.domain.type)
+
+    def middles(self, starts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The positions of cuts below the values of these numbers."""
+        low, high = self.positions[starts - 1], self.positions[starts]
+        middle = (low + high) / 2.0
+        return np.where(middle < high, middle, low)
+
+    def widths(self, cuts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The width of each part as a share of the domain's, given the positions of the bounds."""
+        end = self.domain.end
+        return np.diff(np.concatenate([[0.0], cuts, [end]])) / end
+
+
+def read_sample(data: Any, weights: Any, domain: Any) -> Sample:
+    """Read one column; missing values and rows of weight 0 are left out."""
+    frame = read_frame(data)
+    if len(frame.columns) != 1:
+        raise ValueError(f"a density is that of one column, got {len(frame.columns)}; call it for each")
+    ((name, raw),) = frame.columns.items()
+    column = read_numbers(raw, name)
+    rows = encode_weights(None if weights is None else read_column(weights, "weights"), frame.n_rows)
+    values, rows, n_missing = _present(column, rows)
+    if len(values) == 0:
+        what = f"{n_missing} rows, all missing" if n_missing else "no rows: all weights are 0"
+        raise ValueError(f"column {name!r} has {what}; a density needs values")
+    if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
+        n_infinite = int(np.count_nonzero(~np.isfinite(values)))
+        raise ValueError(f"column {name!r} holds {n_infinite} infinite values, which have no density; drop those rows")
+    values, rows = _sorted(values, rows)
+    found = _domain(column, values, domain)
+    positions = found.positions(values)
+    starts = np.flatnonzero(np.append(True, positions[1:] > positions[:-1]))
+    ends = np.append(starts[1:], len(values))
+    counts = ends - starts if rows is None else np.add.reduceat(rows, starts)
+    return Sample(
+        name, found, column.is_utc, positions[starts], counts.astype(np.int64), values[starts], values[ends - 1],
+        n_missing, frame.kind,
+    )  # fmt: skip
+
+
+def read_numbers(raw: Raw, name: Name) -> Numbers:
+    """A column of numbers, dates or durations."""
+    if len(raw) and kind_of(raw) == "categorical":
+        raise TypeError(f"column {name!r} is categorical; only numbers, dates and durations have a density")
+    column = encode_column(raw, name, "numerical")
+    assert isinstance(column, Numbers)  # noqa: S101  for mypy
+    return column
+
+
+def _present(column: Numbers, rows: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.int64] | None, int]:
+    """Values that are there, how often each counts, and how many rows are missing."""
+    values, n_missing = column.values, 0
+    if column.missing is not None:
+        n_missing = int(np.count_nonzero(column.missing) if rows is None else rows[column.missing].sum())
+        values, rows = values[~column.missing], None if rows is None else rows[~column.missing]
+    if rows is not None:
+        values, rows = values[rows > 0], rows[rows > 0]
+    return values, rows, n_missing
+
+
+def _sorted(values: NDArray[Any], rows: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+    if rows is None:
+        return np.sort(values), None
+    order = np.argsort(values)
+    return values[order], rows[order]
+
+
+def _domain(column: Numbers, values: NDArray[Any], given: Any) -> Domain:
+    """The range of the sorted values, or what the user has given, as the engine has it."""
+    low, high = (values[0], values[-1]) if given is None else _given_ends(column, given)
+    with np.errstate(over="ignore"):
+        domain = Domain(low, high, column.type)
+        if given is None and low == high:
+            raise ValueError(
+                f"column {column.name!r} has one distinct value, {domain.ends()[0]}: a domain without width has no "
+                "density; give domain=(low, high) if its values could lie elsewhere"
+            )
+        if not math.isfinite(domain.width):
+            raise ValueError(f"column {column.name!r} spans more than the largest float; divide it by 2 or more")
+    if low >= high:
+        raise ValueError(f"domain must be (low, high) with low < high, got {given!r}")
+    if values[0] < low or values[-1] > high:
+        lowest, highest = domain.in_own_type([values[0], values[-1]])
+        raise ValueError(f"domain {given!r} leaves out values of column {column.name!r}, {lowest} to {highest}")
+    return domain
+
+
+def _given_ends(column: Numbers, given: Any) -> tuple[Any, Any]:
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__len__") or len(given) != 2:
+        raise TypeError(f"domain must be two numbers or dates, (low, high), got {given!r}")
+    ends = encode_numbers(as_array(list(given), "domain"), column.name)
+    if ends.missing is not None or (ends.values.dtype.kind == "f" and not np.all(np.isfinite(ends.values))):
+        raise ValueError(f"domain must be finite, got {given!r}")
+    times = {"m", "M"} & {ends.type.kind, column.type.kind}
+    if (times and ends.type.kind != column.type.kind) or ends.is_utc != column.is_utc:
+        raise TypeError(f"domain must be of the kind of column {column.name!r}, {column.type}, got {given!r}")
+    if times:
+        own = ends.values.view(ends.type).astype(column.type)
+        is_exact = np.array_equal(own.astype(ends.type), ends.values.view(ends.type))
+        low, high = own.view(np.int64)
+    else:
+        own = ends.values.astype(column.values.dtype)
+        is_exact = np.array_equal(own, ends.values)
+        low, high = own
+    if not is_exact:
+        raise ValueError(f"domain must be of {column.type}, as column {column.name!r} is, got {given!r}")
+    return low, high
