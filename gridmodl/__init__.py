@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gridmodl.partition import Partition
     from gridmodl.pipeline import ColumnWarning, optimize, optimize_each, price
     from gridmodl.plugins import get_criterion, hookimpl, list_criteria
+    from gridmodl.posterior import BoundPosterior, bound_posterior
     from gridmodl.search import Search
     from gridmodl.spread import Prediction
     from gridmodl.template import clear_cache
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "BoundPosterior": "gridmodl.posterior",
     "ColumnWarning": "gridmodl.pipeline",
     "Criterion": "gridmodl.terms",
     "DensityModel": "gridmodl.density",
@@ -41,6 +43,7 @@ _HOME = {
     "Partition": "gridmodl.partition",
     "Prediction": "gridmodl.spread",
     "Search": "gridmodl.search",
+    "bound_posterior": "gridmodl.posterior",
     "clear_cache": "gridmodl.template",
     "get_criterion": "gridmodl.plugins",
     "hookimpl": "gridmodl.plugins",
@@ -52,6 +55,7 @@ _HOME = {
 }
 
 __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *` never does
+    "BoundPosterior",
     "ColumnWarning",
     "Criterion",
     "DensityModel",
@@ -63,6 +67,7 @@ __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *`
     "Prediction",
     "Search",
     "__version__",
+    "bound_posterior",
     "clear_cache",
     "get_criterion",
     "hookimpl",

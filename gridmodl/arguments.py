@@ -16,6 +16,7 @@ from gridmodl.search.moves import Limits
 from gridmodl.terms import Criterion
 
 MONOTONE = ("increasing", "decreasing", "auto")
+PLACEMENTS = ("median",)
 
 
 class Options(NamedTuple):
@@ -45,6 +46,11 @@ def checked_options(
     )  # fmt: skip
     options.limits(1)
     return options
+
+
+def check_placement(placement: Any) -> None:
+    if placement is not None and placement not in PLACEMENTS:
+        raise ValueError(f"placement must be one of {', '.join(map(repr, PLACEMENTS))} or None, got {placement!r}")
 
 
 def checked_search(search: Any) -> Search:

@@ -2,7 +2,7 @@
 
 Of a categorical variable an atom is one value. Of a numerical one it is one distinct value or, where a criterion says
 that no bound is ever needed there, a run of values that hold only rows of one and the same class; missing values come
-before all others, and special codes stand beside them.
+before all others, and special codes stand beside them. Rows without a class are told by a code of their own, the last.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from gridmodl.values import Categories, count_rows
 
 # Beyond this the table of counts alone fills gigabytes, and every price reads a row of it.
 MAX_COUNTS = 2**28
+
+# In place of the class that some rows are of: several of them, none.
+MIXED, NOTHING = -1, -2
 
 
 class Atoms(NamedTuple):
@@ -37,18 +40,31 @@ class Atoms(NamedTuple):
 class Target(NamedTuple):
     """The class and the weight of each row."""
 
-    codes: NDArray[np.int32]
+    codes: NDArray[np.int32]  # `n_classes` for a row without a class
     weights: NDArray[np.int64] | None
     n_classes: int
+    has_unlabelled: bool = False
+
+    @property
+    def n_codes(self) -> int:
+        return self.n_classes + self.has_unlabelled
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.codes) if self.weights is None else int(self.weights.sum())
 
     @property
     def few_rows(self) -> bool:
-        return (len(self.codes) if self.weights is None else int(self.weights.sum())) < 2**31
+        return self.n_rows < 2**31
+
+    def by_code(self, parts: NDArray[Any], n_parts: int) -> NDArray[np.int64]:
+        """Rows by part and code, given the part of each row: by class and, if there are any, those without one."""
+        flat = parts.astype(np.int64) * self.n_codes + self.codes
+        return count_rows(flat, self.weights, n_parts * self.n_codes).reshape(n_parts, self.n_codes)
 
     def counts(self, parts: NDArray[Any], n_parts: int) -> NDArray[np.int64]:
         """Rows by part and class, given the part of each row."""
-        flat = parts.astype(np.int64) * self.n_classes + self.codes
-        return count_rows(flat, self.weights, n_parts * self.n_classes).reshape(n_parts, self.n_classes)
+        return self.by_code(parts, n_parts)[:, : self.n_classes]
 
     def of_rows(self, kept: NDArray[np.bool_]) -> Target:
         return self._replace(codes=self.codes[kept], weights=None if self.weights is None else self.weights[kept])
@@ -61,7 +77,7 @@ class Line(NamedTuple):
     has_missing: bool  # the first atom holds the missing values
     low: NDArray[Any]  # largest value of each atom but the last; of no meaning for missing values
     high: NDArray[Any]  # smallest value of the atom that follows
-    special: NDArray[np.int64]  # rows of each special code, by class
+    special: NDArray[np.int64]  # rows of each special code, by code of the target
 
     @property
     def n_atoms(self) -> int:
@@ -77,23 +93,26 @@ class Line(NamedTuple):
 def make_line(column: Numbers, target: Target, join: bool, special: NDArray[Any] | None = None) -> Line:
     """Sort a column with its classes and weights, and cut it into atoms; runs are joined if `join`."""
     values, missing = column.values, column.missing
-    n_classes, few_rows = target.n_classes, target.few_rows  # of all rows: missing and special ones are counted too
-    special_counts = np.zeros((0 if special is None else len(special), n_classes), dtype=np.int64)
+    n_classes, n_codes, few_rows = target.n_classes, target.n_codes, target.few_rows  # of all rows: special ones too
+    special_counts = np.zeros((0 if special is None else len(special), n_codes), dtype=np.int64)
     if special is not None and len(special):
         values, missing, target = _take_special(values, missing, target, special, special_counts)
-    missing_counts = np.zeros(n_classes, dtype=np.int64)
+    missing_counts = np.zeros(n_codes, dtype=np.int64)
     has_missing = missing is not None and bool(missing.any())
     if missing is not None and has_missing:
-        missing_counts += target.of_rows(missing).counts(np.zeros(np.count_nonzero(missing), dtype=np.int8), 1)[0]
+        missing_counts += target.of_rows(missing).by_code(np.zeros(np.count_nonzero(missing), dtype=np.int8), 1)[0]
         values, target = values[~missing], target.of_rows(~missing)
     values, codes, weights = _sorted(values, target)
     ends = np.empty(len(values), dtype=np.int64)
-    n_atoms = bind(atom_ends)(values, codes, join, ends)
+    if target.has_unlabelled:
+        n_atoms = bind(labelled_ends)(values, codes, n_classes, join, _class_of(missing_counts[:n_classes]), ends)
+    else:
+        n_atoms = bind(atom_ends)(values, codes, join, ends)
     ends = ends[:n_atoms].copy()
-    _check_size(n_atoms + 1, n_classes, "distinct values")
+    _check_size(n_atoms + 1, n_codes, "distinct values")
     n_first = int(has_missing)
     # Half the bytes is half the time of a search; the sums of counts that terms see are 64 bits wide.
-    counts = np.zeros((n_first + n_atoms, n_classes), dtype=np.int32 if few_rows else np.int64)
+    counts = np.zeros((n_first + n_atoms, n_codes), dtype=np.int32 if few_rows else np.int64)
     n_values = np.zeros(n_first + n_atoms, dtype=np.int32)
     counts[:n_first], n_values[:n_first] = missing_counts, 1
     weights = np.empty(0, dtype=np.int64) if weights is None else weights
@@ -102,15 +121,15 @@ def make_line(column: Numbers, target: Target, join: bool, special: NDArray[Any]
     low, high = values[between - 1], values[between]
     if n_first and n_atoms:
         low, high = np.concatenate([values[:1], low]), np.concatenate([values[:1], high])
-    return Line(alone(counts, n_values), has_missing, low, high, special_counts)
+    return Line(alone(counts, n_values, n_classes), has_missing, low, high, special_counts)
 
 
 def make_values(column: Categories, target: Target) -> Atoms:
     """One atom for each value of a categorical column."""
     n_values = len(column.values)
-    _check_size(n_values, target.n_classes, "values")
-    counts = target.counts(column.codes, n_values).astype(np.int32 if target.few_rows else np.int64)
-    return alone(counts, np.ones(n_values, dtype=np.int32))
+    _check_size(n_values, target.n_codes, "values")
+    by_code = target.by_code(column.codes, n_values).astype(np.int32 if target.few_rows else np.int64)
+    return alone(by_code, np.ones(n_values, dtype=np.int32), target.n_classes)
 
 
 def tail(atoms: Atoms, start: int) -> Atoms:
@@ -133,11 +152,34 @@ def head(atoms: Atoms, end: int) -> Atoms:
     )
 
 
-def alone(counts: NDArray[Any], n_values: NDArray[np.int32]) -> Atoms:
-    """Atoms of a variable without others: one entry each, all in frozen cell 0."""
-    n = len(counts)
+def alone(by_code: NDArray[Any], n_values: NDArray[np.int32], n_classes: int) -> Atoms:
+    """Atoms of a variable without others: one entry each, all in frozen cell 0; a code beyond the classes is none."""
+    n = len(by_code)
     first = np.arange(n + 1, dtype=np.int32)
-    return Atoms(first, np.zeros(n, dtype=np.int32), counts, counts.sum(axis=1, dtype=np.int64), n_values)
+    counts = np.ascontiguousarray(by_code[:, :n_classes])
+    return Atoms(first, np.zeros(n, dtype=np.int32), counts, by_code.sum(axis=1, dtype=np.int64), n_values)
+
+
+def rows_by_code(atoms: Atoms, target: Target) -> NDArray[Any]:
+    """The rows of each atom of a variable without others, by code of the target: what `alone` was made of."""
+    if not target.has_unlabelled:
+        return np.asarray(atoms.counts)
+    return np.column_stack([atoms.counts, atoms.rows - atoms.counts.sum(axis=1, dtype=np.int64)])
+
+
+def gap_ends(atoms: Atoms) -> NDArray[np.int64]:
+    """First atoms of the parts to merge from where many have no labelled row: neighbours without one are together."""
+    is_labelled = atoms.counts.any(axis=1)
+    begins = is_labelled.copy()
+    begins[:1] = True
+    begins[1:] |= is_labelled[:-1]
+    return np.flatnonzero(begins)
+
+
+def _class_of(counts: NDArray[np.int64]) -> int:
+    """The class that all these rows are of, `MIXED` or `NOTHING`."""
+    classes = np.flatnonzero(counts)
+    return int(classes[0]) if len(classes) == 1 else (MIXED if len(classes) else NOTHING)
 
 
 def _take_special(
@@ -149,7 +191,7 @@ def _take_special(
     is_special = special[order][at] == values
     if missing is not None:  # what an integer column stores there may look like a code
         is_special &= ~missing
-    counts[order] = target.of_rows(is_special).counts(at[is_special], len(special))
+    counts[order] = target.of_rows(is_special).by_code(at[is_special], len(special))
     kept = ~is_special
     return values[kept], None if missing is None else missing[kept], target.of_rows(kept)
 
@@ -181,24 +223,22 @@ def coarsen(atoms: Atoms, starts: NDArray[np.int64]) -> Atoms:
 
 
 def _sorted(column: NDArray[Any], target: Target) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
-    codes, weights, n_classes = target
+    codes, weights = target.codes, target.weights
     if weights is None and column.dtype == np.float64:
-        packed = _sorted_packed(column, codes, n_classes)
+        packed = _sorted_packed(column, codes, target.n_codes)
         if packed is not None:
             return (*packed, None)
     order = np.argsort(column)
     return column[order], codes[order], None if weights is None else weights[order]
 
 
-def _sorted_packed(
-    column: NDArray[Any], codes: NDArray[Any], n_classes: int
-) -> tuple[NDArray[Any], NDArray[Any]] | None:
+def _sorted_packed(column: NDArray[Any], codes: NDArray[Any], n_codes: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Values and codes sorted together, the code in the low bits of an integer that sorts as the value does.
 
     Two plain sorts take half the time of an argsort and a look-up of the rows. The low bits of the value are lost
     in the key: if two different values share a key, None.
     """
-    mask = np.int64((1 << (n_classes - 1).bit_length()) - 1)
+    mask = np.int64((1 << (n_codes - 1).bit_length()) - 1)
     bits = (column + 0.0).view(np.int64)  # -0.0 and 0.0 are one number with two patterns of bits
     keys = bits >> 63
     keys &= np.int64(0x7FFF_FFFF_FFFF_FFFF)
@@ -217,20 +257,49 @@ def _sorted_packed(
 def atom_ends(values: Any, codes: Any, join: bool, ends: Any) -> int:
     """Write one past the last row of each atom to `ends`; return how many atoms there are."""
     n_atoms, n, i = 0, len(values), 0
-    mixed, nothing = -1, -2
-    last: Any = nothing  # the class of all rows of the last atom
+    last: Any = NOTHING  # the class of all rows of the last atom
     while i < n:
         pure: Any = np.int64(codes[i])
         start = i
         i += 1
         while i < n and values[i] == values[start]:
             if np.int64(codes[i]) != pure:
-                pure = mixed
+                pure = MIXED
             i += 1
-        if not (join and pure == last and pure != mixed):
+        if not (join and pure == last and pure != MIXED):
             n_atoms += 1
         ends[n_atoms - 1] = i
         last = pure
+    return n_atoms
+
+
+def labelled_ends(values: Any, codes: Any, nobody: int, join: bool, before: int, ends: Any) -> int:
+    """As `atom_ends` where rows of code `nobody` have no class; `before` is the class of the rows that come first.
+
+    Then a run goes from a value to the next labelled one of the same class, with all rows between them, and rows
+    before the first or after the last labelled value belong to it. In a gap between different classes every value is
+    an atom.
+    """
+    n_atoms, n, i = 0, len(values), 0
+    last: Any = np.int64(before)  # the class of the last labelled value, and
+    at = 0  # its atom
+    while i < n:
+        pure: Any = np.int64(NOTHING)
+        start = i
+        while i < n and values[i] == values[start]:
+            code = np.int64(codes[i])
+            if code != nobody:
+                pure = code if pure in (NOTHING, code) else np.int64(MIXED)
+            i += 1
+        if join and pure != NOTHING and (last == NOTHING or (pure == last and pure != MIXED)):
+            n_atoms = at
+        ends[n_atoms] = i
+        n_atoms += 1
+        if pure != NOTHING:
+            last, at = pure, n_atoms - 1
+    if join and n_atoms > 0:
+        n_atoms = at + 1
+        ends[at] = n
     return n_atoms
 
 

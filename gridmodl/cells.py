@@ -24,14 +24,18 @@ class Cells(NamedTuple):
     names: tuple[Name, ...]  # of the informative variables
     parts: NDArray[np.int64]  # part of each cell, by variable
     counts: NDArray[np.int64]  # rows of each cell, by class
+    unlabelled: NDArray[np.int64] | None = None  # rows of each cell without a class, where there are any
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        return np.asarray(self.counts.sum(axis=1))
+        labelled = np.asarray(self.counts.sum(axis=1))
+        return labelled if self.unlabelled is None else labelled + self.unlabelled
 
     def shares(self) -> NDArray[np.float64]:
-        """The share of each class in each cell."""
-        return self.counts / self.rows[:, None]
+        """The share of each class in the labelled rows of each cell; in those of all cells where there are none."""
+        labelled = self.counts.sum(axis=1, keepdims=True)
+        overall = self.counts.sum(axis=0) / labelled.sum()
+        return np.where(labelled > 0, self.counts / np.maximum(labelled, 1), overall)
 
     def cell_of(self, parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
         """The cell of each row, given its part in each variable; -1 where no row of the data was."""
@@ -60,12 +64,14 @@ def make_cells(names: Sequence[Name], parts: Sequence[NDArray[np.int64]], target
     return Cells(tuple(names), combined.astype(np.int64), target.counts(cell, n_cells))
 
 
-def cells_of_parts(name: Name, counts: NDArray[np.int64]) -> Cells:
-    """The cells of one variable alone, given the rows of its parts by class."""
-    filled = np.flatnonzero(counts.any(axis=1))
+def cells_of_parts(name: Name, counts: NDArray[np.int64], unlabelled: NDArray[np.int64] | None = None) -> Cells:
+    """The cells of one variable alone, given the rows of its parts by class and those without one."""
+    filled = np.flatnonzero(counts.any(axis=1) if unlabelled is None else counts.any(axis=1) | (unlabelled > 0))
+    if unlabelled is not None:
+        unlabelled = unlabelled[filled]
     if len(filled) == 1:
-        return Cells((), np.zeros((1, 0), dtype=np.int64), counts[filled])
-    return Cells((name,), filled[:, None].astype(np.int64), counts[filled])
+        return Cells((), np.zeros((1, 0), dtype=np.int64), counts[filled], unlabelled)
+    return Cells((name,), filled[:, None].astype(np.int64), counts[filled], unlabelled)
 
 
 def _numbered(keys: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -15,9 +15,11 @@ from gridmodl.frames import Name
 from gridmodl.given import given_partition
 from gridmodl.model import Model
 from gridmodl.multivariate import given_grid
+from gridmodl.placement import counted
 from gridmodl.plugins import criterion_for
 from gridmodl.quantities import Numbers
 from gridmodl.table import Table, read_table
+from gridmodl.targets import NOT_GIVEN
 from gridmodl.univariate import priced, special_codes
 from gridmodl.values import Categories
 from gridmodl.wrap import column_model, grid_model
@@ -25,7 +27,7 @@ from gridmodl.wrap import column_model, grid_model
 
 def model_of_partitions(
     data: Any, target: Any, partitions: Any, criterion: Any, weights: Any, kinds: Any, special: Any,
-    target_kind: str | None, unlabelled: Any = None,
+    target_kind: str | None, unlabelled: Any = NOT_GIVEN,
 ) -> Model:  # fmt: skip
     """`Model.from_partitions`."""
     clock = Clock()
@@ -35,7 +37,7 @@ def model_of_partitions(
         raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
     check_columns("partitions", partitions, table.known_names)
     check_names(table, options)
-    check_one_input(table)
+    check_one_input(table, unlabelled)
     if is_grid(table):
         check_grid_options(options)
     return _of_partitions(table, partitions, options, clock)
@@ -80,11 +82,15 @@ def _of_partitions(table: Table, partitions: Mapping[Name, Any], options: Option
 
 
 def _given_model(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
-    column = asked_column(table, name, options)
+    rows = table.priced_rows()
+    column = asked_column(rows, name, options)
     special = special_codes(column, options) if isinstance(column, Numbers) else np.empty(0)
     partition = given_partition(column, given, special, table.target.n_classes)
     criterion = criterion_for(options.criterion, table.problem.kind)
-    return column_model(table, name, priced(column, table, criterion, partition), clock)
+    found = priced(column, rows, criterion, partition)
+    if table.placed:
+        found = found._replace(partition=counted(found.partition, asked_column(table, name, options), table.target))
+    return column_model(table, name, found, clock)
 
 
 def check_names(table: Table, options: Options) -> None:
@@ -97,7 +103,11 @@ def is_grid(table: Table) -> bool:
     return len(table.names) > 1 or table.searched is not None
 
 
-def check_one_input(table: Table) -> None:
+def check_one_input(table: Table, unlabelled: Any = NOT_GIVEN) -> None:
+    if unlabelled is not NOT_GIVEN and len(table.names) > 1:
+        raise ValueError(
+            f"unlabelled= is for one input column, and data has {len(table.names)}; optimize_each takes each on its own"
+        )
     if table.searched is not None and len(table.names) > 1:
         what = "a numerical target" if table.problem.kind == "numerical" else "target_kind='grouped'"
         raise ValueError(

@@ -32,7 +32,7 @@ def given_partition(column: Column, given: Any, special: NDArray[Any], n_classes
 
 
 def _for_column(given: Partition, name: Name, n_classes: int) -> Partition:
-    return replace(given, name=name, counts=np.zeros((given.n_parts, n_classes), dtype=np.int64))
+    return replace(given, name=name, counts=np.zeros((given.n_parts, n_classes), dtype=np.int64), unlabelled=None)
 
 
 def _given_intervals(column: Numbers, given: Any, special: NDArray[Any], n_classes: int) -> Partition:

@@ -15,6 +15,7 @@ from gridmodl.frames import ARRAYS, Frame, Name, make_frame, read_frame
 from gridmodl.modelcounts import class_shares, mutual_information_of
 from gridmodl.partition import Partition
 from gridmodl.spread import Prediction, Spread
+from gridmodl.targets import NOT_GIVEN
 from gridmodl.terms import Criterion
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Model:
     problem : str
         Which kind of problem it priced, a key of `gridmodl.terms.PROBLEMS`.
     n_rows : int
-        Rows, each counted as often as its weight says.
+        Rows, each counted as often as its weight says, those without a class among them.
     classes : ndarray
         The target's classes, in the order of the columns of ``counts``; those of a target whose classes are grouped,
         in sorted order. Empty without a class target.
@@ -97,7 +98,7 @@ class Model:
         if self._cells is not None:
             return self._cells
         ((name, partition),) = self.partitions.items()
-        return cells_of_parts(name, partition.counts)
+        return cells_of_parts(name, partition.counts, partition.unlabelled)
 
     @property
     def all_partitions(self) -> dict[Name, Partition]:
@@ -112,7 +113,7 @@ class Model:
 
     @property
     def class_rows(self) -> NDArray[np.int64]:
-        """Rows of each class, in the order of ``classes``."""
+        """Rows of each class, in the order of ``classes``; rows without one are in none."""
         if self._class_rows is not None:
             return self._class_rows
         return self.cells.counts.sum(axis=0) if len(self.classes) else np.empty(0, dtype=np.int64)
@@ -134,6 +135,7 @@ class Model:
         kinds: Mapping[Name, str] | None = None,
         special: Mapping[Name, Any] | None = None,
         target_kind: str | None = None,
+        unlabelled: Any = NOT_GIVEN,
     ) -> Model:
         """A model of partitions that the user decided, at their true cost.
 
@@ -160,7 +162,9 @@ class Model:
         """
         from gridmodl.decisions import model_of_partitions
 
-        return model_of_partitions(data, target, partitions, criterion, weights, kinds, special, target_kind)
+        return model_of_partitions(
+            data, target, partitions, criterion, weights, kinds, special, target_kind, unlabelled
+        )
 
     def edit(self, name: Name, *, bounds: Any = None, groups: Any = None) -> Model:
         """The model with another partition of column `name`, at its true cost; ``delta`` says how much worse it is.
@@ -267,8 +271,8 @@ class Model:
     def predict_proba(self, data: Any, unknown: str | int = "default") -> NDArray[np.float64]:
         """The share of each class in the cell of each row, in the order of ``classes``; of all rows for an empty cell.
 
-        Shares are as they were counted, without smoothing. Where classes are grouped, a class has its share of the rows
-        of its group: P(class | part) = P(group | part) P(class | group).
+        Shares are of the rows with a class and as they were counted, without smoothing. Where classes are grouped, a
+        class has its share of the rows of its group: P(class | part) = P(group | part) P(class | group).
         """
         return class_shares(self)[self._place_of(data, unknown)]
 

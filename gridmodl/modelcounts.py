@@ -87,7 +87,7 @@ def mutual_information_of(model: Model) -> float:
     if model.target is not None or not len(model.classes):
         # Of one variable rounding would leave 1e-17.
         return float(cell_information(model).sum()) if len(model.cells.names) > 1 else 0.0
-    shares = model.cells.counts / model.n_rows
+    shares = model.cells.counts / model.class_rows.sum()
     expected = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
     filled = shares > 0
     return float(np.sum(shares[filled] * np.log(shares[filled] / expected[filled])))

@@ -151,7 +151,7 @@ def _partition(
         return interval_partition(
             column, _bounds(column, labels), np.empty(0, column.values.dtype), counts, column.missing is not None
         ), labels.astype(np.int64)
-    groups, counts, rank = ordered_groups(column.values, labels, counts)
+    groups, counts, rank = ordered_groups(column.values, labels, counts, counts.shape[1])
     return group_partition(column.name, groups, counts), rank[labels]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,10 @@ class Partition:
         Whether parts are intervals ``]lo, hi]`` or groups of values.
     counts : ndarray of shape (n_parts, n_classes)
         Rows of each part and class; a single column where there are no classes, or where they are partitioned too.
+    unlabelled : ndarray of shape (n_parts,) or None
+        Rows of each part without a class, which are not in ``counts``; None where all rows have one.
+    rows : ndarray of shape (n_parts,)
+        All rows of each part.
     bounds : ndarray
         Inner bounds of the intervals, ascending, of the column's own type: numbers, dates or durations. Empty for a
         categorical variable.
@@ -68,6 +72,12 @@ class Partition:
     is_utc: bool = False
     n_values: NDArray[np.int64] | None = None
     log_value_factorials: float = 0.0
+    unlabelled: NDArray[np.int64] | None = None
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        labelled: NDArray[np.int64] = self.counts.sum(axis=1)
+        return labelled if self.unlabelled is None else labelled + self.unlabelled
 
     @property
     def n_parts(self) -> int:
@@ -167,14 +177,25 @@ def checked_unknown(unknown: Any) -> str:
     return str(unknown)
 
 
-def group_partition(name: Name, groups: tuple[tuple[Any, ...], ...], counts: NDArray[np.int64]) -> Partition:
+def group_partition(
+    name: Name,
+    groups: tuple[tuple[Any, ...], ...],
+    counts: NDArray[np.int64],
+    unlabelled: NDArray[np.int64] | None = None,
+) -> Partition:
     """Groups with their rows; where missing and unknown values go follows from these."""
     missing = next((i for i, group in enumerate(groups) if None in group), None)
-    return Partition(name, "categorical", counts, groups=groups, missing=missing, default=default_group(groups, counts))
+    partition = Partition(name, "categorical", counts, groups=groups, missing=missing, unlabelled=unlabelled)
+    return replace(partition, default=default_group(groups, partition.rows))
 
 
 def interval_partition(
-    column: Numbers, bounds: NDArray[Any], special: NDArray[Any], counts: NDArray[np.int64], has_missing: bool
+    column: Numbers,
+    bounds: NDArray[Any],
+    special: NDArray[Any],
+    counts: NDArray[np.int64],
+    has_missing: bool,
+    unlabelled: NDArray[np.int64] | None = None,
 ) -> Partition:
     """Intervals of a column with their rows; one part more than these and the codes holds the missing values."""
     return Partition(
@@ -185,13 +206,14 @@ def interval_partition(
         missing=0 if has_missing else None,
         special=special.view(column.type) if column.type.kind in "mM" else special,
         is_utc=column.is_utc,
+        unlabelled=unlabelled,
     )
 
 
-def default_group(groups: Sequence[Sequence[Any]], counts: NDArray[np.int64]) -> int:
+def default_group(groups: Sequence[Sequence[Any]], rows: NDArray[np.int64]) -> int:
     """Where a value that was never seen most likely belongs: the group with the most values, then the most rows."""
-    rows = counts.sum(axis=1).tolist()
-    return max(range(len(groups)), key=lambda i: (len(groups[i]), rows[i], -i))
+    of_groups = rows.tolist()
+    return max(range(len(groups)), key=lambda i: (len(groups[i]), of_groups[i], -i))
 
 
 def _as_type_of(bounds: NDArray[Any], is_utc: bool, column: Numbers) -> NDArray[Any]:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gridmodl.arguments import Options, check_seed, checked_jobs, checked_options, checked_time
+from gridmodl.arguments import Options, check_placement, check_seed, checked_jobs, checked_options, checked_time
 from gridmodl.clock import Clock, Progress
 from gridmodl.decisions import (
     asked_column,
@@ -20,13 +20,16 @@ from gridmodl.frames import Name
 from gridmodl.model import Model
 from gridmodl.models import Models
 from gridmodl.multivariate import best_grid
+from gridmodl.placement import at_medians
 from gridmodl.plugins import criterion_for
 from gridmodl.progress import showing
 from gridmodl.search import Search
 from gridmodl.table import Table, read_table
+from gridmodl.targets import NOT_GIVEN
 from gridmodl.terms import Criterion
 from gridmodl.threads import in_threads
 from gridmodl.univariate import best_partition
+from gridmodl.values import Categories
 from gridmodl.wrap import column_model, grid_model
 
 ON_ERROR = ("warn", "ignore", "raise")
@@ -45,7 +48,8 @@ def optimize(
     weights: Any = None,
     kinds: Mapping[Name, str] | None = None,
     target_kind: str | None = None,
-    unlabelled: Any = None,
+    unlabelled: Any = NOT_GIVEN,
+    placement: str | None = None,
     special: Mapping[Name, Any] | None = None,
     monotone: str | None = None,
     max_parts: int | None = None,
@@ -90,7 +94,16 @@ def optimize(
         groups of classes together with the parts of the column. ``"numerical"`` takes whole numbers as a numerical
         target; real numbers are taken so where nothing else is said.
     unlabelled : optional
-        The mark of rows without a class. Not available yet.
+        The value of the target that marks rows without a class, such as ``-1`` or ``"?"``; None or NaN stand for
+        missing ones. These rows say where the data lie and no more: a partition has to explain the classes of the
+        others, whichever theirs may be. For one input column, numerical or categorical. Their number in each part is
+        ``Partition.unlabelled``, and ``counts`` are of the others. Where no row has the mark, all are labelled. A proof
+        then rests on what trials and no theorem say of ``modl``: that no bound is needed but between consecutive
+        labelled values that are not both of one and the same class.
+    placement : {"median"}, optional
+        With ``unlabelled``, another way to use these rows: the partition is the best one of the labelled rows alone,
+        at their cost, and each of its bounds is then put at the median of the unlabelled rows between the two labelled
+        values that it separates, with as many of them on either side; in the middle, as ever, where there are none.
     special : dict, optional
         By column name, numbers that are codes and no quantities, such as ``{"age": [-999, -1]}``. Each is a part of its
         own beside the intervals and priced as a part like any other: with S of them in the data and I intervals the
@@ -130,11 +143,12 @@ def optimize(
     """
     clock = Clock(checked_time(time_limit))
     options = checked_options(criterion, search, kinds, special, monotone, max_parts, min_rows)
+    check_placement(placement)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
-    table = read_table(data, target, weights, target_kind, unlabelled)
+    table = read_table(data, target, weights, target_kind, unlabelled, placement)
     check_names(table, options)
-    check_one_input(table)
+    check_one_input(table, unlabelled)
     if is_grid(table):
         check_grid_options(options)
         with showing(progress, clock):
@@ -156,7 +170,8 @@ def optimize_each(
     weights: Any = None,
     kinds: Mapping[Name, str] | None = None,
     target_kind: str | None = None,
-    unlabelled: Any = None,
+    unlabelled: Any = NOT_GIVEN,
+    placement: str | None = None,
     special: Mapping[Name, Any] | None = None,
     monotone: str | None = None,
     max_parts: int | None = None,
@@ -200,6 +215,7 @@ def optimize_each(
     """
     clock = Clock(checked_time(time_limit))
     options = checked_options(criterion, search, kinds, special, monotone, max_parts, min_rows)
+    check_placement(placement)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
     if on_error not in ON_ERROR:
@@ -209,7 +225,7 @@ def optimize_each(
             "optimize_each partitions each column with a target in view, and none was given; optimize(data) makes one "
             "joint grid of all columns"
         )
-    table = read_table(data, target, weights, target_kind, unlabelled)
+    table = read_table(data, target, weights, target_kind, unlabelled, placement)
     check_names(table, options)
     criterion_for(options.criterion, table.problem.kind)
     if table.searched is not None:
@@ -238,7 +254,7 @@ def price(
     weights: Any = None,
     kinds: Mapping[Name, str] | None = None,
     target_kind: str | None = None,
-    unlabelled: Any = None,
+    unlabelled: Any = NOT_GIVEN,
     special: Mapping[Name, Any] | None = None,
 ) -> float:
     """The cost of a given partition, from the rows up; no search is involved.
@@ -260,6 +276,11 @@ def price(
 def _check_classes(table: Table, monotone: str | None) -> None:
     if monotone is not None and table.target.n_classes != 2:
         raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
+    if monotone is not None and table.problem.kind == "semi":
+        raise ValueError(
+            "monotone= orders the shares of classes, which rows without one do not have; leave these out, or let them "
+            "only place the bounds: placement='median'"
+        )
 
 
 def _best_model(table: Table, name: Name, options: Options, random_state: int | None, clock: Clock) -> Model:
@@ -267,7 +288,12 @@ def _best_model(table: Table, name: Name, options: Options, random_state: int | 
         table = table.only(name)
         return grid_model(table, best_grid(table, options, 1, random_state, clock), clock)
     column = asked_column(table, name, options)
-    return column_model(table, name, best_partition(column, table, options, clock), clock)
+    if not table.placed:
+        return column_model(table, name, best_partition(column, table, options, clock), clock)
+    rows, kind = table.priced_rows(), "categorical" if isinstance(column, Categories) else "numerical"
+    found = best_partition(asked_column(rows, name, options._replace(kinds={name: kind})), rows, options, clock)
+    placed = found._replace(partition=at_medians(found.partition, column, table.target))
+    return column_model(table, name, placed, clock)
 
 
 def _model_or_error(

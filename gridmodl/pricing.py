@@ -30,21 +30,22 @@ from gridmodl.terms import (
 
 
 def price_one_variable(
-    criterion: Criterion, p: Any, facts: Variable, counts: NDArray[np.int64], values: NDArray[np.int64]
+    criterion: Criterion, p: Any, facts: Variable, by_code: NDArray[np.int64], values: NDArray[np.int64]
 ) -> float:
-    """The cost of one input variable: rows of each part by class, and distinct values of each part."""
-    not_empty = counts.any(axis=1)
+    """The cost of one input variable: rows of each part by code of the target, and distinct values of each part."""
+    not_empty = by_code.any(axis=1)
     n_parts = int(np.count_nonzero(not_empty))
-    counts, values = counts[not_empty], values[not_empty]
+    by_code, values = by_code[not_empty], values[not_empty]
+    counts, rows = np.ascontiguousarray(by_code[:, : p.n_classes]), by_code.sum(axis=1)
     shape = Shape(1, int(n_parts > 1), float(n_parts))
-    return check_cost(criterion, bind(price_parts, type(criterion))(p, facts, shape, counts, values))
+    return check_cost(criterion, bind(price_parts, type(criterion))(p, facts, shape, counts, rows, values))
 
 
-def price_parts(p: Any, facts: Variable, shape: Shape, counts: Any, values: Any) -> float:
+def price_parts(p: Any, facts: Variable, shape: Shape, counts: Any, rows: Any, values: Any) -> float:
     total = grid(p, shape) + variable(p, facts, len(values))
     for i in range(len(values)):
-        rows = counts[i].sum()
-        total += part(p, facts, Part(rows, values[i]), 0) + cell(p, Cell(counts[i], rows, 0))
+        unlabelled = rows[i] - counts[i].sum()
+        total += part(p, facts, Part(rows[i], values[i]), 0) + cell(p, Cell(counts[i], rows[i], unlabelled))
     return finish(p, total, shape)
 
 
@@ -62,8 +63,8 @@ def categorical_facts(value_rows: NDArray[np.int64]) -> Variable:
 def prepare(criterion: Criterion, problem: Problem, facts: Variable) -> tuple[Any, Variable]:
     """`p` and the facts of one variable with the criterion's own constant, after its plain terms were tried.
 
-    So a broken term is named before it meets the compiler. Tried on the whole column and on a single row: the mistakes
-    that authors make, such as log 0, show in a pure cell.
+    So a broken term is named before it meets the compiler. Tried on the whole column and on a single row, labelled or
+    not: the mistakes that authors make, such as log 0, show in a pure cell.
     """
     try:
         p = params_record(criterion, problem)
@@ -74,12 +75,16 @@ def prepare(criterion: Criterion, problem: Problem, facts: Variable) -> tuple[An
     one_row = np.zeros_like(all_rows)
     one_row[-1] = 1
     n_target_parts = 1 if problem.kind in SEARCHED_TARGETS else 0
-    for counts, n in ((all_rows, facts.n_values), (one_row, 1)):
-        rows, shape = int(counts.sum()), Shape(1, 0, 1.0)
+    unlabelled = problem.n_rows - int(all_rows.sum())
+    tried = [(all_rows, unlabelled, facts.n_values), (one_row, 0, 1)]
+    if unlabelled:
+        tried.append((np.zeros_like(all_rows), 1, 1))
+    for counts, unlabelled, n in tried:
+        rows, shape = int(counts.sum()) + unlabelled, Shape(1, 0, 1.0)
         check_term(criterion, "grid", p, shape)
         check_term(criterion, "variable", p, facts, 1)
         check_term(criterion, "part", p, facts, Part(rows, n), n_target_parts)
-        check_term(criterion, "cell", p, Cell(counts.copy(), rows, 0))
+        check_term(criterion, "cell", p, Cell(counts.copy(), rows, unlabelled))
         check_term(criterion, "finish", p, 1.0, shape)
     return p, facts
 

@@ -14,7 +14,15 @@ from gridmodl.encode import Column, encode_column, kind_of
 from gridmodl.frames import Frame, Name, read_column, read_frame
 from gridmodl.matrix import entry_weights, is_sparse
 from gridmodl.quantities import Numbers
-from gridmodl.targets import encode_classes, encode_quantities, encode_weights, kind_of_target
+from gridmodl.targets import (
+    NOT_GIVEN,
+    encode_classes,
+    encode_labelled,
+    encode_quantities,
+    encode_weights,
+    kind_of_target,
+    rows_of,
+)
 from gridmodl.terms import Problem
 from gridmodl.values import Categories, count_rows
 
@@ -28,6 +36,7 @@ class Table(NamedTuple):
     kept: NDArray[np.bool_] | None  # rows of the inputs that count; None: all
     problem: Problem
     searched: Column | None = None  # the target, where it is partitioned like a variable
+    placed: bool = False  # rows without a class only say where bounds are put; the problem is that of the others
 
     @property
     def names(self) -> list[Name]:
@@ -54,28 +63,41 @@ class Table(NamedTuple):
     def is_categorical(self, name: Name, kind: str | None) -> bool:
         return (self._kind(kind) or kind_of(self.inputs.columns[name])) == "categorical"
 
+    def priced_rows(self) -> Table:
+        """The table of the rows that the cost is of."""
+        if not self.placed:
+            return self
+        is_labelled = self.target.codes < self.target.n_classes
+        kept = is_labelled
+        if self.kept is not None:
+            kept = self.kept.copy()
+            kept[kept] = is_labelled
+        target = self.target.of_rows(is_labelled)._replace(has_unlabelled=False)
+        return self._replace(kept=kept, target=target, placed=False)
+
     def only(self, name: Name) -> Table:
         """The table with one input column."""
         return self._replace(inputs=self.inputs._replace(columns={name: self.inputs.columns[name]}))
 
     def column(self, name: Name, kind: str | None) -> Column:
         raw = self.inputs.columns[name]
-        return encode_column(raw if self.kept is None else _of_rows(raw, self.kept), name, self._kind(kind))
+        return encode_column(raw if self.kept is None else rows_of(raw, self.kept), name, self._kind(kind))
 
     def _kind(self, kind: str | None) -> str | None:
         """Numbers of rows and columns of a matrix are names, unless the user says that their order matters."""
         return "categorical" if kind is None and self.inputs.entries is not None else kind
 
 
-def read_table(data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any) -> Table:
+def read_table(
+    data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any, placement: str | None = None
+) -> Table:
     """Read data, target and weights, the latter two also by the name of a column."""
     if is_sparse(data):
         _check_alone(data, target, weights)
     inputs = read_frame(data)
     if inputs.n_rows == 0:
         raise ValueError("data has no rows" if inputs.entries is None else "data is a sparse matrix without entries")
-    if unlabelled is not None:
-        raise NotImplementedError("unlabelled rows are not available; drop the rows without a class")
+    _check_unlabelled(target, target_kind, unlabelled, placement)
     if target is None and target_kind is not None:
         raise ValueError(f"target_kind={target_kind!r} says what the target is, and no target was given")
     target_of, inputs = (None, inputs) if target is None else _taken(inputs, target, "target")
@@ -92,10 +114,12 @@ def read_table(data: Any, target: Any, weights: Any, target_kind: str | None, un
         kept = rows > 0
         if not kept.any():
             raise ValueError("all weights are 0: there are no rows")
-        target_of, rows = None if target_of is None else _of_rows(target_of, kept), rows[kept]
+        target_of, rows = None if target_of is None else rows_of(target_of, kept), rows[kept]
     n_lines = inputs.n_rows if kept is None else int(np.count_nonzero(kept))
     if target_of is None:
         return _without_classes(inputs, rows, kept, n_lines, "joint")
+    if unlabelled is not NOT_GIVEN:
+        return _some_labelled(inputs, target_of, rows, kept, target_kind, unlabelled, placement)
     kind = kind_of_target(target_of, target_kind)
     if kind == "numerical":
         quantities = encode_quantities(target_of, _name_of(target, inputs))
@@ -107,6 +131,36 @@ def read_table(data: Any, target: Any, weights: Any, target_kind: str | None, un
     by_class = count_rows(codes, rows, len(names))
     problem = Problem("classes", int(by_class.sum()), 1, by_class)
     return Table(inputs, names, Target(codes, rows, len(names)), kept, problem)
+
+
+def _some_labelled(
+    inputs: Frame, target: Any, rows: NDArray[np.int64] | None, kept: NDArray[np.bool_] | None, target_kind: str | None,
+    unlabelled: Any, placement: str | None,
+) -> Table:  # fmt: skip
+    """A table of which rows with a mark have no class; where none has it, just one with classes."""
+    (names, codes), has_unlabelled = encode_labelled(target, unlabelled, target_kind)
+    by_class = count_rows(codes, rows, len(names) + has_unlabelled)[: len(names)]
+    target_of = Target(codes, rows, len(names), has_unlabelled)
+    placed = has_unlabelled and placement is not None
+    n_rows = int(by_class.sum()) if placed else target_of.n_rows
+    problem = Problem("semi" if has_unlabelled and not placed else "classes", n_rows, 1, by_class)
+    return Table(inputs, names, target_of, kept, problem, placed=placed)
+
+
+def _check_unlabelled(target: Any, target_kind: str | None, unlabelled: Any, placement: str | None) -> None:
+    if placement is not None and unlabelled is NOT_GIVEN:
+        raise ValueError(
+            f"placement={placement!r} puts bounds where rows without a class say; unlabelled= tells which these are"
+        )
+    if unlabelled is NOT_GIVEN:
+        return
+    if target is None:
+        raise ValueError(f"unlabelled={unlabelled!r} marks rows of the target, and no target was given")
+    if target_kind in ("grouped", "numerical"):
+        raise ValueError(
+            f"unlabelled= is for a target of classes, and target_kind={target_kind!r} was asked; drop the rows without "
+            "a target"
+        )
 
 
 def _without_classes(
@@ -134,8 +188,8 @@ def _check_inputs(inputs: Frame, target: Any) -> None:
         raise ValueError("data has no column beside the target")
     if target is None and len(inputs.columns) == 1:
         raise ValueError(
-            "data is one column, and no target was given: give a target, or two columns or more for a joint grid (the "
-            "density of a single column is not available)"
+            "data is one column, and no target was given: give a target, or two columns or more for a joint grid; the "
+            "density of a single column is found by gridmodl.optimize_density"
         )
 
 
@@ -162,7 +216,3 @@ def _taken(inputs: Frame, given: Any, what: str) -> tuple[Any, Frame]:
         raise TypeError(f"{what} must be array-like, or the name of a column of a frame; got {given!r} beside an array")
     check_columns(what, [given], inputs.columns)
     return inputs.columns[given], inputs.without(given)
-
-
-def _of_rows(raw: Any, kept: NDArray[np.bool_]) -> Any:
-    return raw[kept] if isinstance(raw, np.ndarray) else raw.filter(kept.tolist())

@@ -10,11 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.frames import Name, Raw, as_array, object_array
-from gridmodl.missing import is_missing, n_missing_of, types_in
+from gridmodl.missing import is_missing, is_nothing, n_missing_of, types_in
 from gridmodl.quantities import EXACT_FLOAT, Numbers, encode_numbers, numbers_of_objects
 from gridmodl.values import factorized, factorized_objects, small_codes, sorted_codes
 
 TARGET_KINDS = ("classes", "grouped", "numerical")
+
+
+class NotGiven:
+    """What an argument is that nobody gave, where None means something."""
+
+    def __repr__(self) -> str:
+        return "NOT_GIVEN"
+
+    def __reduce__(self) -> str:
+        return "NOT_GIVEN"  # there is only one
+
+
+NOT_GIVEN = NotGiven()
 TEXTS = (nw.String, nw.Categorical, nw.Enum)
 
 
@@ -41,8 +54,8 @@ def encode_classes(raw: Raw) -> Classes:
     n_missing = n_missing_of(raw)
     if n_missing:
         raise ValueError(
-            f"target has {n_missing} missing values of {len(raw)}; drop those rows (learning from rows without a "
-            "class, unlabelled=, is not available yet)"
+            f"target has {n_missing} missing values of {len(raw)}; drop those rows, or with unlabelled=None learn from "
+            "them as rows without a class"
         )
     if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, TEXTS):
         codes, values = factorized(raw, "target")
@@ -53,6 +66,79 @@ def encode_classes(raw: Raw) -> Classes:
     if array.dtype.kind not in "biufUSTO":
         raise TypeError(f"target holds {array.dtype}; classes are strings, integers, booleans or whole floats")
     return _codes_of(array)
+
+
+def encode_labelled(raw: Raw, mark: Any, target_kind: str | None) -> tuple[Classes, bool]:
+    """The classes of a target, rows with the mark of those without one coded beyond them, and whether there are any."""
+    is_marked = marked_rows(raw, mark)
+    n_marked = int(np.count_nonzero(is_marked))
+    if n_marked == len(raw):
+        raise ValueError(
+            f"no row has a class: all {len(raw)} are marked by unlabelled={mark!r}; without any class, "
+            "gridmodl.optimize_density partitions a numerical column"
+        )
+    labelled = rows_of(raw, ~is_marked) if n_marked else raw
+    if kind_of_target(labelled, target_kind) != "classes":
+        raise ValueError(
+            "unlabelled= marks rows without a class, and the target is of real numbers; target_kind='classes' takes "
+            "them as classes"
+        )
+    n_missing = n_missing_of(labelled)
+    if n_missing and not is_nothing(mark):
+        raise ValueError(
+            f"target has {n_missing} missing values of {len(raw)} beside the mark unlabelled={mark!r}; drop those "
+            "rows, or give them the mark too"
+        )
+    names, codes = encode_classes(labelled)
+    if not n_marked:
+        _check_no_namesake(names, mark)
+        return Classes(names, codes), False
+    all_codes = np.full(len(raw), len(names), dtype=np.int32)
+    all_codes[~is_marked] = codes
+    return Classes(names, all_codes), True
+
+
+def rows_of(raw: Raw, kept: NDArray[np.bool_]) -> Raw:
+    return raw[kept] if isinstance(raw, np.ndarray) else raw.filter(kept.tolist())
+
+
+def marked_rows(raw: Raw, mark: Any) -> NDArray[np.bool_]:
+    """Which rows of a target hold the mark; None, NaN and their like mark all that is missing."""
+    if not np.isscalar(mark) and not is_nothing(mark) and not isinstance(mark, Decimal):
+        raise TypeError(f"unlabelled must be one value that marks rows without a class, such as -1, got {mark!r}")
+    if is_nothing(mark):
+        if isinstance(raw, np.ndarray):
+            return is_missing(raw)
+        if isinstance(raw.dtype, (nw.Object, nw.Unknown)) or raw.dtype.is_float():
+            return is_missing(raw.to_numpy())
+        return np.asarray(raw.is_null().to_numpy(), dtype=bool)
+    if not isinstance(raw, np.ndarray) and (isinstance(raw.dtype, TEXTS) or raw.null_count()):
+        codes, values = factorized(raw, "target")
+        is_mark = np.array([*(_is_same(value, mark) for value in values), False])  # the last is for code -1
+        return np.asarray(is_mark[codes])
+    array = _array_of(raw)
+    if array.dtype.kind in "biuf" and isinstance(mark, (int, float, np.number, np.bool_, Decimal)):
+        is_bool = isinstance(mark, (bool, np.bool_))
+        same_kind = is_bool == (array.dtype.kind == "b")
+        return np.asarray(array == mark) if same_kind else np.zeros(len(array), dtype=bool)
+    return np.fromiter((_is_same(value, mark) for value in array.tolist()), dtype=bool, count=len(array))
+
+
+def _is_same(value: Any, mark: Any) -> bool:
+    """Whether a value is the mark: 1 is 1.0, but neither is True."""
+    if is_nothing(value) or isinstance(value, (bool, np.bool_)) != isinstance(mark, (bool, np.bool_)):
+        return False
+    return bool(value == mark)
+
+
+def _check_no_namesake(names: NDArray[Any], mark: Any) -> None:
+    """That no row has the mark is no mistake, unless there is a class that only looks like it."""
+    for name in names.tolist():
+        if str(name) == str(mark):
+            raise ValueError(
+                f"unlabelled={mark!r} marks no row, but the target has the class {name!r}, of another type; "
+                f"unlabelled={name!r} marks those rows"
+            )
 
 
 def encode_quantities(raw: Raw, name: Name) -> Numbers:

@@ -127,7 +127,9 @@ class Criterion:
         Name and type (int, float or numpy.ndarray) of what `params` adds to ``p``.
     joins_pure_runs : bool, optional
         Whether some cheapest partition of a numerical variable never cuts between neighbouring values that
-        hold only rows of one and the same class. Searches then look at fewer bounds. `check_criterion` tests it.
+        hold only rows of one and the same class. Where rows are unlabelled: never cuts but between two consecutive
+        labelled values that are not both of one and the same class alone. Searches then look at fewer bounds.
+        `check_criterion` tests it.
     groups_by_share : bool, optional
         Whether, with two classes, some cheapest grouping of a categorical variable is made of intervals of its values
         in the order of their class shares, values of equal shares together. So it is where a cell costs a constant and

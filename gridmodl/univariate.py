@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.arguments import Options
-from gridmodl.atoms import Atoms, Line, alone, head, make_line, make_values, tail
+from gridmodl.atoms import Atoms, Line, Target, alone, gap_ends, head, make_line, make_values, rows_by_code, tail
 from gridmodl.clock import Clock
 from gridmodl.encode import Column
 from gridmodl.partition import Partition, default_group, group_partition, interval_partition
@@ -54,31 +54,39 @@ def _best_groups(
     task = Task(atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock)
     found, kind = run_grouping(task, search)
     cost, null_cost = check_cost(criterion, found.cost), check_cost(criterion, task.null().cost)
-    return Found(_groups(column, atoms, found), cost, null_cost, found.proven, kind, criterion)
+    return Found(_groups(column, atoms, table.target, found), cost, null_cost, found.proven, kind, criterion)
 
 
-def _groups(column: Categories, atoms: Atoms, found: Grouping) -> Partition:
-    counts = np.zeros((int(found.groups.max()) + 1, atoms.counts.shape[1]), dtype=np.int64)
-    np.add.at(counts, found.groups, atoms.counts)
-    groups, counts, _ = ordered_groups(column.values, found.groups, counts)
-    return group_partition(column.name, groups, counts)
+def _groups(column: Categories, atoms: Atoms, target: Target, found: Grouping) -> Partition:
+    rows = np.zeros((int(found.groups.max()) + 1, target.n_codes), dtype=np.int64)
+    np.add.at(rows, found.groups, rows_by_code(atoms, target))
+    groups, rows, _ = ordered_groups(column.values, found.groups, rows, target.n_classes)
+    return group_partition(column.name, groups, *labelled_apart(rows, target))
+
+
+def labelled_apart(by_code: NDArray[np.int64], target: Target) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """Rows by class, and those without one, or None where all have one."""
+    counts = np.ascontiguousarray(by_code[:, : target.n_classes])
+    return counts, by_code[:, -1].copy() if target.has_unlabelled else None
 
 
 def ordered_groups(
-    values: list[Any], labels: NDArray[Any], counts: NDArray[np.int64]
+    values: list[Any], labels: NDArray[Any], by_code: NDArray[np.int64], n_classes: int
 ) -> tuple[tuple[tuple[Any, ...], ...], NDArray[np.int64], NDArray[np.int64]]:
-    """The groups in ascending order of the mean class number of their rows, their counts, and the new number of each.
+    """The groups in ascending order of the mean class number of their rows, their rows, and the new number of each.
 
-    The order that the class of `Partition` promises.
+    The order that the class of `Partition` promises; those without a labelled row come last.
     """
-    n_groups, n_classes = counts.shape
-    order = np.argsort(counts @ np.arange(n_classes) / counts.sum(axis=1), kind="stable")
+    n_groups, counts = len(by_code), by_code[:, :n_classes]
+    labelled = counts.sum(axis=1)
+    means = np.where(labelled > 0, counts @ np.arange(n_classes) / np.maximum(labelled, 1), np.inf)
+    order = np.argsort(means, kind="stable")
     rank = np.empty(n_groups, dtype=np.int64)
     rank[order] = np.arange(n_groups)
     by_group = np.argsort(rank[labels], kind="stable")
     ends = np.cumsum(np.bincount(rank[labels], minlength=n_groups)).tolist()
     groups = tuple(tuple(values[i] for i in by_group[lo:hi]) for lo, hi in itertools.pairwise([0, *ends]))
-    return groups, counts[order], rank
+    return groups, by_code[order], rank
 
 
 def _best_intervals(
@@ -87,7 +95,8 @@ def _best_intervals(
     special = special_codes(column, options)
     # With a minimal number of rows, or shares that must rise, the best bound may lie inside a run of one class.
     join = criterion.joins_pure_runs and limits.min_rows <= 1 and options.monotone is None
-    line = make_line(column, table.target, join, special)
+    target = table.target
+    line = make_line(column, target, join, special)
     apart = line.special[line.special.any(axis=1)]
     if len(special) >= limits.max_parts:
         raise ValueError(
@@ -97,8 +106,9 @@ def _best_intervals(
     limits = limits._replace(max_parts=limits.max_parts - (len(special) - len(apart)))  # codes without rows are parts
     p, facts = prepare(criterion, table.problem, numerical_facts(int(line.atoms.values.sum()) + len(apart)))
     ones = np.ones(len(apart), dtype=np.int32)
-    task = Task(line.atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock)
-    task = task.set_apart(alone(apart.astype(line.atoms.counts.dtype), ones))
+    start = gap_ends(line.atoms) if target.has_unlabelled else None
+    task = Task(line.atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock, start)
+    task = task.set_apart(alone(apart.astype(line.atoms.counts.dtype), ones, target.n_classes))
     if line.n_atoms == 0:  # all rows hold special codes
         cost = price_one_variable(criterion, p, facts, apart, ones.astype(np.int64))
         found, kind = Partitioning(np.zeros(1, dtype=np.int64), cost, True), "exact"
@@ -108,7 +118,7 @@ def _best_intervals(
     else:
         found, kind = run_search(task, options.search)
     null_cost = check_cost(criterion, task.null().cost) if len(apart) == 0 else _null_cost(criterion, p, facts, table)
-    partition = _intervals(column, line, found, special)
+    partition = _intervals(column, line, target, found, special)
     return Found(partition, check_cost(criterion, found.cost), null_cost, found.proven, kind, criterion)
 
 
@@ -129,16 +139,19 @@ def _best_monotone(task: Task, direction: str, has_missing: bool) -> Partitionin
 
 def _null_cost(criterion: Criterion, p: Any, facts: Variable, table: Table) -> float:
     """The cost of one part that holds all, special codes included."""
-    return price_one_variable(criterion, p, facts, table.problem.class_rows[None, :], np.array([facts.n_values]))
+    class_rows = table.problem.class_rows
+    by_code = np.append(class_rows, table.problem.n_rows - class_rows.sum())[None, :]
+    return price_one_variable(criterion, p, facts, by_code, np.array([facts.n_values]))
 
 
-def _intervals(column: Numbers, line: Line, found: Partitioning, special: NDArray[Any]) -> Partition:
+def _intervals(column: Numbers, line: Line, target: Target, found: Partitioning, special: NDArray[Any]) -> Partition:
     if line.n_atoms:
-        counts = np.add.reduceat(line.atoms.counts, found.starts, axis=0, dtype=np.int64)
+        rows = np.add.reduceat(rows_by_code(line.atoms, target), found.starts, axis=0, dtype=np.int64)
     else:
-        counts = np.zeros((1, line.special.shape[1]), dtype=np.int64)  # where ordinary values would go
-    counts = np.concatenate([counts, line.special])
-    return interval_partition(column, line.bounds(found.starts, column.type), special, counts, line.has_missing)
+        rows = np.zeros((1, target.n_codes), dtype=np.int64)  # where ordinary values would go
+    counts, unlabelled = labelled_apart(np.concatenate([rows, line.special]), target)
+    bounds = line.bounds(found.starts, column.type)
+    return interval_partition(column, bounds, special, counts, line.has_missing, unlabelled)
 
 
 def special_codes(column: Numbers, options: Options) -> NDArray[Any]:
@@ -150,21 +163,24 @@ def priced(column: Column, table: Table, criterion: Criterion, partition: Partit
     """A given partition with the rows of the table in it, and its cost; parts without a row do not count."""
     parts = partition.part_of_encoded(column, "error")
     n_parts = partition.n_parts
-    counts = table.target.counts(parts, n_parts)
+    rows = table.target.by_code(parts, n_parts)
     values, facts = _value_facts(column, table, partition)
     p, facts = prepare(criterion, table.problem, facts)
-    cost = price_one_variable(criterion, p, facts, counts, values)
+    cost = price_one_variable(criterion, p, facts, rows, values)
     null_cost = _null_cost(criterion, p, facts, table)
-    return Found(with_rows(partition, column, counts), cost, null_cost, False, "given", criterion)
+    filled = with_rows(partition, column, *labelled_apart(rows, table.target))
+    return Found(filled, cost, null_cost, False, "given", criterion)
 
 
-def with_rows(partition: Partition, column: Column, counts: NDArray[np.int64]) -> Partition:
+def with_rows(
+    partition: Partition, column: Column, counts: NDArray[np.int64], unlabelled: NDArray[np.int64] | None = None
+) -> Partition:
     """A given partition with the rows of a column in it."""
-    filled = replace(partition, counts=counts)
+    filled = replace(partition, counts=counts, unlabelled=unlabelled)
     if isinstance(column, Numbers) and column.missing is not None and partition.missing is None:
         filled = replace(filled, missing=0)
     if partition.kind == "categorical":
-        filled = replace(filled, default=default_group(partition.groups, counts))
+        filled = replace(filled, default=default_group(partition.groups, filled.rows))
     return filled
 
 

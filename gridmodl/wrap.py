@@ -52,7 +52,7 @@ def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, An
         "null_cost": found.null_cost,
         "criterion": found.criterion.name,
         "options": dict(found.criterion.chosen),
-        "n_rows": table.problem.n_rows,
+        "n_rows": table.target.n_rows,
         "classes": table.classes,
         "search": found.search,
         "stopped": clock.stopped,

@@ -93,7 +93,7 @@ def partitions_of(n, max_parts=None):
         yield from itertools.combinations(range(1, n), k)
 
 
-def best(criterion, values, target, max_parts=None, min_rows=1):
+def best(criterion, values, target, max_parts=None, min_rows=1, kind="classes", unlabelled=None):
     """Cost and bounds of the cheapest partition of one numerical column, by enumeration."""
     distinct = sorted(set(values))
     found = []
@@ -101,5 +101,5 @@ def best(criterion, values, target, max_parts=None, min_rows=1):
         bounds = [(distinct[i - 1] + distinct[i]) / 2 for i in cuts]
         parts = cut(values, bounds)
         if len(bounds) == 0 or min(Counter(parts).values()) >= min_rows:
-            found.append((price(criterion, "classes", [Column(values, parts)], target), bounds))
+            found.append((price(criterion, kind, [Column(values, parts)], target, unlabelled), bounds))
     return min(found, key=lambda pair: pair[0])

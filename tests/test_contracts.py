@@ -213,6 +213,108 @@ def test_order_of_rows_classes_and_values_does_not_matter_for_groups(name, searc
     assert (shuffled.cost, shuffled.partitions["x0"].groups) == (one.cost, one.partitions["x0"].groups)
 
 
+# Rows of which only some have a class: the same contracts, for a numerical and a categorical column.
+
+SEMI = gridmodl.list_criteria("semi")
+
+
+@st.composite
+def partly_labelled(draw, max_rows=12):
+    """Few rows with ties, of 1 to 4 classes or marked by -1; at least one of each."""
+    n = draw(st.integers(2, max_rows))
+    values = draw(st.lists(st.integers(0, 6), min_size=n, max_size=n))
+    target = draw(st.lists(st.integers(-1, draw(st.integers(0, 3))), min_size=n, max_size=n))
+    return [float(v) for v in values], [-1, max(target[0], 0), *target[2:]]
+
+
+@pytest.mark.parametrize("name", SEMI)
+def test_check_criterion_accepts_it_for_some_labels(name):
+    check_criterion(criterion_for(name, "semi"))
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=str)
+@pytest.mark.parametrize("name", SEMI)
+@few
+@given(sample=partly_labelled(), max_parts=st.integers(1, 5), min_rows=st.sampled_from([1, 1, 2, 4]))
+def test_some_labels_cost_what_they_cost_and_nobody_beats_enumeration(name, search, sample, max_parts, min_rows):
+    values, target = sample
+    limits = {"max_parts": max_parts, "min_rows": min_rows}
+    model = gridmodl.optimize(values, target, criterion=name, search=search, unlabelled=-1, **limits)
+    criterion, partition = criterion_for(name, "semi"), model.partitions["x0"]
+    parts = naive.cut(values, partition.bounds.tolist())
+    cost = naive.price(criterion, "semi", [naive.Column(values, parts)], target, -1)
+    null = naive.price(criterion, "semi", [naive.Column(values, [0] * len(values))], target, -1)
+    lowest, _ = naive.best(criterion, values, target, max_parts, min_rows, "semi", -1)
+    assert model.problem == "semi"
+    assert model.cost == pytest.approx(cost, rel=1e-9, abs=1e-9)
+    assert model.null_cost == pytest.approx(null, rel=1e-9, abs=1e-9)
+    assert lowest - 1e-9 <= model.cost <= null + 1e-9
+    assert model.proven or model.search == "merge"
+    if model.proven:
+        assert model.cost == pytest.approx(lowest, rel=1e-9, abs=1e-9)
+    rows = Counter(parts)
+    assert len(rows) == partition.n_parts <= max_parts
+    assert len(rows) == 1 or min(rows.values()) >= min_rows
+    by_class = Counter(zip(parts, target, strict=True))
+    assert partition.unlabelled.tolist() == [by_class[i, -1] for i in range(partition.n_parts)]
+    assert partition.counts.tolist() == [[by_class[i, c] for c in model.classes] for i in range(partition.n_parts)]
+
+
+@pytest.mark.parametrize("search", GROUPINGS)
+@pytest.mark.parametrize("name", SEMI)
+@fewer
+@given(sample=partly_labelled(10), max_parts=st.integers(1, 5), min_rows=st.sampled_from([1, 1, 2]))
+def test_groups_with_some_labels_are_the_best_that_enumeration_finds(name, search, sample, max_parts, min_rows):
+    values, target = [str(value) for value in sample[0]], sample[1]
+    limits = {"max_parts": max_parts, "min_rows": min_rows}
+    model = gridmodl.optimize(values, target, criterion=name, search=search, unlabelled=-1, **limits)
+    costs = {}
+    for groups in set_partitions(sorted(set(values))):
+        rows = Counter(naive.group(values, groups))
+        if len(groups) == 1 or (len(groups) <= max_parts and min(rows.values()) >= min_rows):
+            column = naive.Column(values, naive.group(values, groups), categorical=True)
+            key = frozenset(map(frozenset, groups))
+            costs[key] = naive.price(criterion_for(name, "semi"), "semi", [column], target, -1)
+    found = frozenset(map(frozenset, model.partitions["x0"].groups))
+    assert model.cost == pytest.approx(costs[found], rel=1e-9, abs=1e-9)
+    assert min(costs.values()) - 1e-9 <= model.cost <= model.null_cost + 1e-9
+    assert model.proven or search == "merge"
+    if model.proven:
+        assert model.cost == pytest.approx(min(costs.values()), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("search", ["merge", "exact"])
+@pytest.mark.parametrize("name", SEMI)
+def test_the_order_of_rows_and_classes_does_not_matter_for_some_labels(name, search):
+    rng = np.random.default_rng(16)
+    x = rng.integers(0, 60, 400).astype(float)
+    y = np.where(rng.random(400) < 0.6, -1, (x > 20).astype(int) + (rng.random(400) < 0.2))
+    order, names = rng.permutation(400), np.array(["b", "c", "a", "?"])
+    one = gridmodl.optimize(x, y, criterion=name, search=search, unlabelled=-1)
+    same = gridmodl.optimize(x, y, criterion=name, search=search, unlabelled=-1)
+    two = gridmodl.optimize(x[order], names[y][order], criterion=name, search=search, unlabelled="?")
+    assert (one.cost, one.partitions["x0"].bounds.tolist()) == (same.cost, same.partitions["x0"].bounds.tolist())
+    assert two.cost == pytest.approx(one.cost, rel=1e-12)
+    assert two.partitions["x0"].bounds.tolist() == one.partitions["x0"].bounds.tolist()
+    assert one.partitions["x0"].n_parts > 1
+
+
+def test_check_criterion_catches_bounds_elsewhere_than_between_classes():
+    class Even(gridmodl.Criterion):
+        """Wants intervals of as many rows, whatever their labels."""
+
+        name = "even"
+        problems = {"semi"}
+        joins_pure_runs = True
+
+        @staticmethod
+        def cell(p, cell):
+            return float(cell.rows * cell.rows)
+
+    with pytest.raises(AssertionError, match=r"unlabelled rows by value .*joins_pure_runs is declared"):
+        check_criterion(Even)
+
+
 # Two variables that are partitioned together: two columns, or a column and its target.
 
 TOGETHER = [

@@ -26,6 +26,7 @@ from gridmodl.modelfile.values import read_float, read_text, write_value
 
 FORMAT = "gridmodl density"
 VERSION = 1  # raise it with any change of the fields, and keep the reader of each version below it
+PARTITION_VERSION = 3  # of model files, whose way to write a partition this version has
 FIELDS = (
     "format", "version", "gridmodl", "method", "kernel", "n_rows", "n_missing", "type", "domain", "partition",
     "shares", "path", "held_out", "n_folds", "elapsed", "stopped", "frame",
@@ -86,7 +87,7 @@ def _read_record(record: Any) -> DensityModel:
     read_text(record["gridmodl"], "gridmodl")
     n_rows = read_integer(record["n_rows"], "n_rows", 1, MAX_INTEGER)
     return DensityModel(
-        partition=read_partition(record["partition"], "partition", n_rows),
+        partition=read_partition(record["partition"], "partition", n_rows, PARTITION_VERSION),
         domain=read_array(record["domain"], "domain"),
         n_rows=n_rows,
         n_missing=read_integer(record["n_missing"], "n_missing", 0, MAX_INTEGER),

@@ -63,7 +63,8 @@ def _check_grid(model: Model, by_class: list[int], place: str) -> None:
 
 def _check_variable(partition: Partition, model: Model, place: str) -> None:
     _check_partition(partition, place)
-    _check_counts(partition.counts, model, f"{place}.counts")
+    _check_unlabelled(partition, model, f"{place}.unlabelled")
+    _check_counts(partition, model, f"{place}.counts")
     _check_n_values(partition, model, place)
 
 
@@ -118,13 +119,30 @@ def _check_classes(classes: NDArray[Any]) -> None:
         raise wrong("classes", "must not hold missing values")
 
 
-def _check_counts(counts: NDArray[np.int64], model: Model, place: str) -> None:
+def _check_unlabelled(partition: Partition, model: Model, place: str) -> None:
+    """Rows without a class are of one column with classes, and of all its parts."""
+    unlabelled, n_parts = partition.unlabelled, len(partition.counts)
+    if unlabelled is None:
+        if model.problem == "semi":
+            raise wrong(place, "must be there, as the problem is 'semi'")
+        return
+    if model.problem not in ("semi", "classes") or len(model.partitions) > 1:
+        raise wrong(place, f"must not be there, as the problem is {shown(model.problem)}")
+    if unlabelled.dtype != np.int64 or unlabelled.shape != (n_parts,) or np.any(unlabelled < 0):
+        raise wrong(place, f"must be {n_parts} numbers of rows, one for each part")
+    if not partition.counts.any():
+        raise wrong(place, "must not be all rows: some have a class")
+
+
+def _check_counts(partition: Partition, model: Model, place: str) -> None:
+    counts = partition.counts
     n_columns = 1 if model.problem in ONE_COUNT else max(1, len(model.classes))
     if counts.ndim != 2 or counts.dtype != np.int64 or counts.shape[1] != n_columns:
         raise wrong(place, f"must have {n_columns} columns, one for each class; has the shape {counts.shape}")
     by_class = _rows_by_class(counts)
-    if np.any(counts < 0) or sum(by_class) != model.n_rows:
-        raise wrong(place, f"must sum to n_rows, {model.n_rows}, without negative counts; the sum is {sum(by_class)}")
+    total = sum(by_class) + (0 if partition.unlabelled is None else sum(partition.unlabelled.tolist()))
+    if np.any(counts < 0) or total != model.n_rows:
+        raise wrong(place, f"must sum to n_rows, {model.n_rows}, without negative counts; the sum is {total}")
     if by_class != _rows_by_class(next(iter(model.partitions.values())).counts):
         raise wrong(place, "must have as many rows of each class as the first partition")
 

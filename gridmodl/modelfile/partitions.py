@@ -38,6 +38,8 @@ def partition_record(partition: Partition, place: str) -> dict[str, Any]:
     record["counts"] = partition.counts.tolist()
     record["n_values"] = None if partition.n_values is None else partition.n_values.tolist()
     record["log_value_factorials"] = float(partition.log_value_factorials)
+    if partition.unlabelled is not None:
+        record["unlabelled"] = partition.unlabelled.tolist()
     return record
 
 
@@ -49,13 +51,17 @@ def read_partition(given: Any, place: str, n_rows: int, version: int) -> Partiti
     kind = given.get("kind") if isinstance(given, dict) else None
     if kind not in KINDS:
         raise wrong(place, f"must be an object whose 'kind' is one of {', '.join(KINDS)}, got {shown(kind)}")
-    record = read_fields(given, place, (FIELDS if version > 2 else FIELDS_2)[kind])
+    fields = (FIELDS if version > 2 else FIELDS_2)[kind]
+    has_unlabelled = version > 2 and "unlabelled" in given
+    record = read_fields(given, place, (*fields, "unlabelled") if has_unlabelled else fields)
     facts: dict[str, Any] = {
         "name": read_value(record["name"], f"{place}.name"),
         "kind": kind,
         "counts": read_counts(record["counts"], f"{place}.counts", n_rows),
         "missing": _read_part(record["missing"], f"{place}.missing"),
     }
+    if has_unlabelled:
+        facts["unlabelled"] = read_integers(record["unlabelled"], f"{place}.unlabelled", n_rows)
     if version > 2:
         facts["n_values"] = read_integers(record["n_values"], f"{place}.n_values", n_rows)
         facts["log_value_factorials"] = read_float(record["log_value_factorials"], f"{place}.log_value_factorials")

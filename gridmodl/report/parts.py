@@ -8,6 +8,9 @@ With two classes, and n1 of the second class (the positive one) and n0 of the fi
 
 The halves keep the log-odds of a part of one class finite (J. B. S. Haldane, F. J. Anscombe, 1956).
 
+Rows without a class, where there are any, are among the rows of a part and have a column of their own; all else is of
+those with one.
+
 Without classes: the distinct values of each part; beside groups of classes, numbered as in the target's partition,
 their shares; beside a numerical target, its mean, median and quantiles at 5, 25, 75 and 95 %.
 """
@@ -66,18 +69,19 @@ def quantiles_shown(spread: Spread) -> dict[str, NDArray[np.float64]]:
 
 
 def _columns_by_class(partition: Partition, classes: NDArray[Any]) -> dict[str, Any]:
-    counts = partition.counts
-    rows = counts.sum(axis=1)
-    total = rows.sum()
+    counts, rows = partition.counts, partition.rows
+    labelled = counts.sum(axis=1)
     names = [str(name) for name in classes.tolist()]
     with np.errstate(invalid="ignore", divide="ignore"):
-        shares = counts / rows[:, None]
-        overall = counts.sum(axis=0) / total
-        columns: dict[str, Any] = {"part": partition.labels, "rows": rows, "share": rows / total}
+        shares = counts / labelled[:, None]
+        overall = counts.sum(axis=0) / labelled.sum()
+        columns: dict[str, Any] = {"part": partition.labels, "rows": rows, "share": rows / rows.sum()}
+        if partition.unlabelled is not None:
+            columns["unlabelled"] = partition.unlabelled
         columns |= {f"rows_{name}": counts[:, j] for j, name in enumerate(names)}
         columns |= {f"share_{name}": shares[:, j] for j, name in enumerate(names)}
         if len(names) == 2:
-            odds = np.where(rows > 0, log_odds(counts)[:, 1], 0.0)
+            odds = np.where(labelled > 0, log_odds(counts)[:, 1], 0.0)
             by_class = counts / np.maximum(counts.sum(axis=0), 1)
             columns["log_odds"] = odds
             columns["information_value"] = (by_class[:, 1] - by_class[:, 0]) * odds

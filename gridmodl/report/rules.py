@@ -38,7 +38,7 @@ def rules_of(model: Model) -> list[Rule]:
     cells = model.cells
     labels = [model.partitions[name].labels for name in cells.names]
     classes = model.classes.tolist()
-    rows, shares, total = cells.rows, cells.shares(), int(cells.counts.sum())
+    rows, shares, total = cells.rows, cells.shares(), model.n_rows
     rules = []
     for i in np.argsort(-rows, kind="stable").tolist():
         conditions = {name: labels[k][cells.parts[i, k]] for k, name in enumerate(cells.names)}
@@ -50,8 +50,8 @@ def rules_of(model: Model) -> list[Rule]:
 
 def _free(name: str, model: Model, columns: dict[str, Any]) -> str:
     """The name, or one with a stroke where a column of the table has it already."""
-    classes = _classes(model)
-    taken = {"rows", "share", *NO_CLASSES, *(f"{what}_{c}" for what in ("rows", "share") for c in classes), *columns}
+    by_class = (f"{what}_{c}" for what in ("rows", "share") for c in _classes(model))
+    taken = {"rows", "share", "unlabelled", *NO_CLASSES, *by_class, *columns}
     while name in taken:
         name += "'"
     return name
@@ -72,6 +72,8 @@ def cell_columns(model: Model) -> dict[str, Any]:
         labels = model.partition(name).labels
         columns[_free(str(name), model, columns)] = [labels[part] for part in cells.parts[order, k].tolist()]
     columns |= {"rows": rows, "share": rows / rows.sum()}
+    if cells.unlabelled is not None:
+        columns["unlabelled"] = cells.unlabelled[order]
     if not _classes(model):
         for column, statistic in NO_CLASSES.items():
             columns[column] = statistic(model)[order]

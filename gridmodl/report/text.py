@@ -52,6 +52,8 @@ def summary_of(model: Model) -> str:
 
 def _size(model: Model) -> str:
     classes = f", {len(model.classes)} classes" if len(model.classes) else ""
+    if any(partition.unlabelled is not None for partition in model.partitions.values()):
+        classes = f", {model.class_rows.sum()} of them labelled{classes}"
     return f"{model.n_rows} rows{classes}"
 
 
@@ -86,7 +88,7 @@ def _parts(model: Model, partition: Partition) -> list[str]:
     """The parts of a variable, their rows, and what they tell."""
     heads, columns, note = _statistics(model, partition)
     rows = [["part", "rows", *heads]]
-    n_rows = partition.counts.sum(axis=1).tolist()
+    n_rows = partition.rows.tolist()
     for i, label in enumerate(partition.labels[:MAX_SHOWN]):
         rows.append([label, str(n_rows[i]), *(column[i] for column in columns)])
     lines = aligned(rows)
@@ -99,7 +101,10 @@ def _statistics(model: Model, partition: Partition) -> tuple[list[str], list[lis
     """Heads and columns of what a table says beyond rows, and a note below it."""
     rows = partition.counts.sum(axis=1)
     if partition.n_values is None:
-        return _shares(partition.counts, [str(name) for name in model.classes.tolist()], "classes")
+        heads, columns, note = _shares(partition.counts, [str(name) for name in model.classes.tolist()], "classes")
+        if partition.unlabelled is not None:
+            heads, columns = ["unlabelled", *heads], [[str(n) for n in partition.unlabelled.tolist()], *columns]
+        return heads, columns, note
     if model.target is None or partition is model.target:
         return ["values"], [[str(n) for n in partition.n_values.tolist()]], []
     if model._spread is None:

@@ -107,7 +107,7 @@ def _steps(task: Task, post_optimize: bool, prove: bool) -> Iterator[Partitionin
         yield null._replace(proven=True)
         return
     task.clock.step = "merge"
-    merged = greedy_merge(task)
+    merged = greedy_merge(task, None if task.start is None else task.priced(task.start))
     best = min(null, merged.best, key=lambda found: found.cost)
     yield best
     if post_optimize:

@@ -59,7 +59,7 @@ def _atoms(task: GridTask, k: int) -> tuple[Atoms, NDArray[Any]]:
     flat = rows.atom[k].astype(np.int64) * task.n_counts + rows.codes
     counts = count_rows(flat, rows.weights if len(rows.weights) else None, n_atoms * task.n_counts)
     counts = counts.reshape(n_atoms, -1).astype(np.int32 if task.n_rows < 2**31 else np.int64)
-    atoms = alone(counts, rows.atom_values[rows.atom_at[k] : rows.atom_at[k + 1]].copy())
+    atoms = alone(counts, rows.atom_values[rows.atom_at[k] : rows.atom_at[k + 1]].copy(), counts.shape[1])
     starts = np.arange(n_atoms)
     if task.criterion.joins_pure_runs and task.limits.min_rows <= 1 and not task.facts.categorical[k]:
         pure = np.where(np.count_nonzero(counts, axis=1) == 1, counts.argmax(axis=1), -1)

@@ -78,14 +78,27 @@ def _improve_in_two_passes(task: Task, merged: Merged, start: Partitioning) -> P
     """
     late = merged.path(N_LATE)
     best = _improve_among(task, start, late)
-    if task.clock.stopped:
-        return best
-    # Atoms within the window of a bound: where more windows have opened than closed.
+    while not task.clock.stopped:
+        found = _improve_among(task, best, np.concatenate([late, _around(task, best)]))
+        # Where the merge has not seen all bounds, those that shifted have new ones around them.
+        if task.start is None or not found.cost < best.cost:
+            return found
+        best = found
+    return best
+
+
+def _around(task: Task, best: Partitioning) -> NDArray[np.int64]:
+    """Atoms near a bound: within the window, and in the two parts around it that the merge started from."""
     n = task.n_atoms
-    opened = np.bincount(np.maximum(best.starts - WINDOW, 0), minlength=n)
-    closed = np.bincount(np.minimum(best.starts + WINDOW + 1, n), minlength=n + 1)[:n]
-    around = np.flatnonzero(np.cumsum(opened - closed) > 0)
-    return _improve_among(task, best, np.concatenate([late, around]))
+    low, high = np.maximum(best.starts - WINDOW, 0), np.minimum(best.starts + WINDOW + 1, n)
+    if task.start is not None:
+        ends = np.append(task.start, n)
+        low = np.minimum(low, ends[np.maximum(np.searchsorted(ends, best.starts) - 1, 0)])
+        high = np.maximum(high, ends[np.searchsorted(ends, best.starts, side="right")])
+    # Where more windows have opened than closed.
+    opened = np.bincount(low, minlength=n)
+    closed = np.bincount(high, minlength=n + 1)[:n]
+    return np.flatnonzero(np.cumsum(opened - closed) > 0)
 
 
 def _improve_among(task: Task, start: Partitioning, bounds: NDArray[np.int64]) -> Partitioning:

@@ -41,6 +41,7 @@ class Task:
     criterion: type[Criterion]
     limits: Limits
     clock: Clock = field(default_factory=Clock)
+    start: NDArray[np.int64] | None = None  # first atoms of the parts that a merge starts from; None: all apart
 
     @property
     def n_atoms(self) -> int:

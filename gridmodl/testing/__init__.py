@@ -59,10 +59,10 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
         if checked.groups_by_share:
             for problem in sorted(checked.problems & {"classes", "grid"}):
                 check_groups_by_share(checked, problem, n_samples)
-        if "classes" in checked.problems:
+        for problem in sorted(checked.problems & {"classes", "semi"}):
             rng = np.random.default_rng(20061)
             for _ in range(n_samples):
-                check_one_variable(checked, random_sample(rng), rng)
+                check_one_variable(checked, random_sample(rng, problem), rng)
         for problem in sorted(checked.problems & ONE_COUNT):
             rng = np.random.default_rng(20112)
             for _ in range(n_samples):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,21 +33,42 @@ def all_groupings(n_values: int) -> Iterator[NDArray[np.int64]]:
     yield from (np.array(groups) for groups in groupings)
 
 
-def plain_price(criterion: Criterion, counts: NDArray[np.int64], cuts: tuple[int, ...]) -> float:
+class Sample(NamedTuple):
+    """Rows by distinct value and class, and those of each value without a class."""
+
+    kind: str  # of problem
+    counts: NDArray[np.int64]
+    unlabelled: NDArray[np.int64]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.counts.sum() + self.unlabelled.sum())
+
+    def arguments(self) -> dict[str, Any]:
+        """The data as `optimize` and `price` take it."""
+        by_code = np.column_stack([self.unlabelled, self.counts])
+        values, codes = np.nonzero(by_code)
+        n = by_code[values, codes]
+        given = {"data": np.repeat(values, n), "target": np.repeat(codes - 1, n)}
+        return given | ({"unlabelled": -1} if self.kind == "semi" else {})
+
+
+def plain_price(criterion: Criterion, sample: Sample, cuts: tuple[int, ...]) -> float:
     """The cost of one variable by the plain Python terms."""
-    p, variable = facts_of(criterion, counts)
+    p, variable = facts_of(criterion, sample)
     shape = Shape(1, int(len(cuts) > 0), float(len(cuts) + 1))
     total = criterion.grid(p, shape) + criterion.variable(p, variable, len(cuts) + 1)
-    for lo, hi in itertools.pairwise((0, *cuts, len(counts))):
-        inside = [int(n) for n in counts[lo:hi].sum(axis=0)]
-        total += criterion.part(p, variable, Part(sum(inside), hi - lo), 0)
-        total += criterion.cell(p, Cell(inside, sum(inside), 0))
+    for lo, hi in itertools.pairwise((0, *cuts, len(sample.counts))):
+        inside, unlabelled = [int(n) for n in sample.counts[lo:hi].sum(axis=0)], int(sample.unlabelled[lo:hi].sum())
+        rows = sum(inside) + unlabelled
+        total += criterion.part(p, variable, Part(rows, hi - lo), 0)
+        total += criterion.cell(p, Cell(inside, rows, unlabelled))
     return float(criterion.finish(p, total, shape))
 
 
-def facts_of(criterion: Criterion, counts: NDArray[np.int64]) -> tuple[Any, Variable]:
-    problem = Problem("classes", int(counts.sum()), 1, counts.sum(axis=0))
-    variable = Variable(False, False, len(counts), 0.0, 0.0, np.empty(0))
+def facts_of(criterion: Criterion, sample: Sample) -> tuple[Any, Variable]:
+    problem = Problem(sample.kind, sample.n_rows, 1, sample.counts.sum(axis=0))
+    variable = Variable(False, False, len(sample.counts), 0.0, 0.0, np.empty(0))
     variable = variable._replace(constant=float(criterion.variable_constant(problem, variable)))
     return params_record(criterion, problem), variable
 

@@ -1,0 +1,89 @@
+"""Rows of which only a few have a class: time, growth, and how far a merge is from the proven optimum."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gridmodl
+
+from . import best_seconds, power, ratio
+
+
+def draw(kind, n_rows, share, n_classes=2, seed=0):
+    """A column, and a target of which all rows but a share are marked by -1."""
+    rng = np.random.default_rng([seed, n_rows])
+    x = rng.random(n_rows)
+    y = rng.integers(0, n_classes, n_rows)
+    if kind == "steps":
+        y = np.where(rng.random(n_rows) < 0.8, (5.0 * x).astype(int) % n_classes, y)
+    elif kind == "sine":
+        y = np.where(rng.random(n_rows) < 0.5 + 0.4 * np.sin(12.0 * x), 0, y)
+    return x, np.where(rng.random(n_rows) < share, y, -1)
+
+
+class Million:
+    """A million rows, one per cent of them labelled."""
+
+    params = [["steps", "sine", "noise"], [2, 10, 100]]
+    param_names = ["data", "classes"]
+    timeout = 300
+
+    def setup(self, kind, n_classes):
+        self.x, self.y = draw(kind, 1_000_000, 0.01, n_classes)
+        for options in ({}, {"placement": "median"}):  # compile, outside the clock
+            gridmodl.optimize(self.x[:3000], self.y[:3000], unlabelled=-1, **options)
+        gridmodl.bound_posterior(self.x[:3000], self.y[:3000], unlabelled=-1)
+
+    def time_optimize(self, kind, n_classes):
+        gridmodl.optimize(self.x, self.y, unlabelled=-1)
+
+    def time_placement(self, kind, n_classes):
+        gridmodl.optimize(self.x, self.y, unlabelled=-1, placement="median")
+
+    def time_bound_posterior(self, kind, n_classes):
+        gridmodl.bound_posterior(self.x, self.y, unlabelled=-1)
+
+    def track_over_argsort(self, kind, n_classes):
+        ours = lambda: gridmodl.optimize(self.x, self.y, unlabelled=-1)  # noqa: E731
+        return ratio(ours, lambda: np.argsort(self.x), rounds=3)
+
+    track_over_argsort.unit = "times np.argsort"
+
+
+class Growth:
+    params = [["steps", "sine", "noise"], ["optimize", "placement", "bound_posterior"]]
+    param_names = ["data", "what"]
+    timeout = 300
+
+    def track_power(self, kind, what):
+        sizes = 100_000, 1_000_000
+        ask = {
+            "optimize": lambda x, y: gridmodl.optimize(x, y, unlabelled=-1, search="merge"),
+            "placement": lambda x, y: gridmodl.optimize(x, y, unlabelled=-1, placement="median", search="merge"),
+            "bound_posterior": lambda x, y: gridmodl.bound_posterior(x, y, unlabelled=-1),
+        }[what]
+        data = [draw(kind, n, 0.01) for n in sizes]
+        calls = [lambda given=given: ask(*given) for given in data]
+        calls[0]()
+        return power(*best_seconds(*calls, rounds=3), sizes[1] / sizes[0])
+
+    # Linear is 1.
+    track_power.unit = "k of time ~ rows^k"
+
+
+class Quality:
+    """What the merge leaves to the proof, on data that the exact search can take."""
+
+    params = [["steps", "sine"], [2, 5]]
+    param_names = ["data", "classes"]
+    timeout = 300
+
+    def track_mean_excess(self, kind, n_classes):
+        excess = []
+        for seed in range(10):
+            x, y = draw(kind, 4000, 0.1, n_classes, seed)
+            merged, exact = (gridmodl.optimize(x, y, unlabelled=-1, search=search) for search in ("merge", "exact"))
+            excess.append(merged.cost / exact.cost - 1.0)
+        return float(np.mean(excess))
+
+    track_mean_excess.unit = "share of the cost"

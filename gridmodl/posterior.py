@@ -1,0 +1,109 @@
+"""How likely each bound of a model of two intervals is, averaged over all that the unlabelled rows may be.
+
+Averaged over the unobserved numbers of rows of each class, what an interval costs is the price of its labelled rows
+alone, log C(N^l+J-1, J-1) + log N^l! - sum_j log N^l_j!: the number of its rows cancels, as docs/bound_posterior.md
+proves. So between two labelled values every bound is as likely as any other. The average and its flatness are of
+A. Bondu, M. Boullé, V. Lemaire, "A non-parametric semi-supervised discretization method", 2010, Equations 22 and 23.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.atoms import make_line
+from gridmodl.codelength import log_factorial
+from gridmodl.decisions import check_one_input
+from gridmodl.table import read_table
+from gridmodl.targets import NOT_GIVEN
+from gridmodl.template import bind
+from gridmodl.values import Categories
+
+
+class BoundPosterior(NamedTuple):
+    """What the data say of the one bound of a model of two intervals.
+
+    Attributes
+    ----------
+    bounds : ndarray
+        Each bound that can be: one between any two neighbouring values of the column, those of unlabelled rows too.
+    minus_log : ndarray
+        Of each, minus the logarithm of its posterior probability, but for a constant that all have in common.
+    posterior : ndarray
+        The probability of each bound, given that the model has two intervals: they sum to 1.
+    one_part : float
+        What ``minus_log`` would be for a bound below or above all rows.
+    """
+
+    bounds: NDArray[Any]
+    minus_log: NDArray[np.float64]
+    posterior: NDArray[np.float64]
+    one_part: float
+
+
+def bound_posterior(data: Any, target: Any, *, unlabelled: Any = NOT_GIVEN, weights: Any = None) -> BoundPosterior:
+    """How likely each bound is to be that of a model of two intervals, in time linear in the rows once sorted.
+
+    Before the data, every number of rows below the bound is as likely as any other. Between two labelled values the
+    answer is the same everywhere: labels say in which gap the bound is, never where inside it.
+
+    Parameters
+    ----------
+    data : array-like of shape (n,), series, or frame of one column
+        A numerical column without missing values.
+    target : str or array-like of shape (n,)
+        The class of each row, as in `optimize`.
+    unlabelled : optional
+        The value of the target that marks rows without a class, as in `optimize`.
+    weights : str or array-like of shape (n,), optional
+        Whole numbers: a row of weight w is w rows.
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> found = gridmodl.bound_posterior([1, 2, 3, 4, 5, 6], [0, 0, -1, -1, 1, 1], unlabelled=-1)
+    >>> found.bounds
+    array([1.5, 2.5, 3.5, 4.5, 5.5])
+    >>> found.posterior.round(3)
+    array([0.1  , 0.267, 0.267, 0.267, 0.1  ])
+    """
+    if target is None:
+        raise ValueError("bound_posterior tells where classes change, and no target was given")
+    table = read_table(data, target, weights, "classes", unlabelled)
+    if len(table.names) > 1:
+        check_one_input(table, unlabelled)
+        raise ValueError(f"bound_posterior takes one column, and data has {len(table.names)}")
+    (name,) = table.names
+    column = table.column(name, None)
+    if isinstance(column, Categories):
+        raise TypeError(f"column {name!r} is categorical and has no bounds; bound_posterior takes a numerical one")
+    if column.missing is not None and column.missing.any():
+        n_missing = int(np.count_nonzero(column.missing))
+        raise ValueError(f"column {name!r} has {n_missing} missing values of {column.n_rows}; drop those rows")
+    line = make_line(column, table.target, join=False)
+    minus_log = np.empty(line.n_atoms)
+    below, above = np.zeros((2, table.target.n_classes), dtype=np.int64)
+    bind(price_bounds)(line.atoms.counts, table.problem.class_rows, below, above, minus_log)
+    one_part, minus_log = float(minus_log[-1]), minus_log[:-1]
+    likelihood = np.exp(minus_log.min(initial=np.inf) - minus_log)
+    bounds = line.bounds(np.arange(line.n_atoms), column.type)
+    return BoundPosterior(bounds, minus_log, likelihood / likelihood.sum(), one_part)
+
+
+def price_bounds(counts: Any, class_rows: Any, below: Any, above: Any, prices: Any) -> None:
+    """What the labelled rows cost in two intervals, with the bound after each value; after the last there is one."""
+    n_classes = len(class_rows)
+    for j in range(n_classes):
+        above[j] = class_rows[j]
+    for i in range(len(prices)):
+        price = -2.0 * log_factorial(n_classes - 1)
+        n_below, n_above = 0, 0
+        for j in range(n_classes):
+            below[j] += counts[i, j]
+            above[j] -= counts[i, j]
+            n_below += below[j]
+            n_above += above[j]
+            price -= log_factorial(below[j]) + log_factorial(above[j])
+        prices[i] = price + log_factorial(n_below + n_classes - 1) + log_factorial(n_above + n_classes - 1)
