@@ -54,6 +54,8 @@ _HOME = {
     "price": "gridmodl.pipeline",
 }
 
+_MODULES = ("density", "estimators", "testing")  # so that gridmodl.density.equal_width works after `import gridmodl`
+
 __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *` never does
     "BoundPosterior",
     "ColumnWarning",
@@ -82,11 +84,7 @@ __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *`
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in (
-        "density",
-        "estimators",
-        "testing",
-    ):  # so that gridmodl.testing.check_criterion works after `import gridmodl`
+    if name in _MODULES:
         return import_module(f"gridmodl.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'gridmodl' has no attribute {name!r}")
@@ -94,4 +92,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_HOME, "density", "estimators", "testing"})
+    return sorted({*__all__, *_HOME, *_MODULES})

@@ -104,6 +104,7 @@ def optimize(
         With ``unlabelled``, another way to use these rows: the partition is the best one of the labelled rows alone,
         at their cost, and each of its bounds is then put at the median of the unlabelled rows between the two labelled
         values that it separates, with as many of them on either side; in the middle, as ever, where there are none.
+        ``min_rows`` is of labelled rows then.
     special : dict, optional
         By column name, numbers that are codes and no quantities, such as ``{"age": [-999, -1]}``. Each is a part of its
         own beside the intervals and priced as a part like any other: with S of them in the data and I intervals the

@@ -121,6 +121,8 @@ def marked_rows(raw: Raw, mark: Any) -> NDArray[np.bool_]:
         is_bool = isinstance(mark, (bool, np.bool_))
         same_kind = is_bool == (array.dtype.kind == "b")
         return np.asarray(array == mark) if same_kind else np.zeros(len(array), dtype=bool)
+    if (array.dtype.kind == "U" and isinstance(mark, str)) or (array.dtype.kind == "S" and isinstance(mark, bytes)):
+        return np.asarray(array == mark)
     return np.fromiter((_is_same(value, mark) for value in array.tolist()), dtype=bool, count=len(array))
 
 
@@ -134,11 +136,23 @@ def _is_same(value: Any, mark: Any) -> bool:
 def _check_no_namesake(names: NDArray[Any], mark: Any) -> None:
     """That no row has the mark is no mistake, unless there is a class that only looks like it."""
     for name in names.tolist():
-        if str(name) == str(mark):
+        if _looks_like(name, mark):
             raise ValueError(
                 f"unlabelled={mark!r} marks no row, but the target has the class {name!r}, of another type; "
                 f"unlabelled={name!r} marks those rows"
             )
+
+
+def _looks_like(name: Any, mark: Any) -> bool:
+    """Whether a class and a mark that are not the same would be taken for one: 1, "1", "1.0" and True."""
+    if name == mark or str(name) == str(mark):
+        return True
+    if isinstance(name, str) == isinstance(mark, str):
+        return False
+    try:
+        return float(str(name)) == float(str(mark))
+    except ValueError:
+        return False
 
 
 def encode_quantities(raw: Raw, name: Name) -> Numbers:

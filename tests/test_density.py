@@ -503,6 +503,8 @@ class TestErrors:
             ([1.0, 2.0], {"domain": (3, 1)}, ValueError, "low < high"),
             ([1.0, 2.0], {"domain": (0, np.inf)}, ValueError, "domain must be finite"),
             ([1.0, 2.0], {"domain": 7}, TypeError, "domain must be two numbers"),
+            ([1.0, 2.0], {"domain": ("0", "3")}, TypeError, "domain must be two numbers"),
+            (np.array(["2020", "2021"], "M8[D]"), {"domain": ("2020", "2022")}, TypeError, "domain must be two"),
             ([1.0, 2.0], {"domain": (datetime.date(2020, 1, 1), datetime.date(2021, 1, 1))}, TypeError, "of the kind"),
             ([2**60, 2**60 + 5], {"domain": (0.5, 2.0**61)}, ValueError, "domain must be of int64"),
         ],
@@ -585,6 +587,7 @@ class TestFiles:
             ({"bounds": {"dtype": "float64", "values": record["partition"]["bounds"]["values"][::-1]}}, "bounds"),
             ({"missing": 0}, "without missing"),
             ({"is_utc": True}, "is_utc"),
+            ({"unlabelled": [1]}, "unlabelled"),
             ({"counts": [[c, 0] for (c,) in record["partition"]["counts"]]}, "counts"),
         ):
             changed = {**record, "partition": {**record["partition"], **change}}

@@ -141,6 +141,8 @@ def _check_parts(model: DensityModel) -> None:
         raise wrong("partition", "must be numerical, without missing values or special codes")
     if partition.is_utc and model.type.kind != "M":
         raise wrong("partition.is_utc", f"must be false, as {model.type} is no date")
+    if partition.unlabelled is not None:
+        raise wrong("partition.unlabelled", "must not be there, as a density has no classes")
     bounds, counts = partition.bounds, partition.counts
     if bounds.dtype != model.type or not _are_inside(bounds, model) or not np.all(bounds[1:] > bounds[:-1]):
         raise wrong("partition.bounds", f"must ascend inside the domain and be of {model.type}")

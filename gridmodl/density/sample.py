@@ -167,7 +167,10 @@ def _domain(column: Numbers, values: NDArray[Any], given: Any) -> Domain:
 def _given_ends(column: Numbers, given: Any) -> tuple[Any, Any]:
     if isinstance(given, (str, bytes)) or not hasattr(given, "__len__") or len(given) != 2:
         raise TypeError(f"domain must be two numbers or dates, (low, high), got {given!r}")
-    ends = encode_numbers(as_array(list(given), "domain"), column.name)
+    raw = as_array(list(given), "domain")
+    if kind_of(raw) == "categorical":
+        raise TypeError(f"domain must be two numbers or dates, (low, high), got {given!r}")
+    ends = encode_numbers(raw, column.name)
     if ends.missing is not None or (ends.values.dtype.kind == "f" and not np.all(np.isfinite(ends.values))):
         raise ValueError(f"domain must be finite, got {given!r}")
     times = {"m", "M"} & {ends.type.kind, column.type.kind}
