@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.atoms import bounds_between
+from gridmodl.line import bounds_between
 
 
 class Cuts(NamedTuple):

@@ -22,6 +22,7 @@ from gridmodl.frames import Name
 if TYPE_CHECKING:
     from gridmodl.grid import Grid
     from gridmodl.modeltask import ModelTask
+    from gridmodl.search.gridfound import Merge as GridMerge
     from gridmodl.search.gridtask import GridTask
 
 
@@ -168,8 +169,8 @@ def _empty_parts(whole: ModelTask) -> list[tuple[Name, int, int]]:
     return merges
 
 
-def _merges(task: GridTask, grid: Grid) -> list[tuple[int, int, int, float]]:
-    """The merges from a grid down to one cell: variable, the part that stays, the one that goes, and the cost after."""
+def _merges(task: GridTask, grid: Grid) -> list[GridMerge]:
+    """The merges from a grid down to one cell."""
     from gridmodl.search.gridmerge import merge_path as sparse_path
     from gridmodl.search.pairmerge import merge_path as dense_path
     from gridmodl.search.pairtask import MAX_CELLS
@@ -178,7 +179,5 @@ def _merges(task: GridTask, grid: Grid) -> list[tuple[int, int, int, float]]:
     if not grid.variables:
         return []
     if task.n_variables == 2 and task.n_counts == 1 and (is_coupled or math.prod(grid.shape) <= MAX_CELLS):
-        path = dense_path(task, grid)
-        arrays = (path.variable, path.kept, path.gone, path.cost)
-        return list(zip(*(array.tolist() for array in arrays), strict=True))
-    return [(merge.variable, merge.stays, merge.goes, merge.cost) for merge in sparse_path(task, grid)]
+        return dense_path(task, grid)
+    return sparse_path(task, grid)

@@ -60,7 +60,7 @@ class Model:
     delta : float or None
         Of a model made by `edit` or `coarsen`: how much it costs more than the one it was made from.
     left_out : dict of str to str
-        Columns with one part, and why.
+        Of a grid over several columns, those with one part, and why.
     optima : tuple of Model
         Distinct local optima that the search kept (``Search(keep_optima=n)``), the cheapest first, each with the
         partitions of its informative columns.

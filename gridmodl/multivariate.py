@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.arguments import Options
-from gridmodl.atoms import bounds_between
 from gridmodl.cells import Cells, make_cells
 from gridmodl.clock import Clock
 from gridmodl.encode import Column
@@ -17,6 +16,7 @@ from gridmodl.frames import Name
 from gridmodl.given import given_partition
 from gridmodl.grid import Grid, make_grid
 from gridmodl.jointparts import found_groups, rows_of_parts, spread_of, typical_groups, with_values
+from gridmodl.line import bounds_between
 from gridmodl.partition import Partition, group_partition, interval_partition
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import check_cost

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.atoms import Target, bounds_between
+from gridmodl.atoms import Target
 from gridmodl.encode import Column
+from gridmodl.line import bounds_between
 from gridmodl.partition import Partition
 from gridmodl.quantities import Numbers
 

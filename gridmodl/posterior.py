@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.atoms import make_line
 from gridmodl.codelength import log_factorial
 from gridmodl.decisions import check_one_input
+from gridmodl.line import make_line
 from gridmodl.table import read_table
 from gridmodl.targets import NOT_GIVEN
 from gridmodl.template import bind

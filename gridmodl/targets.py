@@ -123,7 +123,8 @@ def marked_rows(raw: Raw, mark: Any) -> NDArray[np.bool_]:
         return np.asarray(array == mark) if same_kind else np.zeros(len(array), dtype=bool)
     if (array.dtype.kind == "U" and isinstance(mark, str)) or (array.dtype.kind == "S" and isinstance(mark, bytes)):
         return np.asarray(array == mark)
-    return np.fromiter((_is_same(value, mark) for value in array.tolist()), dtype=bool, count=len(array))
+    codes, values = factorized_objects(array.tolist(), "target")
+    return np.array([_is_same(value, mark) for value in values])[codes]
 
 
 def _is_same(value: Any, mark: Any) -> bool:

@@ -138,8 +138,8 @@ def clear_cache() -> int:
 
     Numba never deletes entries of earlier versions or criteria by itself. Kernels compile again on next use.
     """
-    from gridmodl.atoms import atom_ends
     from gridmodl.density.growth import grow
+    from gridmodl.line import atom_ends
     from gridmodl.search.moves import best_cut
 
     n_deleted = 0

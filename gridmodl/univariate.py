@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.arguments import Options
-from gridmodl.atoms import Atoms, Line, Target, alone, gap_ends, head, make_line, make_values, rows_by_code, tail
+from gridmodl.atoms import Atoms, Target, alone, gap_ends, head, make_values, rows_by_code, tail
 from gridmodl.clock import Clock
 from gridmodl.encode import Column
+from gridmodl.line import Line, make_line
 from gridmodl.partition import Partition, default_group, group_partition, interval_partition
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import categorical_facts, check_cost, numerical_facts, prepare, price_one_variable

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from gridmodl import Criterion, get_criterion
-from gridmodl.atoms import Target, make_line
+from gridmodl.atoms import Target
 from gridmodl.codelength import HALF_LOG_TWO_PI, LOG_FACTORIALS, TABLE_SIZE
+from gridmodl.line import make_line
 from gridmodl.quantities import Numbers
 from gridmodl.search.exact import proven_optimum
 from gridmodl.search.greedy import greedy_merge

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.atoms import bounds_between
 from gridmodl.encode import encode_column, kind_of
 from gridmodl.frames import Name, Raw, as_array, read_column, read_frame
+from gridmodl.line import bounds_between
 from gridmodl.quantities import Numbers, encode_numbers
 from gridmodl.targets import encode_weights
 

@@ -21,6 +21,15 @@ class GridFound(NamedTuple):
     n_rounds: int
 
 
+class Merge(NamedTuple):
+    """One step on the way from a grid to a single cell."""
+
+    variable: int
+    stays: int  # parts as the grid numbers them; the one that stays takes the other's values
+    goes: int
+    cost: float  # after it
+
+
 class Improvement(NamedTuple):
     """What a callback is told of a cheaper grid."""
 

@@ -14,8 +14,8 @@ from gridmodl.grid import Facts, Grid, Rows, make_facts, make_rows
 from gridmodl.quantities import Numbers
 from gridmodl.search.cells import GENERATION, Board
 from gridmodl.search.gridprice import price_board
-from gridmodl.search.moves import Limits, Work
-from gridmodl.search.postoptimize import Sweep
+from gridmodl.search.moves import Limits, make_work
+from gridmodl.search.postoptimize import make_sweep
 from gridmodl.template import bind
 from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem
 from gridmodl.values import Categories, count_rows
@@ -170,24 +170,8 @@ class Worker:
         )
         self.slot = np.zeros(n, dtype=i32)
         self.orders = np.arange(n_atoms, dtype=i32), np.arange(n_atoms, dtype=i32)
-        self.work = Work(
-            np.zeros((n_cells, n_classes), dtype=i64),
-            np.zeros((n_cells, n_classes), dtype=i64),
-            np.zeros(n_cells, dtype=i64),
-            np.zeros(n_cells, dtype=i64),
-            np.zeros(n_cells),
-            np.zeros(n_cells),
-        )
-        self.sweep = Sweep(
-            end=np.zeros(n_atoms, dtype=i32),
-            before=np.zeros(n_atoms, dtype=i32),
-            scanned=np.zeros((3, n_atoms), dtype=i32),
-            whole=np.zeros((3, n_atoms)),
-            cut_price=np.zeros((3, n_atoms)),
-            cut=np.zeros((3, n_atoms), dtype=i32),
-            now=np.zeros(5, dtype=i64),
-            sums=np.zeros(2),
-        )
+        self.work = make_work(n_cells, n_classes)
+        self.sweep = make_sweep(n_atoms)
         self.groups = self._group_room(n_cells, small)
         self.slot_of_part = np.zeros(n_atoms + 1, dtype=i64), np.zeros(max(n_atoms, 64 * 64) + 1, dtype=i64)
         self.tally = np.zeros((n_atoms, 2), dtype=i64)

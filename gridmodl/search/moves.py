@@ -53,6 +53,19 @@ class Work(NamedTuple):
     right_price: Any
 
 
+def make_work(n_cells: int, n_counts: int) -> Work:
+    """Room for two intervals beside so many frozen cells."""
+    counts = (n_cells, n_counts)
+    return Work(
+        np.zeros(counts, dtype=np.int64),
+        np.zeros(counts, dtype=np.int64),
+        np.zeros(n_cells, dtype=np.int64),
+        np.zeros(n_cells, dtype=np.int64),
+        np.zeros(n_cells),
+        np.zeros(n_cells),
+    )
+
+
 class Limits(NamedTuple):
     """Constraints on the partition."""
 

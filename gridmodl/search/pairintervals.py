@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.atoms import Atoms
-from gridmodl.search.moves import Limits, Setting, Work, best_cut
-from gridmodl.search.pairtask import MAX_PLACES, Pair, fill_coarse
+from gridmodl.search.moves import Limits, Setting, Work, best_cut, make_work
+from gridmodl.search.pairsides import MAX_PLACES, fill_coarse
+from gridmodl.search.pairtask import Pair
 from gridmodl.search.postoptimize import AT as SWEEP_AT
-from gridmodl.search.postoptimize import N_PARTS, ONLY_SHIFTS, Sweep, sweep
+from gridmodl.search.postoptimize import ONLY_SHIFTS, sweep, sweep_from
 from gridmodl.template import bind
 
 WINDOW = 64  # values next to a bound to which it may be shifted in the end; beyond, ever larger steps
@@ -53,43 +54,21 @@ def coarse_atoms(pair: Pair, k: int, places: NDArray[np.int64]) -> tuple[Atoms, 
     slot = np.full(n_across, -1, dtype=np.int64)
     n_coarse = bind(fill_coarse)(side, across.part, places, first, frozen, rows, values, slot)
     frozen, rows = frozen[:n_coarse], rows[:n_coarse]
-    counts = (n_across, 1)
-    work = Work(
-        np.zeros(counts, dtype=np.int64),
-        np.zeros(counts, dtype=np.int64),
-        np.zeros(n_across, dtype=np.int64),
-        np.zeros(n_across, dtype=np.int64),
-        np.zeros(n_across),
-        np.zeros(n_across),
-    )
-    return Atoms(first, frozen, rows.reshape(-1, 1), rows, values), work
+    return Atoms(first, frozen, rows.reshape(-1, 1), rows, values), make_work(n_across, 1)
 
 
 def improve_intervals(
     pair: Pair, k: int, limits: Limits, only_shifts: bool = False, around_bounds: bool = False
-) -> bool:
-    """Split, merge and shift intervals of numerical variable k until nothing saves; whether anything has."""
+) -> None:
+    """Split, merge and shift intervals of numerical variable k until nothing saves."""
     places = places_of(pair, k, around_bounds)
     most = min(limits.max_parts, pair.most_parts(k))
     n_parts = pair.n_parts[k]
     setting = pair.lay(k, n_targets=min(most, len(places), 4 * n_parts + 64)).setting
-    before = pair.cost
     atoms, work = coarse_atoms(pair, k, places)
     n = len(places)
-    state = Sweep(
-        end=np.zeros(n, dtype=np.int32),
-        before=np.zeros(n, dtype=np.int32),
-        scanned=np.zeros((3, n), dtype=np.int32),
-        whole=np.empty((3, n)),
-        cut_price=np.empty((3, n)),
-        cut=np.empty((3, n), dtype=np.int32),
-        now=np.zeros(5, dtype=np.int64),
-        sums=np.zeros(2),
-    )
-    starts = np.searchsorted(places, starts_of(pair, k))
-    state.now[N_PARTS], state.now[ONLY_SHIFTS] = len(starts), int(only_shifts)
-    state.end[starts] = np.append(starts[1:], n)
-    state.before[starts] = np.append(-1, starts[:-1])
+    state = sweep_from(n, np.searchsorted(places, starts_of(pair, k)))
+    state.now[ONLY_SHIFTS] = int(only_shifts)
     kernel = bind(sweep, pair.task.criterion)
     kept = Limits(max(most, n_parts), limits.min_rows)
     pair.task.clock.repeat(
@@ -99,7 +78,6 @@ def improve_intervals(
     )
     set_starts(pair, k, places[np.flatnonzero(state.end)])
     pair.price()
-    return pair.cost < before
 
 
 def set_starts(pair: Pair, k: int, starts: NDArray[np.int64]) -> None:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gridmodl.search.moves import Limits, Setting, part_price, total_cost
-from gridmodl.search.pairtask import COST, PRICE, Pair, Side, price_at, price_beyond
+from gridmodl.search.pairsides import Side
+from gridmodl.search.pairtask import COST, PRICE, Pair, price_at, price_beyond
 from gridmodl.search.postoptimize import LEAST_SAVING
 from gridmodl.template import bind, inlined
 
@@ -45,8 +46,8 @@ class Passing(NamedTuple):
     sums: Any
 
 
-def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = True) -> bool:
-    """Pass over the values of categorical variable k so often at most; whether any has moved.
+def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = True) -> None:
+    """Pass over the values of categorical variable k so often at most, or until none moves.
 
     Values may open new groups if `opens`; a group ends with its last value.
     """
@@ -80,7 +81,6 @@ def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = 
     )
     state.n_rows[:n_groups], state.n_values[:n_groups] = tally[0, :n_groups], tally[1, :n_groups]
     kernel = bind(transfer_visits, pair.task.criterion)
-    before = pair.cost
     pair.task.clock.repeat(
         lambda n_visits: bool(
             kernel(side, across.part, setting, limits, pair.table, pair.one, state, n_visits),
@@ -90,7 +90,6 @@ def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = 
     )
     pair.put(k, side.part)
     pair.sums[COST] = state.sums[PASS_COST]
-    return bool(state.sums[PASS_COST] < before)
 
 
 @inlined

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 
 from gridmodl.search.moves import Limits, Setting, part_price, total_cost
 from gridmodl.search.neighbours import below
-from gridmodl.search.pairtask import COST, PRICE, Pair, Side, price_at
+from gridmodl.search.pairsides import Side
+from gridmodl.search.pairtask import COST, PRICE, Pair, price_at
 from gridmodl.search.postoptimize import LEAST_SAVING
 from gridmodl.template import bind
 
 LOCAL_PASSES = 3
 
 # The fields of `Splitting.now` and `Splitting.sums`.
-AT, N_GROUPS, MOST, FORCED, N_MADE = range(5)
+AT, N_GROUPS, MOST, FORCED = range(4)
 SPLIT_PRICE, SPLIT_COST = range(2)
 
 
@@ -46,10 +47,10 @@ class Splitting(NamedTuple):
 
 def split(
     pair: Pair, k: int, limits: Limits, jobs: NDArray[np.int64], seed: NDArray[np.uint64], forced: bool = False
-) -> bool:
+) -> None:
     """Split groups of categorical variable k: `jobs` has rows of a group and -1, or of two groups to split anew.
 
-    No group may be in two jobs. Whether any split was made.
+    No group may be in two jobs.
     """
     side, across = pair.sides[k], pair.sides[1 - k]
     n_groups, n_across, n_atoms = pair.n_parts[k], pair.n_parts[1 - k], pair.n_atoms(k)
@@ -69,7 +70,7 @@ def split(
         halves=np.zeros((2, n_across), dtype=np.int64),
         sizes=np.zeros((2, 3), dtype=np.int64),
         seed=seed,
-        now=np.array([0, n_groups, most, int(forced), 0], dtype=np.int64),
+        now=np.array([0, n_groups, most, int(forced)], dtype=np.int64),
         sums=np.array([pair.sums[PRICE], pair.sums[COST]]),
     )
     kernel = bind(split_jobs, pair.task.criterion)
@@ -80,7 +81,6 @@ def split(
     )
     pair.n_parts[k] = int(state.now[N_GROUPS])
     pair.sums[COST] = state.sums[SPLIT_COST]
-    return bool(state.now[N_MADE] > 0)
 
 
 def split_jobs(
@@ -191,7 +191,6 @@ def split_jobs(
             for i in range(n):
                 group[listed[i]] = g if half[i] == 0 else to
             now[N_GROUPS] += more
-            now[N_MADE] += 1
             sums[SPLIT_PRICE] += change
             sums[SPLIT_COST] = cost
     return False

@@ -114,19 +114,7 @@ def _improve_among(task: Task, start: Partitioning, bounds: NDArray[np.int64]) -
 def improve(task: Task, start: Partitioning) -> Partitioning:
     """The partition that local moves lead to from `start`, which keeps the limits."""
     n = task.n_atoms
-    state = Sweep(
-        end=np.zeros(n, dtype=np.int32),
-        before=np.zeros(n, dtype=np.int32),
-        scanned=np.zeros((3, n), dtype=np.int32),
-        whole=np.empty((3, n)),
-        cut_price=np.empty((3, n)),
-        cut=np.empty((3, n), dtype=np.int32),
-        now=np.zeros(5, dtype=np.int64),
-        sums=np.zeros(2),
-    )
-    state.now[N_PARTS] = len(start.starts)
-    state.end[start.starts] = np.append(start.starts[1:], n)
-    state.before[start.starts] = np.append(-1, start.starts[:-1])
+    state = sweep_from(n, start.starts)
     kernel = bind(sweep, task.criterion)
     task.clock.repeat(
         lambda n_parts: bool(kernel(state, task.atoms, task.setting, task.limits, task.work, n_parts)),
@@ -135,6 +123,29 @@ def improve(task: Task, start: Partitioning) -> Partitioning:
     )
     found = task.priced(np.flatnonzero(state.end))
     return found if found.cost < start.cost else start
+
+
+def make_sweep(n_atoms: int) -> Sweep:
+    """The state of a sweep over so many atoms, without parts."""
+    return Sweep(
+        end=np.zeros(n_atoms, dtype=np.int32),
+        before=np.zeros(n_atoms, dtype=np.int32),
+        scanned=np.zeros((3, n_atoms), dtype=np.int32),
+        whole=np.zeros((3, n_atoms)),
+        cut_price=np.zeros((3, n_atoms)),
+        cut=np.zeros((3, n_atoms), dtype=np.int32),
+        now=np.zeros(5, dtype=np.int64),
+        sums=np.zeros(2),
+    )
+
+
+def sweep_from(n_atoms: int, starts: NDArray[np.int64]) -> Sweep:
+    """The state of a sweep that begins with the parts whose first atoms are `starts`."""
+    state = make_sweep(n_atoms)
+    state.now[N_PARTS] = len(starts)
+    state.end[starts] = np.append(starts[1:], n_atoms)
+    state.before[starts] = np.append(-1, starts[:-1])
+    return state
 
 
 def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work, n_parts: int) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gridmodl.atoms import Atoms
 from gridmodl.clock import Clock
-from gridmodl.search.moves import Limits, Setting, Work, price_partition
+from gridmodl.search.moves import Limits, Setting, Work, make_work, price_partition
 from gridmodl.template import bind
 from gridmodl.terms import Criterion
 
@@ -53,16 +53,7 @@ class Task:
 
     @cached_property
     def work(self) -> Work:
-        n_cells, n_classes = self.n_frozen_cells, self.atoms.counts.shape[1]
-        counts, rows = (n_cells, n_classes), n_cells
-        return Work(
-            np.zeros(counts, dtype=np.int64),
-            np.zeros(counts, dtype=np.int64),
-            np.zeros(rows, dtype=np.int64),
-            np.zeros(rows, dtype=np.int64),
-            np.zeros(rows),
-            np.zeros(rows),
-        )
+        return make_work(self.n_frozen_cells, self.atoms.counts.shape[1])
 
     def priced(self, starts: Any) -> Partitioning:
         """A partition with its cost, computed from nothing."""
