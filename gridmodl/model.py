@@ -151,7 +151,9 @@ class Model:
             is partitioned too has its groups of classes or bounds here, under its name (``"target"`` where it has
             none).
 
-        Other parameters are those of `optimize`.
+        Other parameters are those of `optimize`. There is no ``placement``, as given bounds have their places: with
+        ``unlabelled`` all rows are priced, by the semi-supervised criterion. A model with ``placement="median"`` is
+        priced on its labelled rows alone: give these, without ``unlabelled``, for its cost.
 
         Examples
         --------

@@ -260,7 +260,9 @@ def price(
 ) -> float:
     """The cost of a given partition, from the rows up; no search is involved.
 
-    Parameters are those of `Model.from_partitions`, which gives the whole model.
+    Parameters are those of `Model.from_partitions`, which gives the whole model. There is no ``placement``: unlabelled
+    rows that only placed the bounds cost nothing. So the cost of a model with ``placement="median"`` is the price of
+    its partitions on the labelled rows alone, without ``unlabelled``.
 
     Examples
     --------

@@ -134,9 +134,12 @@ def criterion_for(criterion: str | Criterion | type[Criterion], problem: str) ->
     if sibling is None:
         can = "; ".join(f"{kind!r} ({PROBLEMS[kind]})" for kind in PROBLEMS if kind in criterion.problems)
         others = ", ".join(list_criteria(problem))
+        way_out = ""
+        if problem == "semi" and "classes" in criterion.problems:
+            way_out = "; or optimize with placement='median', where unlabelled rows place the bounds and are not priced"
         raise ValueError(
             f"criterion {criterion.name!r} cannot price {problem!r} ({PROBLEMS[problem]}); "
-            f"it prices {can}. Criteria that can: {others}"
+            f"it prices {can}. Criteria that can: {others}{way_out}"
         )
     defaults = type(criterion).options
     return sibling(**{name: v for name, v in criterion.chosen.items() if v != defaults[name]})

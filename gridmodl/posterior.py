@@ -8,18 +8,22 @@ A. Bondu, M. Boullé, V. Lemaire, "A non-parametric semi-supervised discretizati
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.codelength import log_factorial
+from gridmodl.codelength import HALF_LOG_TWO_PI, LOG_FACTORIALS
 from gridmodl.decisions import check_one_input
 from gridmodl.line import make_line
 from gridmodl.table import read_table
 from gridmodl.targets import NOT_GIVEN
 from gridmodl.template import bind
 from gridmodl.values import Categories
+
+FEW = 64  # of fewer rows n log n is small
+REMAINDERS = LOG_FACTORIALS[:FEW] - [n * math.log(max(n, 1)) - n for n in range(FEW)]
 
 
 class BoundPosterior(NamedTuple):
@@ -30,7 +34,9 @@ class BoundPosterior(NamedTuple):
     bounds : ndarray
         Each bound that can be: one between any two neighbouring values of the column, those of unlabelled rows too.
     minus_log : ndarray
-        Of each, minus the logarithm of its posterior probability, but for a constant that all have in common.
+        Of each, minus the logarithm of its posterior probability, but for a constant that all have in common. Its
+        relative error is below 1e-14, whatever the weights: where classes are mixed and rows so many that it is 1e13
+        itself, bounds that differ by less than 0.1 cannot be told apart.
     posterior : ndarray
         The probability of each bound, given that the model has two intervals: they sum to 1.
     one_part : float
@@ -95,15 +101,46 @@ def bound_posterior(data: Any, target: Any, *, unlabelled: Any = NOT_GIVEN, weig
 def price_bounds(counts: Any, class_rows: Any, below: Any, above: Any, prices: Any) -> None:
     """What the labelled rows cost in two intervals, with the bound after each value; after the last there is one."""
     n_classes = len(class_rows)
+    n_below, n_above = 0, 0
     for j in range(n_classes):
         above[j] = class_rows[j]
+        n_above += above[j]
     for i in range(len(prices)):
-        price = -2.0 * log_factorial(n_classes - 1)
-        n_below, n_above = 0, 0
+        moved = 0
         for j in range(n_classes):
             below[j] += counts[i, j]
             above[j] -= counts[i, j]
-            n_below += below[j]
-            n_above += above[j]
-            price -= log_factorial(below[j]) + log_factorial(above[j])
-        prices[i] = price + log_factorial(n_below + n_classes - 1) + log_factorial(n_above + n_classes - 1)
+            moved += counts[i, j]
+        n_below += moved
+        n_above -= moved
+        if i > 0 and moved == 0:  # labels alone count
+            prices[i] = prices[i - 1]
+        else:
+            prices[i] = label_price(below, n_below) + label_price(above, n_above)
+
+
+def label_price(counts: Any, n: int) -> float:
+    """log C(n+J-1, J-1) + log n! - sum_j log n_j!, of terms no larger than their sum.
+
+    With log n! = n log n - n + remainder, what is large in the factorials cancels on paper, not in digits of floats.
+    """
+    k = len(counts) - 1
+    if n == 0:
+        return 0.0
+    price = remainder(n + k) - remainder(k)
+    if k > 0:
+        price += n * math.log1p(k / n) + k * math.log1p(n / k)
+    for n_j in counts:
+        if n_j > 0:
+            price += n_j * math.log1p((n - n_j) / n_j) - remainder(n_j)
+    return price
+
+
+def remainder(n: int) -> float:
+    """log n! - (n log n - n), small for any n."""
+    if n < FEW:
+        return REMAINDERS[n]
+    # Stirling's series, whose next term, 1/(1680 n^7), is below the last bit of the sum from n = 64 on.
+    inverse = 1.0 / n
+    square = inverse * inverse
+    return 0.5 * math.log(n) + HALF_LOG_TWO_PI + inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square / 1260.0))

@@ -28,6 +28,9 @@ from gridmodl.terms import (
     variable,
 )
 
+# No criterion must fail on fewer rows. On more, products of counts overflow, and weights are the likeliest reason.
+MANY_ROWS = 2**29
+
 
 def price_one_variable(
     criterion: Criterion, p: Any, facts: Variable, by_code: NDArray[np.int64], values: NDArray[np.int64]
@@ -61,7 +64,20 @@ def categorical_facts(value_rows: NDArray[np.int64]) -> Variable:
 
 
 def prepare(criterion: Criterion, problem: Problem, facts: Variable) -> tuple[Any, Variable]:
-    """`p` and the facts of one variable with the criterion's own constant, after its plain terms were tried.
+    """`p` and the facts of one variable with the criterion's own constant, after its plain terms were tried."""
+    try:
+        return _tried(criterion, problem, facts)
+    except TermError as error:
+        if problem.n_rows < MANY_ROWS:
+            raise
+        raise ValueError(
+            f"weights sum to {problem.n_rows} rows, which criterion {criterion.name!r} cannot price: a row of weight w "
+            f"counts as w rows; divide all weights by a common factor, so that they sum to less than {MANY_ROWS}"
+        ) from error
+
+
+def _tried(criterion: Criterion, problem: Problem, facts: Variable) -> tuple[Any, Variable]:
+    """What `prepare` returns, or what is wrong with a term.
 
     So a broken term is named before it meets the compiler. Tried on the whole column and on a single row, labelled or
     not: the mistakes that authors make, such as log 0, show in a pure cell.

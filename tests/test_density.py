@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import itertools
 import json
@@ -545,6 +546,17 @@ class TestFiles:
         assert model.to_json(path) == path.read_text(encoding="utf-8") == text
         assert DensityModel.from_json(pathlib.Path(path)).summary() == model.summary()
 
+    @pytest.mark.parametrize("stopped", [None, "time limit", "interrupted"])
+    def test_why_it_was_stopped_comes_back(self, text, stopped):
+        changed = json.dumps({**json.loads(text), "stopped": stopped})
+        assert DensityModel.from_json(changed).stopped == stopped
+
+    def test_one_that_could_not_be_read_is_not_written(self, text, tmp_path):
+        model = dataclasses.replace(DensityModel.from_json(text), stopped="bored")
+        with pytest.raises(ModelFileError, match="stopped"):
+            model.to_json(tmp_path / "density.json")
+        assert not list(tmp_path.iterdir())
+
     @pytest.mark.parametrize(
         ("change", "says"),
         [
@@ -559,7 +571,10 @@ class TestFiles:
             ({"n_rows": 299}, "counts"),
             ({"n_missing": -1}, "n_missing"),
             ({"elapsed": -1.0}, "elapsed"),
+            ({"elapsed": {"float": "inf"}}, "elapsed: must be finite"),
             ({"stopped": 3}, "stopped"),
+            ({"stopped": "bored"}, "stopped: must be null or one of time limit, interrupted, got 'bored'"),
+            ({"stopped": ""}, "stopped"),
             ({"frame": "magic"}, "frame"),
             ({"n_folds": 0}, "n_folds"),
             ({"type": "object"}, "type"),

@@ -463,6 +463,20 @@ def test_params_that_fail_name_the_criterion():
         gridmodl.optimize([1.0, 2.0], [0, 1], criterion=Failing)
 
 
+def test_a_term_that_fails_on_large_weights_alone_blames_the_weights():
+    class Steep(gridmodl.Criterion):
+        name = "steep"
+        problems = {"classes"}
+
+        @staticmethod
+        def cell(p, cell):
+            return math.exp(cell.rows / 1e8)
+
+    assert gridmodl.optimize([1.0, 2.0], [0, 1], criterion=Steep, weights=[10**8, 10**8]).n_rows == 2 * 10**8
+    with pytest.raises(ValueError, match=r"weights sum to 200000000000 rows, which criterion 'steep' .*536870912"):
+        gridmodl.optimize([1.0, 2.0], [0, 1], criterion=Steep, weights=[10**11, 10**11])
+
+
 def test_a_term_that_fails_on_a_pure_cell_is_named_before_it_compiles():
     class Log(gridmodl.Criterion):
         name = "log"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,6 @@ import pytest
 import gridmodl
 from gridmodl import Model, bound_posterior, optimize, optimize_each, price
 from gridmodl.criteria.modl_semi import lowest_completion
-from gridmodl.digest import TermError
 from gridmodl.targets import NOT_GIVEN
 
 X = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]
@@ -140,7 +140,7 @@ def test_where_no_row_has_the_mark_all_are_labelled(column):
         (lambda: optimize(X, Y, unlabelled=-1, target_kind="grouped"), ValueError, "target_kind='grouped' was asked"),
         (lambda: optimize(X, Y, unlabelled=-1, target_kind="numerical"), ValueError, "target of classes"),
         (lambda: optimize(X, [0.5, *Y[1:]], unlabelled=-1), ValueError, "target is of real numbers"),
-        (lambda: optimize(X, Y, unlabelled=-1, criterion="bic"), ValueError, "cannot price 'semi'.*that can: modl"),
+        (lambda: optimize(X, Y, unlabelled=-1, criterion="bic"), ValueError, "can: modl; or .*placement='median'"),
         (lambda: optimize(X, Y, unlabelled=-1, monotone="auto"), ValueError, "monotone= .*placement='median'"),
         (lambda: optimize(X, [None, *Y[1:]], unlabelled=-1), ValueError, "1 missing values of 10 beside the mark"),
         (lambda: optimize(X, [str(c) for c in Y], unlabelled=-1), ValueError, "unlabelled='-1' marks those rows"),
@@ -155,7 +155,7 @@ def test_where_no_row_has_the_mark_all_are_labelled(column):
         (lambda: optimize_each(X, Y, placement="median"), ValueError, "unlabelled= tells which"),
         (lambda: optimize(X, Y, unlabelled=-1, placement="middle"), ValueError, "placement must be one of 'median'"),
         (lambda: optimize(X, Y, unlabelled=-1, placement=["median"]), ValueError, "placement must be one of 'median'"),
-        (lambda: optimize(X, Y, unlabelled=-1, weights=[2**40] * 10), TermError, "scale weights down"),
+        (lambda: optimize(X, Y, unlabelled=-1, weights=[2**40] * 10), ValueError, "sum to 10995116277760 .*536870912"),
         (lambda: bound_posterior({"a": X, "b": X}, Y, unlabelled=-1), ValueError, "data has 2"),
         (lambda: bound_posterior({"a": X, "b": X}, Y), ValueError, "takes one column, and data has 2"),
         (lambda: bound_posterior(list("ab"), [0, 1]), TypeError, "is categorical"),
@@ -544,3 +544,73 @@ def test_the_posterior_takes_weights_dates_and_columns_by_name():
     assert found.minus_log.tolist() == plain.minus_log.tolist()
     assert len(bound_posterior([1.0, 1.0], [0, 1]).bounds) == 0
     assert bound_posterior(X, [0] * 10).posterior == pytest.approx([1 / 9] * 9, rel=0.9)
+
+
+def exact_price(labelled):
+    """log (n+J-1)! - log (J-1)! - sum_j log n_j! with 60 digits."""
+
+    def log_factorial(n):
+        n = Decimal(n)
+        if n < 200:
+            return Decimal(math.factorial(int(n))).ln()
+        half_log_two_pi = Decimal("0.918938533204672741780329736405617639861397")
+        return (n + Decimal("0.5")) * n.ln() - n + half_log_two_pi + 1 / (12 * n) - 1 / (360 * n**3) + 1 / (1260 * n**5)
+
+    with localcontext(prec=60):
+        n, k = sum(labelled), len(labelled) - 1
+        return log_factorial(n + k) - log_factorial(k) - sum(log_factorial(n_j) for n_j in labelled)
+
+
+@pytest.mark.parametrize("most", [3, 100, 10**4, 10**9, 10**14])
+@pytest.mark.parametrize("n_classes", [1, 2, 5, 40])
+def test_the_posterior_keeps_its_digits_whatever_the_weights(n_classes, most):
+    rng = np.random.default_rng([n_classes, most])
+    y = np.append(np.arange(n_classes), rng.integers(-1, n_classes, 20))
+    weights = np.maximum(1, (float(most) ** rng.random(len(y))).astype(np.int64))
+    found = bound_posterior(np.arange(len(y)), y, unlabelled=-1, weights=weights)
+    rows = np.array([[int(w) * (c == j) for j in range(n_classes)] for c, w in zip(y, weights, strict=True)])
+    expected = [
+        exact_price(rows[:i].sum(axis=0).tolist()) + exact_price(rows[i:].sum(axis=0).tolist())
+        for i in range(1, len(y) + 1)
+    ]
+    assert [*found.minus_log, found.one_part] == pytest.approx([float(e) for e in expected], rel=1e-14, abs=1e-14)
+
+
+def test_few_rows_beside_many_are_told_apart():
+    """Two rows between 1e14 of either class: factorials of that many rows have no digits after the point."""
+    n = 10**14
+    found = bound_posterior([1, 2, 3, 4], [0, 1, 0, 1], weights=[n, 1, 1, n])
+    sides = math.log(n + 1) + math.log(n + 3) + math.log(n + 2)
+    assert found.minus_log == pytest.approx([sides, 4 * math.log(n + 1), sides], rel=1e-14)
+    assert found.posterior == pytest.approx([0.5, 0.0, 0.5], abs=1e-12)
+
+
+# Pricing again.
+
+
+@pytest.mark.parametrize(
+    ("column", "options"),
+    [
+        (lambda rng: rng.random(400), {}),
+        (lambda rng: rng.random(400), {"criterion": "bic"}),
+        (lambda rng: rng.random(400), {"weights": np.arange(400) % 4}),
+        (lambda rng: np.where(rng.random(400) < 0.2, np.nan, rng.random(400)), {}),
+        (lambda rng: np.where(rng.random(400) < 0.2, -9.0, rng.random(400)), {"special": {"x": [-9]}}),
+        (lambda rng: np.array(list("abcdefgh"))[rng.integers(0, 8, 400)], {}),
+    ],
+    ids=["plain", "bic", "weights", "missing", "special", "text"],
+)
+def test_a_placed_model_costs_what_its_labelled_rows_do(column, options):
+    rng = np.random.default_rng(11)
+    x = column(rng)
+    steps = np.argsort(np.argsort(x)) * 4 // 400 % 2
+    y = np.where(rng.random(400) < 0.3, steps, -1)
+    model = optimize({"x": x}, y, unlabelled=-1, placement="median", **options)
+    assert only(model).n_parts > 1
+    kept = y >= 0
+    options = {name: given[kept] if name == "weights" else given for name, given in options.items()}
+    assert price({"x": x[kept]}, model.partitions, y[kept], **options) == pytest.approx(model.cost, rel=1e-12)
+    same = Model.from_partitions({"x": x[kept]}, y[kept], model.partitions, **options)
+    assert only(same).counts.tolist() == only(model).counts.tolist()
+    assert same.null_cost == pytest.approx(model.null_cost, rel=1e-12)
+    assert same.problem == model.problem == "classes"

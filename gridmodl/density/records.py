@@ -5,23 +5,21 @@ from __future__ import annotations
 import math
 import operator
 import os
-from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl import __version__
 from gridmodl.density.fitting import KERNELS
 from gridmodl.density.model import METHODS, DensityModel, domain_of
-from gridmodl.frames import ARRAYS
 from gridmodl.modelfile.arrays import read_array, write_array
+from gridmodl.modelfile.checks import check_one_of, check_run
 from gridmodl.modelfile.dtypes import read_dtype, write_dtype
 from gridmodl.modelfile.fields import MAX_INTEGER, read_fields, read_integer
-from gridmodl.modelfile.files import replace_file, text_of
+from gridmodl.modelfile.files import read_checked, write_checked
 from gridmodl.modelfile.partitions import partition_record, read_partition
-from gridmodl.modelfile.text import ModelFileError, parse_json, render_json, shown, wrong
+from gridmodl.modelfile.text import ModelFileError, shown, wrong
 from gridmodl.modelfile.values import read_float, read_text, write_value
 
 FORMAT = "gridmodl density"
@@ -36,22 +34,12 @@ NEAR = 1e-6  # shares of the domain that were rounded differ by less
 
 def write_density(model: DensityModel, path: str | os.PathLike[str] | None = None) -> str:
     """The density as a JSON text, also written to the file `path` if that is given; the data is not in it."""
-    check_density(model)
-    text = render_json(_record(model)) + "\n"
-    if path is not None:
-        replace_file(Path(path), text)
-    return text
+    return write_checked(model, check_density, _record, path)
 
 
 def read_density(source: str | bytes | os.PathLike[str]) -> DensityModel:
     """The density of a JSON text, a str or bytes, or of a file, a `pathlib.Path`."""
-    record = parse_json(text_of(source))
-    try:
-        model = _read_record(record)
-        check_density(model)
-    except RecursionError as error:
-        raise ModelFileError("the text is nested too deeply to be a density") from error
-    return model
+    return read_checked(source, _read_record, check_density)
 
 
 def _record(model: DensityModel) -> dict[str, Any]:
@@ -110,14 +98,10 @@ def _text_or_none(given: Any, place: str) -> str | None:
 
 def check_density(model: DensityModel) -> None:
     """A `ModelFileError` if something contradicts itself, or is nothing that gridmodl could have made."""
-    frames = [ARRAYS, *(library.value for library in nw.Implementation)]
-    for name, given, known in (("method", model.method, METHODS), ("frame", model.frame, frames)):
-        if given not in known:
-            raise wrong(name, f"must be one of {', '.join(known)}, got {shown(given)}")
+    check_one_of("method", model.method, METHODS)
     if (model.kernel in KERNELS) != (model.method == "kernel") or not (model.kernel is None or model.kernel in KERNELS):
         raise wrong("kernel", f"must be one of {', '.join(KERNELS)} for method kernel, else null, got {model.kernel!r}")
-    if not math.isfinite(model.elapsed) or model.elapsed < 0:
-        raise wrong("elapsed", f"must be finite and not negative, got {model.elapsed!r}")
+    check_run(model.elapsed, model.stopped, model.frame)
     _check_domain(model)
     _check_parts(model)
     _check_shares(model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -18,6 +18,8 @@ from gridmodl.modelfile.targets import check_presence, check_target
 from gridmodl.modelfile.text import shown, wrong
 from gridmodl.partition import Partition
 from gridmodl.terms import ONE_COUNT, PROBLEMS
+
+STOPPED = ("time limit", "interrupted")  # what a clock says; null where nothing cut the search short
 
 
 def check_model(model: Model) -> None:
@@ -88,19 +90,30 @@ def _check_n_values(partition: Partition, model: Model, place: str) -> None:
 
 
 def _check_facts(model: Model) -> None:
-    numbers = {"cost": model.cost, "null_cost": model.null_cost, "elapsed": model.elapsed, "delta": model.delta or 0.0}
-    for name, number in numbers.items():
+    for name, number in {"cost": model.cost, "null_cost": model.null_cost, "delta": model.delta or 0.0}.items():
         if not math.isfinite(number):
             raise wrong(name, f"must be finite, got {number!r}")
-    if model.elapsed < 0:
-        raise wrong("elapsed", f"must not be negative, got {model.elapsed!r}")
-    frames = [ARRAYS, *(library.value for library in nw.Implementation)]
-    for name, given, known in (("problem", model.problem, PROBLEMS), ("frame", model.frame, frames)):
-        if given not in known:
-            raise wrong(name, f"must be one of {', '.join(known)}, got {shown(given)}")
+    check_one_of("problem", model.problem, PROBLEMS)
+    check_run(model.elapsed, model.stopped, model.frame)
     for name, text in (("criterion", model.criterion), ("search", model.search)):
         if not text:
             raise wrong(name, "must not be empty")
+
+
+def check_run(elapsed: float, stopped: str | None, frame: str) -> None:
+    """What any model has from the call that made it: how long that took, what cut it short, and the kind of frame."""
+    if not math.isfinite(elapsed):
+        raise wrong("elapsed", f"must be finite, got {elapsed!r}")
+    if elapsed < 0:
+        raise wrong("elapsed", f"must not be negative, got {elapsed!r}")
+    if stopped is not None and stopped not in STOPPED:
+        raise wrong("stopped", f"must be null or one of {', '.join(STOPPED)}, got {shown(stopped)}")
+    check_one_of("frame", frame, [ARRAYS, *(library.value for library in nw.Implementation)])
+
+
+def check_one_of(place: str, given: str, known: Collection[str]) -> None:
+    if given not in known:
+        raise wrong(place, f"must be one of {', '.join(known)}, got {shown(given)}")
 
 
 def _check_options(options: Mapping[str, Any]) -> None:

@@ -6,10 +6,35 @@ import contextlib
 import os
 import secrets
 import stat
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from gridmodl.modelfile.text import MAX_BYTES, ModelFileError, shown
+from gridmodl.modelfile.text import MAX_BYTES, ModelFileError, parse_json, render_json, shown
+
+Kind = TypeVar("Kind")  # of model
+
+
+def write_checked(
+    model: Kind, check: Callable[[Kind], None], record: Callable[[Kind], Any], path: str | os.PathLike[str] | None
+) -> str:
+    """The JSON text of a model that is fit to be read back, also written to a file if there is a path."""
+    check(model)
+    text = render_json(record(model)) + "\n"
+    if path is not None:
+        replace_file(Path(path), text)
+    return text
+
+
+def read_checked(source: Any, read: Callable[[Any], Kind], check: Callable[[Kind], None]) -> Kind:
+    """The model of a JSON text or of a file."""
+    record = parse_json(text_of(source))
+    try:
+        model = read(record)
+        check(model)
+    except RecursionError as error:
+        raise ModelFileError("the text is nested too deeply to be a model") from error
+    return model
 
 
 def text_of(source: Any) -> str:
