@@ -54,7 +54,7 @@ _HOME = {
     "price": "gridmodl.pipeline",
 }
 
-_MODULES = ("density", "estimators", "testing")  # so that gridmodl.density.equal_width works after `import gridmodl`
+_MODULES = ("baselines", "density", "estimators", "testing")  # so that gridmodl.density works after `import gridmodl`
 
 __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *` never does
     "BoundPosterior",

@@ -46,9 +46,12 @@ def equal_width_cuts(low: Any, high: Any, n_parts: int, dtype: np.dtype[Any]) ->
 
 
 def _float_bounds(low: float, high: float, n_parts: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    # In numbers below 1, as j times the width may be infinite; exact where the bound is a value of round data.
-    size, exponent = math.frexp(high - low)
-    exact = low + np.ldexp(np.arange(1, n_parts) * size / n_parts, exponent)
+    if math.isinf(high - low):
+        shares = np.arange(1, n_parts) / n_parts
+        exact = low * (1.0 - shares) + high * shares
+    else:  # in numbers below 1, as j times the width may be infinite; exact where the bound is a value of round data
+        size, exponent = math.frexp(high - low)
+        exact = low + np.ldexp(np.arange(1, n_parts) * size / n_parts, exponent)
     bounds = exact.astype(dtype)
     above = bounds > exact
     bounds[above] = np.nextafter(bounds[above], dtype.type(-np.inf))

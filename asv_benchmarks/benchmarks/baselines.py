@@ -1,0 +1,81 @@
+"""The methods to compare with: time against sorting the same column, growth, and what their parts cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gridmodl
+from gridmodl import baselines
+
+from . import best_seconds, datasets, power, ratio
+
+METHODS = ("equal_width", "equal_frequency", "fayyad_irani", "chi_merge")
+
+
+class Million:
+    params = [METHODS, ["noise", "steps", "clear"], [2, 10]]
+    param_names = ["method", "signal", "classes"]
+    timeout = 300
+
+    def setup(self, method, signal, n_classes):
+        self.method = getattr(baselines, method)
+        self.data = datasets.make(signal, 1_000_000, n_classes)
+        self.method(self.data[0][:1000], self.data[1][:1000])  # compiles, outside the clock
+
+    def time_method(self, method, signal, n_classes):
+        self.method(*self.data)
+
+    def track_over_argsort(self, method, signal, n_classes):
+        return ratio(lambda: self.method(*self.data), lambda: np.argsort(self.data[0]), rounds=3)
+
+    track_over_argsort.unit = "times np.argsort"
+
+
+class Growth:
+    params = [METHODS, ["noise", "steps", "clear"]]
+    param_names = ["method", "signal"]
+    timeout = 300
+
+    def track_power(self, method, signal):
+        sizes = 100_000, 1_000_000
+        data = [datasets.make(signal, n) for n in sizes]
+        calls = [lambda given=given: getattr(baselines, method)(*given) for given in data]
+        calls[0]()
+        return power(*best_seconds(*calls, rounds=3), sizes[1] / sizes[0])
+
+    # Linear is 1; sorting takes more.
+    track_power.unit = "k of time ~ rows^k"
+
+
+class ManySplits:
+    """Steps in a row, of two classes in turn: splits peel them off the ends, and each looks at all that is left."""
+
+    params = [[100, 1_000]]
+    param_names = ["steps"]
+    timeout = 300
+
+    def setup(self, n_steps):
+        rng = np.random.default_rng(n_steps)
+        self.column = rng.random(1_000_000)
+        favoured = (self.column * n_steps).astype(np.int64) % 2
+        self.target = np.where(rng.random(1_000_000) < 0.9, favoured, 1 - favoured)
+        baselines.fayyad_irani(self.column[:1000], self.target[:1000])
+
+    def time_fayyad_irani(self, n_steps):
+        baselines.fayyad_irani(self.column, self.target)
+
+
+class Quality:
+    """The mean level of small data sets, less that of the proven optimum."""
+
+    params = [METHODS]
+    param_names = ["method"]
+
+    def track_level_below_optimum(self, method):
+        data = [datasets.make_small(seed) for seed in range(50)]
+        levels = [
+            gridmodl.optimize(*given, search="exact").level - getattr(baselines, method)(*given).level for given in data
+        ]
+        return float(np.mean(levels))
+
+    track_level_below_optimum.unit = "level"
