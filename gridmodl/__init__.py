@@ -13,6 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gridmodl.certificate import Certificate
+    from gridmodl.curve import CostByParts, cost_by_parts
     from gridmodl.density import DensityModel, optimize_density
     from gridmodl.estimators import GridDiscretizer as GridDiscretizer
     from gridmodl.hierarchy import Hierarchy
@@ -27,12 +29,15 @@ if TYPE_CHECKING:
     from gridmodl.spread import Prediction
     from gridmodl.template import clear_cache
     from gridmodl.terms import Criterion
+    from gridmodl.verification import Verification, verify
 
 __version__ = "0.1.0"
 
 _HOME = {
     "BoundPosterior": "gridmodl.posterior",
+    "Certificate": "gridmodl.certificate",
     "ColumnWarning": "gridmodl.pipeline",
+    "CostByParts": "gridmodl.curve",
     "Criterion": "gridmodl.terms",
     "DensityModel": "gridmodl.density",
     "GridDiscretizer": "gridmodl.estimators",
@@ -43,8 +48,10 @@ _HOME = {
     "Partition": "gridmodl.partition",
     "Prediction": "gridmodl.spread",
     "Search": "gridmodl.search",
+    "Verification": "gridmodl.verification",
     "bound_posterior": "gridmodl.posterior",
     "clear_cache": "gridmodl.template",
+    "cost_by_parts": "gridmodl.curve",
     "get_criterion": "gridmodl.plugins",
     "hookimpl": "gridmodl.plugins",
     "list_criteria": "gridmodl.plugins",
@@ -52,13 +59,16 @@ _HOME = {
     "optimize_density": "gridmodl.density",
     "optimize_each": "gridmodl.pipeline",
     "price": "gridmodl.pipeline",
+    "verify": "gridmodl.verification",
 }
 
 _MODULES = ("baselines", "density", "estimators", "testing")  # so that gridmodl.density works after `import gridmodl`
 
 __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *` never does
     "BoundPosterior",
+    "Certificate",
     "ColumnWarning",
+    "CostByParts",
     "Criterion",
     "DensityModel",
     "Hierarchy",
@@ -68,9 +78,11 @@ __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *`
     "Partition",
     "Prediction",
     "Search",
+    "Verification",
     "__version__",
     "bound_posterior",
     "clear_cache",
+    "cost_by_parts",
     "get_criterion",
     "hookimpl",
     "list_criteria",
@@ -78,6 +90,7 @@ __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *`
     "optimize_density",
     "optimize_each",
     "price",
+    "verify",
 ]
 
 

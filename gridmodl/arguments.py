@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gridmodl.certificate import MONOTONE
 from gridmodl.encode import KINDS
 from gridmodl.frames import Name
 from gridmodl.search import Search
 from gridmodl.search.moves import Limits
 from gridmodl.terms import Criterion
 
-MONOTONE = ("increasing", "decreasing", "auto")
 PLACEMENTS = ("median",)
 
 

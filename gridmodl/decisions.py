@@ -40,7 +40,7 @@ def model_of_partitions(
     check_one_input(table, unlabelled)
     if is_grid(table):
         check_grid_options(options)
-    return _of_partitions(table, partitions, options, clock)
+    return of_partitions(table, partitions, options, clock)
 
 
 def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
@@ -64,17 +64,18 @@ def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
     kinds = {column: other.kind for column, other in model.partitions.items()}
     options = Options(criterion, kinds=kinds, special=special)
     clock = Clock()
-    same = _of_partitions(table, partitions, options, clock)
+    same = of_partitions(table, partitions, options, clock)
     is_same = all(np.array_equal(same.partition(key).counts, partitions[key].counts) for key in partitions)
     cells = (same.cells, model.cells)
     if not is_same or not all(np.array_equal(*pair) for pair in zip(*(c[1:] for c in cells), strict=True)):
         raise ValueError("the data has changed since the model was made; optimize it anew")
     given = {**partitions, name: bounds if groups is None else groups}
-    new = _of_partitions(table, given, options, clock)
+    new = of_partitions(table, given, options, clock)
     return replace(new, delta=new.cost - model.cost)
 
 
-def _of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options, clock: Clock) -> Model:
+def of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options, clock: Clock) -> Model:
+    """The model of given partitions of a table that was read."""
     if is_grid(table):
         return grid_model(table, given_grid(table, partitions, options), clock)
     (name,) = table.names

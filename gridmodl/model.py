@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gridmodl.cells import Cells, cells_of_parts
+from gridmodl.certificate import Certificate
 from gridmodl.frames import ARRAYS, Frame, Name, make_frame, read_frame
 from gridmodl.modelcounts import class_shares, mutual_information_of
 from gridmodl.partition import Partition
@@ -51,6 +52,10 @@ class Model:
         its column, or ``"target"``.
     proven : bool
         Whether no partition that keeps the limits is cheaper.
+    gap : float or None
+        0 if it is proven; else what the cost is above the optimum at most, and None where no bound is known.
+    certificate : Certificate or None
+        What proves that, for `gridmodl.verify`.
     search : str
         The search that was run; ``"given"`` for a partition of the user's own.
     stopped : str or None
@@ -83,6 +88,7 @@ class Model:
     left_out: Mapping[Name, str] = field(default_factory=dict)
     optima: tuple[Model, ...] = field(default=(), repr=False)
     target: Partition | None = None
+    certificate: Certificate | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # of a grid; those of one variable follow from its parts
     _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # where classes are grouped
     _spread: Spread | None = field(default=None, repr=False)  # of a numerical target, in the parts of the column
@@ -91,6 +97,12 @@ class Model:
     @property
     def level(self) -> float:
         return 1.0 - self.cost / self.null_cost if self.null_cost != 0.0 else 0.0
+
+    @property
+    def gap(self) -> float | None:
+        if self.proven:
+            return 0.0
+        return None if self.certificate is None else max(0.0, self.cost - self.certificate.lowest)
 
     @property
     def cells(self) -> Cells:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -52,6 +53,7 @@ class Models(Mapping[Name, Model]):
             "cost": [model.cost for model in models],
             "null_cost": [model.null_cost for model in models],
             "proven": [model.proven for model in models],
+            "gap": [math.nan if model.gap is None else model.gap for model in models],
         }
         if any(model.target is not None for model in models):
             columns["target_parts"] = [_target_parts(model) for model in models]

@@ -83,8 +83,8 @@ def optimize(
     criterion : str or Criterion
         What "best" means: a name out of `list_criteria`, or `get_criterion` with options.
     search : {"auto", "exact", "merge"} or Search
-        ``"exact"`` proves the optimum, for a numerical column in time quadratic in the number of distinct values,
-        ``"merge"`` takes O(n log n), ``"auto"`` is exact where that is quick. Does not apply to ``monotone``.
+        ``"merge"`` takes O(n log n), ``"exact"`` proves the optimum, ``"auto"`` too unless that takes much longer than
+        usual: see `Search`. Does not apply to ``monotone``.
     weights : str or array-like of shape (n,), optional
         Whole numbers: a row of weight w is w rows. Or the name of the column that holds them.
     kinds : dict, optional

@@ -66,6 +66,17 @@ class Cell(NamedTuple):
     unlabelled: int  # rows without a class; rows = sum of counts + unlabelled
 
 
+class Walk(NamedTuple):
+    """Rows that two cells gain alike, step by step; after each step the rows y of the classes so gained are
+
+    y = share * counts + d,    0 <= share <= 1,    d >= low,    sum of d = 0,    0 <= y <= counts, whole numbers
+    """
+
+    counts: Any  # rows of each class, when all are gained
+    rows: int
+    low: Any  # how far each class lags behind its share at most; not above 0
+
+
 class Problem(NamedTuple):
     """What `Criterion.params` may read of the data."""
 
@@ -111,6 +122,29 @@ def finish(p: Any, total: float, shape: Shape) -> float:
 TERMS = (grid, variable, part, cell, finish)
 
 
+def floor(p: Any, cell: Cell) -> float:
+    """What these rows add at least to the price of a cell that they join, whatever it holds, and of an empty one."""
+    return -math.inf
+
+
+def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
+    """How much more `cell` costs at least than `other`, after each step of a walk; each may be empty before it."""
+    return -math.inf
+
+
+def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
+    """A line below what rows d add to `cell` after each step of a walk: the constant; its slopes go into `slopes`.
+
+    constant + sum over classes of slopes * d  <=  price of the cell with d - price without, for all 0 <= d <= more
+    """
+    slopes[:] = 0.0
+    return -math.inf
+
+
+# Not terms: what a criterion may know of its `cell`, for a proof in less than quadratic time.
+BOUNDS = (floor, excess, tangent)
+
+
 class Criterion:
     """A cost function, written as terms; subclass it, name it, and return it from `gridmodl_criteria`.
 
@@ -136,6 +170,9 @@ class Criterion:
         a concave function of its counts that is 0 without rows, and more groups of the same sum never cost less.
         Searches then look at intervals only, and can prove the optimum of many values. `check_criterion` tests it.
 
+    Beside its terms it may offer `floor`, and `excess` and `tangent` with it, where its `part` is free: searches then
+    prove the optimum of one variable in less than quadratic time. `check_criterion` tests them.
+
     Every term sees ``p``, a record of ``n_rows``, ``n_classes``, ``n_variables``, ``log_rows``,
     ``class_rows``, the options, and the constants. ``p.n_classes`` is the number of classes, never
     ``len(cell.counts)``.
@@ -153,6 +190,9 @@ class Criterion:
     part = staticmethod(part)
     cell = staticmethod(cell)
     finish = staticmethod(finish)
+    floor = staticmethod(floor)
+    excess = staticmethod(excess)
+    tangent = staticmethod(tangent)
 
     def __init__(self, **options: bool | int | float) -> None:
         for option in options:
@@ -264,7 +304,7 @@ def problem_with_class(cls: Any) -> str | None:
     for field in names:
         if not field.isidentifier() or field.startswith("_") or keyword.iskeyword(field) or names.count(field) > 1:
             return f"criterion {name!r} declares {field!r}, which is taken or no name; p has {', '.join(_CORE_FIELDS)}"
-    for term in TERMS:
+    for term in (*TERMS, *BOUNDS):
         written = inspect.getattr_static(cls, term.__name__)
         if not isinstance(written, staticmethod):
             return f"term {term.__name__!r} of criterion {name!r} must be a @staticmethod"
@@ -276,4 +316,20 @@ def problem_with_class(cls: Any) -> str | None:
                 f"term {term.__name__!r} of criterion {name!r} takes {len(given)} arguments ({', '.join(given)}); "
                 f"it must take {len(wanted)} ({', '.join(wanted)})"
             )
+    return _problem_with_bounds(cls)
+
+
+def _problem_with_bounds(cls: type[Criterion]) -> str | None:
+    """What keeps searches from using the bounds that a criterion offers, or None."""
+    offered = [f"{bound.__name__!r}" for bound in BOUNDS if getattr(cls, bound.__name__) is not bound]
+    if offered and cls.floor is floor:
+        return (
+            f"criterion {cls.name!r} has {' and '.join(offered)} but no 'floor', without which no search uses them; "
+            "write a floor, or leave them out"
+        )
+    if offered and cls.part is not part:
+        return (
+            f"criterion {cls.name!r} has {' and '.join(offered)}, which no search uses as it prices parts too; "
+            "leave these out, or 'part'"
+        )
     return None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gridmodl.arguments import Options
 from gridmodl.atoms import Atoms, Target, alone, gap_ends, head, make_values, rows_by_code, tail
+from gridmodl.certificate import ALL, Certificate
 from gridmodl.clock import Clock
 from gridmodl.encode import Column
 from gridmodl.line import Line, make_line
@@ -21,6 +22,7 @@ from gridmodl.quantities import Numbers, encode_special
 from gridmodl.search import Search, run_grouping, run_search
 from gridmodl.search.monotone import monotone_optimum
 from gridmodl.search.moves import Frozen, Limits, Setting
+from gridmodl.search.proof import Proof
 from gridmodl.search.task import Grouping, Partitioning, Task
 from gridmodl.table import Table
 from gridmodl.terms import Criterion, Variable
@@ -36,6 +38,25 @@ class Found(NamedTuple):
     proven: bool
     search: str
     criterion: Criterion
+    certificate: Certificate | None = None
+
+
+class Intervals(NamedTuple):
+    """The intervals of a numerical column as a task, and what is told apart from them."""
+
+    task: Task
+    line: Line
+    special: NDArray[Any]  # the codes that were named
+    apart: NDArray[np.int64]  # rows of those that are there, by code of the target
+
+
+def certificate_of(proof: Proof | None, limits: Limits, monotone: str | None) -> Certificate | None:
+    """What a search proved, as the user gets it."""
+    if proof is None:
+        return None
+    slopes, totals = zip(*proof.runs, strict=True) if proof.runs else ((), ())
+    max_parts = None if limits.max_parts == np.iinfo(np.int64).max else limits.max_parts
+    return Certificate(proof.method, proof.lowest, slopes, totals, max_parts, limits.min_rows, monotone)
 
 
 def best_partition(column: Column, table: Table, options: Options, clock: Clock) -> Found:
@@ -50,15 +71,22 @@ def best_partition(column: Column, table: Table, options: Options, clock: Clock)
 def _best_groups(
     column: Categories, table: Table, criterion: Criterion, search: Search, limits: Limits, clock: Clock
 ) -> Found:
-    atoms = make_values(column, table.target)
-    p, facts = prepare(criterion, table.problem, categorical_facts(atoms.rows))
-    task = Task(atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock)
+    task = values_task(column, table, criterion, limits, clock)
     found, kind = run_grouping(task, search)
     cost, null_cost = check_cost(criterion, found.cost), check_cost(criterion, task.null().cost)
-    return Found(_groups(column, atoms, table.target, found), cost, null_cost, found.proven, kind, criterion)
+    partition = groups_of(column, task.atoms, table.target, found)
+    certificate = certificate_of(found.proof, limits, None)
+    return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate)
 
 
-def _groups(column: Categories, atoms: Atoms, target: Target, found: Grouping) -> Partition:
+def values_task(column: Categories, table: Table, criterion: Criterion, limits: Limits, clock: Clock) -> Task:
+    """The values of a categorical column, to be grouped."""
+    atoms = make_values(column, table.target)
+    p, facts = prepare(criterion, table.problem, categorical_facts(atoms.rows))
+    return Task(atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock)
+
+
+def groups_of(column: Categories, atoms: Atoms, target: Target, found: Grouping) -> Partition:
     rows = np.zeros((int(found.groups.max()) + 1, target.n_codes), dtype=np.int64)
     np.add.at(rows, found.groups, rows_by_code(atoms, target))
     groups, rows, _ = ordered_groups(column.values, found.groups, rows, target.n_classes)
@@ -93,6 +121,27 @@ def ordered_groups(
 def _best_intervals(
     column: Numbers, table: Table, criterion: Criterion, options: Options, limits: Limits, clock: Clock
 ) -> Found:
+    intervals = intervals_task(column, table, criterion, options, limits, clock)
+    task, line, _, apart = intervals
+    p, facts = task.setting.p, task.setting.variable
+    if line.n_atoms == 0:  # all rows hold special codes
+        cost = price_one_variable(criterion, p, facts, apart, np.ones(len(apart), dtype=np.int64))
+        found, kind = Partitioning(np.zeros(1, dtype=np.int64), cost, True, Proof(ALL, cost)), "exact"
+    elif options.monotone is not None:
+        found = best_monotone(task, options.monotone, line.has_missing)
+        kind = "exact" if found.proven or clock.stopped else "merge"
+    else:
+        found, kind = run_search(task, options.search)
+    null_cost = check_cost(criterion, task.null().cost) if len(apart) == 0 else _null_cost(criterion, p, facts, table)
+    partition = intervals_of(column, intervals, table.target, found)
+    certificate = certificate_of(found.proof, limits, options.monotone)
+    return Found(partition, check_cost(criterion, found.cost), null_cost, found.proven, kind, criterion, certificate)
+
+
+def intervals_task(
+    column: Numbers, table: Table, criterion: Criterion, options: Options, limits: Limits, clock: Clock
+) -> Intervals:
+    """The values of a numerical column, to be cut into intervals beside its special codes."""
     special = special_codes(column, options)
     # With a minimal number of rows, or shares that must rise, the best bound may lie inside a run of one class.
     join = criterion.joins_pure_runs and limits.min_rows <= 1 and options.monotone is None
@@ -110,20 +159,10 @@ def _best_intervals(
     start = gap_ends(line.atoms) if target.has_unlabelled else None
     task = Task(line.atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock, start)
     task = task.set_apart(alone(apart.astype(line.atoms.counts.dtype), ones, target.n_classes))
-    if line.n_atoms == 0:  # all rows hold special codes
-        cost = price_one_variable(criterion, p, facts, apart, ones.astype(np.int64))
-        found, kind = Partitioning(np.zeros(1, dtype=np.int64), cost, True), "exact"
-    elif options.monotone is not None:
-        found = _best_monotone(task, options.monotone, line.has_missing)
-        kind = "exact" if found.proven or clock.stopped else "merge"
-    else:
-        found, kind = run_search(task, options.search)
-    null_cost = check_cost(criterion, task.null().cost) if len(apart) == 0 else _null_cost(criterion, p, facts, table)
-    partition = _intervals(column, line, target, found, special)
-    return Found(partition, check_cost(criterion, found.cost), null_cost, found.proven, kind, criterion)
+    return Intervals(task, line, special, apart)
 
 
-def _best_monotone(task: Task, direction: str, has_missing: bool) -> Partitioning:
+def best_monotone(task: Task, direction: str, has_missing: bool) -> Partitioning:
     """The cheapest monotone partition; missing values, the first atom, join the lowest interval or stand apart."""
     found = []
     for way in ("increasing", "decreasing") if direction == "auto" else (direction,):
@@ -135,7 +174,10 @@ def _best_monotone(task: Task, direction: str, has_missing: bool) -> Partitionin
             others = monotone_optimum(rest, way)
             found.append(others._replace(starts=np.append(0, others.starts + 1)))
     best = min(found, key=lambda partitioning: partitioning.cost)
-    return best._replace(proven=all(partitioning.proven for partitioning in found))
+    proofs = [partitioning.proof for partitioning in found if partitioning.proof is not None]
+    lowest = min((proof.lowest for proof in proofs), default=best.cost)
+    proof = Proof(ALL, min(lowest, best.cost)) if len(proofs) == len(found) else None
+    return best._replace(proven=all(partitioning.proven for partitioning in found), proof=proof)
 
 
 def _null_cost(criterion: Criterion, p: Any, facts: Variable, table: Table) -> float:
@@ -145,14 +187,15 @@ def _null_cost(criterion: Criterion, p: Any, facts: Variable, table: Table) -> f
     return price_one_variable(criterion, p, facts, by_code, np.array([facts.n_values]))
 
 
-def _intervals(column: Numbers, line: Line, target: Target, found: Partitioning, special: NDArray[Any]) -> Partition:
+def intervals_of(column: Numbers, intervals: Intervals, target: Target, found: Partitioning) -> Partition:
+    line = intervals.line
     if line.n_atoms:
         rows = np.add.reduceat(rows_by_code(line.atoms, target), found.starts, axis=0, dtype=np.int64)
     else:
         rows = np.zeros((1, target.n_codes), dtype=np.int64)  # where ordinary values would go
     counts, unlabelled = labelled_apart(np.concatenate([rows, line.special]), target)
     bounds = line.bounds(found.starts, column.type)
-    return interval_partition(column, bounds, special, counts, line.has_missing, unlabelled)
+    return interval_partition(column, bounds, intervals.special, counts, line.has_missing, unlabelled)
 
 
 def special_codes(column: Numbers, options: Options) -> NDArray[Any]:

@@ -20,6 +20,7 @@ def column_model(table: Table, name: Name, found: Found, clock: Clock) -> Model:
         cost=found.cost,
         partitions={name: found.partition},
         proven=found.proven,
+        certificate=found.certificate,
         _source=(table.only(name), found.criterion),
     )
 

@@ -377,10 +377,11 @@ import os, signal, threading
 import numpy as np, gridmodl
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores it
 rng = np.random.default_rng(0)
-x, y = rng.random((60_000, 4)), rng.integers(0, 2, 60_000)
-gridmodl.optimize_each(x[:50], y[:50], search="exact")
+x, y = rng.random((60_000, 4)), rng.integers(-1, 2, 60_000)
+given = dict(unlabelled=-1, search="exact")  # quadratic
+gridmodl.optimize_each(x[:50], y[:50], **given)
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-models = gridmodl.optimize_each(x, y, search="exact", n_jobs=2)
+models = gridmodl.optimize_each(x, y, **given, n_jobs=2)
 print(len(models), *{model.stopped for model in models.values()}, any(model.proven for model in models.values()))
 """
 
@@ -407,7 +408,7 @@ def test_models_are_a_mapping(models):
 def test_table_of_columns(models):
     table = models.table()
     assert isinstance(table, pd.DataFrame)
-    assert list(table.columns) == ["column", "kind", "parts", "level", "cost", "null_cost", "proven"]
+    assert list(table.columns) == ["column", "kind", "parts", "level", "cost", "null_cost", "proven", "gap"]
     assert table["column"].tolist() == list(models)
     for row in table.to_dict("records"):
         model = models[row["column"]]

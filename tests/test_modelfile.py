@@ -452,14 +452,15 @@ def test_version_1_is_read(frame):
         for field in ("cells", "left_out", "optima"):
             del record[field]
         again = read_model(json.dumps(record))
-        assert_same(model, again)
+        assert_same(replace(model, certificate=None), again)
         assert np.array_equal(again.predict_proba(frame), model.predict_proba(frame))
-        assert json.loads(write_model(again))["version"] == 3
+        assert json.loads(write_model(again))["version"] == 4
 
 
 def of_version_2(record):
     """The fields that there were before targets could have parts."""
-    record = {key: value for key, value in record.items() if key not in ("target", "class_rows", "spread")}
+    later = ("target", "class_rows", "spread", "certificate")
+    record = {key: value for key, value in record.items() if key not in later}
     record |= {"version": 2, "partitions": [without_values(partition) for partition in record["partitions"]]}
     record["optima"] = [
         {"cost": o["cost"], "partitions": [without_values(p) for p in o["partitions"]], "cells": o["cells"]}
@@ -481,6 +482,17 @@ def test_version_2_is_read():
         read_model(json.dumps(of_version_2(json.loads(base_text())) | {"partitions": partitions}))
 
 
+def test_version_3_is_read(frame):
+    """It had no certificates."""
+    model = gridmodl.optimize(frame[["x", "y"]], "y")
+    record = json.loads(write_model(model))
+    assert record.pop("certificate")["method"] == "slopes"
+    again = read_model(json.dumps(record | {"version": 3}))
+    assert_same(replace(model, certificate=None), again)
+    assert again.proven
+    assert again.gap == 0.0
+
+
 def test_version_1_has_no_grids():
     record = of_version_2(json.loads(base_text())) | {"version": 1}
     for field in ("cells", "left_out", "optima"):
@@ -496,7 +508,7 @@ def test_the_text_is_strict_readable_json():
     model = model_of(numerical(bounds=[-np.inf, 0.1]), categorical(groups=(("é", 1), ("b" * 90, "d"), (None,))))
     text = write_model(model)
     record = json.loads(text, parse_constant=pytest.fail)
-    assert (record["format"], record["version"], record["gridmodl"]) == ("gridmodl model", 3, gridmodl.__version__)
+    assert (record["format"], record["version"], record["gridmodl"]) == ("gridmodl model", 4, gridmodl.__version__)
     assert list(record)[:3] == ["format", "version", "gridmodl"]
     lines = [line.strip() for line in text.splitlines()]
     assert '"bounds": {"dtype": "float64", "values": [{"float": "-inf"}, 0.1]},' in lines
@@ -635,8 +647,8 @@ X, C = ("partitions", 0), ("partitions", 1)
 CELLS, OPT = ("cells",), ("optima", 0)
 GONE = object()
 MUTATIONS = [
-    (("version",), 4, "version: is 4; this gridmodl, .*, reads version 1, 2, 3; a newer gridmodl is needed"),
-    (("version",), 0, "version: is 0; .* reads version 1, 2, 3$"),
+    (("version",), 5, "version: is 5; this gridmodl, .*, reads version 1, 2, 3, 4; a newer gridmodl is needed"),
+    (("version",), 0, "version: is 0; .* reads version 1, 2, 3, 4$"),
     (("version",), 1, "has the unknown field 'cells'"),
     (("version",), 2, "has the unknown field 'target'"),
     (("target",), GONE, "lacks the field 'target'"),

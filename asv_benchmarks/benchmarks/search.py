@@ -48,7 +48,7 @@ class ExactGrowth:
         exact[0]()
         return power(*best_seconds(*exact, rounds=3), sizes[1] / sizes[0])
 
-    # Quadratic is 2.
+    # Quadratic would be 2.
     track_power.unit = "power of the rows"
 
 

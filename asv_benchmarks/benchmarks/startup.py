@@ -11,7 +11,8 @@ from . import ratio, seconds
 
 FIRST_RESULT = """
 import gridmodl
-gridmodl.optimize([1.0, 2.0, 3.0, 4.0], ["a", "a", "b", "b"], search={!r})
+x = [(i * i) % 307 / 307 for i in range(300)]  # as irregular as it takes to need all steps of a proof
+gridmodl.optimize(x, [(i * i * i) % 13 % 2 for i in range(300)], search={!r})
 """
 
 

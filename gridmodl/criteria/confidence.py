@@ -18,8 +18,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gridmodl.criteria.information import log_loss
-from gridmodl.terms import Cell, Criterion, Problem, Shape
+from gridmodl.criteria.concave import entropy_excess, entropy_tangent, log_loss
+from gridmodl.terms import Cell, Criterion, Problem, Shape, Walk
 
 
 def log_chi2_survival(stat: float, df: float) -> float:
@@ -84,6 +84,18 @@ class G2(Criterion):
         return log_loss(cell)
 
     @staticmethod
+    def floor(p: Any, cell: Cell) -> float:
+        return log_loss(cell)
+
+    @staticmethod
+    def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
+        return entropy_excess(cell, other, walk, 0.0)
+
+    @staticmethod
+    def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
+        return entropy_tangent(cell, more, walk, 0.0, slopes)
+
+    @staticmethod
     def finish(p: Any, total: float, shape: Shape) -> float:
         df = freedom(p, shape)
         return log_chi2_survival(2.0 * (p.null_loss - total), df) if df > 0.0 else 0.0
@@ -98,19 +110,70 @@ class G2Normal(G2):
         return normal_confidence(2.0 * (p.null_loss - total), df) if df > 0.0 else 0.0
 
 
+def square_loss(p: Any, cell: Cell) -> float:
+    """- N sum_j n_j^2 / (n N_j): what a cell adds to X2 + N, as a cost. Concave and homogeneous, as the log-loss is."""
+    cost = 0.0
+    for j in range(p.n_classes):
+        n = cell.counts[j]
+        cost -= n / cell.rows * (n / p.class_rows[j]) * p.n_rows
+    return cost
+
+
+def square_excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
+    """The least of `square_loss` of cell + y less that of other + y, by the same corners as `entropy_excess`.
+
+    slope_j = - 2 w_j p_j + sum_i w_i p_i^2, where w_j = N / N_j. Squares are concave below 0 too, wherever there are
+    rows.
+    """
+    middle = other.rows + 0.5 * walk.rows
+    mean, lag = 0.0, 0.0
+    for j in range(p.n_classes):
+        lag -= walk.low[j]
+        if middle > 0.0:
+            mean += p.n_rows / p.class_rows[j] * ((other.counts[j] + 0.5 * walk.counts[j]) / middle) ** 2
+    if cell.rows == 0 and lag > 0.0:
+        return -math.inf
+    least = math.inf
+    for share in range(2 if walk.rows > 0 else 1):
+        rows = float(cell.rows + share * walk.rows)
+        value, further = 0.0, math.inf
+        for j in range(p.n_classes):
+            step = share * walk.counts[j] + walk.low[j]
+            weight, n = p.n_rows / p.class_rows[j], cell.counts[j] + step
+            at = (other.counts[j] + 0.5 * walk.counts[j]) / middle if middle > 0.0 else 0.0
+            slope = mean - 2.0 * weight * at
+            value -= slope * (other.counts[j] + step)
+            if rows > 0.0:
+                value -= weight * n * n / rows
+                if walk.counts[j] > 0:
+                    further = min(further, -weight * lag * (2.0 * n + lag) / rows - slope * lag)
+        least = min(least, value + further if lag > 0.0 else value)
+    return least
+
+
+def square_tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
+    """The slopes where no p_j in - 2 w_j p_j is higher and none in sum_i w_i p_i^2 lower; that sum is at least 1."""
+    least = 0.0
+    for j in range(p.n_classes):
+        share = cell.counts[j] / (cell.rows + walk.rows + more.rows)
+        least += p.n_rows / p.class_rows[j] * share * share
+    for j in range(p.n_classes):
+        top = cell.counts[j] + walk.counts[j] + more.counts[j]
+        others = cell.rows - cell.counts[j]
+        slopes[j] = max(1.0, least) - 2.0 * p.n_rows / p.class_rows[j] * top / (top + others) if top > 0 else 0.0
+    return 0.0
+
+
 class X2(Criterion):
     name = "x2"
     problems = {"classes"}
     joins_pure_runs = True
     groups_by_share = True
 
-    @staticmethod
-    def cell(p: Any, cell: Cell) -> float:
-        cost = 0.0
-        for j in range(p.n_classes):
-            n = cell.counts[j]
-            cost -= n / cell.rows * (n / p.class_rows[j]) * p.n_rows
-        return cost
+    cell = staticmethod(square_loss)
+    floor = staticmethod(square_loss)
+    excess = staticmethod(square_excess)
+    tangent = staticmethod(square_tangent)
 
     @staticmethod
     def finish(p: Any, total: float, shape: Shape) -> float:

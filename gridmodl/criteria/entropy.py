@@ -17,14 +17,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gridmodl.terms import Cell, Criterion, Problem, Shape
-
-
-def deformed_log(x: float, beta: float) -> float:
-    """(1 - x^beta) / beta, which is -log x at beta = 0; without the cancellation near 0."""
-    if beta == 0.0:
-        return -math.log(x)
-    return -math.expm1(beta * math.log(x)) / beta
+from gridmodl.criteria.concave import deformed_log, entropy, entropy_excess, entropy_tangent
+from gridmodl.terms import Cell, Criterion, Problem, Shape, Walk
 
 
 class Gini(Criterion):
@@ -39,11 +33,19 @@ class Gini(Criterion):
 
     @staticmethod
     def cell(p: Any, cell: Cell) -> float:
-        squares = 0.0
-        for n in cell.counts:
-            share = n / cell.rows
-            squares += share * share
-        return cell.rows * (1.0 - squares) + 2.0
+        return entropy(cell, 1.0) + 2.0
+
+    @staticmethod
+    def floor(p: Any, cell: Cell) -> float:
+        return entropy(cell, 1.0)
+
+    @staticmethod
+    def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
+        return entropy_excess(cell, other, walk, 1.0) - (2.0 if cell.rows == 0 else 0.0)
+
+    @staticmethod
+    def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
+        return entropy_tangent(cell, more, walk, 1.0, slopes)
 
 
 class Entropy(Criterion):
@@ -71,8 +73,16 @@ class Entropy(Criterion):
 
     @staticmethod
     def cell(p: Any, cell: Cell) -> float:
-        cost = p.penalty
-        for n in cell.counts:
-            if n > 0:
-                cost += n * deformed_log(n / cell.rows, p.beta)
-        return cost
+        return p.penalty + entropy(cell, p.beta)
+
+    @staticmethod
+    def floor(p: Any, cell: Cell) -> float:
+        return entropy(cell, p.beta)
+
+    @staticmethod
+    def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
+        return entropy_excess(cell, other, walk, p.beta) - (p.penalty if cell.rows == 0 else 0.0)
+
+    @staticmethod
+    def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
+        return entropy_tangent(cell, more, walk, p.beta, slopes)

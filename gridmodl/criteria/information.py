@@ -15,16 +15,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gridmodl.terms import Cell, Criterion, Variable
-
-
-def log_loss(cell: Cell) -> float:
-    """The cell's part of SL."""
-    cost = 0.0
-    for n in cell.counts:
-        if n > 0:
-            cost -= n * math.log(n / cell.rows)
-    return cost
+from gridmodl.criteria.concave import entropy_excess, entropy_tangent, log_loss
+from gridmodl.terms import Cell, Criterion, Variable, Walk
 
 
 class Aic(Criterion):
@@ -37,16 +29,33 @@ class Aic(Criterion):
     def cell(p: Any, cell: Cell) -> float:
         return 2.0 * log_loss(cell) + 2.0 * (p.n_classes - 1)
 
+    @staticmethod
+    def floor(p: Any, cell: Cell) -> float:
+        return 2.0 * log_loss(cell)
 
-class Bic(Criterion):
+    @staticmethod
+    def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
+        return 2.0 * entropy_excess(cell, other, walk, 0.0) - (2.0 * (p.n_classes - 1) if cell.rows == 0 else 0.0)
+
+    @staticmethod
+    def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
+        constant = 2.0 * entropy_tangent(cell, more, walk, 0.0, slopes)
+        slopes *= 2.0
+        return constant
+
+
+class Bic(Aic):
     name = "bic"
-    problems = {"classes", "grid"}
-    joins_pure_runs = True
-    groups_by_share = True
 
     @staticmethod
     def cell(p: Any, cell: Cell) -> float:
         return 2.0 * log_loss(cell) + (p.n_classes - 1) * p.log_rows
+
+    @staticmethod
+    def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
+        return 2.0 * entropy_excess(cell, other, walk, 0.0) - (
+            (p.n_classes - 1) * p.log_rows if cell.rows == 0 else 0.0
+        )
 
 
 class Mdlp(Criterion):
@@ -64,3 +73,16 @@ class Mdlp(Criterion):
     @staticmethod
     def cell(p: Any, cell: Cell) -> float:
         return log_loss(cell) + (p.n_classes - 1) * math.log(p.n_classes)
+
+    @staticmethod
+    def floor(p: Any, cell: Cell) -> float:
+        return log_loss(cell)
+
+    @staticmethod
+    def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
+        constant = (p.n_classes - 1) * math.log(p.n_classes)
+        return entropy_excess(cell, other, walk, 0.0) - (constant if cell.rows == 0 else 0.0)
+
+    @staticmethod
+    def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
+        return entropy_tangent(cell, more, walk, 0.0, slopes)

@@ -14,7 +14,8 @@ import math
 from typing import Any
 
 from gridmodl.codelength import log_binomial, log_factorial
-from gridmodl.terms import Cell, Criterion, Shape, Variable
+from gridmodl.criteria.concave import log_loss
+from gridmodl.terms import Cell, Criterion, Shape, Variable, Walk
 
 
 def partition_length(p: Any, variable: Variable, n_parts: int) -> float:
@@ -36,6 +37,62 @@ def class_length(p: Any, cell: Cell) -> float:
     return cost
 
 
+def class_floor(p: Any, cell: Cell) -> float:
+    """No code of more rows is shorter by knowing these: their entropy is the least they add."""
+    return log_loss(cell)
+
+
+def class_excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
+    """A line below the difference of two class lengths.
+
+    With r(a, b; y) = log (a+y)! - log (b+y)! the difference is r of the rows (plus J-1) less the sum of r of the
+    classes. In y, r is concave for a >= b and convex for a < b: a chord is on one side of it, and the line through two
+    neighbouring whole numbers, whose slope is log (a+y+1)/(b+y+1), on the other.
+    """
+    a, b = cell.rows + p.n_classes - 1, other.rows + p.n_classes - 1
+    if a >= b:
+        least = log_factorial(a) - log_factorial(b)
+        along = log_factorial(a + walk.rows) - log_factorial(b + walk.rows) - least
+    else:
+        y = walk.rows // 2
+        slope = math.log((a + y + 1) / (b + y + 1))
+        least = log_factorial(a + y) - log_factorial(b + y) - slope * y
+        along = slope * walk.rows
+    aside, lag, steepest = 0.0, 0.0, -math.inf
+    for j in range(len(cell.counts)):
+        a, b, n = cell.counts[j], other.counts[j], walk.counts[j]
+        if a >= b:
+            y = n // 2
+            slope = math.log((a + y + 1) / (b + y + 1))
+            least -= log_factorial(a + y) - log_factorial(b + y) - slope * y
+        else:
+            start = log_factorial(a) - log_factorial(b)
+            slope = (log_factorial(a + n) - log_factorial(b + n) - start) / n if n > 0 else 0.0
+            least -= start
+        along -= slope * n
+        if n > 0:
+            aside -= slope * walk.low[j]
+            lag -= walk.low[j]
+            steepest = max(steepest, slope)
+    if lag > 0.0:
+        aside -= lag * steepest
+    return least + min(0.0, along) + aside
+
+
+def class_tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
+    """The line through two neighbours below the convex r of the rows, and chords below the concave ones of classes.
+
+    The walk moves the first up and the others down, so the least is at its begin for the rows, at its end for classes.
+    """
+    a, y = cell.rows + p.n_classes - 1, more.rows // 2
+    by_row = math.log(a + y + 1)
+    constant = log_factorial(a + y) - log_factorial(a) - by_row * y
+    for j in range(len(slopes)):
+        a, n = cell.counts[j] + walk.counts[j], more.counts[j]
+        slopes[j] = by_row - (log_factorial(a + n) - log_factorial(a)) / n if n > 0 else 0.0
+    return constant
+
+
 class Modl(Criterion):
     """One input variable: its partition is always coded, also when it has one part."""
 
@@ -46,6 +103,9 @@ class Modl(Criterion):
 
     variable = staticmethod(partition_length)
     cell = staticmethod(class_length)
+    floor = staticmethod(class_floor)
+    excess = staticmethod(class_excess)
+    tangent = staticmethod(class_tangent)
 
 
 class ModlGrid(Criterion):
@@ -72,3 +132,6 @@ class ModlGrid(Criterion):
         return partition_length(p, variable, n_parts) if n_parts > 1 else 0.0
 
     cell = staticmethod(class_length)
+    floor = staticmethod(class_floor)
+    excess = staticmethod(class_excess)
+    tangent = staticmethod(class_tangent)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gridmodl.encode import KINDS
 from gridmodl.frames import ARRAYS
 from gridmodl.model import Model
+from gridmodl.modelfile.certificates import check_certificate
 from gridmodl.modelfile.grids import check_cells
 from gridmodl.modelfile.targets import check_presence, check_target
 from gridmodl.modelfile.text import shown, wrong
@@ -37,6 +38,7 @@ def check_model(model: Model) -> None:
         raise wrong(
             "classes", f"must {'' if len(model.classes) else 'not '}be empty, as the problem is {model.problem!r}"
         )
+    check_certificate(model)
     by_class = _rows_by_class(next(iter(model.partitions.values())).counts)
     _check_grid(model, by_class, "")
     for i, name in enumerate(model.left_out):

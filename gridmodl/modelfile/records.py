@@ -10,6 +10,7 @@ from typing import Any
 from gridmodl import __version__
 from gridmodl.model import Model
 from gridmodl.modelfile.arrays import read_array, write_array
+from gridmodl.modelfile.certificates import certificate_record, read_certificate
 from gridmodl.modelfile.fields import MAX_INTEGER, read_bool, read_fields, read_integer, read_list, read_object
 from gridmodl.modelfile.grids import (
     cells_record,
@@ -25,14 +26,15 @@ from gridmodl.modelfile.text import ModelFileError, shown, wrong
 from gridmodl.modelfile.values import read_float, read_text, read_value, write_value
 
 FORMAT = "gridmodl model"
-VERSION = 3  # raise it with any change of the fields, and keep the reader of each version below it
+VERSION = 4  # raise it with any change of the fields, and keep the reader of each version below it
 
 FIELDS_1 = (
     "format", "version", "gridmodl", "criterion", "options", "problem", "n_rows", "cost", "null_cost", "delta",
     "search", "proven", "stopped", "elapsed", "frame", "classes", "partitions",
 )  # fmt: skip
 FIELDS_2 = (*FIELDS_1, "cells", "left_out", "optima")
-FIELDS = (*FIELDS_2, "target", "class_rows", "spread")
+FIELDS_3 = (*FIELDS_2, "target", "class_rows", "spread")
+FIELDS = (*FIELDS_3, "certificate")
 OPTIMUM_2 = ("cost", "partitions", "cells")
 OPTIMUM = (*OPTIMUM_2, "target", "spread")
 
@@ -62,6 +64,7 @@ def model_record(model: Model) -> dict[str, Any]:
         "target": target_record(model.target, "target"),
         "class_rows": None if model._class_rows is None else model._class_rows.tolist(),
         "spread": spread_record(model._spread),
+        "certificate": certificate_record(model.certificate),
     }
 
 
@@ -99,7 +102,13 @@ def _read_version_2(record: dict[str, Any]) -> Model:
 
 
 def _read_version_3(record: dict[str, Any]) -> Model:
-    return _read_grid(read_fields(record, "", FIELDS), 3)
+    """Models with a target that is partitioned too, or with none."""
+    return _read_grid(read_fields(record, "", FIELDS_3), 3)
+
+
+def _read_version_4(record: dict[str, Any]) -> Model:
+    model = _read_grid(read_fields(record, "", FIELDS), 4)
+    return replace(model, certificate=read_certificate(record["certificate"], "certificate"))
 
 
 def _read_grid(record: dict[str, Any], version: int) -> Model:
@@ -168,4 +177,5 @@ READERS: Mapping[int, Callable[[dict[str, Any]], Model]] = {
     1: _read_version_1,
     2: _read_version_2,
     3: _read_version_3,
+    4: _read_version_4,
 }

@@ -23,6 +23,8 @@ MAX_CLASSES_SHOWN = 8
 def summary_of(model: Model) -> str:
     """What was asked, what it cost, and the parts of each variable."""
     how = "proven optimum" if model.proven else "not proven"
+    if model.gap:
+        how = f"at most {model.gap:.6g} above the optimum"
     if model.stopped:
         how += f", stopped: {model.stopped}"
     if model.search == "given":

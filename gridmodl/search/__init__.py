@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,9 +17,6 @@ GRID_ONLY = ("vns", "algorithm3")
 MAX_EFFORT = 40  # more rounds than anybody can wait for
 MAX_OPTIMA = 1_000_000
 
-# Prices of pairs of atoms, by class, that the exact search may take when nobody asked for it: a second or less.
-QUICK_PRICES = 8e7
-
 
 @dataclass(frozen=True)
 class Search:
@@ -28,9 +26,11 @@ class Search:
     ----------
     kind : {"auto", "exact", "merge", "vns", "algorithm3"}
         For one column: ``"merge"`` is a greedy merge down to one part, then post-optimization of the best partition
-        met; ``"exact"`` the same, then dynamic programming that proves the optimum, in time quadratic in the number of
-        distinct values; ``"auto"`` is exact where that is quick, merge beyond. The values of a categorical variable
-        can be grouped exactly where they are few, or where there are two classes and the criterion allows it.
+        met; ``"exact"`` the same, then dynamic programming that proves the optimum, near-linear in the rows for a
+        criterion that offers bounds of its cells (all built-in ones do) and quadratic in the distinct values for
+        others; ``"auto"`` is exact too, but gives up where the proof takes much longer than usual: then ``Model.gap``
+        says how far from the optimum it is at most. The values of a categorical variable can be grouped exactly where
+        they are few, or where there are two classes and the criterion allows it.
         For a grid of several columns: ``"merge"`` merges and post-optimizes the product of the best partitions of each
         column; ``"vns"``, which is ``"auto"``, goes on from there to random neighbours of the best grid;
         ``"algorithm3"`` does so in the order of the paper.
@@ -73,8 +73,8 @@ def _check_number(name: str, value: Any, most: int) -> None:
 def run_search(task: Task, search: Search) -> tuple[Partitioning, str]:
     """The best partition found, and which search found it."""
     _check_for_one(search)
-    kind = search.kind if search.kind != "auto" else ("exact" if _is_quick(task) else "merge")
-    return _last(task, task.null(), _steps(task, search.post_optimize, kind == "exact")), kind
+    found = _last(task, task.null(), _steps(task, search))
+    return found, "exact" if search.kind == "exact" or found.proven else "merge"
 
 
 def _check_for_one(search: Search) -> None:
@@ -96,34 +96,30 @@ def _last(task: Task, best: Found, steps: Iterator[Found]) -> Found:
     return best
 
 
-def _steps(task: Task, post_optimize: bool, prove: bool) -> Iterator[Partitioning]:
+def _steps(task: Task, search: Search) -> Iterator[Partitioning]:
     """The best partition after each step."""
-    from gridmodl.search.exact import proven_optimum
+    from gridmodl.certificate import ALL
+    from gridmodl.search.exact import budget_of, proven_optimum
     from gridmodl.search.greedy import greedy_merge
     from gridmodl.search.postoptimize import improve_merged
+    from gridmodl.search.proof import Proof
 
     null = task.null()
     if task.n_atoms == 1 or task.limits.max_parts == 1:
-        yield null._replace(proven=True)
+        yield null._replace(proven=True, proof=Proof(ALL, null.cost))
         return
     task.clock.step = "merge"
     merged = greedy_merge(task, None if task.start is None else task.priced(task.start))
     best = min(null, merged.best, key=lambda found: found.cost)
     yield best
-    if post_optimize:
+    budget = {"merge": 0.0, "exact": math.inf}.get(search.kind, budget_of(task))
+    if search.post_optimize:
         task.clock.step = "post-optimization"
         best = improve_merged(task, merged, best)
         yield best
-    if prove:
+    if budget > 0.0:
         task.clock.step = "proof"
-        yield proven_optimum(task, best)
-
-
-def _is_quick(task: Task) -> bool:
-    from gridmodl.search.exact import n_recursions
-
-    n_prices = task.n_atoms**2 * int(task.atoms.counts.shape[1])
-    return n_prices <= QUICK_PRICES and n_prices * n_recursions(task) <= QUICK_PRICES
+        yield proven_optimum(task, best, budget)
 
 
 def run_grouping(task: Task, search: Search) -> tuple[Grouping, str]:
@@ -160,13 +156,15 @@ def _grouping_kind(task: Task, search: Search) -> str:
 
 def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool) -> Iterator[Grouping]:
     """The best grouping after each step."""
+    from gridmodl.certificate import ALL
     from gridmodl.search.groups import merge_groups, starts_of
+    from gridmodl.search.proof import Proof
     from gridmodl.search.shares import has_shares, share_line
     from gridmodl.search.subsets import proven_grouping
     from gridmodl.search.transfers import improve_groups, settled
 
     if task.n_atoms == 1 or task.limits.max_parts == 1:
-        yield null._replace(proven=True)
+        yield null._replace(proven=True, proof=Proof(ALL, null.cost))
         return
     if prove:
         task.clock.step = "proof"

@@ -1,14 +1,9 @@
 """The cheapest partition of all, with proof, by dynamic programming over the bounds.
 
-    F(t) = min over s < t of F(s) + price(s, t) + g                                  one run, quadratic in the atoms
+    F(t) = min over s < t of F(s) + price(s, t) + g                                  one run
 
-The terms that depend on the number of parts only, h(I), are not a price per part. But for every g and I
-
-    cost with I parts  >=  Q(g) + h(I) - g I,      Q(g) = min over all partitions of their prices + g I = F(n)
-
-so a run at slope g is a floor under the cost of every number of parts at once, and a few slopes leave none that could
-beat the best partition found. Where some are left (h not concave, a limit on the parts, a criterion with `finish`),
-the same recursion goes through the numbers of parts one by one, layer k from layer k - 1.
+Quadratic in the atoms for any criterion (`recursion`); for one that offers a floor under its `cell`, by branch and
+bound (`branches`), near-linear if it offers the other two bounds too. What runs and layers prove is in `proof`.
 """
 
 from __future__ import annotations
@@ -19,18 +14,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.search.moves import Setting, Work, add_entry, clear, part_price, total_cost
+from gridmodl.atoms import MAX_COUNTS
+from gridmodl.certificate import LAYERS, SLOPES
+from gridmodl.search.branches import CHUNK, N_DONE, N_PRICES, ROUNDING, make_room, relaxed_total, run_chunks
+from gridmodl.search.moves import Setting, Work, add_entry, clear, part_price
+from gridmodl.search.proof import Proof, Slopes, costs_by_parts
+from gridmodl.search.spans import make_sums
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind
-from gridmodl.terms import finish
+from gridmodl.terms import finish, floor, part
 
-# Two costs closer than this share of their size are equal.
-TOLERANCE = 1e-11
+# Prices of pairs of atoms, by class, that a proof may take when nobody asked for it: a second or less.
+QUICK_PRICES = 8e7
+# A proof took 24 to 148 on noise, steps and smooth signals (docs/exact.md); data where it takes more are rare.
+PRICES_PER_ATOM = 250.0
 
 
-def proven_optimum(task: Task, start: Partitioning | None = None) -> Partitioning:
-    """The cheapest partition that keeps the limits; `start`, if given, saves runs. Not proven if it was stopped."""
-    return _AllBounds(task, start if start is not None else task.null()).solve()
+def proven_optimum(task: Task, start: Partitioning | None = None, budget: float = math.inf) -> Partitioning:
+    """The cheapest partition that keeps the limits; `start`, if given, saves runs.
+
+    Not proven if it was stopped, or would have taken more than `budget` prices: then its proof says how far it is from
+    the optimum at most.
+    """
+    return make_programme(task, start, budget).solve()
+
+
+def make_programme(task: Task, start: Partitioning | None = None, budget: float = math.inf) -> AllBounds:
+    """The programme over every partition that keeps the limits."""
+    return (Branches if can_prune(task) else AllBounds)(task, start if start is not None else task.null(), budget)
+
+
+def can_prune(task: Task) -> bool:
+    """Whether branch and bound applies: the criterion has a floor, prices nothing but cells, and all rows a class."""
+    atoms, criterion = task.atoms, task.criterion
+    return (
+        criterion.floor is not floor
+        and criterion.part is part
+        and task.n_atoms * task.n_frozen_cells * atoms.counts.shape[1] <= MAX_COUNTS
+        and int(atoms.rows.sum()) == int(atoms.counts.sum(dtype=np.int64))
+    )
+
+
+def budget_of(task: Task) -> float:
+    """So many prices may be taken for a proof that nobody asked for; 0 where they would not be enough.
+
+    A quadratic recursion takes place about four times, or once for each number of parts.
+    """
+    n, n_classes = task.n_atoms, task.atoms.counts.shape[1]
+    if can_prune(task):
+        return max(PRICES_PER_ATOM * n, QUICK_PRICES / n_classes)
+    n_recursions = 4 if task.criterion.finish is finish else n
+    return QUICK_PRICES / n_classes if n_recursions * n**2 * n_classes <= QUICK_PRICES else 0.0
 
 
 class Programme:
@@ -39,16 +73,31 @@ class Programme:
     Whatever the partitions, two neighbours of one may merge: so where none has k parts, none has more.
     """
 
-    def __init__(self, task: Task, best: Partitioning) -> None:
-        self.task, self.best = task, best
+    def __init__(self, task: Task, best: Partitioning, budget: float = math.inf) -> None:
+        self.task, self.best, self.budget = task, best, budget
         self.n = task.n_atoms
         self.max_parts = min(task.limits.max_parts, self.n)
+        self.n_prices = 0.0  # so far
+        known = {len(starts): task.price_of(starts) for starts in self._known_partitions()}
+        self.slopes = Slopes(task.criterion, task.setting, self.max_parts, known)
 
-    def run(self, slope: float) -> tuple[NDArray[np.int64], float]:
-        """A partition with the lowest sum of prices, if each part costs `slope` more; and that sum."""
+    def _known_partitions(self) -> list[NDArray[np.int64]]:
+        apart = np.arange(self.n)
+        return [apart, self.best.starts, apart[:1]]  # of one number, the last counts
+
+    @property
+    def is_over(self) -> bool:
+        return self.task.clock.stopped is not None or self.n_prices > self.budget
+
+    def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:
+        """A partition with the lowest sum of prices if each part costs `slope` more, and that sum; None if over."""
         raise NotImplementedError
 
-    def layer(self, k: int, n_layers: int) -> float:
+    def relaxed(self, slope: float) -> float | None:
+        """What no sum can be below if each part costs `slope` more, found sooner than by a run; None if it is over."""
+        return None
+
+    def layer(self, k: int, n_layers: int) -> float | None:
         """The lowest sum of prices of `k` + 1 parts, infinite if there are none; layer `k` - 1 is done."""
         raise NotImplementedError
 
@@ -57,55 +106,58 @@ class Programme:
         raise NotImplementedError
 
     def solve(self) -> Partitioning:
-        n_layers = self.max_parts
-        if self.task.criterion.finish is finish:
-            n_layers = self._exclude_by_slopes()
-        if n_layers > 0 and not self.task.clock.stopped:
-            self._go_through_layers(n_layers)
-        return self.best._replace(proven=self.task.clock.stopped is None)
+        slopes = self.slopes
+        self._relax()
+        while len(slopes.may_win(self.best.cost)):
+            slope = slopes.next_slope(self.best.cost, len(self.best.starts))
+            if slope is None or not self.explore(slope):
+                break
+        else:
+            return self._proven(SLOPES)
+        lowest = min(self.best.cost, float(slopes.floors.min()))
+        proof = Proof(SLOPES, lowest, tuple(slopes.runs)) if math.isfinite(lowest) else None
+        if not self.is_over and self._go_through_layers(int(slopes.may_win(self.best.cost)[-1])):
+            return self._proven(LAYERS)
+        return self.best._replace(proven=False, proof=proof)
 
-    def _exclude_by_slopes(self) -> int:
-        """Run slopes until no number of parts can win, or no slope excludes one that could; the largest of these."""
-        shared = costs_by_parts(self.task, np.zeros(self.max_parts))
-        if not np.all(np.isfinite(shared)):
-            return self.max_parts
-        parts = np.arange(1, self.max_parts + 1)
-        slopes = np.diff(shared, append=shared[-1])
-        slopes[-1] = slopes[-2] if len(slopes) > 1 else 0.0  # more parts than there may be have no price
-        floor = np.full(self.max_parts, -np.inf)
-        tried, tried_own = set[int](), set[int]()
-        slope = slopes[0]
-        while True:
-            starts, penalised = self.run(slope)
-            if self.task.clock.stopped:
-                return 0
-            self._offer(starts)
-            floor = np.maximum(floor, penalised + shared - slope * parts)
-            excluded = floor >= self.best.cost - TOLERANCE * (1.0 + abs(self.best.cost))
-            may_win = np.flatnonzero(~excluded)
-            if len(may_win) == 0:
-                return 0
-            i = int(may_win[np.argmin(floor[may_win])])
-            best_i = len(self.best.starts) - 1
-            if i in tried_own:  # no line separates it from the others
-                return int(may_win[-1]) + 1
-            if i in tried or i == best_i:
-                slope = slopes[i]
-                tried_own.add(i)
-            else:
-                slope = 0.75 * (shared[i] - shared[best_i]) / (i - best_i) + 0.25 * slopes[i]
-            tried.add(i)
+    def _proven(self, method: str) -> Partitioning:
+        return self.best._replace(proven=True, proof=Proof(method, self.best.cost, tuple(self.slopes.runs)))
 
-    def _go_through_layers(self, n_layers: int) -> None:
+    def _relax(self) -> None:
+        """Exclude the largest numbers of parts: a run would take longest there, and need not be exact."""
+        if self.slopes.is_additive and len(self.slopes.rises):
+            slope = float(self.slopes.rises[-1])
+            least = self.relaxed(slope)
+            if least is not None:
+                self.slopes.note(slope, least)
+
+    def explore(self, slope: float) -> bool:
+        """Do a run and take in what it proves; False if it was not finished."""
+        found = None if self.is_over else self.run(slope)
+        if found is None:
+            return False
+        starts, penalised = found
+        self.slopes.note(slope, penalised)
+        self.slopes.known[len(starts)] = penalised - slope * len(starts)
+        self._offer(starts)
+        return True
+
+    def _go_through_layers(self, n_layers: int) -> bool:
+        """All numbers of parts up to `n_layers`; True if none was left out."""
         totals: list[float] = []
         while len(totals) < n_layers:
             total = self.layer(len(totals), n_layers)
+            if total is None:
+                break
             # What `finish` makes of infinity means nothing.
-            if self.task.clock.stopped or not math.isfinite(total):
+            if not math.isfinite(total):
+                n_layers = len(totals)
                 break
             totals.append(total)
         if totals:
-            self._offer(self.trace_layers(int(np.argmin(costs_by_parts(self.task, np.array(totals))))))
+            costs = costs_by_parts(self.task.criterion, self.task.setting, np.array(totals))
+            self._offer(self.trace_layers(int(np.argmin(costs))))
+        return len(totals) == n_layers
 
     def _offer(self, starts: NDArray[np.int64]) -> None:
         if len(starts) <= self.max_parts:
@@ -114,26 +166,30 @@ class Programme:
                 self.best = found
 
 
-class _AllBounds(Programme):
-    """Every partition that keeps the limits."""
+class AllBounds(Programme):
+    """Every partition that keeps the limits, for any criterion: quadratic in the atoms."""
 
-    def __init__(self, task: Task, best: Partitioning) -> None:
-        super().__init__(task, best)
-        self.kernel = bind(recursion, task.criterion)
+    def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
+        super().__init__(task, best, budget)
         self.before = self._nothing()
         self.came_from: list[NDArray[np.int32]] = []
+        if self.n == self.max_parts and task.limits.min_rows <= 1:  # of so many parts there is one partition
+            self.slopes.least[self.n - 1] = self.slopes.known[self.n]
+            self._offer(np.arange(self.n))
 
-    def run(self, slope: float) -> tuple[NDArray[np.int64], float]:
+    def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:
         best, came_from = self._nothing(), np.zeros(self.n + 1, dtype=np.int32)
-        self._fill(slope, best, best, came_from, (0.0, 1.0))
+        if not self.fill(slope, best, best, came_from, (0.0, 1.0)):
+            return None
         starts = [self.n]
         while starts[-1] > 0:
             starts.append(int(came_from[starts[-1]]))
         return np.array(starts[:0:-1], dtype=np.int64), float(best[self.n])
 
-    def layer(self, k: int, n_layers: int) -> float:
+    def layer(self, k: int, n_layers: int) -> float | None:
         after, came_from = np.full(self.n + 1, np.inf), np.zeros(self.n + 1, dtype=np.int32)
-        self._fill(0.0, self.before, after, came_from, (k / n_layers, 1.0 / n_layers))
+        if not self.fill(0.0, self.before, after, came_from, (k / n_layers, 1.0 / n_layers)):
+            return None
         self.before = after
         self.came_from.append(came_from)
         return float(after[self.n])
@@ -149,43 +205,65 @@ class _AllBounds(Programme):
         best[0] = 0.0
         return best
 
-    def _fill(self, slope: float, before: Any, after: Any, came_from: Any, share: tuple[float, float]) -> None:
-        """Do one recursion over all bounds, in turns."""
-        task, at = self.task, 1
+    def fill(self, slope: float, before: Any, after: Any, came_from: Any, share: tuple[float, float]) -> bool:
+        """Do one recursion over all bounds, in turns; False if it is over before."""
+        task, at, kernel = self.task, 1, bind(recursion, self.task.criterion)
 
         def turn(size: int) -> bool:
             nonlocal at
             to = min(self.n + 1, max(at + 1, math.isqrt(at * at + 2000 * size)))
-            self.kernel(
-                task.atoms, task.setting, slope, before, after, came_from, at, to, task.work, task.limits.min_rows
-            )
+            kernel(task.atoms, task.setting, slope, before, after, came_from, at, to, task.work, task.limits.min_rows)
+            self.n_prices += 0.5 * (to * to - at * at)
             at = to
-            return at > self.n
+            return at > self.n or self.is_over
 
         size = max(1, 1024 // task.atoms.counts.shape[1])
         task.clock.repeat(turn, lambda: share[0] + share[1] * (at / self.n) ** 2, size)
+        return at > self.n
 
 
-def n_recursions(task: Task) -> int:
-    """About how many recursions the proof will take: a few slopes where they are sure to do, else a layer per part."""
-    n = min(task.n_atoms, task.limits.max_parts)
-    if task.criterion.finish is not finish:
-        return n
-    shared = costs_by_parts(task, np.zeros(n))
-    bends_up = np.diff(shared, 2) > TOLERANCE * (1.0 + np.abs(shared[1:-1]))
-    return n if np.any(bends_up) or not np.all(np.isfinite(shared)) else min(n, 4)
+class Branches(AllBounds):
+    """The same partitions by branch and bound, for a criterion with a floor."""
 
+    def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
+        super().__init__(task, best, budget)
+        self.sums = make_sums(task.atoms, task.n_frozen_cells)
+        self.rows = np.ascontiguousarray(self.sums.sum(axis=(1, 2), dtype=np.int64))
+        self.room = make_room(self.sums)
+        n_rows = int(self.rows[-1])
+        self.margin = ROUNDING * (n_rows * math.log(n_rows + 1.0) + abs(self.slopes.known[1]))
+        self.min_rows = min(task.limits.min_rows, n_rows)  # one part may always be
 
-def costs_by_parts(task: Task, totals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The cost for 1, 2, ... parts, given the sum of their prices."""
-    costs = np.empty(len(totals))
-    bind(finished, task.criterion)(task.setting, totals, costs)
-    return costs
+    def relaxed(self, slope: float) -> float | None:
+        kernel, n_chunks, at, total = bind(relaxed_total, self.task.criterion), -(-self.n // CHUNK), 0, 0.0
 
+        def turn(size: int) -> bool:
+            nonlocal at, total
+            to = min(n_chunks, at + size)
+            total += kernel(self.sums, self.task.setting.p, slope, self.room, at, to)
+            at = to
+            return at == n_chunks
 
-def finished(setting: Setting, totals: Any, costs: Any) -> None:
-    for i in range(len(totals)):
-        costs[i] = total_cost(setting, totals[i], i + 1)
+        self.task.clock.repeat(turn, lambda: 0.0, size=1024)
+        self.n_prices += at * CHUNK * CHUNK / 2
+        return total if at == n_chunks else None
+
+    def fill(self, slope: float, before: Any, after: Any, came_from: Any, share: tuple[float, float]) -> bool:
+        room, kernel, is_done = self.room, bind(run_chunks, self.task.criterion), False
+        room.now[:] = 0
+        begun = self.n_prices
+
+        def turn(size: int) -> bool:
+            nonlocal is_done
+            is_done = kernel(
+                self.sums, self.rows, self.task.setting.p, slope, before, after, came_from, room, self.margin,
+                self.min_rows, 1024 * size,
+            )  # fmt: skip
+            self.n_prices = begun + float(room.now[N_PRICES])
+            return is_done or self.is_over
+
+        self.task.clock.repeat(turn, lambda: share[0] + share[1] * room.now[N_DONE] * CHUNK / self.n, size=64)
+        return is_done
 
 
 def recursion(

@@ -20,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.atoms import Atoms, coarsen
+from gridmodl.certificate import ALL
 from gridmodl.search.exact import Programme
 from gridmodl.search.greedy import greedy_merge
 from gridmodl.search.moves import Setting, Work, add_entry, clear, part_price
+from gridmodl.search.proof import Proof
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind
 
@@ -57,12 +59,12 @@ def monotone_optimum(task: Task, direction: str) -> Partitioning:
         raise ValueError(f"a share needs two classes, got {task.atoms.counts.shape[1]}")
     null = task.null()
     if min(task.n_atoms, task.limits.max_parts) == 1:
-        return null._replace(proven=True)
+        return null._replace(proven=True, proof=Proof(ALL, null.cost))
     rows, positives = _sums(task.atoms, SIGNS[direction])
     pooled = _pooled(rows, positives)
     # Merging neighbours keeps shares in order, so all partitions on this path are monotone.
     merged = greedy_merge(replace(task, atoms=coarsen(task.atoms, pooled)))
-    best, proven = _cheaper(null, task.priced(pooled[merged.best.starts])), False
+    best, proven, proof = _cheaper(null, task.priced(pooled[merged.best.starts])), False, None
     for n_kept in (MAX_ATOMS, FEW_ATOMS):
         if task.clock.stopped:
             break
@@ -75,10 +77,11 @@ def monotone_optimum(task: Task, direction: str) -> Partitioning:
         programme = _Monotone(replace(task, atoms=coarsen(task.atoms, kept)), rows[bounds], positives[bounds])
         found = programme.solve()
         best = _cheaper(best, task.priced(kept[found.starts]))
-        proven = found.proven and not programme.gave_up and len(kept) == task.n_atoms
+        if len(kept) == task.n_atoms:
+            proven, proof = found.proven, found.proof
         if not programme.gave_up:
             break
-    return best._replace(proven=proven)
+    return best._replace(proven=proven, proof=proof)
 
 
 def _cheaper(best: Partitioning, found: Partitioning) -> Partitioning:
@@ -128,10 +131,10 @@ class _Monotone(Programme):
             (0.5, 0.5),
         )
 
-    def run(self, slope: float) -> tuple[NDArray[np.int64], float]:
+    def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:
         self._link(slope, True, False, np.empty(0, dtype=np.int16), (0.0, 1.0))
         if self.task.clock.stopped:
-            return np.zeros(1, dtype=np.int64), np.inf
+            return None
         t, s = self.n, int(np.argmin(self.table[self.n, : self.n]))
         penalised, starts = float(self.table[t, s]), [s]
         while s > 0:
@@ -140,11 +143,11 @@ class _Monotone(Programme):
             starts.append(s)
         return np.array(starts[::-1], dtype=np.int64), penalised
 
-    def layer(self, k: int, n_layers: int) -> float:
+    def layer(self, k: int, n_layers: int) -> float | None:
         n_states = self.n * (self.n + 1) // 2
         self.gave_up = (k + 1) * n_states > MAX_LAYER_STATES
         if self.gave_up:
-            return np.inf
+            return None
         if k == 0:
             for t in range(self.n + 1):  # there may be states of a run
                 self.table[t, :t] = np.inf

@@ -32,7 +32,8 @@ class ShareLine(NamedTuple):
     def grouping(self, task: Task, found: Partitioning) -> Grouping:
         """The intervals found in the line, as groups of the values of `task`."""
         groups = np.searchsorted(found.starts, self.place, side="right") - 1
-        return priced_groups(task, groups)._replace(proven=found.proven and self.is_sorted)
+        proof = found.proof if self.is_sorted else None
+        return priced_groups(task, groups)._replace(proven=found.proven and self.is_sorted, proof=proof)
 
 
 def has_shares(task: Task) -> bool:

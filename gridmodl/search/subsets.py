@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.search.exact import costs_by_parts
-from gridmodl.search.groups import priced_groups
+from gridmodl.certificate import ALL
+from gridmodl.search.groups import merge_groups, priced_groups
+from gridmodl.search.layers import ByParts
 from gridmodl.search.moves import Setting, Work, cell_price, part_price
+from gridmodl.search.proof import Proof, costs_by_parts
 from gridmodl.search.task import Grouping, Task
 from gridmodl.template import bind
 
@@ -27,17 +29,36 @@ def proven_grouping(task: Task) -> Grouping:
     n = task.n_atoms
     if n > MAX_VALUES:
         raise ValueError(f"{n} values; all groupings can be tried up to {MAX_VALUES}")
-    prices = _subset_prices(task)
-    layers = _layers(task, prices)
+    totals, came_from = _layers(task, _subset_prices(task))
     null = priced_groups(task, np.zeros(n, dtype=np.int64))
     if task.clock.stopped:
         return null
-    totals, came_from = layers
-    costs = costs_by_parts(task, totals)
+    costs = costs_by_parts(task.criterion, task.setting, totals)
     # Not every number of groups may keep the limits; what `finish` makes of infinity means nothing.
     k = int(np.argmin(np.where(np.isfinite(totals), costs, np.inf)))
     found = priced_groups(task, _trace(came_from, k, n))
-    return min(null, found, key=lambda grouping: grouping.cost)._replace(proven=True)
+    best = min(null, found, key=lambda grouping: grouping.cost)
+    return best._replace(proven=True, proof=Proof(ALL, best.cost))
+
+
+def groupings_by_parts(task: Task) -> tuple[ByParts, list[Grouping]]:
+    """The best grouping into 1, 2, ... groups of few values; of many, or if it was stopped, those that a merge met."""
+    n = task.n_atoms
+    if n <= MAX_VALUES:
+        task.clock.step = "proof"
+        totals, came_from = _layers(task, _subset_prices(task))
+        if not task.clock.stopped:
+            found = [priced_groups(task, _trace(came_from, int(k), n)) for k in np.flatnonzero(np.isfinite(totals))]
+            return _by_parts(found, 0.0), found
+    task.clock.step = "merge"
+    merged = merge_groups(task, np.arange(n))
+    most = min(task.limits.max_parts, merged.max_parts, n) if not task.clock.stopped else 1
+    found = [priced_groups(task, np.zeros(n)), *(priced_groups(task, merged.path(k)) for k in range(2, most + 1))]
+    return _by_parts(found, np.nan), found
+
+
+def _by_parts(found: list[Grouping], gap: float) -> ByParts:
+    return ByParts(np.array([grouping.cost for grouping in found]), np.full(len(found), gap), [])
 
 
 def _subset_prices(task: Task) -> NDArray[np.float64]:

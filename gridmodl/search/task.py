@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gridmodl.atoms import Atoms
 from gridmodl.clock import Clock
 from gridmodl.search.moves import Limits, Setting, Work, make_work, price_partition
+from gridmodl.search.proof import Proof
 from gridmodl.template import bind
 from gridmodl.terms import Criterion
 
@@ -22,6 +23,7 @@ class Partitioning(NamedTuple):
     starts: NDArray[np.int64]  # first atom of each part
     cost: float
     proven: bool = False  # no partition that keeps the limits is cheaper
+    proof: Proof | None = None  # why, or how much cheaper one could be at most
 
 
 class Grouping(NamedTuple):
@@ -30,6 +32,7 @@ class Grouping(NamedTuple):
     groups: NDArray[np.int64]  # group of each atom: 0, 1, ... in the order in which the atoms name them
     cost: float
     proven: bool = False  # no grouping that keeps the limits is cheaper
+    proof: Proof | None = None
 
 
 @dataclass(frozen=True)
@@ -61,16 +64,16 @@ class Task:
         cost, _ = bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.work)
         return Partitioning(starts, cost)
 
-    def price_apart(self) -> float:
-        """What the atoms cost as parts of their own, without what depends on the number of parts."""
-        starts = np.arange(self.n_atoms)
+    def price_of(self, starts: Any) -> float:
+        """What the parts of a partition cost, without what depends on their number."""
+        starts = np.ascontiguousarray(starts, dtype=np.int64)
         return float(bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.work)[1])
 
     def set_apart(self, apart: Atoms) -> Task:
         """The same task beside so many more parts that no move touches."""
         n = len(apart.values)
         frozen = self.setting.frozen
-        price = replace(self, atoms=apart).price_apart() if n else 0.0
+        price = replace(self, atoms=apart).price_of(np.arange(n)) if n else 0.0
         frozen = frozen._replace(price=frozen.price + price, n_apart=frozen.n_apart + n)
         limits = self.limits._replace(max_parts=max(1, self.limits.max_parts - n))
         return replace(self, setting=self.setting._replace(frozen=frozen), limits=limits)

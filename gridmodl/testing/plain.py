@@ -66,6 +66,27 @@ def plain_price(criterion: Criterion, sample: Sample, cuts: tuple[int, ...]) -> 
     return float(criterion.finish(p, total, shape))
 
 
+def plain_optimum(criterion: Criterion, sample: Sample) -> float:
+    """The lowest cost of all partitions of one variable by the plain Python terms: of 1 part, of 2, and so on."""
+    p, variable = facts_of(criterion, sample)
+    n = len(sample.counts)
+    by_value = np.column_stack([sample.counts, sample.unlabelled])
+    sums = np.concatenate([np.zeros((1, by_value.shape[1]), dtype=np.int64), np.cumsum(by_value, axis=0)])
+    prices = np.full((n + 1, n + 1), np.inf)
+    for lo, hi in itertools.combinations(range(n + 1), 2):
+        inside = sums[hi] - sums[lo]
+        rows = int(inside.sum())
+        prices[lo, hi] = criterion.part(p, variable, Part(rows, hi - lo), 0)
+        prices[lo, hi] += criterion.cell(p, Cell(inside[:-1], rows, int(inside[-1])))
+    lowest, up_to = np.inf, np.where(np.arange(n + 1) == 0, 0.0, np.inf)
+    for n_parts in range(1, n + 1):
+        up_to = (up_to[:, None] + prices).min(axis=0)
+        shape = Shape(1, int(n_parts > 1), float(n_parts))
+        total = criterion.grid(p, shape) + criterion.variable(p, variable, n_parts) + up_to[n]
+        lowest = min(lowest, float(criterion.finish(p, total, shape)))
+    return lowest
+
+
 def facts_of(criterion: Criterion, sample: Sample) -> tuple[Any, Variable]:
     problem = Problem(sample.kind, sample.n_rows, 1, sample.counts.sum(axis=0))
     variable = Variable(False, False, len(sample.counts), 0.0, 0.0, np.empty(0))

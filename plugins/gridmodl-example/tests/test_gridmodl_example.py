@@ -32,6 +32,15 @@ def test_price_is_the_formula():
     assert gridmodl.price(column, {"x0": [3.5]}, target, criterion="hqc") == pytest.approx(expected)
 
 
+def test_long_columns_are_proven_too():
+    rng = np.random.default_rng(2)
+    column = rng.random(3000)
+    target = rng.random(3000) < np.where(column < 0.4, 0.2, 0.8)
+    model = gridmodl.optimize(column, target, criterion="hqc", search="exact")
+    assert model.proven
+    assert model.cost <= gridmodl.price(column, {"x0": [0.4]}, target, criterion="hqc")
+
+
 def test_two_rows_do_not_reward_parts():
     assert gridmodl.price([1.0, 2.0], {"x0": [1.5]}, ["a", "b"], criterion="hqc") == 0.0
 

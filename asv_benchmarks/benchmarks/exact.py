@@ -1,0 +1,153 @@
+"""The proven optimum of one column: how long, how much of it is proven, and how the work grows.
+
+Up to ten million rows, and the known slow cases: ``docs/reproduce/exact_growth.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from typing import NamedTuple
+from unittest import mock
+
+import numpy as np
+
+import gridmodl
+from gridmodl.search import exact
+
+from . import datasets
+from .startup import run
+
+MILLION = 1_000_000
+ROWS = [10_000, 100_000, MILLION]
+SIGNALS = ["noise", "steps", "sigmoid", "waves"]
+N_CLASSES = [2, 5]
+
+# Not the four rows of `startup`: they are proven without a run, and its kernel would not compile.
+FIRST_PROOF = """
+import gridmodl
+import numpy
+rng = numpy.random.default_rng(0)
+gridmodl.optimize(rng.random(300), rng.integers(0, 2, 300), search={!r})
+"""
+
+
+class Measured(NamedTuple):
+    """One call of `optimize`, in processor time: other work on the machine counts for less."""
+
+    seconds: float
+    argsort: float  # seconds of sorting the same column, the best of three
+    n_atoms: int  # boundary points
+    prices: float  # prices, floors and excesses that the proof took for each of them
+    proven: bool
+
+
+def make(signal: str, n_rows: int, n_classes: int, seed: int = 0):
+    """Columns of `datasets.make`, and ``waves``: eight of them, shares of the last class from 5 % to 95 %."""
+    if signal != "waves":
+        return datasets.make(signal, n_rows, n_classes, seed)
+    rng = np.random.default_rng([1_400, seed, n_rows, n_classes])
+    column = rng.random(n_rows)
+    return column, rng.binomial(n_classes - 1, 0.5 + 0.45 * np.sin(50.0 * column))
+
+
+def measure(data, criterion: str = "modl", search: str = "auto") -> Measured:
+    programmes, make_programme = [], exact.make_programme
+
+    def kept(*arguments):
+        programmes.append(make_programme(*arguments))
+        return programmes[-1]
+
+    with mock.patch.object(exact, "make_programme", kept):  # knows what the model does not say
+        begun = time.process_time()
+        model = gridmodl.optimize(*data, criterion=criterion, search=search)
+        took = time.process_time() - begun
+    (programme,) = programmes
+    argsort = min(argsort_seconds(data[0]) for _ in range(3))
+    return Measured(took, argsort, programme.n, programme.n_prices / programme.n, model.proven)
+
+
+def argsort_seconds(column) -> float:
+    begun = time.process_time()
+    np.argsort(column)
+    return time.process_time() - begun
+
+
+class OneRound:
+    """Each column once, by modl; all measures are of these runs."""
+
+    timeout = 600
+
+    def setup_cache(self):
+        measure(make("steps", 1_000, 2))  # compiles
+        return {(n, s, j): measure(make(s, n, j)) for n in ROWS for s in SIGNALS for j in N_CLASSES}
+
+
+class Million(OneRound):
+    """From an array of 1,000,000 rows to the model."""
+
+    params = [SIGNALS, N_CLASSES]
+    param_names = ["signal", "classes"]
+
+    def track_over_argsort(self, measured, signal, n_classes):
+        found = measured[MILLION, signal, n_classes]
+        return round(found.seconds / found.argsort, 2)
+
+    track_over_argsort.unit = "times np.argsort"
+
+
+class Growth(OneRound):
+    """What depends on no machine."""
+
+    params = [ROWS, SIGNALS, N_CLASSES]
+    param_names = ["rows", "signal", "classes"]
+
+    def track_prices(self, measured, n_rows, signal, n_classes):
+        return round(measured[n_rows, signal, n_classes].prices, 1)
+
+    track_prices.unit = "per boundary point"
+
+
+class Proven(OneRound):
+    def track_share(self, measured):
+        return float(np.mean([found.proven for found in measured.values()]))
+
+    # Target: 1.
+    track_share.unit = "share of the columns"
+
+
+class OtherCriteria:
+    """1,000,000 rows, two classes, a smooth signal."""
+
+    params = ["aic", "bic", "gini", "entropy"]
+    param_names = ["criterion"]
+    timeout = 600
+
+    def setup_cache(self):
+        measured = {}
+        for criterion in self.params:
+            measure(make("sigmoid", 1_000, 2), criterion)  # compiles
+            measured[criterion] = measure(make("sigmoid", MILLION, 2), criterion)
+        return measured
+
+    def track_over_argsort(self, measured, criterion):
+        return round(measured[criterion].seconds / measured[criterion].argsort, 2)
+
+    track_over_argsort.unit = "times np.argsort"
+
+
+class Compile:
+    def track_more_than_merge(self):
+        """With empty caches: a first result of the exact search less one of merge, in processor time."""
+        return round(cold_seconds("exact") - cold_seconds("merge"), 2)
+
+    # What the proof alone compiles.
+    track_more_than_merge.unit = "seconds"
+
+
+def cold_seconds(search):
+    begun = os.times().children_user
+    with tempfile.TemporaryDirectory() as empty:
+        run(FIRST_PROOF.format(search), NUMBA_CACHE_DIR=empty)
+    return os.times().children_user - begun

@@ -1,0 +1,109 @@
+"""The generalized entropy of a cell's classes, and what holds of it because it is concave and homogeneous.
+
+    E(n) = sum_j n_j (1 - p_j^b)/b,    p_j = n_j / sum of n;    b = 0: Shannon's, n log n - sum_j n_j log n_j
+
+Concave: below each of its tangents; homogeneous: a tangent at n is the sum of slopes_j(n) times the counts, and more
+rows of any classes add at least their own entropy, E(m + n) >= E(m) + E(n).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gridmodl.terms import Cell, Walk
+
+
+def deformed_log(x: float, beta: float) -> float:
+    """(1 - x^beta) / beta, which is -log x at beta = 0; without the cancellation near 0."""
+    if beta == 0.0:
+        return -math.log(x)
+    if beta == 1.0:
+        return 1.0 - x
+    return -math.expm1(beta * math.log(x)) / beta
+
+
+def log_loss(cell: Cell) -> float:
+    """E of a cell at b = 0: minus the log-likelihood of its rows under its own shares."""
+    cost = 0.0
+    for n in cell.counts:
+        if n > 0:
+            cost -= n * math.log(n / cell.rows)
+    return cost
+
+
+def entropy(cell: Cell, beta: float) -> float:
+    """E of a cell that is not empty."""
+    cost = 0.0
+    for n in cell.counts:
+        if n > 0:
+            cost += n * deformed_log(n / cell.rows, beta)
+    return cost
+
+
+def entropy_excess(cell: Cell, other: Cell, walk: Walk, beta: float) -> float:
+    """The least of E(cell + y) - E(other + y) after the steps y of a walk.
+
+    E(other + y) is below its tangent at half of the walk; E(cell + y) less that tangent is concave in y, so it is least
+    at a corner. The walk is within share * counts + low + (sum of -low) in one class, for a share of 0 and of 1.
+    """
+    middle = other.rows + 0.5 * walk.rows
+    mean = 0.0
+    for j in range(len(walk.counts)):
+        n = other.counts[j] + 0.5 * walk.counts[j]
+        if n > 0.0:
+            mean += n / middle * deformed_log(n / middle, beta)
+    lag = 0.0
+    for j in range(len(walk.counts)):
+        lag -= walk.low[j]
+    if cell.rows == 0 and lag > 0.0:  # a corner with less than no rows
+        return -math.inf
+    least = math.inf
+    for share in range(2 if walk.rows > 0 else 1):
+        rows = float(cell.rows + share * walk.rows)
+        for k in range(len(walk.counts)):
+            if (lag > 0.0 and walk.counts[k] == 0) or (lag == 0.0 and k > 0):
+                continue
+            value = 0.0
+            for j in range(len(walk.counts)):
+                step = share * walk.counts[j] + walk.low[j] + (lag if j == k else 0.0)
+                n = cell.counts[j] + step
+                if n < 0.0:
+                    return -math.inf
+                if n > 0.0:
+                    value += n * deformed_log(n / rows, beta)
+                at = other.counts[j] + 0.5 * walk.counts[j]
+                if at > 0.0:
+                    slope = (1.0 + beta) * deformed_log(at / middle, beta) - beta * mean
+                    value -= slope * (other.counts[j] + step)
+            least = min(least, value)
+    return least
+
+
+def entropy_tangent(cell: Cell, more: Cell, walk: Walk, beta: float, slopes: Any) -> float:
+    """By concavity rows d add at least d times the slopes where they are in; and these are least with all of `more`.
+
+    slope_j = (1+b) (1 - p_j^b)/b - b E/n. No share p_j is above that with all of its own rows and no others.
+    """
+    slopes[:] = 0.0
+    if cell.rows == 0:
+        return 0.0
+    mean = 0.0
+    if beta > 0.0:  # E/n is below its tangent at the cell, where shares are as large as they can be
+        for n in cell.counts:
+            if n > 0:
+                mean += n / cell.rows * deformed_log(n / cell.rows, beta)
+        highest = 0.0
+        for j in range(len(slopes)):
+            top = walk.counts[j] + more.counts[j]
+            share = (cell.counts[j] + top) / (cell.rows + top)
+            n = cell.counts[j]
+            own = deformed_log(n / cell.rows, beta) if n > 0 else 1.0 / beta
+            highest += share * max(0.0, (1.0 + beta) * own - beta * mean)
+        mean = highest
+    for j in range(len(slopes)):
+        top = walk.counts[j] + more.counts[j]
+        if more.counts[j] > 0:
+            share = (cell.counts[j] + top) / (cell.rows + top)
+            slopes[j] = (1.0 + beta) * deformed_log(share, beta) - beta * mean
+    return 0.0

@@ -1,0 +1,201 @@
+"""What a criterion says of its `cell` by `floor`, `excess` and `tangent`: against `cell` itself, and in a search."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.digest import TermError
+from gridmodl.pipeline import optimize
+from gridmodl.pricing import check_term
+from gridmodl.search import Search
+from gridmodl.search.branches import CHUNK
+from gridmodl.terms import Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
+from gridmodl.testing.plain import RELATIVE, Sample, plain_optimum, require
+
+# Sums of so many logarithms are off by this share of their size at most; searches allow for a tenth of it.
+ROUNDING = 1e-12
+PLACES = 8  # of starts and ends, on each line of atoms
+BARE_EXACT = Search("exact", post_optimize=False)  # a good start would hide what a run leaves out
+SIZES = (1, 3, 100, 100_000)  # rows of an atom, at most
+
+
+class Line(NamedTuple):
+    """Atoms in a row, and the criterion that prices spans of them."""
+
+    criterion: Criterion
+    p: Any
+    sums: NDArray[np.int64]  # rows before each bound, by class
+    shown: str  # the criterion and its data, for messages
+
+    def span(self, lo: int, hi: int) -> Cell:
+        return _cell(self.sums[hi] - self.sums[lo])
+
+    def price(self, counts: NDArray[np.int64]) -> float:
+        cell = _cell(counts)
+        return float(self.criterion.cell(self.p, cell)) if cell.rows else 0.0
+
+    def walk(self, origin: int, last: int) -> tuple[Walk, NDArray[np.int64]]:
+        """What the atoms between two bounds add, and its steps, one after each atom and one before the first."""
+        steps = self.sums[origin : last + 1] - self.sums[origin]
+        counts, rows = steps[-1].copy(), int(steps[-1].sum())
+        lags = steps - steps.sum(axis=1, keepdims=True) * (counts / max(rows, 1))
+        return Walk(counts, rows, np.minimum(lags, 0.0).min(axis=0)), steps
+
+    def holds(self, least: float, found: float) -> bool:
+        """Whether `least` is no more than what was found, but for rounding."""
+        n_rows = float(self.p.n_rows)
+        return least <= found + ROUNDING * (1.0 + n_rows * math.log(n_rows + 1.0) + abs(found))
+
+
+def check_bounds(criterion: Criterion, kind: str, n_samples: int) -> None:
+    """Compare each bound that the criterion offers to differences of the prices of its cells."""
+    rng = np.random.default_rng(20123)
+    for _ in range(n_samples):
+        line = _line(criterion, kind, random_atoms(rng))
+        for _ in range(PLACES):
+            begin, end, origin, last = sorted(rng.integers(0, len(line.sums), 4).tolist())
+            last = min(last, origin + CHUNK)
+            if criterion.floor is not floor:
+                _check_floor(line, line.span(begin, end), line.span(end, origin))
+            if criterion.excess is not excess:
+                for one, other in ((begin, end), (end, begin)):
+                    _check_excess(line, line.span(one, origin), line.span(other, origin), *line.walk(origin, last))
+            if criterion.tangent is not tangent:
+                more = line.span(begin, end)
+                added = _some_below(rng, more.counts)
+                _check_tangent(line, line.span(end, origin), more, *line.walk(origin, last), added)
+
+
+def random_atoms(rng: np.random.Generator) -> NDArray[np.int64]:
+    """Rows by atom and class: few and many, pure and mixed, of changing shares; some atoms are empty, no class is."""
+    n_atoms, n_classes = int(rng.integers(1, 60)), int(rng.integers(1, 6))
+    shares = rng.dirichlet(np.full(n_classes, rng.choice([0.2, 1.0, 5.0])), 4)
+    shares = shares[np.sort(rng.integers(0, 4, n_atoms))]
+    rows = np.ceil(float(rng.choice(SIZES)) ** rng.random(n_atoms)).astype(np.int64)
+    rows[rng.random(n_atoms) < 0.2] = 0
+    counts = np.asarray(rng.multinomial(rows, shares))
+    is_pure = rng.random(n_atoms) < rng.choice([0.0, 0.3, 1.0])
+    pure = np.zeros_like(counts)
+    pure[np.arange(n_atoms), counts.argmax(axis=1)] = rows
+    counts[is_pure] = pure[is_pure]
+    counts[rng.integers(0, n_atoms), counts.sum(axis=0) == 0] = 1
+    return counts
+
+
+def check_pruning(criterion: Criterion, n_samples: int) -> None:
+    """The exact search, which leaves out what these bounds allow it to, against all that there is."""
+    rng = np.random.default_rng(20124)
+    for _ in range(n_samples):
+        sample = _longer_sample(rng)
+        lowest = plain_optimum(criterion, sample)
+        cost = optimize(criterion=criterion, search=BARE_EXACT, **sample.arguments()).cost
+        require(
+            math.isclose(cost, lowest, rel_tol=RELATIVE, abs_tol=RELATIVE),
+            f"criterion {criterion.name!r}, rows by value and class {sample.counts.tolist()}: with its floor, excess "
+            f"and tangent the exact search found {cost!r}, the optimum is {lowest!r}; one of them is wrong, or not the "
+            "same when compiled",
+        )
+
+
+def _longer_sample(rng: np.random.Generator) -> Sample:
+    """Some 60 to 150 values of few rows, of shares that change slowly, at once, or not at all."""
+    n_values, n_classes = int(rng.integers(60, 150)), int(rng.integers(2, 4))
+    wave = np.sin(np.arange(n_values) / rng.uniform(3.0, 30.0))
+    wave = np.sign(wave) if rng.random() < 0.5 else wave
+    share = 0.5 + rng.choice([0.0, 0.25, 0.45]) * wave
+    shares = np.column_stack([share, *[(1.0 - share) / (n_classes - 1)] * (n_classes - 1)])
+    counts = rng.multinomial(rng.integers(1, 4, n_values), shares)
+    return Sample("classes", counts[:, counts.any(axis=0)], np.zeros(n_values, dtype=np.int64))
+
+
+def _line(criterion: Criterion, kind: str, atoms: NDArray[np.int64]) -> Line:
+    sums = np.concatenate([np.zeros((1, atoms.shape[1]), dtype=np.int64), np.cumsum(atoms, axis=0)])
+    class_rows = sums[-1]
+    p = params_record(criterion, Problem(kind, int(class_rows.sum()), 2 if kind == "grid" else 1, class_rows))
+    shown = f"criterion {criterion.name!r}, problem {kind!r}, rows of all data by class {class_rows.tolist()}: "
+    return Line(criterion, p, sums, shown)
+
+
+def _cell(counts: NDArray[np.int64]) -> Cell:
+    return Cell(counts, int(counts.sum()), 0)
+
+
+def _some_below(rng: np.random.Generator, most: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Counts from 0 to `most`: all, those of each class alone, those of all others, and some at random."""
+    one = np.diag(most)
+    return [most, *one, *(most - one), *rng.integers(0, most + 1, (4, len(most)))]
+
+
+def _check_floor(line: Line, joining: Cell, joined: Cell) -> None:
+    if not joining.rows:
+        return
+    check_term(line.criterion, "floor", line.p, joining)
+    least = line.criterion.floor(line.p, joining)
+    added = line.price(joined.counts + joining.counts) - line.price(joined.counts)
+    require(
+        line.holds(least, added),
+        f"{line.shown}by `floor` rows {_shown(joining)} add at least {float(least)!r} to a cell that they join, but "
+        f"they add {added!r} to rows {_shown(joined)}; return no more than they add to any cell (0 if they never lower "
+        "a price), or leave `floor` out",
+    )
+
+
+def _check_excess(line: Line, one: Cell, other: Cell, walk: Walk, steps: NDArray[np.int64]) -> None:
+    if not one.rows + other.rows:
+        return
+    least = _bound(line, "excess", one, other, walk)
+    for step in steps:
+        found = line.price(one.counts + step) - line.price(other.counts + step)
+        require(
+            line.holds(least, found),
+            f"{line.shown}by `excess` rows {_shown(one)} cost at least {least!r} more than rows {_shown(other)} after "
+            f"each step of a walk to {walk.counts.tolist()} (low {walk.low.tolist()}), but after {step.tolist()} they "
+            f"cost {found!r} more; return no more than the least of all steps, or leave `excess` out",
+        )
+
+
+def _check_tangent(
+    line: Line, cell: Cell, more: Cell, walk: Walk, steps: NDArray[np.int64], added: list[NDArray[np.int64]]
+) -> None:
+    if not more.rows:
+        return
+    slopes = np.full(len(more.counts), np.nan)  # each must be set
+    constant = _bound(line, "tangent", cell, more, walk, slopes)
+    require(
+        bool(np.isfinite(slopes).all()),
+        f"{line.shown}`tangent` set its slopes to {slopes.tolist()}; set each to a finite number",
+    )
+    for step in steps:
+        before = line.price(cell.counts + step)
+        for rows in added:
+            least, found = constant + float(slopes @ rows), line.price(cell.counts + step + rows) - before
+            require(
+                line.holds(least, found),
+                f"{line.shown}by `tangent` ({constant!r} and slopes {slopes.tolist()}, for up to {_shown(more)} more) "
+                f"rows {rows.tolist()} add at least {least!r} to rows {_shown(cell)} after each step of a walk to "
+                f"{walk.counts.tolist()}, but after {step.tolist()} they add {found!r}; return a line that is below "
+                "for all such rows and steps, or leave `tangent` out",
+            )
+
+
+def _bound(line: Line, name: str, *arguments: Any) -> float:
+    """A plain bound: a number below infinity, minus infinity where it knows nothing."""
+    criterion = line.criterion
+    try:
+        with np.errstate(all="ignore"):
+            least = float(getattr(criterion, name)(line.p, *arguments))
+    except Exception as error:
+        raise TermError(f"{name!r} of criterion {criterion.name!r} failed: {type(error).__name__}: {error}") from error
+    require(
+        least < math.inf,
+        f"{line.shown}`{name}` returned {least!r} for {arguments}; return a number, -math.inf where nothing is known",
+    )
+    return least
+
+
+def _shown(cell: Cell) -> str:
+    return str(cell.counts.tolist())

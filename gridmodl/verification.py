@@ -1,0 +1,251 @@
+"""Check a model against the data it was made from: its cost, and what it says of the optimum.
+
+The cost is computed from the rows up. What was proven is computed again on the mirrored column, from the last value to
+the first, where every block, chunk and start of the search is another: by the plain recursion over all pairs of bounds
+where these are few enough to wait for, by branch and bound else. Then only arithmetic is left.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gridmodl.arguments import Options
+from gridmodl.atoms import Atoms
+from gridmodl.certificate import SLOPES, Certificate, is_lowest, nearly
+from gridmodl.clock import Clock
+from gridmodl.decisions import asked_column, of_partitions
+from gridmodl.encode import Column
+from gridmodl.frames import Name
+from gridmodl.model import Model
+from gridmodl.plugins import criterion_for, get_criterion
+from gridmodl.quantities import Numbers
+from gridmodl.search import Search
+from gridmodl.search.exact import AllBounds, Branches, can_prune
+from gridmodl.search.moves import Limits
+from gridmodl.search.shares import is_enough, share_line
+from gridmodl.search.task import Task
+from gridmodl.table import Table, read_table
+from gridmodl.targets import NOT_GIVEN
+from gridmodl.terms import SEARCHED_TARGETS, Criterion
+from gridmodl.univariate import best_partition, intervals_task, values_task
+
+SAME = 1e-9  # two costs closer than this share of their size are one, however they were summed
+PLAIN_PRICES = 5e8  # of pairs of bounds, by class: some seconds
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What `verify` found; it is true if the model holds.
+
+    Attributes
+    ----------
+    valid : bool
+        Whether all that the model says was found to be so.
+    reason : str
+        What is wrong, or how it was checked.
+    """
+
+    valid: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+
+def verify(
+    model: Model,
+    data: Any,
+    target: Any = None,
+    *,
+    weights: Any = None,
+    unlabelled: Any = NOT_GIVEN,
+    placement: str | None = None,
+) -> Verification:
+    """Check that a model is what it says, on the data it was made from.
+
+    Parameters
+    ----------
+    model : Model
+        Of this session or from a file.
+    data, target, weights, unlabelled, placement
+        As they were given to `optimize` or `optimize_each`.
+
+    Returns
+    -------
+    Verification
+        True or false, with the reason. The rows of each part and the cost are computed anew; if the model says that
+        it is proven, or how far from the optimum it is at most, so are the runs of its certificate, on the mirrored
+        column. That takes about as long as the proof took, and some seconds where it can go through all pairs of
+        bounds instead.
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> from dataclasses import replace
+    >>> x, y = [1.0, 1.5, 2.0, 2.5, 7.0, 7.5, 8.0, 8.5], [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> model = gridmodl.optimize(x, y)
+    >>> bool(gridmodl.verify(model, x, y))
+    True
+    >>> gridmodl.verify(replace(model, cost=1.0), x, y).reason
+    'the cost is 6.410175..., the model says 1.0'
+    """
+    if not isinstance(model, Model):
+        raise TypeError(f"verify takes a gridmodl.Model, got {type(model).__name__}")
+    table = _table(model, data, target, weights, unlabelled, placement)
+    try:
+        criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
+        wrong = _wrong_facts(model, table, criterion) or _wrong_proof(model, table, criterion)
+    except (ValueError, TypeError) as error:
+        return Verification(False, str(error))
+    return Verification(False, wrong) if wrong else Verification(True, _how(model))
+
+
+def _table(model: Model, data: Any, target: Any, weights: Any, unlabelled: Any, placement: str | None) -> Table:
+    target_kind = model.problem if model.problem in SEARCHED_TARGETS else None if target is None else "classes"
+    table = read_table(data, target, weights, target_kind, unlabelled, placement)
+    absent = [name for name in model.partitions if name not in table.names]
+    if absent:
+        raise ValueError(f"the model has a column {absent[0]!r}; the data has {', '.join(map(repr, table.names))}")
+    return table.only(next(iter(model.partitions))) if len(model.partitions) == 1 else table
+
+
+def _options(model: Model, criterion: Criterion) -> Options:
+    certificate = model.certificate or Certificate("", 0.0)
+    return Options(
+        criterion,
+        Search("exact"),
+        {name: partition.kind for name, partition in model.partitions.items()},
+        {name: partition.special for name, partition in model.partitions.items() if len(partition.special)},
+        certificate.monotone,
+        certificate.max_parts,
+        certificate.min_rows,
+    )
+
+
+def _wrong_facts(model: Model, table: Table, criterion: Criterion) -> str | None:
+    """What is wrong with rows, classes or costs, or None."""
+    options = Options(criterion, kinds=_options(model, criterion).kinds)
+    again = of_partitions(table, model.all_partitions, options, Clock())
+    if again.n_rows != model.n_rows:
+        return f"the data has {again.n_rows} rows, the model {model.n_rows}"
+    if list(again.classes) != list(model.classes):
+        return f"the data has the classes {list(again.classes)}, the model {list(model.classes)}"
+    for name, partition in again.all_partitions.items():
+        if not np.array_equal(partition.counts, model.partition(name).counts):
+            return f"the rows in the parts of {name!r} are {partition.counts.tolist()}, the model says otherwise"
+    for what, is_so, said in (("cost", again.cost, model.cost), ("null cost", again.null_cost, model.null_cost)):
+        if not math.isclose(is_so, said, rel_tol=SAME, abs_tol=SAME):
+            return f"the {what} is {is_so!r}, the model says {said!r}"
+    return None
+
+
+def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None:
+    """What is wrong with what the model says of the optimum, or None."""
+    certificate = model.certificate
+    if certificate is None:
+        return "the model says that it is proven, and has no certificate" if model.proven else None
+    if model.proven and not is_lowest(model.cost, certificate.lowest):
+        return f"the model says that it is proven, and its certificate allows costs from {certificate.lowest!r} on"
+    rows = table.priced_rows()
+    options = _options(model, criterion)
+    (name,) = model.partitions
+    column = asked_column(rows, name, options)
+    limits = options.limits(rows.problem.n_rows)
+    wrong = _wrong_limits(model, name, limits)
+    if wrong:
+        return wrong
+    task = _line(column, rows, criterion, options, limits)
+    if task is None or task.n_atoms == 0:
+        found = best_partition(column, rows, options, Clock())
+        lowest = found.cost if found.certificate is None else found.certificate.lowest
+    elif certificate.method == SLOPES:
+        return _wrong_runs(certificate, task)
+    else:
+        lowest = _mirrored_programme(task, task.n_atoms).solve().cost
+    if lowest < certificate.lowest - SAME * (1.0 + abs(certificate.lowest)):
+        return f"costs from {lowest!r} on are possible, the certificate says from {certificate.lowest!r} on"
+    return None
+
+
+def _wrong_limits(model: Model, name: Name, limits: Limits) -> str | None:
+    partition, certificate = model.partitions[name], model.certificate
+    rows = partition.rows[: partition.n_parts - len(partition.special)]
+    rows = rows[rows > 0]
+    if partition.n_parts > limits.max_parts:
+        return f"column {name!r} has {partition.n_parts} parts, the certificate is for at most {limits.max_parts}"
+    if len(rows) > 1 and np.any(rows < limits.min_rows):
+        return f"a part of {name!r} has {rows.min()} rows, the certificate is for at least {limits.min_rows}"
+    if certificate is not None and certificate.monotone is not None and not _is_monotone(model, name):
+        return f"the shares of {name!r} are not monotone, as the certificate says"
+    return None
+
+
+def _is_monotone(model: Model, name: Name) -> bool:
+    partition = model.partitions[name]
+    first = (
+        1 if partition.missing == 0 and partition.n_parts > len(partition.bounds) + 1 + len(partition.special) else 0
+    )
+    counts = partition.counts[first : partition.n_parts - len(partition.special)].astype(object)
+    ones, rows = counts[:, 1], counts.sum(axis=1)
+    rises = ones[1:] * rows[:-1] - ones[:-1] * rows[1:]
+    ways = {"increasing": np.all(rises >= 0), "decreasing": np.all(rises <= 0)}
+    direction = model.certificate.monotone if model.certificate is not None else None
+    return bool(any(ways.values()) if direction == "auto" else ways[str(direction)])
+
+
+def _line(column: Column, table: Table, criterion: Criterion, options: Options, limits: Limits) -> Task | None:
+    """The line whose partitions were gone through; None where it was not bounds alone that were."""
+    if options.monotone is not None:
+        return None
+    if isinstance(column, Numbers):
+        return intervals_task(column, table, criterion, options, limits, Clock()).task
+    task = values_task(column, table, criterion, limits, Clock())
+    return share_line(task).task if is_enough(task) else None
+
+
+def _mirrored_programme(task: Task, n_runs: int) -> AllBounds:
+    """The programme from the last bound to the first, over all pairs of them if `n_runs` times that is not too long."""
+    mirrored = replace(task, atoms=_mirrored(task.atoms), start=None)
+    is_plain = task.n_atoms**2 * task.atoms.counts.shape[1] * n_runs <= PLAIN_PRICES
+    return (AllBounds if is_plain or not can_prune(task) else Branches)(mirrored, mirrored.null(), math.inf)
+
+
+def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
+    """Do each run again on the mirrored line, then let the totals say what they prove."""
+    programme = _mirrored_programme(task, len(certificate.slopes))
+    slopes = programme.slopes
+    for slope, total in zip(certificate.slopes, certificate.totals, strict=True):
+        found = programme.run(slope)
+        if found is None:
+            raise KeyboardInterrupt  # the only way to stop it
+        if found[1] < nearly(total):
+            return f"with {slope!r} more for each part, parts can cost {found[1]!r}; the certificate says {total!r}"
+        slopes.note(slope, total)
+    proven = float(slopes.floors.min())
+    if proven < nearly(certificate.lowest):
+        return f"the totals prove no cost above {proven!r}, the certificate says {certificate.lowest!r}"
+    return None
+
+
+def _mirrored(atoms: Atoms) -> Atoms:
+    """The atoms of a variable alone from the last to the first."""
+    reverse = slice(None, None, -1)
+    return Atoms(
+        atoms.first,
+        atoms.frozen,
+        np.ascontiguousarray(atoms.counts[reverse]),
+        np.ascontiguousarray(atoms.rows[reverse]),
+        np.ascontiguousarray(atoms.values[reverse]),
+    )
+
+
+def _how(model: Model) -> str:
+    if model.certificate is None:
+        return "the cost is right; the model says nothing of the optimum"
+    if model.certificate.method == SLOPES:
+        return "the cost is right, and so is each run of the certificate, on the mirrored column"
+    return "the cost is right, and the search, done again, found no lower one"

@@ -1,0 +1,306 @@
+"""What models say of the optimum: gap, certificate, verify, and the cost for each number of parts."""
+
+import itertools
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+import gridmodl
+from gridmodl import Search, cost_by_parts, optimize, price, verify
+from gridmodl.modelfile import ModelFileError
+from gridmodl.search import exact
+
+CRITERIA = gridmodl.list_criteria("classes")
+
+
+def waves(n=2_000, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.random(n).round(3)
+    shares = 0.5 + 0.45 * np.sin(12 * x[:, None] + np.arange(n_classes))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return x, (rng.random(n)[:, None] > np.cumsum(shares, axis=1)).sum(axis=1)
+
+
+@pytest.fixture
+def no_budget(monkeypatch):
+    """A proof that nobody asked for stops after its first run."""
+    monkeypatch.setattr(exact, "budget_of", lambda task: 1.0)
+
+
+# Gap and certificate.
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_proven_model_has_no_gap_and_a_certificate_that_holds(criterion):
+    x, y = waves(400)
+    model = optimize(x, y, criterion=criterion)
+    assert (model.proven, model.gap, model.search) == (True, 0.0, "exact")
+    assert model.certificate.lowest == pytest.approx(model.cost, rel=1e-10)
+    found = verify(model, x, y)
+    assert found, found.reason
+    again = gridmodl.Model.from_json(model.to_json())
+    assert again.certificate == model.certificate
+    assert verify(again, x, y)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_every_column_of_real_data_is_proven_and_verified(load):
+    data = load(as_frame=True)
+    models = gridmodl.optimize_each(data.data, data.target)
+    assert all(model.proven and model.gap == 0.0 for model in models.values())
+    assert models.table()["gap"].eq(0.0).all()
+    for name, model in models.items():
+        assert verify(model, data.data, data.target), name
+
+
+def test_without_a_bound_there_is_no_gap():
+    x, y = waves()
+    model = optimize(x, y, search="merge")
+    assert (model.proven, model.gap, model.certificate) == (False, None, None)
+    assert verify(model, x, y).reason == "the cost is right; the model says nothing of the optimum"
+    assert "not proven" in model.summary()
+    assert math.isnan(gridmodl.optimize_each(x[:, None], y, search="merge").table("pandas")["gap"].iloc[0])
+
+
+def test_a_proof_that_would_take_too_long_leaves_a_gap_that_holds(no_budget):
+    x, y = waves(n_classes=4)
+    best = optimize(x, y, search="exact")
+    model = optimize(x, y)
+    assert (model.proven, model.search, model.stopped) == (False, "merge", None)
+    assert model.gap > 0.0
+    assert model.cost - best.cost <= model.gap
+    assert model.certificate.lowest <= best.cost
+    assert verify(model, x, y)
+    assert f"at most {model.gap:.6g} above the optimum" in model.summary()
+    assert gridmodl.Model.from_json(model.to_json()).gap == model.gap
+
+
+@pytest.mark.parametrize("given", [{"max_parts": 3}, {"max_parts": 5}, {"min_rows": 300}, {"min_rows": 0.3}])
+def test_limits_are_in_the_certificate(given):
+    x, y = waves()
+    model = optimize(x, y, **given)
+    assert model.proven
+    expected = {"max_parts": None, "min_rows": 1} | {k: 600 if v == 0.3 else v for k, v in given.items()}
+    assert {name: getattr(model.certificate, name) for name in expected} == expected
+    assert verify(model, x, y)
+    assert model.cost > optimize(x, y).cost
+
+
+@pytest.mark.parametrize("direction", ["increasing", "decreasing", "auto"])
+def test_monotone_models_are_verified(direction):
+    x, y = waves(500)
+    x[::50] = np.nan
+    model = optimize(x, y, monotone=direction)
+    assert model.proven
+    assert model.certificate.monotone == direction
+    assert verify(model, x, y)
+    free = optimize(x, y)
+    assert (
+        "not monotone" in verify(replace(free, certificate=replace(free.certificate, monotone=direction)), x, y).reason
+    )
+
+
+def test_kinds_of_columns_that_can_be_verified():
+    x, y = waves()
+    rng = np.random.default_rng(1)
+    text = np.array(list("abcdefgh"))[rng.integers(0, 8, len(x))]
+    coded = np.where(rng.random(len(x)) < 0.1, -9.0, x)
+    labelled = np.where(rng.random(len(x)) < 0.2, y, -1)
+    weights = rng.integers(0, 4, len(x))
+    frame = pd.DataFrame({"text": text, "x": x, "y": y})
+    assert verify(optimize(text, y), text, y)
+    assert verify(optimize(text, np.arange(len(x)) % 3), text, np.arange(len(x)) % 3)
+    assert verify(optimize(coded, y, special={"x0": [-9.0]}), coded, y)
+    assert verify(optimize(x, y, weights=weights), x, y, weights=weights)
+    assert not verify(optimize(x, y, weights=weights), x, y)
+    semi = optimize(x[:300], labelled[:300], unlabelled=-1)
+    assert semi.proven
+    assert verify(semi, x[:300], labelled[:300], unlabelled=-1)
+    placed = optimize(x, labelled, unlabelled=-1, placement="median")
+    assert verify(placed, x, labelled, unlabelled=-1, placement="median")
+    for name, model in gridmodl.optimize_each(frame, "y").items():
+        assert verify(model, frame, "y"), name
+    grid = optimize(frame, "y", search=Search("vns", effort=0))
+    assert grid.gap is None
+    assert verify(grid, frame, "y")
+    joint = optimize(frame[["text", "x"]], search=Search("vns", effort=0))
+    assert verify(joint, frame[["text", "x"]])
+
+
+# Tampering.
+
+
+def tampered():
+    x, y = waves()
+    model = optimize(x, y)
+    c = model.certificate
+    partition = model.partitions["x0"]
+    moved = replace(partition, bounds=partition.bounds + 0.01)
+    return {
+        "a lower cost": (replace(model, cost=model.cost - 1.0), "the cost is"),
+        "a higher null cost": (replace(model, null_cost=model.null_cost + 1.0), "the null cost is"),
+        "moved bounds": (replace(model, partitions={"x0": moved}), "the rows in the parts of 'x0'"),
+        "no certificate": (replace(model, certificate=None), "has no certificate"),
+        "a higher bound": (replace(model, certificate=replace(c, lowest=c.lowest + 1.0)), "the totals prove no cost"),
+        "higher totals": (
+            replace(model, certificate=replace(c, totals=tuple(t + 1.0 for t in c.totals))),
+            "parts can cost",
+        ),
+        "too few runs": (
+            replace(model, certificate=replace(c, slopes=c.slopes[:1], totals=c.totals[:1])),
+            "the totals prove no cost",
+        ),
+        "no runs": (replace(model, certificate=replace(c, slopes=(), totals=())), "the totals prove no cost"),
+        "fewer parts": (replace(model, certificate=replace(c, max_parts=2)), "at most 2"),
+        "more rows": (replace(model, certificate=replace(c, min_rows=1_000)), "at least 1000"),
+        "another method": (replace(model, certificate=replace(c, method="layers", lowest=c.lowest + 1.0)), "possible"),
+        "another criterion": (replace(model, criterion="aic"), "cost is"),
+        "an unknown criterion": (replace(model, criterion="nope"), "unknown criterion 'nope'"),
+        "other classes": (replace(model, classes=np.array([0, 5])), "classes"),
+        "more rows than there are": (replace(model, n_rows=7), "the data has 2000 rows"),
+        "not the optimum": (
+            replace(optimize(x, y, search="merge", max_parts=2), proven=True, certificate=c),
+            "allows costs from",
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", list(tampered()))
+def test_a_tampered_model_is_found_out(name):
+    x, y = waves()
+    model, reason = tampered()[name]
+    found = verify(model, x, y)
+    assert not found
+    assert reason in found.reason
+
+
+def test_a_worse_partition_is_not_proven_by_a_certificate_of_the_best():
+    x, y = waves()
+    best = optimize(x, y)
+    worse = replace(best.edit("x0", bounds=best.partitions["x0"].bounds[1:]), certificate=best.certificate)
+    assert verify(worse, x, y)  # it says that it is above the optimum by so much at most
+    assert worse.gap == pytest.approx(worse.cost - best.cost)
+    assert not verify(replace(worse, proven=True), x, y)
+
+
+def test_other_data_is_found_out():
+    x, y = waves()
+    model = optimize(x, y)
+    assert "rows in the parts" in verify(model, x, 1 - y).reason
+    assert "rows" in verify(model, x[:-1], y[:-1]).reason
+    with pytest.raises(ValueError, match="the model has a column 'x0'; the data has 'age'"):
+        verify(model, {"age": x}, y)
+    with pytest.raises(TypeError, match=r"verify takes a gridmodl\.Model, got dict"):
+        verify({}, x, y)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("method", "guess", "certificate.method: must be one of slopes, layers, all"),
+        ("lowest", {"float": "nan"}, "certificate.lowest: must be finite"),
+        ("lowest", -1e9, "proven: must be false"),
+        ("slopes", [1.0], "certificate.totals: must be 1 numbers"),
+        ("totals", "x", "certificate.totals: must be a list"),
+        ("max_parts", 0, "certificate.max_parts: must be an integer"),
+        ("min_rows", None, "certificate.min_rows: must be an integer"),
+        ("monotone", "up", "certificate.monotone: must be null or one of"),
+    ],
+)
+def test_a_file_with_a_bad_certificate_is_refused(field, value, message):
+    x, y = waves(200)
+    record = json.loads(optimize(x, y).to_json())
+    record["certificate"][field] = value
+    with pytest.raises(ModelFileError, match=message.replace(".", r"\.")):
+        gridmodl.Model.from_json(json.dumps(record))
+
+
+# The curve.
+
+
+def lowest_by_parts(x, y, criterion, n_parts):
+    values = np.unique(x)
+    bounds = (values[:-1] + values[1:]) / 2
+    cuts = itertools.combinations(bounds, n_parts - 1)
+    return min(price(x, {"x0": list(cut)}, y, criterion=criterion) for cut in cuts)
+
+
+@pytest.mark.parametrize("criterion", ["modl", "aic", "g2"])
+def test_the_curve_is_that_of_enumeration(criterion):
+    rng = np.random.default_rng(3)
+    x, y = rng.integers(0, 8, 40), rng.integers(0, 3, 40)
+    curve = cost_by_parts(x, y, criterion=criterion, max_parts=5)
+    assert curve.n_parts.tolist() == [1, 2, 3, 4, 5]
+    expected = [lowest_by_parts(x, y, criterion, n) for n in curve.n_parts]
+    assert curve.cost == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert curve.gap.tolist() == [0.0] * 5
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_the_curve_touches_the_optimum_and_its_partitions_cost_what_it_says(n_classes):
+    x, y = waves(n_classes=n_classes)
+    curve = cost_by_parts(x, y, max_parts=25)
+    best = optimize(x, y)
+    assert curve.cost.min() == pytest.approx(best.cost, rel=1e-12)
+    assert curve.n_parts[np.argmin(curve.cost)] == best.partitions["x0"].n_parts
+    for cost, partition in zip(curve.cost, curve.partitions, strict=True):
+        assert price(x, {"x0": partition}, y) == pytest.approx(cost, rel=1e-10)
+    table = curve.table("pandas")
+    assert list(table.columns) == ["parts", "cost", "gap"]
+    assert len(table) == 25
+
+
+def test_the_curve_of_values():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 600)
+    few, many = (np.array([f"v{i}" for i in rng.integers(0, n, 600)]) for n in (6, 40))
+    shared = cost_by_parts(many, y, max_parts=6)
+    assert shared.gap.tolist() == [0.0] * 6
+    assert shared.cost.min() == pytest.approx(optimize(many, y, search="exact", max_parts=6).cost, rel=1e-10)
+    three = np.arange(600) % 3
+    assert cost_by_parts(few, three).gap.tolist() == [0.0] * 6
+    merged = cost_by_parts(many, three, max_parts=4)
+    assert np.isnan(merged.gap).all()
+    assert [partition.n_parts for partition in merged.partitions] == [1, 2, 3, 4]
+    for cost, partition in zip(merged.cost, merged.partitions, strict=True):
+        assert price(many, {"x0": partition}, three) == pytest.approx(cost, rel=1e-10)
+
+
+def test_the_curve_keeps_special_codes_missing_values_and_limits():
+    x, y = waves()
+    x[:200], x[200:300] = -9.0, np.nan
+    curve = cost_by_parts(x, y, special={"x0": [-9.0]}, min_rows=100, max_parts=7)
+    assert curve.n_parts[0] == 2
+    assert curve.n_parts[-1] <= 7
+    assert all(partition.rows.min() >= 100 for partition in curve.partitions)
+    assert cost_by_parts([1.0, 2.0], ["a", "b"]).n_parts.tolist() == [1, 2]
+    assert cost_by_parts([1.0, 1.0], ["a", "b"]).n_parts.tolist() == [1]
+
+
+def test_a_curve_that_is_stopped_has_gaps_that_hold():
+    x, y = waves(4_000)
+    whole = cost_by_parts(x, y)
+    curve = cost_by_parts(x, y, time_limit=0.0)
+    assert curve.stopped == "time limit"
+    assert len(curve.cost) >= 1
+    for n, cost, gap in zip(curve.n_parts, curve.cost, curve.gap, strict=True):
+        lowest = whole.cost[whole.n_parts == n][0]
+        assert cost >= lowest - 1e-9
+        assert not cost - lowest > gap + 1e-9  # NaN where no bound is known
+
+
+def test_what_the_curve_cannot_be_of():
+    x, y = waves(50)
+    with pytest.raises(ValueError, match="one column and a class target; data has 2 columns"):
+        cost_by_parts(np.column_stack([x, x]), y)
+    with pytest.raises(ValueError, match="max_parts must be at least 1"):
+        cost_by_parts(x, y, max_parts=0)
+    with pytest.raises(TypeError, match="max_parts must be a whole number"):
+        cost_by_parts(x, y, max_parts=None)
+    with pytest.raises(ValueError, match="no target was given"):
+        cost_by_parts(x, None)
