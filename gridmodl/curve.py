@@ -24,7 +24,7 @@ from gridmodl.search.subsets import groupings_by_parts
 from gridmodl.table import Table, read_table
 from gridmodl.targets import NOT_GIVEN
 from gridmodl.terms import Criterion
-from gridmodl.univariate import groups_of, intervals_of, intervals_task, values_task
+from gridmodl.univariate import codes_alone, groups_of, intervals_of, intervals_task, values_task
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,8 @@ class CostByParts:
         Why it was cut short: ``"time limit"`` or ``"interrupted"``.
     elapsed : float
         Seconds.
+    frame : str
+        The kind of frame that the data came in, which `table` gives back.
     """
 
     n_parts: NDArray[np.int64]
@@ -53,7 +55,7 @@ class CostByParts:
     partitions: tuple[Partition, ...]
     stopped: str | None
     elapsed: float
-    frame: str = ARRAYS  # the kind of frame that the user has
+    frame: str = ARRAYS
 
     def table(self, frame: str | None = None) -> Any:
         """One row for each number of parts, as a frame of the kind that the data had."""
@@ -102,17 +104,19 @@ def cost_by_parts(
     >>> import gridmodl
     >>> curve = gridmodl.cost_by_parts([1, 2, 3, 4, 5, 6], ["a", "a", "b", "b", "a", "a"], max_parts=3)
     >>> curve.cost.round(3).tolist()
-    [6.292, 7.967, 7.911]
+    [6.446, 8.237, 8.42]
     >>> curve.gap.tolist()
     [0.0, 0.0, 0.0]
     """
     clock = Clock(checked_time(time_limit))
     check_integer("max_parts", max_parts)
     options = checked_options(criterion, "exact", kinds, special, None, max_parts, min_rows)
+    if target is None:
+        raise ValueError("cost_by_parts takes a class target, and no target was given")
     table = read_table(data, target, weights, "classes", unlabelled)
     check_names(table, options)
     check_one_input(table, unlabelled)
-    if is_grid(table) or target is None:
+    if is_grid(table):
         raise ValueError(f"cost_by_parts takes one column and a class target; data has {len(table.names)} columns")
     (name,) = table.names
     with showing(progress, clock):
@@ -133,7 +137,11 @@ def _curve(column: Column, table: Table, options: Options, clock: Clock) -> tupl
     limits = options.limits(table.problem.n_rows)
     if isinstance(column, Numbers):
         intervals = intervals_task(column, table, criterion, options, limits, clock)
-        found = best_by_parts(intervals.task)
+        if intervals.line.n_atoms == 0:
+            alone = codes_alone(criterion, intervals)
+            found = ByParts(np.array([alone.cost]), np.zeros(1), [alone])
+        else:
+            found = best_by_parts(intervals.task)
         return found, tuple(intervals_of(column, intervals, table.target, one) for one in found.partitionings)
     task = values_task(column, table, criterion, limits, clock)
     if is_enough(task):

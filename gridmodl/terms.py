@@ -306,14 +306,15 @@ def problem_with_class(cls: Any) -> str | None:
             return f"criterion {name!r} declares {field!r}, which is taken or no name; p has {', '.join(_CORE_FIELDS)}"
     for term in (*TERMS, *BOUNDS):
         written = inspect.getattr_static(cls, term.__name__)
+        what = "term" if term in TERMS else "function"
         if not isinstance(written, staticmethod):
-            return f"term {term.__name__!r} of criterion {name!r} must be a @staticmethod"
+            return f"{what} {term.__name__!r} of criterion {name!r} must be a @staticmethod"
         if not inspect.isfunction(written.__func__):
-            return f"term {term.__name__!r} of criterion {name!r} must be a plain function, got {written.__func__!r}"
+            return f"{what} {term.__name__!r} of criterion {name!r} must be a plain function, got {written.__func__!r}"
         wanted, given = (list(inspect.signature(f).parameters) for f in (term, written.__func__))
         if len(wanted) != len(given):
             return (
-                f"term {term.__name__!r} of criterion {name!r} takes {len(given)} arguments ({', '.join(given)}); "
+                f"{what} {term.__name__!r} of criterion {name!r} takes {len(given)} arguments ({', '.join(given)}); "
                 f"it must take {len(wanted)} ({', '.join(wanted)})"
             )
     return _problem_with_bounds(cls)

@@ -125,8 +125,7 @@ def _best_intervals(
     task, line, _, apart = intervals
     p, facts = task.setting.p, task.setting.variable
     if line.n_atoms == 0:  # all rows hold special codes
-        cost = price_one_variable(criterion, p, facts, apart, np.ones(len(apart), dtype=np.int64))
-        found, kind = Partitioning(np.zeros(1, dtype=np.int64), cost, True, Proof(ALL, cost)), "exact"
+        found, kind = codes_alone(criterion, intervals), "exact"
     elif options.monotone is not None:
         found = best_monotone(task, options.monotone, line.has_missing)
         kind = "exact" if found.proven or clock.stopped else "merge"
@@ -160,6 +159,13 @@ def intervals_task(
     task = Task(line.atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock, start)
     task = task.set_apart(alone(apart.astype(line.atoms.counts.dtype), ones, target.n_classes))
     return Intervals(task, line, special, apart)
+
+
+def codes_alone(criterion: Criterion, intervals: Intervals) -> Partitioning:
+    """The only partition where all rows hold special codes: these, and an interval without rows."""
+    p, facts, apart = intervals.task.setting.p, intervals.task.setting.variable, intervals.apart
+    cost = price_one_variable(criterion, p, facts, apart, np.ones(len(apart), dtype=np.int64))
+    return Partitioning(np.zeros(1, dtype=np.int64), cost, True, Proof(ALL, cost))
 
 
 def best_monotone(task: Task, direction: str, has_missing: bool) -> Partitioning:

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 import gridmodl
 from gridmodl import Search, cost_by_parts, optimize, price, verify
 from gridmodl.modelfile import ModelFileError
-from gridmodl.search import exact
+from gridmodl.search import exact, monotone
 
 CRITERIA = gridmodl.list_criteria("classes")
 
@@ -132,6 +132,53 @@ def test_kinds_of_columns_that_can_be_verified():
     assert verify(joint, frame[["text", "x"]])
 
 
+def stop(programme):
+    programme.task.clock.stopped = "interrupted"
+
+
+def test_a_monotone_search_that_is_stopped_in_its_layers_proves_nothing(monkeypatch):
+    x, y = waves(300)
+    monkeypatch.setattr(monotone._Monotone, "run", lambda programme, slope: None)  # no slopes: layers do it all
+    monkeypatch.setattr(
+        exact.Programme, "is_over", property(lambda programme: programme.task.clock.stopped is not None)
+    )
+    solve = exact.Programme._go_through_layers
+    link = monotone._Monotone._link
+
+    def go(programme, n_layers):
+        calls = itertools.count()
+        monkeypatch.setattr(
+            monotone._Monotone, "_link", lambda p, *a: (stop(p) if next(calls) == 1 else None, link(p, *a))[1]
+        )
+        return solve(programme, n_layers)
+
+    monkeypatch.setattr(exact.Programme, "_go_through_layers", go)
+    model = optimize(x, y, monotone="increasing", max_parts=11)
+    assert model.stopped == "interrupted"
+    assert not model.proven
+
+
+def test_what_cannot_be_proven_is_not_verified():
+    rng = np.random.default_rng(0)
+    x = rng.random(4_000)
+    y = rng.random(4_000) < x
+    model = optimize(x, y, monotone="increasing")
+    assert (model.proven, model.certificate) == (False, None)
+    forged = replace(model, proven=True, certificate=gridmodl.Certificate("all", model.cost, monotone="increasing"))
+    assert "proves nothing" in verify(forged, x, y).reason
+
+
+@pytest.mark.parametrize("method", ["slopes", "layers"])
+def test_a_check_that_is_interrupted_says_nothing(method, monkeypatch):
+    x, y = waves()
+    model = optimize(x, y)
+    model = replace(model, certificate=replace(model.certificate, method=method))
+    for programme in (exact.AllBounds, exact.Branches):
+        monkeypatch.setattr(programme, "fill", lambda programme, *arguments: bool(stop(programme)))
+    with pytest.raises(KeyboardInterrupt):
+        verify(model, x, y)
+
+
 # Tampering.
 
 
@@ -155,6 +202,12 @@ def tampered():
             replace(model, certificate=replace(c, slopes=c.slopes[:1], totals=c.totals[:1])),
             "the totals prove no cost",
         ),
+        "a steep slope": (
+            replace(model, certificate=replace(c, slopes=(*c.slopes, 1e15), totals=(*c.totals, 1e15 + 1e4))),
+            "steeper than",
+        ),
+        "totals that are not of the slopes": (replace(model, certificate=replace(c, totals=())), "could have made"),
+        "a guess": (replace(model, certificate=replace(c, method="guess")), "could have made"),
         "no runs": (replace(model, certificate=replace(c, slopes=(), totals=())), "the totals prove no cost"),
         "fewer parts": (replace(model, certificate=replace(c, max_parts=2)), "at most 2"),
         "more rows": (replace(model, certificate=replace(c, min_rows=1_000)), "at least 1000"),
@@ -282,12 +335,22 @@ def test_the_curve_keeps_special_codes_missing_values_and_limits():
     assert cost_by_parts([1.0, 1.0], ["a", "b"]).n_parts.tolist() == [1]
 
 
-def test_a_curve_that_is_stopped_has_gaps_that_hold():
+@pytest.mark.parametrize("n_layers", [None, 0, 3])
+def test_a_curve_that_is_stopped_has_gaps_that_hold(n_layers, monkeypatch):
     x, y = waves(4_000)
     whole = cost_by_parts(x, y)
-    curve = cost_by_parts(x, y, time_limit=0.0)
-    assert curve.stopped == "time limit"
-    assert len(curve.cost) >= 1
+    if n_layers is None:
+        curve = cost_by_parts(x, y, time_limit=0.0)
+        assert curve.stopped == "time limit"
+        assert curve.n_parts.tolist() == [1]
+    else:
+        layer = exact.AllBounds.layer
+        monkeypatch.setattr(exact.AllBounds, "layer", lambda p, k, n: stop(p) if k == n_layers else layer(p, k, n))
+        curve = cost_by_parts(x, y)
+        assert curve.stopped == "interrupted"
+        assert np.array_equal(curve.n_parts, whole.n_parts)
+        assert np.all(curve.gap[:n_layers] == 0.0)
+        assert np.any(curve.gap[n_layers:] > 0.0)
     for n, cost, gap in zip(curve.n_parts, curve.cost, curve.gap, strict=True):
         lowest = whole.cost[whole.n_parts == n][0]
         assert cost >= lowest - 1e-9
@@ -302,5 +365,11 @@ def test_what_the_curve_cannot_be_of():
         cost_by_parts(x, y, max_parts=0)
     with pytest.raises(TypeError, match="max_parts must be a whole number"):
         cost_by_parts(x, y, max_parts=None)
-    with pytest.raises(ValueError, match="no target was given"):
+    with pytest.raises(ValueError, match="cost_by_parts takes a class target, and no target was given"):
         cost_by_parts(x, None)
+
+
+def test_the_curve_of_special_codes_alone():
+    curve = cost_by_parts([9.0] * 4, [0, 1, 0, 1], special={"x0": [9.0]})
+    assert curve.n_parts.tolist() == [2]
+    assert curve.cost[0] == pytest.approx(optimize([9.0] * 4, [0, 1, 0, 1], special={"x0": [9.0]}).cost)

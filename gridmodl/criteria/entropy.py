@@ -20,6 +20,8 @@ from typing import Any
 from gridmodl.criteria.concave import deformed_log, entropy, entropy_excess, entropy_tangent
 from gridmodl.terms import Cell, Criterion, Problem, Shape, Walk
 
+LEAST_BETA = 1e-300  # below, 1 / beta is infinite
+
 
 class Gini(Criterion):
     name = "gini"
@@ -60,8 +62,10 @@ class Entropy(Criterion):
         alpha, beta = self.chosen["alpha"], self.chosen["beta"]
         if not 0.0 < alpha < math.inf:
             raise ValueError(f"alpha of criterion 'entropy' must be positive and finite, got {alpha!r}")
-        if not 0.0 <= beta < math.inf:
-            raise ValueError(f"beta of criterion 'entropy' must be at least 0 and finite, got {beta!r}")
+        if not 0.0 <= beta < math.inf or 0.0 < beta < LEAST_BETA:
+            raise ValueError(
+                f"beta of criterion 'entropy' must be finite, and 0 or at least {LEAST_BETA:g}, got {beta!r}"
+            )
 
     def params(self, problem: Problem) -> Mapping[str, Any]:
         alpha, beta = self.chosen["alpha"], self.chosen["beta"]

@@ -27,10 +27,10 @@ class Search:
     kind : {"auto", "exact", "merge", "vns", "algorithm3"}
         For one column: ``"merge"`` is a greedy merge down to one part, then post-optimization of the best partition
         met; ``"exact"`` the same, then dynamic programming that proves the optimum, near-linear in the rows for a
-        criterion that offers bounds of its cells (all built-in ones do) and quadratic in the distinct values for
-        others; ``"auto"`` is exact too, but gives up where the proof takes much longer than usual: then ``Model.gap``
-        says how far from the optimum it is at most. The values of a categorical variable can be grouped exactly where
-        they are few, or where there are two classes and the criterion allows it.
+        criterion that offers floors under its cells (all built-in ones for labelled rows do) and quadratic in the
+        distinct values for others; ``"auto"`` is exact too, but gives up where the proof takes much longer than usual:
+        then ``Model.gap`` says how far from the optimum it is at most. The values of a categorical variable can be
+        grouped exactly where they are few, or where there are two classes and the criterion allows it.
         For a grid of several columns: ``"merge"`` merges and post-optimizes the product of the best partitions of each
         column; ``"vns"``, which is ``"auto"``, goes on from there to random neighbours of the best grid;
         ``"algorithm3"`` does so in the order of the paper.
@@ -185,4 +185,4 @@ def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool
         found = line.grouping(task, run_search(line.task, Search("merge", post_optimize))[0])
         if post_optimize and not task.clock.stopped:
             found = settled(task, found)
-        yield min(best, found._replace(proven=False), key=lambda grouping: grouping.cost)
+        yield min(best, found._replace(proven=False, proof=None), key=lambda grouping: grouping.cost)

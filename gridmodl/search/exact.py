@@ -115,13 +115,13 @@ class Programme:
         else:
             return self._proven(SLOPES)
         lowest = min(self.best.cost, float(slopes.floors.min()))
-        proof = Proof(SLOPES, lowest, tuple(slopes.runs)) if math.isfinite(lowest) else None
+        proof = Proof(SLOPES, lowest, tuple(slopes.runs.items())) if math.isfinite(lowest) else None
         if not self.is_over and self._go_through_layers(int(slopes.may_win(self.best.cost)[-1])):
             return self._proven(LAYERS)
         return self.best._replace(proven=False, proof=proof)
 
     def _proven(self, method: str) -> Partitioning:
-        return self.best._replace(proven=True, proof=Proof(method, self.best.cost, tuple(self.slopes.runs)))
+        return self.best._replace(proven=True, proof=Proof(method, self.best.cost, tuple(self.slopes.runs.items())))
 
     def _relax(self) -> None:
         """Exclude the largest numbers of parts: a run would take longest there, and need not be exact."""
@@ -146,7 +146,7 @@ class Programme:
         """All numbers of parts up to `n_layers`; True if none was left out."""
         totals: list[float] = []
         while len(totals) < n_layers:
-            total = self.layer(len(totals), n_layers)
+            total = None if self.is_over else self.layer(len(totals), n_layers)
             if total is None:
                 break
             # What `finish` makes of infinity means nothing.
@@ -208,14 +208,17 @@ class AllBounds(Programme):
     def fill(self, slope: float, before: Any, after: Any, came_from: Any, share: tuple[float, float]) -> bool:
         """Do one recursion over all bounds, in turns; False if it is over before."""
         task, at, kernel = self.task, 1, bind(recursion, self.task.criterion)
+        # Refused and not begun: else the length of a turn, which follows the clock, would change the result.
+        self.n_prices += 0.5 * self.n**2
+        if self.is_over:
+            return False
 
         def turn(size: int) -> bool:
             nonlocal at
             to = min(self.n + 1, max(at + 1, math.isqrt(at * at + 2000 * size)))
             kernel(task.atoms, task.setting, slope, before, after, came_from, at, to, task.work, task.limits.min_rows)
-            self.n_prices += 0.5 * (to * to - at * at)
             at = to
-            return at > self.n or self.is_over
+            return at > self.n
 
         size = max(1, 1024 // task.atoms.counts.shape[1])
         task.clock.repeat(turn, lambda: share[0] + share[1] * (at / self.n) ** 2, size)
@@ -255,9 +258,11 @@ class Branches(AllBounds):
 
         def turn(size: int) -> bool:
             nonlocal is_done
+            # Never past the budget: else the length of a turn, which follows the clock, would change the result.
+            n = int(min(1024 * size, max(1.0, self.budget - self.n_prices + 1.0)))
             is_done = kernel(
                 self.sums, self.rows, self.task.setting.p, slope, before, after, came_from, room, self.margin,
-                self.min_rows, 1024 * size,
+                self.min_rows, n,
             )  # fmt: skip
             self.n_prices = begun + float(room.now[N_PRICES])
             return is_done or self.is_over

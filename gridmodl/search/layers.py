@@ -39,7 +39,7 @@ def best_by_parts(task: Task) -> ByParts:
             break
         found.append(task.priced(programme.trace_layers(k)))
     floors = programme.slopes.floors
-    late = [one for one in on_path[len(found) :] if programme.is_over]
+    late = on_path[len(found) :] if programme.is_over else []
     gaps = [0.0] * len(found) + [max(0.0, one.cost - floors[len(one.starts) - 1]) for one in late]
     partitionings = found + late
     costs = np.array([one.cost for one in partitionings])

@@ -153,6 +153,9 @@ class _Monotone(Programme):
                 self.table[t, :t] = np.inf
         self.came_from.append(np.empty(n_states, dtype=np.int16))
         self._link(0.0, k == 0, True, self.came_from[k], (k / n_layers, 1.0 / n_layers))
+        if self.task.clock.stopped:
+            self.came_from.pop()
+            return None
         self.last.append(int(np.argmin(self.table[self.n, : self.n])))
         return float(self.table[self.n, self.last[k]])
 

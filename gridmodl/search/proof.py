@@ -64,7 +64,7 @@ class Slopes:
         self.known = dict(known)
         self.least = np.full(max_parts, -np.inf)  # sums of prices that no partition goes below
         self.least[0] = known[1]
-        self.runs: list[tuple[float, float]] = []
+        self.runs: dict[float, float] = {}  # slopes, and what each proved: Q
         self._tried = set[Any]()
         shared = self._costs(np.zeros(max_parts))
         self.is_additive = criterion.finish is finish and bool(np.all(np.isfinite(shared)))
@@ -83,7 +83,9 @@ class Slopes:
 
     def note(self, slope: float, penalised: float) -> None:
         """Take in that Q(slope) is at least `penalised`."""
-        self.runs.append((slope, penalised))
+        if slope in self.runs:  # a run after a bound that was no run
+            penalised = max(penalised, self.runs[slope])
+        self.runs[slope] = penalised
         self.least = np.maximum(self.least, penalised - slope * self.numbers)
 
     def may_win(self, best_cost: float) -> NDArray[np.int64]:

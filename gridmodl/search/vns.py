@@ -4,6 +4,7 @@
                  variables (`pairs`), and products of the parts that the variables have there
     round        a random neighbour of the best (`neighbours`), pre-optimization, exhaustive merge, post-optimization
     stage        as many rounds as neighbourhood sizes: 1, 2, 4, ... 2^effort, from the smallest to the largest
+    end          optima of the numerical variables of the best grid in turn, the others frozen (`gridexact`)
 
 After M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, Algorithm 3, which goes
 back to the smallest neighbourhood whenever it finds a cheaper grid ("algorithm3" by name). Here rounds run in batches
@@ -23,6 +24,7 @@ import numpy as np
 from gridmodl.grid import Grid
 from gridmodl.search import Search
 from gridmodl.search.cells import N_ALL_CELLS
+from gridmodl.search.gridexact import exact_optimize
 from gridmodl.search.gridfound import GridFound, Tally
 from gridmodl.search.gridimprove import improve_board
 from gridmodl.search.gridmerge import merge_board
@@ -45,6 +47,10 @@ BATCH = 8  # rounds from the same grid, whatever the number of threads
 # Rounds of a batch that are neighbours of the null grid, not of the best: as good a best grid on satimage (3293.01 at
 # effort 5), and twice the distinct optima on Ada (23 instead of 11 in 127 rounds).
 FRESH = (3, 6)
+# From this effort on, "vns" ends with the exact search of the variables of its best grid (`gridexact`). At effort 3 it
+# took 3 to 22 % more time and saved 4 to 12 nats on 3 of 12 data sets, 0 on the others; at effort 5, 1 to 4 %, and 6
+# nats on 1 of 8 (docs/reproduce/grid_exact.py). With fewer rounds, or after "merge", it took up to 4 searches' time.
+EXACT_EFFORT = 3
 MASK = 2**64 - 1
 
 
@@ -68,6 +74,8 @@ def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int 
             if kind != "merge" and task.limits.max_parts > 1 and not task.clock.stopped:
                 plan = _algorithm_3 if kind == "algorithm3" else _stages
                 plan(crew, tally, seed, search.effort)
+            if kind == "vns" and search.effort >= EXACT_EFFORT and not task.clock.stopped:
+                _add_exact(crew, tally)
         except KeyboardInterrupt:
             task.clock.stopped = "interrupted"
     return tally.found(kind, tuple(singles))
@@ -211,6 +219,14 @@ def _stages(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
             task.clock.tell(tally.n_rounds / total)
             if task.clock.stopped:
                 return
+
+
+def _add_exact(crew: Crew, tally: Tally) -> None:
+    """What the exact search of one variable after the other makes of the best grid."""
+    tally.task.clock.step = "exact"
+    best = tally.best
+    for grid in crew.each(lambda worker, _: exact_optimize(worker.task, best, worker), 1):
+        tally.add(grid)
 
 
 def _algorithm_3(crew: Crew, tally: Tally, seed: int, effort: int) -> None:

@@ -1,0 +1,116 @@
+"""One numerical variable of a grid at its proven optimum beside the others, which are frozen; then the next one.
+
+The exact search of a variable alone (`exact`) prices an interval by the sum over its cells: with other variables frozen
+there are many of them, and nothing else changes. It takes time for each bound and each frozen cell: where a variable
+has many values, only bounds at some of its quantiles are looked at, and local moves of all variables go on from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.atoms import Atoms, coarsen, head
+from gridmodl.grid import Grid
+from gridmodl.search.cells import FIXED, N_ALL_CELLS, N_INFORMATIVE, Board, fill_entries, find_frozen
+from gridmodl.search.exact import PRICES_PER_ATOM, can_prune, proven_optimum
+from gridmodl.search.gridimprove import improve_board
+from gridmodl.search.gridtask import GridTask, Worker
+from gridmodl.search.moves import Frozen, Setting
+from gridmodl.search.postoptimize import LEAST_SAVING
+from gridmodl.search.task import Task
+from gridmodl.template import bind
+
+# Bounds to choose from. With more, a visit takes longer and may save more or less: --bounds of grid_exact.py.
+MAX_BOUNDS = 1024
+# Counts by bound, frozen cell and class: a price takes about 10 ns for each frozen cell and class.
+MAX_SUMS = 2**20
+
+
+def exact_optimize(task: GridTask, grid: Grid, worker: Worker | None = None) -> Grid:
+    """The grid that optima of the informative numerical variables in turn, and local moves of all after each, lead to.
+
+    A visit that does not save is undone: it may have looked at some of the bounds only.
+    """
+    worker = Worker(task) if worker is None else worker
+    visits = [k for k in grid.variables if not task.facts.categorical[k]]
+    n_quiet = 0
+    while n_quiet < len(visits) and not worker.task.clock.stopped:
+        k = visits.pop(0)
+        visits.append(k)
+        n_quiet += 1
+        worker.load(grid)
+        if find_optimum(worker, k):
+            improve_board(worker, np.arange(task.n_variables))
+            found = worker.grid()
+            if found.cost < grid.cost - LEAST_SAVING * (1.0 + abs(grid.cost)):
+                grid, n_quiet = found, 0
+                visits = [v for v in visits if v in grid.variables]
+    return grid
+
+
+def find_optimum(worker: Worker, k: int) -> bool:
+    """Give variable k of the grid on the board the cheapest partition at some of its bounds; whether that is another.
+
+    Left as it is where the criterion has no floor, so that the time would be quadratic.
+    """
+    one = variable_task(worker, k)
+    if not can_prune(one):
+        return False
+    lo, n = worker.task.rows.atom_at[k], worker.task.rows.n_atoms(k)
+    size = one.n_frozen_cells * one.atoms.counts.shape[1]
+    starts = candidates(one.atoms, worker.task, max(2, min(MAX_BOUNDS, MAX_SUMS // size)))
+    one = replace(one, atoms=coarsen(one.atoms, starts))
+    found = proven_optimum(one, budget=PRICES_PER_ATOM * len(starts))
+    is_start = np.zeros(n, dtype=np.int32)
+    is_start[starts[found.starts[1:]]] = 1
+    parts, labels = worker.board.part[lo : lo + n], np.cumsum(is_start)
+    if np.array_equal(parts, labels):
+        return False
+    parts[:] = labels
+    worker.board.n_parts[k] = len(found.starts)
+    worker.price()
+    return True
+
+
+def variable_task(worker: Worker, k: int) -> Task:
+    """Variable k of the grid on the board with the others frozen; its atoms are in the worker's room."""
+    task, board, n_parts = worker.task, worker.board, float(worker.board.n_parts[k])
+    bind(freeze)(task.rows, board, worker.atoms, worker.slot, worker.orders[0], k)
+    others = Frozen(
+        n_variables=task.n_variables,
+        n_informative=int(board.now[N_INFORMATIVE]) - int(n_parts > 1),
+        n_cells=float(board.sums[N_ALL_CELLS]) / n_parts,
+        price=float(board.sums[FIXED] - board.prices[k]),
+    )
+    atoms = head(worker.atoms, task.rows.n_atoms(k))
+    return Task(atoms, Setting(task.p, task.facts.variable(k), others), task.criterion, task.limits, task.clock)
+
+
+def freeze(rows: Any, board: Board, atoms: Any, slot: Any, in_order: Any, k: int) -> None:
+    """Write the atoms of variable k with the others frozen to the front of `atoms`."""
+    n_frozen = find_frozen(rows, board, k)
+    fill_entries(rows, board.cell_of_row, board.frozen_of_cell, atoms, slot, k, n_frozen, in_order)
+
+
+def candidates(atoms: Atoms, task: GridTask, most: int) -> NDArray[np.int64]:
+    """First atoms of runs that need not be cut, or where these are more than `most`, of quantiles made of them."""
+    starts = np.arange(len(atoms.values))
+    if task.criterion.joins_pure_runs and task.limits.min_rows <= 1:
+        starts = run_starts(atoms)
+    if len(starts) > most:
+        before = np.append(0, np.cumsum(atoms.rows))[atoms.first[starts]]
+        quantile = (most * (before / task.n_rows)).astype(np.int64)
+        starts = starts[np.diff(quantile, prepend=-1) > 0]
+    return starts
+
+
+def run_starts(atoms: Atoms) -> NDArray[np.int64]:
+    """Where runs of atoms of one frozen cell and one class begin."""
+    entry, n_classes = atoms.first[:-1], atoms.counts.shape[1]
+    is_pure = (np.diff(atoms.first) == 1) & (np.count_nonzero(atoms.counts, axis=1)[entry] == 1)
+    kind = np.where(is_pure, atoms.frozen[entry].astype(np.int64) * n_classes + atoms.counts.argmax(axis=1)[entry], -1)
+    return np.flatnonzero(np.append(True, (kind[1:] != kind[:-1]) | ~is_pure[1:]))
