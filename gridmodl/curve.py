@@ -38,7 +38,7 @@ class CostByParts:
     cost : ndarray
         The lowest cost found of a partition with so many parts.
     gap : ndarray
-        How far above the lowest of all it is at most: 0 where it is proven; NaN where no bound is known.
+        How far above the lowest of all it is at most: 0 where it is proven; NaN where no floor is known.
     partitions : tuple of Partition
         Those of these costs.
     stopped : str or None
@@ -96,8 +96,8 @@ def cost_by_parts(
 
     Notes
     -----
-    Each number takes one recursion over the bounds: near-linear in the rows for a criterion with the bounds of
-    `gridmodl.terms.BOUNDS`, quadratic for others.
+    Each number takes one recursion over the bounds: near-linear in the rows for a criterion with the floors of
+    `gridmodl.terms.FLOORS`, quadratic for others.
 
     Examples
     --------
@@ -113,11 +113,12 @@ def cost_by_parts(
     options = checked_options(criterion, "exact", kinds, special, None, max_parts, min_rows)
     if target is None:
         raise ValueError("cost_by_parts takes a class target, and no target was given")
-    table = read_table(data, target, weights, "classes", unlabelled)
+    table = read_table(data, target, weights, None, unlabelled)
     check_names(table, options)
     check_one_input(table, unlabelled)
     if is_grid(table):
-        raise ValueError(f"cost_by_parts takes one column and a class target; data has {len(table.names)} columns")
+        what = "the target is numerical" if table.searched is not None else f"data has {len(table.names)} columns"
+        raise ValueError(f"cost_by_parts takes one column and a class target; {what}")
     (name,) = table.names
     with showing(progress, clock):
         found, partitions = _curve(asked_column(table, name, options), table, options, clock)
@@ -136,7 +137,8 @@ def _curve(column: Column, table: Table, options: Options, clock: Clock) -> tupl
     criterion = criterion_for(options.criterion, table.problem.kind)
     limits = options.limits(table.problem.n_rows)
     if isinstance(column, Numbers):
-        intervals = intervals_task(column, table, criterion, options, limits, clock)
+        # For a given number of parts, the best bound may lie inside a run of one class.
+        intervals = intervals_task(column, table, criterion, options, limits, clock, may_join=False)
         if intervals.line.n_atoms == 0:
             alone = codes_alone(criterion, intervals)
             found = ByParts(np.array([alone.cost]), np.zeros(1), [alone])

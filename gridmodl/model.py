@@ -53,7 +53,7 @@ class Model:
     proven : bool
         Whether no partition that keeps the limits is cheaper.
     gap : float or None
-        0 if it is proven; else what the cost is above the optimum at most, and None where no bound is known.
+        0 if it is proven; else what the cost is above the optimum at most, and None where no floor is known.
     certificate : Certificate or None
         What proves that, for `gridmodl.verify`.
     search : str

@@ -25,7 +25,7 @@ from numba.core.caching import FunctionCache
 from numba.core.errors import NumbaError
 
 from gridmodl.digest import Reachable, TermError, digest_of
-from gridmodl.terms import BOUNDS, TERMS, Criterion
+from gridmodl.terms import FLOORS, TERMS, Criterion
 
 # fastmath changed the result of a greedy merge: off. nogil is free. error_model="numpy" drops a branch per
 # division. boundscheck costs up to 25 %, so it stays a flag of the tests (NUMBA_BOUNDSCHECK).
@@ -71,7 +71,7 @@ def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -
 
 @functools.cache
 def _bind(kernel: Callable[..., Any], criterion: Any) -> Any:
-    terms = {free: getattr(criterion, free.__name__) for free in (*TERMS, *BOUNDS)} if criterion is not None else {}
+    terms = {free: getattr(criterion, free.__name__) for free in (*TERMS, *FLOORS)} if criterion is not None else {}
     function = _Binder(terms, _helpers(criterion)).copy(kernel)
     try:
         return numba.njit(cache=True, **JIT_OPTIONS)(function)

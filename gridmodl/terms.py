@@ -142,7 +142,7 @@ def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
 
 
 # Not terms: what a criterion may know of its `cell`, for a proof in less than quadratic time.
-BOUNDS = (floor, excess, tangent)
+FLOORS = (floor, excess, tangent)
 
 
 class Criterion:
@@ -304,7 +304,7 @@ def problem_with_class(cls: Any) -> str | None:
     for field in names:
         if not field.isidentifier() or field.startswith("_") or keyword.iskeyword(field) or names.count(field) > 1:
             return f"criterion {name!r} declares {field!r}, which is taken or no name; p has {', '.join(_CORE_FIELDS)}"
-    for term in (*TERMS, *BOUNDS):
+    for term in (*TERMS, *FLOORS):
         written = inspect.getattr_static(cls, term.__name__)
         what = "term" if term in TERMS else "function"
         if not isinstance(written, staticmethod):
@@ -317,12 +317,12 @@ def problem_with_class(cls: Any) -> str | None:
                 f"{what} {term.__name__!r} of criterion {name!r} takes {len(given)} arguments ({', '.join(given)}); "
                 f"it must take {len(wanted)} ({', '.join(wanted)})"
             )
-    return _problem_with_bounds(cls)
+    return _problem_with_floors(cls)
 
 
-def _problem_with_bounds(cls: type[Criterion]) -> str | None:
-    """What keeps searches from using the bounds that a criterion offers, or None."""
-    offered = [f"{bound.__name__!r}" for bound in BOUNDS if getattr(cls, bound.__name__) is not bound]
+def _problem_with_floors(cls: type[Criterion]) -> str | None:
+    """What keeps searches from using the floors that a criterion offers, or None."""
+    offered = [f"{free.__name__!r}" for free in FLOORS if getattr(cls, free.__name__) is not free]
     if offered and cls.floor is floor:
         return (
             f"criterion {cls.name!r} has {' and '.join(offered)} but no 'floor', without which no search uses them; "

@@ -138,12 +138,18 @@ def _best_intervals(
 
 
 def intervals_task(
-    column: Numbers, table: Table, criterion: Criterion, options: Options, limits: Limits, clock: Clock
+    column: Numbers,
+    table: Table,
+    criterion: Criterion,
+    options: Options,
+    limits: Limits,
+    clock: Clock,
+    may_join: bool = True,
 ) -> Intervals:
     """The values of a numerical column, to be cut into intervals beside its special codes."""
     special = special_codes(column, options)
     # With a minimal number of rows, or shares that must rise, the best bound may lie inside a run of one class.
-    join = criterion.joins_pure_runs and limits.min_rows <= 1 and options.monotone is None
+    join = may_join and criterion.joins_pure_runs and limits.min_rows <= 1 and options.monotone is None
     target = table.target
     line = make_line(column, target, join, special)
     apart = line.special[line.special.any(axis=1)]

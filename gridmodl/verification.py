@@ -44,7 +44,7 @@ class Verification:
     Attributes
     ----------
     valid : bool
-        Whether all that the model says was found to be so.
+        Whether rows, costs and what the model says of the optimum were found to be so.
     reason : str
         What is wrong, or how it was checked.
     """
@@ -94,7 +94,7 @@ def verify(
     'the cost is 7.495541943884257, the model says 1.0'
     """
     if not isinstance(model, Model):
-        raise TypeError(f"verify takes a gridmodl.Model, got {type(model).__name__}")
+        raise TypeError(f"verify takes a gridmodl.Model, such as models[name], got {type(model).__name__}")
     table = _table(model, data, target, weights, unlabelled, placement)
     try:
         criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
@@ -111,7 +111,11 @@ def _table(model: Model, data: Any, target: Any, weights: Any, unlabelled: Any, 
     absent = [name for name in model.partitions if name not in table.names]
     if absent:
         raise ValueError(f"the model has a column {absent[0]!r}; the data has {', '.join(map(repr, table.names))}")
-    return table.only(next(iter(model.partitions))) if len(model.partitions) == 1 else table
+    if len(model.partitions) == 1:
+        return table.only(next(iter(model.partitions)))
+    if len(table.names) > len(model.partitions):
+        raise ValueError(f"the model is of the columns {', '.join(map(repr, model.partitions))}: give these alone")
+    return table
 
 
 def _options(model: Model, criterion: Criterion) -> Options:
@@ -136,12 +140,23 @@ def _wrong_facts(model: Model, table: Table, criterion: Criterion) -> str | None
     if list(again.classes) != list(model.classes):
         return f"the data has the classes {list(again.classes)}, the model {list(model.classes)}"
     for name, partition in again.all_partitions.items():
-        if not np.array_equal(partition.counts, model.partition(name).counts):
-            return f"the rows in the parts of {name!r} are {partition.counts.tolist()}, the model says otherwise"
-    for what, is_so, said in (("cost", again.cost, model.cost), ("null cost", again.null_cost, model.null_cost)):
-        if not math.isclose(is_so, said, rel_tol=SAME, abs_tol=SAME):
-            return f"the {what} is {is_so!r}, the model says {said!r}"
+        said = model.partition(name)
+        if not np.array_equal(partition.counts, said.counts) or not _same(partition.unlabelled, said.unlabelled):
+            return f"the rows in the parts of {name!r} are others than the model says"
+    if not all(map(_same, again.cells[1:], model.cells[1:])):
+        return "the rows in the cells are others than the model says"
+    if again._spread is not None and not all(map(_same, again._spread, model._spread or (None, None))):
+        return "the means or quantiles of the target are others than the model says"
+    for what, is_so, given in (("cost", again.cost, model.cost), ("null cost", again.null_cost, model.null_cost)):
+        if not math.isclose(is_so, given, rel_tol=SAME, abs_tol=SAME):
+            return f"the {what} is {is_so!r}, the model says {given!r}"
     return None
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.shape(one) == np.shape(other) and bool(np.allclose(one, other, rtol=SAME, atol=0.0, equal_nan=True))
 
 
 def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None:
@@ -151,7 +166,9 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
         return "the model says that it is proven, and has no certificate" if model.proven else None
     if len(model.partitions) > 1 or model.target is not None:
         return "the model has a certificate, and several variables; there is none for these"
-    if certificate.method not in METHODS or len(certificate.slopes) != len(certificate.totals):
+    numbers = (certificate.lowest, *certificate.slopes, *certificate.totals)
+    is_known = certificate.method in METHODS and len(certificate.slopes) == len(certificate.totals)
+    if not is_known or not all(map(math.isfinite, numbers)):
         return f"the certificate is none that gridmodl could have made: {certificate}"
     if model.proven and not is_lowest(model.cost, certificate.lowest):
         return f"the model says that it is proven, and its certificate allows costs from {certificate.lowest!r} on"
@@ -266,6 +283,14 @@ def _mirrored(atoms: Atoms) -> Atoms:
 def _how(model: Model) -> str:
     if model.certificate is None:
         return "the cost is right; the model says nothing of the optimum"
+    limits = _limits_of(model.certificate)
     if model.certificate.method == SLOPES:
-        return "the cost is right, and so is each run of the certificate, on the mirrored column"
-    return "the cost is right, and the search, done again, found no lower one"
+        return f"the cost is right, and so is each run of the certificate, on the mirrored column{limits}"
+    return f"the cost is right, and the search, done again, found no lower one{limits}"
+
+
+def _limits_of(certificate: Certificate) -> str:
+    limits = [f"at most {certificate.max_parts} parts"] if certificate.max_parts is not None else []
+    limits += [f"at least {certificate.min_rows} rows in each part"] if certificate.min_rows > 1 else []
+    limits += [f"shares that are monotone ({certificate.monotone})"] if certificate.monotone is not None else []
+    return f", among partitions with {' and '.join(limits)}" if limits else ""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, xlogy
+
+from gridmodl.terms import FLOORS
 
 KINDS = ("noise", "steps", "smooth", "near-pure", "rare", "alternating")
 
@@ -135,3 +138,17 @@ def lowest_cost(
             break
         lowest = min(lowest, float(best[n]) + shared_price(name, n_parts, n_rows, n_classes, options))
     return lowest
+
+
+@functools.cache
+def without_floors(criterion):
+    """The criterion class as one that knows nothing of its cell: no start is ever left out."""
+    return type(f"Plain{criterion.__name__}", (criterion,), {free.__name__: staticmethod(free) for free in FLOORS})
+
+
+def run(programme, slope):
+    """F of a run at each bound, and where each but the first came from."""
+    costs, came_from = np.full(programme.n + 1, np.inf), np.zeros(programme.n + 1, dtype=np.int32)
+    costs[0] = 0.0
+    assert programme.fill(float(slope), costs, costs, came_from, (0.0, 1.0))
+    return costs, came_from[1:]

@@ -192,6 +192,12 @@ def tampered():
         "a lower cost": (replace(model, cost=model.cost - 1.0), "the cost is"),
         "a higher null cost": (replace(model, null_cost=model.null_cost + 1.0), "the null cost is"),
         "moved bounds": (replace(model, partitions={"x0": moved}), "the rows in the parts of 'x0'"),
+        "other rows": (
+            replace(model, partitions={"x0": replace(partition, counts=partition.counts[:, ::-1])}),
+            "the rows in the parts of 'x0'",
+        ),
+        "a bound without end": (replace(model, certificate=replace(c, lowest=math.inf)), "could have made"),
+        "a bound that is no number": (replace(model, certificate=replace(c, lowest=math.nan)), "could have made"),
         "no certificate": (replace(model, certificate=None), "has no certificate"),
         "a higher bound": (replace(model, certificate=replace(c, lowest=c.lowest + 1.0)), "the totals prove no cost"),
         "higher totals": (
@@ -248,7 +254,7 @@ def test_other_data_is_found_out():
     assert "rows" in verify(model, x[:-1], y[:-1]).reason
     with pytest.raises(ValueError, match="the model has a column 'x0'; the data has 'age'"):
         verify(model, {"age": x}, y)
-    with pytest.raises(TypeError, match=r"verify takes a gridmodl\.Model, got dict"):
+    with pytest.raises(TypeError, match=r"verify takes a gridmodl\.Model, such as models\[name\], got dict"):
         verify({}, x, y)
 
 
@@ -318,7 +324,8 @@ def test_the_curve_of_values():
     three = np.arange(600) % 3
     assert cost_by_parts(few, three).gap.tolist() == [0.0] * 6
     merged = cost_by_parts(many, three, max_parts=4)
-    assert np.isnan(merged.gap).all()
+    assert merged.gap[0] == 0.0
+    assert np.isnan(merged.gap[1:]).all()
     assert [partition.n_parts for partition in merged.partitions] == [1, 2, 3, 4]
     for cost, partition in zip(merged.cost, merged.partitions, strict=True):
         assert price(many, {"x0": partition}, three) == pytest.approx(cost, rel=1e-10)
@@ -357,8 +364,19 @@ def test_a_curve_that_is_stopped_has_gaps_that_hold(n_layers, monkeypatch):
         assert not cost - lowest > gap + 1e-9  # NaN where no bound is known
 
 
+def test_the_curve_cuts_runs_of_one_class_where_it_has_to():
+    assert cost_by_parts([1, 2, 3, 4, 5, 6], ["a"] * 3 + ["b"] * 3).n_parts.tolist() == [1, 2, 3, 4, 5, 6]
+    assert cost_by_parts([1, 2, 3], ["a"] * 3).n_parts.tolist() == [1, 2, 3]
+    x = [2, 4, 4, 4, 0, 2, 1, 5, 3, 1, 0, 3, 2, 3, 1, 4, 1, 0, 3, 0]
+    y = [0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0]
+    curve = cost_by_parts(x, y)
+    assert curve.cost == pytest.approx([lowest_by_parts(x, y, "modl", n) for n in curve.n_parts], rel=1e-9)
+
+
 def test_what_the_curve_cannot_be_of():
     x, y = waves(50)
+    with pytest.raises(ValueError, match="one column and a class target; the target is numerical"):
+        cost_by_parts(x, x)
     with pytest.raises(ValueError, match="one column and a class target; data has 2 columns"):
         cost_by_parts(np.column_stack([x, x]), y)
     with pytest.raises(ValueError, match="max_parts must be at least 1"):

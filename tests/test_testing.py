@@ -16,7 +16,7 @@ from gridmodl.criteria.information import Aic, Bic
 from gridmodl.criteria.modl import Modl, class_excess, class_floor, class_length, class_tangent
 from gridmodl.plugins import criterion_for
 from gridmodl.testing import check_criterion
-from gridmodl.testing.bounds import check_bounds, check_pruning, random_atoms
+from gridmodl.testing.floors import check_floors, check_pruning, random_atoms
 from gridmodl.testing.pairs import plain_pair, random_pair
 from gridmodl.testing.plain import Sample, all_cuts, plain_optimum, plain_price
 
@@ -223,7 +223,7 @@ def test_a_weak_floor_is_no_error():
         def floor(p, cell):
             return 0.0
 
-    check_bounds(Weak(), "classes", 20)
+    check_floors(Weak(), "classes", 20)
 
 
 def test_the_search_check_sees_a_wrong_floor_by_itself():

@@ -28,7 +28,6 @@ import numpy as np
 
 import gridmodl
 from gridmodl.search.exact import Branches
-from gridmodl.terms import excess, floor, tangent
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
 
@@ -71,20 +70,6 @@ def random_line(rng: np.random.Generator, name: str) -> Tiny:
     return Tiny(counts, name, NO_LIMITS._replace(min_rows=min_rows))
 
 
-def without_bounds(criterion: Any) -> Any:
-    """The criterion as one that knows nothing of its cell: no start is ever left out."""
-    bounds = {bound.__name__: staticmethod(bound) for bound in (floor, excess, tangent)}
-    return type("Plain" + criterion.__name__, (criterion,), bounds)
-
-
-def run(programme: Branches, slope: float) -> tuple[Any, Any]:
-    """F and where each came from."""
-    costs, came_from = np.full(programme.n + 1, np.inf), np.zeros(programme.n + 1, dtype=np.int32)
-    costs[0] = 0.0
-    programme.fill(slope, costs, costs, came_from, (0.0, 1.0))
-    return costs, came_from
-
-
 def n_different_runs(rng: np.random.Generator, name: str, plain: Any) -> int:
     """Of `N_SLOPES` runs over one line, those with another F or start at any bound."""
     task = random_line(rng, name).task
@@ -93,8 +78,8 @@ def n_different_runs(rng: np.random.Generator, name: str, plain: Any) -> int:
     differ = 0
     # From where parts are free to where there is one.
     for slope in (0.0, *np.exp(rng.uniform(-3.0, np.log(1.0 + abs(one.cost)), N_SLOPES - 1))):
-        (costs, came_from), (all_costs, all_came_from) = run(pruned, float(slope)), run(full, float(slope))
-        differ += not (np.array_equal(costs, all_costs) and np.array_equal(came_from[1:], all_came_from[1:]))
+        (costs, came_from), (all_costs, all_came_from) = naive_exact.run(pruned, slope), naive_exact.run(full, slope)
+        differ += not (np.array_equal(costs, all_costs) and np.array_equal(came_from, all_came_from))
     return differ
 
 
@@ -110,7 +95,7 @@ def main() -> None:
         # One case in a hundred is of many rows.
         most_rows = itertools.islice(itertools.cycle([MANY_ROWS, *[160] * 99]), n_optima)
         wrong = sum(not is_optimum(rng, name, most) for most in most_rows)
-        plain = without_bounds(type(gridmodl.get_criterion(name)))
+        plain = naive_exact.without_floors(type(gridmodl.get_criterion(name)))
         differ = sum(n_different_runs(rng, name, plain) for _ in range(n_lines))
         n_wrong += wrong + differ
         seconds = time.perf_counter() - begun

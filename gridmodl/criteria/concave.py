@@ -41,8 +41,10 @@ def entropy(cell: Cell, beta: float) -> float:
     return cost
 
 
-def entropy_excess(cell: Cell, other: Cell, walk: Walk, beta: float) -> float:
-    """The least of E(cell + y) - E(other + y) after the steps y of a walk.
+def entropy_excess(cell: Cell, other: Cell, walk: Walk, beta: float, constant: float) -> float:
+    """The least of E(cell + y) - E(other + y) after the steps y of a walk, less what an empty cell is spared.
+
+    `constant` is what a cell costs besides E if it is not empty: the first one may be before its first step.
 
     E(other + y) is below its tangent at half of the walk; E(cell + y) less that tangent is concave in y, so it is least
     at a corner. The walk is within share * counts + low + (sum of -low) in one class, for a share of 0 and of 1.
@@ -61,23 +63,19 @@ def entropy_excess(cell: Cell, other: Cell, walk: Walk, beta: float) -> float:
     least = math.inf
     for share in range(2 if walk.rows > 0 else 1):
         rows = float(cell.rows + share * walk.rows)
-        for k in range(len(walk.counts)):
-            if (lag > 0.0 and walk.counts[k] == 0) or (lag == 0.0 and k > 0):
-                continue
-            value = 0.0
-            for j in range(len(walk.counts)):
-                step = share * walk.counts[j] + walk.low[j] + (lag if j == k else 0.0)
-                n = cell.counts[j] + step
-                if n < 0.0:
-                    return -math.inf
-                if n > 0.0:
-                    value += n * deformed_log(n / rows, beta)
-                at = other.counts[j] + 0.5 * walk.counts[j]
-                if at > 0.0:
-                    slope = (1.0 + beta) * deformed_log(at / middle, beta) - beta * mean
-                    value -= slope * (other.counts[j] + step)
-            least = min(least, value)
-    return least
+        value, further = 0.0, math.inf
+        for j in range(len(walk.counts)):
+            step = share * walk.counts[j] + walk.low[j]
+            n, at = cell.counts[j] + step, other.counts[j] + 0.5 * walk.counts[j]
+            if n < 0.0:
+                return -math.inf
+            slope = (1.0 + beta) * deformed_log(at / middle, beta) - beta * mean if at > 0.0 else 0.0
+            own = n * deformed_log(n / rows, beta) if n > 0.0 else 0.0
+            value += own - slope * (other.counts[j] + step)
+            if lag > 0.0 and walk.counts[j] > 0:
+                further = min(further, (n + lag) * deformed_log((n + lag) / rows, beta) - own - slope * lag)
+        least = min(least, value + further if lag > 0.0 else value)
+    return least - constant if cell.rows == 0 else least
 
 
 def entropy_tangent(cell: Cell, more: Cell, walk: Walk, beta: float, slopes: Any) -> float:

@@ -89,7 +89,7 @@ class G2(Criterion):
 
     @staticmethod
     def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
-        return entropy_excess(cell, other, walk, 0.0)
+        return entropy_excess(cell, other, walk, 0.0, 0.0)
 
     @staticmethod
     def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:

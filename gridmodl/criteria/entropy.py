@@ -43,7 +43,7 @@ class Gini(Criterion):
 
     @staticmethod
     def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
-        return entropy_excess(cell, other, walk, 1.0) - (2.0 if cell.rows == 0 else 0.0)
+        return entropy_excess(cell, other, walk, 1.0, 2.0)
 
     @staticmethod
     def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
@@ -85,7 +85,7 @@ class Entropy(Criterion):
 
     @staticmethod
     def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
-        return entropy_excess(cell, other, walk, p.beta) - (p.penalty if cell.rows == 0 else 0.0)
+        return entropy_excess(cell, other, walk, p.beta, p.penalty)
 
     @staticmethod
     def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:

@@ -35,7 +35,7 @@ class Aic(Criterion):
 
     @staticmethod
     def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
-        return 2.0 * entropy_excess(cell, other, walk, 0.0) - (2.0 * (p.n_classes - 1) if cell.rows == 0 else 0.0)
+        return 2.0 * entropy_excess(cell, other, walk, 0.0, p.n_classes - 1.0)
 
     @staticmethod
     def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
@@ -53,9 +53,7 @@ class Bic(Aic):
 
     @staticmethod
     def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
-        return 2.0 * entropy_excess(cell, other, walk, 0.0) - (
-            (p.n_classes - 1) * p.log_rows if cell.rows == 0 else 0.0
-        )
+        return 2.0 * entropy_excess(cell, other, walk, 0.0, 0.5 * (p.n_classes - 1) * p.log_rows)
 
 
 class Mdlp(Criterion):
@@ -80,8 +78,7 @@ class Mdlp(Criterion):
 
     @staticmethod
     def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
-        constant = (p.n_classes - 1) * math.log(p.n_classes)
-        return entropy_excess(cell, other, walk, 0.0) - (constant if cell.rows == 0 else 0.0)
+        return entropy_excess(cell, other, walk, 0.0, (p.n_classes - 1) * math.log(p.n_classes))
 
     @staticmethod
     def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:

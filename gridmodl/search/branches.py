@@ -13,8 +13,8 @@ the same to the last bit; only starts that lose by more than rounding are left o
 The second bound keeps whole blocks out only if floors lose little. For small ones, `tangent` gives a line below what
 their rows add, and the least of F plus that line is a better v.
 
-Measured (modl, 1e6 rows): lines up to level 5 took prices per bound from 560 to 35 on a smooth signal of 5 classes,
-and v from 6 levels below at once from 42 to 17 on noise; chunks of 8 or 32 were no faster, nor was a table of log n!.
+Measured (modl, 1e6 rows): lines up to height 5 took prices per bound from 560 to 35 on a smooth signal of 5 classes,
+and v from 6 heights below at once from 42 to 17 on noise; chunks of 8 or 32 were no faster, nor was a table of log n!.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from gridmodl.search.spans import fill_span, span_floor, span_price
 from gridmodl.terms import Cell, Walk, cell, excess, tangent
 
 CHUNK = 16  # ends, and starts of the smallest block
-SMALL_LEVEL = 5  # up to here, lines below what rows add are worth their time
-HOP = 6  # levels that a block's v is made from at once
-ONE_START = -1  # the level of a single start, where blocks have 0, 1, ...
+SMALL_HEIGHT = 5  # up to here, lines below what rows add are worth their time
+HOP = 6  # heights that a block's v is made from at once
+ONE_START = -1  # the height of a single start, where blocks have 0, 1, ...
 # Sums of so many logarithms are off by this share of their size at most.
 ROUNDING = 1e-13
 
@@ -41,9 +41,9 @@ N_DONE, N_PRICES = range(2)  # chunks; prices, floors and excesses
 class Room(NamedTuple):
     """The state of a run between two calls of the kernel."""
 
-    blocks: Any  # v of each block, level by level
-    first_block: Any  # of each level
-    stack: Any  # level and number of the blocks to look at
+    blocks: Any  # v of each block, height by height
+    first_block: Any  # of each height
+    stack: Any  # height and number of the blocks to look at
     at_end: Any  # the best so far at each end of the chunk, without g
     start_at: Any  # its start
     floors: Any  # of the rows from the chunk's first bound to each end
@@ -68,7 +68,7 @@ def make_room(sums: NDArray[Any]) -> Room:
     sizes = [n // CHUNK]
     while sizes[-1] > 1:
         sizes.append(sizes[-1] // 2)
-    cells, n_small = (n_cells, n_classes), sum(sizes[: SMALL_LEVEL + 1])
+    cells, n_small = (n_cells, n_classes), sum(sizes[: SMALL_HEIGHT + 1])
     return Room(
         blocks=np.zeros(sum(sizes)),
         first_block=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
@@ -117,13 +117,13 @@ def run_chunks(
         now[N_PRICES] += n_ends
         while n_stack > 0:
             n_stack -= 1
-            level, k = stack[n_stack, 0], stack[n_stack, 1]
-            if level == ONE_START:
+            height, k = stack[n_stack, 0], stack[n_stack, 1]
+            if height == ONE_START:
                 begin = end = k
                 value = before[k]
             else:
-                begin, end = (k << level) * CHUNK, ((k + 1) << level) * CHUNK - 1
-                value = blocks[first_block[level] + k]
+                begin, end = (k << height) * CHUNK, ((k + 1) << height) * CHUNK - 1
+                value = blocks[first_block[height] + k]
             if value == np.inf or rows[origin + n_ends] - rows[begin] < min_rows:
                 continue
             own_price = 0.0
@@ -137,7 +137,7 @@ def run_chunks(
             most = -np.inf  # by which it loses to a reference, at least
             for i in range(2):
                 r = references[i]
-                if level == ONE_START and r == k:
+                if height == ONE_START and r == k:
                     most = np.inf  # priced already
                 elif r >= 0 and most <= margin and (i == 0 or r != references[0]):
                     more = value - before[r]
@@ -153,8 +153,8 @@ def run_chunks(
                     most = max(most, more)
             if most > margin:
                 continue
-            if 0 <= level <= SMALL_LEVEL:
-                node = first_block[level] + k
+            if 0 <= height <= SMALL_HEIGHT:
+                node = first_block[height] + k
                 needed = min(highest - own_price, value - most + margin)
                 needed -= tangent_constant(
                     p, sums, begin, end, own, own_rows, walk, walk_rows, low, counts, slopes
@@ -162,8 +162,8 @@ def run_chunks(
                 now[N_PRICES] += 1
                 if on_line_above(sums, before, begin, end, slopes, line_slopes[node], on_line, node, needed):
                     continue
-            if level >= 0:
-                n_stack = open_block(stack, n_stack, level, k)
+            if height >= 0:
+                n_stack = open_block(stack, n_stack, height, k)
                 continue
             is_better = False
             for i in range(n_ends):
@@ -202,10 +202,10 @@ def run_chunks(
 def stack_starts(stack: Any, first_block: Any, n_done: int, last_best: int) -> int:
     """Put all starts before a chunk on the stack, the nearest blocks on top; then two that are likely to be best."""
     n_stack = 0
-    for level in range(len(first_block) - 2, -1, -1):
-        k = n_done >> level
+    for height in range(len(first_block) - 2, -1, -1):
+        k = n_done >> height
         if k & 1:
-            stack[n_stack, 0], stack[n_stack, 1] = level, k - 1
+            stack[n_stack, 0], stack[n_stack, 1] = height, k - 1
             n_stack += 1
     if last_best >= 0:  # of the end before
         stack[n_stack, 0], stack[n_stack, 1] = ONE_START, last_best
@@ -214,11 +214,11 @@ def stack_starts(stack: Any, first_block: Any, n_done: int, last_best: int) -> i
     return n_stack + 1
 
 
-def open_block(stack: Any, n_stack: int, level: int, k: int) -> int:
+def open_block(stack: Any, n_stack: int, height: int, k: int) -> int:
     """Put the halves of a block on the stack, or the starts of a smallest one."""
-    size = 2 if level > 0 else CHUNK
+    size = 2 if height > 0 else CHUNK
     for i in range(size):
-        stack[n_stack + i, 0], stack[n_stack + i, 1] = level - 1, size * k + i
+        stack[n_stack + i, 0], stack[n_stack + i, 1] = height - 1, size * k + i
     return n_stack + size
 
 
@@ -265,19 +265,19 @@ def close_block(
     value = best[end]
     for s in range(end - CHUNK + 1, end):
         value = min(value, best[s] + span_floor(p, sums, s, end, counts))
-    level, size = 0, CHUNK
+    height, size = 0, CHUNK
     while True:
-        node = first_block[level] + k
+        node = first_block[height] + k
         blocks[node] = value
-        if level <= SMALL_LEVEL:
+        if height <= SMALL_HEIGHT:
             line_slopes[node] = 0.0
             on_line[node] = np.min(best[end + 1 - size : end + 1])
         if not k & 1:
             return
-        level, size, k = level + 1, size * 2, k >> 1
+        height, size, k = height + 1, size * 2, k >> 1
         # From far below at once: each floor that is added to another loses what the two together would be worth more.
-        hop = min(level, HOP)
-        lower, j = first_block[level - hop] + (k << hop), end - size + (size >> hop)
+        hop = min(height, HOP)
+        lower, j = first_block[height - hop] + (k << hop), end - size + (size >> hop)
         value = blocks[lower + (1 << hop) - 1]
         for i in range((1 << hop) - 1):
             value = min(value, blocks[lower + i] + span_floor(p, sums, j, end, counts))

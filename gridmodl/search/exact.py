@@ -3,7 +3,8 @@
     F(t) = min over s < t of F(s) + price(s, t) + g                                  one run
 
 Quadratic in the atoms for any criterion (`recursion`); for one that offers a floor under its `cell`, by branch and
-bound (`branches`), near-linear if it offers the other two bounds too. What runs and layers prove is in `proof`.
+bound (`branches`), near-linear if it offers the other two of `gridmodl.terms.FLOORS`. What runs and layers prove is in
+`proof`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.atoms import MAX_COUNTS
-from gridmodl.certificate import LAYERS, SLOPES
+from gridmodl.certificate import LAYERS, SLOPES, nearly
 from gridmodl.search.branches import CHUNK, N_DONE, N_PRICES, ROUNDING, make_room, relaxed_total, run_chunks
 from gridmodl.search.moves import Setting, Work, add_entry, clear, part_price
 from gridmodl.search.proof import Proof, Slopes, costs_by_parts
@@ -28,6 +29,8 @@ from gridmodl.terms import finish, floor, part
 QUICK_PRICES = 8e7
 # A proof took 24 to 148 on noise, steps and smooth signals (docs/exact.md); data where it takes more are rare.
 PRICES_PER_ATOM = 250.0
+FEW_CLASSES = 10.0  # each price of more takes longer
+FEW_ATOMS = 2_000  # beyond, slopes leave too much of a criterion that is no sum
 
 
 def proven_optimum(task: Task, start: Partitioning | None = None, budget: float = math.inf) -> Partitioning:
@@ -61,8 +64,8 @@ def budget_of(task: Task) -> float:
     A quadratic recursion takes place about four times, or once for each number of parts.
     """
     n, n_classes = task.n_atoms, task.atoms.counts.shape[1]
-    if can_prune(task):
-        return max(PRICES_PER_ATOM * n, QUICK_PRICES / n_classes)
+    if can_prune(task) and (task.criterion.finish is finish or n <= FEW_ATOMS):
+        return max(PRICES_PER_ATOM * n * min(1.0, FEW_CLASSES / n_classes), QUICK_PRICES / n_classes)
     n_recursions = 4 if task.criterion.finish is finish else n
     return QUICK_PRICES / n_classes if n_recursions * n**2 * n_classes <= QUICK_PRICES else 0.0
 
@@ -137,8 +140,11 @@ class Programme:
         if found is None:
             return False
         starts, penalised = found
+        self.slopes.ran.add(slope)
         self.slopes.note(slope, penalised)
-        self.slopes.known[len(starts)] = penalised - slope * len(starts)
+        total, known = penalised - slope * len(starts), self.slopes.known
+        if len(starts) not in known or total < nearly(known[len(starts)]):  # and not by rounding: runs would never end
+            known[len(starts)] = total
         self._offer(starts)
         return True
 

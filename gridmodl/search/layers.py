@@ -16,7 +16,7 @@ class ByParts(NamedTuple):
     """Partitions into 1, 2, ... parts."""
 
     costs: NDArray[np.float64]
-    gaps: NDArray[np.float64]  # NaN where no bound is known
+    gaps: NDArray[np.float64]  # NaN where no floor is known
     partitionings: list[Partitioning]  # empty where groups were found, which are not intervals
 
 

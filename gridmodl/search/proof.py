@@ -14,6 +14,7 @@ from layer k - 1.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,7 +66,8 @@ class Slopes:
         self.least = np.full(max_parts, -np.inf)  # sums of prices that no partition goes below
         self.least[0] = known[1]
         self.runs: dict[float, float] = {}  # slopes, and what each proved: Q
-        self._tried = set[Any]()
+        self.ran = set[float]()  # the slopes of runs; what is known of others may be less than Q
+        self._floors: NDArray[np.float64] | None = None
         shared = self._costs(np.zeros(max_parts))
         self.is_additive = criterion.finish is finish and bool(np.all(np.isfinite(shared)))
         self.shared, self.rises = shared, np.diff(shared)
@@ -76,10 +78,11 @@ class Slopes:
     @property
     def floors(self) -> NDArray[np.float64]:
         """What partitions of 1, 2, ... parts cost at least; minus infinity before the first run."""
-        floors = np.full(len(self.least), -np.inf)
-        known = np.isfinite(self.least)
-        floors[known] = self._costs(np.where(known, self.least, 0.0))[known]
-        return floors
+        if self._floors is None:
+            self._floors = np.full(len(self.least), -np.inf)
+            known = np.isfinite(self.least)
+            self._floors[known] = self._costs(np.where(known, self.least, 0.0))[known]
+        return self._floors
 
     def note(self, slope: float, penalised: float) -> None:
         """Take in that Q(slope) is at least `penalised`."""
@@ -87,6 +90,7 @@ class Slopes:
             penalised = max(penalised, self.runs[slope])
         self.runs[slope] = penalised
         self.least = np.maximum(self.least, penalised - slope * self.numbers)
+        self._floors = None
 
     def may_win(self, best_cost: float) -> NDArray[np.int64]:
         """The numbers of parts that could cost less than `best_cost`."""
@@ -102,26 +106,21 @@ class Slopes:
         """
         may_win = self.may_win(best_cost)
         n_parts = int(may_win[-1] if may_win[-1] > best_parts else may_win[0])
+        slopes = itertools.chain(self._rises(n_parts, best_parts), self._edges(may_win))
+        return next((slope for slope in slopes if slope not in self.ran), None)
+
+    def _rises(self, n_parts: int, best_parts: int) -> Iterator[float]:
+        """Where parts cost a sum: the slope towards the best number, and the one at `n_parts` itself."""
         if self.is_additive and len(self.numbers) > 1:
             i = n_parts - 1
             rise = float(self.rises[min(i, len(self.rises) - 1)])
-            if n_parts != best_parts and self._is_new(("chord", n_parts)):
+            if n_parts != best_parts:
                 chord = (self.shared[i] - self.shared[best_parts - 1]) / (n_parts - best_parts)
-                return float(0.75 * chord + 0.25 * rise)
-            if self._is_new(("rise", n_parts)):
-                return rise
-        return self._edge(may_win)
+                yield float(0.75 * chord + 0.25 * rise)
+            yield rise
 
-    def _edge(self, may_win: NDArray[np.int64]) -> float | None:
-        """The slope of a line between two neighbours of known sums that was not run and is over one that may win."""
+    def _edges(self, may_win: NDArray[np.int64]) -> Iterator[float]:
+        """The slopes of lines between two neighbours of known sums that are over a number that may win."""
         for below, above in itertools.pairwise(sorted(self.known)):
-            is_over_one = np.any((may_win >= below) & (may_win <= above))
-            if is_over_one and self._is_new((below, above, self.known[below], self.known[above])):
-                return (self.known[below] - self.known[above]) / (above - below)
-        return None
-
-    def _is_new(self, trial: Any) -> bool:
-        if trial in self._tried:
-            return False
-        self._tried.add(trial)
-        return True
+            if np.any((may_win >= below) & (may_win <= above)):
+                yield (self.known[below] - self.known[above]) / (above - below)

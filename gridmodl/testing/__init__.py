@@ -22,8 +22,8 @@ from gridmodl.terms import (
     params_record,
     problem_with_class,
 )
-from gridmodl.testing.bounds import check_bounds, check_pruning
 from gridmodl.testing.columns import check_groups_by_share, check_one_variable, random_sample
+from gridmodl.testing.floors import check_floors, check_pruning
 from gridmodl.testing.pairs import check_pair, random_pair
 from gridmodl.testing.plain import require
 
@@ -61,7 +61,7 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
             _check_terms(checked, problem)
         if checked.floor is not floor:
             for problem in sorted(checked.problems & {"classes", "grid"}):
-                check_bounds(checked, problem, n_samples)
+                check_floors(checked, problem, n_samples)
         if checked.groups_by_share:
             for problem in sorted(checked.problems & {"classes", "grid"}):
                 check_groups_by_share(checked, problem, n_samples)

@@ -13,7 +13,7 @@ import gridmodl
 from gridmodl.search.branches import CHUNK
 from gridmodl.search.exact import AllBounds, Branches, can_prune, make_programme, proven_optimum
 from gridmodl.search.moves import Limits
-from gridmodl.terms import excess, floor, tangent
+from gridmodl.terms import floor
 
 NAMES = [name for name in gridmodl.list_criteria("classes") if gridmodl.get_criterion(name).floor is not floor]
 KNOWN_TO_ORACLE = ["modl", "aic", "bic", "mdlp", "gini", "entropy"]
@@ -36,41 +36,27 @@ def make_line():
 
 
 @pytest.fixture
-def without_bounds():
-    """The same task by a criterion that knows no bounds of its cell, so that no start is left out."""
-    classes = {}
-
-    def make(task):
-        bounds = {bound.__name__: staticmethod(bound) for bound in (floor, excess, tangent)}
-        plain = classes.setdefault(task.criterion, type("Plain", (task.criterion,), bounds))
-        return replace(task, criterion=plain)
-
-    return make
-
-
-def run(programme, slope):
-    costs, came_from = np.full(programme.n + 1, np.inf), np.zeros(programme.n + 1, dtype=np.int32)
-    costs[0] = 0.0
-    assert programme.fill(slope, costs, costs, came_from, (0.0, 1.0))
-    return costs, came_from[1:]
+def without_floors():
+    """The same task by a criterion that knows no floors under its cell, so that no start is left out."""
+    return lambda task: replace(task, criterion=naive_exact.without_floors(task.criterion))
 
 
 def check_runs(task, plain):
     pruned, full = (Branches(each, task.null(), np.inf) for each in (task, plain))
     slow = AllBounds(task, task.null(), np.inf)
     for slope in (0.0, 0.7, 3.0, 9.0):
-        (costs, came_from), (all_costs, all_came_from) = run(pruned, slope), run(full, slope)
+        (costs, came_from), (all_costs, all_came_from) = naive_exact.run(pruned, slope), naive_exact.run(full, slope)
         np.testing.assert_array_equal(costs, all_costs)
         np.testing.assert_array_equal(came_from, all_came_from)
-        np.testing.assert_allclose(costs, run(slow, slope)[0], rtol=1e-11, atol=1e-9)
+        np.testing.assert_allclose(costs, naive_exact.run(slow, slope)[0], rtol=1e-11, atol=1e-9)
     return pruned.n_prices, full.n_prices
 
 
 @pytest.mark.parametrize("kind", naive_exact.KINDS)
 @pytest.mark.parametrize(("n_cells", "n_classes"), [(1, 2), (1, 5), (3, 3)])
-def test_runs_of_modl_are_those_without_pruning_to_the_last_bit(make_line, without_bounds, kind, n_cells, n_classes):
+def test_runs_of_modl_are_those_without_pruning_to_the_last_bit(make_line, without_floors, kind, n_cells, n_classes):
     task = make_line(kind, "modl", n_cells, n_classes, n_atoms=700).task
-    pruned, full = check_runs(task, without_bounds(task))
+    pruned, full = check_runs(task, without_floors(task))
     assert pruned < full
 
 
@@ -78,41 +64,41 @@ def test_runs_of_modl_are_those_without_pruning_to_the_last_bit(make_line, witho
 @pytest.mark.parametrize(("n_cells", "n_classes"), [(1, 2), (1, 4), (2, 3)])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "modl"])
 def test_runs_of_any_criterion_with_a_floor_are_those_without_pruning(
-    make_line, without_bounds, name, n_cells, n_classes, kind
+    make_line, without_floors, name, n_cells, n_classes, kind
 ):
     task = make_line(kind, name, n_cells, n_classes).task
     assert can_prune(task)
-    check_runs(task, without_bounds(task))
+    check_runs(task, without_floors(task))
 
 
 @pytest.mark.parametrize("min_rows", [2, 7, 40, 300, 5000])
 @pytest.mark.parametrize("n_cells", [1, 2])
 @pytest.mark.parametrize("name", ["modl", "bic"])
-def test_runs_keep_min_rows_as_without_pruning(make_line, without_bounds, name, n_cells, min_rows):
+def test_runs_keep_min_rows_as_without_pruning(make_line, without_floors, name, n_cells, min_rows):
     task = make_line("smooth", name, n_cells, 3, limits=Limits(2**62, min_rows)).task
-    check_runs(task, without_bounds(task))
+    check_runs(task, without_floors(task))
 
 
 @pytest.mark.parametrize("n_atoms", [1, 2, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 8 * CHUNK, 8 * CHUNK + 1])
-def test_runs_are_right_wherever_the_last_chunk_ends(make_line, without_bounds, n_atoms):
+def test_runs_are_right_wherever_the_last_chunk_ends(make_line, without_floors, n_atoms):
     task = make_line("steps", n_atoms=n_atoms).task
-    check_runs(task, without_bounds(task))
+    check_runs(task, without_floors(task))
 
 
 def test_of_equal_starts_the_leftmost_is_taken():
     """Rows of one class, and parts whose price the slope takes back: every partition costs exactly nothing."""
     task = Tiny(np.tile([[[1, 0]]], (10 * CHUNK + 3, 1, 1)), "aic").task
-    costs, came_from = run(Branches(task, task.null(), np.inf), -2.0)
+    costs, came_from = naive_exact.run(Branches(task, task.null(), np.inf), -2.0)
     assert not costs.any()
     assert not came_from.any()
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.4, 1.0, 2.5])
-def test_runs_of_entropy_are_right_for_any_of_its_options(make_line, without_bounds, beta):
+def test_runs_of_entropy_are_right_for_any_of_its_options(make_line, without_floors, beta):
     tiny = make_line("smooth", "entropy", n_classes=3)
     p = tiny.setting.p._replace(beta=beta, penalty=1.5)
     task = replace(tiny.task, setting=tiny.setting._replace(p=p))
-    check_runs(task, without_bounds(task))
+    check_runs(task, without_floors(task))
 
 
 @pytest.mark.parametrize(("n_cells", "min_rows"), [(1, 1), (3, 1), (1, 30)])
@@ -180,6 +166,6 @@ def test_the_optimum_is_that_of_the_quadratic_search(make_line, kind, n_cells, l
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", naive_exact.KINDS)
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_long_runs_are_those_without_pruning(make_line, without_bounds, kind, n_classes):
+def test_long_runs_are_those_without_pruning(make_line, without_floors, kind, n_classes):
     task = make_line(kind, n_classes=n_classes, n_atoms=12_000).task
-    check_runs(task, without_bounds(task))
+    check_runs(task, without_floors(task))

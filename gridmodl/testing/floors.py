@@ -51,8 +51,8 @@ class Line(NamedTuple):
         return least <= found + ROUNDING * (1.0 + n_rows * math.log(n_rows + 1.0) + abs(found))
 
 
-def check_bounds(criterion: Criterion, kind: str, n_samples: int) -> None:
-    """Compare each bound that the criterion offers to differences of the prices of its cells."""
+def check_floors(criterion: Criterion, kind: str, n_samples: int) -> None:
+    """Compare each floor that the criterion offers to differences of the prices of its cells."""
     rng = np.random.default_rng(20123)
     for _ in range(n_samples):
         line = _line(criterion, kind, random_atoms(rng))
@@ -87,7 +87,7 @@ def random_atoms(rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def check_pruning(criterion: Criterion, n_samples: int) -> None:
-    """The exact search, which leaves out what these bounds allow it to, against all that there is."""
+    """The exact search, which leaves out what these floors allow it to, against all that there is."""
     rng = np.random.default_rng(20124)
     for _ in range(n_samples):
         sample = _longer_sample(rng)
@@ -147,7 +147,7 @@ def _check_floor(line: Line, joining: Cell, joined: Cell) -> None:
 def _check_excess(line: Line, one: Cell, other: Cell, walk: Walk, steps: NDArray[np.int64]) -> None:
     if not one.rows + other.rows:
         return
-    least = _bound(line, "excess", one, other, walk)
+    least = _floor(line, "excess", one, other, walk)
     for step in steps:
         found = line.price(one.counts + step) - line.price(other.counts + step)
         require(
@@ -164,7 +164,7 @@ def _check_tangent(
     if not more.rows:
         return
     slopes = np.full(len(more.counts), np.nan)  # each must be set
-    constant = _bound(line, "tangent", cell, more, walk, slopes)
+    constant = _floor(line, "tangent", cell, more, walk, slopes)
     require(
         bool(np.isfinite(slopes).all()),
         f"{line.shown}`tangent` set its slopes to {slopes.tolist()}; set each to a finite number",
@@ -182,8 +182,8 @@ def _check_tangent(
             )
 
 
-def _bound(line: Line, name: str, *arguments: Any) -> float:
-    """A plain bound: a number below infinity, minus infinity where it knows nothing."""
+def _floor(line: Line, name: str, *arguments: Any) -> float:
+    """A plain floor: a number below infinity, minus infinity where it knows nothing."""
     criterion = line.criterion
     try:
         with np.errstate(all="ignore"):

@@ -14,8 +14,8 @@ import gridmodl
 from gridmodl.plugins import criterion_for
 from gridmodl.search.branches import fill_walk
 from gridmodl.template import bind
-from gridmodl.terms import BOUNDS, Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
-from gridmodl.testing.bounds import check_bounds, random_atoms
+from gridmodl.terms import FLOORS, Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
+from gridmodl.testing.floors import check_floors, random_atoms
 
 OFFERING = [
     pytest.param(criterion, kind, id=f"{criterion.name}-{kind}")
@@ -125,7 +125,7 @@ def test_the_line_is_below_what_any_rows_add_at_every_step(criterion, kind, plac
 
 @pytest.mark.parametrize(("criterion", "kind"), [*OFFERING, *ENTROPIES])
 def test_they_hold_for_few_and_many_rows(criterion, kind):
-    check_bounds(criterion, kind, n_samples=10)
+    check_floors(criterion, kind, n_samples=10)
 
 
 def all_bounds(p, near, far, between, walk_counts, low, found, slopes):
@@ -169,7 +169,7 @@ def test_bounds_left_out_say_nothing():
 
     cell, slopes = cell_of(np.array([2, 1])), np.ones(2)
     walk = Walk(np.array([1, 1]), 2, np.zeros(2))
-    assert [bound.__name__ for bound in BOUNDS] == ["floor", "excess", "tangent"]
+    assert [bound.__name__ for bound in FLOORS] == ["floor", "excess", "tangent"]
     assert Bare.floor(None, cell) == Bare.excess(None, cell, cell, walk) == -math.inf
     assert Bare.tangent(None, cell, cell, walk, slopes) == -math.inf
     assert slopes.tolist() == [0.0, 0.0]
