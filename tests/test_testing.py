@@ -134,7 +134,7 @@ def excess_without_lags(p, cell, other, walk):
 
 def excess_that_forgets_the_penalty(p, cell, other, walk):
     """An empty cell costs none."""
-    return 2.0 * entropy_excess(cell, other, walk, 0.0)
+    return 2.0 * entropy_excess(cell, other, walk, 0.0, 0.0)
 
 
 def excess_without_end(p, cell, other, walk):

@@ -25,6 +25,8 @@ from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind
 from gridmodl.terms import finish, floor, part
 
+# Up to here all pairs take milliseconds, and compiling branch and bound takes ten seconds.
+PLAIN_ATOMS = 256
 # Prices of pairs of atoms, by class, that a proof may take when nobody asked for it: a second or less.
 QUICK_PRICES = 8e7
 # A proof took 24 to 148 on noise, steps and smooth signals (docs/exact.md); data where it takes more are rare.
@@ -44,7 +46,8 @@ def proven_optimum(task: Task, start: Partitioning | None = None, budget: float 
 
 def make_programme(task: Task, start: Partitioning | None = None, budget: float = math.inf) -> AllBounds:
     """The programme over every partition that keeps the limits."""
-    return (Branches if can_prune(task) else AllBounds)(task, start if start is not None else task.null(), budget)
+    is_long = can_prune(task) and task.n_atoms > PLAIN_ATOMS
+    return (Branches if is_long else AllBounds)(task, start if start is not None else task.null(), budget)
 
 
 def can_prune(task: Task) -> bool:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.arguments import Options
+from gridmodl.clock import Clock
 from gridmodl.digest import TermError
-from gridmodl.pipeline import optimize
 from gridmodl.pricing import check_term
-from gridmodl.search import Search
+from gridmodl.quantities import Numbers
 from gridmodl.search.branches import CHUNK
+from gridmodl.search.exact import Branches
+from gridmodl.search.task import Task
+from gridmodl.table import read_table
+from gridmodl.targets import NOT_GIVEN
 from gridmodl.terms import Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
 from gridmodl.testing.plain import RELATIVE, Sample, plain_optimum, require
+from gridmodl.univariate import intervals_task
 
 # Sums of so many logarithms are off by this share of their size at most; searches allow for a tenth of it.
 ROUNDING = 1e-12
 PLACES = 8  # of starts and ends, on each line of atoms
-BARE_EXACT = Search("exact", post_optimize=False)  # a good start would hide what a run leaves out
 SIZES = (1, 3, 100, 100_000)  # rows of an atom, at most
 
 
@@ -92,7 +97,8 @@ def check_pruning(criterion: Criterion, n_samples: int) -> None:
     for _ in range(n_samples):
         sample = _longer_sample(rng)
         lowest = plain_optimum(criterion, sample)
-        cost = optimize(criterion=criterion, search=BARE_EXACT, **sample.arguments()).cost
+        task = _task(criterion, sample)
+        cost = Branches(task, task.null(), math.inf).solve().cost  # also of so few that `optimize` would try all pairs
         require(
             math.isclose(cost, lowest, rel_tol=RELATIVE, abs_tol=RELATIVE),
             f"criterion {criterion.name!r}, rows by value and class {sample.counts.tolist()}: with its floor, excess "
@@ -110,6 +116,13 @@ def _longer_sample(rng: np.random.Generator) -> Sample:
     shares = np.column_stack([share, *[(1.0 - share) / (n_classes - 1)] * (n_classes - 1)])
     counts = rng.multinomial(rng.integers(1, 4, n_values), shares)
     return Sample("classes", counts[:, counts.any(axis=0)], np.zeros(n_values, dtype=np.int64))
+
+
+def _task(criterion: Criterion, sample: Sample) -> Task:
+    given, options = sample.arguments(), Options(criterion)
+    table = read_table(given["data"], given["target"], None, "classes", NOT_GIVEN)
+    column = cast(Numbers, table.column(table.names[0], "numerical"))
+    return intervals_task(column, table, criterion, options, options.limits(table.problem.n_rows), Clock()).task
 
 
 def _line(criterion: Criterion, kind: str, atoms: NDArray[np.int64]) -> Line:
