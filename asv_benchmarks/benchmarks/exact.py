@@ -5,8 +5,6 @@ Up to ten million rows, and the known slow cases: ``docs/reproduce/exact_growth.
 
 from __future__ import annotations
 
-import os
-import tempfile
 import time
 from typing import NamedTuple
 from unittest import mock
@@ -17,7 +15,6 @@ import gridmodl
 from gridmodl.search import exact
 
 from . import datasets
-from .startup import FIRST_RESULT, run
 
 MILLION = 1_000_000
 ROWS = [10_000, 100_000, MILLION]
@@ -72,7 +69,7 @@ class OneRound:
     timeout = 600
 
     def setup_cache(self):
-        measure(make("steps", 1_000, 2))  # compiles
+        measure(make("steps", 3_000, 2))  # compiles
         return {(n, s, j): measure(make(s, n, j)) for n in ROWS for s in SIGNALS for j in N_CLASSES}
 
 
@@ -119,7 +116,7 @@ class OtherCriteria:
     def setup_cache(self):
         measured = {}
         for criterion in self.params:
-            measure(make("sigmoid", 1_000, 2), criterion)  # compiles
+            measure(make("sigmoid", 3_000, 2), criterion)  # compiles
             measured[criterion] = measure(make("sigmoid", MILLION, 2), criterion)
         return measured
 
@@ -127,19 +124,3 @@ class OtherCriteria:
         return round(measured[criterion].seconds / measured[criterion].argsort, 2)
 
     track_over_argsort.unit = "times np.argsort"
-
-
-class Compile:
-    def track_more_than_merge(self):
-        """With empty caches: a first result of the exact search less one of merge, in processor time."""
-        return round(cold_seconds("exact") - cold_seconds("merge"), 2)
-
-    # What the proof alone compiles.
-    track_more_than_merge.unit = "seconds"
-
-
-def cold_seconds(search):
-    begun = os.times().children_user
-    with tempfile.TemporaryDirectory() as empty:
-        run(FIRST_RESULT.format(search), NUMBA_CACHE_DIR=empty)
-    return os.times().children_user - begun

@@ -11,8 +11,8 @@ from . import ratio, seconds
 
 FIRST_RESULT = """
 import gridmodl
-x = [(i * i) % 307 / 307 for i in range(300)]  # as irregular as it takes to need all steps of a proof
-gridmodl.optimize(x, [(i * i * i) % 13 % 2 for i in range(300)], search={!r})
+x = [i * i % 3001 / 3001 for i in range(1500)]  # long and irregular enough to need all steps of a proof
+gridmodl.optimize(x, [i * i * i % 13 % 2 for i in range(1500)], search={!r})
 """
 
 

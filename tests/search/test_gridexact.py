@@ -13,7 +13,7 @@ import gridmodl
 from gridmodl.clock import Clock
 from gridmodl.grid import make_grid
 from gridmodl.search import Search
-from gridmodl.search.exact import AllBounds, Branches, can_prune, proven_optimum
+from gridmodl.search.exact import AllBounds, Branches, can_prune
 from gridmodl.search.gridexact import MAX_BOUNDS, candidates, exact_optimize, find_optimum, variable_task
 from gridmodl.search.gridimprove import post_optimize
 from gridmodl.search.gridtask import Worker, price_grid
@@ -80,7 +80,7 @@ def test_a_variable_beside_frozen_ones_is_found_as_by_enumeration(make_tiny_grid
             )
             if problem.keeps_limits(own):
                 prices[cuts] = problem.price(changed)
-        found = proven_optimum(one)
+        found = Branches(one, one.null(), np.inf).solve()
         assert found.proven
         assert found.cost == pytest.approx(min(prices.values()), rel=1e-10, abs=1e-9)
         cuts = tuple(int(a in found.starts) for a in range(1, 6))
