@@ -48,7 +48,7 @@ def test_a_proven_model_has_no_gap_and_a_certificate_that_holds(criterion):
     assert verify(again, x, y)
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize("load", [load_iris, load_wine, pytest.param(load_breast_cancer, marks=pytest.mark.slow)])
 def test_every_column_of_real_data_is_proven_and_verified(load):
     data = load(as_frame=True)
     models = gridmodl.optimize_each(data.data, data.target)

@@ -74,7 +74,7 @@ def run_search(task: Task, search: Search) -> tuple[Partitioning, str]:
     """The best partition found, and which search found it."""
     _check_for_one(search)
     found = _last(task, task.null(), _steps(task, search))
-    return found, "exact" if search.kind == "exact" or found.proven else "merge"
+    return found, "exact" if search.kind == "exact" or (search.kind == "auto" and found.proven) else "merge"
 
 
 def _check_for_one(search: Search) -> None:

@@ -18,7 +18,7 @@ from gridmodl.terms import floor
 
 NAMES = [name for name in gridmodl.list_criteria("classes") if gridmodl.get_criterion(name).floor is not floor]
 KNOWN_TO_ORACLE = ["modl", "aic", "bic", "mdlp", "gini", "entropy"]
-BIT_BY_BIT = ["bic", "entropy"]  # each takes a compilation of its own
+BIT_BY_BIT = ["modl", "entropy"]  # each takes a compilation of its own
 DEFAULTS = {"entropy": {"alpha": 0.5, "beta": 0.0}}
 
 
@@ -69,8 +69,8 @@ def test_runs_of_modl_are_those_without_pruning_to_the_last_bit(make_line, witho
     assert pruned < full
 
 
-@pytest.mark.parametrize("kind", ["noise", "steps", "smooth"])
-@pytest.mark.parametrize(("n_cells", "n_classes"), [(1, 2), (1, 4), (2, 3)])
+@pytest.mark.parametrize("kind", ["noise", "smooth"])
+@pytest.mark.parametrize(("n_cells", "n_classes"), [(1, 2), (2, 4)])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "modl"])
 def test_runs_of_any_criterion_with_a_floor_are_those_without_pruning(
     make_line, without_floors, name, n_cells, n_classes, kind
@@ -85,7 +85,7 @@ def test_runs_of_any_criterion_with_a_floor_are_those_without_pruning(
 
 @pytest.mark.parametrize("min_rows", [2, 7, 40, 300, 5000])
 @pytest.mark.parametrize("n_cells", [1, 2])
-@pytest.mark.parametrize("name", ["modl", "bic"])
+@pytest.mark.parametrize("name", BIT_BY_BIT)
 def test_runs_keep_min_rows_as_without_pruning(make_line, without_floors, name, n_cells, min_rows):
     task = make_line("smooth", name, n_cells, 3, limits=Limits(2**62, min_rows)).task
     check_runs(task, without_floors(task))
@@ -126,7 +126,7 @@ def test_layers_are_those_of_the_quadratic_recursion(make_line, kind, n_cells, m
         assert task.price_of(starts) == pytest.approx(task.price_of(slow.trace_layers(k)), rel=1e-11)
 
 
-@pytest.mark.parametrize("kind", naive_exact.KINDS)
+@pytest.mark.parametrize("kind", ["noise", "steps", "smooth"])
 @pytest.mark.parametrize("n_cells", [1, 3])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_relaxed_total_is_below_that_of_a_run(make_line, name, n_cells, kind):
