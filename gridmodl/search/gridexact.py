@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gridmodl.atoms import Atoms, coarsen, head
 from gridmodl.grid import Grid
 from gridmodl.search.cells import FIXED, N_ALL_CELLS, N_INFORMATIVE, Board, fill_entries, find_frozen
-from gridmodl.search.exact import PRICES_PER_ATOM, can_prune, proven_optimum
+from gridmodl.search.exact import PLAIN_ATOMS, PRICES_PER_ATOM, can_prune, proven_optimum
 from gridmodl.search.gridimprove import improve_board
 from gridmodl.search.gridtask import GridTask, Worker
 from gridmodl.search.moves import Frozen, Setting
@@ -28,6 +28,7 @@ from gridmodl.template import bind
 MAX_BOUNDS = 1024
 # Counts by bound, frozen cell and class: a price takes about 10 ns for each frozen cell and class.
 MAX_SUMS = 2**20
+MAX_RUNS = 20  # of few bounds; a proof takes 1 to 6
 
 
 def exact_optimize(task: GridTask, grid: Grid, worker: Worker | None = None) -> Grid:
@@ -64,7 +65,7 @@ def find_optimum(worker: Worker, k: int) -> bool:
     size = one.n_frozen_cells * one.atoms.counts.shape[1]
     starts = candidates(one.atoms, worker.task, max(2, min(MAX_BOUNDS, MAX_SUMS // size)))
     one = replace(one, atoms=coarsen(one.atoms, starts))
-    found = proven_optimum(one, budget=PRICES_PER_ATOM * len(starts))
+    found = proven_optimum(one, budget=visit_budget(len(starts)))
     is_start = np.zeros(n, dtype=np.int32)
     is_start[starts[found.starts[1:]]] = 1
     parts, labels = worker.board.part[lo : lo + n], np.cumsum(is_start)
@@ -74,6 +75,11 @@ def find_optimum(worker: Worker, k: int) -> bool:
     worker.board.n_parts[k] = len(found.starts)
     worker.price()
     return True
+
+
+def visit_budget(n_bounds: int) -> float:
+    """Prices that a visit may take; of few bounds all pairs are priced, each run the same number."""
+    return MAX_RUNS * 0.5 * n_bounds**2 if n_bounds <= PLAIN_ATOMS else PRICES_PER_ATOM * n_bounds
 
 
 def variable_task(worker: Worker, k: int) -> Task:

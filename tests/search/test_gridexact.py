@@ -106,8 +106,8 @@ def test_runs_beside_frozen_cells_are_those_of_the_quadratic_search(make_frozen,
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_visit_finds_the_optimum_of_all_bounds(make_frozen, name):
-    for seed in range(3):
-        worker, one = make_frozen(name, 150, 4, seed=seed)
+    for seed, n_atoms in enumerate((60, 150, 250)):
+        worker, one = make_frozen(name, n_atoms, 4, seed=seed)
         lowest = AllBounds(one, one.null(), np.inf).solve()
         assert lowest.proven
         is_changed = find_optimum(worker, 0)
