@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from gridmodl.certificate import Certificate
     from gridmodl.curve import CostByParts, cost_by_parts
     from gridmodl.density import DensityModel, optimize_density
+    from gridmodl.estimators import GridClassifier as GridClassifier
     from gridmodl.estimators import GridDiscretizer as GridDiscretizer
+    from gridmodl.estimators import GridEnsembleClassifier as GridEnsembleClassifier
     from gridmodl.hierarchy import Hierarchy
     from gridmodl.model import Model
     from gridmodl.modelfile import ModelFileError
@@ -40,7 +42,9 @@ _HOME = {
     "CostByParts": "gridmodl.curve",
     "Criterion": "gridmodl.terms",
     "DensityModel": "gridmodl.density",
+    "GridClassifier": "gridmodl.estimators",
     "GridDiscretizer": "gridmodl.estimators",
+    "GridEnsembleClassifier": "gridmodl.estimators",
     "Hierarchy": "gridmodl.hierarchy",
     "Model": "gridmodl.model",
     "ModelFileError": "gridmodl.modelfile",

@@ -54,22 +54,39 @@ class FoundGrid(NamedTuple):
     criterion: Criterion
 
 
+class Searched(NamedTuple):
+    """What a search found, before it is put into words."""
+
+    columns: list[Column]
+    task: GridTask
+    found: GridFound
+    criterion: Criterion
+
+
 def best_grid(table: Table, options: Options, n_jobs: int, random_state: int | None, clock: Clock) -> FoundGrid:
-    """The best grid over all columns of a table that the search finds."""
+    """The best grid over all columns of a table that the search finds, and the optima that it keeps beside it."""
+    searched = search_grids(table, options, n_jobs, random_state, clock)
+    columns, task, found, _ = searched
+    optima = [_in_words(grid, columns, table, task, _kept(grid, columns, table)) for grid in found.optima]
+    return found_grid(table, searched)._replace(optima=optima)
+
+
+def search_grids(table: Table, options: Options, n_jobs: int, random_state: int | None, clock: Clock) -> Searched:
+    """Search for grids over all columns of a table."""
     criterion = criterion_for(options.criterion, grid_problem(table))
     columns, task = _task(table, options, criterion, clock)
     found = run_engine(task, options.search, n_jobs, random_state)
-    null_cost = check_cost(criterion, found.null.cost)
+    check_cost(criterion, found.null.cost)
     check_cost(criterion, found.grid.cost)
+    return Searched(columns, task, found, criterion)
+
+
+def found_grid(table: Table, searched: Searched) -> FoundGrid:
+    """The best of the grids that were found, in words."""
+    columns, task, found, criterion = searched
+    best = _in_words(found.grid, columns, table, task, table.names)
     reasons = {} if table.searched is not None else _left_out(found, columns, task)
-    return FoundGrid(
-        _in_words(found.grid, columns, table, task, table.names),
-        null_cost,
-        reasons,
-        [_in_words(grid, columns, table, task, _kept(grid, columns, table)) for grid in found.optima],
-        found.kind,
-        criterion,
-    )
+    return FoundGrid(best, found.null.cost, reasons, [], found.kind, criterion)
 
 
 def grid_problem(table: Table) -> str:
@@ -109,7 +126,7 @@ def _in_words(grid: Grid, columns: Sequence[Column], table: Table, task: GridTas
         if column.name not in names and column is not table.searched:
             continue
         labels = grid.parts_of(k, task.rows.n_atoms(k))
-        partition, renumbered = _partition(column, labels, task, grid, k, table)
+        partition, renumbered = partition_of(column, labels, task, grid, k, table)
         if table.problem.kind != "classes":
             partition = with_values(partition, task, k, renumbered)
         partitions[column.name] = partition
@@ -134,7 +151,7 @@ def _grid_model(
     return GridModel(partitions, cells, cost, target, spread_of(table, parts_of_rows[name], partition.n_parts))
 
 
-def _partition(
+def partition_of(
     column: Column, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table
 ) -> tuple[Partition, NDArray[np.int64]]:
     """A partition of one column, and the number of the part of each of its atoms."""

@@ -5,6 +5,7 @@ try:
 except ImportError as error:
     raise ImportError("gridmodl.estimators needs scikit-learn 1.6 or newer: pip install gridmodl[sklearn]") from error
 
+from gridmodl.estimators.classifier import GridClassifier, GridEnsembleClassifier
 from gridmodl.estimators.discretizer import GridDiscretizer
 
-__all__ = ["GridDiscretizer"]
+__all__ = ["GridClassifier", "GridDiscretizer", "GridEnsembleClassifier"]

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found", "Partitioning", "Grouping")
 
-KINDS = ("auto", "exact", "merge", "vns", "algorithm3")
-GRID_ONLY = ("vns", "algorithm3")
+KINDS = ("auto", "exact", "merge", "vns", "algorithm3", "diverse")
+GRID_ONLY = ("vns", "algorithm3", "diverse")
 MAX_EFFORT = 40  # more rounds than anybody can wait for
 MAX_OPTIMA = 1_000_000
 
@@ -24,7 +24,7 @@ class Search:
 
     Parameters
     ----------
-    kind : {"auto", "exact", "merge", "vns", "algorithm3"}
+    kind : {"auto", "exact", "merge", "vns", "algorithm3", "diverse"}
         For one column: ``"merge"`` is a greedy merge down to one part, then post-optimization of the best partition
         met; ``"exact"`` the same, then dynamic programming that proves the optimum, near-linear in the rows for a
         criterion that offers floors under its cells (all built-in ones for labelled rows do) and quadratic in the
@@ -33,17 +33,19 @@ class Search:
         grouped exactly where they are few, or where there are two classes and the criterion allows it.
         For a grid of several columns: ``"merge"`` merges and post-optimizes the product of the best partitions of each
         column; ``"vns"``, which is ``"auto"``, goes on from there to random neighbours of the best grid;
-        ``"algorithm3"`` does so in the order of the paper.
+        ``"algorithm3"`` does so in the order of the paper. ``"diverse"``, with classes, looks for many different
+        grids instead of one that is cheaper still: its rounds each take a random choice of the columns, see
+        ``keep_optima``.
         For two columns without classes (no target, classes in groups, a numerical target): ``"merge"`` improves and
         merges random grids; ``"vns"``, which is ``"auto"``, goes on from the best by splitting its parts and merging
         again; ``"algorithm3"`` needs a grid without a target.
     post_optimize : bool
         Whether to improve the merged partition of one column by local moves.
     effort : int
-        The rounds of ``"vns"``: 1 + 2 + 4 + ... + 2^effort. For two columns without classes, the rounds end when
-        2 effort of them in a row have found no cheaper grid; with effort 0 there are none.
+        The rounds of ``"vns"`` and ``"diverse"``: 1 + 2 + 4 + ... + 2^effort. For two columns without classes, the
+        rounds end when 2 effort of them in a row have found no cheaper grid; with effort 0 there are none.
     keep_optima : int
-        So many distinct local optima of ``"vns"`` are kept, the cheapest, as ``Model.optima``.
+        So many distinct local optima of these searches are kept, the cheapest, as ``Model.optima``.
     on_improvement : callable, optional
         Told of every cheaper grid that ``"vns"`` finds, by a record of round, cost, level and elapsed seconds.
     """

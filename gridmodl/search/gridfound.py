@@ -49,12 +49,15 @@ class Tally:
     on_improvement: Callable[[Improvement], Any] | None
     best: Grid
     n_rounds: int = 0
+    n_new: int = 0  # optima that were not among those kept
     optima: dict[Any, Grid] = field(default_factory=dict)
 
     def add(self, grid: Grid, is_optimum: bool = True) -> bool:
         """Take note of a grid; whether it is the cheapest so far."""
         if is_optimum and self.keep > 0 and grid.variables:
-            self.optima.setdefault(grid.signature(), grid)
+            signature = grid.signature()
+            self.n_new += signature not in self.optima
+            self.optima.setdefault(signature, grid)
             if len(self.optima) > self.keep:
                 del self.optima[max(self.optima, key=lambda key: self.optima[key].cost)]
         if not grid.cost < self.best.cost:

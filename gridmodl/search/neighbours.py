@@ -12,6 +12,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gridmodl.search.cells import GOLDEN, SHIFT_31, Board, mixed
 from gridmodl.search.gridtask import GridTask, Worker
@@ -38,10 +39,14 @@ def neighbourhood(task: GridTask, share: float, most_cells: int, n_cells: float 
     return n_new, n_parts
 
 
-def draw_neighbour(worker: Worker, n_new: int, n_parts: int, near_quantiles: bool, seed: int) -> Any:
-    """Put the union of the grid on the board and a random one on the board; a random order of the variables."""
+def draw_neighbour(
+    worker: Worker, n_new: int, n_parts: int, near_quantiles: bool, seed: int, visits: NDArray[np.int64]
+) -> None:
+    """Put the union of the grid on the board and a random one of some of the variables `visits` on the board.
+
+    `visits` are put into random order.
+    """
     task = worker.task
-    visits = np.arange(task.n_variables)
     bind(draw)(
         task.rows,
         task.facts.categorical,
@@ -54,7 +59,6 @@ def draw_neighbour(worker: Worker, n_new: int, n_parts: int, near_quantiles: boo
         np.array([seed], dtype=np.uint64),
         visits,
     )
-    return visits
 
 
 @inlined

@@ -15,19 +15,12 @@ rounds reached 3293.01 to 3313.41 (four seeds), 36 to 42 rounds of Algorithm 3 3
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-
-import numpy as np
-
 from gridmodl.grid import Grid
 from gridmodl.search import Search
-from gridmodl.search.cells import N_ALL_CELLS
+from gridmodl.search.crew import BATCH, Crew
+from gridmodl.search.diverse import run_diverse
 from gridmodl.search.gridexact import exact_optimize
 from gridmodl.search.gridfound import GridFound, Tally
-from gridmodl.search.gridimprove import improve_board
-from gridmodl.search.gridmerge import merge_board
 from gridmodl.search.gridstarts import (
     most_in_product,
     null_grid,
@@ -36,14 +29,11 @@ from gridmodl.search.gridstarts import (
     product_grid,
     products_of_pairs,
     single_grid,
-    with_clock,
 )
-from gridmodl.search.gridtask import MAX_ROW_COUNTS, GridTask, Worker
-from gridmodl.search.neighbours import draw_neighbour, neighbourhood
-from gridmodl.search.preoptimize import pre_optimize_board
+from gridmodl.search.gridtask import GridTask, Worker
+from gridmodl.search.rounds import local_optimum, seed_of, seed_of_round, settled_from
 
-GRID_KINDS = ("auto", "vns", "algorithm3", "merge")
-BATCH = 8  # rounds from the same grid, whatever the number of threads
+GRID_KINDS = ("auto", "vns", "algorithm3", "diverse", "merge")
 # Rounds of a batch that are neighbours of the null grid, not of the best: as good a best grid on satimage (3293.01 at
 # effort 5), and twice the distinct optima on Ada (23 instead of 11 in 127 rounds).
 FRESH = (3, 6)
@@ -51,7 +41,6 @@ FRESH = (3, 6)
 # took 3 to 22 % more time and saved 4 to 12 nats on 3 of 12 data sets, 0 on the others; at effort 5, 1 to 4 %, and 6
 # nats on 1 of 8 (docs/reproduce/grid_exact.py). With fewer rounds, or after "merge", it took up to 4 searches' time.
 EXACT_EFFORT = 3
-MASK = 2**64 - 1
 
 
 def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int | None = None) -> GridFound:
@@ -64,7 +53,9 @@ def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int 
             f"search={kind!r} cannot group the classes of a target or cut it into intervals; use 'auto', 'vns' or "
             "'merge' with a target and one column"
         )
-    seed = _seed(random_state)
+    if kind == "diverse" and not task.has_classes:
+        raise ValueError("search='diverse' finds grids of classes, and there is no target; use 'auto' or 'vns'")
+    seed = seed_of(random_state)
     with Crew(task, n_jobs) as crew:
         null = null_grid(crew.workers[0])
         tally = Tally(task, null, search.keep_optima, search.on_improvement, null)
@@ -72,60 +63,12 @@ def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int 
         try:
             _add_starts(crew, tally, singles, seed)
             if kind != "merge" and task.limits.max_parts > 1 and not task.clock.stopped:
-                plan = _algorithm_3 if kind == "algorithm3" else _stages
-                plan(crew, tally, seed, search.effort)
+                PLANS[kind](crew, tally, seed, search.effort)
             if kind == "vns" and search.effort >= EXACT_EFFORT and not task.clock.stopped:
                 _add_exact(crew, tally)
         except KeyboardInterrupt:
             task.clock.stopped = "interrupted"
     return tally.found(kind, tuple(singles))
-
-
-def _seed(random_state: int | None) -> int:
-    return int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
-
-
-class Crew:
-    """Threads, each with a worker of its own; a single one works in the thread that asks."""
-
-    def __init__(self, task: GridTask, n_jobs: int) -> None:
-        self.task = task
-        n_fit = MAX_ROW_COUNTS // (task.rows.n_lines * task.n_counts)  # each worker has a table of this size
-        self.n_jobs = max(1, min(n_jobs, BATCH, n_fit))
-        self.workers = [Worker(task if self.n_jobs == 1 else with_clock(task))]
-        self.pool: ThreadPoolExecutor | None = None
-
-    def __enter__(self) -> Crew:
-        if self.n_jobs > 1:
-            self.workers += [Worker(with_clock(self.task)) for _ in range(self.n_jobs - 1)]
-            self.pool = ThreadPoolExecutor(self.n_jobs, "gridmodl")
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.pool is not None:
-            self.pool.shutdown()
-
-    def each(self, work: Callable[[Worker, int], Grid], n: int) -> Iterator[Grid]:
-        """`work` done for 0 to n, in order; worker i does every i-th."""
-        if self.pool is None:
-            for i in range(n):
-                if self.task.clock.stopped:
-                    return
-                yield work(self.workers[0], i)
-            return
-
-        def share(w: int) -> list[Grid]:
-            return [work(self.workers[w], i) for i in range(w, n, self.n_jobs) if not self.task.clock.stopped]
-
-        futures = [self.pool.submit(share, w) for w in range(self.n_jobs)]
-        try:
-            shares = [future.result() for future in futures]
-        except KeyboardInterrupt:
-            self.task.clock.stopped = "interrupted"
-            shares = [future.result() for future in futures]
-        for i in range(n):
-            if i // self.n_jobs < len(shares[i % self.n_jobs]):
-                yield shares[i % self.n_jobs][i // self.n_jobs]
 
 
 def _add_starts(crew: Crew, tally: Tally, singles: list[Grid], seed: int) -> None:
@@ -146,7 +89,7 @@ def _add_starts(crew: Crew, tally: Tally, singles: list[Grid], seed: int) -> Non
     tally.add(product._replace(cost=crew.workers[0].load(product)), is_optimum=False)
     starts = [product_grid(singles, most_in_product(task, crew.workers[0].most_cells)), tally.best]
     task.clock.step = "start"
-    for grid in list(crew.each(lambda worker, i: _settled_from(worker, starts[i]), 2)):
+    for grid in list(crew.each(lambda worker, i: settled_from(worker, starts[i]), 2)):
         tally.add(grid)
 
 
@@ -165,36 +108,8 @@ def _add_pairs(crew: Crew, tally: Tally, seed: int) -> None:
     task.clock.step = "start"
     for grid in starts[:1]:  # if the time is up, the best pair is what there is
         tally.add(grid._replace(cost=crew.workers[0].load(grid)), is_optimum=False)
-    for grid in crew.each(lambda worker, i: _settled_from(worker, starts[i]), len(starts)):
+    for grid in crew.each(lambda worker, i: settled_from(worker, starts[i]), len(starts)):
         tally.add(grid)
-
-
-def _settled_from(worker: Worker, start: Grid) -> Grid:
-    worker.load(start)
-    merge_board(worker)
-    settle(worker, np.arange(worker.task.n_variables))
-    return worker.grid()
-
-
-def settle(worker: Worker, visits: Any) -> None:
-    """Local moves of all variables and merges in turn, until neither saves."""
-    while True:
-        improve_board(worker, visits)
-        if worker.task.clock.stopped or merge_board(worker, is_greedy=True) == 0:
-            return
-
-
-def local_optimum(worker: Worker, best: Grid, share: float, near_quantiles: bool, seed: int) -> Grid:
-    """One round: a random neighbour of `best`, cleaned, merged and improved."""
-    worker.load(best)
-    n_cells = float(worker.board.sums[N_ALL_CELLS])
-    n_new, n_parts = neighbourhood(worker.task, share, worker.most_cells, n_cells)
-    visits = draw_neighbour(worker, n_new, n_parts, near_quantiles, seed)
-    worker.price()
-    pre_optimize_board(worker)
-    merge_board(worker)
-    settle(worker, visits)
-    return worker.grid()
 
 
 def _stages(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
@@ -211,7 +126,7 @@ def _stages(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
                 r = first + i
                 share = (r - (n_sizes - 1) + 1) / n_sizes
                 near = tally.null if r % BATCH in FRESH else best
-                return local_optimum(worker, near, share, r % 2 == 0, (seed + r * 0x9E3779B97F4A7C15) & MASK)
+                return local_optimum(worker, near, share, r % 2 == 0, seed_of_round(seed, r))
 
             for grid in crew.each(work, min(BATCH, n_sizes - begin)):
                 tally.n_rounds += 1
@@ -238,9 +153,11 @@ def _algorithm_3(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
         while size <= 2**stage and not task.clock.stopped:
             tally.n_rounds += 1
             r, best, share = tally.n_rounds, tally.best, size / 2**stage
-            round_seed = (seed + r * 0x9E3779B97F4A7C15) & MASK
-            grid = local_optimum(crew.workers[0], best, share, False, round_seed)
+            grid = local_optimum(crew.workers[0], best, share, False, seed_of_round(seed, r))
             is_cheaper = tally.best.cost - grid.cost > 1e-9 * (1.0 + abs(grid.cost))
             tally.add(grid)
             size = 1 if is_cheaper else size + 1
             task.clock.tell(size / 2**stage)
+
+
+PLANS = {"vns": _stages, "algorithm3": _algorithm_3, "diverse": run_diverse}

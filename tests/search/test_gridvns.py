@@ -60,7 +60,7 @@ def test_the_result_is_never_above_a_start(name):
             assert single.cost == pytest.approx(problem.price(single), rel=1e-12, abs=1e-9)
         product = product_grid(singles)
         costs = [null.cost, price_grid(task, product), *(single.cost for single in singles)]
-        for kind in ("merge", "vns", "algorithm3"):
+        for kind in ("merge", "vns", "algorithm3", "diverse"):
             found = run_grid(task, search(kind, effort=2), random_state=seed)
             assert found.grid.cost <= min(costs) + 1e-9
             assert found.grid.cost == pytest.approx(problem.price(found.grid), rel=1e-12, abs=1e-9)
@@ -116,7 +116,7 @@ def test_noise_stays_noise():
     assert run_grid(problem.task, search(), random_state=0).grid.variables == ()
 
 
-@pytest.mark.parametrize("kind", ["vns", "algorithm3"])
+@pytest.mark.parametrize("kind", ["vns", "algorithm3", "diverse"])
 def test_the_same_seed_gives_the_same_bits_with_any_number_of_threads(kind):
     problem = random_problem(5, n_rows=300, n_columns=8)
     runs = [run_grid(problem.task, search(kind, effort=4, keep_optima=20), n, random_state=3) for n in (1, 1, 2, 3)]
@@ -154,7 +154,7 @@ def test_limits_hold(limits):
         worker = Worker(problem.task)
         for n_parts in (2, 5):
             worker.load(found.grid)
-            draw_neighbour(worker, 4, n_parts, n_parts == 2, seed)
+            draw_neighbour(worker, 4, n_parts, n_parts == 2, seed, np.arange(problem.task.n_variables))
             assert problem.keeps_limits(worker.grid())
 
 

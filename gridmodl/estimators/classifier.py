@@ -1,0 +1,353 @@
+"""Classifiers on data grids: the best single grid, and the average of many different ones.
+
+M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, 7.2.1 and 7.2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from gridmodl.averaging import GridAverage, best_average
+from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
+from gridmodl.estimators.inputs import read_classes, read_criterion, read_inputs, read_weights, reading_columns
+from gridmodl.frames import Frame, Name
+from gridmodl.partition import checked_unknown
+from gridmodl.pipeline import optimize
+from gridmodl.search import Search
+from gridmodl.terms import Criterion
+
+if TYPE_CHECKING:
+    from gridmodl.model import Model
+    from gridmodl.report.rules import Rule
+
+# Rounds of an ensemble's search, 2^(effort + 1) - 1, and how many of its distinct grids are kept at most.
+ENSEMBLE = Search("diverse", effort=10, keep_optima=2000)
+
+
+class _GridClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What both have in common: reading, thresholds, and a class from probabilities."""
+
+    classes_: NDArray[Any]
+    class_factors_: NDArray[np.float64]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Find the grid, or grids.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, k)
+            Numbers, or columns of any kinds: a frame of pandas, polars, pyarrow or another library that narwhals reads,
+            or an array of objects.
+        y : array-like of shape (n,)
+            The class of each row.
+        sample_weight : array-like of shape (n,), optional
+            Whole numbers: a row of weight w is w rows.
+
+        Returns
+        -------
+        self
+        """
+        criterion = read_criterion(self.criterion, self.criterion_options)
+        check_threshold(self.threshold)
+        checked_unknown(self.unknown)
+        inputs = read_inputs(self, X, reset=True)
+        classes = read_classes(self, y)
+        check_consistent_length(X, classes)
+        weights = read_weights(sample_weight, inputs.n_rows)
+        with reading_columns():
+            model = self._search(inputs, classes, weights, criterion)
+        if model.stopped == "interrupted":
+            raise KeyboardInterrupt  # a grid search must stop, not go on with its next candidate
+        self.model_ = replace(model, _source=None, frame=inputs.kind)
+        self.classes_ = self.model_.classes
+        self.class_factors_ = plain_factors(len(self.classes_))
+        if self.threshold == "balanced":
+            kept = slice(None) if weights is None else weights > 0
+            codes = np.searchsorted(self.classes_, classes[kept])
+            probabilities = self._probabilities(inputs)[kept]
+            self.class_factors_ = balanced_factors(probabilities, codes, None if weights is None else weights[kept])
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class for each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, k)
+            The same columns as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, number of classes)
+            Columns as in ``classes_``.
+        """
+        check_is_fitted(self, "model_")
+        return self._probabilities(read_inputs(self, X, reset=False))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, k)
+            The same columns as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The class with the largest probability times its factor in ``class_factors_``; of equals the first.
+        """
+        check_is_fitted(self, "model_")
+        inputs = read_inputs(self, X, reset=False)
+        return np.asarray(self.classes_[decide(self._probabilities(inputs), self.class_factors_)])
+
+    def _search(self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion) -> Model:
+        raise NotImplementedError
+
+    def _probabilities(self, inputs: Frame) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        # Text is welcome, but input_tags.string stays False: it would promise to take any object, such as a dict.
+        tags.input_tags.categorical = True
+        return tags
+
+
+class GridClassifier(_GridClassifier):
+    """The best single data grid, as a classifier that can be read.
+
+    One grid over the few columns that matter together: numbers are cut into intervals, text and categories put into
+    groups. A row gets the class shares of its cell; where that is empty, those of all rows. See `gridmodl.optimize`.
+
+    Parameters
+    ----------
+    criterion : str or Criterion, default="modl"
+        What the best grid is: a name out of `gridmodl.list_criteria`, or a criterion.
+    criterion_options : dict, optional
+        Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
+    search : {"auto", "vns", "merge", "algorithm3"} or Search, default="auto"
+        How grids are searched, see `gridmodl.Search`.
+    threshold : {None, "balanced"}, default=None
+        How `predict` chooses a class: the most probable one, or so that the balanced error, the mean of the error rates
+        of the classes, is lowest on the training rows.
+    unknown : {"default", -1, "error"}, default="default"
+        What becomes of a category that was not seen in `fit`: the group ``Partition.default`` of its column; -1, no
+        group, so that the row gets the shares of all rows; or a ValueError. A missing value is such a category where
+        `fit` saw none. A number is never unknown: if missing values are new, they go to the lowest interval.
+    kinds : dict, optional
+        ``"numerical"`` or ``"categorical"`` by column name, where it is not what the column's type says.
+    max_parts : int, optional
+        Each column has at most so many parts.
+    min_rows : int or float, optional
+        Each part has at least so many rows, or this share of all rows if it is a float below 1.
+    time_limit : float, optional
+        Seconds after which the best grid so far is taken.
+    random_state : int, optional, default=0
+        Seed of the search; None draws a fresh one.
+    n_jobs : int, optional
+        Threads; None means 1, and -1 one per core. They change no bit of the result.
+
+    Attributes
+    ----------
+    model_ : Model
+        The grid: its cost, cells, rules, the columns that are left out and why. It holds no training data. Columns of
+        arrays, and of frames whose names are no strings, are called ``x0``, ``x1``, ...
+    classes_ : ndarray
+        The classes of the target.
+    class_factors_ : ndarray
+        What the probability of each class is multiplied by before the largest is taken; 1 without a threshold.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : ndarray
+        Their names, if the data had names that are strings.
+
+    See Also
+    --------
+    GridEnsembleClassifier : The average of many grids, which predicts better and cannot be read.
+    gridmodl.optimize : The grid, without scikit-learn.
+
+    References
+    ----------
+    M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, sections 7.2.1 and 7.3.1.
+
+    Examples
+    --------
+    >>> from gridmodl.estimators import GridClassifier
+    >>> X = [[a, b] for a in (1.0, 2.0, 7.0, 8.0) for b in ("red", "green", "blue", "black")] * 4
+    >>> y = [(a > 5) != (b in ("red", "green")) for a, b in X]
+    >>> classifier = GridClassifier().fit(X, y)
+    >>> classifier.predict([[1.5, "red"], [9.0, "red"]])
+    array([ True, False])
+    >>> print(classifier.rules()[0])
+    x0 in ]-inf, 4.5] and x1 in {black, blue}: False 100.0% (16 rows, 25.0%)
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str | Criterion = "modl",
+        criterion_options: Mapping[str, Any] | None = None,
+        search: str | Search = "auto",
+        threshold: str | None = None,
+        unknown: str | int = "default",
+        kinds: Mapping[Name, str] | None = None,
+        max_parts: int | None = None,
+        min_rows: int | float | None = None,
+        time_limit: float | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.criterion_options = criterion_options
+        self.search = search
+        self.threshold = threshold
+        self.unknown = unknown
+        self.kinds = kinds
+        self.max_parts = max_parts
+        self.min_rows = min_rows
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def rules(self) -> list[Rule]:
+        """One rule for each cell, in words, with its rows and the shares of their classes; the most frequent first."""
+        check_is_fitted(self, "model_")
+        return self.model_.rules()
+
+    def _search(self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion) -> Model:
+        return optimize(
+            inputs.columns,
+            classes,
+            criterion=criterion,
+            search=self.search,
+            weights=weights,
+            kinds=self.kinds,
+            target_kind="classes",
+            max_parts=self.max_parts,
+            min_rows=self.min_rows,
+            time_limit=self.time_limit,
+            random_state=self.random_state,
+            n_jobs=1 if self.n_jobs is None else self.n_jobs,
+        )
+
+    def _probabilities(self, inputs: Frame) -> NDArray[np.float64]:
+        return self.model_.predict_proba(inputs.columns, self.unknown)
+
+
+class GridEnsembleClassifier(_GridClassifier):
+    """The average of many different data grids, weighted by how well each compresses the classes.
+
+    The search collects distinct local optima, each over a random choice of the columns. A row gets the mean over the
+    grids of the class shares of its cell, with weights in proportion to the level of each grid; where its cell is
+    empty, a grid says the shares of all rows.
+
+    Parameters
+    ----------
+    criterion : str or Criterion, default="modl"
+        What a good grid is: a name out of `gridmodl.list_criteria`, or a criterion.
+    criterion_options : dict, optional
+        Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
+    search : "auto" or Search, default="auto"
+        How grids are searched and how many are kept: ``"auto"`` is ``Search("diverse", effort=10, keep_optima=2000)``,
+        2,047 rounds; each takes the longer, the more rows and columns there are. ``Search("vns", effort=10,
+        keep_optima=500)`` is the way of the paper, which finds fewer distinct grids in the same time.
+    threshold, unknown, kinds, max_parts, min_rows
+        As in `GridClassifier`.
+    time_limit : float, optional
+        Seconds after which the grids found so far are taken.
+    random_state : int, optional, default=0
+        Seed of the search; None draws a fresh one.
+    n_jobs : int, optional
+        Threads; None means 1, and -1 one per core. They change no bit of the result.
+
+    Attributes
+    ----------
+    model_ : Model
+        The cheapest of the grids; it alone can be read.
+    average_ : GridAverage
+        All grids in a compact form: ``len(average_)``, ``levels`` and ``column_weights``.
+    classes_ : ndarray
+        The classes of the target.
+    class_factors_ : ndarray
+        What the probability of each class is multiplied by before the largest is taken; 1 without a threshold.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : ndarray
+        Their names, if the data had names that are strings.
+
+    See Also
+    --------
+    GridClassifier : The best single grid.
+
+    References
+    ----------
+    M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, sections 7.2.2 and 7.3.1.
+    M. Boullé, "Compression-based averaging of selective naive Bayes classifiers", JMLR 8, 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from gridmodl import Search
+    >>> from gridmodl.estimators import GridEnsembleClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> few = Search("diverse", effort=4, keep_optima=100)
+    >>> ensemble = GridEnsembleClassifier(search=few).fit(X[::2], y[::2])
+    >>> bool(ensemble.score(X[1::2], y[1::2]) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str | Criterion = "modl",
+        criterion_options: Mapping[str, Any] | None = None,
+        search: str | Search = "auto",
+        threshold: str | None = None,
+        unknown: str | int = "default",
+        kinds: Mapping[Name, str] | None = None,
+        max_parts: int | None = None,
+        min_rows: int | float | None = None,
+        time_limit: float | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.criterion_options = criterion_options
+        self.search = search
+        self.threshold = threshold
+        self.unknown = unknown
+        self.kinds = kinds
+        self.max_parts = max_parts
+        self.min_rows = min_rows
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _search(self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion) -> Model:
+        model, self.average_ = best_average(
+            inputs.columns,
+            classes,
+            criterion=criterion,
+            search=ENSEMBLE if self.search == "auto" else self.search,
+            weights=weights,
+            kinds=self.kinds,
+            max_parts=self.max_parts,
+            min_rows=self.min_rows,
+            time_limit=self.time_limit,
+            random_state=self.random_state,
+            n_jobs=1 if self.n_jobs is None else self.n_jobs,
+        )
+        return model
+
+    def _probabilities(self, inputs: Frame) -> NDArray[np.float64]:
+        average: GridAverage = self.average_
+        return average.predict_proba(inputs.columns, self.unknown)

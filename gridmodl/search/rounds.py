@@ -1,0 +1,63 @@
+"""One round of a search of grids: a random neighbour of a grid, pre-optimized, merged and post-optimized."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.grid import Grid
+from gridmodl.search.cells import N_ALL_CELLS
+from gridmodl.search.gridimprove import improve_board
+from gridmodl.search.gridmerge import merge_board
+from gridmodl.search.gridtask import Worker
+from gridmodl.search.neighbours import draw_neighbour, neighbourhood
+from gridmodl.search.preoptimize import pre_optimize_board
+
+MASK = 2**64 - 1
+
+
+def seed_of(random_state: int | None) -> int:
+    """The seed of a whole search."""
+    return int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
+
+
+def seed_of_round(seed: int, r: int) -> int:
+    """Of round r of the search with this seed."""
+    return (seed + r * 0x9E3779B97F4A7C15) & MASK
+
+
+def local_optimum(
+    worker: Worker,
+    near: Grid,
+    share: float,
+    near_quantiles: bool,
+    seed: int,
+    chosen: NDArray[np.int64] | None = None,
+) -> Grid:
+    """A random neighbour of grid `near`, cleaned, merged and improved; by the chosen variables only, or by all."""
+    worker.load(near)
+    n_cells = float(worker.board.sums[N_ALL_CELLS])
+    visits = np.arange(worker.task.n_variables) if chosen is None else chosen.copy()
+    n_new, n_parts = neighbourhood(worker.task, share, worker.most_cells, n_cells)
+    draw_neighbour(worker, min(n_new, len(visits)), n_parts, near_quantiles, seed, visits)
+    worker.price()
+    pre_optimize_board(worker)
+    merge_board(worker)
+    settle(worker, visits)
+    return worker.grid()
+
+
+def settled_from(worker: Worker, start: Grid) -> Grid:
+    """What merges and local moves of all variables make of a grid."""
+    worker.load(start)
+    merge_board(worker)
+    settle(worker, np.arange(worker.task.n_variables))
+    return worker.grid()
+
+
+def settle(worker: Worker, visits: NDArray[np.int64]) -> None:
+    """Local moves of these variables and merges in turn, until neither saves."""
+    while True:
+        improve_board(worker, visits)
+        if worker.task.clock.stopped or merge_board(worker, is_greedy=True) == 0:
+            return
