@@ -108,11 +108,25 @@ def optimize_density(
     check_seed(random_state)
     clock = Clock(checked_time(time_limit))
     sample = read_sample(data, weights, domain)
+    with showing(progress, clock):
+        return density_of(sample, max_parts, min_rows, random_state, clock, n_folds, score, kernel)
+
+
+def density_of(
+    sample: Sample,
+    max_parts: int | None,
+    min_rows: int | float | None,
+    random_state: int | None,
+    clock: Clock,
+    n_folds: int = 10,
+    score: str = "likelihood",
+    kernel: str = "epanechnikov",
+) -> DensityModel:
+    """The model of a sample that was read, under the clock of one column or of many."""
     limits = Options(max_parts=max_parts, min_rows=min_rows).limits(sample.n_rows)
     effort = Effort(MAX_CUTS if max_parts is None else limits.max_parts - 1, max_parts is None)
     rule = Rule(score == "likelihood", *KERNELS[kernel], float(limits.min_rows))
-    with showing(progress, clock):
-        found, held_out = _cut(sample, rule, effort, n_folds, random_state, clock)
+    found, held_out = _cut(sample, rule, effort, n_folds, random_state, clock)
     return wrapped(sample, found._replace(method=score, kernel=None if rule.likelihood else kernel), held_out, clock)
 
 

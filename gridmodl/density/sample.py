@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.encode import encode_column, kind_of
-from gridmodl.frames import Name, Raw, as_array, read_column, read_frame
+from gridmodl.frames import ARRAYS, Name, Raw, as_array, read_column, read_frame
 from gridmodl.line import bounds_between
 from gridmodl.quantities import Numbers, encode_numbers
 from gridmodl.targets import encode_weights
@@ -98,6 +98,12 @@ def read_sample(data: Any, weights: Any, domain: Any) -> Sample:
     ((name, raw),) = frame.columns.items()
     column = read_numbers(raw, name)
     rows = encode_weights(None if weights is None else read_column(weights, "weights"), frame.n_rows)
+    return sample_of(column, rows, domain, frame.kind)
+
+
+def sample_of(column: Numbers, rows: NDArray[np.int64] | None, domain: Any = None, kind: str = ARRAYS) -> Sample:
+    """The sample of a column that was read, given how often each row counts and the kind of frame it came in."""
+    name = column.name
     values, rows, n_missing = _present(column, rows)
     if len(values) == 0:
         what = f"{n_missing} rows, all missing" if n_missing else "no rows: all weights are 0"
@@ -113,7 +119,7 @@ def read_sample(data: Any, weights: Any, domain: Any) -> Sample:
     counts = ends - starts if rows is None else np.add.reduceat(rows, starts)
     return Sample(
         name, found, column.is_utc, positions[starts], counts.astype(np.int64), values[starts], values[ends - 1],
-        n_missing, frame.kind,
+        n_missing, kind,
     )  # fmt: skip
 
 

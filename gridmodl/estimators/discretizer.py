@@ -1,4 +1,4 @@
-"""A supervised transformer: for each value the part that it lies in, or what that part says of the class."""
+"""A transformer: for each value the part that it lies in, or what that part says of the target."""
 
 from __future__ import annotations
 
@@ -11,25 +11,44 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_consistent_length, check_is_fitted
 
-from gridmodl.estimators.encodings import log_odds_rows, onehot_rows, sparse_onehot, unique_names
-from gridmodl.estimators.inputs import read_classes, read_inputs, read_weights
-from gridmodl.frames import Name
-from gridmodl.model import Model
-from gridmodl.partition import Partition, checked_unknown
+from gridmodl.estimators.densities import parts_of_each
+from gridmodl.estimators.encodings import (
+    OF_TARGETS,
+    check_encoding,
+    names_of_log_odds,
+    rows_of_parts,
+    sparse_onehot,
+    unique_names,
+)
+from gridmodl.estimators.inputs import (
+    check_target_kind,
+    read_criterion,
+    read_inputs,
+    read_target,
+    read_weights,
+    refuse_column,
+)
+from gridmodl.frames import Frame, Name
+from gridmodl.partition import checked_unknown
 from gridmodl.pipeline import optimize_each
-from gridmodl.plugins import get_criterion
 from gridmodl.search import Search
+from gridmodl.targets import NOT_GIVEN
 from gridmodl.terms import Criterion
-
-ENCODINGS = ("ordinal", "onehot", "log-odds")
 
 
 class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Partition every column on its own, as the classes of the target say.
+    """Partition every column on its own, as the target says, or its own density where there is none.
 
     Numbers, dates and durations are cut into intervals, text, categories and booleans are put into groups of values; as
     many as the criterion finds worth their cost, so there is no number of parts to choose. Missing values need no
     imputation: they are a part of their own or lie in the part that suits them. See `gridmodl.optimize_each`.
+
+    Without ``y``, each numerical column is cut where its rows change in density, see `gridmodl.optimize_density`:
+    missing values are a part of their own, and infinite ones lie in the outermost. Of a categorical column each value
+    is a part, as nothing says which belong together; with `max_parts` or `min_rows` the rarest share the last part. No
+    criterion is used then, and what asks for a target is an error: another criterion than ``"modl"``,
+    `criterion_options`, `search`, `target_kind`, `unlabelled`, `placement`, `monotone`, ``encode="log-odds"`` or
+    ``encode="mean"``.
 
     Parameters
     ----------
@@ -40,7 +59,7 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         them, and no value of theirs compiles anything anew.
     search : {"auto", "exact", "merge"} or Search, default="auto"
         How partitions are searched, see `gridmodl.optimize`.
-    encode : {"ordinal", "onehot", "log-odds"}, default="ordinal"
+    encode : {"ordinal", "onehot", "log-odds", "mean"}, default="ordinal"
         What `transform` makes of a column.
 
         - ``"ordinal"``: the number of the part, from 0, as int64. Intervals are in ascending order.
@@ -49,14 +68,30 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
           second class and n0 of the first in the part, N1 and N0 in all, the number
           ``log((n1 + 1/2) / (n0 + 1/2)) - log((N1 + 1/2) / (N0 + 1/2))``. With more than two classes there is one
           column for each, of this class against all others. A part without rows has 0.0, and so has everything when
-          there is one class only.
+          there is one class only. Rows without a class are not counted. Where classes are grouped, the groups that
+          were found for the column stand for the classes: in a group all have the same log-odds but for the halves.
+        - ``"mean"``: of a numerical target, its mean in the part, also called target encoding; that of all rows for a
+          part without any.
     sparse_output : bool, default=False
         Whether ``"onehot"`` gives a `scipy.sparse.csr_matrix`; other encodings are never sparse.
     unknown : {"default", -1, "error"}, default="default"
         What becomes of a category that was not seen in `fit`: the group ``Partition.default`` of its column; -1, which
-        is the part number -1 for ``"ordinal"``, all 0.0 for ``"onehot"`` and 0.0 for ``"log-odds"``; or a ValueError.
+        is the part number -1 for ``"ordinal"``, all 0.0 for ``"onehot"``, 0.0 for ``"log-odds"`` and the mean of all
+        rows for ``"mean"``; or a ValueError.
         A missing value is such a category where `fit` saw none. A number is never unknown: if missing values are new,
         they go to the lowest interval.
+    target_kind : {"classes", "grouped", "numerical"}, optional
+        What ``y`` is; by default classes, and real numbers are refused.
+
+        - ``"classes"``: each value is a class, real numbers too.
+        - ``"grouped"``: many classes, of which groups are found together with the parts of each column.
+        - ``"numerical"``: real or whole numbers, which are cut into intervals together with each column.
+    unlabelled : optional, default=()
+        The value of ``y`` that marks rows without a class, such as ``-1``; None or NaN stand for missing ones. These
+        rows say where the data lie and no more, see `gridmodl.optimize`. By default every row has a class.
+    placement : {"median"}, optional
+        With `unlabelled`: the partitions are those of the rows with a class alone, and each bound is put at the median
+        of the others around it.
     kinds : dict, optional
         ``"numerical"`` or ``"categorical"`` by column name, where it is not what the column's type says.
     special : dict, optional
@@ -69,16 +104,24 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Each part has at least so many rows, or this share of all rows if it is a float below 1.
     time_limit : float, optional
         Seconds for all columns together, after which they keep the best partitions so far.
+    random_state : int, optional, default=0
+        Seed of the search where the target is grouped or numerical, and of the folds of a density; all else draws no
+        random numbers. None draws a fresh one.
     n_jobs : int, optional
         Threads; None means 1, and -1 one per core.
 
     Attributes
     ----------
-    models_ : dict of str to Model
+    models_ : dict of str to Model or DensityModel
         By column name, in the order of the columns: the partition of each, its cost, its level, its table. They hold no
         training data. Columns of arrays, and of frames whose names are no strings, are called ``x0``, ``x1``, ...
+        Without ``y``, the densities; categorical columns and those of a single number have none.
+    partitions_ : dict of str to Partition
+        By column name, in the order of the columns: the parts that `transform` knows.
     classes_ : ndarray
-        The classes of the target.
+        The classes of the target, if it has classes.
+    target_kind_ : {"classes", "grouped", "numerical"} or None
+        What the target was; None if there was none.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray
@@ -87,6 +130,7 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     See Also
     --------
     gridmodl.optimize_each : The models of all columns, without scikit-learn.
+    gridmodl.optimize_density : The density of one column.
 
     Examples
     --------
@@ -99,7 +143,25 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [1, 0]])
     >>> discretizer.set_params(encode="onehot").get_feature_names_out().tolist()
     ['x0=]-inf, 4.75]', 'x0=]4.75, inf[', 'x1={blue, red}']
+
+    A target of numbers:
+
+    >>> import numpy as np
+    >>> sizes = np.arange(40.0)
+    >>> prices = np.where(sizes < 20, 100.0, 300.0) + sizes % 4
+    >>> by_price = GridDiscretizer(target_kind="numerical", encode="mean").fit(sizes[:, None], prices)
+    >>> by_price.transform([[3.0], [33.0]])
+    array([[101.5],
+           [301.5]])
+
+    No target:
+
+    >>> waits = np.append(np.arange(100), np.arange(100, 1000, 50))
+    >>> GridDiscretizer().fit(waits[:, None]).partitions_["x0"].labels
+    [']-inf, 99.5]', ']99.5, inf[']
     """
+
+    models_: dict[Name, Any]  # Model, or DensityModel without a target
 
     def __init__(
         self,
@@ -110,12 +172,16 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         encode: str = "ordinal",
         sparse_output: bool = False,
         unknown: str | int = "default",
+        target_kind: str | None = None,
+        unlabelled: Any = (),
+        placement: str | None = None,
         kinds: Mapping[Name, str] | None = None,
         special: Mapping[Name, Any] | None = None,
         monotone: str | None = None,
         max_parts: int | None = None,
         min_rows: int | float | None = None,
         time_limit: float | None = None,
+        random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
@@ -124,12 +190,16 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.encode = encode
         self.sparse_output = sparse_output
         self.unknown = unknown
+        self.target_kind = target_kind
+        self.unlabelled = unlabelled
+        self.placement = placement
         self.kinds = kinds
         self.special = special
         self.monotone = monotone
         self.max_parts = max_parts
         self.min_rows = min_rows
         self.time_limit = time_limit
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> GridDiscretizer:
@@ -140,8 +210,9 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like or frame of shape (n, k)
             Numbers, or columns of any kinds: a frame of pandas, polars, pyarrow or another library that narwhals reads,
             or an array of objects.
-        y : array-like of shape (n,)
-            The class of each row.
+        y : array-like of shape (n,), optional
+            The class of each row, or a number for each with ``target_kind="numerical"``; without it columns are cut by
+            their density.
         sample_weight : array-like of shape (n,), optional
             Whole numbers: a row of weight w is w rows.
 
@@ -150,35 +221,69 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         GridDiscretizer
             This one.
         """
-        criterion = _criterion(self.criterion, self.criterion_options)
-        _check_encoding(self.encode)
+        check_target_kind(self.target_kind)
+        if y is None:
+            self._refuse_no_target()
+        target_kind = None if y is None else self.target_kind or "classes"
+        check_encoding(self.encode, target_kind)
         checked_unknown(self.unknown)
         inputs = read_inputs(self, X, reset=True)
-        classes = read_classes(self, y)
-        check_consistent_length(X, classes)
+        weights = read_weights(sample_weight, inputs.n_rows)
+        if y is None:
+            self._keep_densities(inputs, weights)
+        else:
+            target = read_target(self, y, self.target_kind, self._has_mark)
+            check_consistent_length(X, target)
+            self._keep_models(inputs, target, weights)
+        self.target_kind_ = target_kind
+        self.__dict__.pop("classes_", None)  # of an earlier target
+        if target_kind in ("classes", "grouped"):
+            self.classes_ = next(iter(self.models_.values())).classes
+        return self
+
+    def _keep_models(self, inputs: Frame, target: NDArray[Any], weights: NDArray[np.int64] | None) -> None:
+        """Partition with a target in view."""
         models = optimize_each(
             inputs.columns,
-            classes,
-            criterion=criterion,
+            target,
+            criterion=read_criterion(self.criterion, self.criterion_options),
             search=self.search,
-            weights=read_weights(sample_weight, inputs.n_rows),
+            weights=weights,
             kinds=self.kinds,
-            target_kind="classes",
+            target_kind=self.target_kind if self.target_kind or self._has_mark else "classes",
+            unlabelled=self.unlabelled if self._has_mark else NOT_GIVEN,
+            placement=self.placement,
             special=self.special,
             monotone=self.monotone,
             max_parts=self.max_parts,
             min_rows=self.min_rows,
             time_limit=self.time_limit,
+            random_state=self.random_state,
             n_jobs=1 if self.n_jobs is None else self.n_jobs,
             on_error="ignore",  # a column without a model is an error, below
         )
         for name, error in models.errors.items():
-            _refuse(name, error)
+            refuse_column(name, error)
         if any(model.stopped == "interrupted" for model in models.values()):
             raise KeyboardInterrupt  # a grid search must stop, not go on with its next candidate
         self.models_ = {name: replace(models[name], _source=None, frame=inputs.kind) for name in inputs.columns}
-        self.classes_ = next(iter(self.models_.values())).classes
-        return self
+        self.partitions_ = {name: model.partitions[name] for name, model in self.models_.items()}
+
+    def _keep_densities(self, inputs: Frame, weights: NDArray[np.int64] | None) -> None:
+        """Partition without a target."""
+        found = parts_of_each(
+            inputs,
+            weights,
+            kinds=self.kinds,
+            special=self.special,
+            max_parts=self.max_parts,
+            min_rows=self.min_rows,
+            time_limit=self.time_limit,
+            random_state=self.random_state,
+            n_jobs=1 if self.n_jobs is None else self.n_jobs,
+        )
+        self.models_ = {name: parts.model for name, parts in found.items() if parts.model is not None}
+        self.partitions_ = {name: parts.partition for name, parts in found.items()}
 
     def transform(self, X: Any) -> Any:
         """The part of each value, encoded.
@@ -193,17 +298,19 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ndarray or csr_matrix of shape (n, number of columns out)
             int64 for ``encode="ordinal"``, else float64; or a frame, if `set_output` asks for one.
         """
-        check_is_fitted(self, "models_")
-        _check_encoding(self.encode)
+        check_is_fitted(self, "partitions_")
+        check_encoding(self.encode, self.target_kind_)
         columns = read_inputs(self, X, reset=False).columns.values()
-        pairs = list(zip(self._partitions(), columns, strict=True))
-        parts = [partition.part_of_column(raw, self.unknown) for partition, raw in pairs]
+        partitions = self.partitions_.values()
+        parts = [
+            partition.part_of_column(raw, self.unknown) for partition, raw in zip(partitions, columns, strict=True)
+        ]
         if self.encode == "ordinal":
             return np.column_stack(parts)
         if self.encode == "onehot" and self.sparse_output:
-            return sparse_onehot(parts, [partition.n_parts for partition, _ in pairs])
-        rows_of = onehot_rows if self.encode == "onehot" else log_odds_rows
-        return np.hstack([rows_of(partition)[part] for (partition, _), part in zip(pairs, parts, strict=True)])
+            return sparse_onehot(parts, [partition.n_parts for partition in partitions])
+        rows = [rows_of_parts(self.encode, self.models_.get(name), of) for name, of in self.partitions_.items()]
+        return np.hstack([of_part[part] for of_part, part in zip(rows, parts, strict=True)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns that `transform` gives.
@@ -217,54 +324,53 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of str
             The name of the column; for ``encode="onehot"`` with the label of the part, ``size=]2.5, 4.75]``; for
-            ``"log-odds"`` of more than two classes with the class, ``size_setosa``. A name that is taken gets a number.
+            ``"log-odds"`` of more than two classes with the class, ``size_setosa``, and of groups of classes with the
+            group. A name that is taken gets a number.
         """
-        check_is_fitted(self, "models_")
-        _check_encoding(self.encode)
+        check_is_fitted(self, "partitions_")
+        check_encoding(self.encode, self.target_kind_)
         names = _check_feature_names_in(self, input_features)
         if self.encode == "onehot":
-            pairs = zip(names, self._partitions(), strict=True)
+            pairs = zip(names, self.partitions_.values(), strict=True)
             return unique_names(f"{name}={label}" for name, partition in pairs for label in partition.labels)
-        if self.encode == "log-odds" and len(self.classes_) > 2:
-            return unique_names(f"{name}_{label}" for name in names for label in self.classes_.tolist())
+        if self.encode == "log-odds":
+            models = zip(names, self.models_.values(), strict=True)
+            return unique_names(label for name, model in models for label in names_of_log_odds(name, model))
         return np.array(names, dtype=object)
 
-    def _partitions(self) -> list[Partition]:
-        return [_partition(model) for model in self.models_.values()]
+    @property
+    def _has_mark(self) -> bool:
+        """Whether some value of y marks rows without a class: an empty tuple is no value."""
+        return self.unlabelled is not NOT_GIVEN and not (isinstance(self.unlabelled, tuple) and not self.unlabelled)
+
+    def _asks_for_target(self) -> list[str]:
+        """The parameters whose values mean nothing without a target."""
+        is_other = {
+            "criterion": getattr(self.criterion, "name", self.criterion) != "modl",
+            "criterion_options": bool(self.criterion_options),
+            "search": self.search not in ("auto", Search()),
+            "encode": self.encode in tuple(OF_TARGETS),
+            "target_kind": self.target_kind is not None,
+            "unlabelled": self._has_mark,
+            "placement": self.placement is not None,
+            "monotone": self.monotone is not None,
+        }
+        return [name for name, asks in is_other.items() if asks]
+
+    def _refuse_no_target(self) -> None:
+        asking = self._asks_for_target()
+        if asking:
+            given = ", ".join(f"{name}={getattr(self, name)!r}" for name in asking)
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None: {given} "
+                "would mean nothing; without y, columns are cut by their density, with the defaults of what is named"
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
+        tags.target_tags.required = bool(self._asks_for_target())
         tags.input_tags.allow_nan = True
         # Text is welcome, but input_tags.string stays False: it would promise to take any object, such as a dict.
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _criterion(criterion: Any, options: Any) -> str | Criterion:
-    if options is not None and not isinstance(options, Mapping):
-        raise TypeError(f"criterion_options must be a dict of options by name, got {options!r}")
-    if not options:
-        return criterion
-    if not isinstance(criterion, str):
-        raise TypeError(f"criterion_options are for a criterion that is named; {criterion!r} has its options already")
-    return get_criterion(criterion, **options)
-
-
-def _check_encoding(encode: Any) -> None:
-    if encode not in ENCODINGS:
-        raise ValueError(f"encode must be one of {', '.join(map(repr, ENCODINGS))}, got {encode!r}")
-
-
-def _refuse(name: Name, error: Exception) -> None:
-    """A transformer may not drop a column silently."""
-    text = str(error) if repr(name) in str(error) else f"column {name!r}: {error}"
-    if isinstance(error, TypeError):
-        raise TypeError(f"{text}. Each entry of this argument must be missing, a string, a date or a number") from error
-    raise ValueError(text) from error
-
-
-def _partition(model: Model) -> Partition:
-    (partition,) = model.partitions.values()
-    return partition

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +13,13 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d, validate_data
 
-from gridmodl.frames import Frame, as_array, read_column, read_frame, table_of_batch
+from gridmodl.frames import Frame, Name, as_array, read_column, read_frame, table_of_batch
 from gridmodl.missing import is_missing
-from gridmodl.targets import encode_weights
+from gridmodl.plugins import get_criterion
+from gridmodl.targets import TARGET_KINDS, encode_weights
+from gridmodl.terms import Criterion
+
+ENTRIES = "Each entry of this argument must be missing, a string, a date or a number"
 
 
 @dataclass
@@ -67,8 +73,36 @@ def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
     n_missing = np.count_nonzero(is_missing(classes))
     if n_missing:
         raise ValueError(f"Input y contains NaN or None: {n_missing} of {len(classes)} rows have no class; drop them")
+    if classes.dtype.kind == "f" and not np.all(np.isfinite(classes)):
+        raise ValueError("Input y contains infinity; a class is a string, a whole number or a boolean")
     check_classification_targets(classes)
     return classes
+
+
+def check_target_kind(target_kind: Any) -> None:
+    if target_kind is not None and target_kind not in TARGET_KINDS:
+        allowed = ", ".join(map(repr, TARGET_KINDS))
+        raise ValueError(f"target_kind must be None or one of {allowed}, got {target_kind!r}")
+
+
+def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool) -> NDArray[Any]:
+    """What the kind of target says that y is; classes are scikit-learn's where nothing is said.
+
+    `has_mark`: some value of y marks rows without a class, so that what y holds besides is not scikit-learn's to judge.
+    """
+    if target_kind == "numerical":
+        quantities = column_or_1d(y, warn=True)
+        return np.asarray(check_array(quantities, ensure_2d=False, dtype="numeric", input_name="y"))
+    if target_kind is not None or has_mark:
+        return np.asarray(column_or_1d(y, warn=True))
+    try:
+        return read_classes(estimator, y)
+    except ValueError as error:
+        if "continuous" not in str(error):
+            raise
+        raise ValueError(
+            f"{error} target_kind='numerical' takes real numbers as they are, 'classes' as names of classes"
+        ) from error
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
@@ -78,3 +112,33 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
     if not np.any(weights):
         raise ValueError("every row has a sample_weight of zero: there is nothing to learn from")
     return weights
+
+
+def read_criterion(criterion: Any, options: Any) -> str | Criterion:
+    """The criterion with its options, where these are given apart."""
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"criterion_options must be a dict of options by name, got {options!r}")
+    if not options:
+        return criterion
+    if not isinstance(criterion, str):
+        raise TypeError(f"criterion_options are for a criterion that is named; {criterion!r} has its options already")
+    return get_criterion(criterion, **options)
+
+
+def refuse_column(name: Name, error: Exception) -> None:
+    """No estimator drops a column silently."""
+    text = str(error) if repr(name) in str(error) else f"column {name!r}: {error}"
+    if isinstance(error, TypeError):
+        raise TypeError(f"{text}. {ENTRIES}") from error
+    raise ValueError(text) from error
+
+
+@contextmanager
+def reading_columns() -> Iterator[None]:
+    """Say of a column that cannot be read what it may hold, as scikit-learn wants it said."""
+    try:
+        yield
+    except TypeError as error:
+        if not str(error).startswith("column "):
+            raise
+        raise TypeError(f"{error}. {ENTRIES}") from error
