@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from gridmodl.certificate import Certificate
     from gridmodl.curve import CostByParts, cost_by_parts
     from gridmodl.density import DensityModel, optimize_density
+    from gridmodl.estimators import CoclusteringClassifier as CoclusteringClassifier
     from gridmodl.estimators import GridClassifier as GridClassifier
+    from gridmodl.estimators import GridCoclustering as GridCoclustering
     from gridmodl.estimators import GridDiscretizer as GridDiscretizer
     from gridmodl.estimators import GridEnsembleClassifier as GridEnsembleClassifier
+    from gridmodl.estimators import GridNaiveBayes as GridNaiveBayes
     from gridmodl.hierarchy import Hierarchy
     from gridmodl.model import Model
     from gridmodl.modelfile import ModelFileError
@@ -38,13 +41,16 @@ __version__ = "0.1.0"
 _HOME = {
     "BoundPosterior": "gridmodl.posterior",
     "Certificate": "gridmodl.certificate",
+    "CoclusteringClassifier": "gridmodl.estimators",
     "ColumnWarning": "gridmodl.pipeline",
     "CostByParts": "gridmodl.curve",
     "Criterion": "gridmodl.terms",
     "DensityModel": "gridmodl.density",
     "GridClassifier": "gridmodl.estimators",
+    "GridCoclustering": "gridmodl.estimators",
     "GridDiscretizer": "gridmodl.estimators",
     "GridEnsembleClassifier": "gridmodl.estimators",
+    "GridNaiveBayes": "gridmodl.estimators",
     "Hierarchy": "gridmodl.hierarchy",
     "Model": "gridmodl.model",
     "ModelFileError": "gridmodl.modelfile",

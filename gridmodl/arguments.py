@@ -7,13 +7,11 @@ import numbers
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gridmodl.certificate import MONOTONE
 from gridmodl.encode import KINDS
 from gridmodl.frames import Name
 from gridmodl.search import Search
-from gridmodl.search.moves import Limits
+from gridmodl.search.moves import NO_LIMIT, Limits
 from gridmodl.terms import Criterion
 
 PLACEMENTS = ("median",)
@@ -122,11 +120,11 @@ def _is_real(value: Any) -> bool:
 
 def _checked_max_parts(max_parts: Any) -> int:
     if max_parts is None:
-        return int(np.iinfo(np.int64).max)
+        return NO_LIMIT
     check_integer("max_parts", max_parts)
     if max_parts < 1:
         raise ValueError(f"max_parts must be at least 1, got {max_parts}")
-    return min(int(max_parts), int(np.iinfo(np.int64).max))
+    return min(int(max_parts), NO_LIMIT)
 
 
 def _checked_min_rows(min_rows: Any, n_rows: int) -> int:

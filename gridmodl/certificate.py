@@ -8,13 +8,13 @@ from dataclasses import dataclass
 SLOPES, LAYERS, ALL = METHODS = ("slopes", "layers", "all")
 MONOTONE = ("increasing", "decreasing", "auto")
 
-# Two costs closer than this share of their size are equal.
+# Two costs of one search that are closer than this share of their size are equal: the rest is rounding.
 TOLERANCE = 1e-11
 
 
-def nearly(cost: float) -> float:
+def nearly(cost: float, tolerance: float = TOLERANCE) -> float:
     """The lowest cost that counts as no better than this one."""
-    return cost - TOLERANCE * (1.0 + abs(cost))
+    return cost - tolerance * (1.0 + abs(cost))
 
 
 def is_lowest(cost: float, lowest: float) -> bool:

@@ -141,15 +141,15 @@ def _curve(column: Column, table: Table, options: Options, clock: Clock) -> tupl
         intervals = intervals_task(column, table, criterion, options, limits, clock, may_join=False)
         if intervals.line.n_atoms == 0:
             alone = codes_alone(criterion, intervals)
-            found = ByParts(np.array([alone.cost]), np.zeros(1), [alone])
+            found, partitionings = ByParts(np.array([alone.cost]), np.zeros(1)), [alone]
         else:
-            found = best_by_parts(intervals.task)
-        return found, tuple(intervals_of(column, intervals, table.target, one) for one in found.partitionings)
+            found, partitionings = best_by_parts(intervals.task)
+        return found, tuple(intervals_of(column, intervals, table.target, one) for one in partitionings)
     task = values_task(column, table, criterion, limits, clock)
     if is_enough(task):
         line = share_line(task)
-        found = best_by_parts(line.task)
-        groupings = [line.grouping(task, one) for one in found.partitionings]
+        found, partitionings = best_by_parts(line.task)
+        groupings = [line.grouping(task, one) for one in partitionings]
     else:
         found, groupings = groupings_by_parts(task)
     return found, tuple(groups_of(column, task.atoms, table.target, grouping) for grouping in groupings)

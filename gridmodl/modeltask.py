@@ -16,7 +16,7 @@ from gridmodl.groupings import log_groupings
 from gridmodl.plugins import criterion_for, get_criterion
 from gridmodl.pricing import numerical_facts
 from gridmodl.search.gridtask import GridTask, price_grid
-from gridmodl.search.moves import Limits
+from gridmodl.search.moves import NO_LIMIT, Limits
 from gridmodl.terms import SEARCHED_TARGETS, Problem, Variable
 from gridmodl.values import Categories
 
@@ -72,7 +72,7 @@ class ModelTask:
         problem = Problem(model.problem, model.n_rows, n_inputs, np.empty(0, dtype=np.int64))
         criterion = criterion_for(get_criterion(model.criterion, **dict(model.options)), model.problem)
         p, known = checked_facts(criterion, problem, facts)
-        return GridTask(rows, known, p, type(criterion), Limits(2**62, 1), Clock())
+        return GridTask(rows, known, p, type(criterion), Limits(NO_LIMIT, 1), Clock())
 
     def _finest(self) -> Grid:
         grid = make_grid([(k, np.arange(len(filled))) for k, filled in enumerate(self.filled)])

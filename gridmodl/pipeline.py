@@ -36,7 +36,7 @@ ON_ERROR = ("warn", "ignore", "raise")
 
 
 class ColumnWarning(UserWarning):
-    """A column of `optimize_each` has no model."""
+    """A column of `optimize_each` or of `baselines.each` has no model."""
 
 
 def optimize(
@@ -219,8 +219,7 @@ def optimize_each(
     check_placement(placement)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
-    if on_error not in ON_ERROR:
-        raise ValueError(f"on_error must be one of {', '.join(map(repr, ON_ERROR))}, got {on_error!r}")
+    check_on_error(on_error)
     if target is None:
         raise ValueError(
             "optimize_each partitions each column with a target in view, and none was given; optimize(data) makes one "
@@ -236,13 +235,26 @@ def optimize_each(
         answers = in_threads(
             lambda name: _model_or_error(table, name, options, random_state, clock), table.names, n_threads, clock
         )
+    return kept_models(answers, on_error, table)
+
+
+def check_on_error(on_error: Any) -> None:
+    if on_error not in ON_ERROR:
+        raise ValueError(f"on_error must be one of {', '.join(map(repr, ON_ERROR))}, got {on_error!r}")
+
+
+def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, table: Table) -> Models:
+    """The models of all columns that have one; `on_error` says what becomes of the others.
+
+    Warnings point to the line that called the public function which calls this one.
+    """
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
     models = {name: answer for name, answer in answers.items() if isinstance(answer, Model)}
     if errors and (on_error == "raise" or not models):
         raise next(iter(errors.values()))
     if on_error == "warn":
         for name, error in errors.items():
-            warnings.warn(f"column {name!r} has no model: {error}", ColumnWarning, stacklevel=2)
+            warnings.warn(f"column {name!r} has no model: {error}", ColumnWarning, stacklevel=3)
     return Models(models, errors, table.inputs.kind)
 
 

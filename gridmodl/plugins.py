@@ -14,7 +14,8 @@ from typing import Any
 
 import pluggy
 
-from gridmodl.terms import PROBLEMS, Criterion, problem_with_class
+from gridmodl.declarations import problem_with_class
+from gridmodl.terms import PROBLEMS, Criterion
 
 hookspec = pluggy.HookspecMarker("gridmodl")
 hookimpl = pluggy.HookimplMarker("gridmodl")

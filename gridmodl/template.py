@@ -12,6 +12,7 @@ never cached; function pointers 2.4-19; overloads silently stale after an edit.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import types
@@ -142,8 +143,13 @@ def clear_cache() -> int:
     from gridmodl.line import atom_ends
     from gridmodl.search.moves import best_cut
 
+    kernels: list[Callable[..., Any]] = [atom_ends, best_cut, grow]
+    with contextlib.suppress(ImportError):  # without scikit-learn no estimator has ever compiled anything
+        from gridmodl.estimators.evidence import add_up
+
+        kernels.append(add_up)
     n_deleted = 0
-    for kernel in (atom_ends, best_cut, grow):  # numba has one folder for the kernels of each folder of source files
+    for kernel in kernels:  # numba has one folder for the kernels of each folder of source files
         try:
             folder = Path(FunctionCache(kernel).cache_path)  # type: ignore[no-untyped-call]
         except RuntimeError:  # no place for a cache

@@ -21,7 +21,7 @@ from gridmodl.pricing import categorical_facts, check_cost, numerical_facts, pre
 from gridmodl.quantities import Numbers, encode_special
 from gridmodl.search import Search, run_grouping, run_search
 from gridmodl.search.monotone import monotone_optimum
-from gridmodl.search.moves import Frozen, Limits, Setting
+from gridmodl.search.moves import NO_LIMIT, Frozen, Limits, Setting
 from gridmodl.search.proof import Proof
 from gridmodl.search.task import Grouping, Partitioning, Task
 from gridmodl.table import Table
@@ -55,7 +55,7 @@ def certificate_of(proof: Proof | None, limits: Limits, monotone: str | None) ->
     if proof is None:
         return None
     slopes, totals = zip(*proof.runs, strict=True) if proof.runs else ((), ())
-    max_parts = None if limits.max_parts == np.iinfo(np.int64).max else limits.max_parts
+    max_parts = None if limits.max_parts == NO_LIMIT else limits.max_parts
     return Certificate(proof.method, proof.lowest, slopes, totals, max_parts, limits.min_rows, monotone)
 
 

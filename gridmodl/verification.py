@@ -15,12 +15,14 @@ import numpy as np
 
 from gridmodl.arguments import Options
 from gridmodl.atoms import Atoms
-from gridmodl.certificate import METHODS, SLOPES, Certificate, is_lowest, nearly
+from gridmodl.certificate import SLOPES, Certificate, nearly
 from gridmodl.clock import Clock
 from gridmodl.decisions import asked_column, of_partitions
 from gridmodl.encode import Column
 from gridmodl.frames import Name
 from gridmodl.model import Model
+from gridmodl.modelfile import ModelFileError
+from gridmodl.modelfile.certificates import check_certificate
 from gridmodl.plugins import criterion_for, get_criterion
 from gridmodl.quantities import Numbers
 from gridmodl.search import Search
@@ -33,7 +35,9 @@ from gridmodl.targets import NOT_GIVEN
 from gridmodl.terms import SEARCHED_TARGETS, Criterion
 from gridmodl.univariate import best_partition, intervals_task, values_task
 
-SAME = 1e-9  # two costs closer than this share of their size are one, however they were summed
+# Costs of two occasions that are closer than this share of their size are one. That is wider than what a search takes
+# for rounding, `gridmodl.certificate.TOLERANCE`: logarithms of another machine differ, and sums of another order.
+SAME = 1e-9
 PLAIN_PRICES = 5e8  # of pairs of bounds, by class: some seconds
 
 
@@ -164,14 +168,10 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
     certificate = model.certificate
     if certificate is None:
         return "the model says that it is proven, and has no certificate" if model.proven else None
-    if len(model.partitions) > 1 or model.target is not None:
-        return "the model has a certificate, and several variables; there is none for these"
-    numbers = (certificate.lowest, *certificate.slopes, *certificate.totals)
-    is_known = certificate.method in METHODS and len(certificate.slopes) == len(certificate.totals)
-    if not is_known or not all(map(math.isfinite, numbers)):
-        return f"the certificate is none that gridmodl could have made: {certificate}"
-    if model.proven and not is_lowest(model.cost, certificate.lowest):
-        return f"the model says that it is proven, and its certificate allows costs from {certificate.lowest!r} on"
+    try:
+        check_certificate(model)
+    except ModelFileError as error:
+        return str(error)
     rows = table.priced_rows()
     options = _options(model, criterion)
     (name,) = model.partitions
@@ -194,7 +194,7 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
         raise KeyboardInterrupt  # half a check is none
     if not is_proven:
         return "the search, done again, proves nothing of this column"
-    if cost < certificate.lowest - SAME * (1.0 + abs(certificate.lowest)):
+    if cost < nearly(certificate.lowest, SAME):
         return f"costs from {cost!r} on are possible, the certificate says from {certificate.lowest!r} on"
     return None
 
@@ -214,10 +214,8 @@ def _wrong_limits(model: Model, name: Name, limits: Limits) -> str | None:
 
 def _is_monotone(model: Model, name: Name) -> bool:
     partition = model.partitions[name]
-    first = (
-        1 if partition.missing == 0 and partition.n_parts > len(partition.bounds) + 1 + len(partition.special) else 0
-    )
-    counts = partition.counts[first : partition.n_parts - len(partition.special)].astype(object)
+    first, last = int(partition.is_missing_apart), partition.n_parts - len(partition.special)
+    counts = partition.counts[first:last].astype(object)
     ones, rows = counts[:, 1], counts.sum(axis=1)
     rises = ones[1:] * rows[:-1] - ones[:-1] * rows[1:]
     ways = {"increasing": np.all(rises >= 0), "decreasing": np.all(rises <= 0)}
@@ -259,11 +257,11 @@ def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
         found = programme.run(slope)
         if found is None:
             raise KeyboardInterrupt  # half a check is none
-        if found[1] < nearly(total):
+        if found[1] < nearly(total, SAME):
             return f"with {slope!r} more for each part, parts can cost {found[1]!r}; the certificate says {total!r}"
         slopes.note(slope, min(total, found[1]))
     proven = float(slopes.floors.min())
-    if proven < nearly(certificate.lowest):
+    if proven < nearly(certificate.lowest, SAME):
         return f"the totals prove no cost above {proven!r}, the certificate says {certificate.lowest!r}"
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -451,12 +452,27 @@ class TestEach:
 
     def test_categorical_columns_are_named(self):
         data = pd.DataFrame({"size": [1, 2, 3, 4], "colour": ["red", "blue", "red", "blue"]})
-        with pytest.warns(gridmodl.ColumnWarning, match="'colour' has no model.*categorical"):
+        with pytest.warns(gridmodl.ColumnWarning, match="'colour' has no model.*categorical") as warned:
             models = each(fayyad_irani, data, ["a", "a", "b", "b"])
+        assert [warning.filename for warning in warned] == [__file__]
         assert list(models) == ["size"]
         assert isinstance(models.errors["colour"], TypeError)
         with pytest.raises(TypeError, match="'colour' is categorical"):
             each(fayyad_irani, data[["colour"]], ["a", "a", "b", "b"])
+
+    def test_categorical_columns_may_be_passed_over_or_raised(self):
+        data = pd.DataFrame({"colour": ["red", "blue", "red", "blue"], "size": [1, 2, 3, 4]})
+        target = ["a", "a", "b", "b"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            models = each(chi_merge, data, target, on_error="ignore", max_parts=2)
+        assert (list(models), list(models.errors)) == (["size"], ["colour"])
+        with pytest.raises(TypeError, match="'colour' is categorical"):
+            each(chi_merge, data, target, on_error="raise")
+        with pytest.raises(TypeError, match="'colour' is categorical"):
+            each(chi_merge, data[["colour"]], target, on_error="ignore")
+        with pytest.raises(ValueError, match="on_error must be one of 'warn', 'ignore', 'raise', got 'skip'"):
+            each(chi_merge, data, target, on_error="skip")
 
     def test_the_method_is_a_function_of_these(self):
         for method in ("fayyad_irani", gridmodl.optimize, [chi_merge], None):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import gridmodl
 from gridmodl.plugins import criterion_for
-from gridmodl.search.branches import fill_walk
+from gridmodl.search.blocks import fill_walk
 from gridmodl.template import bind
 from gridmodl.terms import FLOORS, Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
 from gridmodl.testing.floors import check_floors, random_atoms
@@ -78,7 +78,7 @@ def places(draw):
     return atoms, begin, end, origin, min(last, origin + 4)
 
 
-def test_all_families_offer_bounds():
+def test_all_families_offer_floors():
     """So that none of the tests below is empty."""
     by_kind = {kind: {p.values[0].name for p in OFFERING if p.values[1] == kind} for kind in ("classes", "grid")}
     assert by_kind["classes"] >= {"modl", "aic", "bic", "mdlp", "gini", "entropy", "g2", "x2", "g2-normal", "x2-normal"}
@@ -128,8 +128,8 @@ def test_they_hold_for_few_and_many_rows(criterion, kind):
     check_floors(criterion, kind, n_samples=10)
 
 
-def all_bounds(p, near, far, between, walk_counts, low, found, slopes):
-    """The three bounds, with room for them and for slopes."""
+def all_floors(p, near, far, between, walk_counts, low, found, slopes):
+    """The three floors, with room for them and for slopes."""
     walk = Walk(walk_counts, walk_counts.sum(), low)
     near_cell, far_cell = Cell(near, near.sum(), 0), Cell(far, far.sum(), 0)
     more = Cell(between, between.sum(), 0)
@@ -151,7 +151,7 @@ def test_compiled_they_are_what_they_are_in_plain_python(criterion, kind):
         n_compared += 1
         found, slopes, plain_slopes = np.zeros(4), np.zeros(at.p.n_classes), np.zeros(at.p.n_classes)
         counts = (at.near.counts, at.far.counts, at.between.counts, at.walk.counts, at.walk.low)
-        bind(all_bounds, type(criterion))(at.p, *counts, found, slopes)
+        bind(all_floors, type(criterion))(at.p, *counts, found, slopes)
         plain = [
             criterion.floor(at.p, at.between),
             criterion.excess(at.p, at.near, at.far, at.walk),
@@ -169,7 +169,7 @@ def test_bounds_left_out_say_nothing():
 
     cell, slopes = cell_of(np.array([2, 1])), np.ones(2)
     walk = Walk(np.array([1, 1]), 2, np.zeros(2))
-    assert [bound.__name__ for bound in FLOORS] == ["floor", "excess", "tangent"]
+    assert [function.__name__ for function in FLOORS] == ["floor", "excess", "tangent"]
     assert Bare.floor(None, cell) == Bare.excess(None, cell, cell, walk) == -math.inf
     assert Bare.tangent(None, cell, cell, walk, slopes) == -math.inf
     assert slopes.tolist() == [0.0, 0.0]

@@ -445,7 +445,7 @@ def test_plugin_warning_is_a_user_warning():
     ],
 )
 def test_names_in_p_must_be_free(declared):
-    from gridmodl.terms import problem_with_class
+    from gridmodl.declarations import problem_with_class
 
     cls = type("Clash", (gridmodl.Criterion,), {"name": "clash", "problems": {"classes"}, **declared})
     assert "which is taken or no name" in problem_with_class(cls)

@@ -58,7 +58,7 @@ def test_every_column_of_real_data_is_proven_and_verified(load):
         assert verify(model, data.data, data.target), name
 
 
-def test_without_a_bound_there_is_no_gap():
+def test_without_a_floor_there_is_no_gap():
     x, y = waves()
     model = optimize(x, y, search="merge")
     assert (model.proven, model.gap, model.certificate) == (False, None, None)
@@ -105,6 +105,13 @@ def test_monotone_models_are_verified(direction):
     )
 
 
+@pytest.mark.parametrize(("x", "y"), [([1.0, 2.0, 3.0], [0, 0, 0]), ([1.0, 2.0, 3.0], [0, 1, 2]), (["a", "b"], [0, 1])])
+def test_what_cannot_be_monotone_is_not_verified_as_such(x, y):
+    model = optimize(x, y)
+    forged = replace(model, certificate=replace(model.certificate, monotone="auto"))
+    assert "only intervals with two classes can be monotone" in verify(forged, x, y).reason
+
+
 def test_kinds_of_columns_that_can_be_verified():
     x, y = waves()
     rng = np.random.default_rng(1)
@@ -128,6 +135,8 @@ def test_kinds_of_columns_that_can_be_verified():
     grid = optimize(frame, "y", search=Search("vns", effort=0))
     assert grid.gap is None
     assert verify(grid, frame, "y")
+    forged = replace(grid, certificate=gridmodl.Certificate("all", grid.cost))
+    assert "as there are several variables" in verify(forged, frame, "y").reason
     joint = optimize(frame[["text", "x"]], search=Search("vns", effort=0))
     assert verify(joint, frame[["text", "x"]])
 
@@ -196,10 +205,13 @@ def tampered():
             replace(model, partitions={"x0": replace(partition, counts=partition.counts[:, ::-1])}),
             "the rows in the parts of 'x0'",
         ),
-        "a bound without end": (replace(model, certificate=replace(c, lowest=math.inf)), "could have made"),
-        "a bound that is no number": (replace(model, certificate=replace(c, lowest=math.nan)), "could have made"),
+        "a floor without end": (replace(model, certificate=replace(c, lowest=math.inf)), "lowest: must be finite"),
+        "a floor that is no number": (
+            replace(model, certificate=replace(c, lowest=math.nan)),
+            "lowest: must be finite",
+        ),
         "no certificate": (replace(model, certificate=None), "has no certificate"),
-        "a higher bound": (replace(model, certificate=replace(c, lowest=c.lowest + 1.0)), "the totals prove no cost"),
+        "a higher floor": (replace(model, certificate=replace(c, lowest=c.lowest + 1.0)), "the totals prove no cost"),
         "higher totals": (
             replace(model, certificate=replace(c, totals=tuple(t + 1.0 for t in c.totals))),
             "parts can cost",
@@ -212,8 +224,9 @@ def tampered():
             replace(model, certificate=replace(c, slopes=(*c.slopes, 1e15), totals=(*c.totals, 1e15 + 1e4))),
             "steeper than",
         ),
-        "totals that are not of the slopes": (replace(model, certificate=replace(c, totals=())), "could have made"),
-        "a guess": (replace(model, certificate=replace(c, method="guess")), "could have made"),
+        "totals that are not of the slopes": (replace(model, certificate=replace(c, totals=())), "totals: must be"),
+        "a guess": (replace(model, certificate=replace(c, method="guess")), "method: must be one of"),
+        "an unknown order": (replace(model, certificate=replace(c, monotone="up")), "monotone: must be null or one of"),
         "no runs": (replace(model, certificate=replace(c, slopes=(), totals=())), "the totals prove no cost"),
         "fewer parts": (replace(model, certificate=replace(c, max_parts=2)), "at most 2"),
         "more rows": (replace(model, certificate=replace(c, min_rows=1_000)), "at least 1000"),
@@ -224,7 +237,7 @@ def tampered():
         "more rows than there are": (replace(model, n_rows=7), "the data has 2000 rows"),
         "not the optimum": (
             replace(optimize(x, y, search="merge", max_parts=2), proven=True, certificate=c),
-            "allows costs from",
+            "proven: must be false",
         ),
     }
 
@@ -361,7 +374,7 @@ def test_a_curve_that_is_stopped_has_gaps_that_hold(n_layers, monkeypatch):
     for n, cost, gap in zip(curve.n_parts, curve.cost, curve.gap, strict=True):
         lowest = whole.cost[whole.n_parts == n][0]
         assert cost >= lowest - 1e-9
-        assert not cost - lowest > gap + 1e-9  # NaN where no bound is known
+        assert not cost - lowest > gap + 1e-9  # NaN where no floor is known
 
 
 def test_the_curve_cuts_runs_of_one_class_where_it_has_to():

@@ -1,4 +1,4 @@
-"""The plain prices that `check_criterion` holds compiled ones against, and wrong bounds that it names."""
+"""The plain prices that `check_criterion` holds compiled ones against, and wrong floors that it names."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_plain_optimum_is_that_of_all_partitions():
             assert plain_optimum(criterion, sample) == pytest.approx(lowest)
 
 
-# Bounds: right ones pass (tests/test_contracts.py goes through the registry), wrong ones are named.
+# Floors: right ones pass (tests/test_contracts.py goes through the registry), wrong ones are named.
 
 
 def own_price(p, cell):
@@ -93,26 +93,6 @@ def nothing_known(p, cell):
 
 def broken(p, cell):
     return 1.0 / (cell.rows - cell.rows)
-
-
-@pytest.mark.parametrize(
-    ("base", "wrong", "message"),
-    [
-        (Modl, own_price, r"'wrong'.*by `floor` rows \[.*\] add at least \d.*, but they add .* or leave `floor` out"),
-        (Modl, a_little_more, r"by `floor` rows"),
-        (Bic, own_price_with_penalty, r"by `floor` rows"),
-        (Modl, not_a_number, r"'floor' of criterion 'wrong' returned nan"),
-        (Modl, nothing_known, r"'floor' of criterion 'wrong' returned -inf"),
-        (Modl, broken, r"'floor' of criterion 'wrong' failed: ZeroDivisionError"),
-    ],
-)
-def test_a_wrong_floor_is_named(base, wrong, message):
-    class Wrong(base):
-        name = "wrong"
-        floor = staticmethod(wrong)
-
-    with pytest.raises(AssertionError, match=message):
-        check_criterion(Wrong)
 
 
 def excess_at_once(p, cell, other, walk):
@@ -141,29 +121,6 @@ def excess_without_end(p, cell, other, walk):
     return math.inf
 
 
-@pytest.mark.parametrize(
-    ("base", "wrong", "message"),
-    [
-        (
-            Modl,
-            excess_at_once,
-            r"by `excess` rows .* cost at least .* more than rows .*, but after .* leave `excess` out",
-        ),
-        (Modl, excess_of_the_end, r"by `excess` rows"),
-        (Modl, excess_without_lags, r"by `excess` rows"),
-        (Bic, excess_that_forgets_the_penalty, r"by `excess` rows"),
-        (Modl, excess_without_end, r"`excess` returned inf"),
-    ],
-)
-def test_a_wrong_excess_is_named(base, wrong, message):
-    class Wrong(base):
-        name = "wrong"
-        excess = staticmethod(wrong)
-
-    with pytest.raises(AssertionError, match=message):
-        check_criterion(Wrong)
-
-
 def tangent_before_the_walk(p, cell, more, walk, slopes):
     return class_tangent(p, cell, more, walk._replace(counts=0 * walk.counts, rows=0), slopes)
 
@@ -183,24 +140,47 @@ def tangent_without_slopes(p, cell, more, walk, slopes):
 
 
 @pytest.mark.parametrize(
-    ("base", "wrong", "message"),
+    ("name", "base", "wrong", "message"),
     [
-        (Modl, tangent_before_the_walk, r"by `tangent` .* rows .* add at least .* they add .* leave `tangent` out"),
-        (Bic, tangent_at_the_cell, r"by `tangent`"),
-        (Modl, tangent_of_a_constant, r"by `tangent`"),
-        (Modl, tangent_without_slopes, r"`tangent` set its slopes to \[nan"),
+        (
+            "floor",
+            Modl,
+            own_price,
+            r"'wrong'.*by `floor` rows \[.*\] add at least \d.*, but they add .* or leave `floor` out",
+        ),
+        ("floor", Modl, a_little_more, r"by `floor` rows"),
+        ("floor", Bic, own_price_with_penalty, r"by `floor` rows"),
+        ("floor", Modl, not_a_number, r"'floor' of criterion 'wrong' returned nan"),
+        ("floor", Modl, nothing_known, r"'floor' of criterion 'wrong' returned -inf"),
+        ("floor", Modl, broken, r"'floor' of criterion 'wrong' failed: ZeroDivisionError"),
+        (
+            "excess",
+            Modl,
+            excess_at_once,
+            r"by `excess` rows .* cost at least .* more than rows .*, but after .* leave `excess` out",
+        ),
+        ("excess", Modl, excess_of_the_end, r"by `excess` rows"),
+        ("excess", Modl, excess_without_lags, r"by `excess` rows"),
+        ("excess", Bic, excess_that_forgets_the_penalty, r"by `excess` rows"),
+        ("excess", Modl, excess_without_end, r"`excess` returned inf"),
+        (
+            "tangent",
+            Modl,
+            tangent_before_the_walk,
+            r"by `tangent` .* rows .* add at least .* they add .* leave `tangent` out",
+        ),
+        ("tangent", Bic, tangent_at_the_cell, r"by `tangent`"),
+        ("tangent", Modl, tangent_of_a_constant, r"by `tangent`"),
+        ("tangent", Modl, tangent_without_slopes, r"`tangent` set its slopes to \[nan"),
     ],
 )
-def test_a_wrong_tangent_is_named(base, wrong, message):
-    class Wrong(base):
-        name = "wrong"
-        tangent = staticmethod(wrong)
-
+def test_a_wrong_floor_excess_or_tangent_is_named(name, base, wrong, message):
+    cls = type("Wrong", (base,), {"name": "wrong", name: staticmethod(wrong)})
     with pytest.raises(AssertionError, match=message):
-        check_criterion(Wrong)
+        check_criterion(cls)
 
 
-def test_bounds_are_checked_for_grids_too():
+def test_floors_are_checked_for_grids_too():
     class Wrong(gridmodl.get_criterion("gini").__class__):
         name = "wrong"
         problems = {"grid"}
@@ -257,10 +237,10 @@ def test_atoms_are_few_and_many_pure_and_mixed():
     assert all((atoms.sum(axis=0) > 0).all() for atoms in samples)
 
 
-# Bounds that no search would use.
+# Floors that no search would use.
 
 
-def test_bounds_without_a_floor_are_refused():
+def test_excess_and_tangent_without_a_floor_are_refused():
     class NoFloor(Criterion):
         name = "no-floor"
         problems = {"classes"}
@@ -274,7 +254,7 @@ def test_bounds_without_a_floor_are_refused():
         gridmodl.optimize([1.0, 2.0], ["a", "b"], criterion=NoFloor)
 
 
-def test_bounds_beside_priced_parts_are_refused():
+def test_floors_beside_priced_parts_are_refused():
     class Priced(Modl):
         name = "priced"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
@@ -15,7 +14,7 @@ from gridmodl.clock import Clock
 from gridmodl.frames import Name
 from gridmodl.model import Model
 from gridmodl.models import Models
-from gridmodl.pipeline import ColumnWarning
+from gridmodl.pipeline import check_on_error, kept_models
 from gridmodl.terms import Criterion
 
 
@@ -198,6 +197,7 @@ def each(
     criterion: str | Criterion = "modl",
     weights: Any = None,
     special: Mapping[Name, Any] | None = None,
+    on_error: str = "warn",
     **options: Any,
 ) -> Models:
     """One of these methods on every column on its own.
@@ -207,10 +207,13 @@ def each(
     method : function
         `equal_width`, `equal_frequency`, `fayyad_irani` or `chi_merge`.
     data : array-like of shape (n, k), frame or dict of columns
-        As of `gridmodl.optimize_each`. A column that cannot be cut into intervals, such as a categorical one, is named
-        in a `gridmodl.ColumnWarning` and in ``errors``; if there is no other, its error is raised.
+        As of `gridmodl.optimize_each`.
     target, criterion, weights, special
         As of `equal_width`.
+    on_error : {"warn", "ignore", "raise"}
+        What becomes of a column that cannot be cut into intervals, such as a categorical one: it is named in a
+        `gridmodl.ColumnWarning`, or not, and in ``errors``, while the others have their models all the same; or its
+        error is raised, as it always is where no column has a model.
     **options
         Those of the method.
 
@@ -228,22 +231,18 @@ def each(
     {'a': 2, 'b': 2}
     """
     rule = _rule(method, options)
+    check_on_error(on_error)
     table, given = read_classes(data, target, criterion, weights, special)
-    models: dict[Name, Model] = {}
-    errors: dict[Name, Exception] = {}
+    answers: dict[Name, Model | Exception] = {}
     clock = Clock()
     for name in table.names:
         own = clock.child()
         try:
-            models[name] = model_of(table, name, given, rule, own)
+            answers[name] = model_of(table, name, given, rule, own)
         except Exception as failure:
-            errors[name] = failure
+            answers[name] = failure
         clock.stopped = own.stopped  # who interrupts one column means all
-    if not models:
-        raise next(iter(errors.values()))
-    for name, error in errors.items():
-        warnings.warn(f"column {name!r} has no model: {error}", ColumnWarning, stacklevel=2)
-    return Models(models, errors, table.inputs.kind)
+    return kept_models(answers, on_error, table)
 
 
 def _model(data: Any, target: Any, criterion: Any, weights: Any, special: Any, rule: Rule) -> Model:

@@ -6,6 +6,16 @@ except ImportError as error:
     raise ImportError("gridmodl.estimators needs scikit-learn 1.6 or newer: pip install gridmodl[sklearn]") from error
 
 from gridmodl.estimators.classifier import GridClassifier, GridEnsembleClassifier
+from gridmodl.estimators.coclassifier import CoclusteringClassifier
+from gridmodl.estimators.coclustering import GridCoclustering
 from gridmodl.estimators.discretizer import GridDiscretizer
+from gridmodl.estimators.naivebayes import GridNaiveBayes
 
-__all__ = ["GridClassifier", "GridDiscretizer", "GridEnsembleClassifier"]
+__all__ = [
+    "CoclusteringClassifier",
+    "GridClassifier",
+    "GridCoclustering",
+    "GridDiscretizer",
+    "GridEnsembleClassifier",
+    "GridNaiveBayes",
+]

@@ -20,7 +20,7 @@ from gridmodl.frames import Frame, Name
 from gridmodl.line import bounds_between
 from gridmodl.partition import Partition, group_partition, interval_partition
 from gridmodl.quantities import Numbers
-from gridmodl.search.moves import Limits
+from gridmodl.search.moves import NO_LIMIT, Limits
 from gridmodl.targets import rows_of
 from gridmodl.threads import in_threads
 from gridmodl.univariate import ordered_groups, special_codes
@@ -118,7 +118,7 @@ def _intervals(
     if np.any(column.values[is_finite] != column.values[is_finite][:1]):  # else there is no width to be dense in
         kept = is_finite | missing
         present = column._replace(values=column.values[kept], missing=missing[kept])
-        is_limited = limits.max_parts < np.iinfo(np.int64).max
+        is_limited = limits.max_parts < NO_LIMIT
         max_parts = room - stand_apart if is_limited else None
         sample = sample_of(present, rows[kept], kind=kind)
         model = density_of(sample, max_parts, limits.min_rows, random_state, clock)

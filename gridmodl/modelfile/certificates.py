@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from gridmodl.certificate import METHODS, MONOTONE, Certificate, is_lowest
-from gridmodl.modelfile.fields import MAX_INTEGER, read_fields, read_integer, read_list
+from gridmodl.modelfile.fields import MAX_INTEGER, read_fields, read_integer
 from gridmodl.modelfile.text import shown, wrong
-from gridmodl.modelfile.values import read_float, read_text
+from gridmodl.modelfile.values import read_float, read_floats, read_text
 
 if TYPE_CHECKING:
     from gridmodl.model import Model
@@ -31,16 +31,12 @@ def read_certificate(given: Any, place: str) -> Certificate | None:
     return Certificate(
         method=read_text(record["method"], f"{place}.method"),
         lowest=read_float(record["lowest"], f"{place}.lowest"),
-        slopes=_read_floats(record["slopes"], f"{place}.slopes"),
-        totals=_read_floats(record["totals"], f"{place}.totals"),
+        slopes=tuple(read_floats(record["slopes"], f"{place}.slopes")),
+        totals=tuple(read_floats(record["totals"], f"{place}.totals")),
         max_parts=_read_limit(record["max_parts"], f"{place}.max_parts"),
         min_rows=read_integer(record["min_rows"], f"{place}.min_rows", 1, MAX_INTEGER),
         monotone=None if record["monotone"] is None else read_text(record["monotone"], f"{place}.monotone"),
     )
-
-
-def _read_floats(given: Any, place: str) -> tuple[float, ...]:
-    return tuple(read_float(number, f"{place}[{i}]") for i, number in enumerate(read_list(given, place)))
 
 
 def _read_limit(given: Any, place: str) -> int | None:
@@ -59,6 +55,9 @@ def check_certificate(model: Model) -> None:
     if certificate.monotone is not None and certificate.monotone not in MONOTONE:
         known = ", ".join(MONOTONE)
         raise wrong(f"{place}.monotone", f"must be null or one of {known}, got {shown(certificate.monotone)}")
+    (partition,) = model.partitions.values()
+    if certificate.monotone is not None and (partition.kind != "numerical" or len(model.classes) != 2):
+        raise wrong(f"{place}.monotone", "must be null, as only intervals with two classes can be monotone")
     if len(certificate.slopes) != len(certificate.totals):
         raise wrong(f"{place}.totals", f"must be {len(certificate.slopes)} numbers, one for each slope")
     for name, numbers in (

@@ -9,7 +9,7 @@ import numpy as np
 from gridmodl.modelfile.fields import read_fields, read_list
 from gridmodl.modelfile.partitions import partition_record, read_partition
 from gridmodl.modelfile.text import shown, wrong
-from gridmodl.modelfile.values import read_float
+from gridmodl.modelfile.values import read_floats
 from gridmodl.partition import Partition
 from gridmodl.spread import PERCENTILES, Spread
 from gridmodl.terms import SEARCHED_TARGETS
@@ -36,16 +36,12 @@ def read_spread(given: Any, place: str) -> Spread | None:
     if given is None:
         return None
     record = read_fields(given, place, ("means", "percentiles"))
-    means = _read_floats(record["means"], f"{place}.means")
+    means = read_floats(record["means"], f"{place}.means")
     rows = read_list(record["percentiles"], f"{place}.percentiles")
-    percentiles = [_read_floats(row, f"{place}.percentiles[{i}]") for i, row in enumerate(rows)]
+    percentiles = [read_floats(row, f"{place}.percentiles[{i}]") for i, row in enumerate(rows)]
     if len(percentiles) != len(means) or any(len(row) != len(PERCENTILES) for row in percentiles):
         raise wrong(f"{place}.percentiles", f"must be {len(means)} lists of {len(PERCENTILES)} numbers")
     return Spread(np.array(means), np.array(percentiles).reshape(len(means), len(PERCENTILES)))
-
-
-def _read_floats(given: Any, place: str) -> list[float]:
-    return [read_float(number, f"{place}[{i}]") for i, number in enumerate(read_list(given, place))]
 
 
 def check_presence(given: Any, is_due: bool, place: str, problem: str) -> None:

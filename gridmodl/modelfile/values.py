@@ -97,6 +97,10 @@ def read_float(given: Any, place: str) -> float:
     return value
 
 
+def read_floats(given: Any, place: str) -> list[float]:
+    return [read_float(number, f"{place}[{i}]") for i, number in enumerate(read_list(given, place))]
+
+
 def read_text(given: Any, place: str) -> str:
     value = read_value(given, place)
     if type(value) is not str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -114,14 +113,20 @@ def _steps(task: Task, search: Search) -> Iterator[Partitioning]:
     merged = greedy_merge(task, None if task.start is None else task.priced(task.start))
     best = min(null, merged.best, key=lambda found: found.cost)
     yield best
-    budget = {"merge": 0.0, "exact": math.inf}.get(search.kind, budget_of(task))
-    if search.post_optimize:
-        task.clock.step = "post-optimization"
-        best = improve_merged(task, merged, best)
-        yield best
+    budget = budget_of(task) if search.kind == "auto" else 0.0
     if budget > 0.0:
+        # A short proof finds what post-optimization does: improving before it took 18 to 70 % of the time, for the same
+        # result. One that may take long comes last: who stops it has the improved partition.
         task.clock.step = "proof"
-        yield proven_optimum(task, best, budget)
+        best = proven_optimum(task, best, budget)
+        yield best
+    if search.post_optimize and not best.proven:
+        task.clock.step = "post-optimization"
+        best = improve_merged(task, merged, best)._replace(proof=best.proof)
+        yield best
+    if search.kind == "exact":
+        task.clock.step = "proof"
+        yield proven_optimum(task, best)
 
 
 def run_grouping(task: Task, search: Search) -> tuple[Grouping, str]:

@@ -3,8 +3,8 @@
     F(t) = min over s < t of F(s) + price(s, t) + g                                  one run
 
 Quadratic in the atoms for any criterion (`recursion`); for one that offers a floor under its `cell`, by branch and
-bound (`branches`), near-linear if it offers the other two of `gridmodl.terms.FLOORS`. What runs and layers prove is in
-`proof`.
+bound (`branches`), near-linear if it offers the other two of `gridmodl.terms.FLOORS`. Which runs and layers it takes
+to prove an optimum is in `programme`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.atoms import MAX_COUNTS
-from gridmodl.certificate import LAYERS, SLOPES, nearly
-from gridmodl.search.branches import CHUNK, N_DONE, N_PRICES, ROUNDING, make_room, relaxed_total, run_chunks
+from gridmodl.search.blocks import CHUNK
+from gridmodl.search.branches import N_DONE, N_PRICES, ROUNDING, Setup, make_room, relaxed_total, run_chunks
 from gridmodl.search.moves import Setting, Work, add_entry, clear, part_price
-from gridmodl.search.proof import Proof, Slopes, costs_by_parts
+from gridmodl.search.programme import Programme
 from gridmodl.search.spans import make_sums
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind
@@ -73,108 +73,6 @@ def budget_of(task: Task) -> float:
     return QUICK_PRICES / n_classes if n_recursions * n**2 * n_classes <= QUICK_PRICES else 0.0
 
 
-class Programme:
-    """What slopes and layers prove; a subclass says of which partitions, and does one run or layer.
-
-    Whatever the partitions, two neighbours of one may merge: so where none has k parts, none has more.
-    """
-
-    def __init__(self, task: Task, best: Partitioning, budget: float = math.inf) -> None:
-        self.task, self.best, self.budget = task, best, budget
-        self.n = task.n_atoms
-        self.max_parts = min(task.limits.max_parts, self.n)
-        self.n_prices = 0.0  # so far
-        known = {len(starts): task.price_of(starts) for starts in self._known_partitions()}
-        self.slopes = Slopes(task.criterion, task.setting, self.max_parts, known)
-
-    def _known_partitions(self) -> list[NDArray[np.int64]]:
-        apart = np.arange(self.n)
-        return [apart, self.best.starts, apart[:1]]  # of one number, the last counts
-
-    @property
-    def is_over(self) -> bool:
-        return self.task.clock.stopped is not None or self.n_prices > self.budget
-
-    def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:
-        """A partition with the lowest sum of prices if each part costs `slope` more, and that sum; None if over."""
-        raise NotImplementedError
-
-    def relaxed(self, slope: float) -> float | None:
-        """What no sum can be below if each part costs `slope` more, found sooner than by a run; None if it is over."""
-        return None
-
-    def layer(self, k: int, n_layers: int) -> float | None:
-        """The lowest sum of prices of `k` + 1 parts, infinite if there are none; layer `k` - 1 is done."""
-        raise NotImplementedError
-
-    def trace_layers(self, k: int) -> NDArray[np.int64]:
-        """The partition that layer `k` found."""
-        raise NotImplementedError
-
-    def solve(self) -> Partitioning:
-        slopes = self.slopes
-        self._relax()
-        while len(slopes.may_win(self.best.cost)):
-            slope = slopes.next_slope(self.best.cost, len(self.best.starts))
-            if slope is None or not self.explore(slope):
-                break
-        else:
-            return self._proven(SLOPES)
-        lowest = min(self.best.cost, float(slopes.floors.min()))
-        proof = Proof(SLOPES, lowest, tuple(slopes.runs.items())) if math.isfinite(lowest) else None
-        if not self.is_over and self._go_through_layers(int(slopes.may_win(self.best.cost)[-1])):
-            return self._proven(LAYERS)
-        return self.best._replace(proven=False, proof=proof)
-
-    def _proven(self, method: str) -> Partitioning:
-        return self.best._replace(proven=True, proof=Proof(method, self.best.cost, tuple(self.slopes.runs.items())))
-
-    def _relax(self) -> None:
-        """Exclude the largest numbers of parts: a run would take longest there, and need not be exact."""
-        if self.slopes.is_additive and len(self.slopes.rises):
-            slope = float(self.slopes.rises[-1])
-            least = self.relaxed(slope)
-            if least is not None:
-                self.slopes.note(slope, least)
-
-    def explore(self, slope: float) -> bool:
-        """Do a run and take in what it proves; False if it was not finished."""
-        found = None if self.is_over else self.run(slope)
-        if found is None:
-            return False
-        starts, penalised = found
-        self.slopes.ran.add(slope)
-        self.slopes.note(slope, penalised)
-        total, known = penalised - slope * len(starts), self.slopes.known
-        if len(starts) not in known or total < nearly(known[len(starts)]):  # and not by rounding: runs would never end
-            known[len(starts)] = total
-        self._offer(starts)
-        return True
-
-    def _go_through_layers(self, n_layers: int) -> bool:
-        """All numbers of parts up to `n_layers`; True if none was left out."""
-        totals: list[float] = []
-        while len(totals) < n_layers:
-            total = None if self.is_over else self.layer(len(totals), n_layers)
-            if total is None:
-                break
-            # What `finish` makes of infinity means nothing.
-            if not math.isfinite(total):
-                n_layers = len(totals)
-                break
-            totals.append(total)
-        if totals:
-            costs = costs_by_parts(self.task.criterion, self.task.setting, np.array(totals))
-            self._offer(self.trace_layers(int(np.argmin(costs))))
-        return len(totals) == n_layers
-
-    def _offer(self, starts: NDArray[np.int64]) -> None:
-        if len(starts) <= self.max_parts:
-            found = self.task.priced(starts)
-            if found.cost < self.best.cost:
-                self.best = found
-
-
 class AllBounds(Programme):
     """Every partition that keeps the limits, for any criterion: quadratic in the atoms."""
 
@@ -190,10 +88,8 @@ class AllBounds(Programme):
         best, came_from = self._nothing(), np.zeros(self.n + 1, dtype=np.int32)
         if not self.fill(slope, best, best, came_from, (0.0, 1.0)):
             return None
-        starts = [self.n]
-        while starts[-1] > 0:
-            starts.append(int(came_from[starts[-1]]))
-        return np.array(starts[:0:-1], dtype=np.int64), float(best[self.n])
+        starts = np.empty(self.n, dtype=np.int64)
+        return starts[bind(trace)(came_from, starts) :].copy(), float(best[self.n])
 
     def layer(self, k: int, n_layers: int) -> float | None:
         after, came_from = np.full(self.n + 1, np.inf), np.zeros(self.n + 1, dtype=np.int32)
@@ -204,10 +100,10 @@ class AllBounds(Programme):
         return float(after[self.n])
 
     def trace_layers(self, k: int) -> NDArray[np.int64]:
-        starts = [self.n]
-        for came_from in self.came_from[k::-1]:
-            starts.append(int(came_from[starts[-1]]))
-        return np.array(starts[:0:-1], dtype=np.int64)
+        starts, t = np.empty(k + 1, dtype=np.int64), self.n
+        for i in range(k, -1, -1):  # a step each, beside a recursion over all bounds
+            starts[i] = t = int(self.came_from[i][t])
+        return starts
 
     def _nothing(self) -> NDArray[np.float64]:
         best = np.full(self.n + 1, np.inf)
@@ -239,12 +135,12 @@ class Branches(AllBounds):
 
     def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
         super().__init__(task, best, budget)
-        self.sums = make_sums(task.atoms, task.n_frozen_cells)
-        self.rows = np.ascontiguousarray(self.sums.sum(axis=(1, 2), dtype=np.int64))
-        self.room = make_room(self.sums)
-        n_rows = int(self.rows[-1])
-        self.margin = ROUNDING * (n_rows * math.log(n_rows + 1.0) + abs(self.slopes.known[1]))
-        self.min_rows = min(task.limits.min_rows, n_rows)  # one part may always be
+        sums = make_sums(task.atoms, task.n_frozen_cells)
+        rows = np.ascontiguousarray(sums.sum(axis=(1, 2), dtype=np.int64))
+        n_rows = int(rows[-1])
+        margin = ROUNDING * (n_rows * math.log(n_rows + 1.0) + abs(self.slopes.known[1]))
+        min_rows = min(task.limits.min_rows, n_rows)  # one part may always be
+        self.setup, self.room = Setup(sums, rows, task.setting.p, min_rows, margin), make_room(sums)
 
     def relaxed(self, slope: float) -> float | None:
         kernel, n_chunks, at, total = bind(relaxed_total, self.task.criterion), -(-self.n // CHUNK), 0, 0.0
@@ -252,7 +148,7 @@ class Branches(AllBounds):
         def turn(size: int) -> bool:
             nonlocal at, total
             to = min(n_chunks, at + size)
-            total += kernel(self.sums, self.task.setting.p, slope, self.room, at, to)
+            total += kernel(self.setup, slope, self.room, at, to)
             at = to
             return at == n_chunks
 
@@ -269,10 +165,7 @@ class Branches(AllBounds):
             nonlocal is_done
             # Never past the budget: else the length of a turn, which follows the clock, would change the result.
             n = int(min(1024 * size, max(1.0, self.budget - self.n_prices + 1.0)))
-            is_done = kernel(
-                self.sums, self.rows, self.task.setting.p, slope, before, after, came_from, room, self.margin,
-                self.min_rows, n,
-            )  # fmt: skip
+            is_done = kernel(self.setup, slope, before, after, came_from, room, n)
             self.n_prices = begun + float(room.now[N_PRICES])
             return is_done or self.is_over
 
@@ -303,3 +196,13 @@ def recursion(
                     best, best_s = price, s
         after[t], came_from[t] = best, best_s
         clear(atoms, 0, t, work)
+
+
+def trace(came_from: Any, starts: Any) -> int:
+    """Write the starts of the parts up to the last bound to the end of `starts`; return where they begin in it."""
+    t = at = len(starts)
+    while t > 0:
+        t = came_from[t]
+        at -= 1
+        starts[at] = t
+    return at

@@ -13,14 +13,13 @@ from gridmodl.search.task import Partitioning, Task
 
 
 class ByParts(NamedTuple):
-    """Partitions into 1, 2, ... parts."""
+    """What the best partitions into 1, 2, ... parts cost."""
 
     costs: NDArray[np.float64]
     gaps: NDArray[np.float64]  # NaN where no floor is known
-    partitionings: list[Partitioning]  # empty where groups were found, which are not intervals
 
 
-def best_by_parts(task: Task) -> ByParts:
+def best_by_parts(task: Task) -> tuple[ByParts, list[Partitioning]]:
     """Up to as many parts as the limits allow; where it was stopped, those that a merge found, each with a gap."""
     task.clock.step = "merge"
     merged = greedy_merge(task)
@@ -43,4 +42,4 @@ def best_by_parts(task: Task) -> ByParts:
     gaps = [0.0] * len(found) + [max(0.0, one.cost - floors[len(one.starts) - 1]) for one in late]
     partitionings = found + late
     costs = np.array([one.cost for one in partitionings])
-    return ByParts(costs, np.where(np.isfinite(gaps), gaps, np.nan), partitionings)
+    return ByParts(costs, np.where(np.isfinite(gaps), gaps, np.nan)), partitionings

@@ -4,7 +4,7 @@
 
 The states are intervals, not bounds: whether an interval may follow depends on the share of the one before. For each
 bound s the r are sorted by share(r, s), so the minimum is a prefix minimum: n^2 log n once, then n^2 for each run of
-slope g or layer of `gridmodl.search.exact`, which says what these prove.
+slope g or layer; what these prove is in `gridmodl.search.proof`.
 
 Shares are compared exactly, in whole numbers. Where there are too many atoms, only the bounds of the blocks that
 pooling adjacent violators leaves (isotonic regression) are tried, and nothing is proven.
@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from gridmodl.atoms import Atoms, coarsen
 from gridmodl.certificate import ALL
-from gridmodl.search.exact import Programme
 from gridmodl.search.greedy import greedy_merge
 from gridmodl.search.moves import Setting, Work, add_entry, clear, part_price
+from gridmodl.search.programme import Programme
 from gridmodl.search.proof import Proof
+from gridmodl.search.shareorder import pool, rank_shares
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind
 
@@ -187,35 +188,6 @@ class _Monotone(Programme):
         self.task.clock.repeat(turn, lambda: share[0] + share[1] * at / self.n, size=64)
 
 
-def at_most(n1_a: Any, n_a: Any, n1_b: Any, n_b: Any) -> bool:
-    """Whether n1_a / n_a <= n1_b / n_b, exactly for all numbers up to 2^53.
-
-    Rounding keeps order, so products that differ as floats are in order. Those that round to the same float, below
-    2^106, are at most 2^53 apart: their difference is right in 64 bits, though each of them wraps around.
-    """
-    a, b = float(n1_a) * float(n_b), float(n1_b) * float(n_a)
-    if a != b:
-        return a < b
-    return int(n1_a) * int(n_b) - int(n1_b) * int(n_a) <= 0
-
-
-def pool(rows: Any, positives: Any, starts: Any) -> int:
-    """Pool adjacent violators: write the first atom of each block to `starts`; return how many blocks there are.
-
-    Neighbours of equal shares stay apart: more bounds to choose from.
-    """
-    n_blocks = 0
-    for atom in range(len(rows) - 1):
-        starts[n_blocks] = atom
-        n_blocks += 1
-        while n_blocks > 1:
-            r, s, t = starts[n_blocks - 2], starts[n_blocks - 1], atom + 1
-            if at_most(positives[s] - positives[r], rows[s] - rows[r], positives[t] - positives[s], rows[t] - rows[s]):
-                break
-            n_blocks -= 1
-    return n_blocks
-
-
 def price_intervals(atoms: Any, setting: Setting, table: Any, at: int, to: int, work: Work, min_rows: int) -> None:
     """table[s, t] = price(s, t) for `at` <= s < `to` and all t > s; infinite where that has too few rows."""
     first, frozen, counts, rows, values = atoms
@@ -232,50 +204,6 @@ def price_intervals(atoms: Any, setting: Setting, table: Any, at: int, to: int, 
             if n_rows >= min_rows or (s == 0 and a == n - 1):
                 table[s, a + 1] = cells + part_price(p, facts, n_target_parts, n_rows, n_values)
         clear(atoms, s, n, work)
-
-
-def rank_shares(rows: Any, positives: Any, ranks: Any, spare: Any, at: int, to: int) -> None:
-    """For `at` <= s < `to` sort the r < s by share(r, s), and for all t > s count those of at most share(s, t)."""
-    n = len(rows) - 1
-    for s in range(at, to):
-        for r in range(s):
-            ranks[s, r] = r
-        width = 1
-        while width < s:
-            for low in range(0, s - width, 2 * width):
-                merge_sorted(rows, positives, ranks, spare, s, low, low + width, min(low + 2 * width, s))
-            width *= 2
-        for t in range(s + 1, n + 1):
-            n1, n_rows = positives[t] - positives[s], rows[t] - rows[s]
-            low, high = 0, s
-            while low < high:
-                middle = (low + high) // 2
-                r = ranks[s, middle]
-                if at_most(positives[s] - positives[r], rows[s] - rows[r], n1, n_rows):
-                    low = middle + 1
-                else:
-                    high = middle
-            ranks[s, t - 1] = low
-
-
-def merge_sorted(rows: Any, positives: Any, ranks: Any, spare: Any, s: int, low: int, middle: int, high: int) -> None:
-    """Merge the sorted r of ranks[s, low:middle] and ranks[s, middle:high]."""
-    i, j, k = low, middle, low
-    for m in range(low, middle):
-        spare[m] = ranks[s, m]
-    while i < middle and j < high:
-        a, b = spare[i], ranks[s, j]
-        if at_most(positives[s] - positives[a], rows[s] - rows[a], positives[s] - positives[b], rows[s] - rows[b]):
-            ranks[s, k] = a
-            i += 1
-        else:
-            ranks[s, k] = b
-            j += 1
-        k += 1
-    while i < middle:
-        ranks[s, k] = spare[i]
-        i += 1
-        k += 1
 
 
 def first_state(n: Any, s: Any) -> int:

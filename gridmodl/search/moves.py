@@ -66,6 +66,9 @@ def make_work(n_cells: int, n_counts: int) -> Work:
     )
 
 
+NO_LIMIT = 2**62  # parts that no partition has, and no sum of them overflows
+
+
 class Limits(NamedTuple):
     """Constraints on the partition."""
 

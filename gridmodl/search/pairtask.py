@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gridmodl.grid import Grid, make_grid, numbered_parts
 from gridmodl.search.gridtask import GridTask
-from gridmodl.search.moves import Frozen, Limits, Setting, cell_price, part_price, total_cost
+from gridmodl.search.moves import NO_LIMIT, Frozen, Limits, Setting, cell_price, part_price, total_cost
 from gridmodl.search.pairsides import MAX_PLACES, Side, fill_coarse, make_sides, quantile_places
 from gridmodl.template import bind, inlined
 from gridmodl.terms import Variable, variable
@@ -134,7 +134,7 @@ class Pair:
             self.sides = self._coarse_sides(coarse_of)
             self.table = coarse_of.table
         self.sums = np.zeros(4)
-        self.relaxed = Limits(2**62, 1)
+        self.relaxed = Limits(NO_LIMIT, 1)
         # Values in the order of their rows, most first: those of equal rows share the prices of parts.
         self.orders = [np.argsort(-side.atom_rows, kind="stable").astype(np.int32) for side in self.sides]
         self.places = [quantile_places(side, task.n_rows) for side in self.sides]

@@ -86,7 +86,7 @@ class Slopes:
 
     def note(self, slope: float, penalised: float) -> None:
         """Take in that Q(slope) is at least `penalised`."""
-        if slope in self.runs:  # a run after a bound that was no run
+        if slope in self.runs:  # a run after a floor that was no run
             penalised = max(penalised, self.runs[slope])
         self.runs[slope] = penalised
         self.least = np.maximum(self.least, penalised - slope * self.numbers)

@@ -60,7 +60,7 @@ def groupings_by_parts(task: Task) -> tuple[ByParts, list[Grouping]]:
 def _by_parts(found: list[Grouping], gap: float) -> ByParts:
     gaps = np.full(len(found), gap)
     gaps[0] = 0.0  # there is one grouping into one group
-    return ByParts(np.array([grouping.cost for grouping in found]), gaps, [])
+    return ByParts(np.array([grouping.cost for grouping in found]), gaps)
 
 
 def _subset_prices(task: Task) -> NDArray[np.float64]:

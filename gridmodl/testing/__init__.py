@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from gridmodl.declarations import problem_with_class
 from gridmodl.digest import TermError
 from gridmodl.plugins import get_criterion
 from gridmodl.pricing import check_term
@@ -20,7 +21,6 @@ from gridmodl.terms import (
     Variable,
     floor,
     params_record,
-    problem_with_class,
 )
 from gridmodl.testing.columns import check_groups_by_share, check_one_variable, random_sample
 from gridmodl.testing.floors import check_floors, check_pruning

@@ -13,7 +13,8 @@ from gridmodl.clock import Clock
 from gridmodl.digest import TermError
 from gridmodl.pricing import check_term
 from gridmodl.quantities import Numbers
-from gridmodl.search.branches import CHUNK
+from gridmodl.search.blocks import CHUNK
+from gridmodl.search.branches import ROUNDING
 from gridmodl.search.exact import Branches
 from gridmodl.search.task import Task
 from gridmodl.table import read_table
@@ -23,12 +24,12 @@ from gridmodl.testing.plain import RELATIVE, Sample, plain_optimum, require
 from gridmodl.univariate import intervals_task
 
 # Sums of so many logarithms are off by this share of their size at most; searches allow for a tenth of it.
-ROUNDING = 1e-12
+ALLOWED = 10 * ROUNDING
 PLACES = 8  # of starts and ends, on each line of atoms
 SIZES = (1, 3, 100, 100_000)  # rows of an atom, at most
 
 
-class Line(NamedTuple):
+class PricedLine(NamedTuple):
     """Atoms in a row, and the criterion that prices spans of them."""
 
     criterion: Criterion
@@ -53,7 +54,7 @@ class Line(NamedTuple):
     def holds(self, least: float, found: float) -> bool:
         """Whether `least` is no more than what was found, but for rounding."""
         n_rows = float(self.p.n_rows)
-        return least <= found + ROUNDING * (1.0 + n_rows * math.log(n_rows + 1.0) + abs(found))
+        return least <= found + ALLOWED * (1.0 + n_rows * math.log(n_rows + 1.0) + abs(found))
 
 
 def check_floors(criterion: Criterion, kind: str, n_samples: int) -> None:
@@ -125,12 +126,12 @@ def _task(criterion: Criterion, sample: Sample) -> Task:
     return intervals_task(column, table, criterion, options, options.limits(table.problem.n_rows), Clock()).task
 
 
-def _line(criterion: Criterion, kind: str, atoms: NDArray[np.int64]) -> Line:
+def _line(criterion: Criterion, kind: str, atoms: NDArray[np.int64]) -> PricedLine:
     sums = np.concatenate([np.zeros((1, atoms.shape[1]), dtype=np.int64), np.cumsum(atoms, axis=0)])
     class_rows = sums[-1]
     p = params_record(criterion, Problem(kind, int(class_rows.sum()), 2 if kind == "grid" else 1, class_rows))
     shown = f"criterion {criterion.name!r}, problem {kind!r}, rows of all data by class {class_rows.tolist()}: "
-    return Line(criterion, p, sums, shown)
+    return PricedLine(criterion, p, sums, shown)
 
 
 def _cell(counts: NDArray[np.int64]) -> Cell:
@@ -143,7 +144,7 @@ def _some_below(rng: np.random.Generator, most: NDArray[np.int64]) -> list[NDArr
     return [most, *one, *(most - one), *rng.integers(0, most + 1, (4, len(most)))]
 
 
-def _check_floor(line: Line, joining: Cell, joined: Cell) -> None:
+def _check_floor(line: PricedLine, joining: Cell, joined: Cell) -> None:
     if not joining.rows:
         return
     check_term(line.criterion, "floor", line.p, joining)
@@ -157,7 +158,7 @@ def _check_floor(line: Line, joining: Cell, joined: Cell) -> None:
     )
 
 
-def _check_excess(line: Line, one: Cell, other: Cell, walk: Walk, steps: NDArray[np.int64]) -> None:
+def _check_excess(line: PricedLine, one: Cell, other: Cell, walk: Walk, steps: NDArray[np.int64]) -> None:
     if not one.rows + other.rows:
         return
     least = _floor(line, "excess", one, other, walk)
@@ -172,7 +173,7 @@ def _check_excess(line: Line, one: Cell, other: Cell, walk: Walk, steps: NDArray
 
 
 def _check_tangent(
-    line: Line, cell: Cell, more: Cell, walk: Walk, steps: NDArray[np.int64], added: list[NDArray[np.int64]]
+    line: PricedLine, cell: Cell, more: Cell, walk: Walk, steps: NDArray[np.int64], added: list[NDArray[np.int64]]
 ) -> None:
     if not more.rows:
         return
@@ -195,7 +196,7 @@ def _check_tangent(
             )
 
 
-def _floor(line: Line, name: str, *arguments: Any) -> float:
+def _floor(line: PricedLine, name: str, *arguments: Any) -> float:
     """A plain floor: a number below infinity, minus infinity where it knows nothing."""
     criterion = line.criterion
     try:

@@ -11,7 +11,7 @@ from tiny import NO_LIMITS, Tiny
 
 import gridmodl
 from gridmodl.search import exact
-from gridmodl.search.branches import CHUNK
+from gridmodl.search.blocks import CHUNK
 from gridmodl.search.exact import AllBounds, Branches, can_prune, make_programme, proven_optimum
 from gridmodl.search.moves import Limits
 from gridmodl.terms import floor

@@ -15,8 +15,9 @@ from gridmodl import Criterion
 from gridmodl.clock import Clock
 from gridmodl.search import monotone
 from gridmodl.search.exact import proven_optimum
-from gridmodl.search.monotone import at_most, monotone_optimum, pool
+from gridmodl.search.monotone import monotone_optimum
 from gridmodl.search.moves import Frozen, Limits
+from gridmodl.search.shareorder import at_most, pool
 from gridmodl.template import bind
 
 DIRECTIONS = ("increasing", "decreasing")

@@ -1,0 +1,106 @@
+"""The naive Bayes classifier against scikit-learn's on the same parts.
+
+All data is made here. `CategoricalNB` gets the numbers of the parts, which our classifier has to find in `predict` for
+every value; "of parts" leaves that out on our side too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.naive_bayes import CategoricalNB
+
+from gridmodl.estimators.evidence import make_evidence
+from gridmodl.estimators.naivebayes import GridNaiveBayes, part_shares
+
+from . import best_seconds, datasets, ratio, seconds
+
+N_ROWS, N_COLUMNS = 100_000, 20
+
+
+class Known:
+    """A fitted classifier, and the part of each row in each informative column."""
+
+    def __init__(self, n_classes):
+        columns, classes = datasets.make_table(N_ROWS, N_COLUMNS, n_noise=5)
+        rng = np.random.default_rng(0)
+        noise = rng.integers(0, n_classes, N_ROWS)  # more classes: the given ones tell some of them apart
+        self.y = np.where(rng.random(N_ROWS) < 0.5, np.asarray(classes).astype(np.int64) % n_classes, noise)
+        self.X = np.column_stack([np.asarray(column, dtype=float) for column in columns.values()])
+        self.ours = GridNaiveBayes(search="merge").fit(self.X, self.y)
+        self.models = [self.ours.models_[name] for name in self.ours.log_shares_]
+        used = np.flatnonzero(self.ours.weights_)
+        self.weights = np.ones(len(used))
+        self.parts = [model.transform(self.X[:, k]) for model, k in zip(self.models, used, strict=True)]
+        self.codes = np.column_stack(self.parts)
+        self.theirs = CategoricalNB().fit(self.codes, self.y)
+        self.predict()
+
+    def shares(self):
+        shares = [part_shares(model).by_class for model in self.models]
+        return make_evidence(self.ours.class_shares_, shares)
+
+    def predict(self):
+        evidence = self.shares()
+        return self.ours.classes_[evidence.likeliest(evidence.lines_of(self.parts, N_ROWS), self.weights)]
+
+    def predict_proba(self):
+        evidence = self.shares()
+        return np.exp(evidence.log_probabilities(evidence.lines_of(self.parts, N_ROWS), self.weights))
+
+
+class OverCategoricalNB:
+    """100,000 rows, 20 columns; below 1 is faster than CategoricalNB on the numbers of the parts."""
+
+    params = [2, 10, 100]
+    param_names = ["classes"]
+
+    def setup(self, n_classes):
+        self.known = Known(n_classes)
+
+    def track_fit_of_parts(self, n_classes):
+        """All shares, from the counts that the partitions have."""
+        return ratio(self.known.shares, lambda: CategoricalNB().fit(self.known.codes, self.known.y))
+
+    # Target: at most 1.
+    def track_predict_of_parts(self, n_classes):
+        return ratio(self.known.predict, lambda: self.known.theirs.predict(self.known.codes))
+
+    def track_predict_proba_of_parts(self, n_classes):
+        return ratio(self.known.predict_proba, lambda: self.known.theirs.predict_proba(self.known.codes))
+
+    def track_predict(self, n_classes):
+        """Finding the part of each value included, on our side only."""
+        known = self.known
+        return ratio(lambda: known.ours.predict(known.X), lambda: known.theirs.predict(known.codes))
+
+    for track in (track_fit_of_parts, track_predict_of_parts, track_predict_proba_of_parts, track_predict):
+        track.unit = "ratio"
+    del track
+
+
+class Selective:
+    """What weights of columns add to a fit, 100,000 rows and 20 columns."""
+
+    def setup(self):
+        columns, self.y = datasets.make_table(N_ROWS, N_COLUMNS, n_noise=5)
+        self.X = np.column_stack([np.asarray(column, dtype=float) for column in columns.values()])
+        self.fit("selective")  # compiles
+
+    def fit(self, weights):
+        return GridNaiveBayes(search="merge", weights=weights).fit(self.X, self.y)
+
+    def track_over_uniform(self):
+        selective, uniform = best_seconds(lambda: self.fit("selective"), lambda: self.fit("uniform"), rounds=3)
+        return round(selective / uniform, 3)
+
+    track_over_uniform.unit = "ratio"
+
+    def track_columns_in_use(self):
+        return int(np.count_nonzero(self.fit("selective").weights_))
+
+    track_columns_in_use.unit = "columns"
+
+    def track_fit(self):
+        return seconds(lambda: self.fit("uniform"))
+
+    track_fit.unit = "seconds"

@@ -1,0 +1,269 @@
+"""Rows and columns of a matrix in groups that explain each other."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, BiclusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gridmodl.estimators.inputs import read_criterion
+from gridmodl.estimators.matrices import check_counts, read_matrix
+from gridmodl.frames import ARRAYS, Name
+from gridmodl.hierarchy import Hierarchy
+from gridmodl.matrix import NAMES
+from gridmodl.model import Model
+from gridmodl.newvalues import groups_of_new
+from gridmodl.pipeline import optimize
+from gridmodl.plugins import criterion_for
+from gridmodl.search import Search
+from gridmodl.terms import Criterion
+
+ROW, COLUMN = NAMES
+NO_ENTRIES = -1  # the label of a row or column without entries
+
+
+class GridCoclustering(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Cocluster the rows and columns of a matrix: groups of rows and of columns that occur together.
+
+    Every entry that is not zero says that its row and its column occur together. The groups are those of the joint grid
+    of rows and columns that describes all entries at the lowest cost. Their numbers are found with them, so there are
+    none to choose; where the entries tell nothing, there is one group of each. See `gridmodl.optimize`.
+
+    Parameters
+    ----------
+    criterion : str or Criterion, default="modl"
+        What the best grid is: a name out of `gridmodl.list_criteria` that prices data without a target, or a criterion.
+    criterion_options : dict, optional
+        Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
+    search : {"auto", "exact", "merge"} or Search, default="auto"
+        How the grid is searched, see `gridmodl.optimize`; ``gridmodl.Search(effort=...)`` says for how long.
+    counts : {"binary", "frequency"}, default="binary"
+        What an entry is: with ``"binary"`` any other than 0 is present, once; with ``"frequency"`` one of n, which must
+        be a whole number of 0 or more, counts n times.
+    max_parts : int, optional
+        At most so many groups of rows and of columns. See also `coarsen`.
+    time_limit : float, optional
+        Seconds, after which the best grid so far is kept.
+    random_state : int, optional
+        Seed of the search, 0 by default; None draws a fresh one.
+    n_jobs : int, optional
+        Threads of those searches that use several; None means 1, and -1 one per core.
+
+    Attributes
+    ----------
+    model_ : Model
+        The joint grid of the variables ``"row"`` and ``"column"``, whose values are the numbers of rows and columns:
+        its cost, level, cells, most typical rows and columns. Groups with most entries come first.
+    row_labels_ : ndarray of shape (n,)
+        The group of each row. -1 for a row without entries: nothing is known of it, so it is in no group, as what is
+        noise to scikit-learn's clusterers.
+    column_labels_ : ndarray of shape (k,)
+        The group of each column, -1 for one without entries.
+    n_row_clusters_, n_column_clusters_ : int
+        The numbers of groups.
+    rows_ : ndarray of shape (n_row_clusters_ * n_column_clusters_, n)
+        Whether each row is in each bicluster; bicluster ``i`` is made of row group ``i // n_column_clusters_`` and
+        column group ``i % n_column_clusters_``. Made when asked for, which may take much memory: `get_indices`,
+        `get_shape` and `get_submatrix` do without.
+    columns_ : ndarray of shape (n_row_clusters_ * n_column_clusters_, k)
+        Whether each column is in each bicluster.
+    criterion_ : Criterion
+        The criterion with its options.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : ndarray
+        Their names, if the data had names that are strings.
+
+    See Also
+    --------
+    gridmodl.optimize : Joint grids of two or more columns of any kind, without scikit-learn.
+    CoclusteringClassifier : Classes of the rows from their groups.
+
+    References
+    ----------
+    M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, 4.2 and 7.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gridmodl.estimators import GridCoclustering
+    >>> X = np.kron(np.eye(2, dtype=int), np.ones((4, 3), dtype=int))
+    >>> coclustering = GridCoclustering().fit(X)
+    >>> coclustering.row_labels_
+    array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> coclustering.column_labels_
+    array([0, 0, 0, 1, 1, 1])
+    >>> coclustering.predict([[0, 0, 0, 1, 0, 1], [1, 0, 0, 0, 0, 0]])
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str | Criterion = "modl",
+        criterion_options: Mapping[str, Any] | None = None,
+        search: str | Search = "auto",
+        counts: str = "binary",
+        max_parts: int | None = None,
+        time_limit: float | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.criterion_options = criterion_options
+        self.search = search
+        self.counts = counts
+        self.max_parts = max_parts
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> GridCoclustering:
+        """Find the groups of rows and of columns.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n, k)
+            Numbers, of which none may be missing. A sparse matrix of any format is never made dense.
+        y : None
+            Not looked at.
+
+        Returns
+        -------
+        GridCoclustering
+            This one.
+        """
+        check_counts(self.counts)
+        criterion = criterion_for(read_criterion(self.criterion, self.criterion_options), "joint")
+        matrix = read_matrix(self, X, self.counts, reset=True)
+        if len(matrix.row) == 0:
+            n, k = matrix.shape
+            raise ValueError(f"all entries of X, {n} rows by {k} columns, are 0: there is nothing to make groups of")
+        model = optimize(
+            matrix.as_sparse(),
+            criterion=criterion,
+            search=self.search,
+            max_parts=self.max_parts,
+            time_limit=self.time_limit,
+            random_state=self.random_state,
+            n_jobs=1 if self.n_jobs is None else self.n_jobs,
+        )
+        if model.stopped == "interrupted":
+            raise KeyboardInterrupt  # a grid search must stop, not go on with its next candidate
+        self.criterion_ = criterion
+        self._take(replace(model, _source=None, frame=ARRAYS), matrix.shape)
+        return self
+
+    def _take(self, model: Model, shape: tuple[int, int]) -> None:
+        self.model_ = model
+        self.row_labels_, self.column_labels_ = (
+            np.asarray(model.part_of(name, np.arange(n), NO_ENTRIES)) for name, n in zip(NAMES, shape, strict=True)
+        )
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The group of rows that each row of X belongs to, most likely.
+
+        A row joins the group where the grid then costs least: that of the data with this row, and no other of X, added.
+        So what it says of a row is the same whatever other rows there are. For a row that was in `fit` it can differ
+        from ``row_labels_``, as it is priced as if it came a second time, and as a search may leave a row elsewhere.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n, k)
+            The same columns as in `fit`. Those that had no entries there are not looked at.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels as in ``row_labels_``; -1 for a row without entries in the columns that had some in `fit`.
+        """
+        check_is_fitted(self, "model_")
+        matrix = read_matrix(self, X, self.counts, reset=False)
+        part = self.column_labels_[matrix.column]
+        is_known = part != NO_ENTRIES
+        first = np.searchsorted(matrix.row[is_known], np.arange(matrix.shape[0] + 1))
+        return groups_of_new(self.model_, self.criterion_, ROW, first, part[is_known], matrix.rows[is_known])
+
+    def hierarchy(self) -> Hierarchy:
+        """The merges of groups that lead from the grid to a single cell, the cheapest first; see `Model.hierarchy`."""
+        check_is_fitted(self, "model_")
+        return self.model_.hierarchy()
+
+    def coarsen(
+        self,
+        max_cells: int | None = None,
+        max_parts: int | Mapping[Name, int] | None = None,
+        information: float | None = None,
+    ) -> GridCoclustering:
+        """A coclustering like this one with fewer groups, made of these by the cheapest merges; see `Model.coarsen`.
+
+        Parameters
+        ----------
+        max_cells : int, optional
+            At most so many biclusters.
+        max_parts : int or dict of str to int, optional
+            At most so many groups of rows and of columns, or of those named: ``{"row": 10}``.
+        information : float, optional
+            At least this share, from 0 to 1, of what the grid saves against one of a single cell.
+
+        Returns
+        -------
+        GridCoclustering
+            A fitted one; this one stays as it is.
+        """
+        check_is_fitted(self, "model_")
+        coarse = copy.copy(self)
+        shape = len(self.row_labels_), len(self.column_labels_)
+        coarse._take(self.model_.coarsen(max_cells, max_parts, information), shape)
+        return coarse
+
+    @property
+    def n_row_clusters_(self) -> int:
+        check_is_fitted(self, "model_")
+        return self.model_.partitions[ROW].n_parts
+
+    @property
+    def n_column_clusters_(self) -> int:
+        check_is_fitted(self, "model_")
+        return self.model_.partitions[COLUMN].n_parts
+
+    @property
+    def rows_(self) -> NDArray[np.bool_]:
+        is_in = self.row_labels_ == np.arange(self.n_row_clusters_)[:, None]
+        return np.repeat(is_in, self.n_column_clusters_, axis=0)
+
+    @property
+    def columns_(self) -> NDArray[np.bool_]:
+        is_in = self.column_labels_ == np.arange(self.n_column_clusters_)[:, None]
+        return np.tile(is_in, (self.n_row_clusters_, 1))
+
+    def get_indices(self, i: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The numbers of the rows and of the columns of bicluster `i`.
+
+        Parameters
+        ----------
+        i : int
+            From 0 to ``n_row_clusters_ * n_column_clusters_ - 1``.
+
+        Returns
+        -------
+        tuple of two ndarrays
+        """
+        check_is_fitted(self, "model_")
+        n = self.n_row_clusters_ * self.n_column_clusters_
+        if not isinstance(i, (int, np.integer)) or not 0 <= i < n:
+            raise IndexError(f"i must be the number of a bicluster, from 0 to {n - 1}, got {i!r}")
+        row, column = divmod(int(i), self.n_column_clusters_)
+        return np.flatnonzero(self.row_labels_ == row), np.flatnonzero(self.column_labels_ == column)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.counts == "frequency"
+        return tags

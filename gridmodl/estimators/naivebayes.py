@@ -1,0 +1,326 @@
+"""A naive Bayes classifier over the parts of each column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from gridmodl.estimators.evidence import Evidence, make_evidence
+from gridmodl.estimators.inputs import read_classes, read_criterion, read_inputs, read_weights, refuse_column
+from gridmodl.estimators.selection import make_selection, preparation_cost, selective_weights
+from gridmodl.frames import Name
+from gridmodl.model import Model
+from gridmodl.modelcounts import part_counts
+from gridmodl.models import Models
+from gridmodl.partition import Partition, checked_unknown
+from gridmodl.pipeline import optimize_each
+from gridmodl.search import Search
+from gridmodl.terms import Criterion
+
+TARGET_KINDS = (None, "grouped")
+WEIGHTS = ("uniform", "selective")
+
+
+class GridNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Naive Bayes on the best partition of every column.
+
+    Each column is cut into intervals or groups of values on its own, as the classes say, and as finely as the criterion
+    finds worth its cost; columns that say nothing get one part and are left out. A class is as likely as its share of
+    all rows, times the share that each part of the row has in that class. Missing values, text, dates and numbers need
+    no preparation.
+
+    Parameters
+    ----------
+    criterion : str or Criterion, default="modl"
+        What the best partition is: a name out of `gridmodl.list_criteria`, or a criterion.
+    criterion_options : dict, optional
+        Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
+    search : {"auto", "exact", "merge"} or Search, default="auto"
+        How partitions are searched, see `gridmodl.optimize`.
+    target_kind : {None, "grouped"}, default=None
+        With ``"grouped"`` the classes are put into groups together with the partition of each column, for each column
+        other groups, and a part has the same share in all classes of a group. For dozens to hundreds of classes, with
+        few rows in each.
+    weights : {"uniform", "selective"}, default="uniform"
+        With ``"selective"`` each column has a weight from 0 to 1, the exponent of its shares. The weights minimise the
+        code length of the classes given the columns, plus a price for each column in use: columns that repeat what
+        others say lose weight or are left out. See the notes.
+    unknown : {"default", -1, "error"}, default="default"
+        What becomes of a category that was not seen in `fit`: the group ``Partition.default`` of its column; -1, it
+        says nothing of the class; or a ValueError. A missing value is such a category where `fit` saw none. A number is
+        never unknown: if missing values are new, they go to the lowest interval.
+    kinds : dict, optional
+        ``"numerical"`` or ``"categorical"`` by column name, where it is not what the column's type says.
+    special : dict, optional
+        By column name, numbers that are codes and no quantities, such as ``{"age": [-999, -1]}``; each is a part. Not
+        with ``target_kind="grouped"``.
+    max_parts : int, optional
+        Each column has at most so many parts.
+    min_rows : int or float, optional
+        Each part has at least so many rows, or this share of all rows if it is a float below 1.
+    time_limit : float, optional
+        Seconds for the partitions of all columns together, after which they keep the best so far.
+    random_state : int, optional, default=0
+        Seed of the search for groups of classes; nothing else is random. None draws a fresh one.
+    n_jobs : int, optional
+        Threads; None means 1, and -1 one per core.
+
+    Attributes
+    ----------
+    models_ : dict of str to Model
+        By column name, in the order of the columns: the partition of each, its cost, its level, its table. They hold no
+        training data. Columns of arrays, and of frames whose names are no strings, are called ``x0``, ``x1``, ...
+    weights_ : ndarray of shape (n_features_in_,)
+        The weight of each column; 0 for those with one part. `predict` reads no column of weight 0.
+    classes_ : ndarray
+        The classes of the target.
+    class_shares_ : ndarray
+        The share of each class in the rows.
+    log_shares_ : dict of str to ndarray of shape (n_parts, n_classes)
+        For each column with a weight, the log of the estimated share of each part in each class.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : ndarray
+        Their names, if the data had names that are strings.
+
+    See Also
+    --------
+    gridmodl.optimize_each : The models of all columns, without scikit-learn.
+    GridDiscretizer : The parts of all columns, for other classifiers.
+
+    Notes
+    -----
+    With N rows, W classes and n_w rows of class w, P(w) = n_w / N. P(part | w) is estimated by
+    (support + m p) / (coverage + m) with m = W / N and p = 1 / W, where support counts the rows of the part and the
+    class, or its group, and coverage all rows of the class, or its group ([1]_, section 4.2). So no probability is 0.
+    These estimates do not quite sum to one over the parts of a column, unless there are as many parts as classes;
+    probabilities of classes do, they are divided by their sum. A special code without rows says nothing.
+
+    The weights minimise  - sum of log P(class | row) + 0.1 sum_k (log K + preparation cost of column k) w_k ** 0.95
+    over K columns, with the penalty of [2]_ and the constants of Khiops. The same data always have the same weights.
+
+    References
+    ----------
+    .. [1] M. Boullé, "Classification supervisée pour de grands nombres de classes à prédire : une approche par
+       co-partitionnement des variables explicatives et à expliquer", RNTI E-19.
+    .. [2] C. Hue, M. Boullé, "Fractional Naive Bayes (FNB): non-convex optimization for a parsimonious weighted
+       selective naive Bayes classifier", arXiv 2409.11100, 2024.
+
+    Examples
+    --------
+    >>> from gridmodl.estimators import GridNaiveBayes
+    >>> X = [[1.0, "red"], [1.5, "blue"], [2.0, "red"], [2.5, "blue"], [7.0, "red"], [7.5, "blue"], [8.0, "red"]]
+    >>> y = ["no", "no", "no", "no", "yes", "yes", "yes"]
+    >>> classifier = GridNaiveBayes().fit(X, y)
+    >>> classifier.predict([[3.0, "red"], [5.0, "blue"]]).tolist()
+    ['no', 'yes']
+    >>> classifier.weights_
+    array([1., 0.])
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str | Criterion = "modl",
+        criterion_options: Mapping[str, Any] | None = None,
+        search: str | Search = "auto",
+        target_kind: str | None = None,
+        weights: str = "uniform",
+        unknown: str | int = "default",
+        kinds: Mapping[Name, str] | None = None,
+        special: Mapping[Name, Any] | None = None,
+        max_parts: int | None = None,
+        min_rows: int | float | None = None,
+        time_limit: float | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.criterion_options = criterion_options
+        self.search = search
+        self.target_kind = target_kind
+        self.weights = weights
+        self.unknown = unknown
+        self.kinds = kinds
+        self.special = special
+        self.max_parts = max_parts
+        self.min_rows = min_rows
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GridNaiveBayes:
+        """Find the best partition of each column, and the weights.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, k)
+            Numbers, or columns of any kinds: a frame of pandas, polars, pyarrow or another library that narwhals reads,
+            or an array of objects.
+        y : array-like of shape (n,)
+            The class of each row.
+        sample_weight : array-like of shape (n,), optional
+            Whole numbers: a row of weight w is w rows.
+
+        Returns
+        -------
+        GridNaiveBayes
+            This one.
+        """
+        criterion = read_criterion(self.criterion, self.criterion_options)
+        _check_choice("target_kind", self.target_kind, TARGET_KINDS)
+        _check_choice("weights", self.weights, WEIGHTS)
+        checked_unknown(self.unknown)
+        inputs = read_inputs(self, X, reset=True)
+        classes = read_classes(self, y)
+        check_consistent_length(X, classes)
+        row_weights = read_weights(sample_weight, inputs.n_rows)
+        models = optimize_each(
+            inputs.columns,
+            classes,
+            criterion=criterion,
+            search=self.search,
+            weights=row_weights,
+            kinds=self.kinds,
+            target_kind=self.target_kind or "classes",
+            special=self.special,
+            max_parts=self.max_parts,
+            min_rows=self.min_rows,
+            time_limit=self.time_limit,
+            random_state=self.random_state,
+            n_jobs=1 if self.n_jobs is None else self.n_jobs,
+            on_error="ignore",  # a column without a model is an error, below
+        )
+        for name, error in models.errors.items():
+            refuse_column(name, error)
+        if any(model.stopped == "interrupted" for model in models.values()):
+            raise KeyboardInterrupt  # a grid search must stop, not go on with its next candidate
+        shares = {name: part_shares(model) for name, model in models.items() if _partition(model).n_parts > 1}
+        first = next(iter(models.values()))
+        class_shares = first.class_rows / first.n_rows
+        if self.weights == "selective" and shares:
+            of_columns = _selective(models, shares, class_shares, inputs.columns, row_weights)
+        else:
+            of_columns = dict.fromkeys(shares, 1.0)
+        self.models_ = {name: replace(models[name], _source=None, frame=inputs.kind) for name in inputs.columns}
+        self.weights_ = np.array([of_columns.get(name, 0.0) for name in inputs.columns])
+        self.classes_ = first.classes
+        self.class_shares_ = class_shares
+        self.log_shares_ = {name: shares[name].by_class for name in inputs.columns if of_columns.get(name, 0.0) > 0.0}
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row, of equals the first in ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, k)
+            The same columns as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        evidence, lines = self._read(X)
+        return np.asarray(self.classes_[evidence.likeliest(lines, self.weights_[self.weights_ > 0.0])])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class for each row; see `predict_log_proba`."""
+        log_probabilities = self.predict_log_proba(X)
+        return np.exp(log_probabilities, out=log_probabilities)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The log of the probability of each class for each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, k)
+            The same columns as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, number of classes)
+            Classes are in the order of ``classes_``.
+        """
+        evidence, lines = self._read(X)
+        return evidence.log_probabilities(lines, self.weights_[self.weights_ > 0.0])
+
+    def _read(self, X: Any) -> tuple[Evidence, NDArray[np.int32]]:
+        check_is_fitted(self, "models_")
+        inputs = read_inputs(self, X, reset=False)
+        evidence = make_evidence(self.class_shares_, list(self.log_shares_.values()))
+        parts = (
+            _partition(self.models_[name]).part_of_column(inputs.columns[name], self.unknown)
+            for name in self.log_shares_
+        )
+        return evidence, evidence.lines_of(parts, inputs.n_rows)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        # Text is welcome, but input_tags.string stays False: it would promise to take any object, such as a dict.
+        tags.input_tags.categorical = True
+        return tags
+
+
+class PartShares(NamedTuple):
+    """The parts of one column in the classes."""
+
+    by_class: NDArray[np.float64]  # log of the estimated share of each part in each class
+    observed: float  # its sum over all rows
+
+
+def part_shares(model: Model) -> PartShares:
+    """The m-estimate of `GridNaiveBayes`, from rows by part and class or group of classes."""
+    partition = _partition(model)
+    counts = partition.counts if model.target is None else part_counts(model, partition)
+    n_rows, n_classes = model.n_rows, len(model.classes)
+    shares = np.log((counts + 1.0 / n_rows) / (counts.sum(axis=0) + n_classes / n_rows))
+    shares[counts.sum(axis=1) == 0] = 0.0
+    observed = float(np.sum(counts * shares))
+    return PartShares(shares if model.target is None else shares[:, _group_of_class(model)], observed)
+
+
+def _group_of_class(model: Model) -> NDArray[np.int64]:
+    assert model.target is not None  # noqa: S101  for mypy
+    group_of = {value: j for j, group in enumerate(model.target.groups) for value in group}
+    return np.array([group_of[name] for name in model.classes.tolist()])
+
+
+def _selective(
+    models: Models,
+    shares: Mapping[Name, PartShares],
+    class_shares: NDArray[np.float64],
+    columns: Mapping[Name, Any],
+    row_weights: NDArray[np.int64] | None,
+) -> dict[Name, float]:
+    """The weights of columns, which come in descending order of level."""
+    evidence = make_evidence(class_shares, [of.by_class for of in shares.values()])
+    kept = slice(None) if row_weights is None else row_weights > 0
+    parts = [_partition(models[name]).part_of_column(columns[name])[kept] for name in shares]
+    prices = np.array([np.log(len(models)) + preparation_cost(models[name]) for name in shares])
+    selection = make_selection(
+        evidence,
+        parts,
+        None if row_weights is None else row_weights[kept],
+        next(iter(models.values())).class_rows,
+        np.array([of.observed for of in shares.values()]),
+        prices,
+    )
+    return dict(zip(shares, selective_weights(selection).tolist(), strict=True))
+
+
+def _check_choice(what: str, given: Any, allowed: tuple[Any, ...]) -> None:
+    if given not in allowed:
+        raise ValueError(f"{what} must be one of {', '.join(map(repr, allowed))}, got {given!r}")
+
+
+def _partition(model: Model) -> Partition:
+    (partition,) = model.partitions.values()
+    return partition

@@ -1,0 +1,219 @@
+"""What holds for every estimator: names, frames, copies, pipelines, searches, weights by routing, small fits."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import gridmodl
+from gridmodl import Search, estimators
+
+FEW = Search("diverse", effort=3, keep_optima=20)
+EVERY = {
+    "discretizer": gridmodl.GridDiscretizer(),
+    "naive Bayes": gridmodl.GridNaiveBayes(),
+    "selective naive Bayes": gridmodl.GridNaiveBayes(weights="selective"),
+    "grouped naive Bayes": gridmodl.GridNaiveBayes(target_kind="grouped"),
+    "grid": gridmodl.GridClassifier(),
+    "ensemble": gridmodl.GridEnsembleClassifier(search=FEW),
+    "coclustering": gridmodl.GridCoclustering(),
+    "coclustering classifier": gridmodl.CoclusteringClassifier(),
+}
+MIXED = [name for name, estimator in EVERY.items() if "coclustering" not in name]
+CLASSIFIERS = [name for name, estimator in EVERY.items() if is_classifier(estimator)]
+
+
+def make_data(n: int = 120, seed: int = 0) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["no", "so so", "yes"], n)
+    number = np.where(y == "yes", 2.0, 0.0) + rng.normal(size=n)
+    number[::10] = np.nan
+    text = np.where(rng.random(n) < 0.8, y, "other").astype(object)
+    text[::11] = None
+    return pd.DataFrame({"number": number, "text": text, "flag": y == "no"}), y
+
+
+def make_matrix(n: int = 120, seed: int = 0) -> tuple[Any, Any]:
+    """Zeros and ones in blocks."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 3, n)
+    present = np.array([[0.9, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.7]])[group][:, np.arange(12) % 3]
+    return (rng.random((n, 12)) < present).astype(np.int64), np.array(["no", "so so", "yes"])[group]
+
+
+def data_for(name: str, seed: int = 0) -> tuple[Any, Any]:
+    return make_data(seed=seed) if name in MIXED else make_matrix(seed=seed)
+
+
+def answer(estimator: Any, X: Any) -> Any:
+    return estimator.transform(X) if hasattr(estimator, "transform") else estimator.predict(X)
+
+
+@pytest.fixture(params=EVERY)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def estimator(name: str) -> Any:
+    return clone(EVERY[name])
+
+
+def test_every_estimator_is_here_and_reached_from_the_top() -> None:
+    public = {what for what in estimators.__all__ if issubclass(getattr(estimators, what), BaseEstimator)}
+    assert public == {type(estimator).__name__ for estimator in EVERY.values()}
+    for what in public:
+        assert getattr(gridmodl, what) is getattr(estimators, what)
+        assert what in dir(gridmodl)
+
+
+def test_importing_gridmodl_imports_no_scikit_learn() -> None:
+    code = "import sys, gridmodl; sys.exit('sklearn' in sys.modules or 'numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_every_parameter_and_attribute_is_documented(name: str, estimator: Any) -> None:
+    text = inspect.getdoc(type(estimator)) or ""
+    sections = text.split("Attributes\n----------")
+    for parameter in estimator.get_params():
+        assert parameter in sections[0], parameter
+    estimator.fit(*data_for(name))
+    fitted = [key for key in vars(estimator) if key.endswith("_") and not key.startswith("_")]
+    for attribute in [*fitted, "n_features_in_"]:
+        assert attribute in sections[1], attribute
+
+
+def test_copies_answer_alike(name: str, estimator: Any) -> None:
+    X, y = data_for(name)
+    fitted = estimator.fit(X, y)
+    expected = answer(fitted, X)
+    np.testing.assert_array_equal(answer(pickle.loads(pickle.dumps(fitted)), X), expected)  # noqa: S301
+    again = clone(fitted)
+    assert not [key for key in vars(again) if key.endswith("_")]
+    np.testing.assert_array_equal(answer(again.fit(X, y), X), expected)
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_it_holds_no_training_data(name: str) -> None:
+    X, y = make_data(1000)
+    X["more"] = np.random.default_rng(1).normal(size=1000)  # says nothing
+    fitted = clone(EVERY[name]).fit(X, y)
+    assert len(pickle.dumps(fitted)) < 20_000  # of 33,000 bytes of numbers alone
+    assert X["number"].to_numpy().tobytes() not in pickle.dumps(fitted)
+
+
+def test_html_and_text_show_it(name: str, estimator: Any) -> None:
+    X, y = data_for(name)
+    assert type(estimator).__name__ in estimator._repr_html_()
+    assert type(estimator).__name__ in estimator.fit(X, y)._repr_html_()
+    assert repr(estimator).startswith(type(estimator).__name__)
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_all_frames_answer_alike(name: str) -> None:
+    X, y = make_data()
+    expected = answer(clone(EVERY[name]).fit(X, y), X)
+    others = [pl.from_pandas(X), pl.from_pandas(X).to_arrow(), X.to_numpy(dtype=object)]
+    for other in others:
+        kinds = None if not isinstance(other, np.ndarray) else {"x2": "categorical"}
+        found = clone(EVERY[name]).set_params(kinds=kinds).fit(other, y)
+        np.testing.assert_array_equal(answer(found, other), expected)
+    fitted = clone(EVERY[name]).fit(X, y)
+    np.testing.assert_array_equal(answer(fitted, others[0]), expected)  # another library than in fit
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_names_that_are_not_those_of_fit_are_refused(name: str) -> None:
+    X, y = make_data()
+    fitted = clone(EVERY[name]).fit(X, y)
+    with pytest.raises(ValueError, match="feature names"):
+        answer(fitted, X.rename(columns={"text": "texts"}))
+    with pytest.raises(ValueError, match="feature names"):
+        answer(fitted, X.iloc[:, :2])
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_probabilities_are_of_the_classes(name: str) -> None:
+    X, y = data_for(name)
+    for labels in (y, y == "yes", np.searchsorted(np.unique(y), y) - 1, pd.Series(y, dtype="category"), list(y)):
+        fitted = clone(EVERY[name]).fit(X, labels)
+        assert fitted.classes_.tolist() == np.unique(np.asarray(labels)).tolist()
+        probabilities = fitted.predict_proba(X)
+        assert probabilities.shape == (len(y), len(fitted.classes_))
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
+        assert np.all((probabilities >= 0.0) & (probabilities <= 1.0))
+        np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[probabilities.argmax(axis=1)])
+        assert np.mean(fitted.predict(X) == np.asarray(labels)) > 0.7
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_in_pipelines_and_searches(name: str) -> None:
+    X, y = data_for(name)
+    pipeline = make_pipeline(FunctionTransformer(), clone(EVERY[name]))
+    step = pipeline.steps[-1][0]
+    search = GridSearchCV(pipeline, {f"{step}__max_parts": [2, None]}, cv=2, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.5
+
+
+def test_in_other_processes(name: str, estimator: Any) -> None:
+    X, y = data_for(name)
+    with joblib.parallel_config("loky", n_jobs=2):
+        fits = joblib.Parallel()(joblib.delayed(clone(estimator).fit)(X, y) for _ in range(2))
+    expected = answer(estimator.fit(X, y), X)
+    for fitted in fits:
+        np.testing.assert_array_equal(answer(fitted, X), expected)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name in MIXED])
+def test_weights_are_routed(name: str) -> None:
+    X, y = make_data()
+    weights = np.random.default_rng(7).integers(0, 3, len(y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = clone(EVERY[name]).set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        pipeline = make_pipeline(asking).fit(X, y, sample_weight=weights)
+        scores = cross_val_score(asking, X, y, cv=2, params={"sample_weight": weights}, error_score="raise")
+    expected = clone(EVERY[name]).fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(pipeline.predict_proba(X), expected.predict_proba(X))
+    assert np.any(expected.predict_proba(X) != clone(EVERY[name]).fit(X, y).predict_proba(X))
+    assert len(scores) == 2
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_what_fit_did_not_see(name: str) -> None:
+    """A new category, missing values where there were none, infinities."""
+    X, y = make_data()
+    fitted = clone(EVERY[name]).fit(X.dropna(), y[X.notna().all(axis=1)])
+    new = pd.DataFrame({"number": [np.nan, np.inf, -np.inf], "text": ["new", None, "yes"], "flag": [True, False, True]})
+    assert len(answer(fitted, new)) == 3
+    with pytest.raises(ValueError, match="not seen"):
+        answer(clone(EVERY[name]).set_params(unknown="error").fit(X.dropna(), y[X.notna().all(axis=1)]), new)
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_columns_that_say_nothing(name: str) -> None:
+    X = pd.DataFrame({"same": [1.0] * 40, "none": [np.nan] * 40, "text": ["a"] * 40})
+    fitted = clone(EVERY[name]).fit(X, ["x", "y"] * 20)
+    assert len(answer(fitted, X)) == 40
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name != "coclustering"])
+def test_one_row(name: str) -> None:
+    X, y = data_for(name)
+    fitted = clone(EVERY[name]).fit(X, y)
+    assert len(answer(fitted, X[:1])) == 1
+    if name in MIXED:
+        assert len(answer(clone(EVERY[name]).fit(X[:1], y[:1]), X)) == len(X)
