@@ -257,11 +257,11 @@ def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
         found = programme.run(slope)
         if found is None:
             raise KeyboardInterrupt  # half a check is none
-        if found[1] < nearly(total, SAME):
+        if found[1] < nearly(total):
             return f"with {slope!r} more for each part, parts can cost {found[1]!r}; the certificate says {total!r}"
         slopes.note(slope, min(total, found[1]))
     proven = float(slopes.floors.min())
-    if proven < nearly(certificate.lowest, SAME):
+    if proven < nearly(certificate.lowest):
         return f"the totals prove no cost above {proven!r}, the certificate says {certificate.lowest!r}"
     return None
 
