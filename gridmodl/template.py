@@ -12,7 +12,6 @@ never cached; function pointers 2.4-19; overloads silently stale after an edit.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import threading
 import types
@@ -139,22 +138,16 @@ def clear_cache() -> int:
 
     Numba never deletes entries of earlier versions or criteria by itself. Kernels compile again on next use.
     """
-    from gridmodl.density.growth import grow
-    from gridmodl.line import atom_ends
-    from gridmodl.search.moves import best_cut
-
-    kernels: list[Callable[..., Any]] = [atom_ends, best_cut, grow]
-    with contextlib.suppress(ImportError):  # without scikit-learn no estimator has ever compiled anything
-        from gridmodl.estimators.evidence import add_up
-
-        kernels.append(add_up)
     n_deleted = 0
-    for kernel in kernels:  # numba has one folder for the kernels of each folder of source files
+    for file in sorted(
+        Path(__file__).parent.rglob("__init__.py")
+    ):  # numba has a folder for each folder of source files
+        stand_in = types.FunctionType(clear_cache.__code__.replace(co_filename=str(file)), {})
         try:
-            folder = Path(FunctionCache(kernel).cache_path)  # type: ignore[no-untyped-call]
+            folder = Path(FunctionCache(stand_in).cache_path)  # type: ignore[no-untyped-call]
         except RuntimeError:  # no place for a cache
             continue
-        for file in folder.glob("*.nb[ic]"):
-            file.unlink()
+        for cached in folder.glob("*.nb[ic]"):
+            cached.unlink()
             n_deleted += 1
     return n_deleted

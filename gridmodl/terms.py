@@ -65,12 +65,12 @@ class Cell(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Rows that two cells gain alike, step by step; after each step the rows y of the classes so gained are
+    """Rows that two cells get alike, step by step; after each step the rows y of the classes so added are
 
     y = share * counts + d,    0 <= share <= 1,    d >= low,    sum of d = 0,    0 <= y <= counts, whole numbers
     """
 
-    counts: Any  # rows of each class, when all are gained
+    counts: Any  # rows of each class, when all are there
     rows: int
     low: Any  # how far each class lags behind its share at most; not above 0
 

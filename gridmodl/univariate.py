@@ -99,6 +99,12 @@ def labelled_apart(by_code: NDArray[np.int64], target: Target) -> tuple[NDArray[
     return counts, by_code[:, -1].copy() if target.has_unlabelled else None
 
 
+def class_means(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The mean class number of the rows of each group, infinite without a labelled row."""
+    labelled = counts.sum(axis=1)
+    return np.where(labelled > 0, counts @ np.arange(counts.shape[1]) / np.maximum(labelled, 1), np.inf)
+
+
 def ordered_groups(
     values: list[Any], labels: NDArray[Any], by_code: NDArray[np.int64], n_classes: int
 ) -> tuple[tuple[tuple[Any, ...], ...], NDArray[np.int64], NDArray[np.int64]]:
@@ -106,10 +112,8 @@ def ordered_groups(
 
     The order that the class of `Partition` promises; those without a labelled row come last.
     """
-    n_groups, counts = len(by_code), by_code[:, :n_classes]
-    labelled = counts.sum(axis=1)
-    means = np.where(labelled > 0, counts @ np.arange(n_classes) / np.maximum(labelled, 1), np.inf)
-    order = np.argsort(means, kind="stable")
+    n_groups = len(by_code)
+    order = np.argsort(class_means(by_code[:, :n_classes]), kind="stable")
     rank = np.empty(n_groups, dtype=np.int64)
     rank[order] = np.arange(n_groups)
     by_group = np.argsort(rank[labels], kind="stable")

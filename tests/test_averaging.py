@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import gridmodl
-from gridmodl.averaging import GridAverage, best_average
+from gridmodl.averaging import best_average
 from gridmodl.frames import read_frame
+from gridmodl.gridaverage import GridAverage
 
 FEW = gridmodl.Search("diverse", effort=5, keep_optima=50)
 
@@ -75,6 +76,16 @@ def test_unknown_categories(unknown: Any) -> None:
     )
     with pytest.raises(ValueError, match="'kind' holds 1 values that were not seen"):
         found.predict_proba(columns(new), "error")
+
+
+def test_of_groups_alike_an_unknown_category_goes_to_the_same_as_in_a_model() -> None:
+    data, y = {"kind": list("abcd") * 10, "same": [0.0] * 40}, ["x", "y", "y", "x"] * 10
+    model, found = average(data, y)
+    new = {"kind": ["never seen"], "same": [0.0]}
+    np.testing.assert_array_equal(found.predict_proba(columns(new)), model.predict_proba(new))
+    y = ["y", "x", "x", "y"] * 10
+    model, found = average(data, y)
+    np.testing.assert_array_equal(found.predict_proba(columns(new)), model.predict_proba(new))
 
 
 def test_weights_are_rows() -> None:

@@ -162,7 +162,7 @@ def test_compiled_they_are_what_they_are_in_plain_python(criterion, kind):
         assert slopes == pytest.approx(plain_slopes, rel=1e-11, abs=1e-11)
 
 
-def test_bounds_left_out_say_nothing():
+def test_floors_left_out_say_nothing():
     class Bare(Criterion):
         name = "bare"
         problems = {"classes"}

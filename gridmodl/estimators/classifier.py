@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from gridmodl.averaging import GridAverage, best_average
+from gridmodl.averaging import best_average
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
 from gridmodl.estimators.inputs import read_classes, read_criterion, read_inputs, read_weights, reading_columns
 from gridmodl.frames import Frame, Name
+from gridmodl.gridaverage import GridAverage
 from gridmodl.partition import checked_unknown
 from gridmodl.pipeline import optimize
 from gridmodl.search import Search
@@ -71,7 +72,7 @@ class _GridClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.threshold == "balanced":
             kept = slice(None) if weights is None else weights > 0
             codes = np.searchsorted(self.classes_, classes[kept])
-            probabilities = self._probabilities(inputs)[kept]
+            probabilities = self._probabilities(inputs, "default")[kept]  # rows of weight 0 may hold other values
             self.class_factors_ = balanced_factors(probabilities, codes, None if weights is None else weights[kept])
         return self
 
@@ -89,7 +90,7 @@ class _GridClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Columns as in ``classes_``.
         """
         check_is_fitted(self, "model_")
-        return self._probabilities(read_inputs(self, X, reset=False))
+        return self._probabilities(read_inputs(self, X, reset=False), self.unknown)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row.
@@ -106,12 +107,12 @@ class _GridClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "model_")
         inputs = read_inputs(self, X, reset=False)
-        return np.asarray(self.classes_[decide(self._probabilities(inputs), self.class_factors_)])
+        return np.asarray(self.classes_[decide(self._probabilities(inputs, self.unknown), self.class_factors_)])
 
     def _search(self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion) -> Model:
         raise NotImplementedError
 
-    def _probabilities(self, inputs: Frame) -> NDArray[np.float64]:
+    def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -239,8 +240,8 @@ class GridClassifier(_GridClassifier):
             n_jobs=1 if self.n_jobs is None else self.n_jobs,
         )
 
-    def _probabilities(self, inputs: Frame) -> NDArray[np.float64]:
-        return self.model_.predict_proba(inputs.columns, self.unknown)
+    def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
+        return self.model_.predict_proba(inputs.columns, unknown)
 
 
 class GridEnsembleClassifier(_GridClassifier):
@@ -258,8 +259,8 @@ class GridEnsembleClassifier(_GridClassifier):
         Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
     search : "auto" or Search, default="auto"
         How grids are searched and how many are kept: ``"auto"`` is ``Search("diverse", effort=10, keep_optima=2000)``,
-        2,047 rounds; each takes the longer, the more rows and columns there are. ``Search("vns", effort=10,
-        keep_optima=500)`` is the way of the paper, which finds fewer distinct grids in the same time.
+        at most 2,047 rounds; each takes the longer, the more rows and columns there are. ``Search("algorithm3",
+        effort=8, keep_optima=500)`` goes in the order of the paper, and finds fewer distinct grids in as many rounds.
     threshold, unknown, kinds, max_parts, min_rows
         As in `GridClassifier`.
     time_limit : float, optional
@@ -348,6 +349,6 @@ class GridEnsembleClassifier(_GridClassifier):
         )
         return model
 
-    def _probabilities(self, inputs: Frame) -> NDArray[np.float64]:
+    def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
         average: GridAverage = self.average_
-        return average.predict_proba(inputs.columns, self.unknown)
+        return average.predict_proba(inputs.columns, unknown)

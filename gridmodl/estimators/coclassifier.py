@@ -65,7 +65,8 @@ class CoclusteringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         The classes.
     group_counts_ : ndarray of shape (n_row_clusters_ + 1, n_classes)
         Labelled rows of each class in each group of rows, or in what it was merged into; last of rows without entries,
-        which are in no group. Where none of these is labelled, those of all rows.
+        which are in no group. Where none of these is labelled, those of all rows; and so for the groups, where only
+        rows without entries are labelled.
     class_factors_ : ndarray
         What the share of each class is multiplied by before the largest is taken; 1 without a threshold.
     transduction_ : ndarray of shape (n,)
@@ -154,6 +155,7 @@ class CoclusteringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             shares = _shares(self.group_counts_)[found.row_labels_[is_labelled]]
             self.class_factors_ = balanced_factors(shares, codes[is_labelled], None)
         self.n_features_in_ = found.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if hasattr(found, "feature_names_in_"):
             self.feature_names_in_ = found.feature_names_in_
         return self

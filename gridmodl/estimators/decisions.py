@@ -41,13 +41,26 @@ def balanced_factors(
     if n_classes == 1:
         return factors
     for _ in range(MAX_PASSES):
-        before = factors.copy()
-        # Of two classes only the ratio of their factors matters.
-        for c in range(1, n_classes) if n_classes == 2 else range(n_classes):
-            factors[c] = _best_factor(probabilities, codes, row_shares, factors, c)
-        if n_classes == 2 or np.array_equal(factors, before):
+        n_better = 0
+        for c in range(n_classes):
+            tried = factors.copy()
+            tried[c] = _best_factor(probabilities, codes, row_shares, factors, c)
+            # Rounding may give a row that lies on the edge to another class than was reckoned.
+            if _right(probabilities, codes, row_shares, tried) > _right(probabilities, codes, row_shares, factors):
+                factors, n_better = tried, n_better + 1
+        if n_better == 0:
             break
     return factors
+
+
+def _right(
+    probabilities: NDArray[np.float64],
+    codes: NDArray[np.integer[Any]],
+    row_shares: NDArray[np.float64],
+    factors: NDArray[np.float64],
+) -> float:
+    """The sum over the classes of the share of their rows that get their class."""
+    return float(row_shares[decide(probabilities, factors) == codes].sum())
 
 
 def decide(probabilities: NDArray[np.float64], factors: NDArray[np.float64]) -> NDArray[np.intp]:

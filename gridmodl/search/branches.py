@@ -10,7 +10,7 @@ whole chunk from bound o such a start is out if
 and otherwise its block is opened. Starts that stay are priced at every end as in the plain recursion, so the sums are
 the same to the last bit; only starts that lose by more than rounding are left out, so ties go to the same start.
 
-The second bound keeps whole blocks out only if floors lose little. For small ones, `tangent` gives a line below what
+The second floor keeps whole blocks out only if floors lose little. For small ones, `tangent` gives a line below what
 their rows add, and the least of F plus that line is a better v.
 
 Measured (modl, 1e6 rows): lines up to height 5 took prices per bound from 560 to 35 on a smooth signal of 5 classes,
@@ -158,7 +158,7 @@ def run_chunks(setup: Setup, slope: float, before: Any, after: Any, came_from: A
                 elif r >= 0 and most <= margin and (i == 0 or r != references[0]):
                     more = value - before[r]
                     for f in range(sums.shape[1]):
-                        if own_rows[f] + others_rows[i, f] > 0:  # else both gain the same
+                        if own_rows[f] + others_rows[i, f] > 0:  # else both get the same
                             more += excess(
                                 p,
                                 Cell(own[f], own_rows[f], 0),
@@ -240,7 +240,7 @@ def refer(
 
 
 def relaxed_total(setup: Setup, slope: float, room: Room, at: int, to: int) -> float:
-    """The sum over the chunks `at` to `to` of what parts cost at least in each: a bound on Q(slope), and no run.
+    """The sum over the chunks `at` to `to` of what parts cost at least in each: a floor of Q(slope), and no run.
 
     A part costs at least its atoms in the first chunk that it touches, and the floor of those in each other. So in a
     chunk the first part may have begun before, and then costs a floor and no slope.

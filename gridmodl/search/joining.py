@@ -5,8 +5,8 @@ The parts of the other variable stay as they are. What joins has e_t rows in par
     sum_t [ cell(N_gt + e_t) - cell(N_gt) ] + part(N_g + n, V_g + v) - part(N_g, V_g)          for each group g
 
 The grid and variable terms are the same whichever group is joined, and so is the price of all that does not change:
-the lowest of these is the group that costs least. To join an empty group is to be one. Where there are no classes, so
-that a cell has one count.
+the lowest of these is the group that costs least. To join an empty group is to be one. All this is for grids without
+classes, where a cell has one count.
 """
 
 from __future__ import annotations
@@ -18,12 +18,9 @@ from numpy.typing import NDArray
 
 from gridmodl.search.moves import part_price
 from gridmodl.search.pairtask import price_at
+from gridmodl.search.typical import N_LOOKED_UP
 from gridmodl.template import bind
 from gridmodl.terms import Criterion, Variable
-
-# What so few more rows would change in each cell is looked up: most of what joins has no more in one part. Then it
-# takes one addition for each group, 100,000 values of 40 entries by 200 groups 0.4 s (asv: coclustering.NewRows).
-N_LOOKED_UP = 4
 
 
 class Groups(NamedTuple):
@@ -43,6 +40,28 @@ class Joining(NamedTuple):
     values: NDArray[np.int64]  # distinct ones of each
 
 
+class Room(NamedTuple):
+    """Room for prices by part of the other variable, or by group."""
+
+    tables: Any  # prices of cells, and how few more rows change them
+    entry: Any  # rows of what joins, zero before and after
+    touched: Any  # the parts where it has some
+    of_parts: Any  # price of each group
+    empty: Any  # the price of a cell without rows: 0
+    one: Any  # the count of a cell
+
+
+def make_room(n_tables: int, n_parts: int, n_groups: int) -> Room:
+    return Room(
+        tables=np.zeros((n_tables, n_parts, n_groups)),
+        entry=np.zeros(n_parts, dtype=np.int64),
+        touched=np.zeros(n_parts, dtype=np.int64),
+        of_parts=np.zeros(n_groups),
+        empty=np.zeros(1),
+        one=np.zeros(1, dtype=np.int64),
+    )
+
+
 def join_prices(
     criterion: type[Criterion], p: Any, facts: Variable, groups: Groups, joining: Joining, which: NDArray[np.int64]
 ) -> NDArray[np.float64]:
@@ -57,12 +76,7 @@ def join_prices(
         groups,
         joining,
         which,
-        np.zeros((n_tables, n_parts, n_groups)),
-        np.zeros(n_parts, dtype=np.int64),
-        np.zeros(n_parts, dtype=np.int64),
-        np.zeros(n_groups),
-        np.zeros(1),
-        np.zeros(1, dtype=np.int64),
+        make_room(n_tables, n_parts, n_groups),
         changes,
     )
     return changes
@@ -74,18 +88,11 @@ def price_joins(
     groups: Groups,
     joining: Joining,
     which: Any,
-    tables: Any,
-    entry: Any,
-    touched: Any,
-    of_parts: Any,
-    empty: Any,
-    one: Any,
+    room: Room,
     changes: Any,
 ) -> None:
-    """Tabulate the prices of cells and their changes by few more rows, then price each join.
-
-    `entry` and `changes` are zero; `empty` is the price of a cell without rows, 0.
-    """
+    """Tabulate the prices of cells and their changes by few more rows, then price each join; `changes` are zero."""
+    tables, entry, touched, of_parts, empty, one = room
     cells, group_rows, group_values = groups
     first, part, rows, values = joining
     n_tables, n_parts, n_groups = tables.shape

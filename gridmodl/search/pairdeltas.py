@@ -97,7 +97,7 @@ def fill_changes(
     p: Any, table: Any, one: Any, own: Any, x: Any, y: Any, a: Any, b: Any, begin: Any, end: Any, into: Any
 ) -> None:
     """cell(x_a + x_b) - cell(p_a + p_b) - cell(q_a + q_b) for p_a = a, q_a = b, and parts b from begin to end."""
-    if p.n_rows < len(table):
+    if 2 * p.n_rows < len(table):  # a and b are of one of the parts looked at, and its rows are then counted twice
         for t in range(begin, end):
             n, m = a + own[x, t], b + own[y, t]
             into[t] = table[n + m] - table[n] - table[m]

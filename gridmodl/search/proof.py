@@ -7,7 +7,7 @@ For every slope g and every I
 
 so a run at slope g is a floor under the cost of every number of parts at once, and a few slopes leave none that could
 beat the best partition found. The list of slopes and their Q proves it to whoever computes Q again, and a single run
-already bounds the distance to the optimum. Numbers of parts that no slope excludes are gone through one by one, layer k
+already limits the distance to the optimum. Numbers of parts that no slope excludes are gone through one by one, layer k
 from layer k - 1.
 """
 

@@ -31,7 +31,7 @@ from gridmodl.search.gridstarts import (
     single_grid,
 )
 from gridmodl.search.gridtask import GridTask, Worker
-from gridmodl.search.rounds import local_optimum, seed_of, seed_of_round, settled_from
+from gridmodl.search.rounds import local_optimum, seed_of, seed_of_round, settled_from, stages
 
 GRID_KINDS = ("auto", "vns", "algorithm3", "diverse", "merge")
 # Rounds of a batch that are neighbours of the null grid, not of the best: as good a best grid on satimage (3293.01 at
@@ -113,27 +113,16 @@ def _add_pairs(crew: Crew, tally: Tally, seed: int) -> None:
 
 
 def _stages(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
-    """Stages of 1, 2, 4, ... 2^effort rounds, in batches from the best grid so far."""
-    task = tally.task
-    task.clock.step = "vns"
-    total = 2 ** (effort + 1) - 1
-    for stage in range(effort + 1):
-        n_sizes = 2**stage
-        for begin in range(0, n_sizes, BATCH):
-            best, first = tally.best, n_sizes - 1 + begin  # of all rounds before this batch
+    """Stages of 1, 2, 4, ... 2^effort rounds, from the smallest neighbourhood to the largest in each."""
+    tally.task.clock.step = "vns"
 
-            def work(worker: Worker, i: int, best: Grid = best, first: int = first, n_sizes: int = n_sizes) -> Grid:
-                r = first + i
-                share = (r - (n_sizes - 1) + 1) / n_sizes
-                near = tally.null if r % BATCH in FRESH else best
-                return local_optimum(worker, near, share, r % 2 == 0, seed_of_round(seed, r))
+    def work(worker: Worker, best: Grid, r: int, n_sizes: int) -> Grid:
+        share = (r - (n_sizes - 1) + 1) / n_sizes
+        near = tally.null if r % BATCH in FRESH else best
+        return local_optimum(worker, near, share, r % 2 == 0, seed_of_round(seed, r))
 
-            for grid in crew.each(work, min(BATCH, n_sizes - begin)):
-                tally.n_rounds += 1
-                tally.add(grid)
-            task.clock.tell(tally.n_rounds / total)
-            if task.clock.stopped:
-                return
+    for _ in stages(crew, tally, effort, work):
+        pass
 
 
 def _add_exact(crew: Crew, tally: Tally) -> None:

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gridmodl
 from gridmodl import GridClassifier, GridEnsembleClassifier, Search
+from gridmodl.estimators.decisions import balanced_factors
 
 FEW = Search("diverse", effort=4, keep_optima=100)
 
@@ -107,10 +109,8 @@ def test_the_ensemble_predicts_better_than_its_best_grid() -> None:
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda each: type(each).__name__)
 def test_threads_and_seeds_give_the_same_bits(classifier: Any) -> None:
     X, y = load_wine(return_X_y=True)
-    one = classifier.set_params(n_jobs=1).fit(X, y).predict_proba(X)
-    two = classifier.set_params(n_jobs=2).fit(X, y).predict_proba(X)
+    one, two = (clone(classifier).set_params(n_jobs=n).fit(X, y).predict_proba(X) for n in (1, 2))
     np.testing.assert_array_equal(one, two)
-    classifier.set_params(n_jobs=None)
 
 
 @pytest.mark.parametrize("kind", [GridClassifier, GridEnsembleClassifier])
@@ -133,12 +133,29 @@ def test_the_balanced_threshold_lowers_the_balanced_error(kind: Any) -> None:
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda each: type(each).__name__)
 def test_weights_are_rows(classifier: Any, threshold: Any) -> None:
     weights = np.random.default_rng(1).integers(0, 3, len(DATA))
-    fitted = classifier.set_params(threshold=threshold).fit(DATA, Y, sample_weight=weights)
-    assert fitted.model_.n_rows == weights.sum()
     repeated = np.repeat(np.arange(len(DATA)), weights)
-    again = gridmodl.Model.from_partitions(DATA.iloc[repeated], Y[repeated], fitted.model_.partitions)
-    assert again.cost == pytest.approx(fitted.model_.cost)
-    classifier.set_params(threshold=None)
+    weighted = clone(classifier).set_params(threshold=threshold).fit(DATA, Y, sample_weight=weights)
+    several = clone(classifier).set_params(threshold=threshold).fit(DATA.iloc[repeated], Y[repeated])
+    assert weighted.model_.n_rows == weights.sum()
+    assert weighted.model_.cost == pytest.approx(several.model_.cost)
+    if isinstance(classifier, GridClassifier):  # the ensemble draws other grids where there are other rows
+        np.testing.assert_allclose(weighted.predict_proba(DATA), several.predict_proba(DATA), rtol=1e-12)
+        np.testing.assert_allclose(weighted.class_factors_, several.class_factors_, rtol=1e-12)
+        np.testing.assert_array_equal(weighted.predict(DATA), several.predict(DATA))
+    if threshold == "balanced":
+        kept = weights > 0
+        codes = np.searchsorted(weighted.classes_, Y[kept])
+        expected = balanced_factors(weighted.predict_proba(DATA)[kept], codes, weights[kept])
+        np.testing.assert_array_equal(weighted.class_factors_, expected)
+
+
+def test_rows_of_weight_zero_may_hold_what_no_other_row_does() -> None:
+    X, y = pd.DataFrame({"kind": ["a", "b"] * 20 + ["c"], "size": np.arange(41.0)}), [0, 1] * 20 + [0]
+    for classifier in CLASSIFIERS:
+        strict = clone(classifier).set_params(threshold="balanced", unknown="error")
+        strict.fit(X, y, sample_weight=[1] * 40 + [0])
+        with pytest.raises(ValueError, match="'kind' holds 1 values that were not seen"):
+            strict.predict(X)
 
 
 def test_no_informative_column_and_one_class() -> None:
@@ -157,11 +174,11 @@ def test_many_classes() -> None:
     y = np.repeat(np.arange(200), 5)
     X = np.column_stack([y + rng.normal(size=1000), rng.normal(size=1000)])
     for classifier in CLASSIFIERS:
-        probabilities = classifier.set_params(threshold="balanced").fit(X, y).predict_proba(X)
+        fitted = clone(classifier).set_params(threshold="balanced").fit(X, y)
+        probabilities = fitted.predict_proba(X)
         np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
         assert probabilities.shape == (1000, 200)
-        assert len(classifier.predict(X)) == 1000
-        classifier.set_params(threshold=None)
+        assert len(fitted.predict(X)) == 1000
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,18 @@ def test_more_classes_do_no_worse_than_their_shares_say(seed: int) -> None:
     assert found < balanced_error(probabilities.argmax(axis=1), codes)
 
 
+def test_factors_never_end_worse_than_they_began() -> None:
+    """Small samples of round numbers are full of ties, where rounding decides who takes a row."""
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        codes = np.r_[0, 1, 2, rng.integers(0, 3, 7)]
+        scores = rng.integers(0, 4, (10, 3)) + 1e-9
+        probabilities = scores / scores.sum(axis=1, keepdims=True)
+        began = balanced_error(decide(probabilities, len(codes) / np.bincount(codes)), codes)
+        found = balanced_error(decide(probabilities, balanced_factors(probabilities, codes, None)), codes)
+        assert found <= began + 1e-12
+
+
 def test_certain_rows_and_a_single_class() -> None:
     certain = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     assert decide(certain, balanced_factors(certain, np.array([0, 0, 1]), None)).tolist() == [0, 0, 1]

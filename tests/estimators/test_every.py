@@ -107,6 +107,17 @@ def test_copies_answer_alike(name: str, estimator: Any) -> None:
     np.testing.assert_array_equal(answer(again.fit(X, y), X), expected)
 
 
+def test_a_second_fit_leaves_nothing_of_the_first(name: str, estimator: Any) -> None:
+    X, y = data_for(name)
+    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X).add_prefix("x")
+    estimator.fit(frame, y)
+    array = frame.to_numpy()[:, 1:]
+    estimator.fit(array, y)
+    assert not hasattr(estimator, "feature_names_in_")
+    assert estimator.n_features_in_ == array.shape[1]
+    np.testing.assert_array_equal(answer(estimator, array), answer(clone(estimator).fit(array, y), array))
+
+
 @pytest.mark.parametrize("name", MIXED)
 def test_it_holds_no_training_data(name: str) -> None:
     X, y = make_data(1000)

@@ -58,6 +58,7 @@ def test_it_stops_where_there_are_no_more_grids():
         rounds.append(run_grid(problem.task, Search("diverse", effort=8, keep_optima=1000), random_state=1).n_rounds)
     assert rounds[0] == 63
     assert rounds[1] == 2**9 - 1
+    assert run_grid(alike(n_columns=1).task, Search("diverse", effort=6), random_state=1).n_rounds == 127  # none kept
 
 
 def test_it_needs_classes():
