@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gridmodl.certificate import MONOTONE
@@ -36,8 +36,7 @@ def checked_options(
     criterion: Any, search: Any, kinds: Any, special: Any, monotone: Any, max_parts: Any, min_rows: Any
 ) -> Options:
     """The options, if each means something by itself; whether columns of these names exist is seen later."""
-    if monotone is not None and monotone not in MONOTONE:
-        raise ValueError(f"monotone must be one of {', '.join(map(repr, MONOTONE))} or None, got {monotone!r}")
+    check_choice("monotone", monotone, (*MONOTONE, None))
     options = Options(
         criterion, checked_search(search), _checked_kinds(kinds), _checked_mapping("special", special), monotone,
         max_parts, min_rows,
@@ -47,8 +46,15 @@ def checked_options(
 
 
 def check_placement(placement: Any) -> None:
-    if placement is not None and placement not in PLACEMENTS:
-        raise ValueError(f"placement must be one of {', '.join(map(repr, PLACEMENTS))} or None, got {placement!r}")
+    check_choice("placement", placement, (*PLACEMENTS, None))
+
+
+def check_choice(what: str, given: Any, allowed: Sequence[str | None]) -> None:
+    """One of a few words, or None where that is allowed."""
+    if (given is None or isinstance(given, str)) and given in allowed:
+        return
+    words = ", ".join(repr(word) for word in allowed if word is not None)
+    raise ValueError(f"{what} must be one of {words}{' or None' if None in allowed else ''}, got {given!r}")
 
 
 def checked_search(search: Any) -> Search:

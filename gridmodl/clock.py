@@ -1,7 +1,8 @@
 """When to stop, and what to tell the user meanwhile.
 
 Kernels work in turns of about a twentieth of a second: between turns the time limit is checked, progress is
-shown, and Ctrl-C is heard. A stopped search keeps the best it has found.
+shown, and Ctrl-C is heard. A stopped search keeps the best it has found. Seconds of compiling do not count for the
+limit: else what a search finds within ten of them would depend on what was compiled before.
 """
 
 from __future__ import annotations
@@ -11,6 +12,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 TURN_SECONDS = 0.05
+
+
+_compiled = 0.0  # seconds of this process
+
+
+def note_compiled(seconds: float) -> None:
+    """Kernels were compiled for so long; one at a time, as numba has one lock for all threads."""
+    global _compiled
+    _compiled += seconds
 
 
 class Progress(NamedTuple):
@@ -27,13 +37,13 @@ class Clock:
     Parameters
     ----------
     time_limit : float, optional
-        Seconds from now.
+        Seconds from now, those of compiling not counted.
     report : callable, optional
         Called with a `Progress` between turns.
     """
 
     def __init__(self, time_limit: float | None = None, report: Callable[[Progress], Any] | None = None) -> None:
-        self.begun = time.perf_counter()
+        self.begun, self._compiled_before = time.perf_counter(), _compiled
         self.time_limit = time_limit
         self.report = report
         self.step = ""
@@ -43,6 +53,11 @@ class Clock:
     @property
     def elapsed(self) -> float:
         return time.perf_counter() - self.begun
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is up."""
+        return self.time_limit is not None and self.elapsed - (_compiled - self._compiled_before) >= self.time_limit
 
     def child(self) -> Clock:
         """A clock for one of many columns: it starts now, ends with this one, and tells nobody."""
@@ -75,6 +90,6 @@ class Clock:
     def _is_over(self) -> bool:
         if self.stopped is None and self._parent is not None and self._parent._is_over():
             self.stopped = self._parent.stopped
-        if self.stopped is None and self.time_limit is not None and self.elapsed >= self.time_limit:
+        if self.stopped is None and self.is_late:
             self.stopped = "time limit"
         return self.stopped is not None

@@ -6,7 +6,15 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gridmodl.arguments import Options, check_placement, check_seed, checked_jobs, checked_options, checked_time
+from gridmodl.arguments import (
+    Options,
+    check_choice,
+    check_placement,
+    check_seed,
+    checked_jobs,
+    checked_options,
+    checked_time,
+)
 from gridmodl.clock import Clock, Progress
 from gridmodl.decisions import (
     asked_column,
@@ -118,8 +126,8 @@ def optimize(
         Each part has at least so many rows, or this share of all rows if it is a float below 1; a single part always
         may be, and so may special codes.
     time_limit : float, optional
-        Seconds after which the best partition so far is returned; so does Ctrl-C. They count from the call, compiling
-        included where a criterion is used for the first time.
+        Seconds after which the best partition so far is returned; so does Ctrl-C. They count from the call; compiling,
+        where a criterion is used for the first time, is not counted.
     random_state : int, optional
         Seed of the search for a grid; one of a single column with classes draws no random numbers. None draws a fresh
         one.
@@ -239,8 +247,7 @@ def optimize_each(
 
 
 def check_on_error(on_error: Any) -> None:
-    if on_error not in ON_ERROR:
-        raise ValueError(f"on_error must be one of {', '.join(map(repr, ON_ERROR))}, got {on_error!r}")
+    check_choice("on_error", on_error, ON_ERROR)
 
 
 def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, table: Table) -> Models:

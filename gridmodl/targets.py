@@ -55,7 +55,7 @@ def encode_classes(raw: Raw) -> Classes:
     if n_missing:
         raise ValueError(
             f"target has {n_missing} missing values of {len(raw)}; drop those rows, or with unlabelled=None learn from "
-            "them as rows without a class"
+            "them as rows without a class, which target_kind='grouped' cannot"
         )
     if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, TEXTS):
         codes, values = factorized(raw, "target")
@@ -211,20 +211,20 @@ def _check_order(values: list[Any]) -> None:
         ) from error
 
 
-def encode_weights(raw: Raw | None, n_rows: int) -> NDArray[np.int64] | None:
+def encode_weights(raw: Raw | None, n_rows: int, what: str = "weights") -> NDArray[np.int64] | None:
     """Whole, non-negative numbers of rows."""
     if raw is None:
         return None
     array = raw if isinstance(raw, np.ndarray) else raw.to_numpy()
     if array.dtype.kind == "O" and not any(issubclass(kind, str) for kind in types_in(array)):
-        array, missing = numbers_of_objects(array, "weights")
+        array, missing = numbers_of_objects(array, what)
         array = array.astype(np.float64) if missing is None else np.where(missing, np.nan, array)
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"weights must be a 1-D array of numbers, got shape {array.shape} of {array.dtype}")
+        raise TypeError(f"{what} must be a 1-D array of numbers, got shape {array.shape} of {array.dtype}")
     if len(array) != n_rows:
-        raise ValueError(f"weights has {len(array)} entries and data has {n_rows} rows")
+        raise ValueError(f"{what} has {len(array)} entries and data has {n_rows} rows")
     if not np.all(np.isfinite(array)) or np.any(array < 0) or np.any(array != np.floor(array)):
-        raise ValueError("weights must be whole numbers, 0 or more: a row of weight w counts as w rows")
+        raise ValueError(f"{what} must be whole numbers, 0 or more: a row of weight w counts as w rows")
     if float(array.sum(dtype=np.float64)) >= EXACT_FLOAT:
-        raise ValueError(f"weights sum to more than {EXACT_FLOAT}; scale them down")
+        raise ValueError(f"{what} sum to more than {EXACT_FLOAT}; scale them down")
     return array.astype(np.int64)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 import types
 import warnings
 from collections.abc import Callable, Mapping
@@ -23,7 +24,9 @@ from typing import Any, TypeVar
 import numba
 from numba.core.caching import FunctionCache
 from numba.core.errors import NumbaError
+from numba.core.event import Listener, register
 
+from gridmodl.clock import note_compiled
 from gridmodl.digest import Reachable, TermError, digest_of
 from gridmodl.terms import FLOORS, TERMS, Criterion
 
@@ -32,6 +35,25 @@ from gridmodl.terms import FLOORS, TERMS, Criterion
 # Wrappers that nobody calls, one for C and for helpers one for Python too, are left out: a third of the compile time.
 JIT_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 HELPER_OPTIONS: dict[str, Any] = {**JIT_OPTIONS, "no_cpython_wrapper": True}
+
+
+class _Stopwatch(Listener):
+    """Tells clocks how long numba compiles; compiling a kernel compiles its helpers on the way."""
+
+    def __init__(self) -> None:
+        self.depth, self.begun = 0, 0.0
+
+    def on_start(self, event: Any) -> None:
+        self.begun = time.perf_counter() if self.depth == 0 else self.begun
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0:
+            note_compiled(time.perf_counter() - self.begun)
+
+
+register("numba:compile", _Stopwatch())  # type: ignore[no-untyped-call]
 
 _binding = threading.RLock()  # two threads that bind one kernel would compile it twice
 

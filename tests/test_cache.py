@@ -322,6 +322,12 @@ def test_clear_cache_deletes_files_and_things_still_work(lab, cache, tmp_path):
     assert run(LAB_RESULT, lab, mine) == (AS_WRITTEN, False, [])
 
 
+def test_clocks_are_told_of_compiling(lab, cache):
+    code = "from lab import Lab\nfrom gridmodl import clock\nresult(Lab{})\nanswer = clock._compiled > 0.0"
+    assert run(code.format(""), lab, cache)[:2] == (False, False)  # found on disk
+    assert run(code.format(", Search('merge')"), lab, cache)[:2] == (True, True)
+
+
 def test_clear_cache_of_nothing(tmp_path):
     assert run("answer = gridmodl.clear_cache()", tmp_path, tmp_path / "cache") == (0, False, [])
 

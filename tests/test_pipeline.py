@@ -16,7 +16,7 @@ from sklearn.datasets import load_iris
 
 import gridmodl
 from gridmodl import Search, get_criterion, list_criteria, optimize, price
-from gridmodl.clock import Progress
+from gridmodl.clock import Clock, Progress, note_compiled
 from gridmodl.targets import NOT_GIVEN
 
 SEARCHES = ["auto", "exact", "merge"]
@@ -232,6 +232,19 @@ def test_enough_time_changes_nothing(time_limit):
 def test_time_limits_that_mean_nothing(time_limit):
     with pytest.raises(ValueError, match="time_limit must be a number of seconds, 0 or more"):
         optimize(np.arange(10.0), STEP, time_limit=time_limit)
+
+
+def test_compiling_does_not_count_for_a_time_limit():
+    clock = Clock(time_limit=5.0)
+    assert not clock.is_late
+    clock.begun -= 20.0
+    assert clock.is_late
+    note_compiled(16.0)
+    assert not clock.is_late
+    assert clock.elapsed > 19.0
+    later = Clock(time_limit=5.0)
+    later.begun -= 20.0
+    assert later.is_late  # that was before it began
 
 
 # Progress and Ctrl-C.

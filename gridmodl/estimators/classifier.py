@@ -16,7 +16,16 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gridmodl.averaging import best_average
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
-from gridmodl.estimators.inputs import read_classes, read_criterion, read_inputs, read_weights, reading_columns
+from gridmodl.estimators.inputs import (
+    AnyColumns,
+    heed_stop,
+    read_classes,
+    read_criterion,
+    read_inputs,
+    read_seed,
+    read_weights,
+    reading_columns,
+)
 from gridmodl.frames import Frame, Name
 from gridmodl.gridaverage import GridAverage
 from gridmodl.partition import checked_unknown
@@ -32,9 +41,10 @@ if TYPE_CHECKING:
 ENSEMBLE = Search("diverse", effort=10, keep_optima=2000)
 
 
-class _GridClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _GridClassifier(AnyColumns, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What both have in common: reading, thresholds, and a class from probabilities."""
 
+    average_: GridAverage
     classes_: NDArray[Any]
     class_factors_: NDArray[np.float64]
 
@@ -63,10 +73,11 @@ class _GridClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(X, classes)
         weights = read_weights(sample_weight, inputs.n_rows)
         with reading_columns():
-            model = self._search(inputs, classes, weights, criterion)
-        if model.stopped == "interrupted":
-            raise KeyboardInterrupt  # a grid search must stop, not go on with its next candidate
+            model, average = self._search(inputs, classes, weights, criterion)
+        heed_stop(self, model.stopped)
         self.model_ = replace(model, _source=None, frame=inputs.kind)
+        if average is not None:
+            self.average_ = average
         self.classes_ = self.model_.classes
         self.class_factors_ = plain_factors(len(self.classes_))
         if self.threshold == "balanced":
@@ -92,6 +103,11 @@ class _GridClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         return self._probabilities(read_inputs(self, X, reset=False), self.unknown)
 
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba`, minus infinity for a probability of 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row.
 
@@ -109,18 +125,13 @@ class _GridClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         inputs = read_inputs(self, X, reset=False)
         return np.asarray(self.classes_[decide(self._probabilities(inputs, self.unknown), self.class_factors_)])
 
-    def _search(self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion) -> Model:
+    def _search(
+        self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion
+    ) -> tuple[Model, GridAverage | None]:
         raise NotImplementedError
 
     def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
         raise NotImplementedError
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        # Text is welcome, but input_tags.string stays False: it would promise to take any object, such as a dict.
-        tags.input_tags.categorical = True
-        return tags
 
 
 class GridClassifier(_GridClassifier):
@@ -224,8 +235,10 @@ class GridClassifier(_GridClassifier):
         check_is_fitted(self, "model_")
         return self.model_.rules()
 
-    def _search(self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion) -> Model:
-        return optimize(
+    def _search(
+        self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion
+    ) -> tuple[Model, None]:
+        model = optimize(
             inputs.columns,
             classes,
             criterion=criterion,
@@ -236,9 +249,10 @@ class GridClassifier(_GridClassifier):
             max_parts=self.max_parts,
             min_rows=self.min_rows,
             time_limit=self.time_limit,
-            random_state=self.random_state,
+            random_state=read_seed(self.random_state),
             n_jobs=1 if self.n_jobs is None else self.n_jobs,
         )
+        return model, None
 
     def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
         return self.model_.predict_proba(inputs.columns, unknown)
@@ -284,6 +298,11 @@ class GridEnsembleClassifier(_GridClassifier):
         The number of columns.
     feature_names_in_ : ndarray
         Their names, if the data had names that are strings.
+
+    Notes
+    -----
+    `predict` reads the columns that some grid uses, and no others. Random grids are drawn among the rows as they are
+    given: with a weight of 2 for a row they are others than with that row given twice.
 
     See Also
     --------
@@ -333,8 +352,10 @@ class GridEnsembleClassifier(_GridClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _search(self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion) -> Model:
-        model, self.average_ = best_average(
+    def _search(
+        self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion
+    ) -> tuple[Model, GridAverage]:
+        return best_average(
             inputs.columns,
             classes,
             criterion=criterion,
@@ -344,11 +365,9 @@ class GridEnsembleClassifier(_GridClassifier):
             max_parts=self.max_parts,
             min_rows=self.min_rows,
             time_limit=self.time_limit,
-            random_state=self.random_state,
+            random_state=read_seed(self.random_state),
             n_jobs=1 if self.n_jobs is None else self.n_jobs,
         )
-        return model
 
     def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
-        average: GridAverage = self.average_
-        return average.predict_proba(inputs.columns, unknown)
+        return self.average_.predict_proba(inputs.columns, unknown)

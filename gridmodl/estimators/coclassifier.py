@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,12 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gridmodl.estimators.coclustering import ROW, GridCoclustering
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
+from gridmodl.estimators.inputs import labels_of_one_type, read_labels
 from gridmodl.labelledgroups import merged_until_labelled
-from gridmodl.missing import is_missing, is_nothing, types_in
+from gridmodl.missing import is_missing, is_nothing
 from gridmodl.search import Search
 from gridmodl.targets import Classes, encode_labelled, marked_rows
 from gridmodl.terms import Criterion
@@ -38,7 +40,7 @@ class CoclusteringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         What the best grid is, see `GridCoclustering`.
     criterion_options : dict, optional
         Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
-    search : {"auto", "exact", "merge"} or Search, default="auto"
+    search : {"auto", "vns", "merge"} or Search, default="auto"
         How the grid is searched, see `gridmodl.optimize`; ``gridmodl.Search(effort=...)`` says for how long.
     counts : {"binary", "frequency"}, default="binary"
         Whether entries other than 0 are present once, or an entry of n counts n times.
@@ -167,7 +169,7 @@ class CoclusteringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 "This CoclusteringClassifier estimator requires y to be passed, but the target y is None; rows may be "
                 "unlabelled, but not all"
             )
-        raw = column_or_1d(y, warn=True)
+        raw = read_labels(y)
         is_marked = marked_rows(raw, self.unlabelled)
         if is_marked.all():
             what = "Input y contains NaN or None only" if is_nothing(self.unlabelled) else "All rows have the mark"
@@ -181,11 +183,18 @@ class CoclusteringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 f"Input y contains NaN or None in {n_missing} of {len(raw)} rows, beside the mark unlabelled="
                 f"{self.unlabelled!r} of rows without a class; drop them, or give them the mark too"
             )
-        labelled = _of_one_type(raw[~is_marked])
+        labelled = labels_of_one_type(raw[~is_marked])
         assert_all_finite(labelled, input_name="y")
         check_classification_targets(labelled)
         (names, codes), _ = encode_labelled(raw, self.unlabelled, "classes")
-        return Classes(_of_one_type(names), codes)
+        names = labels_of_one_type(names)
+        if names.dtype.kind == "i" and len(names) > 2 and names[0] == -1 and names[1] >= 0 and not is_marked.any():
+            warnings.warn(
+                "y holds -1 beside other whole numbers, which is taken for a class; if it marks rows without one, as "
+                "in scikit-learn, say unlabelled=-1",
+                stacklevel=3,
+            )
+        return Classes(names, codes)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The shares of the classes in the group of rows that each row joins, see `GridCoclustering.predict`.
@@ -202,6 +211,11 @@ class CoclusteringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         check_is_fitted(self, "group_counts_")
         return _shares(self.group_counts_)[self.coclustering_.predict(X)]
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba`, minus infinity for a share of 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of the group of rows that each row joins: the most frequent one, unless a threshold says otherwise.
@@ -225,11 +239,13 @@ class CoclusteringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     @property
     def transduction_(self) -> NDArray[Any]:
+        """The class predicted for each row in `fit`."""
         check_is_fitted(self, "group_counts_")
         return self._class_of(self.coclustering_.row_labels_)
 
     @property
     def label_distributions_(self) -> NDArray[np.float64]:
+        """The shares of the classes in the group of each row in `fit`."""
         check_is_fitted(self, "group_counts_")
         return _shares(self.group_counts_)[self.coclustering_.row_labels_]
 
@@ -240,14 +256,6 @@ class CoclusteringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         # Which entries are 0 tells nothing of numbers that never are, such as those of scikit-learn's checks.
         tags.classifier_tags.poor_score = True
         return tags
-
-
-def _of_one_type(values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers that are objects, because a mark that is none stood beside them, as numbers."""
-    if values.dtype.kind != "O" or any(issubclass(kind, str) for kind in types_in(values)):
-        return values
-    numbers = np.asarray(values.tolist())
-    return numbers if numbers.dtype.kind in "biuf" else values
 
 
 def _merged_counts(found: GridCoclustering, counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gridmodl.estimators.inputs import read_criterion
+from gridmodl.estimators.inputs import heed_stop, read_criterion, read_seed
 from gridmodl.estimators.matrices import check_counts, read_matrix
 from gridmodl.frames import ARRAYS, Name
 from gridmodl.hierarchy import Hierarchy
@@ -41,11 +41,11 @@ class GridCoclustering(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
         What the best grid is: a name out of `gridmodl.list_criteria` that prices data without a target, or a criterion.
     criterion_options : dict, optional
         Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
-    search : {"auto", "exact", "merge"} or Search, default="auto"
+    search : {"auto", "vns", "merge"} or Search, default="auto"
         How the grid is searched, see `gridmodl.optimize`; ``gridmodl.Search(effort=...)`` says for how long.
     counts : {"binary", "frequency"}, default="binary"
-        What an entry is: with ``"binary"`` any other than 0 is present, once; with ``"frequency"`` one of n, which must
-        be a whole number of 0 or more, counts n times.
+        What an entry is: with ``"binary"`` any other than 0 is present, once, so a matrix without zeros is one group;
+        with ``"frequency"`` one of n, which must be a whole number of 0 or more, counts n times.
     max_parts : int, optional
         At most so many groups of rows and of columns. See also `coarsen`.
     time_limit : float, optional
@@ -101,6 +101,8 @@ class GridCoclustering(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
     array([0, 0, 0, 1, 1, 1])
     >>> coclustering.predict([[0, 0, 0, 1, 0, 1], [1, 0, 0, 0, 0, 0]])
     array([1, 0])
+    >>> coclustering.typical_columns(n=2)
+    [array([0, 1]), array([3, 4])]
     """
 
     def __init__(
@@ -151,11 +153,10 @@ class GridCoclustering(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
             search=self.search,
             max_parts=self.max_parts,
             time_limit=self.time_limit,
-            random_state=self.random_state,
+            random_state=read_seed(self.random_state),
             n_jobs=1 if self.n_jobs is None else self.n_jobs,
         )
-        if model.stopped == "interrupted":
-            raise KeyboardInterrupt  # a grid search must stop, not go on with its next candidate
+        heed_stop(self, model.stopped)
         self.criterion_ = criterion
         self._take(replace(model, _source=None, frame=ARRAYS), matrix.shape)
         return self
@@ -189,6 +190,20 @@ class GridCoclustering(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
         is_known = part != NO_ENTRIES
         first = np.searchsorted(matrix.row[is_known], np.arange(matrix.shape[0] + 1))
         return groups_of_new(self.model_, self.criterion_, ROW, first, part[is_known], matrix.rows[is_known])
+
+    def typical_columns(self, n: int = 5) -> list[NDArray[Any]]:
+        """For each group of columns its `n` most typical ones, the most typical first, by name if they have names.
+
+        Typical of a group are those that moving to another would cost most.
+        """
+        check_is_fitted(self, "model_")
+        names = getattr(self, "feature_names_in_", np.arange(len(self.column_labels_)))
+        return [names[list(group)] for group in self.model_.typical_values(COLUMN, n)]
+
+    def typical_rows(self, n: int = 5) -> list[NDArray[Any]]:
+        """For each group of rows the numbers of its `n` most typical ones, the most typical first."""
+        check_is_fitted(self, "model_")
+        return [np.array(group) for group in self.model_.typical_values(ROW, n)]
 
     def hierarchy(self) -> Hierarchy:
         """The merges of groups that lead from the grid to a single cell, the cheapest first; see `Model.hierarchy`."""
@@ -225,21 +240,25 @@ class GridCoclustering(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_row_clusters_(self) -> int:
+        """The number of groups of rows."""
         check_is_fitted(self, "model_")
         return self.model_.partitions[ROW].n_parts
 
     @property
     def n_column_clusters_(self) -> int:
+        """The number of groups of columns."""
         check_is_fitted(self, "model_")
         return self.model_.partitions[COLUMN].n_parts
 
     @property
     def rows_(self) -> NDArray[np.bool_]:
+        """Whether each row is in each bicluster."""
         is_in = self.row_labels_ == np.arange(self.n_row_clusters_)[:, None]
         return np.repeat(is_in, self.n_column_clusters_, axis=0)
 
     @property
     def columns_(self) -> NDArray[np.bool_]:
+        """Whether each column is in each bicluster."""
         is_in = self.column_labels_ == np.arange(self.n_column_clusters_)[:, None]
         return np.tile(is_in, (self.n_row_clusters_, 1))
 

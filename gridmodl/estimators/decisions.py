@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-THRESHOLDS = (None, "balanced")
+from gridmodl.arguments import check_choice
+
+THRESHOLDS = ("balanced", None)
 MAX_PASSES = 10  # over all classes; two or three are enough as a rule
 
 
 def check_threshold(threshold: Any) -> None:
-    if threshold not in THRESHOLDS:
-        raise ValueError(f"threshold must be None or 'balanced', got {threshold!r}")
+    check_choice("threshold", threshold, THRESHOLDS)
 
 
 def plain_factors(n_classes: int) -> NDArray[np.float64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from gridmodl.density.fitting import density_of
 from gridmodl.density.model import DensityModel
 from gridmodl.density.sample import sample_of
 from gridmodl.encode import encode_column
-from gridmodl.estimators.inputs import refuse_column
+from gridmodl.estimators.inputs import heed_stop, read_seed, refuse_column
 from gridmodl.frames import Frame, Name
 from gridmodl.line import bounds_between
 from gridmodl.partition import Partition, group_partition, interval_partition
@@ -34,23 +33,15 @@ class Parts(NamedTuple):
     model: DensityModel | None
 
 
-def parts_of_each(
-    inputs: Frame,
-    weights: NDArray[np.int64] | None,
-    *,
-    kinds: Mapping[Name, str] | None,
-    special: Mapping[Name, Any] | None,
-    max_parts: int | None,
-    min_rows: int | float | None,
-    time_limit: float | None,
-    random_state: int | None,
-    n_jobs: int,
-) -> dict[Name, Parts]:
-    """The parts of every column; the arguments are those of `gridmodl.optimize_each`."""
-    clock = Clock(checked_time(time_limit))
-    options = checked_options("modl", "auto", kinds, special, None, max_parts, min_rows)
+def parts_of_each(estimator: Any, inputs: Frame, weights: NDArray[np.int64] | None) -> dict[Name, Parts]:
+    """The parts of every column; options are the estimator's parameters, those that `gridmodl.optimize_each` has."""
+    clock = Clock(checked_time(estimator.time_limit))
+    options = checked_options(
+        "modl", "auto", estimator.kinds, estimator.special, None, estimator.max_parts, estimator.min_rows
+    )
+    random_state = read_seed(estimator.random_state)
     check_seed(random_state)
-    n_threads = checked_jobs(n_jobs)
+    n_threads = checked_jobs(1 if estimator.n_jobs is None else estimator.n_jobs)
     check_columns("kinds", options.kinds, inputs.columns)
     check_columns("special", options.special, inputs.columns)
     if weights is not None:
@@ -70,8 +61,7 @@ def parts_of_each(
             refuse_column(name, answer)
         else:
             found[name] = answer
-    if clock.stopped == "interrupted":
-        raise KeyboardInterrupt  # a grid search must stop, not go on with its next candidate
+    heed_stop(estimator, clock.stopped)
     return found
 
 

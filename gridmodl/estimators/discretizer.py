@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_consistent_length, check_is_fitted
 
+from gridmodl.arguments import check_choice
+from gridmodl.estimators.columns import models_of_each
 from gridmodl.estimators.densities import parts_of_each
 from gridmodl.estimators.encodings import (
     OF_TARGETS,
@@ -20,23 +21,15 @@ from gridmodl.estimators.encodings import (
     sparse_onehot,
     unique_names,
 )
-from gridmodl.estimators.inputs import (
-    check_target_kind,
-    read_criterion,
-    read_inputs,
-    read_target,
-    read_weights,
-    refuse_column,
-)
+from gridmodl.estimators.inputs import AnyColumns, read_inputs, read_target, read_weights
 from gridmodl.frames import Frame, Name
 from gridmodl.partition import checked_unknown
-from gridmodl.pipeline import optimize_each
 from gridmodl.search import Search
-from gridmodl.targets import NOT_GIVEN
+from gridmodl.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.terms import Criterion
 
 
-class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class GridDiscretizer(AnyColumns, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Partition every column on its own, as the target says, or its own density where there is none.
 
     Numbers, dates and durations are cut into intervals, text, categories and booleans are put into groups of values; as
@@ -221,7 +214,7 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         GridDiscretizer
             This one.
         """
-        check_target_kind(self.target_kind)
+        check_choice("target_kind", self.target_kind, (*TARGET_KINDS, None))
         if y is None:
             self._refuse_no_target()
         target_kind = None if y is None else self.target_kind or "classes"
@@ -243,45 +236,22 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _keep_models(self, inputs: Frame, target: NDArray[Any], weights: NDArray[np.int64] | None) -> None:
         """Partition with a target in view."""
-        models = optimize_each(
-            inputs.columns,
+        models = models_of_each(
+            self,
+            inputs,
             target,
-            criterion=read_criterion(self.criterion, self.criterion_options),
-            search=self.search,
-            weights=weights,
-            kinds=self.kinds,
+            weights,
             target_kind=self.target_kind if self.target_kind or self._has_mark else "classes",
             unlabelled=self.unlabelled if self._has_mark else NOT_GIVEN,
             placement=self.placement,
-            special=self.special,
             monotone=self.monotone,
-            max_parts=self.max_parts,
-            min_rows=self.min_rows,
-            time_limit=self.time_limit,
-            random_state=self.random_state,
-            n_jobs=1 if self.n_jobs is None else self.n_jobs,
-            on_error="ignore",  # a column without a model is an error, below
         )
-        for name, error in models.errors.items():
-            refuse_column(name, error)
-        if any(model.stopped == "interrupted" for model in models.values()):
-            raise KeyboardInterrupt  # a grid search must stop, not go on with its next candidate
-        self.models_ = {name: replace(models[name], _source=None, frame=inputs.kind) for name in inputs.columns}
+        self.models_ = {name: models[name] for name in inputs.columns}
         self.partitions_ = {name: model.partitions[name] for name, model in self.models_.items()}
 
     def _keep_densities(self, inputs: Frame, weights: NDArray[np.int64] | None) -> None:
         """Partition without a target."""
-        found = parts_of_each(
-            inputs,
-            weights,
-            kinds=self.kinds,
-            special=self.special,
-            max_parts=self.max_parts,
-            min_rows=self.min_rows,
-            time_limit=self.time_limit,
-            random_state=self.random_state,
-            n_jobs=1 if self.n_jobs is None else self.n_jobs,
-        )
+        found = parts_of_each(self, inputs, weights)
         self.models_ = {name: parts.model for name, parts in found.items() if parts.model is not None}
         self.partitions_ = {name: parts.partition for name, parts in found.items()}
 
@@ -369,8 +339,5 @@ class GridDiscretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = bool(self._asks_for_target())
-        tags.input_tags.allow_nan = True
-        # Text is welcome, but input_tags.string stays False: it would promise to take any object, such as a dict.
-        tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from gridmodl.arguments import check_choice
 from gridmodl.model import Model
 from gridmodl.modelcounts import part_counts
 from gridmodl.partition import Partition
@@ -20,8 +21,7 @@ OF_TARGETS = {"log-odds": ("classes", "grouped"), "mean": ("numerical",)}  # the
 
 def check_encoding(encode: Any, target_kind: str | None) -> None:
     """That there is such an encoding, and that it suits the target, None where there is none."""
-    if encode not in ENCODINGS:
-        raise ValueError(f"encode must be one of {', '.join(map(repr, ENCODINGS))}, got {encode!r}")
+    check_choice("encode", encode, ENCODINGS)
     if encode not in OF_TARGETS or target_kind in OF_TARGETS[encode]:
         return
     if target_kind is None:

@@ -20,6 +20,16 @@ from gridmodl.template import bind
 CACHED = 4096  # numbers of rows times classes at a time: 32 kB
 
 
+class Reading(NamedTuple):
+    """Which lines of the table the rows read, and how much each counts: what all loops take."""
+
+    lines: NDArray[np.int32]  # for each column and row, the line of the table
+    columns: NDArray[np.int64]  # those to look at
+    table: NDArray[np.float64]
+    weights: NDArray[np.float64]  # of the columns to look at
+    log_prior: NDArray[np.float64]
+
+
 class Evidence(NamedTuple):
     """Logs of the shares of classes, and of parts in each class."""
 
@@ -40,20 +50,18 @@ class Evidence(NamedTuple):
     def likeliest(self, lines: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.int64]:
         """The class with the most evidence for each row, of equals the first; with the weight of each column."""
         found = np.empty(lines.shape[1], dtype=np.int64)
-        bind(find_likeliest)(*self.arguments(lines, np.arange(len(weights)), weights), self.workspace(), found)
+        bind(find_likeliest)(self.reading(lines, np.arange(len(weights)), weights), self.workspace(), found)
         return found
 
     def log_probabilities(self, lines: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """The log of the probability of each class, for each row; with the weight of each column."""
         found = np.empty((lines.shape[1], len(self.log_prior)))
-        bind(fill_log_probabilities)(*self.arguments(lines, np.arange(len(weights)), weights), self.workspace(), found)
+        bind(fill_log_probabilities)(self.reading(lines, np.arange(len(weights)), weights), self.workspace(), found)
         return found
 
-    def arguments(
-        self, lines: NDArray[np.int32], columns: NDArray[np.int64], weights: NDArray[np.float64]
-    ) -> tuple[Any, ...]:
-        """What `add_up` takes first; `weights` are those of all columns, of which only `columns` are looked at."""
-        return lines, columns, self.table, weights[columns], self.log_prior
+    def reading(self, lines: NDArray[np.int32], columns: NDArray[np.int64], weights: NDArray[np.float64]) -> Reading:
+        """What these columns say; `weights` are those of all columns."""
+        return Reading(lines, columns, self.table, weights[columns], self.log_prior)
 
     def workspace(self) -> NDArray[np.float64]:
         n_classes = len(self.log_prior)
@@ -67,13 +75,9 @@ def make_evidence(class_shares: NDArray[np.float64], log_shares: Sequence[NDArra
     return Evidence(np.log(class_shares), table, offsets[:-1])
 
 
-def add_up(
-    lines: Any, columns: Any, table: Any, weights: Any, log_prior: Any, first: int, last: int, sums: Any
-) -> None:
-    """The evidence of the rows from `first` to before `last`, in the first lines of `sums`.
-
-    `weights` are those of `columns`, the columns to look at.
-    """
+def add_up(reading: Reading, first: int, last: int, sums: Any) -> None:
+    """The evidence of the rows from `first` to before `last`, in the first lines of `sums`."""
+    lines, columns, table, weights, log_prior = reading
     n_classes = len(log_prior)
     for i in range(last - first):
         for j in range(n_classes):
@@ -102,27 +106,27 @@ def to_shares(sums: Any, i: int) -> float:
     return largest + math.log(total)
 
 
-def find_likeliest(lines: Any, columns: Any, table: Any, weights: Any, log_prior: Any, sums: Any, found: Any) -> None:
+def find_likeliest(reading: Reading, sums: Any, found: Any) -> None:
+    n_classes = len(reading.log_prior)
     for first in range(0, len(found), len(sums)):
         last = min(first + len(sums), len(found))
-        add_up(lines, columns, table, weights, log_prior, first, last, sums)
+        add_up(reading, first, last, sums)
         for i in range(last - first):
             best = 0
-            for j in range(1, len(log_prior)):
+            for j in range(1, n_classes):
                 if sums[i, j] > sums[i, best]:
                     best = j
             found[first + i] = best
 
 
-def fill_log_probabilities(
-    lines: Any, columns: Any, table: Any, weights: Any, log_prior: Any, sums: Any, found: Any
-) -> None:
+def fill_log_probabilities(reading: Reading, sums: Any, found: Any) -> None:
+    n_classes = len(reading.log_prior)
     for first in range(0, len(found), len(sums)):
         last = min(first + len(sums), len(found))
-        add_up(lines, columns, table, weights, log_prior, first, last, sums)
+        add_up(reading, first, last, sums)
         for i in range(last - first):
-            for j in range(len(log_prior)):
+            for j in range(n_classes):
                 found[first + i, j] = sums[i, j]
             total = to_shares(sums, i)
-            for j in range(len(log_prior)):
+            for j in range(n_classes):
                 found[first + i, j] -= total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,16 +11,28 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d, validate_data
 
 from gridmodl.frames import Frame, Name, as_array, read_column, read_frame, table_of_batch
-from gridmodl.missing import is_missing
+from gridmodl.missing import is_missing, types_in
 from gridmodl.plugins import get_criterion
-from gridmodl.targets import TARGET_KINDS, encode_weights
+from gridmodl.targets import encode_weights
 from gridmodl.terms import Criterion
 
 ENTRIES = "Each entry of this argument must be missing, a string, a date or a number"
+
+
+class AnyColumns:
+    """The tags of an estimator of columns of any kinds, missing values among them."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        # Text is welcome, but input_tags.string stays False: it would promise to take any object, such as a dict.
+        tags.input_tags.categorical = True
+        return tags
 
 
 @dataclass
@@ -65,24 +78,45 @@ def read_inputs(estimator: Any, X: Any, reset: bool) -> Frame:
     return frame._replace(columns=dict(zip(names, frame.columns.values(), strict=True)))
 
 
+def read_labels(y: Any) -> NDArray[Any]:
+    """y in one dimension, with its values as they are.
+
+    Scikit-learn would make floats of nullable integers, and text of numbers in a list beside text.
+    """
+    y = nw.to_native(y, pass_through=True)
+    if isinstance(y, (list, tuple)) and len(set(map(type, y))) > 1:
+        y = as_array(y, "y")
+    elif not isinstance(getattr(y, "dtype", np.dtype(object)), np.dtype):
+        y = y.to_numpy()
+    return np.asarray(column_or_1d(y, warn=True))
+
+
+def labels_of_one_type(labels: NDArray[Any]) -> NDArray[Any]:
+    """Numbers that are objects as numbers; numbers beside text are refused. None may be missing."""
+    if labels.dtype.kind != "O":
+        return labels
+    types = types_in(labels)
+    text = {kind for kind in types if issubclass(kind, (str, bytes))}
+    if text and types - text:
+        names = ", ".join(sorted(kind.__name__ for kind in types))
+        raise ValueError(f"y mixes labels of the types {names}; give them one type: all text, or all numbers")
+    numbers = labels if text else np.asarray(labels.tolist())
+    return numbers if numbers.dtype.kind in "biuf" else labels
+
+
 def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
-    classes = column_or_1d(y, warn=True)
+    classes = read_labels(y)
     n_missing = np.count_nonzero(is_missing(classes))
     if n_missing:
         raise ValueError(f"Input y contains NaN or None: {n_missing} of {len(classes)} rows have no class; drop them")
+    classes = labels_of_one_type(classes)
     if classes.dtype.kind == "f" and not np.all(np.isfinite(classes)):
         raise ValueError("Input y contains infinity; a class is a string, a whole number or a boolean")
     check_classification_targets(classes)
     return classes
-
-
-def check_target_kind(target_kind: Any) -> None:
-    if target_kind is not None and target_kind not in TARGET_KINDS:
-        allowed = ", ".join(map(repr, TARGET_KINDS))
-        raise ValueError(f"target_kind must be None or one of {allowed}, got {target_kind!r}")
 
 
 def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool) -> NDArray[Any]:
@@ -91,10 +125,12 @@ def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool)
     `has_mark`: some value of y marks rows without a class, so that what y holds besides is not scikit-learn's to judge.
     """
     if target_kind == "numerical":
-        quantities = column_or_1d(y, warn=True)
+        quantities = read_labels(y)
+        if quantities.dtype.kind == "O" and any(issubclass(kind, (str, bytes)) for kind in types_in(quantities)):
+            raise ValueError("y holds text, and target_kind='numerical' was asked: give numbers")
         return np.asarray(check_array(quantities, ensure_2d=False, dtype="numeric", input_name="y"))
     if target_kind is not None or has_mark:
-        return np.asarray(column_or_1d(y, warn=True))
+        return read_labels(y)
     try:
         return read_classes(estimator, y)
     except ValueError as error:
@@ -108,7 +144,7 @@ def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool)
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
     if sample_weight is None:
         return None
-    weights = encode_weights(read_column(sample_weight, "sample_weight"), n_rows)
+    weights = encode_weights(read_column(sample_weight, "sample_weight"), n_rows, "sample_weight")
     if not np.any(weights):
         raise ValueError("every row has a sample_weight of zero: there is nothing to learn from")
     return weights
@@ -131,6 +167,26 @@ def refuse_column(name: Name, error: Exception) -> None:
     if isinstance(error, TypeError):
         raise TypeError(f"{text}. {ENTRIES}") from error
     raise ValueError(text) from error
+
+
+def heed_stop(estimator: Any, stopped: str | None) -> None:
+    """Raise where the user interrupted: a grid search must not go on with its next candidate. Warn of a time limit."""
+    if stopped == "interrupted":
+        raise KeyboardInterrupt
+    if stopped is not None:
+        warnings.warn(
+            f"{type(estimator).__name__} was stopped by time_limit={estimator.time_limit!r} before its search ended; "
+            "what was found so far is kept",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def read_seed(random_state: Any) -> Any:
+    """A generator of random numbers, as scikit-learn's users may have one, gives a seed."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return int(random_state.integers(2**31 - 1)) if isinstance(random_state, np.random.Generator) else random_state
 
 
 @contextmanager

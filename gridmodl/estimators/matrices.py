@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from sklearn.utils.validation import check_array, validate_data
 
+from gridmodl.arguments import check_choice
 from gridmodl.estimators.inputs import read_inputs
 from gridmodl.matrix import EXACT_FLOAT, read_entries
 
@@ -30,8 +31,7 @@ class Matrix(NamedTuple):
 
 
 def check_counts(counts: Any) -> None:
-    if counts not in COUNTS:
-        raise ValueError(f"counts must be one of {', '.join(map(repr, COUNTS))}, got {counts!r}")
+    check_choice("counts", counts, COUNTS)
 
 
 def read_matrix(estimator: Any, X: Any, counts: str, reset: bool) -> Matrix:

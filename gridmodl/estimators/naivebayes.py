@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,23 +10,24 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from gridmodl.arguments import check_choice
+from gridmodl.estimators.columns import models_of_each
 from gridmodl.estimators.evidence import Evidence, make_evidence
-from gridmodl.estimators.inputs import read_classes, read_criterion, read_inputs, read_weights, refuse_column
-from gridmodl.estimators.selection import make_selection, preparation_cost, selective_weights
+from gridmodl.estimators.inputs import AnyColumns, read_classes, read_inputs, read_weights
+from gridmodl.estimators.preparation import preparation_cost
+from gridmodl.estimators.selection import make_selection, selective_weights
 from gridmodl.frames import Name
 from gridmodl.model import Model
 from gridmodl.modelcounts import part_counts
-from gridmodl.models import Models
 from gridmodl.partition import Partition, checked_unknown
-from gridmodl.pipeline import optimize_each
 from gridmodl.search import Search
 from gridmodl.terms import Criterion
 
-TARGET_KINDS = (None, "grouped")
+KINDS_OF_CLASSES = ("grouped", None)
 WEIGHTS = ("uniform", "selective")
 
 
-class GridNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GridNaiveBayes(AnyColumns, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Naive Bayes on the best partition of every column.
 
     Each column is cut into intervals or groups of values on its own, as the classes say, and as finely as the criterion
@@ -103,7 +103,8 @@ class GridNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     probabilities of classes do, they are divided by their sum. A special code without rows says nothing.
 
     The weights minimise  - sum of log P(class | row) + 0.1 sum_k (log K + preparation cost of column k) w_k ** 0.95
-    over K columns, with the penalty of [2]_ and the constants of Khiops. The same data always have the same weights.
+    over K columns: a penalty of the kind of [2]_, with the constants of Khiops 11. The same data always have the
+    same weights.
 
     References
     ----------
@@ -173,34 +174,14 @@ class GridNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         GridNaiveBayes
             This one.
         """
-        criterion = read_criterion(self.criterion, self.criterion_options)
-        _check_choice("target_kind", self.target_kind, TARGET_KINDS)
-        _check_choice("weights", self.weights, WEIGHTS)
+        check_choice("target_kind", self.target_kind, KINDS_OF_CLASSES)
+        check_choice("weights", self.weights, WEIGHTS)
         checked_unknown(self.unknown)
         inputs = read_inputs(self, X, reset=True)
         classes = read_classes(self, y)
         check_consistent_length(X, classes)
         row_weights = read_weights(sample_weight, inputs.n_rows)
-        models = optimize_each(
-            inputs.columns,
-            classes,
-            criterion=criterion,
-            search=self.search,
-            weights=row_weights,
-            kinds=self.kinds,
-            target_kind=self.target_kind or "classes",
-            special=self.special,
-            max_parts=self.max_parts,
-            min_rows=self.min_rows,
-            time_limit=self.time_limit,
-            random_state=self.random_state,
-            n_jobs=1 if self.n_jobs is None else self.n_jobs,
-            on_error="ignore",  # a column without a model is an error, below
-        )
-        for name, error in models.errors.items():
-            refuse_column(name, error)
-        if any(model.stopped == "interrupted" for model in models.values()):
-            raise KeyboardInterrupt  # a grid search must stop, not go on with its next candidate
+        models = models_of_each(self, inputs, classes, row_weights, target_kind=self.target_kind or "classes")
         shares = {name: part_shares(model) for name, model in models.items() if _partition(model).n_parts > 1}
         first = next(iter(models.values()))
         class_shares = first.class_rows / first.n_rows
@@ -208,7 +189,7 @@ class GridNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             of_columns = _selective(models, shares, class_shares, inputs.columns, row_weights)
         else:
             of_columns = dict.fromkeys(shares, 1.0)
-        self.models_ = {name: replace(models[name], _source=None, frame=inputs.kind) for name in inputs.columns}
+        self.models_ = {name: models[name] for name in inputs.columns}
         self.weights_ = np.array([of_columns.get(name, 0.0) for name in inputs.columns])
         self.classes_ = first.classes
         self.class_shares_ = class_shares
@@ -261,13 +242,6 @@ class GridNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return evidence, evidence.lines_of(parts, inputs.n_rows)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        # Text is welcome, but input_tags.string stays False: it would promise to take any object, such as a dict.
-        tags.input_tags.categorical = True
-        return tags
-
 
 class PartShares(NamedTuple):
     """The parts of one column in the classes."""
@@ -294,7 +268,7 @@ def _group_of_class(model: Model) -> NDArray[np.int64]:
 
 
 def _selective(
-    models: Models,
+    models: Mapping[Name, Model],
     shares: Mapping[Name, PartShares],
     class_shares: NDArray[np.float64],
     columns: Mapping[Name, Any],
@@ -314,11 +288,6 @@ def _selective(
         prices,
     )
     return dict(zip(shares, selective_weights(selection).tolist(), strict=True))
-
-
-def _check_choice(what: str, given: Any, allowed: tuple[Any, ...]) -> None:
-    if given not in allowed:
-        raise ValueError(f"{what} must be one of {', '.join(map(repr, allowed))}, got {given!r}")
 
 
 def _partition(model: Model) -> Partition:

@@ -6,12 +6,11 @@
 
     price_k  =  log K + preparation cost of column k
 
-K is the number of all columns, informative or not. The preparation cost is what ``modl`` asks for the partition of the
-column before a class is told: its parts, and how many rows of each class (or group of classes) each part has. With
-``modl`` it is the cost of the column's model less the log-likelihood in it; partitions by other criteria are priced so
-too. The constants, 0.1 and 0.95, are those of Khiops (``SNBAttributeSelectionScorer``). Khiops adds a code of the
-number of columns, the sum of the weights rounded up, and takes off the log of its factorial; that term jumps, and is
-left out here.
+K is the number of all columns, informative or not; the preparation cost is that of `gridmodl.estimators.preparation`.
+The constants, 0.1 and 0.95, are those of Khiops 11 (``SNBAttributeSelectionScorer``; before, the first was 0.25). For a
+column that it made itself, out of others, Khiops has the cost of that construction in place of log K. It adds a code of
+the number of columns, the sum of the weights rounded up, and takes off the log of its factorial; that term jumps, and
+is left out here.
 
 The first sum is convex in w, and its class terms are linear: what remains to be done for each row is one log of a sum
 over the classes. The second is concave, but hardly so: with exponent 1 it is at most 0.019 PRIOR_WEIGHT price_k lower
@@ -19,9 +18,10 @@ for each column in use, and the minimum with exponent 1 is a floor of the cost.
 
 As w ^ 0.95 rises steeply from 0, a column is in or out. Search: beginning with none, the column enters at which the
 cost with exponent 1 falls fastest (several at once when many are in use), and all weights in use are then made optimal
-together (L-BFGS-B), until no column outside can help. That is exact: by convexity one column that enters lowers the
-cost only if the slope of the first sum is below - PRIOR_WEIGHT price_k. A column leaves when its weight falls to 0, or
-when the cost is lower without it. So a copy of a column is in use only where the column has full weight. No step is
+together (L-BFGS-B), until no column outside can help. That test misses none that would help while the other weights
+stay as they are: by convexity, such a column lowers the cost only if the slope of the first sum is below - PRIOR_WEIGHT
+price_k. It does not prove that no other weights of all columns cost less. A column leaves when its weight falls to 0,
+or when the cost is lower without it. So a copy of a column is in use only where the column has full weight. No step is
 random, rows that are alike in all columns are one row with a count, and columns are taken in descending order of level:
 the order of rows does not matter, and that of columns only where levels are equal.
 
@@ -34,24 +34,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from gridmodl.codelength import log_binomial
-from gridmodl.criteria.modl import partition_length
-from gridmodl.estimators.evidence import Evidence, add_up, to_shares
-from gridmodl.groupings import log_groupings
-from gridmodl.model import Model
+from gridmodl.estimators.evidence import Evidence, Reading, add_up, to_shares
 from gridmodl.template import bind
-from gridmodl.terms import Variable
 
 PRIOR_WEIGHT = 0.1
 EXPONENT = 0.95
-LEAST_WEIGHT = 1e-4  # of a column in use; the slope of w ^ EXPONENT has no bound near 0
+LEAST_WEIGHT = 1e-4  # of a column in use; w ^ EXPONENT rises ever more steeply near 0
 ENTERING_WEIGHT = 0.5
 FEW = 5  # one column enters at a time while so many are not yet in use, then one more for each so many that are
 PRECISION = 1e-8  # what lowers the cost by a smaller share of it does not count
@@ -81,7 +75,8 @@ class Selection(NamedTuple):
     def slopes(self, weights: NDArray[np.float64], columns: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
         """The first sum of the cost, and its slopes in the weights of these columns, which hold all that are in use."""
         of_logs, observed = np.empty(len(columns)), self.observed[columns]
-        total = bind(sum_and_slopes)(*self._arguments(weights, columns), of_logs)
+        reading = self.evidence.reading(self.lines, columns, weights)
+        total = bind(sum_and_slopes)(reading, self.rows, self.evidence.workspace(), of_logs)
         return total - self.told - float(observed @ weights[columns]), of_logs - observed
 
     def without(self, weights: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -90,13 +85,11 @@ class Selection(NamedTuple):
         of_lines = np.append(np.repeat(weights, ends - self.evidence.offsets), 0.0)
         totals, used = np.empty(len(columns)), weights[columns]
         lifts = np.exp(-of_lines[:, None] * self.evidence.table)
-        bind(sums_without)(*self._arguments(weights, columns), lifts, totals)
+        reading = self.evidence.reading(self.lines, columns, weights)
+        bind(sums_without)(reading, self.rows, self.evidence.workspace(), lifts, totals)
         of_each = self.prices[columns] * used**EXPONENT - self.observed[columns] * used
         costs: NDArray[np.float64] = totals - self.told + of_each.sum() - of_each
         return costs
-
-    def _arguments(self, weights: NDArray[np.float64], columns: NDArray[np.int64]) -> tuple[Any, ...]:
-        return *self.evidence.arguments(self.lines, columns, weights), self.rows, self.evidence.workspace()
 
 
 def make_selection(
@@ -128,16 +121,15 @@ def distinct_rows(
     return [part[at] for part in parts], np.bincount(row, row_weights, len(at)).astype(np.float64)
 
 
-def sum_and_slopes(
-    lines: Any, columns: Any, table: Any, weights: Any, log_prior: Any, rows: Any, sums: Any, slopes: Any
-) -> float:
-    """The sum over rows of the log of the total evidence; its slopes in the weights of `columns` go into `slopes`."""
+def sum_and_slopes(reading: Reading, rows: Any, sums: Any, slopes: Any) -> float:
+    """The sum over rows of the log of the total evidence; its slopes in the weights go into `slopes`."""
+    lines, columns, table, _, log_prior = reading
     total = 0.0
     for k in range(len(columns)):
         slopes[k] = 0.0
     for first in range(0, len(rows), len(sums)):
         last = min(first + len(sums), len(rows))
-        add_up(lines, columns, table, weights, log_prior, first, last, sums)
+        add_up(reading, first, last, sums)
         for i in range(last - first):
             total += rows[first + i] * to_shares(sums, i)
             for j in range(len(log_prior)):
@@ -152,18 +144,17 @@ def sum_and_slopes(
     return total
 
 
-def sums_without(
-    lines: Any, columns: Any, table: Any, weights: Any, log_prior: Any, rows: Any, sums: Any, lifts: Any, totals: Any
-) -> None:
-    """The sum over rows of the log of the total evidence without each of `columns`, into `totals`.
+def sums_without(reading: Reading, rows: Any, sums: Any, lifts: Any, totals: Any) -> None:
+    """The sum over rows of the log of the total evidence without each of the columns, into `totals`.
 
     `lifts` has for each line of the table by how much a probability rises without it, exp(- weight * log share).
     """
+    lines, columns, _, _, log_prior = reading
     for k in range(len(columns)):
         totals[k] = 0.0
     for first in range(0, len(rows), len(sums)):
         last = min(first + len(sums), len(rows))
-        add_up(lines, columns, table, weights, log_prior, first, last, sums)
+        add_up(reading, first, last, sums)
         total = 0.0
         for i in range(last - first):
             total += rows[first + i] * to_shares(sums, i)
@@ -273,20 +264,3 @@ def _improved(
         weights[columns] = np.where(found.x > LEAST_WEIGHT, found.x, 0.0)
     cost = selection.cost(weights)
     return _Found(weights, cost) if cost < best.cost * (1.0 - PRECISION) else None
-
-
-def preparation_cost(model: Model) -> float:
-    """What ``modl`` asks for the partition of one column, and of grouped classes, before it tells the classes."""
-    ((_, partition),) = model.partitions.items()
-    rows = partition.rows[partition.rows > 0]
-    p = SimpleNamespace(n_rows=model.n_rows, log_rows=math.log(model.n_rows))
-    is_categorical, n_values = partition.kind == "categorical", sum(map(len, partition.groups))
-    log_ways = log_groupings(n_values) if is_categorical else np.empty(0)
-    cost = partition_length(p, Variable(is_categorical, False, n_values, 0.0, 0.0, log_ways), len(rows))
-    n_codes = len(model.classes)
-    if model.target is not None:
-        n_classes, n_codes = n_codes, model.target.n_parts
-        cost += math.log(n_classes) + float(log_groupings(n_classes)[n_codes])
-        of_groups = zip(model.target.rows.tolist(), map(len, model.target.groups), strict=True)
-        cost += math.fsum(log_binomial(n + m - 1, m - 1) for n, m in of_groups)
-    return cost + math.fsum(log_binomial(n + n_codes - 1, n_codes - 1) for n in rows.tolist())

@@ -184,7 +184,7 @@ def test_many_classes() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"threshold": 0.3}, "threshold must be None or 'balanced', got 0.3"),
+        ({"threshold": 0.3}, "threshold must be one of 'balanced' or None, got 0.3"),
         ({"unknown": "skip"}, "unknown must be"),
         ({"criterion": "nope"}, "unknown criterion 'nope'"),
         ({"kinds": {"sizes": "numerical"}}, "kinds names column 'sizes'"),
@@ -211,11 +211,14 @@ def test_an_ensemble_in_the_order_of_the_paper() -> None:
     assert set(ensemble.average_.column_weights) >= {"size", "colour"}
 
 
-def test_an_interrupted_fit_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_fit_raises_and_leaves_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
+    fitted = [clone(classifier).fit(DATA, Y) for classifier in CLASSIFIERS]
+    expected = [classifier.predict_proba(DATA) for classifier in fitted]
     monkeypatch.setattr("gridmodl.search.vns._add_starts", stop)
-    for classifier in CLASSIFIERS:
+    for classifier, before in zip(fitted, expected, strict=True):
         with pytest.raises(KeyboardInterrupt):
-            type(classifier)(**classifier.get_params()).fit(DATA, Y)
+            classifier.fit(DATA, np.arange(len(DATA)) % 3)
+        np.testing.assert_array_equal(classifier.predict_proba(DATA), before)

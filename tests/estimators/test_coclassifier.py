@@ -268,5 +268,14 @@ def test_the_balanced_threshold_lowers_the_balanced_error() -> None:
     found = balanced_accuracy_score(y, balanced.transduction_)
     shares = plain.label_distributions_[:, 1]
     assert found == max(balanced_accuracy_score(y, shares > t) for t in np.linspace(0.0, 1.0, 201)) > 0.6
-    with pytest.raises(ValueError, match=r"threshold must be None or 'balanced', got 0\.5"):
+    with pytest.raises(ValueError, match=r"threshold must be one of 'balanced' or None, got 0\.5"):
         CoclusteringClassifier(threshold=0.5).fit(X, y)
+
+
+def test_minus_one_as_a_class_is_said() -> None:
+    X = np.kron(np.eye(3, dtype=int), np.ones((4, 3), dtype=int))
+    y = [0, -1, -1, -1, 1, -1, -1, -1, 2, -1, -1, -1]
+    with pytest.warns(UserWarning, match="unlabelled=-1"):
+        assert CoclusteringClassifier().fit(X, y).classes_.tolist() == [-1, 0, 1, 2]
+    assert CoclusteringClassifier(unlabelled=-1).fit(X, y).transduction_.tolist() == np.repeat([0, 1, 2], 4).tolist()
+    assert CoclusteringClassifier().fit(X, [-1, 1] * 6).classes_.tolist() == [-1, 1]  # two classes, no warning

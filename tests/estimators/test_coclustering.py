@@ -329,3 +329,13 @@ def test_interruption_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     with pytest.raises(KeyboardInterrupt):
         GridCoclustering().fit(X)
+
+
+def test_typical_columns_go_by_name() -> None:
+    X = pd.DataFrame(np.kron(np.eye(2, dtype=int), np.ones((4, 3), dtype=int)), columns=list("abcdef"))
+    fitted = GridCoclustering().fit(X)
+    columns = [sorted(group.tolist()) for group in fitted.typical_columns(n=9)]
+    assert columns == [sorted(X.columns[fitted.column_labels_ == g]) for g in range(2)]
+    assert [len(group) for group in fitted.typical_columns(n=2)] == [2, 2]
+    assert sorted(np.concatenate(fitted.typical_rows(n=9)).tolist()) == list(range(8))
+    assert GridCoclustering().fit(X.to_numpy()).typical_columns(1)[0].dtype.kind == "i"

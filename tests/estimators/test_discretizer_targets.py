@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -195,7 +196,7 @@ def test_encodings_that_do_not_suit_the_target(way: str, encode: str, message: s
 
 
 def test_what_the_target_may_be() -> None:
-    with pytest.raises(ValueError, match=r"target_kind must be None or one of 'classes', .* got 'regression'"):
+    with pytest.raises(ValueError, match=r"target_kind must be one of 'classes', .* or None, got 'regression'"):
         GridDiscretizer(target_kind="regression", encode="mean").fit(DATA, PRICE)
     with pytest.raises(ValueError, match=r"continuous.*target_kind='numerical'"):
         GridDiscretizer().fit(DATA, PRICE)
@@ -476,7 +477,8 @@ def test_limits_of_intervals() -> None:
     assert many.rows.min() >= 0.2 * len(X)
     with pytest.raises(ValueError, match="max_parts=1 leaves none"):
         GridDiscretizer(max_parts=1, special={"x0": [0]}).fit(X)
-    stopped = GridDiscretizer(time_limit=0).fit(X)
+    with pytest.warns(ConvergenceWarning, match="time_limit=0"):
+        stopped = GridDiscretizer(time_limit=0).fit(X)
     assert stopped.models_["x0"].stopped == "time limit"
     assert stopped.partitions_["x0"].n_parts == 2  # missing values, and the rest
 

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -160,7 +161,7 @@ def test_names_that_are_not_those_of_fit_are_refused(name: str) -> None:
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_probabilities_are_of_the_classes(name: str) -> None:
     X, y = data_for(name)
-    for labels in (y, y == "yes", np.searchsorted(np.unique(y), y) - 1, pd.Series(y, dtype="category"), list(y)):
+    for labels in (y, y == "yes", np.searchsorted(np.unique(y), y) - 2, pd.Series(y, dtype="category"), list(y)):
         fitted = clone(EVERY[name]).fit(X, labels)
         assert fitted.classes_.tolist() == np.unique(np.asarray(labels)).tolist()
         probabilities = fitted.predict_proba(X)
@@ -169,6 +170,48 @@ def test_probabilities_are_of_the_classes(name: str) -> None:
         assert np.all((probabilities >= 0.0) & (probabilities <= 1.0))
         np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[probabilities.argmax(axis=1)])
         assert np.mean(fitted.predict(X) == np.asarray(labels)) > 0.7
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classes_keep_their_types(name: str) -> None:
+    X, y = data_for(name)
+    code = np.searchsorted(np.unique(y), y)
+    large = pd.Series(code + 2**53, dtype="Int64")
+    assert clone(EVERY[name]).fit(X, large).classes_.tolist() == [2**53, 2**53 + 1, 2**53 + 2]
+    assert clone(EVERY[name]).fit(X, pd.Series(code > 0, dtype="boolean")).classes_.tolist() == [False, True]
+    assert clone(EVERY[name]).fit(X, pl.Series(code)).classes_.dtype.kind == "i"
+    assert clone(EVERY[name]).fit(X, code.astype(object)).classes_.tolist() == [0, 1, 2]
+    for mixed in ([1 if c else "a" for c in code], np.array([1 if c else "a" for c in code], dtype=object)):
+        with pytest.raises(ValueError, match="y mixes labels of the types int, str"):
+            clone(EVERY[name]).fit(X, mixed)
+
+
+def test_a_time_limit_warns_and_leaves_something_to_use(name: str, estimator: Any) -> None:
+    X, y = data_for(name)
+    with pytest.warns(ConvergenceWarning, match=r"was stopped by time_limit=0\.0 before its search ended"):
+        fitted = estimator.set_params(time_limit=0.0).fit(X, y)
+    assert len(answer(fitted, X)) == len(y)
+
+
+def test_generators_of_random_numbers_give_seeds(name: str, estimator: Any) -> None:
+    X, y = data_for(name)
+    for make in (np.random.RandomState, np.random.default_rng):
+        one, two = (clone(estimator).set_params(random_state=make(3)).fit(X, y) for _ in range(2))
+        np.testing.assert_array_equal(answer(one, X), answer(two, X))
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name in MIXED])
+def test_weights_are_called_as_scikit_learn_calls_them(name: str) -> None:
+    X, y = make_data()
+    with pytest.raises(ValueError, match="sample_weight must be whole numbers"):
+        clone(EVERY[name]).fit(X, y, sample_weight=np.full(len(y), 0.5))
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_logs_of_probabilities(name: str) -> None:
+    X, y = data_for(name)
+    fitted = clone(EVERY[name]).fit(X, y)
+    np.testing.assert_allclose(np.exp(fitted.predict_log_proba(X)), fitted.predict_proba(X), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
