@@ -48,6 +48,33 @@ class _GridClassifier(AnyColumns, ClassifierMixin, BaseEstimator):  # type: igno
     classes_: NDArray[Any]
     class_factors_: NDArray[np.float64]
 
+    def __init__(
+        self,
+        *,
+        criterion: str | Criterion = "modl",
+        criterion_options: Mapping[str, Any] | None = None,
+        search: str | Search = "auto",
+        threshold: str | None = None,
+        unknown: str | int = "default",
+        kinds: Mapping[Name, str] | None = None,
+        max_parts: int | None = None,
+        min_rows: int | float | None = None,
+        time_limit: float | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.criterion_options = criterion_options
+        self.search = search
+        self.threshold = threshold
+        self.unknown = unknown
+        self.kinds = kinds
+        self.max_parts = max_parts
+        self.min_rows = min_rows
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Find the grid, or grids.
 
@@ -203,33 +230,6 @@ class GridClassifier(_GridClassifier):
     x0 in ]-inf, 4.5] and x1 in {black, blue}: False 100.0% (16 rows, 25.0%)
     """
 
-    def __init__(
-        self,
-        *,
-        criterion: str | Criterion = "modl",
-        criterion_options: Mapping[str, Any] | None = None,
-        search: str | Search = "auto",
-        threshold: str | None = None,
-        unknown: str | int = "default",
-        kinds: Mapping[Name, str] | None = None,
-        max_parts: int | None = None,
-        min_rows: int | float | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.criterion_options = criterion_options
-        self.search = search
-        self.threshold = threshold
-        self.unknown = unknown
-        self.kinds = kinds
-        self.max_parts = max_parts
-        self.min_rows = min_rows
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def rules(self) -> list[Rule]:
         """One rule for each cell, in words, with its rows and the shares of their classes; the most frequent first."""
         check_is_fitted(self, "model_")
@@ -324,33 +324,6 @@ class GridEnsembleClassifier(_GridClassifier):
     >>> bool(ensemble.score(X[1::2], y[1::2]) > 0.9)
     True
     """
-
-    def __init__(
-        self,
-        *,
-        criterion: str | Criterion = "modl",
-        criterion_options: Mapping[str, Any] | None = None,
-        search: str | Search = "auto",
-        threshold: str | None = None,
-        unknown: str | int = "default",
-        kinds: Mapping[Name, str] | None = None,
-        max_parts: int | None = None,
-        min_rows: int | float | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.criterion_options = criterion_options
-        self.search = search
-        self.threshold = threshold
-        self.unknown = unknown
-        self.kinds = kinds
-        self.max_parts = max_parts
-        self.min_rows = min_rows
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _search(
         self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion
