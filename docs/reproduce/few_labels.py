@@ -171,8 +171,8 @@ def figures_5_and_6(run: Run) -> str:
     significant = [name for name, _, p in pairs if not math.isnan(p) and p < 0.05]
     return (
         f"## Figures 5 and 6: naive Bayes with few labels\n\n{table_of(head, lines)}\nPaired t-tests of M_super "
-        f"against M*_super over all folds and numbers of labels, 5 %: significant on {len(significant)} of {len(pairs)} "
-        f"({', '.join(significant) or 'none'}). The paper: no significant effect, differences of 0.01 to 0.1 %.\n"
+        f"against M*_super over all folds and numbers of labels, 5 %: significant on {len(significant)} of "
+        f"{len(pairs)} ({', '.join(significant) or 'none'}). The paper: no significant effect, differences of 0.01 to 0.1 %.\n"
     )
 
 
