@@ -172,7 +172,8 @@ def figures_5_and_6(run: Run) -> str:
     return (
         f"## Figures 5 and 6: naive Bayes with few labels\n\n{table_of(head, lines)}\nPaired t-tests of M_super "
         f"against M*_super over all folds and numbers of labels, 5 %: significant on {len(significant)} of "
-        f"{len(pairs)} ({', '.join(significant) or 'none'}). The paper: no significant effect, differences of 0.01 to 0.1 %.\n"
+        f"{len(pairs)} ({', '.join(significant) or 'none'}). The paper: no significant effect, differences "
+        "of 0.01 to 0.1 %.\n"
     )
 
 
