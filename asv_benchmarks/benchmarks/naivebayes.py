@@ -54,24 +54,30 @@ class OverCategoricalNB:
     params = [2, 10, 100]
     param_names = ["classes"]
 
-    def setup(self, n_classes):
-        self.known = Known(n_classes)
+    def setup_cache(self):
+        return {n_classes: Known(n_classes) for n_classes in self.params}
 
-    def track_fit_of_parts(self, n_classes):
+    def setup(self, known, n_classes):
+        known[n_classes].predict()  # compiled, or found on disk
+
+    def track_fit_of_parts(self, known, n_classes):
         """All shares, from the counts that the partitions have."""
-        return ratio(self.known.shares, lambda: CategoricalNB().fit(self.known.codes, self.known.y))
+        one = known[n_classes]
+        return ratio(one.shares, lambda: CategoricalNB().fit(one.codes, one.y))
 
     # Target: at most 1.
-    def track_predict_of_parts(self, n_classes):
-        return ratio(self.known.predict, lambda: self.known.theirs.predict(self.known.codes))
+    def track_predict_of_parts(self, known, n_classes):
+        one = known[n_classes]
+        return ratio(one.predict, lambda: one.theirs.predict(one.codes))
 
-    def track_predict_proba_of_parts(self, n_classes):
-        return ratio(self.known.predict_proba, lambda: self.known.theirs.predict_proba(self.known.codes))
+    def track_predict_proba_of_parts(self, known, n_classes):
+        one = known[n_classes]
+        return ratio(one.predict_proba, lambda: one.theirs.predict_proba(one.codes))
 
-    def track_predict(self, n_classes):
+    def track_predict(self, known, n_classes):
         """Finding the part of each value included, on our side only."""
-        known = self.known
-        return ratio(lambda: known.ours.predict(known.X), lambda: known.theirs.predict(known.codes))
+        one = known[n_classes]
+        return ratio(lambda: one.ours.predict(one.X), lambda: one.theirs.predict(one.codes))
 
     for track in (track_fit_of_parts, track_predict_of_parts, track_predict_proba_of_parts, track_predict):
         track.unit = "ratio"
