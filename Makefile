@@ -8,7 +8,7 @@ ASVFLAGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # two pips at work in one environment break it
-.PHONY: help demo test slow lint bench clean
+.PHONY: help demo test slow lint bench reproduce clean
 
 help:
 	@echo "make demo    find partitions of real data and print them"
@@ -16,6 +16,7 @@ help:
 	@echo "make slow    the slow tests"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   benchmarks (asv); make bench ASVFLAGS=--quick runs each once"
+	@echo "make reproduce DATA=folder   tables and figures of the papers, anew (hours)"
 	@echo "make clean   delete .venv and all caches"
 
 demo: .venv/.has-test
@@ -38,6 +39,12 @@ bench: .venv/.has-bench
 	cd asv_benchmarks && export HOME="$$PWD/.asv" && \
 	../$(BIN)/asv machine --yes >/dev/null && \
 	../$(BIN)/asv run --python=same --show-stderr $(ASVFLAGS)
+
+# Tables and figures of the papers, written to docs/results; the data are not part of this project.
+DATA ?= ../shared/data
+REPRODUCTIONS := many_classes unification few_labels density_table coclustering_tables
+reproduce: .venv/.has-test .venv/.has-docs
+	set -e; for name in $(REPRODUCTIONS); do $(BIN)/python docs/reproduce/$$name.py --data $(DATA) --write; done
 
 clean:
 	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache .numba_cache asv_benchmarks/.asv build dist
