@@ -42,7 +42,7 @@ bench: .venv/.has-bench
 
 # Tables and figures of the papers, written to docs/results; the data are not part of this project.
 DATA ?= ../shared/data
-REPRODUCTIONS := many_classes unification few_labels density_table coclustering_tables
+REPRODUCTIONS := grid_tables coclustering_tables many_classes few_labels density_table unification
 reproduce: .venv/.has-test .venv/.has-docs
 	set -e; for name in $(REPRODUCTIONS); do $(BIN)/python docs/reproduce/$$name.py --data $(DATA) --write; done
 
