@@ -91,8 +91,8 @@ def table_4(run: Run) -> str:
     parts = ", ".join(f"{name} in {model.partitions[name].n_parts}" for name in model.informative)
     return (
         f"## Table 4: the most frequent cells of Ada, prior\n\nParts: {parts}; cost {model.cost:.4f}. `education` "
-        f"stands in place of the equivalent number that the paper has. {len(rules)} cells are not empty (the paper: 57).\n\n"
-        + table_of(["cell", "rows: paper / ours", "class 1, %: paper / ours"], lines)
+        f"stands in place of the equivalent number that the paper has. {len(rules)} cells are not empty (the paper: "
+        "57).\n\n" + table_of(["cell", "rows: paper / ours", "class 1, %: paper / ours"], lines)
     )
 
 
