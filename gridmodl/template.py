@@ -161,9 +161,8 @@ def clear_cache() -> int:
     Numba never deletes entries of earlier versions or criteria by itself. Kernels compile again on next use.
     """
     n_deleted = 0
-    for file in sorted(
-        Path(__file__).parent.rglob("__init__.py")
-    ):  # numba has a folder for each folder of source files
+    # Numba has a folder for each folder of source files.
+    for file in sorted(Path(__file__).parent.rglob("__init__.py")):
         stand_in = types.FunctionType(clear_cache.__code__.replace(co_filename=str(file)), {})
         try:
             folder = Path(FunctionCache(stand_in).cache_path)  # type: ignore[no-untyped-call]

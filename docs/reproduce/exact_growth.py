@@ -27,7 +27,8 @@ import gridmodl
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks"))
 
 from benchmarks.exact import N_CLASSES, ROWS, SIGNALS, make, measure
-from exact_tables import put, table
+from exact_tables import put
+from reproduction import table_of
 
 TEN_MILLION = [("noise", 2), ("sigmoid", 2)]
 SLOW = [("even sigmoid", 2), ("even noise", 2), ("waves", 20)]
@@ -79,8 +80,8 @@ def main() -> None:
     lines = [show(s, c, n, make(s, n, c)) for s, c, n in cases]
     slow = [show(kind, c, n, make_slow(kind, n)) for kind, c in SLOW for n in ROWS[1:] if n <= arguments.most]
     if arguments.write:
-        put("growth", table(HEAD, lines))
-        put("slow", table(HEAD, slow))
+        put("growth", table_of(HEAD, lines))
+        put("slow", table_of(HEAD, slow))
 
 
 if __name__ == "__main__":

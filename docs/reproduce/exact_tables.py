@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 DOCUMENT = Path(__file__).parent.parent / "exact.md"
-
-
-def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A table in markdown, the first column to the left."""
-    rules = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in (head, rules, *lines)) + "\n"
 
 
 def put(name: str, text: str) -> None:

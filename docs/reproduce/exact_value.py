@@ -25,7 +25,8 @@ import gridmodl
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks"))
 
 from benchmarks.exact import N_CLASSES, SIGNALS, make
-from exact_tables import put, table
+from exact_tables import put
+from reproduction import table_of
 
 SETS = {"iris": "load_iris", "wine": "load_wine", "breast cancer": "load_breast_cancer", "digits": "load_digits"}
 SEARCHES = {"merge": gridmodl.Search("merge", post_optimize=False), "merge + post": gridmodl.Search("merge")}
@@ -78,8 +79,8 @@ def main() -> None:
         for n in ROWS
     ]
     if is_written:
-        put("value", table(head, of_sets))
-        put("signals", table(made_head, of_signals))
+        put("value", table_of(head, of_sets))
+        put("signals", table_of(made_head, of_signals))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,4 @@
-"""Classifiers on data grids: the best single grid, and the average of many different ones.
-
-M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, 7.2.1 and 7.2.2.
-"""
+"""A classifier on the best data grid, and what it shares with the average of many (`ensemble`)."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from gridmodl.averaging import best_average
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
 from gridmodl.estimators.inputs import (
     AnyColumns,
@@ -37,12 +33,9 @@ if TYPE_CHECKING:
     from gridmodl.model import Model
     from gridmodl.report.rules import Rule
 
-# Rounds of an ensemble's search, 2^(effort + 1) - 1, and how many of its distinct grids are kept at most.
-ENSEMBLE = Search("diverse", effort=10, keep_optima=2000)
 
-
-class _GridClassifier(AnyColumns, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What both have in common: reading, thresholds, and a class from probabilities."""
+class OnGrids(AnyColumns, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What classifiers on grids have in common: reading, thresholds, and a class from probabilities."""
 
     average_: GridAverage
     classes_: NDArray[Any]
@@ -161,7 +154,7 @@ class _GridClassifier(AnyColumns, ClassifierMixin, BaseEstimator):  # type: igno
         raise NotImplementedError
 
 
-class GridClassifier(_GridClassifier):
+class GridClassifier(OnGrids):
     """The best single data grid, as a classifier that can be read.
 
     One grid over the few columns that matter together: numbers are cut into intervals, text and categories put into
@@ -256,91 +249,3 @@ class GridClassifier(_GridClassifier):
 
     def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
         return self.model_.predict_proba(inputs.columns, unknown)
-
-
-class GridEnsembleClassifier(_GridClassifier):
-    """The average of many different data grids, weighted by how well each compresses the classes.
-
-    The search collects distinct local optima, each over a random choice of the columns. A row gets the mean over the
-    grids of the class shares of its cell, with weights in proportion to the level of each grid; where its cell is
-    empty, a grid says the shares of all rows.
-
-    Parameters
-    ----------
-    criterion : str or Criterion, default="modl"
-        What a good grid is: a name out of `gridmodl.list_criteria`, or a criterion.
-    criterion_options : dict, optional
-        Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
-    search : "auto" or Search, default="auto"
-        How grids are searched and how many are kept: ``"auto"`` is ``Search("diverse", effort=10, keep_optima=2000)``,
-        at most 2,047 rounds; each takes the longer, the more rows and columns there are. ``Search("algorithm3",
-        effort=8, keep_optima=500)`` goes in the order of the paper, and finds fewer distinct grids in as many rounds.
-    threshold, unknown, kinds, max_parts, min_rows
-        As in `GridClassifier`.
-    time_limit : float, optional
-        Seconds after which the grids found so far are taken.
-    random_state : int, optional, default=0
-        Seed of the search; None draws a fresh one.
-    n_jobs : int, optional
-        Threads; None means 1, and -1 one per core. They change no bit of the result.
-
-    Attributes
-    ----------
-    model_ : Model
-        The cheapest of the grids; it alone can be read.
-    average_ : GridAverage
-        All grids in a compact form: ``len(average_)``, ``levels`` and ``column_weights``.
-    classes_ : ndarray
-        The classes of the target.
-    class_factors_ : ndarray
-        What the probability of each class is multiplied by before the largest is taken; 1 without a threshold.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : ndarray
-        Their names, if the data had names that are strings.
-
-    Notes
-    -----
-    `predict` reads the columns that some grid uses, and no others. Random grids are drawn among the rows as they are
-    given: with a weight of 2 for a row they are others than with that row given twice.
-
-    See Also
-    --------
-    GridClassifier : The best single grid.
-
-    References
-    ----------
-    M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, sections 7.2.2 and 7.3.1.
-    M. Boullé, "Compression-based averaging of selective naive Bayes classifiers", JMLR 8, 2007.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from gridmodl import Search
-    >>> from gridmodl.estimators import GridEnsembleClassifier
-    >>> X, y = load_wine(return_X_y=True)
-    >>> few = Search("diverse", effort=4, keep_optima=100)
-    >>> ensemble = GridEnsembleClassifier(search=few).fit(X[::2], y[::2])
-    >>> bool(ensemble.score(X[1::2], y[1::2]) > 0.9)
-    True
-    """
-
-    def _search(
-        self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion
-    ) -> tuple[Model, GridAverage]:
-        return best_average(
-            inputs.columns,
-            classes,
-            criterion=criterion,
-            search=ENSEMBLE if self.search == "auto" else self.search,
-            weights=weights,
-            kinds=self.kinds,
-            max_parts=self.max_parts,
-            min_rows=self.min_rows,
-            time_limit=self.time_limit,
-            random_state=read_seed(self.random_state),
-            n_jobs=1 if self.n_jobs is None else self.n_jobs,
-        )
-
-    def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
-        return self.average_.predict_proba(inputs.columns, unknown)

@@ -212,7 +212,7 @@ def _entered(selection: Selection, best: _Found, options: Mapping[str, float]) -
     fall = np.where(best.weights > 0.0, -math.inf, -slopes - selection.prices)
     order = np.argsort(-fall, kind="stable")
     order = order[fall[order] > PRECISION * best.cost]
-    # Columns that say the same fall alike: the first of them is enough for now.
+    # Columns that say the same fall alike: of those one enters, and the others are looked at again beside it.
     differs = np.append(True, -np.diff(fall[order]) > 1e-9 * fall[order][:-1])[: len(order)]
     n_entering = 1 + np.count_nonzero(best.weights) // FEW
     several = order[differs][:n_entering]

@@ -116,8 +116,8 @@ def _steps(task: Task, search: Search) -> Iterator[Partitioning]:
     yield best
     budget = budget_of(task) if search.kind == "auto" else 0.0
     if budget > 0.0:
-        # A short proof finds what post-optimization does, which before it took up to half of the time for the same
-        # result. One that may take long comes last: who stops it has the improved partition.
+        # A short proof finds what post-optimization does, so that is needed only where it fails. One that may take long
+        # comes last: who stops it has the improved partition.
         task.clock.step = "proof"
         best = proven_optimum(task, best, budget)
         yield best
