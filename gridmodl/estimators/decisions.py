@@ -41,27 +41,11 @@ def balanced_factors(
     factors = class_rows.sum() / (n_classes * class_rows)
     if n_classes == 1:
         return factors
+    race = _Race(probabilities, codes, row_shares, factors)
     for _ in range(MAX_PASSES):
-        n_better = 0
-        for c in range(n_classes):
-            tried = factors.copy()
-            tried[c] = _best_factor(probabilities, codes, row_shares, factors, c)
-            # Rounding may give a row that lies on the edge to another class than was reckoned.
-            if _right(probabilities, codes, row_shares, tried) > _right(probabilities, codes, row_shares, factors):
-                factors, n_better = tried, n_better + 1
-        if n_better == 0:
+        if sum(race.improve(c) for c in range(n_classes)) == 0:
             break
-    return factors
-
-
-def _right(
-    probabilities: NDArray[np.float64],
-    codes: NDArray[np.integer[Any]],
-    row_shares: NDArray[np.float64],
-    factors: NDArray[np.float64],
-) -> float:
-    """The sum over the classes of the share of their rows that get their class."""
-    return float(row_shares[decide(probabilities, factors) == codes].sum())
+    return race.factors
 
 
 def decide(probabilities: NDArray[np.float64], factors: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -69,27 +53,67 @@ def decide(probabilities: NDArray[np.float64], factors: NDArray[np.float64]) -> 
     return np.argmax(probabilities * factors, axis=1)
 
 
-def _best_factor(
-    probabilities: NDArray[np.float64],
-    codes: NDArray[np.integer[Any]],
-    row_shares: NDArray[np.float64],
-    factors: NDArray[np.float64],
-    c: int,
-) -> float:
-    """The factor of class c with which the balanced error is lowest; of equals the one nearest to what it was."""
-    others = probabilities * factors
-    others[:, c] = -1.0
-    rival = others.argmax(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        needed = others[np.arange(len(codes)), rival] / probabilities[:, c]  # a factor above it takes the row
-    # What a row that changes to class c brings: it was right before, or is now, or neither.
-    change = np.where(codes == c, row_shares, np.where(codes == rival, -row_shares, 0.0))
-    takes = probabilities[:, c] > 0.0
-    values, number = np.unique(needed[takes], return_inverse=True)
-    right = np.append(0.0, np.cumsum(np.bincount(number, change[takes], len(values))))
-    low, high = np.append(0.0, values), np.append(values, np.inf)  # factors that take the rows up to the one at `low`
-    is_best = (high > low) & (right >= right[high > low].max() - 1e-12)
-    return _nearest(low[is_best], high[is_best], float(factors[c]))
+class _Race:
+    """The two classes that are ahead in each row under some factors.
+
+    A class that gets another factor changes these where it is ahead or comes to be. Only such rows are looked at anew,
+    as there may be hundreds of classes.
+    """
+
+    def __init__(
+        self,
+        probabilities: NDArray[np.float64],
+        codes: NDArray[np.integer[Any]],
+        row_shares: NDArray[np.float64],
+        factors: NDArray[np.float64],
+    ) -> None:
+        self.probabilities, self.codes, self.row_shares = probabilities, codes, row_shares
+        self.factors = factors.copy()
+        self.ahead = np.empty((2, len(codes)), dtype=np.int64)
+        self.values = np.empty((2, len(codes)))
+        self._look(np.arange(len(codes)))
+
+    def _look(self, rows: NDArray[np.int64]) -> None:
+        """Find the first two of these rows; of equals the first class."""
+        scaled = self.probabilities[rows] * self.factors
+        at = np.arange(len(rows))
+        for place in range(2):
+            best = scaled.argmax(axis=1)
+            self.ahead[place, rows], self.values[place, rows] = best, scaled[at, best]
+            scaled[at, best] = -1.0
+
+    def improve(self, c: int) -> bool:
+        """Give class c the factor with which the balanced error is lowest; whether that lowers it."""
+        is_first = self.ahead[0] == c
+        rival = np.where(is_first, self.ahead[1], self.ahead[0])
+        value = np.where(is_first, self.values[1], self.values[0])
+        factor = self._best_factor(c, rival, value)
+        # Rounding may give a row that lies on the edge to another class than was reckoned.
+        if self._right(c, factor, rival, value) <= self._right(c, self.factors[c], rival, value):
+            return False
+        self.factors[c] = factor
+        is_near = (self.ahead == c).any(axis=0) | (self.probabilities[:, c] * factor >= self.values[1])
+        self._look(np.flatnonzero(is_near))
+        return True
+
+    def _right(self, c: int, factor: float, rival: NDArray[np.int64], value: NDArray[np.float64]) -> float:
+        """The sum over the classes of the share of their rows that get their class, as `decide` has it."""
+        own = self.probabilities[:, c] * factor
+        takes = (own > value) | ((own == value) & (c < rival))
+        return float(self.row_shares[np.where(takes, c, rival) == self.codes].sum())
+
+    def _best_factor(self, c: int, rival: NDArray[np.int64], value: NDArray[np.float64]) -> float:
+        """With which most is right; of equals the one nearest to what it was."""
+        takes = self.probabilities[:, c] > 0.0
+        needed = value[takes] / self.probabilities[takes, c]  # a factor above it takes the row
+        codes, shares = self.codes[takes], self.row_shares[takes]
+        # What a row that changes to class c brings: it was right before, or is now, or neither.
+        change = np.where(codes == c, shares, np.where(codes == rival[takes], -shares, 0.0))
+        values, number = np.unique(needed, return_inverse=True)
+        right = np.append(0.0, np.cumsum(np.bincount(number, change, len(values))))
+        low, high = np.append(0.0, values), np.append(values, np.inf)  # factors that take the rows up to that at `low`
+        is_best = (high > low) & (right >= right[high > low].max() - 1e-12)
+        return _nearest(low[is_best], high[is_best], float(self.factors[c]))
 
 
 def _nearest(low: NDArray[np.float64], high: NDArray[np.float64], now: float) -> float:
