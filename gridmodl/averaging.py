@@ -67,7 +67,7 @@ def average_of(table: Table, searched: Searched) -> GridAverage:
     for k, labels in zip(used, fine, strict=True):
         partition, parts_of_atoms[k] = partition_of(columns[k], labels, task, found.grid, k, table)
         partitions[partition.name] = partition
-    class_rows = np.bincount(task.rows.codes, task.rows.weights if len(task.rows.weights) else None, task.n_counts)
+    class_rows = table.problem.class_rows
     return GridAverage(
         partitions,
         np.array([1.0 - grid.cost / found.null.cost for grid in grids]),

@@ -21,10 +21,16 @@ def class_shares(model: Model) -> NDArray[np.float64]:
     if model.target is None:
         return np.vstack([model.cells.shares(), overall])
     shares = np.vstack([group_shares(model), model.target.counts[:, 0] / model.n_rows])
-    group_of = {value: j for j, group in enumerate(model.target.groups) for value in group}
-    group = np.array([group_of[name] for name in model.classes.tolist()])
+    group = group_of_classes(model)
     in_group = model.class_rows / model.target.counts[group, 0]
     return shares[:, group] * in_group
+
+
+def group_of_classes(model: Model) -> NDArray[np.int64]:
+    """The number of the group of each class, where classes are grouped."""
+    assert model.target is not None  # noqa: S101  for mypy
+    group_of = {value: j for j, group in enumerate(model.target.groups) for value in group}
+    return np.array([group_of[name] for name in model.classes.tolist()])
 
 
 def group_shares(model: Model) -> NDArray[np.float64]:

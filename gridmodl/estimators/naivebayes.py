@@ -18,7 +18,7 @@ from gridmodl.estimators.preparation import preparation_cost
 from gridmodl.estimators.selection import make_selection, selective_weights
 from gridmodl.frames import Name
 from gridmodl.model import Model
-from gridmodl.modelcounts import part_counts
+from gridmodl.modelcounts import group_of_classes, part_counts
 from gridmodl.partition import Partition, checked_unknown
 from gridmodl.search import Search
 from gridmodl.terms import Criterion
@@ -258,13 +258,7 @@ def part_shares(model: Model) -> PartShares:
     shares = np.log((counts + 1.0 / n_rows) / (counts.sum(axis=0) + n_classes / n_rows))
     shares[counts.sum(axis=1) == 0] = 0.0
     observed = float(np.sum(counts * shares))
-    return PartShares(shares if model.target is None else shares[:, _group_of_class(model)], observed)
-
-
-def _group_of_class(model: Model) -> NDArray[np.int64]:
-    assert model.target is not None  # noqa: S101  for mypy
-    group_of = {value: j for j, group in enumerate(model.target.groups) for value in group}
-    return np.array([group_of[name] for name in model.classes.tolist()])
+    return PartShares(shares if model.target is None else shares[:, group_of_classes(model)], observed)
 
 
 def _selective(
