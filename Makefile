@@ -8,7 +8,7 @@ ASVFLAGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # two pips at work in one environment break it
-.PHONY: help demo test slow lint bench reproduce clean
+.PHONY: help demo test slow lint bench reproduce reproduce-quick clean
 
 help:
 	@echo "make demo    find partitions of real data and print them"
@@ -17,6 +17,7 @@ help:
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   benchmarks (asv); make bench ASVFLAGS=--quick runs each once"
 	@echo "make reproduce DATA=folder   tables and figures of the papers, anew (hours)"
+	@echo "make reproduce-quick         a small part of each, on data that come with scikit-learn"
 	@echo "make clean   delete .venv and all caches"
 
 demo: .venv/.has-test
@@ -45,6 +46,9 @@ DATA ?= ../shared/data
 REPRODUCTIONS := grid_tables coclustering_tables many_classes few_labels density_table unification
 reproduce: .venv/.has-test .venv/.has-docs
 	set -e; for name in $(REPRODUCTIONS); do $(BIN)/python docs/reproduce/$$name.py --data $(DATA) --write; done
+
+reproduce-quick: .venv/.has-test .venv/.has-docs
+	set -e; for name in $(REPRODUCTIONS); do echo "--- $$name"; $(BIN)/python docs/reproduce/$$name.py --quick; done
 
 clean:
 	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache .numba_cache asv_benchmarks/.asv build dist

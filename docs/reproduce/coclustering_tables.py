@@ -14,14 +14,13 @@ there are the 3,845 training rows only, of which every tenth is tested; Nova is 
 
 from __future__ import annotations
 
-import argparse
-import time
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from reproduction import SEED, Run, publish, table_of
+from reproduction import SEED, publish, read_run, say, table_of
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.metrics import balanced_accuracy_score
@@ -121,19 +120,13 @@ def themes(classifier: CoclusteringClassifier, matrix: Matrix, n: int = 10) -> s
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, help="folder with nova_bow.npz and its like")
-    parser.add_argument("--seconds", type=float, default=600.0, help="of search for each data set")
-    parser.add_argument("--quick", action="store_true", help="a few seconds on scikit-learn's digits")
-    parser.add_argument("--write", action="store_true", help="write the page in docs/results")
-    given = parser.parse_args()
-    if given.data is None and not given.quick:
-        parser.error("--data must name the folder with the data sets; without them there is --quick")
-    run = Run(given.data, given.quick, given.write, time.perf_counter())
+    warnings.filterwarnings("ignore", message="GridCoclustering was stopped by time_limit")  # as it was asked to
+    run = read_run(__doc__, seconds=(600.0, "of search for each data set"))
+    seconds = 5.0 if run.quick else run.options.seconds
     sizes, found, words = [], [], ""
-    for name in ("nova",) if given.quick else PAPER:
-        matrix = quick_matrix() if given.quick else read(name, given.data)
-        classifier = fitted(matrix, 5.0 if given.quick else given.seconds)
+    for name in ("nova",) if run.quick else PAPER:
+        matrix = quick_matrix() if run.data is None else read(name, run.data)
+        classifier = fitted(matrix, seconds)
         n, k = matrix.X.shape
         groups = classifier.coclustering_.n_row_clusters_, classifier.coclustering_.n_column_clusters_
         share = 100.0 * matrix.X.nnz / (n * k)
@@ -143,12 +136,12 @@ def main() -> None:
         sizes.append([name, *(f"{a:,} / {b:,}" if isinstance(a, int) else f"{a:.1f} / {b:.1f}" for a, b in pairs)])
         cost = f"{classifier.coclustering_.model_.cost:,.0f}"
         found.append([name, f"{paper[6]:.4f}", *(f"{error:.4f}" for error in errors(classifier, matrix)), cost])
-        print(*sizes[-1], *found[-1], flush=True)
+        say(run, *sizes[-1], *found[-1])
         if len(matrix.words):
             words = themes(classifier, matrix)
     head = ["paper / ours", "rows", "columns", "filled, %", "groups of rows", "of columns", "filled, %"]
     text = (
-        f"Each data set had {given.seconds:.0f} seconds of search; the paper's had days.\n\n## Table 5: sizes\n\n"
+        f"Each data set had {seconds:.0f} seconds of search; the paper's had days.\n\n## Table 5: sizes\n\n"
         f"{table_of(head, sizes)}\n## Table 6: balanced test error\n\n"
         f"{table_of(['data', 'paper', 'ours', 'ours without threshold', 'cost'], found)}\n"
         f"## 7.4.3: themes of Nova\n\n{words}"

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 from numpy.typing import NDArray
-from reproduction import SEED, Run, load, publish, read_run, table_of
+from reproduction import SEED, Run, load, publish, read_run, say, table_of
 from sklearn.model_selection import KFold
 
 import gridmodl
@@ -86,7 +86,7 @@ def main() -> None:
             found = [verdict(one, two) for one, two in zip(ours, theirs[other], strict=True)]
             cells.append(" / ".join(str(found.count(sign)) for sign in (1, 0, -1)))
         lines.append([name, *cells])
-        print(*lines[-1], flush=True)
+        say(run, *lines[-1])
     text = (
         f"{len(every)} numerical columns; better / equal / worse than each of the others.\n\n"
         + table_of(["score", *OTHERS], lines)

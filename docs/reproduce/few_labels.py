@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 from numpy.typing import NDArray
-from reproduction import SEED, Run, load, publish, read_run, table_of
+from reproduction import SEED, Run, load, publish, read_run, say, table_of
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
@@ -165,7 +165,7 @@ def figures_5_and_6(run: Run) -> str:
         largest = np.abs(mean[:-1, 1, 1] - mean[:-1, 0, 1]).max()
         gap = np.abs(mean[-2, 0, 0] - mean[-2, 0, 1])
         lines.append([name, *shown, f"{100 * largest:.2f} %", f"{gap:.3f}"])
-        print(*lines[-1], flush=True)
+        say(run, *lines[-1])
     counts = [str(n) for n in (LABELLED[1::4] if run.quick else LABELLED)]
     head = ["test AUC of M_super", *counts, "all", "largest difference of M*_super", "train - test at the last"]
     significant = [name for name, _, p in pairs if not math.isnan(p) and p < 0.05]

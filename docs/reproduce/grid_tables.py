@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from reproduction import SEED, Run, publish, read_run, table_of
+from reproduction import SEED, Run, publish, read_run, say, table_of
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
@@ -76,7 +76,7 @@ def track(name: str, run: Run) -> list[str]:
         n_variables.append(len(one.model_.informative))
     line = [name, f"{paper[0]:.4f} / {np.mean(single):.4f}", f"{paper[1]:.4f} / {np.mean(many):.4f}"]
     line += [f"{paper[2]} / {', '.join(map(str, sorted(set(n_variables))))}"]
-    print(*line, flush=True)
+    say(run, *line)
     return line
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 from numpy.typing import NDArray
-from reproduction import SEED, Run, load, publish, read_run, table_of
+from reproduction import SEED, Run, load, publish, read_run, say, table_of
 from sklearn.model_selection import StratifiedKFold
 
 import gridmodl
@@ -149,7 +149,7 @@ def table_1(run: Run) -> str:
         found[name] = [accuracies(make, X, y, 3 if run.quick else 10) for make in METHODS.values()]
         cells = [f"{paper:.3f} / {one.test.mean():.3f}" for paper, one in zip(TABLE_1[name], found[name], strict=True)]
         lines.append([name, str(len(X)), str(X.shape[1]), str(y.nunique()), *cells])
-        print(" ".join(lines[-1]), flush=True)
+        say(run, *lines[-1])
     same = [name for name in names if name not in OTHERS]
     means = []
     for i in range(3):
@@ -184,7 +184,7 @@ def table_2(run: Run) -> str:
                 f"{with_groups.train.mean():.3f}", f"{without.train.mean():.3f}",
             ]
         )  # fmt: skip
-        print(" ".join(lines[-1]), flush=True)
+        say(run, *lines[-1])
     tests = [f"{name} test: paper / ours" for name in ("NB-G", "NB")]
     head = ["columns", "classes", "majority", *tests, "NB-G train", "NB train"]
     return f"## Table 2 and Figure 3: mushroom, 2 to 782 classes\n\n{table_of(head, lines)}"

@@ -4,7 +4,8 @@
     python docs/reproduce/NAME.py --data ../shared/data --write    writes docs/results/NAME.md too
     python docs/reproduce/NAME.py --quick                          a small part, on data that come with scikit-learn
 
-A page says with which seed, versions and date it was made, and how long that took. `make reproduce` makes them all.
+A page says with which seed, versions and date it was made, and how long that took. `make reproduce` makes them all,
+`make reproduce-quick` a small part of each.
 """
 
 from __future__ import annotations
@@ -13,17 +14,23 @@ import argparse
 import datetime
 import json
 import platform
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
+import matplotlib
+
+matplotlib.use("Agg")
 import pandas as pd
 import sklearn.datasets
+from matplotlib.figure import Figure
 
 RESULTS = Path(__file__).parent.parent / "results"
 SEED = 0
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # told apart by colour-blind eyes too
 PACKAGES = ("gridmodl", "numpy", "numba", "scikit-learn", "pandas")
 STAND_INS: dict[str, Callable[..., object]] = {
     "iris": sklearn.datasets.load_iris,
@@ -39,20 +46,29 @@ class Run(NamedTuple):
     quick: bool
     write: bool
     begun: float
+    options: argparse.Namespace
 
 
-def read_run(about: str | None) -> Run:
-    """The arguments of a script whose docstring is `about`."""
+def read_run(about: str | None, **options: tuple[float | str | None, str]) -> Run:
+    """The arguments of a script whose docstring is `about`; its own `options` have a default and a word of help."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder with the data sets and MANIFEST.csv")
     parser.add_argument("--quick", action="store_true", help="a small part, to see that it runs")
     parser.add_argument("--write", action="store_true", help="write the page in docs/results")
+    for name, (default, words) in options.items():
+        kind = str if default is None else type(default)
+        parser.add_argument(f"--{name.replace('_', '-')}", type=kind, default=default, help=f"{words} ({default})")
     given = parser.parse_args()
     if given.data is None and not given.quick:
         parser.error("--data must name the folder with the data sets; without them there is --quick")
     if given.quick and given.write:
         parser.error("--quick looks at a small part only, which is not written")
-    return Run(given.data, given.quick, given.write, time.perf_counter())
+    return Run(given.data, given.quick, given.write, time.perf_counter(), given)
+
+
+def say(run: Run, *words: object) -> None:
+    """How far the script is, with the seconds since it began: not part of the results."""
+    print(f"{time.perf_counter() - run.begun:7.0f} s", *words, file=sys.stderr, flush=True)
 
 
 def load(name: str, run: Run) -> tuple[pd.DataFrame, pd.Series]:
@@ -75,6 +91,14 @@ def table_of(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """A table in markdown, the first column to the left."""
     rules = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join("| " + " | ".join(line) + " |" for line in (head, rules, *lines)) + "\n"
+
+
+def picture(name: str, words: str, figure: Figure, run: Run) -> str:
+    """The line of markdown that shows a figure, which is saved where a page was asked for."""
+    if run.write:
+        RESULTS.mkdir(exist_ok=True)
+        figure.savefig(RESULTS / f"{name}.png", dpi=110, bbox_inches="tight")
+    return f"![{words}]({name}.png)\n"
 
 
 def publish(name: str, title: str, text: str, run: Run) -> None:

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from reproduction import SEED, Run, load, publish, read_run, table_of
+from reproduction import SEED, Run, load, publish, read_run, say, table_of
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
@@ -165,7 +165,7 @@ def tables(run: Run, is_honest: bool) -> list[str]:
     ours = []
     for name in names:
         ours.append(100 * errors_of(Columns(*load(name, run)), run, is_honest))
-        print("honest" if is_honest else "as the paper", name, ours[-1].round(2).tolist(), flush=True)
+        say(run, "honest" if is_honest else "as the paper", name, ours[-1].round(2).tolist())
     return [_table(names, [found[i] for found in ours], i, is_honest) for i in range(len(CLASSIFIERS))]
 
 
