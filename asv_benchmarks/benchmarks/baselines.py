@@ -13,32 +13,29 @@ METHODS = ("equal_width", "equal_frequency", "fayyad_irani", "chi_merge")
 
 
 class Million:
-    params = [METHODS, ["noise", "steps", "clear"], [2, 10]]
-    param_names = ["method", "signal", "classes"]
+    params = [METHODS, ["noise", "steps"]]
+    param_names = ["method", "signal"]
     timeout = 300
 
-    def setup(self, method, signal, n_classes):
+    def setup(self, method, signal):
         self.method = getattr(baselines, method)
-        self.data = datasets.make(signal, 1_000_000, n_classes)
+        self.data = datasets.make(signal, 1_000_000)
         self.method(self.data[0][:1000], self.data[1][:1000])  # compiles, outside the clock
 
-    def time_method(self, method, signal, n_classes):
-        self.method(*self.data)
-
-    def track_over_argsort(self, method, signal, n_classes):
+    def track_over_argsort(self, method, signal):
         return ratio(lambda: self.method(*self.data), lambda: np.argsort(self.data[0]), rounds=3)
 
     track_over_argsort.unit = "times np.argsort"
 
 
 class Growth:
-    params = [METHODS, ["noise", "steps", "clear"]]
-    param_names = ["method", "signal"]
+    params = [METHODS]
+    param_names = ["method"]
     timeout = 300
 
-    def track_power(self, method, signal):
+    def track_power(self, method):
         sizes = 100_000, 1_000_000
-        data = [datasets.make(signal, n) for n in sizes]
+        data = [datasets.make("noise", n) for n in sizes]
         calls = [lambda given=given: getattr(baselines, method)(*given) for given in data]
         calls[0]()
         return power(*best_seconds(*calls, rounds=3), sizes[1] / sizes[0])

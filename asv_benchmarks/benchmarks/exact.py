@@ -17,7 +17,7 @@ from gridmodl.search import exact
 from . import datasets
 
 MILLION = 1_000_000
-ROWS = [10_000, 100_000, MILLION]
+ROWS = [10_000, MILLION]
 SIGNALS = ["noise", "steps", "sigmoid", "waves"]
 N_CLASSES = [2, 5]
 

@@ -32,18 +32,12 @@ def merge(data):
 
 class Merge:
     n_classes = 2
-    params = [[10_000, 100_000, 1_000_000], ["noise", "steps", "clear"]]
+    params = [[10_000, 1_000_000], ["noise", "steps", "clear"]]
     param_names = ["rows", "signal"]
 
     def setup(self, n_rows, signal):
         self.data = datasets.make(signal, n_rows, self.n_classes)
         self.model = merge(self.data)  # also compiles, outside the clock
-
-    def time_optimize(self, n_rows, signal):
-        merge(self.data)
-
-    def peakmem_optimize(self, n_rows, signal):
-        merge(self.data)
 
     def track_cost(self, n_rows, signal):
         return self.model.cost

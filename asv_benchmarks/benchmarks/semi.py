@@ -6,7 +6,7 @@ import numpy as np
 
 import gridmodl
 
-from . import best_seconds, power, ratio
+from . import best_seconds, power
 
 
 def draw(kind, n_rows, share, n_classes=2, seed=0):
@@ -24,7 +24,7 @@ def draw(kind, n_rows, share, n_classes=2, seed=0):
 class Million:
     """A million rows, one per cent of them labelled."""
 
-    params = [["steps", "sine", "noise"], [2, 10, 100]]
+    params = [["steps", "noise"], [2, 10, 100]]
     param_names = ["data", "classes"]
     timeout = 300
 
@@ -43,15 +43,9 @@ class Million:
     def time_bound_posterior(self, kind, n_classes):
         gridmodl.bound_posterior(self.x, self.y, unlabelled=-1)
 
-    def track_over_argsort(self, kind, n_classes):
-        ours = lambda: gridmodl.optimize(self.x, self.y, unlabelled=-1)  # noqa: E731
-        return ratio(ours, lambda: np.argsort(self.x), rounds=3)
-
-    track_over_argsort.unit = "times np.argsort"
-
 
 class Growth:
-    params = [["steps", "sine", "noise"], ["optimize", "placement", "bound_posterior"]]
+    params = [["steps", "noise"], ["optimize", "placement", "bound_posterior"]]
     param_names = ["data", "what"]
     timeout = 300
 
