@@ -98,22 +98,21 @@ def _of_one_width(sample: Sample, n_parts: int) -> Found:
 def _validated(sample: Sample, max_parts: int, n_folds: int, random_state: int | None) -> HeldOut:
     """The log-likelihood of rows held out in 1 to `max_parts` parts, above that of one part.
 
-    Rows below each bound of each number of parts are looked up once; all folds and numbers share them.
+    Rows below each bound of each number of parts are looked up once; all folds and numbers share them. Parts without
+    values say nothing, and narrow ones are mostly that.
     """
     found = [_of_one_width(sample, n_parts) for n_parts in range(1, max_parts + 1)]
-    low, high = np.array([0]), np.array([len(sample.rows)])
+    low, high, no_share = np.array([0]), np.array([len(sample.rows)]), np.array([np.nan])
     ends = np.concatenate([edge for parts in found for edge in (low, parts.starts, high)])
-    sizes = np.array([len(parts.shares) for parts in found])
-    shares = np.concatenate([parts.shares for parts in found])
-    first = np.cumsum(sizes) - sizes
-    is_part = np.ones(len(ends) - 1, dtype=bool)
-    is_part[(np.cumsum(sizes + 1) - 1)[:-1]] = False  # between the last end of one number and the first of the next
+    has_values = ends[1:] > ends[:-1]  # not so between the last end of one number and the first of the next
+    start, end = ends[:-1][has_values], ends[1:][has_values]
+    shares = np.concatenate([share for parts in found for share in (parts.shares, no_share)])[:-1][has_values]
+    first = np.flatnonzero(start == 0)  # of each number
     log_likelihood, n_held, n_done = np.zeros(max_parts), 0, 0
     for held in folds_of(sample.rows, min(n_folds, sample.n_rows), random_state):
-        kept_rows = np.diff(below(sample.rows - held)[ends])[is_part]
-        held_rows = np.diff(below(held)[ends])[is_part]
-        n_rows = float((sample.rows - held).sum())
-        log_likelihood += np.add.reduceat(held_rows * log_ratio(kept_rows, shares, n_rows), first)
+        kept_below, held_below = below(sample.rows - held), below(held)
+        ratios = log_ratio(kept_below[end] - kept_below[start], shares, kept_below[-1])
+        log_likelihood += np.add.reduceat((held_below[end] - held_below[start]) * ratios, first)
         n_held += int(held.sum())
         n_done += 1
     return HeldOut(log_likelihood, n_held, n_done)
