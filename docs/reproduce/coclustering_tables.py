@@ -15,11 +15,9 @@ there are the 3,845 training rows only, of which every tenth is tested; Nova is 
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from matrices import Matrix, read_matrix
 from reproduction import SEED, publish, read_run, say, table_of
 from scipy import sparse
 from sklearn.datasets import load_digits
@@ -38,32 +36,6 @@ PAPER = {
 }
 
 
-class Matrix(NamedTuple):
-    """Zeros and ones, the class of each row (1 or -1), and which rows have their label."""
-
-    X: Any
-    y: NDArray[np.int64]
-    labelled: NDArray[np.int64]
-    words: NDArray[np.str_] = np.empty(0, dtype=str)
-    topics: NDArray[Any] = np.empty(0)
-
-
-def read(name: str, data: Path) -> Matrix:
-    if name == "gina":
-        with np.load(data / "mnist.npz") as mnist, np.load(data / "gina_proxy_split.npz") as split:
-            known = np.concatenate([split["train"], split["valid"]])
-            rows = np.concatenate([known, split["test"]])
-            y = np.where(mnist["y"][rows] % 2 == 1, 1, -1)
-            return Matrix(sparse.csr_array(mnist["X"][rows] > 0), y, np.arange(len(known)))
-    with np.load(data / ("nova_bow.npz" if name == "nova" else "hiva_agnostic_train.npz")) as file:
-        ones = np.ones(len(file["indices"]), dtype=bool)
-        X = sparse.csr_array((ones, file["indices"].astype(np.int32), file["indptr"]), shape=tuple(file["shape"]))
-        y = file["y"].astype(np.int64)
-        if name == "nova":
-            return Matrix(X, y, np.concatenate([file["train"], file["valid"]]), file["vocab"], file["group"])
-        return Matrix(X, y, np.flatnonzero(np.arange(len(y)) % 10 != 0))
-
-
 def quick_matrix() -> Matrix:
     digits = load_digits()
     y = np.where(digits.target % 2 == 1, 1, -1)
@@ -78,7 +50,7 @@ def fitted(matrix: Matrix, seconds: float) -> CoclusteringClassifier:
     classifier = CoclusteringClassifier(
         unlabelled=UNLABELLED, search=search, threshold="balanced", time_limit=seconds, random_state=SEED
     )
-    return classifier.fit(matrix.X, y)
+    return classifier.fit(matrix.X != 0, y)
 
 
 def filled(classifier: CoclusteringClassifier) -> float:
@@ -125,7 +97,7 @@ def main() -> None:
     seconds = 5.0 if run.quick else run.options.seconds
     sizes, found, words = [], [], ""
     for name in ("nova",) if run.quick else PAPER:
-        matrix = quick_matrix() if run.data is None else read(name, run.data)
+        matrix = quick_matrix() if run.data is None else read_matrix(name, run.data)
         classifier = fitted(matrix, seconds)
         n, k = matrix.X.shape
         groups = classifier.coclustering_.n_row_clusters_, classifier.coclustering_.n_column_clusters_
