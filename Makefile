@@ -43,7 +43,7 @@ bench: .venv/.has-bench
 
 # Tables and figures of the papers, written to docs/results; the data are not part of this project.
 DATA ?= ../shared/data
-REPRODUCTIONS := data_sets grid_tables coclustering_tables many_classes few_labels density_table unification
+REPRODUCTIONS := data_sets grid_tables grid_experiments coclustering_tables many_classes few_labels density_table unification
 reproduce: .venv/.has-test .venv/.has-docs
 	set -e; for name in $(REPRODUCTIONS); do $(BIN)/python docs/reproduce/$$name.py --data $(DATA) --write; done
 
