@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,7 +43,7 @@ class Models(Mapping[Name, Model]):
 
     def table(self, frame: str | None = None) -> Any:
         """One row per column: its kind, number of parts, level, cost, and how sure that is; beside a target that is
-        partitioned too, the number of parts that it has there."""
+        partitioned too, the number of parts that it has there. The kind of `frame` is as in `Model.table`."""
         models = list(self.values())
         partitions = [next(iter(model.partitions.values())) for model in models]
         columns: dict[str, Any] = {
@@ -72,6 +73,22 @@ class Models(Mapping[Name, Model]):
             lines.append(f"  ... and {len(self) - MAX_SHOWN} more columns")
         lines += [f"  {name}: no model; {error}" for name, error in self.errors.items()]
         return "\n".join(lines)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """All models as one JSON text, also written to `path` if that is given; `from_json` reads it exactly.
+
+        Of errors their texts are kept.
+        """
+        from gridmodl.modelfile.collections import write_models
+
+        return write_models(self, path)
+
+    @staticmethod
+    def from_json(source: str | bytes | os.PathLike[str]) -> Models:
+        """The models of a JSON text (a str or bytes) or of a file (a `pathlib.Path`)."""
+        from gridmodl.modelfile.collections import read_models
+
+        return read_models(source)
 
     def __repr__(self) -> str:
         failed = f", {len(self.errors)} without" if self.errors else ""
