@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 class Cells(NamedTuple):
     """Non-empty cells, in the order of their parts."""
 
-    names: tuple[Name, ...]  # of the informative variables
-    parts: NDArray[np.int64]  # part of each cell, by variable
-    counts: NDArray[np.int64]  # rows of each cell, by class
-    unlabelled: NDArray[np.int64] | None = None  # rows of each cell without a class, where there are any
+    names: tuple[Name, ...]  #: of the informative variables
+    parts: NDArray[np.int64]  #: part of each cell, by variable
+    counts: NDArray[np.int64]  #: rows of each cell, by class
+    unlabelled: NDArray[np.int64] | None = None  #: rows of each cell without a class, where there are any
 
     @property
     def rows(self) -> NDArray[np.int64]:
+        """All rows of each cell."""
         labelled = np.asarray(self.counts.sum(axis=1))
         return labelled if self.unlabelled is None else labelled + self.unlabelled
 
@@ -38,7 +39,7 @@ class Cells(NamedTuple):
         return np.where(labelled > 0, self.counts / np.maximum(labelled, 1), overall)
 
     def cell_of(self, parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """The cell of each row, given its part in each variable; -1 where no row of the data was."""
+        """The cell of each row, given its `parts`, one array for each variable; -1 where no row of the data was."""
         n_rows = len(parts[0]) if len(parts) else 0
         known, found = np.zeros(len(self.parts), dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
         for of_cells, of_rows in zip(self.parts.T, parts, strict=True):

@@ -26,9 +26,9 @@ def note_compiled(seconds: float) -> None:
 class Progress(NamedTuple):
     """What a progress callback is told."""
 
-    step: str
-    share: float  # of the current step, or of its current sweep, that is done
-    elapsed: float  # seconds
+    step: str  #: of the search, in a word
+    share: float  #: of the current step, or of its current sweep, that is done
+    elapsed: float  #: seconds
 
 
 class Clock:

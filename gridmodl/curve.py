@@ -58,7 +58,7 @@ class CostByParts:
     frame: str = ARRAYS
 
     def table(self, frame: str | None = None) -> Any:
-        """One row for each number of parts, as a frame of the kind that the data had."""
+        """One row for each number of parts, in a `frame` of the kind that the data had or of the kind that is named."""
         columns = {"parts": self.n_parts, "cost": self.cost, "gap": self.gap}
         return make_frame(columns, frame or self.frame)
 
@@ -121,7 +121,7 @@ def cost_by_parts(
         raise ValueError(f"cost_by_parts takes one column and a class target; {what}")
     (name,) = table.names
     with showing(progress, clock):
-        found, partitions = _curve(asked_column(table, name, options), table, options, clock)
+        found, partitions = curve_of(asked_column(table, name, options), table, options, clock)
     return CostByParts(
         np.array([partition.n_parts for partition in partitions], dtype=np.int64),
         found.costs,
@@ -133,7 +133,7 @@ def cost_by_parts(
     )
 
 
-def _curve(column: Column, table: Table, options: Options, clock: Clock) -> tuple[ByParts, tuple[Partition, ...]]:
+def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tuple[ByParts, tuple[Partition, ...]]:
     criterion = criterion_for(options.criterion, table.problem.kind)
     limits = options.limits(table.problem.n_rows)
     if isinstance(column, Numbers):

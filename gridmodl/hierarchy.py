@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 class Merge(NamedTuple):
     """One step: two parts of a variable become one."""
 
-    name: Name
-    stays: int  # numbers of the model's parts; a part made of several goes by the one that stayed
-    goes: int
-    cost: float  # of the grid after the step
-    information: float  # kept after it
+    name: Name  #: the variable
+    stays: int  #: number of one of the model's parts; a part made of several goes by the one that stayed
+    goes: int  #: number of the other
+    cost: float  #: of the grid after the step
+    information: float  #: kept after it
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Hierarchy:
         return f"Hierarchy({sizes}, {len(self)} merges)"
 
     def parts_at(self, step: int) -> dict[Name, NDArray[np.int64]]:
-        """After so many steps, the part of each of the model's parts, by variable.
+        """After `step` steps, the part of each of the model's parts, by variable.
 
         Numbered 0, 1, ... in the order in which the model's parts name them.
         """
@@ -87,7 +87,7 @@ class Hierarchy:
         return {name: numbered_parts(parts).astype(np.int64) for name, parts in self._parts_at(step).items()}
 
     def shape_at(self, step: int) -> dict[Name, int]:
-        """After so many steps, the number of parts of each variable."""
+        """After `step` steps, the number of parts of each variable."""
         return {name: int(parts.max()) + 1 for name, parts in self.parts_at(step).items()}
 
     def linkage(self, name: Name) -> NDArray[np.float64]:

@@ -153,6 +153,8 @@ class Model:
 
         Parameters
         ----------
+        data : array-like, frame, dict of columns or sparse matrix
+            As of `optimize`.
         target : str, array-like or None
             None for a joint grid.
         partitions : dict
@@ -162,8 +164,12 @@ class Model:
             left out has one part. Parts without a row stay in the model but do not count in its cost. A target that
             is partitioned too has its groups of classes or bounds here, under its name (``"target"`` where it has
             none).
+        criterion, weights, kinds, special, target_kind, unlabelled
+            As of `optimize`.
 
-        Other parameters are those of `optimize`. There is no ``placement``, as given bounds have their places: with
+        Notes
+        -----
+        There is no ``placement``, as given bounds have their places: with
         ``unlabelled`` all rows are priced, by the semi-supervised criterion. A model with ``placement="median"`` is
         priced on its labelled rows alone: give these, without ``unlabelled``, for its cost.
 
@@ -229,7 +235,8 @@ class Model:
     def cell_of(self, data: Any, unknown: str | int = "default") -> NDArray[np.int64]:
         """The number of the cell of each row, as in ``cells``; -1 for a combination of parts that no row had.
 
-        A frame needs the informative columns only, and that of a target that is partitioned too.
+        `data` and `unknown` are as in `transform`. A frame needs the informative columns only, and that of a target
+        that is partitioned too.
         """
         frame, names = read_frame(data), list(self.cells.names)
         if self.target is not None and self.target.name in names:
@@ -253,6 +260,7 @@ class Model:
         name : str
             The column, or the name of ``target``.
         values : array-like of shape (n,), or a single value
+            Of the type that the column had.
         unknown : {"default", -1, "error"}
             What becomes of a value that was never seen, as in `Partition.part_of`.
         """
@@ -262,14 +270,14 @@ class Model:
         return partition.part_of(values, unknown)
 
     def partition(self, name: Name) -> Partition:
-        """The partition of a column, or of the target under its name."""
+        """The partition of the column `name`, or of the target under its name."""
         known = self.all_partitions
         if name not in known:
             raise ValueError(f"name must be one of the columns {', '.join(map(repr, known))}, got {name!r}")
         return known[name]
 
     def typical_values(self, name: Name, n: int = 5) -> list[tuple[Any, ...]]:
-        """For each group of a categorical variable, its `n` most typical values: those that moving would cost most.
+        """The `n` most typical values of each group of the variable `name`: those that would cost most to move.
 
         Of models without classes, and of those whose target is partitioned too.
         """
@@ -287,6 +295,7 @@ class Model:
 
         Shares are of the rows with a class and as they were counted, without smoothing. Where classes are grouped, a
         class has its share of the rows of its group: P(class | part) = P(group | part) P(class | group).
+        `data` and `unknown` are as in `transform`.
         """
         return class_shares(self)[self._place_of(data, unknown)]
 
@@ -371,6 +380,8 @@ class Model:
         Without classes, or where they are partitioned too: ``density``, rows for each combination of values of its
         parts (of a matrix of zeros and ones the share that is filled); ``lift``, its share of the rows over the product
         of those of its parts; and ``mutual_information``, what it adds to that of the grid.
+
+        The kind of `frame` is as in `table`.
         """
         from gridmodl.report.rules import cell_columns
 
@@ -424,7 +435,7 @@ class Model:
 
     @staticmethod
     def from_json(source: str | bytes | os.PathLike[str]) -> Model:
-        """The model of a JSON text (a str or bytes) or of a file (a `pathlib.Path`)."""
+        """The model of `source`: a JSON text (a str or bytes) or a file (a ``pathlib.Path``)."""
         from gridmodl.modelfile import read_model
 
         return read_model(source)

@@ -41,6 +41,8 @@ class Partition:
         Rows of each part without a class, which are not in ``counts``; None where all rows have one.
     rows : ndarray of shape (n_parts,)
         All rows of each part.
+    n_parts : int
+        The number of parts.
     bounds : ndarray
         Inner bounds of the intervals, ascending, of the column's own type: numbers, dates or durations. Empty for a
         categorical variable.
@@ -97,6 +99,7 @@ class Partition:
         Parameters
         ----------
         values : array-like of shape (n,)
+            Of the type that the column had.
         unknown : {"default", -1, "error"}
             What becomes of a value of a categorical variable that was never seen: the group ``default``, the number
             -1, or a ValueError.
@@ -107,11 +110,13 @@ class Partition:
         return self.part_of_column(next(iter(frame.columns.values())), unknown)
 
     def part_of_column(self, raw: Any, unknown: str | int = "default") -> NDArray[np.int64]:
+        """The part of each value of `raw`, a column as a frame has it; `unknown` as in `part_of`."""
         if len(raw) == 0:
             return np.empty(0, dtype=np.int64)
         return self.part_of_encoded(encode_column(raw, self.name, self.kind), unknown)
 
     def part_of_encoded(self, column: Column, unknown: str | int = "default") -> NDArray[np.int64]:
+        """The part of each value of a `column` that was read before; `unknown` as in `part_of`."""
         unknown = checked_unknown(unknown)
         if isinstance(column, Categories):
             return self._group_of(column, unknown)
@@ -119,6 +124,7 @@ class Partition:
 
     @property
     def is_missing_apart(self) -> bool:
+        """Whether missing values have a part of their own, beside the intervals of a numerical variable."""
         return self.missing is not None and self.n_parts > len(self.bounds) + 1 + len(self.special)
 
     def _interval_of(self, column: Numbers) -> NDArray[np.int64]:

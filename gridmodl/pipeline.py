@@ -193,12 +193,14 @@ def optimize_each(
 ) -> Models:
     """Find the best partition of every column on its own.
 
-    Parameters are those of `optimize`, but for these.
-
     Parameters
     ----------
     data : array-like of shape (n, k), frame or dict of columns
         Columns of an array are called ``x0``, ``x1``, ...
+    target, criterion, search, weights, kinds, target_kind, unlabelled, placement, special
+        As of `optimize`; a target there must be.
+    max_parts, min_rows, random_state, progress
+        As of `optimize`.
     monotone : {"increasing", "decreasing", "auto"}, optional
         Holds for the numerical columns.
     time_limit : float, optional
@@ -279,9 +281,20 @@ def price(
 ) -> float:
     """The cost of a given partition, from the rows up; no search is involved.
 
-    Parameters are those of `Model.from_partitions`, which gives the whole model. There is no ``placement``: unlabelled
-    rows that only placed the bounds cost nothing. So the cost of a model with ``placement="median"`` is the price of
-    its partitions on the labelled rows alone, without ``unlabelled``.
+    Parameters
+    ----------
+    data, partitions, target, criterion, weights, kinds, target_kind, unlabelled, special
+        As of `Model.from_partitions`, which gives the whole model.
+
+    Returns
+    -------
+    float
+        Lower is better; in nats under ``modl``.
+
+    Notes
+    -----
+    There is no ``placement``: unlabelled rows that only placed the bounds cost nothing. So the cost of a model with
+    ``placement="median"`` is the price of its partitions on the labelled rows alone, without ``unlabelled``.
 
     Examples
     --------

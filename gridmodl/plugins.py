@@ -103,6 +103,13 @@ def get_criterion(name: str, **options: Any) -> Criterion:
     Several formulas may share a name, one per problem (``modl`` does); `optimize` picks the one that fits the
     data, whichever of them this returns.
 
+    Parameters
+    ----------
+    name : str
+        One out of `list_criteria`.
+    **options : bool, int or float
+        Those of the criterion, by name; the others keep their defaults.
+
     Examples
     --------
     >>> from gridmodl import get_criterion

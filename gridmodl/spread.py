@@ -18,10 +18,10 @@ N_POINTS = 1000  # that stand for the target in one part where parts are merged
 class Prediction(NamedTuple):
     """What a part says of a numerical target, for each row."""
 
-    mean: NDArray[np.float64]
-    median: NDArray[np.float64]
-    lower: NDArray[np.float64]  # ends of the central interval that holds the share of rows asked for
-    upper: NDArray[np.float64]
+    mean: NDArray[np.float64]  #: of the rows of its part
+    median: NDArray[np.float64]  #: of these
+    lower: NDArray[np.float64]  #: lower end of the central interval that holds the share of rows asked for
+    upper: NDArray[np.float64]  #: its upper end
 
 
 class Spread(NamedTuple):

@@ -33,35 +33,35 @@ ONE_COUNT = SEARCHED_TARGETS | {"joint"}  # problems whose parts and cells have 
 class Shape(NamedTuple):
     """The sizes of a grid, all that `grid` and `finish` may depend on."""
 
-    n_variables: int  # the inputs; all of them where there is no target
-    n_informative: int  # those with more than one part
-    n_cells: float  # product of the numbers of parts, empty cells included; a float, as it can be huge
+    n_variables: int  #: the inputs; all of them where there is no target
+    n_informative: int  #: those with more than one part
+    n_cells: float  #: product of the numbers of parts, empty cells included; a float, as it can be huge
 
 
 class Variable(NamedTuple):
     """One variable, whatever its partition."""
 
-    categorical: bool
-    is_target: bool
-    n_values: int
-    log_value_factorials: float  # sum over its values of log n_v!
-    constant: float  # the criterion's own, see `Criterion.variable_constant`
-    log_groupings: Any  # log B(n_values, i) at index i; empty for a numerical variable
+    categorical: bool  #: else numerical
+    is_target: bool  #: of a target that is partitioned too
+    n_values: int  #: distinct ones
+    log_value_factorials: float  #: sum over its values of log n_v!
+    constant: float  #: the criterion's own, see `Criterion.variable_constant`
+    log_groupings: Any  #: log B(n_values, i) at index i; empty for a numerical variable
 
 
 class Part(NamedTuple):
     """One part of a variable: statistics that add up when parts merge."""
 
-    rows: int
-    values: int
+    rows: int  #: in it
+    values: int  #: distinct ones in it
 
 
 class Cell(NamedTuple):
     """One non-empty cell."""
 
-    counts: Any  # rows of each class; a single entry where there are no classes
-    rows: int
-    unlabelled: int  # rows without a class; rows = sum of counts + unlabelled
+    counts: Any  #: rows of each class; a single entry where there are no classes
+    rows: int  #: all of them
+    unlabelled: int  #: rows without a class; rows = sum of counts + unlabelled
 
 
 class Walk(NamedTuple):
@@ -70,36 +70,37 @@ class Walk(NamedTuple):
     y = share * counts + d,    0 <= share <= 1,    d >= low,    sum of d = 0,    0 <= y <= counts, whole numbers
     """
 
-    counts: Any  # rows of each class, when all are there
-    rows: int
-    low: Any  # how far each class lags behind its share at most; not above 0
+    counts: Any  #: rows of each class, when all are there
+    rows: int  #: when all are there
+    low: Any  #: how far each class lags behind its share at most; not above 0
 
 
 class Problem(NamedTuple):
     """What `Criterion.params` may read of the data."""
 
-    kind: str  # a key of PROBLEMS
-    n_rows: int
-    n_variables: int
-    class_rows: Any  # rows of each class, an array of integers; empty where there are no classes
+    kind: str  #: a key of PROBLEMS
+    n_rows: int  #: each counted as often as its weight says
+    n_variables: int  #: as of `Shape`
+    class_rows: Any  #: rows of each class, an array of integers; empty where there are no classes
 
     @property
     def n_classes(self) -> int:
+        """0 where there are no classes."""
         return len(self.class_rows)
 
 
 def grid(p: Any, shape: Shape) -> float:
-    """Price of the sizes of the grid."""
+    """Price of the sizes of the grid, `shape`."""
     return 0.0
 
 
 def variable(p: Any, variable: Variable, n_parts: int) -> float:
-    """Price of cutting one variable into `n_parts` parts."""
+    """Price of cutting one `variable` into `n_parts` parts."""
     return 0.0
 
 
 def part(p: Any, variable: Variable, part: Part, n_target_parts: int) -> float:
-    """Price of one part.
+    """Price of one `part` of a `variable`.
 
     `n_target_parts` is, for a part of an input, the number of groups or intervals of a target that is searched too; 0
     where none is, and for the target's own parts.
@@ -108,12 +109,12 @@ def part(p: Any, variable: Variable, part: Part, n_target_parts: int) -> float:
 
 
 def cell(p: Any, cell: Cell) -> float:
-    """Price of one non-empty cell."""
+    """Price of one non-empty `cell`."""
     return 0.0
 
 
 def finish(p: Any, total: float, shape: Shape) -> float:
-    """The cost, from the sum of all terms; for a given shape it must grow with `total`."""
+    """The cost, from the `total` of all terms; for a given `shape` it must grow with that."""
     return total
 
 
@@ -121,19 +122,19 @@ TERMS = (grid, variable, part, cell, finish)
 
 
 def floor(p: Any, cell: Cell) -> float:
-    """What these rows add at least to the price of a cell that they join, whatever it holds, and of an empty one."""
+    """What the rows of `cell` add at least to the price of one that they join, whatever that holds, if anything."""
     return -math.inf
 
 
 def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
-    """How much more `cell` costs at least than `other`, after each step of a walk; each may be empty before it."""
+    """How much more `cell` costs at least than `other`, after each step of a `walk`; each may be empty before."""
     return -math.inf
 
 
 def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
-    """A line below what rows d add to `cell` after each step of a walk: the constant; its slopes go into `slopes`.
+    """A line below what rows d add to `cell` after each step of a `walk`: the constant; its slopes go into `slopes`.
 
-    constant + sum over classes of slopes * d  <=  price of the cell with d - price without, for all 0 <= d <= more
+    constant + sum over classes of slopes * d  <=  price of the cell with d - price without, for all 0 <= d <= `more`
     """
     slopes[:] = 0.0
     return -math.inf
@@ -146,8 +147,8 @@ FLOORS = (floor, excess, tangent)
 class Criterion:
     """A cost function, written as terms; subclass it, name it, and return it from `gridmodl_criteria`.
 
-    Class attributes
-    ----------------
+    Attributes
+    ----------
     name : str
         What a user passes as ``criterion=``.
     problems : set of str
@@ -168,6 +169,8 @@ class Criterion:
         a concave function of its counts that is 0 without rows, and more groups of the same sum never cost less.
         Searches then look at intervals only, and can prove the optimum of many values. `check_criterion` tests it.
 
+    Notes
+    -----
     Beside its terms it may offer `floor`, and `excess` and `tangent` with it, where its `part` is free: searches then
     prove the optimum of one variable in less than quadratic time. `check_criterion` tests them.
 
@@ -207,11 +210,11 @@ class Criterion:
         """Raise ValueError if ``self.chosen`` holds an option out of its range."""
 
     def params(self, problem: Problem) -> Mapping[str, Any]:
-        """The declared `constants`, computed once per data set."""
+        """The declared ``constants``, computed once per data set from the facts of the `problem`."""
         return {}
 
     def variable_constant(self, problem: Problem, variable: Variable) -> float:
-        """A number of the criterion's own for one variable, given to its terms as ``variable.constant``."""
+        """A number of the criterion's own for one `variable` of a `problem`, seen by terms as ``variable.constant``."""
         return 0.0
 
     def __repr__(self) -> str:

@@ -73,6 +73,7 @@ class DensityModel:
 
     @property
     def n_parts(self) -> int:
+        """The number of parts."""
         return self.partition.n_parts
 
     @property
@@ -96,7 +97,7 @@ class DensityModel:
         return log_ratio(rows, self.shares, self.n_rows) - math.log(self._domain.width)
 
     def density(self, data: Any) -> NDArray[np.float64]:
-        """The density at each value, per unit of the column; NaN where it is missing.
+        """The density at each value of `data`, per unit of the column; NaN where it is missing.
 
         Infinite where it is beyond the largest float, in a domain narrower than 1e-308; see `log_density`.
         """
@@ -104,7 +105,7 @@ class DensityModel:
             return np.exp(self.log_density(data))
 
     def log_density(self, data: Any) -> NDArray[np.float64]:
-        """The logarithm of the density at each value; NaN where it is missing."""
+        """The logarithm of the density at each value of `data`; NaN where it is missing."""
         parts = self.transform(data)
         return np.where(parts < 0, np.nan, self.log_densities[parts])
 
@@ -117,6 +118,7 @@ class DensityModel:
         Parameters
         ----------
         data : array-like, series or frame of one column
+            Of the type that the column had.
         weights : array-like of shape (n,), optional
             Whole numbers: a row of weight w is w rows.
 
@@ -133,7 +135,7 @@ class DensityModel:
         return math.fsum((counts * self.log_densities).tolist())
 
     def transform(self, data: Any) -> NDArray[np.int64]:
-        """The part of each value; -1 where it is missing. Values outside the domain are in the outer parts."""
+        """The part of each value of `data`; -1 where it is missing. Outside the domain are the outer parts."""
         column = self._column(data)
         if column is None:
             return np.empty(0, dtype=np.int64)
@@ -171,7 +173,7 @@ class DensityModel:
 
     @staticmethod
     def from_json(source: str | bytes | os.PathLike[str]) -> DensityModel:
-        """The model of a JSON text (a str or bytes) or of a file (a `pathlib.Path`)."""
+        """The model of `source`: a JSON text (a str or bytes) or a file (a ``pathlib.Path``)."""
         from gridmodl.density.records import read_density
 
         return read_density(source)

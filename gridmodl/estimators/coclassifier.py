@@ -65,7 +65,7 @@ class CoclusteringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         The groups of rows and of columns, before any merge for want of labelled rows.
     classes_ : ndarray
         The classes.
-    group_counts_ : ndarray of shape (n_row_clusters_ + 1, n_classes)
+    group_counts_ : ndarray of shape (number of row groups + 1, n_classes)
         Labelled rows of each class in each group of rows, or in what it was merged into; last of rows without entries,
         which are in no group. Where none of these is labelled, those of all rows; and so for the groups, where only
         rows without entries are labelled.
@@ -213,7 +213,7 @@ class CoclusteringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return _shares(self.group_counts_)[self.coclustering_.predict(X)]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithms of `predict_proba`, minus infinity for a share of 0."""
+        """The logarithms of `predict_proba` of `X`, minus infinity for a share of 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 

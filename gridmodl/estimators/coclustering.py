@@ -65,13 +65,15 @@ class GridCoclustering(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
         noise to scikit-learn's clusterers.
     column_labels_ : ndarray of shape (k,)
         The group of each column, -1 for one without entries.
-    n_row_clusters_, n_column_clusters_ : int
-        The numbers of groups.
-    rows_ : ndarray of shape (n_row_clusters_ * n_column_clusters_, n)
+    n_row_clusters_ : int
+        The number of groups of rows.
+    n_column_clusters_ : int
+        The number of groups of columns.
+    rows_ : ndarray of shape (number of biclusters, n)
         Whether each row is in each bicluster; bicluster ``i`` is made of row group ``i // n_column_clusters_`` and
         column group ``i % n_column_clusters_``. Made when asked for, which may take much memory: `get_indices`,
         `get_shape` and `get_submatrix` do without.
-    columns_ : ndarray of shape (n_row_clusters_ * n_column_clusters_, k)
+    columns_ : ndarray of shape (number of biclusters, k)
         Whether each column is in each bicluster.
     criterion_ : Criterion
         The criterion with its options.

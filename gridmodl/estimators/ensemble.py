@@ -63,14 +63,14 @@ class GridEnsembleClassifier(OnGrids):
     feature_names_in_ : ndarray
         Their names, if the data had names that are strings.
 
+    See Also
+    --------
+    GridClassifier : The best single grid.
+
     Notes
     -----
     `predict` reads the columns that some grid uses, and no others. Random grids are drawn among the rows as they are
     given: with a weight of 2 for a row they are others than with that row given twice.
-
-    See Also
-    --------
-    GridClassifier : The best single grid.
 
     References
     ----------

@@ -76,7 +76,7 @@ class GridNaiveBayes(AnyColumns, ClassifierMixin, BaseEstimator):  # type: ignor
     models_ : dict of str to Model
         By column name, in the order of the columns: the partition of each, its cost, its level, its table. They hold no
         training data. Columns of arrays, and of frames whose names are no strings, are called ``x0``, ``x1``, ...
-    weights_ : ndarray of shape (n_features_in_,)
+    weights_ : ndarray of shape (number of columns,)
         The weight of each column; 0 for those with one part. `predict` reads no column of weight 0.
     classes_ : ndarray
         The classes of the target.
@@ -212,7 +212,7 @@ class GridNaiveBayes(AnyColumns, ClassifierMixin, BaseEstimator):  # type: ignor
         return np.asarray(self.classes_[evidence.likeliest(lines, self.weights_[self.weights_ > 0.0])])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class for each row; see `predict_log_proba`."""
+        """The probability of each class for each row of `X`; see `predict_log_proba`."""
         log_probabilities = self.predict_log_proba(X)
         return np.exp(log_probabilities, out=log_probabilities)
 

@@ -19,10 +19,10 @@ NO_CLASSES = {"density": cell_densities, "lift": cell_lifts, "mutual_information
 class Rule(NamedTuple):
     """What holds for the rows of one cell."""
 
-    conditions: dict[Name, str]  # variable and the label of its part
-    rows: int
-    support: float  # share of all rows
-    shares: dict[Any, float]  # of each class
+    conditions: dict[Name, str]  #: variable and the label of its part
+    rows: int  #: of the cell
+    support: float  #: share of all rows
+    shares: dict[Any, float]  #: of each class
 
     def __str__(self) -> str:
         premise = " and ".join(f"{name} in {label}" for name, label in self.conditions.items()) or "all rows"

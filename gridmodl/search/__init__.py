@@ -47,7 +47,8 @@ class Search:
     keep_optima : int
         So many distinct local optima of these searches are kept, the cheapest, as ``Model.optima``.
     on_improvement : callable, optional
-        Told of every cheaper grid that the search finds, by a record of round, cost, level and elapsed seconds.
+        Told of every cheaper grid that the search finds, by an `Improvement`: round, cost, level and elapsed
+        seconds.
     """
 
     kind: str = "auto"

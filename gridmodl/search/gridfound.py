@@ -33,10 +33,10 @@ class Merge(NamedTuple):
 class Improvement(NamedTuple):
     """What a callback is told of a cheaper grid."""
 
-    round: int  # 0: a start
-    cost: float
-    level: float  # 1 - cost / null cost
-    elapsed: float  # seconds
+    round: int  #: 0: a start
+    cost: float  #: of the grid
+    level: float  #: 1 - cost / null cost
+    elapsed: float  #: seconds
 
 
 @dataclass
