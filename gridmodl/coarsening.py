@@ -105,7 +105,7 @@ def _model_of(whole: ModelTask, parts: Mapping[Name, NDArray[np.int64]]) -> Mode
     is_same = all(labels[part.name].max() + 1 == part.n_parts for part in whole.partitions)
     grid = [(k, labels[part.name][whole.filled[k]]) for k, part in enumerate(whole.partitions)]
     cost = model.cost if is_same else price_grid(whole.task, make_grid(grid))
-    merged = {part.name: _merged(part, labels[part.name]) for part in whole.partitions}
+    merged = {part.name: merged_partition(part, labels[part.name]) for part in whole.partitions}
     cells = _merged_cells(whole, labels)
     left_out = {
         name: model.left_out.get(name, "its parts were merged into one as the grid was coarsened")
@@ -155,26 +155,35 @@ def _spread(model: Model, labels: Mapping[Name, NDArray[np.int64]]) -> Spread | 
     return merged_spread(model._spread, partition.counts.sum(axis=1), labels[name])
 
 
-def _merged(partition: Partition, parts: NDArray[np.int64]) -> Partition:
+def merged_partition(partition: Partition, parts: NDArray[np.int64]) -> Partition:
     """The partition whose parts are those of another, merged as `parts` says."""
     n_parts = int(parts.max()) + 1
     counts = np.zeros((n_parts, partition.counts.shape[1]), dtype=np.int64)
     np.add.at(counts, parts, partition.counts)
-    n_values = np.zeros(n_parts, dtype=np.int64)
-    assert partition.n_values is not None  # noqa: S101  for mypy
-    np.add.at(n_values, parts, partition.n_values)
+    n_values, unlabelled = _summed(partition.n_values, parts), _summed(partition.unlabelled, parts)
     if partition.kind == "numerical":
-        of_intervals = parts[int(partition.is_missing_apart) :]  # no bound tells missing values from others
-        bounds = partition.bounds[of_intervals[1:] != of_intervals[:-1]]
+        # No bound tells missing values from others, nor special codes.
+        first, last = int(partition.is_missing_apart), partition.n_parts - len(partition.special)
+        bounds = partition.bounds[parts[first + 1 : last] != parts[first : last - 1]]
         missing = None if partition.missing is None else int(parts[partition.missing])
-        return replace(partition, counts=counts, bounds=bounds, missing=missing, n_values=n_values)
-    rows = partition.counts.sum(axis=1)
+        return replace(
+            partition, counts=counts, bounds=bounds, missing=missing, n_values=n_values, unlabelled=unlabelled
+        )
+    rows = partition.rows
     groups = []
     for i in range(n_parts):
         mine = sorted(np.flatnonzero(parts == i).tolist(), key=lambda j: -rows[j])
         groups.append(_interleaved([partition.groups[j] for j in mine]))
-    merged = group_partition(partition.name, tuple(groups), counts)
+    merged = group_partition(partition.name, tuple(groups), counts, unlabelled)
     return replace(merged, n_values=n_values, log_value_factorials=partition.log_value_factorials)
+
+
+def _summed(of_parts: NDArray[np.int64] | None, parts: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    if of_parts is None:
+        return None
+    sums = np.zeros(int(parts.max()) + 1, dtype=np.int64)
+    np.add.at(sums, parts, of_parts)
+    return sums
 
 
 def _interleaved(groups: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:

@@ -74,7 +74,7 @@ def best_grid(table: Table, options: Options, n_jobs: int, random_state: int | N
 def search_grids(table: Table, options: Options, n_jobs: int, random_state: int | None, clock: Clock) -> Searched:
     """Search for grids over all columns of a table."""
     criterion = criterion_for(options.criterion, grid_problem(table))
-    columns, task = _task(table, options, criterion, clock)
+    columns, task = grid_task(table, options, criterion, clock)
     found = run_engine(task, options.search, n_jobs, random_state)
     check_cost(criterion, found.null.cost)
     check_cost(criterion, found.grid.cost)
@@ -104,7 +104,7 @@ def run_engine(task: GridTask, search: Search, n_jobs: int, random_state: int | 
     return run_grid(task, search, n_jobs, random_state)
 
 
-def _task(
+def grid_task(
     table: Table, options: Options, criterion: Criterion, clock: Clock | None = None
 ) -> tuple[list[Column], GridTask]:
     """The encoded columns, a target that is partitioned the last, and the task of finding a grid over them."""
@@ -184,7 +184,7 @@ def _bounds(column: Numbers, labels: NDArray[np.int32]) -> NDArray[Any]:
 def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -> FoundGrid:
     """The grid of partitions that the user decided, at its true cost; a column left out has one part."""
     criterion = criterion_for(options.criterion, grid_problem(table))
-    columns, task = _task(table, options, criterion)
+    columns, task = grid_task(table, options, criterion)
     given, parts_of_rows, labels = {}, {}, []
     for k, column in enumerate(columns):
         given[column.name] = given_partition(

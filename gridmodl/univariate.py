@@ -224,7 +224,7 @@ def priced(column: Column, table: Table, criterion: Criterion, partition: Partit
     parts = partition.part_of_encoded(column, "error")
     n_parts = partition.n_parts
     rows = table.target.by_code(parts, n_parts)
-    values, facts = _value_facts(column, table, partition)
+    values, facts = value_facts(column, table, partition)
     p, facts = prepare(criterion, table.problem, facts)
     cost = price_one_variable(criterion, p, facts, rows, values)
     null_cost = _null_cost(criterion, p, facts, table)
@@ -244,7 +244,7 @@ def with_rows(
     return filled
 
 
-def _value_facts(column: Column, table: Table, partition: Partition) -> tuple[NDArray[np.int64], Variable]:
+def value_facts(column: Column, table: Table, partition: Partition) -> tuple[NDArray[np.int64], Variable]:
     """The distinct values of each part, and the facts of the column."""
     if isinstance(column, Categories):
         distinct: Column = column._replace(codes=np.arange(len(column.values), dtype=np.int32))

@@ -99,17 +99,17 @@ def verify(
     """
     if not isinstance(model, Model):
         raise TypeError(f"verify takes a gridmodl.Model, such as models[name], got {type(model).__name__}")
-    table = _table(model, data, target, weights, unlabelled, placement)
+    table = table_for(model, data, target, weights, unlabelled, placement)
     try:
         criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
-        wrong = _wrong_facts(model, table, criterion)
+        wrong = wrong_facts(model, table, criterion)
     except (ValueError, TypeError) as error:  # parts or options that do not fit the data
         return Verification(False, str(error))
     wrong = wrong or _wrong_proof(model, table, criterion)
     return Verification(False, wrong) if wrong else Verification(True, _how(model))
 
 
-def _table(model: Model, data: Any, target: Any, weights: Any, unlabelled: Any, placement: str | None) -> Table:
+def table_for(model: Model, data: Any, target: Any, weights: Any, unlabelled: Any, placement: str | None) -> Table:
     target_kind = model.problem if model.problem in SEARCHED_TARGETS else None if target is None else "classes"
     table = read_table(data, target, weights, target_kind, unlabelled, placement)
     absent = [name for name in model.partitions if name not in table.names]
@@ -135,7 +135,7 @@ def _options(model: Model, criterion: Criterion) -> Options:
     )
 
 
-def _wrong_facts(model: Model, table: Table, criterion: Criterion) -> str | None:
+def wrong_facts(model: Model, table: Table, criterion: Criterion) -> str | None:
     """What is wrong with rows, classes or costs, or None."""
     options = Options(criterion, kinds=_options(model, criterion).kinds)
     again = of_partitions(table, model.all_partitions, options, Clock())

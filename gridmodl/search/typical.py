@@ -6,6 +6,7 @@ other values and variables stay as they are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,8 @@ def typicality(task: GridTask, grid: Grid, k: int) -> NDArray[np.float64]:
     if n_groups == 1:
         return np.zeros(n_values)
     frozen, n_frozen = _frozen_cells(task, grid, k)
-    setting, part_rows, part_values, part_prices = _setting(task, grid, k)
+    setting = setting_beside(task, grid, k, (n_groups - 1, n_groups))
+    part_rows, part_values, part_prices = _prices_of_parts(task, grid, k)
     n_counts, n_looked_up = task.n_counts, N_LOOKED_UP if task.n_counts == 1 else 0
     width = max(1, min(n_groups, MAX_BYTES // (8 * n_frozen * (n_counts + n_looked_up + 2))))
     at, end = rows.atom_at[k], rows.atom_at[k + 1]
@@ -89,30 +91,21 @@ def _frozen_cells(task: GridTask, grid: Grid, k: int) -> tuple[NDArray[np.int64]
     return cell, n_cells
 
 
-def _setting(
-    task: GridTask, grid: Grid, k: int
-) -> tuple[Setting, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """What stays as it is while values of variable k move; and rows, values and prices of its parts."""
-    p, facts = task.p, task.facts
-    is_target = facts.is_target
-    n_parts = np.ones(task.n_variables, dtype=np.int64)
-    n_parts[list(grid.variables)] = grid.shape
-    n_target_parts = int(n_parts[is_target][0]) if is_target.any() else 0
-    price, by_target, own = 0.0, np.zeros(n_parts[k] + 1 if is_target[k] else 0), None
+def setting_beside(task: GridTask, grid: Grid, k: int, sizes: Sequence[int]) -> Setting:
+    """What stays as it is while variable k is searched, which will have one of so many parts (known for a target)."""
+    p, facts, n_parts = task.p, task.facts, _n_parts(task, grid)
+    is_target, n_target_parts = facts.is_target, _n_target_parts(task, grid)
+    price, by_target = 0.0, np.zeros(max(sizes) + 1 if is_target[k] else 0)
     for v in range(task.n_variables):
-        known = facts.variable(v)
-        rows, values = _parts(task, grid, v, int(n_parts[v]))
-        parts = [Part(n, m) for n, m in zip(rows.tolist(), values.tolist(), strict=True)]
-        coupled = 0 if is_target[v] else n_target_parts
-        prices = np.array([task.criterion.part(p, known, part, coupled) for part in parts])
         if v == k:
-            own = rows, values, prices
             continue
+        known, parts = facts.variable(v), _parts(task, grid, v, int(n_parts[v]))
         price += task.criterion.variable(p, known, int(n_parts[v]))
+        coupled = 0 if is_target[v] else n_target_parts
         if not is_target[k]:
-            price += float(prices.sum())
-        else:  # the parts of the inputs cost another amount where a group of the target ends
-            for j in (n_target_parts - 1, n_target_parts):
+            price += sum(task.criterion.part(p, known, part, coupled) for part in parts)
+        else:  # the parts of the inputs cost another amount for each number of parts of the target
+            for j in sizes:
                 by_target[j] += sum(task.criterion.part(p, known, part, j) for part in parts)
     others = np.arange(task.n_variables) != k
     frozen = Frozen(
@@ -123,17 +116,39 @@ def _setting(
         price=float(price),
         by_target=by_target,
     )
-    assert own is not None  # noqa: S101  for mypy
-    return Setting(p, facts.variable(k), frozen), *own
+    return Setting(p, facts.variable(k), frozen)
 
 
-def _parts(task: GridTask, grid: Grid, k: int, n_parts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows and distinct values of each part."""
+def _n_parts(task: GridTask, grid: Grid) -> NDArray[np.int64]:
+    """The number of parts of each variable."""
+    n_parts = np.ones(task.n_variables, dtype=np.int64)
+    n_parts[list(grid.variables)] = grid.shape
+    return n_parts
+
+
+def _n_target_parts(task: GridTask, grid: Grid) -> int:
+    is_target = task.facts.is_target
+    return int(_n_parts(task, grid)[is_target][0]) if is_target.any() else 0
+
+
+def _prices_of_parts(
+    task: GridTask, grid: Grid, k: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Rows, values and prices of the parts of variable k."""
+    parts = _parts(task, grid, k, int(_n_parts(task, grid)[k]))
+    coupled = 0 if task.facts.is_target[k] else _n_target_parts(task, grid)
+    prices = [task.criterion.part(task.p, task.facts.variable(k), part, coupled) for part in parts]
+    rows, values = zip(*parts, strict=True)
+    return np.array(rows, dtype=np.int64), np.array(values, dtype=np.int64), np.array(prices, dtype=np.float64)
+
+
+def _parts(task: GridTask, grid: Grid, k: int, n_parts: int) -> list[Part]:
+    """Rows and distinct values of each part of a variable."""
     labels, at = grid.parts_of(k, task.rows.n_atoms(k)), task.rows.atom_at
     rows, values = np.zeros(n_parts, dtype=np.int64), np.zeros(n_parts, dtype=np.int64)
     np.add.at(rows, labels, task.rows.rows_of_atoms(k))
     np.add.at(values, labels, task.rows.atom_values[at[k] : at[k + 1]])
-    return rows, values
+    return [Part(n, m) for n, m in zip(rows.tolist(), values.tolist(), strict=True)]
 
 
 def price_transfers(
