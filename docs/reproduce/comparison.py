@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from comparison_data import MADE, QUICK, REAL, Job, made_job, real_job
 from comparison_libraries import CATEGORICAL, NUMERICAL
+from comparison_page import TIME_LIMIT
 from comparison_peers import ask, by_package, python_options, pythons
 from numpy.typing import NDArray
 from reproduction import Run, publish, read_run, say
@@ -101,7 +102,7 @@ def compare(job: Job, known: dict[str, str], run: Run) -> tuple[list[dict[str, A
     with tempfile.TemporaryDirectory() as folder:
         job.write(Path(folder))
         for package, methods in by_package(METHODS[job.kind], known).items():
-            for method, answer in ask(known[package], SCRIPT, methods, Path(folder)).items():
+            for method, answer in ask(known[package], SCRIPT, methods, Path(folder), TIME_LIMIT).items():
                 found = answer.pop("found", {})
                 errors = [one["error"] for one in found.values() if "error" in one]
                 if found and len(errors) == len(found):

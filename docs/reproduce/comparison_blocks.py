@@ -1,6 +1,6 @@
 """The libraries that `comparison_joint.py` asks for groups of the values of two columns, each in its own environment.
 
-    PYTHON comparison_blocks.py FOLDER METHOD...
+    PYTHON comparison_blocks.py FOLDER LIMIT METHOD...
 
 The file pairs.npz holds the codes 0, 1, ... of two columns, a and b, row by row, and how many groups of each a method
 is told, where it has to be told. What is found is the group of each code of both.
@@ -185,9 +185,9 @@ METHODS: dict[str, tuple[Any, ...]] = {
 
 
 def main() -> None:
-    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    folder, limit, names = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     pairs = read_pairs(folder)
-    work({name: partial(METHODS[name][0], pairs, *METHODS[name][1:]) for name in names}, folder)
+    work({name: partial(METHODS[name][0], pairs, *METHODS[name][1:]) for name in names}, folder, limit)
 
 
 if __name__ == "__main__":

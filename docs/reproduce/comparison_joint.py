@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from comparison_blocks import METHODS
-from comparison_peers import TIME_LIMIT, ask, by_package, python_options, pythons, skipped_words
+from comparison_peers import ask, by_package, python_options, pythons, skipped_words
 from numpy.typing import NDArray
 from reproduction import SEED, Run, publish, read_run, say, table_of
 from scipy import sparse
@@ -34,9 +34,10 @@ import datasets
 
 SCRIPT = Path(__file__).parent / "comparison_blocks.py"
 TEST_SHARE = 0.3
+TIME_LIMIT = 600  # seconds of the processor for a method and a data set
 FIRST = next(iter(METHODS))
 SELECTION, ONE_MODEL = "sparsebm", "sparsebm, told"
-SLOW = 10.0  # seconds of one model beyond which the selection among hundreds is not tried
+SLOW = 100.0  # seconds of one model beyond which the selection among hundreds is not tried
 INTRODUCTION = f"""\
 The groups of two columns of categories, found by each library in an environment of its own from the same rows:
 
@@ -168,7 +169,7 @@ def compare(case: Case, known: dict[str, str], run: Run) -> dict[str, dict[str, 
                 if method == SELECTION and results[ONE_MODEL].get("processor", np.inf) > SLOW:
                     answer = {"error": "not tried"}
                 else:
-                    answer = ask(known[package], SCRIPT, [method], Path(folder))[method]
+                    answer = ask(known[package], SCRIPT, [method], Path(folder), TIME_LIMIT)[method]
                 found = answer.pop("found", None)
                 results[method] = {**answer, **(judge(case, found) if found else {})}
                 say(run, case.name, method, results[method])

@@ -1,6 +1,6 @@
 """The libraries that `comparison.py` asks for parts of columns, each in its own environment.
 
-PYTHON comparison_libraries.py FOLDER METHOD...
+PYTHON comparison_libraries.py FOLDER LIMIT METHOD...
 """
 
 from __future__ import annotations
@@ -166,10 +166,10 @@ CATEGORICAL: dict[str, tuple[Any, ...]] = {**BOTH, "each value": (EachValue,)}
 
 
 def main() -> None:
-    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    folder, limit, names = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     table = read_table(folder)
     methods = CATEGORICAL if table.is_categorical else NUMERICAL
-    work({name: partial(methods[name][0], table, *methods[name][1:]) for name in names}, folder)
+    work({name: partial(methods[name][0], table, *methods[name][1:]) for name in names}, folder, limit)
 
 
 if __name__ == "__main__":

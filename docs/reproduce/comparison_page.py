@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from comparison_peers import TIME_LIMIT, skipped_words
+from comparison_peers import skipped_words
 from comparison_wins import FIRST, KINDS, METHODS, wins_text
 from matplotlib.figure import Figure
 from reproduction import COLOURS, Run, picture, table_of
 
 NONE = "-"
+TIME_LIMIT = 300  # seconds of the processor for a method and a data set
 INTRODUCTION = f"""\
 Every method gets the training rows of one column at a time, with the classes, in an environment of its own. 70 % of the
 rows of a data set are for training and 30 % for the test, drawn once; made data have as many test rows as half of the

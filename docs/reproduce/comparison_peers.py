@@ -1,7 +1,8 @@
 """How the comparisons talk to the other libraries: a process for each package and data set, each in its environment.
 
-The driver writes a folder with the data, starts `PYTHON script FOLDER METHOD...`, and reads FOLDER/answers.json: for
-each method the seconds of its fit, and what it found. Both sides import this file, so it needs nothing but Python.
+The driver writes a folder with the data, starts `PYTHON script FOLDER LIMIT METHOD...`, and reads FOLDER/answers.json:
+for each method the seconds of its fit, and what it found. LIMIT is in seconds of the processor, for each method. Both
+sides import this file, so it needs nothing but Python.
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ from typing import Any
 
 OURS = ("gridmodl", "scikit-learn")  # packages of the driver's own environment
 PEERS = {"khiops": "khiops", "optbinning": "optbinning", "orange3": "orange", "sparsebm": "sparsebm"}
-TIME_LIMIT = 600  # seconds of the processor for a method and a data set
-PATIENCE = 4  # times that by the clock, as the machine may be busy
-NO_ANSWER = f"no answer in {TIME_LIMIT} s"
+PATIENCE = 4  # times the limit by the clock, as the machine may be busy
+NO_ANSWER = "no answer in {} s"
 ANSWERS = "answers.json"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -53,20 +53,20 @@ def processor_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def work(makers: Mapping[str, Callable[[], Method]], folder: Path) -> None:
+def work(makers: Mapping[str, Callable[[], Method]], folder: Path, limit: int) -> None:
     """In the peer's process: fit under the clock, method after method, and write each answer as it comes."""
     warnings.simplefilter("ignore")
     answers: dict[str, Any] = {}
     for name, make in makers.items():
         begun = processor_seconds()
         # The system ends a process at its limit; what this one starts has the same limit.
-        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + TIME_LIMIT, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + limit, resource.RLIM_INFINITY))
         try:
             answers[name] = answer_of(make())
         except Exception as error:
             # Not all of it: the system counts whole ticks, which are more where other processes take turns.
-            is_late = processor_seconds() - begun > 0.7 * TIME_LIMIT
-            answers[name] = {"error": NO_ANSWER if is_late else f"{type(error).__name__}: {error}"}
+            is_late = processor_seconds() - begun > 0.7 * limit
+            answers[name] = {"error": NO_ANSWER.format(limit) if is_late else f"{type(error).__name__}: {error}"}
         (folder / ANSWERS).write_text(json.dumps(answers))
 
 
@@ -94,21 +94,22 @@ def python_options(names: Iterable[str]) -> dict[str, tuple[None, str]]:
     return {f"{name}_python": (None, f"Python of an environment with {name}; skipped without") for name in names}
 
 
-def ask(python: str, script: Path, methods: Sequence[str], folder: Path) -> dict[str, dict[str, Any]]:
+def ask(python: str, script: Path, methods: Sequence[str], folder: Path, limit: int) -> dict[str, dict[str, Any]]:
     """The answer of each method of one package, or an error in words; all in one process, which loads it once."""
     (folder / ANSWERS).unlink(missing_ok=True)
     # A group of its own, so that at the time limit what it started ends with it.
     process = subprocess.Popen(  # noqa: S603
-        [os.path.abspath(python), "-W", "ignore", str(script), str(folder), *methods],
+        [os.path.abspath(python), "-W", "ignore", str(script), str(folder), str(limit), *methods],
         cwd=folder, env={**os.environ, **dict.fromkeys(THREADS, "1")},
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
+    error = NO_ANSWER.format(limit)
     try:
-        _, complaint = process.communicate(timeout=PATIENCE * TIME_LIMIT * len(methods))
-        is_late = process.returncode == -signal.SIGXCPU
-        error = NO_ANSWER if is_late else (complaint.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+        _, complaint = process.communicate(timeout=PATIENCE * limit * len(methods))
+        if process.returncode != -signal.SIGXCPU:
+            error = (complaint.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
     except subprocess.TimeoutExpired:
-        error = NO_ANSWER
+        pass
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)

@@ -15,13 +15,14 @@ are. All three estimate shares by the paper's m-estimate. The paper does not giv
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import scipy.stats
+from many_classes_plain import PlainBayes
 from numpy.typing import NDArray
 from reproduction import COLOURS, SEED, Run, load, picture, publish, read_run, say, table_of
 from sklearn.datasets import load_digits
@@ -31,7 +32,7 @@ import gridmodl
 from gridmodl import GridNaiveBayes
 from gridmodl.modelcounts import group_shares
 
-# Name in MANIFEST.csv, accuracy and its deviation over the folds of NB-G, NB and nb in the paper's Table 1.
+# Name in MANIFEST.csv, accuracies of NB-G, NB and nb in the paper's Table 1.
 TABLE_1 = {
     "abalone": (0.262, 0.243, 0.225),
     "flag": (0.646, 0.636, 0.640),
@@ -75,45 +76,6 @@ class Accuracies(NamedTuple):
     test: NDArray[np.float64]
 
 
-class PlainBayes:
-    """Naive Bayes as it is: ten intervals of equal frequency, categories as they are, and the m-estimate."""
-
-    def fit(self, X: pd.DataFrame, y: NDArray[np.object_]) -> PlainBayes:
-        self.classes, codes = np.unique(y, return_inverse=True)
-        self.parts = {name: self._parts(column) for name, column in X.items()}
-        self.rows = np.bincount(codes)
-        self.logs = {}
-        n, w = len(y), len(self.classes)
-        for name, column in X.items():
-            part = self._part_of(str(name), column)
-            support = np.zeros((int(self.parts[name][1]) + 1, w))
-            np.add.at(support, (part, codes), 1.0)
-            self.logs[name] = np.log((support + 1.0 / n) / (self.rows + w / n))
-        return self
-
-    def predict(self, X: pd.DataFrame) -> NDArray[np.object_]:
-        found = np.tile(np.log(self.rows / self.rows.sum()), (len(X), 1))
-        for name, column in X.items():
-            found += self.logs[name][self._part_of(str(name), column)]
-        return np.asarray(self.classes[found.argmax(axis=1)])
-
-    @staticmethod
-    def _parts(column: pd.Series) -> tuple[object, int]:
-        """Bounds and the number of intervals, or the categories and theirs; one more part is for what is new."""
-        if pd.api.types.is_numeric_dtype(column):
-            bounds = np.unique(np.nanquantile(column, np.linspace(0.1, 0.9, 9), method="lower"))
-            return bounds, len(bounds) + 2
-        values = {value: i for i, value in enumerate(column.dropna().unique())}
-        return values, len(values) + 1
-
-    def _part_of(self, name: str, column: pd.Series) -> NDArray[np.int64]:
-        known, last = self.parts[name]
-        if isinstance(known, dict):
-            return column.map(known).fillna(last).to_numpy(dtype=np.int64)
-        part = np.searchsorted(known, column.to_numpy(dtype=float))
-        return np.where(column.isna(), last, part)
-
-
 METHODS: dict[str, Callable[[], object]] = {
     "NB-G": lambda: GridNaiveBayes(target_kind="grouped", random_state=SEED, n_jobs=2),
     "NB": lambda: GridNaiveBayes(n_jobs=2),
@@ -144,13 +106,35 @@ def verdict(ours: Accuracies, theirs: Accuracies) -> int:
     return int(np.sign(test.statistic)) if test.pvalue < 0.05 else 0
 
 
+def tally(firsts: Iterable[Accuracies], others: Iterable[Accuracies]) -> str:
+    verdicts = [verdict(*both) for both in zip(firsts, others, strict=True)]
+    better, equal, worse = (verdicts.count(sign) for sign in (1, 0, -1))
+    return f"{better} better, {equal} equal, {worse} worse"
+
+
+def plain_differences(run: Run) -> str:
+    """What is known of the two data sets where nb is far from the paper's."""
+    X, y = load("yeast", run)
+    without = accuracies(lambda: PlainBayes(new_counts=False), X, y, 10).test.mean()
+    return (
+        "\nNB-G and NB are within the spread of the folds of the paper's. nb is not on two data sets, which is why its "
+        "mean is higher here. The first column of yeast is the name of a sequence, with 1,462 values in 1,484 rows: "
+        "what nb says of a name that no training row has decides its accuracy, and the paper does not tell. Here it is "
+        "a part without rows, which the m-estimate gives a larger share in rare classes; if it is left out, the "
+        f"accuracy is {without:.3f}. For thyroid, where all columns are numbers to nb, we have found no reason.\n"
+    )
+
+
 def table_1(run: Run) -> str:
     names = ["iris", "wine"] if run.quick else list(TABLE_1)
     lines, found = [], {}
     for name in names:
         X, y = load(name, run)
         found[name] = [accuracies(make, X, y, 3 if run.quick else 10) for make in METHODS.values()]
-        cells = [f"{paper:.3f} / {one.test.mean():.3f}" for paper, one in zip(TABLE_1[name], found[name], strict=True)]
+        cells = [
+            f"{paper:.3f} / {one.test.mean():.3f} ± {one.test.std():.3f}"
+            for paper, one in zip(TABLE_1[name], found[name], strict=True)
+        ]
         lines.append([name, str(len(X)), str(X.shape[1]), str(y.nunique()), *cells])
         say(run, *lines[-1])
     same = [name for name in names if name not in OTHERS]
@@ -159,15 +143,12 @@ def table_1(run: Run) -> str:
         paper, ours = (TABLE_1[name][i] for name in same), (found[name][i].test.mean() for name in same)
         means.append(f"{np.mean(list(paper)):.4f} / {np.mean(list(ours)):.4f}")
     lines.append(["mean of the data sets that are the paper's", "", "", "", *means])
-    counts = []
-    for i, other in ((1, "NB"), (2, "nb")):
-        verdicts = [verdict(found[name][0], found[name][i]) for name in names]
-        better, equal, worse = (verdicts.count(sign) for sign in (1, 0, -1))
-        counts.append(f"NB-G against {other}: {better} better, {equal} equal, {worse} worse")
+    of_method = list(zip(*found.values(), strict=True))
+    counts = [f"NB-G against {other}: {tally(of_method[0], of_method[i])}" for i, other in ((1, "NB"), (2, "nb"))]
     text = table_of(["data", "rows", "columns", "classes", *(f"{name}: paper / ours" for name in METHODS)], lines)
     return (
         f"## Table 1: accuracy in 10 folds\n\n{text}\n{'; '.join(counts)}, by a paired t-test over the folds at 5 % "
-        "(the paper: 2, 14, 2 and 8, 10, 0).\n"
+        "(the paper: 2, 14, 2 and 8, 10, 0).\n" + ("" if run.quick else plain_differences(run))
     )
 
 
@@ -208,7 +189,11 @@ def table_2(run: Run) -> str:
     tests = [f"{name} test: paper / ours" for name in results]
     head = ["columns", "classes", "majority", *tests, *(f"{name} train" for name in results)]
     shown = draw_many_classes(n_classes, results, run)
-    return f"## Table 2 and Figure 3: mushroom, 2 to 782 classes\n\n{table_of(head, lines)}\n{shown}"
+    return (
+        f"## Table 2 and Figure 3: mushroom, 2 to 782 classes\n\n{table_of(head, lines)}\n"
+        f"NB-G against NB: {tally(*results.values())} (the paper: 8 better). As in the paper both have similar "
+        f"accuracies on the training rows, and NB loses them on test rows as the classes become many.\n\n{shown}"
+    )
 
 
 def read_letter(run: Run) -> tuple[pd.DataFrame, pd.Series]:
@@ -218,6 +203,20 @@ def read_letter(run: Run) -> tuple[pd.DataFrame, pd.Series]:
         return X[["width"]], y
     digits = load_digits(as_frame=True)
     return digits.data[["pixel_4_4"]].set_axis(["width"], axis=1), digits.target.astype(str)
+
+
+def draw_shares(labels: list[str], groups: list[str], shares: NDArray[np.float64], run: Run) -> str:
+    """The percents of Figure 1 as shades, with the numbers in them."""
+    figure, axes = plt.subplots(figsize=(7, 4.2))
+    axes.imshow(shares, cmap="Blues", aspect="auto", vmin=0.0, vmax=100.0)
+    for (i, j), share in np.ndenumerate(shares):
+        axes.text(
+            j, i, f"{share:.0f}", ha="center", va="center", color="white" if share > 60.0 else "black", fontsize=8
+        )
+    axes.set_xticks(range(len(groups)), groups)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set(xlabel="group of letters", ylabel="width")
+    return picture("many_classes_figure_1", "Percent of each group of letters by width", figure, run)
 
 
 def figure_1(run: Run) -> str:
@@ -233,7 +232,8 @@ def figure_1(run: Run) -> str:
     return (
         "## Figure 1: width of letters\n\n"
         f"{len(lines)} intervals and {len(groups)} groups of letters, cost {model.cost:.6f}: {said}.\n\n"
-        f"{table_of(['width, and % of each group of letters', *groups], lines)}"
+        f"{table_of(['width, and % of each group of letters', *groups], lines)}\n"
+        f"{draw_shares(list(partition.labels), groups, shares, run)}"
     )
 
 
