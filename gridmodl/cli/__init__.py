@@ -1,0 +1,22 @@
+"""The command ``gridmodl``: fit, apply, show and hand on models without writing Python."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from importlib.util import find_spec
+
+NEEDED = ("click", "pyarrow", "rich")
+
+
+def main() -> None:
+    """Run the command line; what is missing is told in one line."""
+    absent = [name for name in NEEDED if find_spec(name) is None]
+    if absent:
+        sys.exit(f'gridmodl: error: the command line needs {", ".join(absent)}: pip install "gridmodl[cli]"')
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # who reads no further (`| head`) ends this quietly, as cat does
+    from gridmodl.cli.group import gridmodl, listen_twice
+
+    listen_twice()
+    gridmodl(prog_name="gridmodl")

@@ -1,0 +1,1 @@
+"""Data files as batches of rows: read column by column, in bounded memory, and written."""

@@ -1,0 +1,129 @@
+"""CSV and TSV: all columns as text, in blocks; `texts` says what they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.csv
+
+from gridmodl.cli.data.header import Header, other_delimiter, read_header
+from gridmodl.cli.data.streams import Joined, closing_quietly, in_utf8, unpacked
+from gridmodl.cli.failures import Failure
+
+BLOCK = 2**22  # bytes that are parsed at a time; no row may be longer
+SAMPLE = 2**20  # bytes that tell how long rows are
+
+
+class Dialect(NamedTuple):
+    """How a text file is written."""
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    has_names: bool = True
+
+
+class CsvFile:
+    """A text file, or standard input, that is read from the start each time it is opened."""
+
+    is_text = True
+
+    def __init__(self, label: str, opened: Callable[[], Any], dialect: Dialect, size: int | None) -> None:
+        self.label, self._opened, self._dialect = label, opened, dialect
+        self.size = size  # bytes on disk, packed or not
+        self._first: tuple[Any, Header] | None = self._begun()
+        self.names = self._first[1].names
+
+    @property
+    def hint(self) -> str:
+        """What else may be wrong where a column is not found."""
+        other = other_delimiter(self.names, self._dialect.delimiter)
+        return "" if other is None else f" (are columns separated by {other!r}? then --delimiter {other!r})"
+
+    @property
+    def n_rows(self) -> int | None:
+        """About how many rows there are, from the length of the first ones; None where nobody can know."""
+        if self.size is None:
+            return None
+        raw = self._opened()
+        with closing_quietly(raw), readable(self.label):
+            text = unpacked(raw).read(SAMPLE)
+            n_read = raw.tell()  # of the packed bytes, if they are
+        n_lines = text.count(b"\n")
+        return n_lines if len(text) < SAMPLE else round(n_lines * self.size / max(1, n_read))
+
+    def empty(self, names: Sequence[str]) -> pa.RecordBatch:
+        """No rows of these columns."""
+        return pa.RecordBatch.from_arrays([pa.array([], pa.string()) for _ in names], list(names))
+
+    def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Blocks of rows with these columns, or all, as text; nothing is taken for missing yet."""
+        stream, header = self._first or self._begun()
+        self._first = None
+        with closing_quietly(stream):
+            yield from self._parsed(Joined(header.rest, stream), list(names) if names is not None else self.names)
+
+    def _begun(self) -> tuple[Any, Header]:
+        stream = in_utf8(unpacked(self._opened()), self._dialect.encoding)
+        with readable(self.label):
+            return stream, read_header(stream, self._dialect.delimiter, self.label, self._dialect.has_names)
+
+    def _parsed(self, stream: Any, wanted: list[str]) -> Iterator[pa.RecordBatch]:
+        ragged: list[Any] = []
+
+        def refuse(row: Any) -> str:
+            ragged.append(row)
+            return "error"
+
+        with readable(self.label, ragged):
+            try:
+                reader = pyarrow.csv.open_csv(
+                    pa.PythonFile(stream, mode="r"),
+                    pyarrow.csv.ReadOptions(column_names=self.names, block_size=BLOCK, use_threads=True),
+                    pyarrow.csv.ParseOptions(
+                        delimiter=self._dialect.delimiter, newlines_in_values=True, invalid_row_handler=refuse
+                    ),
+                    pyarrow.csv.ConvertOptions(
+                        column_types=dict.fromkeys(self.names, pa.string()),
+                        include_columns=wanted,
+                        strings_can_be_null=False,
+                    ),
+                )
+            except pa.ArrowInvalid as error:
+                if "Empty CSV file" in str(error):
+                    return
+                raise
+            yield from reader
+
+
+class readable:
+    """Errors of the reader, told in our words."""
+
+    def __init__(self, label: str, ragged: Sequence[Any] = ()) -> None:
+        self.label, self.ragged = label, ragged
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, (pa.ArrowException, OSError, UnicodeError, EOFError)):
+            raise Failure(self._told(str(error))) from error
+
+    def _told(self, message: str) -> str:
+        label = self.label
+        if self.ragged:
+            row = self.ragged[0]
+            text = row.text if len(row.text) <= 60 else row.text[:60] + "..."
+            return (
+                f"a row of {label} has {row.actual_columns} fields and the header {row.expected_columns}: {text!r}; "
+                "values that hold the delimiter must be quoted, and all rows have the same fields"
+            )
+        if "straddling" in message:
+            return f"a row of {label} is longer than {BLOCK} bytes; a quote that is opened and never closed makes one"
+        if re.search("invalid UTF8|codec can't decode|cannot decode", message):
+            return (
+                f"{label} holds bytes that are no text in this encoding; say what it is in, such as --encoding latin-1"
+            )
+        return f"{label} cannot be read: {message}"

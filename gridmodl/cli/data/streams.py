@@ -1,0 +1,143 @@
+"""Bytes of a file or of standard input: unpacked, in UTF-8, and told apart by how they begin."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import io
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+import pyarrow as pa
+
+from gridmodl.cli.failures import Failure
+
+STDIN = "-"
+FORMATS = ("csv", "tsv", "parquet", "arrow")
+_SUFFIXES = {
+    ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
+    ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
+}  # fmt: skip
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+PACKED_SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+_BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+_OTHERS = {b"FEA1": "Feather version 1", b"PK\x03\x04": "a zip or Excel file", b"\xd0\xcf\x11\xe0": "an old Excel file"}
+
+
+class Joined(io.RawIOBase):
+    """Bytes that were read ahead, then the rest of the stream that they came from."""
+
+    def __init__(self, head: bytes, tail: Any) -> None:
+        self._head, self._tail = memoryview(head), tail
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n = min(len(buffer), len(self._head))
+        buffer[:n] = self._head[:n]
+        self._head = self._head[n:]
+        while n < len(buffer):  # a pipe gives little at a time, and blocks of rows should be large
+            data = self._tail.read(len(buffer) - n)
+            if not data:
+                break
+            buffer[n : n + len(data)] = data
+            n += len(data)
+        return n
+
+    def close(self) -> None:
+        self._tail.close()
+        super().close()
+
+
+def label_of(path: str) -> str:
+    """What a message calls it."""
+    return "standard input" if path == STDIN else path
+
+
+def open_file(path: str) -> BinaryIO:
+    if Path(path).is_dir():
+        raise Failure(f"{path} is a folder; give a file")
+    return open(path, "rb")
+
+
+def spooled_stdin() -> BinaryIO:
+    """Standard input on disk, for what has to be read more than once; gone when it is closed."""
+    file: Any = tempfile.TemporaryFile()  # noqa: SIM115  it stays open, for all who read it
+    shutil.copyfileobj(stdin(), file, 2**20)
+    file.seek(0)
+    return file
+
+
+def stdin() -> IO[bytes]:
+    return sys.stdin.buffer
+
+
+def begins_with(stream: Any) -> tuple[bytes, Any]:
+    """The first bytes of a stream, and the stream with these still to come."""
+    head = b""
+    while len(head) < 8:
+        more = stream.read(8 - len(head))
+        if not more:
+            break
+        head += more
+    if stream.seekable():
+        stream.seek(0)
+        return head, stream
+    return head, io.BufferedReader(Joined(head, stream), 2**16)
+
+
+def unpacked(stream: Any) -> Any:
+    """The stream without its compression, if it has one that is known."""
+    head, stream = begins_with(stream)
+    for beginning, codec in _PACKED.items():
+        if head.startswith(beginning):
+            return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), codec)
+    return stream
+
+
+def in_utf8(stream: Any, encoding: str) -> Any:
+    if codecs.lookup(encoding).name in ("utf-8", "utf-8-sig"):
+        return stream
+    native = stream if isinstance(stream, pa.NativeFile) else pa.PythonFile(stream, mode="r")
+    return pa.transcoding_input_stream(native, encoding, "utf-8")
+
+
+def format_of(path: str, head: bytes, given: str | None) -> str:
+    """Which format data has: as the user says, as it begins, or as its name ends."""
+    if given is not None:
+        return given
+    for beginning, found in _BEGINNINGS.items():
+        if head.startswith(beginning):
+            return found
+    for beginning, what in _OTHERS.items():
+        if head.startswith(beginning):
+            raise Failure(f"{label_of(path)} is {what}; gridmodl reads CSV, TSV, Parquet and Arrow")
+    if path == STDIN:
+        raise Failure("standard input may be CSV or TSV: say which, --format csv or --format tsv")
+    found_suffix = suffix_format(path)
+    if found_suffix is None:
+        raise Failure(f"{path}: its name does not say what it holds; give --format, one of {', '.join(FORMATS)}")
+    if found_suffix not in ("csv", "tsv"):
+        raise Failure(f"{path} does not begin as {found_suffix} does; if it holds something else, say so by --format")
+    return found_suffix
+
+
+def suffix_format(path: str) -> str | None:
+    """The format that a name says, whatever packed it."""
+    name = Path(path)
+    if name.suffix.lower() in PACKED_SUFFIXES:
+        name = name.with_suffix("")
+    return _SUFFIXES.get(name.suffix.lower())
+
+
+@contextlib.contextmanager
+def closing_quietly(stream: Any) -> Any:
+    try:
+        yield stream
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            stream.close()

@@ -1,0 +1,153 @@
+"""``gridmodl fit``: from data to a model."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import click
+
+from gridmodl.cli import options
+from gridmodl.cli.outputs import check_outputs
+from gridmodl.cli.parsing import Amount, Size
+
+TARGET_KINDS = ("classes", "grouped", "numerical")
+SEARCHES = ("auto", "exact", "merge", "vns", "algorithm3", "diverse")
+
+
+class Asked(NamedTuple):
+    """What the user wrote."""
+
+    data: str
+    target: str | None
+    each: bool
+    columns: tuple[str, ...]
+    exclude: tuple[str, ...]
+    kind: tuple[str, ...]
+    weights: str | None
+    target_kind: str | None
+    unlabelled: str | None
+    placement: str | None
+    criterion: str
+    option: tuple[str, ...]
+    search: str
+    effort: int | None
+    special: tuple[str, ...]
+    monotone: str | None
+    max_parts: int | None
+    min_rows: int | float | None
+    time_limit: float | None
+    seed: int
+    jobs: int | None
+    sample: int | None
+    memory_limit: int | None
+    format: str | None
+    delimiter: str | None
+    encoding: str
+    no_header: bool
+    nulls: tuple[str, ...]
+    output: str | None
+    html: str | None
+    as_json: bool
+    quiet: bool
+
+
+def complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from gridmodl.plugins import list_criteria
+
+    return [name for name in list_criteria() if name.startswith(incomplete)]
+
+
+@click.command(
+    short_help="Find the best partition of data, and write a model.",
+    epilog=options.examples(
+        "gridmodl fit data.parquet --target class --criterion modl -o model.json --html report.html",
+        "gridmodl fit data.csv --target class --each -o models.json",
+        "gridmodl fit data.csv --columns city,product -o joint.json",
+        "gridmodl fit data.csv --target class --columns age,income --special age=-999,-1 --max-parts 5 --each",
+        "gridmodl fit - --format csv --target class --columns age --json < data.csv",
+    ),
+)
+@click.argument("data", type=click.Path())
+@click.option(
+    "-t",
+    "--target",
+    metavar="COLUMN",
+    help="The column to explain; without one, all columns explain each other (coclustering).",
+)
+@click.option(
+    "--each", is_flag=True, help="Every column on its own, in place of one grid over those that matter together."
+)
+@click.option("-c", "--columns", multiple=True, metavar="NAMES", help="Use only these columns: a,b,c, or given again.")
+@click.option("-x", "--exclude", multiple=True, metavar="NAMES", help="Leave these columns out.")
+@click.option(
+    "--kind",
+    multiple=True,
+    metavar="COLUMN=KIND",
+    help="numerical or categorical, where a column is not what it looks like.",
+)
+@click.option("--weights", metavar="COLUMN", help="Whole numbers: a row of weight w is w rows.")
+@click.option(
+    "--target-kind",
+    type=click.Choice(TARGET_KINDS),
+    help="grouped: many classes, put into groups too; "
+    "numerical: whole numbers as quantities. [default: as the target's values say]",
+)
+@click.option("--unlabelled", metavar="VALUE", help="What marks rows without a class; '' for missing.")
+@click.option("--placement", type=click.Choice(["median"]), help="Let rows without a class only place the bounds.")
+@click.option(
+    "-C",
+    "--criterion",
+    default="modl",
+    show_default=True,
+    shell_complete=complete_criterion,
+    help="What is best: see gridmodl criteria.",
+)
+@click.option("--option", multiple=True, metavar="NAME=VALUE", help="Of the criterion, such as alpha=0.7.")
+@click.option("--search", type=click.Choice(SEARCHES), default="auto", show_default=True, help="How to look for it.")
+@click.option(
+    "--effort", type=int, help="Rounds of the search for a grid: 2^effort and what comes before. [default: 5]"
+)
+@click.option(
+    "--special",
+    multiple=True,
+    metavar="COLUMN=CODES",
+    help="Numbers that are codes, kept as parts of their own: age=-999,-1.",
+)
+@click.option(
+    "--monotone",
+    type=click.Choice(["increasing", "decreasing", "auto"]),
+    help="For two classes: the share of the second one only rises, or falls.",
+)
+@click.option("--max-parts", type=int, help="Parts of each column at most.")
+@click.option("--min-rows", type=Amount(), help="Rows of each part at least, or a share of all rows below 1.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Then the best so far is taken.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the search for a grid, and of --sample.")
+@click.option("-j", "--jobs", type=int, help="Threads, -1 for one per core. [default: -1 with --each, else 1]")
+@click.option("--sample", type=click.IntRange(min=1), metavar="ROWS", help="Take only so many rows, at random.")
+@click.option(
+    "--memory-limit", type=Size(), help="What data and search may take, such as 4GB. [default: 80 % of what is free]"
+)
+@options.reading
+@click.option("-o", "--output", metavar="FILE", help="Write the model here, as JSON; - for standard output.")
+@click.option("--html", metavar="FILE", help="Write a report here.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@options.quiet
+@options.every
+def fit(**given: Any) -> None:
+    """Find the best partition of the columns of DATA, a CSV, TSV, Parquet or Arrow file, packed or not; - for standard
+    input.
+
+    With a target of classes and several columns this is one grid over those that matter together; --each partitions
+    every column on its own, the most informative first, and reads few of them at a time where memory is short.
+    Ctrl-C ends the search with the best so far, which is written all the same.
+    """
+    asked = Asked(**given)
+    if asked.each and asked.target is None:
+        raise click.UsageError("--each partitions each column with a target in view; give --target")
+    if asked.as_json and asked.output == "-":
+        raise click.UsageError("--json and --output - cannot both go to standard output")
+    check_outputs({"the data": asked.data}, {"--output": asked.output, "--html": asked.html})
+    delimiter, encoding = options.checked_dialect(asked.delimiter, asked.encoding)
+    from gridmodl.cli.fitting import fit_and_tell
+
+    fit_and_tell(asked._replace(delimiter=delimiter, encoding=encoding), options.talk(asked.quiet))

@@ -1,0 +1,95 @@
+"""The command ``gridmodl`` and its parts; whatever goes wrong in one of them is told in one line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from gridmodl import __version__
+from gridmodl.cli.apply import apply
+from gridmodl.cli.cache import cache
+from gridmodl.cli.completion import completion
+from gridmodl.cli.console import visible
+from gridmodl.cli.criteria import criteria
+from gridmodl.cli.demo import demo
+from gridmodl.cli.failures import INTERRUPTED, Failure, Interrupted, described
+from gridmodl.cli.fit import fit
+from gridmodl.cli.outputs import drop_unfinished
+from gridmodl.cli.show import show
+from gridmodl.cli.sql import sql
+
+
+class Commands(click.Group):
+    """A group whose commands end in one line where they fail, unless --debug asks for all."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        ctx.obj = {}  # shared with the command, which notes --debug here
+        with _warnings_told():
+            try:
+                return super().invoke(ctx)
+            except (click.ClickException, click.exceptions.Exit, click.Abort):
+                raise
+            except KeyboardInterrupt:
+                raise Interrupted("interrupted, before there was anything to write") from None
+            except Exception as error:
+                if ctx.obj.get("debug"):
+                    raise
+                raise Failure(visible(described(error))) from error
+
+
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Warnings of the library as messages, without the line of code that they come from."""
+
+    def tell(message: Warning | str, *place: Any) -> None:
+        click.echo(f"gridmodl: warning: {visible(described_warning(message))}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for kind in (UserWarning, RuntimeWarning):
+            warnings.simplefilter("always", kind)
+        warnings.showwarning = tell  # type: ignore[assignment]
+        yield
+
+
+def described_warning(message: Warning | str) -> str:
+    return described(ValueError(str(message)))
+
+
+def listen_twice() -> None:
+    """The first Ctrl-C ends a search with the best so far; the second ends everything at once."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # started in the background: not for us
+        return
+
+    def hear(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGINT, _leave)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, hear)
+
+
+def _leave(number: int, frame: Any) -> None:
+    drop_unfinished()
+    os.write(2, b"\ngridmodl: interrupted again; nothing more was written\n")
+    os._exit(INTERRUPTED)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", prog_name="gridmodl")
+def gridmodl() -> None:
+    """Find the partition of the data that explains it best.
+
+    Data goes to standard output, messages to the error stream. Exit codes: 0 all is well (a time limit may have
+    stopped the search), 1 something is wrong with the data, a model or a file, 2 the command is not written as it must
+    be, 130 interrupted by Ctrl-C.
+    """
+
+
+for command in (fit, apply, show, sql, criteria, demo, cache, completion):
+    gridmodl.add_command(command)

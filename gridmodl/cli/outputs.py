@@ -1,0 +1,67 @@
+"""Files that are written as a whole or not at all, and never over what is read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+STDOUT = "-"
+_unfinished: set[Path] = set()
+
+
+@contextlib.contextmanager
+def replaced(path: str) -> Iterator[Path]:
+    """A path to write to, put in the place of `path` when the block ends well; a device is written to as it is."""
+    there = Path(path).resolve()
+    if there.exists() and not there.is_file():
+        yield there
+        return
+    beside = there.parent / f".gridmodl-{secrets.token_hex(8)}{''.join(there.suffixes[-2:])}"
+    _unfinished.add(beside)
+    try:
+        yield beside
+        os.replace(beside, there)
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        _unfinished.discard(beside)
+
+
+def write_text(path: str, text: str) -> None:
+    """A text as a file, or on standard output for ``-``."""
+    if path == STDOUT:
+        click.echo(text, nl=not text.endswith("\n"))
+        return
+    with replaced(path) as beside:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+
+
+def drop_unfinished() -> None:
+    """Delete what is half written; for who leaves at once."""
+    for path in list(_unfinished):
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def check_outputs(inputs: dict[str, str], outputs: dict[str, str | None]) -> None:
+    """No output may be an input, or another output; each must have a folder to lie in."""
+    taken = {Path(path).resolve(): name for name, path in inputs.items() if path != STDOUT}
+    on_stdout = [name for name, path in outputs.items() if path == STDOUT]
+    if len(on_stdout) > 1:
+        raise click.UsageError(f"{' and '.join(on_stdout)} cannot both go to standard output")
+    for name, path in outputs.items():
+        if path is None or path == STDOUT:
+            continue
+        there = Path(path).resolve()
+        if there.is_dir():
+            raise click.UsageError(f"{name} {path} is a folder; give the name of a file")
+        if not there.parent.is_dir():
+            raise click.UsageError(f"{name} {path}: there is no folder {str(there.parent)!r}")
+        if there in taken and (not there.exists() or there.is_file()):
+            raise click.UsageError(f"{name} {path} would write over {taken[there]}; give another name")
+        taken[there] = name

@@ -1,0 +1,34 @@
+"""``gridmodl sql``: a model as a query."""
+
+from __future__ import annotations
+
+import click
+
+from gridmodl.cli import options
+from gridmodl.cli.outputs import STDOUT, check_outputs, write_text
+
+DIALECTS = ("postgres", "duckdb", "sqlite", "bigquery", "snowflake")
+
+
+@click.command(
+    short_help="Print a model as a query.",
+    epilog=options.examples(
+        "gridmodl sql model.json --dialect duckdb --table customers",
+        "gridmodl sql model.json --dialect postgres -o score.sql",
+    ),
+)
+@click.argument("model", type=click.Path())
+@click.option("-d", "--dialect", type=click.Choice(DIALECTS), required=True, help="Of the database.")
+@click.option("--table", default="data", show_default=True, help="The table that has the rows.")
+@click.option("-o", "--output", default=STDOUT, metavar="FILE", help="[default: standard output]")
+@options.quiet
+@options.every
+def sql(model: str, dialect: str, table: str, output: str, quiet: bool) -> None:
+    """Print a query that gives each row of a table its parts, as gridmodl apply does."""
+    check_outputs({"the model": model}, {"--output": output})
+    from gridmodl.cli.modelfiles import read_found
+
+    text = read_found(model).to_sql(dialect, table=table)
+    write_text(output, text)
+    if output != STDOUT:
+        options.talk(quiet).say(f"written: {output}")
