@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gridmodl.pipeline import ColumnWarning, optimize, optimize_each, price
     from gridmodl.plugins import get_criterion, hookimpl, list_criteria
     from gridmodl.posterior import BoundPosterior, bound_posterior
+    from gridmodl.report.explanation import Explanation
     from gridmodl.search import Search
     from gridmodl.spread import Prediction
     from gridmodl.template import clear_cache
@@ -46,6 +47,7 @@ _HOME = {
     "CostByParts": "gridmodl.curve",
     "Criterion": "gridmodl.terms",
     "DensityModel": "gridmodl.density",
+    "Explanation": "gridmodl.report.explanation",
     "GridClassifier": "gridmodl.estimators",
     "GridCoclustering": "gridmodl.estimators",
     "GridDiscretizer": "gridmodl.estimators",
@@ -72,7 +74,7 @@ _HOME = {
     "verify": "gridmodl.verification",
 }
 
-_MODULES = ("baselines", "density", "estimators", "testing")  # so that gridmodl.density works after `import gridmodl`
+_MODULES = ("baselines", "density", "estimators", "plot", "testing")  # loaded on first use, as names are
 
 __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *` never does
     "BoundPosterior",
@@ -81,6 +83,7 @@ __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *`
     "CostByParts",
     "Criterion",
     "DensityModel",
+    "Explanation",
     "Hierarchy",
     "Model",
     "ModelFileError",

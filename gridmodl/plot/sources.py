@@ -1,0 +1,32 @@
+"""The model that a fitted estimator has found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gridmodl.frames import Name
+
+
+def model_of(estimator: Any, name: Name | None) -> Any:
+    """The model of an estimator, or of one of its columns where each has a model of its own."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(estimator)
+    if hasattr(estimator, "model_"):
+        return estimator.model_
+    if not hasattr(estimator, "models_"):
+        raise TypeError(
+            f"{type(estimator).__name__} has neither a model nor a model of each column; give an estimator of gridmodl "
+            "such as GridDiscretizer, GridClassifier or GridCoclustering"
+        )
+    return named(estimator.models_, name, "column")
+
+
+def named(known: dict[Name, Any], name: Name | None, what: str) -> Any:
+    """The entry of this name; without a name the only one."""
+    if name is None and len(known) == 1:
+        return next(iter(known.values()))
+    if name is None or name not in known:
+        names = ", ".join(repr(one) for one in list(known)[:20])
+        raise ValueError(f"name must be one of the {what}s {names}, got {name!r}")
+    return known[name]
