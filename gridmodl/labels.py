@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +18,31 @@ MAX_TEXT_SHOWN = 60  # characters of each
 def labels_of(partition: Partition) -> list[str]:
     """Each part in words, such as ``]2.45, 4.75]`` or ``{blue, green}``."""
     if partition.kind == "categorical":
-        is_mixed = len({type(value) for group in partition.groups for value in group if value is not None}) > 1
-        return [_label_of_group(values, is_mixed) for values in partition.groups]
-    edges = ["-inf", *_shown(partition.bounds, partition.is_utc), "inf"]
-    labels = [f"]{lo}, {hi}]" for lo, hi in itertools.pairwise(edges)]
-    labels[-1] = labels[-1][:-1] + "["
+        is_mixed = has_mixed_types(partition)
+        return [label_of_group(values, is_mixed) for values in partition.groups]
+    edges = edges_of(partition)
+    labels = [label_of_intervals(edges, i, i) for i in range(len(edges) - 1)]
     if partition.missing is not None:
         if partition.is_missing_apart:
             labels.insert(0, "missing")
         else:
             labels[0] += " or missing"
     return labels + [f"special {code}" for code in _shown(partition.special, partition.is_utc)]
+
+
+def edges_of(partition: Partition) -> list[str]:
+    """The bounds of the intervals in words, with the infinities at both ends."""
+    return ["-inf", *_shown(partition.bounds, partition.is_utc), "inf"]
+
+
+def label_of_intervals(edges: Sequence[str], first: int, last: int) -> str:
+    """The intervals from the first to the last taken together, given the edges of all."""
+    return f"]{edges[first]}, {edges[last + 1]}{'[' if last + 2 == len(edges) else ']'}"
+
+
+def has_mixed_types(partition: Partition) -> bool:
+    """Whether values of different types need their quotes to be told apart: 1 is not "1"."""
+    return len({type(value) for group in partition.groups for value in group if value is not None}) > 1
 
 
 def _shown(bounds: NDArray[Any], is_utc: bool) -> list[str]:
@@ -70,17 +83,20 @@ def _shown_duration(time: np.timedelta64) -> str:
     return f"{sign}{days} day{'s' * (days != 1)}" + (f" {clock}" if seconds or fraction else "")
 
 
-def _label_of_group(values: Sequence[Any], is_mixed: bool) -> str:
-    shown = [_shown_value(value, is_mixed) for value in values[:MAX_VALUES_SHOWN]]
-    if len(values) > MAX_VALUES_SHOWN:
-        shown.append(f"... {len(values) - MAX_VALUES_SHOWN} more")
+def label_of_group(values: Sequence[Any], is_mixed: bool, n_values: int | None = None) -> str:
+    """A group in words, given its values, or the first ones and how many there are."""
+    shown = [shown_value(value, is_mixed) for value in values[:MAX_VALUES_SHOWN]]
+    n_values = len(values) if n_values is None else n_values
+    if n_values > MAX_VALUES_SHOWN:
+        shown.append(f"... {n_values - MAX_VALUES_SHOWN} more")
     return f"{{{', '.join(shown)}}}"
 
 
-def _shown_value(value: Any, is_mixed: bool) -> str:
+def shown_value(value: Any, is_mixed: bool) -> str:
+    """A value in a label: as it is where that is plain, else as Python writes it."""
     if value is None:
         return "missing"
-    if is_mixed:  # 1 is not "1"
+    if is_mixed:
         return repr(value)
     text = str(value)
     if len(text) > MAX_TEXT_SHOWN:

@@ -21,6 +21,7 @@ from gridmodl.terms import Criterion
 
 if TYPE_CHECKING:
     from gridmodl.hierarchy import Hierarchy
+    from gridmodl.report.explanation import Explanation
     from gridmodl.report.rules import Rule
     from gridmodl.table import Table
 
@@ -426,6 +427,126 @@ class Model:
         from gridmodl.report.text import summary_of
 
         return summary_of(self)
+
+    def explain(
+        self,
+        variable: Name | None = None,
+        *,
+        data: Any = None,
+        target: Any = None,
+        weights: Any = None,
+        unlabelled: Any = NOT_GIVEN,
+        placement: str | None = None,
+        time_limit: float | None = None,
+    ) -> Explanation:
+        """Why a variable has so many parts and not one more or fewer, or why it is out: what the others would cost.
+
+        Each alternative is another partition of the variable with the rest of the model as it is, at its exact price,
+        split into the terms of the criterion. Limits such as ``max_parts`` are not kept by alternatives.
+
+        Parameters
+        ----------
+        variable : str, optional
+            The column, or the name of the target where that is partitioned; may be left out where the model has one.
+        data, target, weights, unlabelled, placement : optional
+            As they were given to `optimize`; needed for a model from a file, a pickle or ``optima``. Without its data
+            a model can price merges of its parts, and no others.
+        time_limit : float, optional
+            Seconds for the search of alternatives, after which it gives what it has; so does Ctrl-C.
+
+        Returns
+        -------
+        Explanation
+            ``print`` says it in words, ``table`` has the numbers.
+
+        Examples
+        --------
+        >>> import gridmodl
+        >>> model = gridmodl.optimize([1.0, 1.5, 2.0, 2.5, 7.0, 7.5, 8.0, 8.5], [0, 0, 0, 0, 1, 1, 1, 1])
+        >>> print(model.explain())
+        x0 in 2 parts costs 7.496: 4.277 for the choice of parts and 3.219 for the classes in them.
+        With one part it costs 8.525, which is 1.03 more: 3.227 more for the classes in them and 2.197 less for the choice of parts.
+        With 3 parts it costs at best 9.393, which is 1.897 more: 1.609 more for the choice of parts and 0.2877 more for the classes in them.
+        """
+        from gridmodl.report.explanation import explain
+
+        return explain(self, variable, data, target, weights, unlabelled, placement, time_limit)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """The model as one HTML page, also written to `path` if that is given; it needs no network and no other file.
+
+        It has the variables with plots, and the cells of a grid in a table and a heat map; where the model has a
+        `hierarchy`, a slider makes the grid coarser. Needs ``pip install "gridmodl[html]"``.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            Where to write it too; a file that is there is replaced as a whole.
+        title : str, optional
+            What the page is called.
+
+        Returns
+        -------
+        str
+            The text of the page.
+        """
+        from gridmodl.report.html.documents import document_of_model
+        from gridmodl.report.html.page import write_page
+
+        return write_page(document_of_model(self), self.summary(), title, path)
+
+    def to_sql(
+        self,
+        dialect: str,
+        table: str | Sequence[str] = "data",
+        *,
+        columns: Mapping[Name, str] | None = None,
+        keep: Sequence[str] = (),
+        output: str | Sequence[str] | None = None,
+        unknown: str | int = "default",
+        coverage: float = 0.9,
+    ) -> str:
+        """The query that finds the parts of the rows of a table, their cell, and what that says of the target.
+
+        It finds what `transform`, `cell_of`, `predict` and `predict_proba` find, to the bit. `Partition.to_sql` is the
+        expression for one column.
+
+        Parameters
+        ----------
+        dialect : {"postgres", "duckdb", "sqlite", "bigquery", "snowflake"}
+        table : str or sequence of str
+            The name of the table, or the names of its schema and itself. All names are quoted.
+        columns : dict of str to str, optional
+            What columns of the model are called in the table, where that is not their own name.
+        keep : sequence of str
+            Columns of the table to return as they are, such as a key: SQL has no order of rows.
+        output : str or sequence of str, optional
+            Which of these: ``"parts"`` (``part_<column>``, of each column with more than one), ``"labels"`` (parts in
+            words, ``label_<column>``), ``"cell"`` (-1 for a combination that no row had), ``"predict"`` (the class,
+            ``predicted``, or mean, median, lower and upper of a numerical target), ``"proba"`` (``share_<class>``). By
+            default all that the model has but labels. Where two names would be the same, a number is put behind one.
+        unknown : {"default", -1}
+            What becomes of a category that was never seen: the group ``Partition.default``, or the number -1.
+        coverage : float
+            Of a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
+
+        Examples
+        --------
+        >>> import gridmodl
+        >>> model = gridmodl.Model.from_partitions({"age": [20, 30, 40, 50]}, [0, 0, 1, 1], {"age": [35]})
+        >>> print(model.to_sql("duckdb", "people", keep=["id"], output="parts"))
+        SELECT
+          t."id" AS "id",
+          CASE
+            WHEN t."age" IS NULL OR t."age" = 'NaN'::DOUBLE THEN 0
+            WHEN t."age" <= '35.0'::DOUBLE THEN 0
+            ELSE 1
+          END AS "part_age"
+        FROM "people" AS t
+        """
+        from gridmodl.report.sql import query_of_model
+
+        return query_of_model(self, dialect, table, columns, keep, output, unknown, coverage)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The model as a JSON text, also written to `path` if that is given; `from_json` reads it exactly."""

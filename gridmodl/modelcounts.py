@@ -93,7 +93,12 @@ def mutual_information_of(model: Model) -> float:
     if model.target is not None or not len(model.classes):
         # Of one variable rounding would leave 1e-17.
         return float(cell_information(model).sum()) if len(model.cells.names) > 1 else 0.0
-    shares = model.cells.counts / model.class_rows.sum()
+    return table_information(model.cells.counts)
+
+
+def table_information(counts: NDArray[np.int64]) -> float:
+    """The mutual information of the rows and columns of a table, in nats."""
+    shares = counts / counts.sum()
     expected = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
     filled = shares > 0
     return float(np.sum(shares[filled] * np.log(shares[filled] / expected[filled])))

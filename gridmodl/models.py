@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gridmodl.frames import ARRAYS, Name, make_frame
@@ -73,6 +73,47 @@ class Models(Mapping[Name, Model]):
             lines.append(f"  ... and {len(self) - MAX_SHOWN} more columns")
         lines += [f"  {name}: no model; {error}" for name, error in self.errors.items()]
         return "\n".join(lines)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """The models as one HTML page, also written to `path` if that is given; it needs no network and no other file.
+
+        Columns come in the order of their levels, each with its parts and a plot; they can be searched and sorted.
+        Needs ``pip install "gridmodl[html]"``.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            Where to write it too; a file that is there is replaced as a whole.
+        title : str, optional
+            What the page is called.
+
+        Returns
+        -------
+        str
+            The text of the page.
+        """
+        from gridmodl.report.html.documents import document_of_models
+        from gridmodl.report.html.page import write_page
+
+        return write_page(document_of_models(self), self.summary(), title, path)
+
+    def to_sql(
+        self,
+        dialect: str,
+        table: str | Sequence[str] = "data",
+        *,
+        columns: Mapping[Name, str] | None = None,
+        keep: Sequence[str] = (),
+        output: str | Sequence[str] | None = None,
+        unknown: str | int = "default",
+    ) -> str:
+        """One query for the parts of all columns that have more than one; parameters are those of `Model.to_sql`.
+
+        ``output`` is ``"parts"``, ``"labels"`` or both.
+        """
+        from gridmodl.report.sql import query_of_models
+
+        return query_of_models(self, dialect, table, columns, keep, output, unknown)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """All models as one JSON text, also written to `path` if that is given; `from_json` reads it exactly.

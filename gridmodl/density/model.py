@@ -165,6 +165,29 @@ class DensityModel:
 
         return summary_of(self)
 
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """The density as one HTML page, also written to `path` if that is given; it needs no network and no other
+        file.
+
+        Needs ``pip install "gridmodl[html]"``.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            Where to write it too; a file that is there is replaced as a whole.
+        title : str, optional
+            What the page is called.
+
+        Returns
+        -------
+        str
+            The text of the page.
+        """
+        from gridmodl.report.html.documents import document_of_density
+        from gridmodl.report.html.page import write_page
+
+        return write_page(document_of_density(self), self.summary(), title, path)
+
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The model as a JSON text, also written to `path` if that is given; `from_json` reads it exactly."""
         from gridmodl.density.records import write_density

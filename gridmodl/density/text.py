@@ -24,7 +24,7 @@ def summary_of(model: DensityModel) -> str:
     how = model.method + (f" ({model.kernel})" if model.kernel else "")
     stopped = f", stopped: {model.stopped}" if model.stopped else ""
     missing = f", {model.n_missing} more are missing" if model.n_missing else ""
-    low, high = _ends(model)
+    low, high = domain_ends(model)
     lines = [
         f"density of {model.partition.name} by {how}: {model.n_parts} part{'s' * (model.n_parts != 1)}",
         f"{model.n_rows} rows{missing}; domain {low} to {high}; {model.elapsed:.3g} s{stopped}",
@@ -35,7 +35,7 @@ def summary_of(model: DensityModel) -> str:
     return "\n".join([*lines, "", *_parts(model)])
 
 
-def _ends(model: DensityModel) -> list[str]:
+def domain_ends(model: DensityModel) -> list[str]:
     """Both ends as bounds are shown."""
     ends = Partition("", "numerical", np.zeros((3, 1), dtype=np.int64), model.domain, is_utc=model.partition.is_utc)
     low, high = labels_of(ends)[1][1:-1].split(", ")
@@ -44,7 +44,7 @@ def _ends(model: DensityModel) -> list[str]:
 
 def _parts(model: DensityModel) -> list[str]:
     table = model.table("arrays")
-    rows = [["part", "rows", "share", _density_per(model)]]
+    rows = [["part", "rows", "share", density_per(model)]]
     for i in range(min(model.n_parts, MAX_SHOWN)):
         values = table["rows"][i], table["share"][i], table["density"][i]
         rows.append([str(table["part"][i]), str(values[0]), f"{values[1]:.1%}", f"{values[2]:.4g}"])
@@ -54,7 +54,7 @@ def _parts(model: DensityModel) -> list[str]:
     return lines
 
 
-def _density_per(model: DensityModel) -> str:
+def density_per(model: DensityModel) -> str:
     if model.type.kind not in "mM":
         return "density"
     unit, size = np.datetime_data(model.type)

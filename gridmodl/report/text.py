@@ -22,17 +22,9 @@ MAX_CLASSES_SHOWN = 8
 
 def summary_of(model: Model) -> str:
     """What was asked, what it cost, and the parts of each variable."""
-    how = "proven optimum" if model.proven else "not proven"
-    if model.gap:
-        how = f"at most {model.gap:.6g} above the optimum"
-    if model.stopped:
-        how += f", stopped: {model.stopped}"
-    if model.search == "given":
-        how = "the user's own"
-    options = ", ".join(f"{name}={value!r}" for name, value in model.options.items())
     lines = [
-        f"{model.criterion}{f'({options})' if options else ''}: {PROBLEMS[model.problem]}",
-        f"{_size(model)}; search {model.search!r} ({how}), {model.elapsed:.3g} s",
+        f"{criterion_text(model)}: {PROBLEMS[model.problem]}",
+        f"{_size(model)}; search {model.search!r} ({proof_text(model)}), {model.elapsed:.3g} s",
         f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {model.level:.4f}",
     ]
     if model.delta is not None:
@@ -50,6 +42,22 @@ def summary_of(model: Model) -> str:
             lines.append(f"  ... and {len(model.cells.parts) - MAX_SHOWN} more cells")
         lines += _left_out(model)
     return "\n".join(lines)
+
+
+def criterion_text(model: Model) -> str:
+    """The criterion and its options, such as ``modl(selection=True)``."""
+    options = ", ".join(f"{name}={value!r}" for name, value in model.options.items())
+    return f"{model.criterion}({options})" if options else model.criterion
+
+
+def proof_text(model: Model) -> str:
+    """How sure it is that nothing is cheaper, and why the search was cut short if it was."""
+    if model.search == "given":
+        return "the user's own"
+    how = "proven optimum" if model.proven else "not proven"
+    if model.gap:
+        how = f"at most {model.gap:.6g} above the optimum"
+    return f"{how}, stopped: {model.stopped}" if model.stopped else how
 
 
 def _size(model: Model) -> str:

@@ -1,0 +1,90 @@
+// Charts: drawn by Vega-Lite when they come into view, and again when the width or the colours of the page change.
+
+const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a8f96"]; // Okabe, Ito
+const PIXELS_PER_LETTER = 6.3;
+
+const charts = new Set();
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+const observer = new IntersectionObserver(
+  (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => entry.target.chart.start()),
+  { rootMargin: "200px" },
+);
+
+class Chart {
+  // `makeSpec` is given the width that there is; `description` is what a screen reader says in place of the picture.
+  constructor(description, makeSpec, height = 200) {
+    this.makeSpec = makeSpec;
+    this.element = element("div", { className: "chart", role: "img" });
+    this.element.style.minHeight = `${height}px`;
+    this.element.chart = this;
+    this.describe(description);
+    charts.add(this);
+    observer.observe(this.element);
+  }
+
+  describe(description) {
+    this.element.setAttribute("aria-label", description);
+  }
+
+  start() {
+    observer.unobserve(this.element);
+    this.isStarted = true;
+    this.draw();
+  }
+
+  async draw() {
+    const width = this.element.clientWidth;
+    if (!this.isStarted || !width) return;
+    this.width = width;
+    const turn = (this.turn = (this.turn || 0) + 1);
+    const spec = { ...this.makeSpec(width), config: theme(), background: "transparent" };
+    const host = element("div");
+    const options = { mode: "vega-lite", actions: false, ast: true, defaultStyle: false, tooltip: showTooltip };
+    const made = await vegaEmbed(host, spec, { ...options, renderer: "svg" });
+    if (turn !== this.turn) return made.finalize(); // a newer one is on its way
+    if (this.made) this.made.finalize();
+    this.made = made;
+    this.element.replaceChildren(host);
+    this.element.style.minHeight = "";
+  }
+}
+
+function theme() {
+  const [text, soft, line] = ["--text", "--soft", "--line"].map(colour);
+  const axis = { labelColor: text, titleColor: text, gridColor: line, domainColor: soft, tickColor: soft };
+  return {
+    aria: false, // the chart has one description, and its table every number
+    font: "sans-serif",
+    view: { stroke: null },
+    axis: { ...axis, labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal" },
+    legend: { labelColor: text, titleColor: text, labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal" },
+  };
+}
+
+// What vega gives for a tooltip is an object of plain values: they go into text nodes.
+function showTooltip(handler, event, item, value) {
+  const tooltip = document.getElementById("tooltip");
+  tooltip.hidden = !value || typeof value !== "object";
+  if (tooltip.hidden) return;
+  const pairs = Object.entries(value).map(([name, text]) => [element("dt", {}, name), element("dd", {}, given(String(text)))]);
+  tooltip.replaceChildren(element("dl", {}, ...pairs.flat()));
+  const point = event.touches ? event.touches[0] || event.changedTouches[0] : event;
+  const room = (size, all, at) => Math.max(4, at + size + 20 > all ? at - size - 12 : at + 14);
+  tooltip.style.left = `${Math.min(room(tooltip.offsetWidth, innerWidth, point.clientX), Math.max(4, innerWidth - tooltip.offsetWidth - 4))}px`;
+  tooltip.style.top = `${room(tooltip.offsetHeight, innerHeight, point.clientY)}px`;
+}
+
+const hideTooltip = () => (document.getElementById("tooltip").hidden = true);
+
+function watchPage() {
+  let pending;
+  const later = () => {
+    clearTimeout(pending);
+    pending = setTimeout(() => charts.forEach((chart) => chart.width !== chart.element.clientWidth && chart.draw()), 150);
+  };
+  addEventListener("resize", later);
+  addEventListener("scroll", hideTooltip, { passive: true });
+  addEventListener("keydown", (event) => event.key === "Escape" && hideTooltip());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((chart) => chart.draw()));
+}

@@ -1,0 +1,65 @@
+// Elements are made here, and text only ever goes into text nodes: names and values are never markup.
+
+function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in made && name !== "role") made[name] = value;
+    else made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+// A name of the user's own, which may be written from right to left, or try to turn the line around.
+const given = (text) => element("bdi", {}, text);
+
+let lastId = 0;
+const newId = (stem) => `${stem}-${++lastId}`;
+
+const counted = (n, what) => `${formats.count(n)} ${what}${n === 1 ? "" : "s"}`;
+
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const percent = new Intl.NumberFormat("en", { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const exact = new Intl.NumberFormat("en", { maximumFractionDigits: 4 });
+const four = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+
+function shortNumber(value) {
+  const size = Math.abs(value);
+  return size !== 0 && (size < 1e-4 || size >= 1e9) ? value.toExponential(3) : four.format(value);
+}
+
+// How values are written: null stands for a number that is not there, a text for an infinity.
+const written = (write) => (value) => (typeof value === "number" ? write(value) : value === null ? "–" : String(value));
+const formats = {
+  text: (value) => String(value),
+  count: written((value) => whole.format(value)),
+  share: written((value) => percent.format(value)),
+  number: written(shortNumber),
+  cost: written((value) => exact.format(value)),
+};
+
+// What to sort by: infinities at both ends, and what is not there below all else.
+function rank(value) {
+  if (value === null) return -Infinity;
+  if (value === "inf") return Number.MAX_VALUE;
+  return value === "-inf" ? -Number.MAX_VALUE : value;
+}
+
+// A control with its label.
+function field(label, control, classes = "") {
+  control.id = control.id || newId("control");
+  return element("div", { className: `field ${classes}` }, element("label", { htmlFor: control.id }, label), control);
+}
+
+function choice(label, options, chosen, onChange) {
+  const control = element("select", {}, ...options.map((text, i) => element("option", { value: String(i) }, text)));
+  control.value = String(chosen);
+  control.addEventListener("change", () => onChange(Number(control.value)));
+  return field(label, control);
+}
+
+function searchBox(label, onInput) {
+  const control = element("input", { type: "search", autocomplete: "off", spellcheck: false });
+  control.addEventListener("input", () => onInput(control.value.trim().toLowerCase()));
+  return field(label, control, "wide");
+}

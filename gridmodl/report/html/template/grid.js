@@ -1,0 +1,106 @@
+// The grid: a slider that makes it coarser, a heat map of two variables, and the table of all cells.
+
+function gridSection(grid) {
+  const section = sectionOf("grid", "Grid");
+  const view = new GridView(grid);
+  grid.notes.forEach((note) => section.append(element("p", { className: "soft" }, note)));
+  section.append(...view.elements());
+  return section;
+}
+
+class GridView {
+  constructor(grid) {
+    this.grid = grid;
+    this.measures = measuresOf(grid);
+    this.measure = grid.classes.length === 2 ? 1 : 0; // of two classes the second one
+    this.axes = [...grid.axes];
+    this.step = 0;
+    this.state = element("p", { className: "state", role: "status" });
+    this.choices = element("div", { className: "controls" });
+    this.message = element("p", { className: "soft" });
+    this.chart = new Chart("", (width) => heatSpec(grid, this.variables, this.axes, this.measures[this.measure], width), 320);
+    this.table = new Table("Cells", []);
+    this.slider = grid.merges.length ? this.makeSlider() : null;
+    this.update();
+  }
+
+  elements() {
+    const search = searchBox("Search the cells by their parts", (words) => this.table.filter(words));
+    return [
+      ...(this.slider ? [field("Coarsen the grid: merges made", this.slider), this.state] : []),
+      element("h3", {}, "Heat map"), this.choices, this.message, this.chart.element,
+      element("h3", {}, "Cells"), element("div", { className: "controls" }, search), this.table.element,
+    ];
+  }
+
+  makeSlider() {
+    const slider = element("input", { type: "range", min: 0, max: this.grid.merges.length, step: 1, value: 0 });
+    let isPending = false;
+    slider.addEventListener("input", () => {
+      this.step = Number(slider.value);
+      this.describeStep();
+      if (isPending) return;
+      isPending = true; // one drawing for many small moves
+      requestAnimationFrame(() => {
+        isPending = false;
+        this.update();
+      });
+    });
+    return slider;
+  }
+
+  update() {
+    this.variables = variablesAt(this.grid, this.step);
+    this.split = this.variables.map((_, k) => k).filter((k) => this.variables[k].labels.length > 1);
+    this.describeStep();
+    this.offerChoices();
+    this.drawHeat();
+    const cells = mostRowsFirst(cellsOver(this.grid, this.variables, this.split));
+    this.table.show(cellColumns(this.grid, this.variables, this.split, cells));
+  }
+
+  describeStep() {
+    if (!this.slider) return;
+    const variables = variablesAt(this.grid, this.step);
+    const shape = variables.map((variable) => `${variable.name}: ${counted(variable.labels.length, "part")}`).join("; ");
+    const { cost, information } = this.step ? this.grid.merges[this.step - 1] : { cost: this.grid.cost, information: 1 };
+    const kept = `${formats.share(information)} of the information kept, cost ${formats.cost(cost)}`;
+    const merges = `${counted(this.step, "merge")} of ${this.grid.merges.length}`;
+    this.state.replaceChildren(`${merges}: ${kept}. `, given(shape));
+    this.slider.setAttribute("aria-valuetext", `${merges}, ${kept}`);
+  }
+
+  offerChoices() {
+    if (!this.split.includes(this.axes[0]) || !this.split.includes(this.axes[1])) this.axes = this.split.slice(0, 2);
+    const names = this.split.map((k) => this.variables[k].name);
+    const axis = (label, at) => choice(label, names, this.split.indexOf(this.axes[at]), (i) => this.chooseAxis(at, this.split[i]));
+    const measure = choice("Colour", this.measures.map(({ label }) => label), this.measure, (i) => {
+      this.measure = i;
+      this.drawHeat();
+    });
+    const axes = this.split.length > 2 ? [axis("Across", 0), axis("Up", 1)] : [];
+    this.choices.replaceChildren(...axes, measure);
+  }
+
+  // Choosing the variable of the other axis swaps the two.
+  chooseAxis(at, k) {
+    if (this.axes[1 - at] === k) this.axes[1 - at] = this.axes[at];
+    this.axes[at] = k;
+    this.offerChoices();
+    this.drawHeat();
+  }
+
+  drawHeat() {
+    const n = this.axes.length === 2 ? cellsOver(this.grid, this.variables, this.axes).rows.length : 0;
+    const isDrawn = this.axes.length === 2 && n <= MAX_DRAWN_CELLS;
+    this.chart.element.hidden = this.choices.hidden = !isDrawn;
+    this.message.textContent = isDrawn ? "" : this.axes.length < 2
+      ? "A heat map needs two variables with more than one part."
+      : `${counted(n, "cell")} are too many for a heat map${this.slider ? ": merge some with the slider" : ""}.`;
+    if (!isDrawn) return;
+    const [x, y] = this.axes.map((k) => this.variables[k].name);
+    const measure = this.measures[this.measure].label;
+    this.chart.describe(`Heat map of ${x} and ${y}: ${measure} of each cell. The table of cells has the same numbers.`);
+    this.chart.draw();
+  }
+}

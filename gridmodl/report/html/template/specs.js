@@ -1,0 +1,150 @@
+// What is drawn of the parts of a variable, in Vega-Lite. Parts and classes go by number, so no name is ever a field.
+
+const ROW = 24; // pixels of a part, fewer where there are many
+
+const partStep = (n) => Math.max(6, Math.min(ROW, Math.floor(900 / n)));
+const chartHeight = (n) => n * partStep(n) + 90;
+
+function labelRoom(labels, width) {
+  const longest = Math.max(...labels.map((label) => label.length));
+  return Math.round(Math.min(longest * PIXELS_PER_LETTER + 8, width * 0.4, 320));
+}
+
+// The axis of parts: numbers that are written as their labels.
+function partAxis(labels, room) {
+  const axis = { title: null, labelExpr: "labels[datum.value]", labelLimit: room, maxExtent: room + 20, labelOverlap: true, ticks: false };
+  return { field: "part", type: "ordinal", axis, scale: { domain: labels.map((_, i) => i) } };
+}
+
+const tooltip = (...pairs) => pairs.map(([field, title]) => ({ field, title, type: "nominal" }));
+
+function partSpec(labels, rest) {
+  return { ...rest, params: [...(rest.params || []), { name: "labels", value: labels }] };
+}
+
+// The rows of each part, beside another chart of the same parts.
+function rowsView(record, labels, width, axis) {
+  const [rows, shares] = [columnOf(record, "rows"), columnOf(record, "share")];
+  const values = labels.map((part, i) => ({
+    part: i, label: part, rows: rows[i], text: formats.count(rows[i]), share: formats.share(shares[i]),
+  }));
+  return {
+    width, height: { step: partStep(labels.length) }, data: { values },
+    mark: { type: "bar", color: colour("--other") },
+    encoding: {
+      y: axis,
+      x: { field: "rows", type: "quantitative", axis: { title: "rows", tickCount: 3, format: ",d", tickMinStep: 1 } },
+      tooltip: tooltip(["label", "part"], ["text", "rows"], ["share", "share of rows"]),
+    },
+  };
+}
+
+// A chart of the parts to the left, their rows to the right.
+function withRows(record, width, makeView) {
+  const labels = columnOf(record, "part");
+  const room = labelRoom(labels, width);
+  const space = Math.max(120, width - room - 40);
+  const left = makeView(labels, Math.round(space * 0.7), partAxis(labels, room));
+  const right = rowsView(record, labels, Math.round(space * 0.3), { ...partAxis(labels, room), axis: null });
+  const { params, ...view } = left;
+  return partSpec(labels, { params, hconcat: [view, right], spacing: 16, resolve: { scale: { color: "independent" } } });
+}
+
+function sharesSpec(variable, width) {
+  const [record, { keys, names, has_other: hasOther }] = [variable.tables[0], variable.chart];
+  const all = hasOther ? [...names, "other"] : names;
+  const shares = keys.map((key) => columnOf(record, key));
+  if (hasOther) shares.push(shares[0].map((_, i) => (shares[0][i] === null ? null : othersShare(shares, i))));
+  return withRows(record, width, (labels, room, axis) => ({
+    params: [{ name: "names", value: all }],
+    width: room, height: { step: partStep(labels.length) },
+    data: { values: labels.flatMap((label, i) => shares.map((of, j) => shareValue(i, label, j, all[j], of[i]))) },
+    mark: { type: "bar", stroke: colour("--page"), strokeWidth: 0.7 },
+    encoding: {
+      y: axis,
+      x: { field: "share", type: "quantitative", scale: { domain: [0, 1] }, axis: { title: "share", format: ".0%", tickCount: 4 } },
+      color: {
+        field: "class", type: "nominal", scale: { domain: all.map((_, j) => j), range: palette(all.length, hasOther) },
+        legend: { title: null, orient: "top", labelExpr: "names[datum.value]", labelLimit: 160, columns: Math.max(1, Math.floor(room / 150)) },
+      },
+      order: { field: "class", type: "quantitative" },
+      tooltip: tooltip(["label", "part"], ["name", "class"], ["text", "share"]),
+    },
+  }));
+}
+
+const othersShare = (shares, i) => Math.max(0, 1 - shares.reduce((sum, of) => sum + of[i], 0));
+const shareValue = (part, label, j, name, share) => ({ part, label, class: j, name, share, text: formats.share(share) });
+const palette = (n, hasOther) => (hasOther ? [...PALETTE.slice(0, n - 1), colour("--other")] : PALETTE.slice(0, n));
+
+// A numerical target in each part: from 5 to 95 % a line, from 25 to 75 % a bar, the median a stroke, the mean a point.
+function spreadSpec(variable, width) {
+  const record = variable.tables[0];
+  const columns = ["mean", "median", "q5", "q25", "q75", "q95"].map((key) => [key, columnOf(record, key)]);
+  return withRows(record, width, (labels, room, axis) => {
+    const values = labels.map((label, i) => spreadValue(label, i, columns));
+    const x = (field) => ({ field, type: "quantitative", scale: { zero: false }, title: "target" });
+    const blue = colour("--bar");
+    return {
+      width: room, height: { step: partStep(labels.length) }, data: { values },
+      encoding: { y: axis, tooltip: tooltip(["label", "part"], ...columns.map(([key]) => [`${key}_text`, key])) },
+      layer: [
+        { mark: { type: "rule", color: blue }, encoding: { x: x("q5"), x2: { field: "q95" } } },
+        { mark: { type: "bar", color: blue, opacity: 0.45, size: 12 }, encoding: { x: x("q25"), x2: { field: "q75" } } },
+        { mark: { type: "tick", color: colour("--text"), thickness: 2, size: 14 }, encoding: { x: x("median") } },
+        { mark: { type: "point", filled: true, color: colour("--focus"), size: 40 }, encoding: { x: x("mean") } },
+      ],
+    };
+  });
+}
+
+function spreadValue(label, part, columns) {
+  const value = { part, label };
+  for (const [key, of] of columns) {
+    value[key] = typeof of[part] === "number" ? of[part] : null;
+    value[`${key}_text`] = formats.number(of[part]);
+  }
+  return value;
+}
+
+function rowsSpec(variable, width) {
+  const labels = columnOf(variable.tables[0], "part");
+  const room = labelRoom(labels, width);
+  return partSpec(labels, rowsView(variable.tables[0], labels, Math.max(120, width - room - 24), partAxis(labels, room)));
+}
+
+// A density over the column itself: the area of a part is its share of the rows.
+function densitySpec(variable, width) {
+  const [record, { edges, title, is_date: isDate }] = [variable.tables[0], variable.chart];
+  const [labels, rows, densities] = ["part", "rows", "density"].map((key) => columnOf(record, key));
+  const values = labels.map((label, i) => ({
+    label, from: edges[i], to: edges[i + 1], density: densities[i],
+    rows: formats.count(rows[i]), text: formats.number(densities[i]),
+  }));
+  const type = isDate ? "temporal" : "quantitative";
+  return {
+    width: Math.max(160, width - 80), height: 240, data: { values },
+    mark: { type: "rect", color: colour("--bar"), stroke: colour("--page"), strokeWidth: 0.5 },
+    encoding: {
+      x: { field: "from", type, title: variable.name, scale: { zero: false, nice: false } },
+      x2: { field: "to" },
+      y: { field: "density", type: "quantitative", title }, y2: { datum: 0 },
+      tooltip: tooltip(["label", "part"], ["rows", "rows"], ["text", title]),
+    },
+  };
+}
+
+const SPECS = { shares: sharesSpec, spread: spreadSpec, rows: rowsSpec, density: densitySpec };
+const DRAWN = {
+  shares: "shares of the classes in each part, and its rows",
+  spread: "mean, median and quantiles of the target in each part, and its rows",
+  rows: "rows of each part",
+  density: "density of the column",
+};
+
+function chartOf(variable) {
+  const { kind } = variable.chart;
+  const description = `Chart of ${variable.name}: ${DRAWN[kind]}. The table that follows has the same numbers.`;
+  const height = kind === "density" ? 300 : chartHeight(variable.parts);
+  return new Chart(description, (width) => SPECS[kind](variable, width), height);
+}

@@ -1,0 +1,119 @@
+// A table that can be sorted by each of its columns and filtered, and shows a page of its rows at a time.
+
+const PAGE_ROWS = 50;
+const MARKS = { none: "↕", ascending: "▲", descending: "▼" };
+
+// Columns are { label, format, values, order }; `order` is what to sort by where that is not the values themselves.
+class Table {
+  constructor(caption, columns) {
+    this.caption = element("caption", {}, given(caption));
+    this.head = element("tr");
+    this.rows = element("tbody");
+    const table = element("table", {}, this.caption, element("thead", {}, this.head), this.rows);
+    const box = element("div", { className: "scroll", tabIndex: 0, role: "group", "aria-label": caption }, table);
+    this.count = element("span", { className: "soft", role: "status" });
+    this.back = element("button", { type: "button" }, "Previous");
+    this.next = element("button", { type: "button" }, "Next");
+    this.back.addEventListener("click", () => this.turn(-1));
+    this.next.addEventListener("click", () => this.turn(1));
+    this.pager = element("div", { className: "pager" }, this.back, this.next, this.count);
+    this.element = element("div", {}, box, this.pager);
+    this.words = "";
+    this.columns = [];
+    this.show(columns);
+  }
+
+  // Other columns in place of these; the sort stays if its column does.
+  show(columns) {
+    const by = this.columns[this.by];
+    this.columns = columns;
+    this.by = by ? columns.findIndex((column) => column.label === by.label) : -1;
+    this.direction = this.by < 0 ? "none" : this.direction;
+    this.head.replaceChildren(...columns.map((column, j) => this.headCell(column, j)));
+    this.arrange();
+  }
+
+  headCell(column, j) {
+    const button = element("button", { type: "button" }, given(column.label));
+    button.append(element("span", { className: "mark", "aria-hidden": "true" }, MARKS.none));
+    button.addEventListener("click", () => this.sortBy(j));
+    return element("th", { scope: "col", className: column.format, "aria-sort": "none" }, button);
+  }
+
+  // The first click puts the largest numbers, or the first texts, on top; the third restores the order of the model.
+  sortBy(j) {
+    const turns = this.columns[j].format === "text" ? ["ascending", "descending"] : ["descending", "ascending"];
+    const now = this.by === j ? turns.indexOf(this.direction) + 1 : 0;
+    this.direction = turns[now] || "none";
+    this.by = now < turns.length ? j : -1;
+    this.arrange();
+  }
+
+  filter(words) {
+    this.words = words;
+    this.arrange();
+  }
+
+  turn(pages) {
+    this.page += pages;
+    this.draw();
+  }
+
+  arrange() {
+    const n = this.columns.length ? this.columns[0].values.length : 0;
+    this.order = Array.from({ length: n }, (_, i) => i).filter((i) => this.has(i));
+    if (this.by >= 0) this.sort(this.columns[this.by]);
+    [...this.head.children].forEach((cell, j) => {
+      const direction = j === this.by ? this.direction : "none";
+      cell.setAttribute("aria-sort", direction);
+      cell.querySelector(".mark").textContent = MARKS[direction];
+    });
+    this.page = 0;
+    this.draw();
+  }
+
+  has(i) {
+    const isText = (column) => column.format === "text";
+    return !this.words || this.columns.some((c) => isText(c) && c.values[i].toLowerCase().includes(this.words));
+  }
+
+  sort(column) {
+    const keys = (column.order || column.values).map((value) => (typeof value === "string" ? rank(value) : value));
+    const sign = this.direction === "ascending" ? 1 : -1;
+    const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
+    this.order.sort((a, b) => sign * compare(rank(keys[a]), rank(keys[b])) || a - b);
+  }
+
+  draw() {
+    const first = this.page * PAGE_ROWS;
+    const shown = this.order.slice(first, first + PAGE_ROWS);
+    this.rows.replaceChildren(...shown.map((i) => element("tr", {}, ...this.columns.map((c, j) => this.cell(c, j, i)))));
+    const last = first + shown.length;
+    const isWhole = this.order.length <= PAGE_ROWS;
+    this.back.hidden = this.next.hidden = isWhole;
+    this.pager.hidden = isWhole && !this.words;
+    this.back.disabled = first === 0;
+    this.next.disabled = last >= this.order.length;
+    const all = formats.count(this.order.length);
+    this.count.textContent = isWhole ? counted(this.order.length, "row") : `Rows ${first + 1} to ${last} of ${all}`;
+  }
+
+  cell(column, j, i) {
+    const text = formats[column.format](column.values[i]);
+    if (j === 0) return element("th", { scope: "row", className: column.format }, given(text));
+    return element("td", { className: column.format }, column.format === "text" ? given(text) : text);
+  }
+}
+
+// The table of a record of the document.
+function tableOf(record) {
+  const head = report.heads[record.head];
+  const columns = head.map((column, j) => ({ ...column, values: record.data[j] }));
+  // Parts have an order of their own, which is not that of their names.
+  for (const column of columns) if (column.key === "part") column.order = column.values.map((_, i) => i);
+  const table = new Table(record.caption, columns);
+  const note = record.note ? [element("p", { className: "soft" }, record.note)] : [];
+  return { table, element: element("div", {}, table.element, ...note) };
+}
+
+const columnOf = (record, key) => record.data[report.heads[record.head].findIndex((column) => column.key === key)];

@@ -1,0 +1,85 @@
+// The variables of the report, one below the other; what is inside of one is made when it is opened.
+
+const OPEN_AT_FIRST = 3; // one where a grid follows
+const ORDERS = {
+  rank: { label: "Rank", compare: (a, b) => a.rank - b.rank },
+  name: { label: "Name", compare: (a, b) => a.variable.name.localeCompare(b.variable.name, "en", { numeric: true }) },
+  parts: { label: "Parts", compare: (a, b) => b.variable.parts - a.variable.parts || a.rank - b.rank },
+};
+
+function variablesSection() {
+  const entries = report.variables.map(entryOf);
+  const list = element("ol", { className: "variables" }, ...entries.map((entry) => entry.element));
+  const section = sectionOf("variables", entries.length === 1 ? "Variable" : "Variables");
+  if (entries.length > 1) section.append(controlsOf(entries, list));
+  section.append(entries.length ? list : element("p", {}, "No column is informative."));
+  entries.slice(0, report.grid ? 1 : OPEN_AT_FIRST).forEach((entry) => (entry.element.firstChild.open = true));
+  return section;
+}
+
+function controlsOf(entries, list) {
+  const count = element("p", { className: "soft", role: "status" });
+  const search = searchBox("Search names and parts", (words) => showMatches(entries, words, count));
+  const group = element("div", { className: "buttons", role: "group", "aria-label": "Order of the variables" });
+  for (const [name, order] of Object.entries(ORDERS)) {
+    const button = element("button", { type: "button", "aria-pressed": String(name === "rank") }, order.label);
+    button.addEventListener("click", () => {
+      [...group.children].forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
+      list.append(...[...entries].sort(order.compare).map((entry) => entry.element));
+    });
+    group.append(button);
+  }
+  showMatches(entries, "", count);
+  const sort = element("div", { className: "field" }, element("span", { className: "name" }, "Order by"), group);
+  return element("div", {}, element("div", { className: "controls" }, search, sort), count);
+}
+
+function showMatches(entries, words, count) {
+  let n = 0;
+  for (const entry of entries) {
+    const isFound = !words || entry.text().includes(words);
+    entry.element.hidden = !isFound;
+    n += isFound;
+  }
+  count.textContent = words ? `${formats.count(n)} of ${counted(entries.length, "variable")} found` : counted(n, "variable");
+}
+
+function entryOf(variable, i) {
+  const about = `${variable.kind}, ${counted(variable.parts, "part")}`;
+  const title = element("span", {}, element("h3", {}, given(variable.name)), element("span", { className: "soft" }, ` ${about}`));
+  const summary = element("summary", {}, title);
+  if (variable.worth !== null) summary.append(worthOf(variable.worth));
+  const body = element("div", { className: "body" });
+  const details = element("details", {}, summary, body);
+  details.addEventListener("toggle", () => details.open && !body.hasChildNodes() && fillBody(body, variable));
+  let text = null; // of all parts, for the search: made at its first letter
+  const words = () => (text ??= [variable.name, ...columnOf(variable.tables[0], "part")].join("\n").toLowerCase());
+  return { variable, rank: i, element: element("li", {}, details), text: words };
+}
+
+// A number and a bar, against the largest on the page.
+function worthOf(worth) {
+  const most = Math.max(...report.variables.map((variable) => variable.worth || 0), 1e-12);
+  const bar = element("span");
+  bar.style.width = `${(100 * Math.max(0, worth)) / most}%`;
+  const track = element("span", { className: "track", "aria-hidden": "true" }, bar);
+  return element("span", { className: "worth" }, track, element("span", {}, `${report.worth} ${worth.toFixed(4)}`));
+}
+
+function fillBody(body, variable) {
+  if (variable.about) body.append(element("p", { className: "soft" }, variable.about));
+  body.append(chartOf(variable).element);
+  for (const record of variable.tables) body.append(tableOf(record).element);
+  if (variable.values.length) body.append(valuesOf(variable));
+}
+
+function valuesOf(variable) {
+  const labels = columnOf(variable.tables[0], "part");
+  const items = variable.values.map(({ shown, all }, i) => {
+    const more = all > shown.length ? ` … and ${formats.count(all - shown.length)} more` : "";
+    const name = element("strong", {}, `Part ${i + 1}, ${counted(all, "value")}: `);
+    return element("li", { "aria-label": labels[i] }, name, given(shown.join(", ")), more);
+  });
+  const list = element("ul", { className: "values" }, ...items);
+  return element("details", { className: "inner" }, element("summary", {}, "Values of each part"), list);
+}
