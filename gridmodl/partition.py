@@ -122,6 +122,23 @@ class Partition:
             return self._group_of(column, unknown)
         return self._interval_of(column)
 
+    def to_sql(
+        self, dialect: str, column: str | Sequence[str] | None = None, unknown: str | int = "default"
+    ) -> str:
+        """The part of a column as an expression in SQL, the same part that `part_of` finds.
+
+        Parameters
+        ----------
+        dialect : {"postgres", "duckdb", "sqlite", "bigquery", "snowflake"}
+        column : str or sequence of str, optional
+            What the column is called, if that is not its own name, or the names of its table and itself.
+        unknown : {"default", -1}
+            What becomes of a category that was never seen: the group ``default``, or the number -1.
+        """
+        from gridmodl.report.sql import expression_in
+
+        return expression_in(self, dialect, column, unknown)
+
     @property
     def is_missing_apart(self) -> bool:
         """Whether missing values have a part of their own, beside the intervals of a numerical variable."""

@@ -1,0 +1,140 @@
+"""The part of one variable as a CASE expression, the same part that `Partition.part_of` finds.
+
+The expression is flat, as some databases limit how deep one may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from gridmodl.partition import checked_unknown
+from gridmodl.report.sql.dialects import Dialect, dialect_named
+from gridmodl.report.sql.names import quoted_path, sql_name
+from gridmodl.report.sql.numbers import at_most, equal_to, listed
+from gridmodl.report.sql.plainvalues import Value, is_held, literal, time_literal, values_of
+
+if TYPE_CHECKING:
+    from gridmodl.partition import Partition
+
+MAX_LISTED = 10_000  # values of one list; some databases take no more than 16,384
+TIMES = ("moment", "instant", "duration")
+
+
+class Branch(NamedTuple):
+    """Where a condition holds, the part is this one."""
+
+    condition: str
+    part: int
+
+
+def expression_in(partition: Partition, dialect: str, column: Any, unknown: Any) -> str:
+    """The expression of `Partition.to_sql`."""
+    of = dialect_named(dialect)
+    given = sql_name(partition.name, "column") if column is None else column
+    return expression_of(partition, of, quoted_path(given, of, f"column {partition.name!r}"), unknown)
+
+
+def expression_of(partition: Partition, dialect: Dialect, x: str, unknown: Any, margin: str = "") -> str:
+    """The number of the part, given how the column is written in SQL."""
+    if checked_unknown(unknown) == "error":
+        raise ValueError("unknown must be 'default' or -1: a query cannot stop at a value that was never seen")
+    if partition.kind == "numerical":
+        branches, otherwise = list(_intervals(partition, dialect, x)), _last_interval(partition)
+    else:
+        otherwise = _otherwise(partition, checked_unknown(unknown))
+        branches = [branch for branch in _groups(partition, dialect, x) if branch.part != otherwise]
+    if not branches:
+        return str(otherwise)
+    lines = [f"WHEN {condition} THEN {part}" for condition, part in branches]
+    return f"\n{margin}".join(["CASE", *(f"  {line}" for line in [*lines, f"ELSE {otherwise}"]), "END"])
+
+
+def _last_interval(partition: Partition) -> int:
+    return partition.n_parts - 1 - len(partition.special)
+
+
+def _intervals(partition: Partition, dialect: Dialect, x: str) -> Iterator[Branch]:
+    """Missing values, special codes, then the intervals but the last, from the lowest on."""
+    if partition.n_parts == 1:
+        return
+    bounds, codes = _values_of_array(partition.bounds, partition), _values_of_array(partition.special, partition)
+    kind = [*bounds, *codes, Value("number", 0)][0].kind
+    yield Branch(_missing(x, kind, dialect), partition.missing or 0)
+    if kind in ("moment", "instant"):
+        x = dialect.compared_moment(x, kind == "instant")
+    what = f"column {partition.name!r}"
+    for part, code in enumerate(codes, _last_interval(partition) + 1):
+        condition = _equal(x, code, dialect, what)
+        if condition is not None:
+            yield Branch(condition, part)
+    for part, bound in enumerate(bounds, int(partition.is_missing_apart)):
+        is_time = kind in TIMES
+        yield Branch(
+            f"{x} <= {time_literal(bound, dialect, what)}" if is_time else at_most(x, bound.plain, dialect), part
+        )
+
+
+def _values_of_array(array: NDArray[Any], partition: Partition) -> list[Value]:
+    if array.dtype.kind == "M":
+        return [Value("instant" if partition.is_utc else "moment", time) for time in array]
+    if array.dtype.kind == "m":
+        return [Value("duration", time) for time in array]
+    return [Value("number", number) for number in array.tolist()]
+
+
+def _missing(x: str, kind: str, dialect: Dialect) -> str:
+    if kind != "number" or dialect.is_nan is None:
+        return f"{x} IS NULL"
+    return f"{x} IS NULL OR {dialect.is_nan.format(x)}"
+
+
+def _equal(x: str, value: Value, dialect: Dialect, what: str) -> str | None:
+    """Whether x is this value; None where no column can hold it."""
+    if value.kind == "number":
+        return equal_to(x, value.plain, dialect)
+    if value.kind in TIMES and not is_held(value, dialect):
+        return None
+    return f"{x} = {literal(value, dialect, what)}"
+
+
+def _otherwise(partition: Partition, unknown: str) -> int:
+    if unknown == "-1":
+        return -1
+    if partition.default is None:
+        raise ValueError(f"column {partition.name!r} has no default group for unknown values; use unknown=-1")
+    return partition.default
+
+
+def _groups(partition: Partition, dialect: Dialect, x: str) -> Iterator[Branch]:
+    what = f"column {partition.name!r}"
+    values = values_of((value for group in partition.groups for value in group if value is not None), what)
+    kind = values[0].kind if values else "text"
+    if partition.missing is not None:
+        yield Branch(_missing(x, kind, dialect), partition.missing)
+    if kind == "text":
+        x = dialect.compared.format(x)
+    elif kind in ("moment", "instant"):
+        x = dialect.compared_moment(x, kind == "instant")
+    rest = iter(values)
+    for part, group in enumerate(partition.groups):
+        mine = [next(rest) for value in group if value is not None]
+        for condition in _one_of(x, mine, dialect, what):
+            yield Branch(condition, part)
+
+
+def _one_of(x: str, values: list[Value], dialect: Dialect, what: str) -> Iterator[str]:
+    """Conditions of which one holds where x is one of these values."""
+    in_list = []
+    for value in values:
+        text = listed(value.plain, dialect) if value.kind == "number" else literal(value, dialect, what)
+        if value.kind == "number" and text is None:
+            condition = _equal(x, value, dialect, what)
+            if condition is not None:
+                yield condition
+        elif text is not None and (value.kind not in TIMES or is_held(value, dialect)):
+            in_list.append(text)
+    for i in range(0, len(in_list), MAX_LISTED):
+        yield f"{x} IN ({', '.join(in_list[i : i + MAX_LISTED])})"

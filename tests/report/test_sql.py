@@ -1,0 +1,637 @@
+"""SQL says the same as the model: in DuckDB and SQLite, to the bit."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from report.databases import Stored, run
+
+import gridmodl
+from gridmodl import Model, Partition
+
+DIALECTS = ["duckdb", "sqlite"]
+ALL = ["postgres", "duckdb", "sqlite", "bigquery", "snowflake"]
+NAN, INF = math.nan, math.inf
+
+
+def numerical(bounds, special=(), missing=None, is_apart=False, name="x", **facts):
+    bounds = np.asarray(bounds)
+    special = np.asarray(special, dtype=None if len(special) else float)
+    n_parts = len(bounds) + 1 + len(special) + is_apart
+    counts = np.ones((n_parts, 2), dtype=np.int64)
+    return Partition(name, "numerical", counts, bounds=bounds, special=special, missing=missing, **facts)
+
+
+def categorical(*groups, name="x", default=0):
+    missing = next((i for i, group in enumerate(groups) if None in group), None)
+    counts = np.ones((len(groups), 2), dtype=np.int64)
+    return Partition(name, "categorical", counts, groups=groups, missing=missing, default=default)
+
+
+def model_of(partition):
+    return Model(1.0, 2.0, "modl", "classes", 2, np.array(["no", "yes"]), {partition.name: partition},
+                 proven=False, search="given", elapsed=0.0)  # fmt: skip
+
+
+def parts_in(dialect, partition, stored, unknown="default"):
+    query = model_of(partition).to_sql(dialect, keep=["row number"], output="parts", unknown=unknown)
+    return [part for (part,) in run(dialect, query, {str(partition.name): stored})]
+
+
+def assert_same(dialect, partition, stored, values=None, unknown="default"):
+    """The parts in the database are those of the model, given the same values in Python."""
+    expected = partition.part_of(stored.values if values is None else values, unknown).tolist()
+    assert parts_in(dialect, partition, stored, unknown) == expected
+
+
+# Numbers.
+
+ODD = [
+    None, NAN, INF, -INF, 0.0, -0.0, 0.1, float(np.float32(0.1)), 2.45, math.nextafter(2.45, 0),
+    math.nextafter(2.45, 9), -999.0, -998.5, 5e-324, -5e-324, 1.7976931348623157e308, 1e22, 1e23, 9007199254740993.0,
+    1e300, 123456789.123456789,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("missing", [(None, False), (0, False), (0, True)])
+@pytest.mark.parametrize("special", [(), (-999.0, 0.0), (INF, 2.45, 1e23)])
+def test_floats_of_all_kinds(dialect, missing, special):
+    bounds = [-INF, -5e-324, 0.0, float(np.float32(0.1)), 2.45, 9007199254740992.0, 1e23, 1.7976931348623157e308]
+    partition = numerical(bounds, special, *missing)
+    assert_same(dialect, partition, Stored("double", ODD))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_float32(dialect):
+    values = [float(np.float32(v)) for v in (0.1, 0.2, 0.3, 16777216.0, 2.0**60, 3e38, -0.1)]
+    near = [float(np.nextafter(np.float32(v), np.float32(9))) for v in values[:3]]
+    partition = numerical(np.array([0.1, 0.2, 16777216.0], dtype="f4"), [float(np.float32(0.3))])
+    assert_same(dialect, partition, Stored("float32", [*values, *near, None, NAN, INF]))
+    assert_same(dialect, numerical([0.1, 0.2, 16777217.0, 2.0**60 + 256]), Stored("float32", [*values, *near]))
+
+
+LARGE = [
+    2**53 - 1,
+    2**53,
+    2**53 + 1,
+    2**53 + 2,
+    2**53 + 3,
+    2**60,
+    2**60 + 1,
+    2**60 - 1,
+    2**63 - 1,
+    -(2**63),
+    -(2**53) - 1,
+]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        [-(2.0**53), 0.5, 2.0**53, 2.0**60], [2**53 + 1, 2**53 + 2, 2**53 + 3, 2**60, 2**60 + 1],
+        [-(2**63) + 1, -(2**53) - 1, 5], np.array([2**53 + 1, 2**63 - 1, 2**63 + 5, 2**64 - 9], dtype=np.uint64),
+        [-1e19, 1e19],
+    ],
+)  # fmt: skip
+def test_integers_beyond_what_floats_hold(dialect, bounds):
+    partition = numerical(bounds, [2**60 + 1] if isinstance(bounds, np.ndarray) else [2.0**60])
+    assert_same(
+        dialect, partition, Stored("int64", [*LARGE, 0, 5, 6, None]), pd.Series([*LARGE, 0, 5, 6, None], dtype="Int64")
+    )
+    floats = [2.0**53, 2.0**53 + 2, 2.0**53 + 4, 2.0**60, 2.0**60 + 256, 1e18, 1e20, -1e20, NAN, 0.5, 9.3e18, 1.8e19]
+    assert_same(dialect, partition, Stored("double", floats))
+
+
+def test_unsigned_integers_in_duckdb():
+    values = np.array([0, 2**53 + 1, 2**63 - 1, 2**63, 2**63 + 5, 2**63 + 6, 2**64 - 1], dtype=np.uint64)
+    partition = numerical(np.array([2**53 + 1, 2**63 + 5], dtype=np.uint64), np.array([2**63], dtype=np.uint64))
+    assert_same("duckdb", partition, Stored("uint64", values.tolist()), values)
+    assert_same("duckdb", numerical([2.0**63, 1.8e19]), Stored("uint64", values.tolist()), values)
+
+
+def test_decimals_in_duckdb_are_compared_as_floats():
+    values = [0.10, 0.11, 0.12, 2.45, 2.46]
+    assert_same("duckdb", numerical([0.11, 2.45]), Stored("DECIMAL(6, 2)", values), values)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_numbers(dialect, data):
+    numbers = st.floats(allow_nan=False) | st.sampled_from([v for v in ODD if v == v and v is not None])
+    bounds = sorted({b + 0.0 for b in data.draw(st.lists(numbers, max_size=6))})
+    codes = list(dict.fromkeys(c + 0.0 for c in data.draw(st.lists(numbers, max_size=3))))
+    missing = data.draw(st.sampled_from([(None, False), (0, False), (0, True)]))
+    near = [math.nextafter(b, way) for b in [*bounds, *codes] for way in (-INF, INF)]
+    values = [*ODD, *bounds, *codes, *near, *data.draw(st.lists(st.floats(), max_size=5))]
+    assert_same(dialect, numerical(np.array(bounds, dtype=float), codes, *missing), Stored("double", values))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_any_integers(dialect, data):
+    numbers = st.integers(-(2**63) + 1, 2**63 - 2)
+    drawn = sorted(data.draw(st.sets(numbers, min_size=1, max_size=5)))
+    as_floats = data.draw(st.booleans())
+    bounds = np.unique(np.array(drawn, dtype=float if as_floats else np.int64))
+    values = np.array([*LARGE, *drawn, *(n + 1 for n in drawn), *(n - 1 for n in drawn), 0], dtype=np.int64)
+    assert_same(dialect, numerical(bounds), Stored("int64", values.tolist()), values)
+
+
+# Categories.
+
+WORDS = [
+    "red", "Red", "RED ", " red", "", "é", "e\u0301", "日本", "😀", "it's", '"quoted"', "a\\'; DROP TABLE data; --",
+    "a\\", "\\n", "line\nbreak", "line\n    break", "tab\t", "/* no */", "{0}", "%s", "NULL", "'", "\u202e", "a;b",
+    "$$", "\x7f",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("unknown", ["default", -1])
+@pytest.mark.parametrize("has_missing", [True, False])
+def test_texts_that_are_hard_to_quote(dialect, unknown, has_missing):
+    groups = [WORDS[i::3] for i in range(3)]
+    partition = categorical(tuple(groups[0]), (*groups[1], None) if has_missing else tuple(groups[1]), tuple(groups[2]))
+    values = [*WORDS, "unseen", "re", "red\n", None, "É", "a"]
+    assert_same(dialect, partition, Stored("text", values), unknown=unknown)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_texts(dialect, data):
+    words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+    drawn = data.draw(st.lists(words | st.sampled_from(WORDS), min_size=2, max_size=8, unique=True))
+    partition = categorical(tuple(drawn[::2]), tuple(drawn[1::2]), default=data.draw(st.integers(0, 1)))
+    values = [
+        *drawn,
+        *data.draw(st.lists(words, max_size=4)),
+        *(word.upper() for word in drawn),
+        *(f"{w} " for w in drawn),
+    ]
+    assert_same(
+        dialect, partition, Stored("text", [*values, None]), unknown=data.draw(st.sampled_from(["default", -1]))
+    )
+
+
+@pytest.mark.parametrize(("dialect", "type_"), [("duckdb", "TEXT COLLATE NOCASE"), ("sqlite", "TEXT COLLATE NOCASE"),
+                                                ("sqlite", "TEXT COLLATE RTRIM")])  # fmt: skip
+def test_a_collation_of_the_column_does_not_matter(dialect, type_):
+    partition = categorical(("a", "b"), ("A", "b "), default=0)
+    assert_same(dialect, partition, Stored(type_, ["a", "A", "b", "b ", "B", None]), unknown=-1)
+
+
+def test_an_enum_of_duckdb():
+    assert_same(
+        "duckdb", categorical(("a", "no"), ("b",)), Stored("ENUM('a', 'b', 'c')", ["a", "b", "c", None]), unknown=-1
+    )
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_numbers_as_categories(dialect):
+    partition = categorical((1, 2, 2**24 + 1, -5), (3, None, 2**53 + 1, 2**60), (4, 2**53, 2**80, 10**400))
+    values = pd.Series(
+        [1, 2, 3, 4, 5, 2**24 + 1, 2**24, -5, 2**53, 2**53 + 1, 2**53 + 2, 2**60, 2**60 + 1, None], dtype="Int64"
+    )
+    stored = [None if v is pd.NA else int(v) for v in values]
+    assert_same(dialect, partition, Stored("int64", stored), values, unknown=-1)
+    floats = [1.0, 2.0, 3.0, 1.5, NAN, None, 2.0**53, 2.0**60, 2.0**80, 2.0**53 + 2, 2.0**24 + 1, INF]
+    assert_same(dialect, partition, Stored("double", floats), unknown=-1)
+    partition = categorical((0.1, INF, 2.5), (1.0, -0.0, 2.0**60))
+    assert_same(dialect, partition, Stored("double", [0.1, INF, -INF, 2.5, 1.0, 0.0, 2.0**60, NAN, 7.0]), unknown=-1)
+    ints = [0, 1, 2, 2**60, 2**60 + 1]
+    assert_same(dialect, partition, Stored("int64", ints), unknown=-1)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_booleans_and_bytes(dialect):
+    assert_same(dialect, categorical((True, None), (False,)), Stored("boolean", [True, False, None]))
+    assert_same(
+        dialect, categorical((np.True_,), (False,), default=1), Stored("boolean", [True, False, None]), unknown=-1
+    )
+    values = [b"a", b"\x00\xff'", b"", b"unseen", None]
+    assert_same(dialect, categorical((b"a", b""), (b"\x00\xff'",)), Stored("bytes", values), unknown=-1)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_many_values(dialect):
+    values = [f"value {i}" for i in range(25_000)]
+    partition = categorical(tuple(values[::2]), tuple(values[1::2]))
+    expected = partition.part_of([*values[::997], "no"], -1).tolist()
+    assert parts_in(dialect, partition, Stored("text", [*values[::997], "no"]), -1) == expected
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_many_intervals(dialect):
+    bounds = np.arange(3000) + 0.5
+    assert_same(dialect, numerical(bounds), Stored("double", [*bounds[::100].tolist(), -1.0, 1e9, None]))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_missing_values_that_were_never_seen(dialect):
+    assert_same(dialect, categorical(("a",), ("b",), default=1), Stored("text", ["a", "b", None]), unknown=-1)
+    assert_same(dialect, categorical(("a",), ("b",), default=1), Stored("text", ["a", "b", None]))
+    assert_same(dialect, categorical((None,), ("b",), default=1), Stored("text", ["a", "b", None]))
+    assert_same(dialect, categorical((None,), default=0), Stored("text", ["a", None]), unknown=-1)
+    assert_same(dialect, numerical([], missing=0, is_apart=True), Stored("double", [1.0, NAN, None]))
+
+
+# Dates.
+
+DAYS = [dt.date(1, 1, 1), dt.date(1969, 12, 31), dt.date(2020, 1, 1), dt.date(2020, 1, 2), dt.date(9999, 12, 31), None]
+MOMENTS = [
+    dt.datetime(1900, 1, 1), dt.datetime(1969, 12, 31, 23, 59, 59, 999_999), dt.datetime(2020, 1, 1),
+    dt.datetime(2020, 1, 1, 12), dt.datetime(2020, 1, 1, 12, 0, 0, 1), dt.datetime(2020, 1, 1, 12, 0, 0, 2),
+    dt.datetime(2020, 1, 1, 12, 0, 1), None,
+]  # fmt: skip
+
+
+def as_texts(dialect, values):
+    """SQLite has dates as texts; all ways to write the same moment are the same to it."""
+    if dialect == "duckdb":
+        return values
+    return [value if value is None else value.isoformat("T" if i % 2 else " ") if isinstance(value, dt.datetime)
+            else value.isoformat() for i, value in enumerate(values)]  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
+def test_dates_and_moments(dialect, unit):
+    bounds = np.array(["1969-12-31", "2020-01-01", "2020-01-01T12:00:00.000001"], dtype=f"M8[{unit}]")
+    partition = numerical(np.unique(bounds), missing=0, is_apart=True)
+    days = np.array([*DAYS[1:4], None], dtype="M8[D]")
+    assert_same(dialect, partition, Stored("date", as_texts(dialect, days.tolist())), days)
+    moments = np.array(MOMENTS, dtype="M8[us]")
+    assert_same(dialect, partition, Stored("moment", as_texts(dialect, MOMENTS)), moments)
+
+
+def test_dates_at_the_ends_of_the_calendar():
+    days = np.array(DAYS, dtype="M8[D]")
+    partition = numerical(np.array(["0001-01-01", "9999-12-30"], dtype="M8[D]"))
+    for dialect in DIALECTS:
+        assert_same(dialect, partition, Stored("date", as_texts(dialect, DAYS)), days)
+    with pytest.raises(ValueError, match=r"column 'x' has .*which is a date outside of the years 1 to 9999"):
+        numerical(np.array(["12020-01-01"], dtype="M8[D]")).to_sql("duckdb")
+
+
+def test_nanoseconds():
+    texts = ["2020-01-01 00:00:00.000000499", "2020-01-01 00:00:00.000000500", "2020-01-01 00:00:00.000000501", None]
+    values = np.array([t and t.replace(" ", "T") for t in texts], dtype="M8[ns]")
+    partition = numerical(values[1:2], special=values[2:3])
+    assert_same("duckdb", partition, Stored("TIMESTAMP_NS", texts), values)
+    assert_same("sqlite", partition, Stored("text", texts), values)
+    # Columns of microseconds lie on the same side of a bound between two of them.
+    micros = np.array(["2020-01-01T00:00:00.000000", "2020-01-01T00:00:00.000001"], dtype="M8[us]")
+    assert_same("duckdb", partition, Stored("moment", micros.tolist()), micros)
+    assert "'2020-01-01 00:00:00.000000'" in numerical(values[1:2]).to_sql("postgres")
+    assert "THEN 2" not in partition.to_sql("postgres")  # no column there holds the code
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_instants(dialect):
+    zones = [dt.UTC, dt.timezone(dt.timedelta(hours=2)), dt.timezone(dt.timedelta(hours=-11, minutes=-30))]
+    values = [m if m is None else m.replace(tzinfo=dt.UTC).astimezone(zones[i % 3]) for i, m in enumerate(MOMENTS)]
+    stored = as_texts(dialect, values)
+    if dialect == "sqlite":
+        stored[-2] = stored[-2].replace("+00:00", "Z")
+    column = pd.Series(np.array(MOMENTS, dtype="M8[us]")).dt.tz_localize("UTC")
+    bounds = np.array(["1969-12-31T23:59:59.999998", "2020-01-01T12:00:00.000001"], dtype="M8[us]")
+    partition = numerical(bounds, np.array(["2020-01-01T12:00:01"], dtype="M8[us]"), is_utc=True)
+    assert_same(dialect, partition, Stored("instant", stored), column)
+    groups = categorical((values[2], values[3]), (None, values[4]))
+    assert parts_in(dialect, groups, Stored("instant", stored), -1) == [-1, -1, 0, 0, 1, -1, -1, 1]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_dates_as_categories(dialect):
+    partition = categorical((DAYS[1], DAYS[2]), (DAYS[3], None))
+    values = [*DAYS[1:4], None, dt.date(2000, 1, 1)]
+    assert_same(dialect, partition, Stored("date", as_texts(dialect, values)), np.array(values, object), unknown=-1)
+    moments = categorical((pd.Timestamp(MOMENTS[1]), np.datetime64("2020-01-01", "s")), (MOMENTS[3],))
+    assert parts_in(dialect, moments, Stored("moment", as_texts(dialect, MOMENTS)), -1) == [-1, 0, 0, 1, -1, -1, -1, -1]
+
+
+DURATIONS = [dt.timedelta(0), dt.timedelta(days=-1, microseconds=1), dt.timedelta(hours=25),
+             dt.timedelta(microseconds=1), dt.timedelta(days=40, seconds=1), None]  # fmt: skip
+
+
+def test_durations():
+    values = np.array(DURATIONS, dtype="m8[us]")
+    for unit in ("us", "ns"):
+        bounds = np.unique(np.array([-86_399_999_999, 0, 90_000_000_000], "m8[us]").astype(f"m8[{unit}]"))
+        assert_same("duckdb", numerical(bounds, bounds[:1]), Stored("INTERVAL", DURATIONS), values)
+    half = np.array([500, -500], dtype="m8[ns]")
+    assert_same("duckdb", numerical(np.sort(half)), Stored("INTERVAL", DURATIONS), values)
+    groups = categorical((DURATIONS[2],), (pd.Timedelta(0), None))
+    assert parts_in("duckdb", groups, Stored("INTERVAL", DURATIONS), -1) == [1, -1, 0, -1, -1, 1]
+    for dialect in ("sqlite", "snowflake"):
+        with pytest.raises(ValueError, match=f"column 'x' has durations, for which {dialect} has no type"):
+            numerical(half).to_sql(dialect)
+
+
+# Queries of whole models.
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    n = 400
+    age = rng.integers(18, 90, n).astype(float)
+    age[::11] = np.nan
+    age[::13] = -999
+    colour = rng.choice(np.array(["red", "bl'ue", "grün\\", None], dtype=object), n)
+    buys = rng.random(n) < np.where(age < 40, 0.1, 0.6) + np.where(np.isin(colour, ["red", "grün\\"]), 0.3, 0.0)
+    return pd.DataFrame({"age": age, 'co"lour': colour, 7: rng.normal(size=n), "buys": np.where(buys, "y'es", "no")})
+
+
+NEW = {
+    "age": Stored("double", [20.0, 50.0, NAN, None, -999.0, INF, 89.0, 30.0]),
+    'co"lour': Stored("text", ["red", "bl'ue", None, "unseen", "grün\\", "red", None, "bl'ue"]),
+    "7": Stored("double", [0.0, 1.0, -1.0, 0.5, 2.0, -2.0, None, 0.1]),
+}
+
+
+def new_frame():
+    return pd.DataFrame({7 if name == "7" else name: stored.values for name, stored in NEW.items()})
+
+
+def names_of(query):
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute('CREATE TABLE data ("row number" BIGINT, age DOUBLE, "co""lour" TEXT, "7" DOUBLE)')
+    return [column[0] for column in connection.execute(query).description]
+
+
+def assert_answers(model, dialect, unknown):
+    query = model.to_sql(dialect, keep=["row number"], unknown=unknown)
+    found = run(dialect, query, NEW)
+    data = new_frame()
+    shown = [name for name, p in model.partitions.items() if p.n_parts > 1 or len(model.partitions) == 1]
+    parts = np.atleast_2d(model.transform(data, unknown).T).T
+    which = [list(model.partitions).index(name) for name in shown]
+    cells, predicted = model.cell_of(data, unknown), model.predict(data, unknown)
+    shares = model.predict_proba(data, unknown)
+    for i, row in enumerate(found):
+        expected = (*parts[i, which].tolist(), int(cells[i]), predicted[i], *shares[i].tolist())
+        assert row == expected, (dialect, i)
+    assert names_of(model.to_sql("duckdb", keep=["row number"])) == [
+        "row number", *(f"part_{name}" for name in shown), "cell", "predicted",
+        *(f"share_{name}" for name in model.classes),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_models_of_one_column(frame, dialect):
+    models = gridmodl.optimize_each(frame, "buys", special={"age": [-999]}, n_jobs=1)
+    for model in models.values():
+        for unknown in ("default", -1):
+            assert_answers(model, dialect, unknown)
+    query = models.to_sql(dialect, keep=["row number"], output=["labels", "parts"])
+    names = [name for name, model in models.items() if model.partitions[name].n_parts > 1]
+    assert len(names) == 2
+    found = run(dialect, query, NEW)
+    for k, name in enumerate(names):
+        parts = models[name].transform(new_frame()).ravel()
+        labels = models[name].partitions[name].labels
+        assert [row[k] for row in found] == parts.tolist()
+        assert [row[len(names) + k] for row in found] == [labels[part] for part in parts]
+
+
+@pytest.fixture(scope="module")
+def grid(frame):
+    return gridmodl.Model.from_partitions(
+        frame, "buys", {"age": [30.5, 60.0], 'co"lour': [["red", "grün\\"], ["bl'ue", None]]}
+    )
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("unknown", ["default", -1])
+def test_a_grid(grid, dialect, unknown):
+    assert grid.left_out or 7 in grid.partitions
+    assert_answers(grid, dialect, unknown)
+    few = grid._cells._replace(parts=grid.cells.parts[1:-1], counts=grid.cells.counts[1:-1])
+    assert_answers(replace(grid, _cells=few), dialect, unknown)  # cells that no row was in
+    assert_answers(Model.from_json(grid.to_json()), dialect, unknown)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_model_of_one_cell(frame, dialect):
+    model = gridmodl.Model.from_partitions(frame[["age", 7, "buys"]], "buys", {})
+    query = model.to_sql(dialect, keep=["row number"])
+    overall = model.predict_proba(new_frame())
+    assert run(dialect, query, NEW) == [(0, "y'es", *row) for row in overall.tolist()]
+    one = gridmodl.Model.from_partitions(frame[[7, "buys"]], "buys", {})
+    assert run(dialect, one.to_sql(dialect, keep=["row number"]), NEW)[0][:2] == (0, 0)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_model_without_a_target(frame, dialect):
+    model = gridmodl.Model.from_partitions(
+        frame[["age", 'co"lour']], None, {"age": [30.5], 'co"lour': [["red"], ["bl'ue", "grün\\", None]]}
+    )
+    data = new_frame()
+    for unknown in ("default", -1):
+        found = run(dialect, model.to_sql(dialect, keep=["row number"], unknown=unknown), NEW)
+        expected = np.column_stack([model.transform(data, unknown), model.cell_of(data, unknown)])
+        assert found == [tuple(row) for row in expected.tolist()]
+    with pytest.raises(ValueError, match=r"output must be one or several of 'parts', 'labels', 'cell' for this model"):
+        model.to_sql(dialect, output="proba")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_grouped_classes(frame, dialect):
+    target = np.where(frame["age"] > 50, "a", "b") + np.where(frame["buys"] == "no", "1", "2").astype(object)
+    model = gridmodl.Model.from_partitions(
+        {'co"lour': frame['co"lour']}, target, {'co"lour': [["red"], ["bl'ue", None], ["never"], ["grün\\"]],
+        "target": [["a1", "b1"], ["a2", "b2"]]}, target_kind="grouped",
+    )  # fmt: skip
+    for unknown in ("default", -1):
+        found = run(dialect, model.to_sql(dialect, keep=["row number"], unknown=unknown), NEW)
+        parts, shares = model.transform(new_frame(), unknown).ravel(), model.predict_proba(new_frame(), unknown)
+        predicted = model.predict(new_frame(), unknown)
+        assert found == [
+            (*row[:2], *share) for row, share in zip(zip(parts, predicted, strict=True), shares.tolist(), strict=True)
+        ]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_numerical_target(frame, dialect):
+    target = np.random.default_rng(1).normal(size=len(frame)) + (frame["age"].to_numpy() > 40)
+    model = gridmodl.Model.from_partitions(
+        {"age": frame["age"]}, target, {"age": [math.nan, 30.5, 1000.0], "target": [0.0]}, target_kind="numerical"
+    )
+    found = run(dialect, model.to_sql(dialect, keep=["row number"], coverage=0.73), NEW)
+    expected = [model.transform(new_frame()).ravel(), *model.predict(new_frame(), coverage=0.73)]
+    assert found == list(zip(*(column.tolist() for column in expected), strict=True))
+    with pytest.raises(ValueError, match="coverage must be a share"):
+        model.to_sql(dialect, coverage=2)
+
+
+def test_unlabelled_rows(frame):
+    target = np.where(np.arange(len(frame)) % 3 == 0, "?", frame["buys"])
+    model = gridmodl.Model.from_partitions({"age": frame["age"]}, target, {"age": [30.5, 200.0]}, unlabelled="?")
+    for dialect in DIALECTS:
+        assert_answers(model, dialect, -1)
+
+
+@pytest.mark.parametrize("classes", [[0, 1], [False, True], [0.5, 2.45], [b"a", b"\xff"], ["a", "A"]])
+def test_classes_of_other_types(classes):
+    model = replace(model_of(numerical([0.5])), classes=np.array(classes))
+    for dialect in DIALECTS:
+        found = run(
+            dialect, model.to_sql(dialect, keep=["row number"], output="predict"), {"x": Stored("double", [0.0, 1.0])}
+        )
+        assert [row[0] for row in found] == model.predict([0.0, 1.0]).tolist()
+
+
+# Names.
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "name", ['a"b', "a b", "select", "é😀", "a'b", "--", "a;b", "[a]", "`", "a.b", "\n", "x" * 500, "part_x"]
+)
+def test_any_name_of_a_column_and_a_table(dialect, name):
+    model = model_of(numerical([0.5], name=name))
+    query = model.to_sql(dialect, name, keep=["row number", name], output=["parts", "cell"])
+    found = run(dialect, query, {name: Stored("double", [0.0, 1.0])}, name)
+    assert found == [(0.0, 0, 0), (1.0, 1, 1)]
+
+
+def test_names_of_results_are_told_apart():
+    model = replace(model_of(numerical([0.5])), classes=np.array(["a", "A"]))
+    columns = {"x": Stored("double", [0.0]), "PART_X": Stored("text", ["kept"]), "Predicted": Stored("text", ["too"])}
+    for dialect in DIALECTS:
+        query = model.to_sql(dialect, keep=["row number", "PART_X", "Predicted"])
+        assert run(dialect, query, columns) == [("kept", "too", 0, 0, "a", 0.5, 0.5)]
+        assert '"part_x_2"' in query
+        assert '"share_A_2"' in query
+    assert '"share_A_2"' not in model.to_sql("postgres")
+
+
+def test_columns_are_renamed_and_told_apart():
+    pair = Model.from_partitions(
+        {"a": [0.0, 1.0, 0.0, 1.0], "A": [0.0, 0.0, 1.0, 1.0]}, [0, 1, 1, 0], {"a": [0.5], "A": [0.5]}
+    )
+    with pytest.raises(
+        ValueError, match=r"column 'A' is 'A' in SQL, as another one is; to duckdb, A and a are one name"
+    ):
+        pair.to_sql("duckdb")
+    assert 't."a"' in pair.to_sql("postgres")
+    query = pair.to_sql("duckdb", columns={"A": "other"}, keep=["row number"], output=["parts", "predict"])
+    columns = {"a": Stored("double", [0.0, 1.0]), "other": Stored("double", [1.0, 1.0])}
+    assert run("duckdb", query, columns) == [(0, 1, 1), (1, 1, 0)]
+    assert 'FROM "my schema"."data" AS t' in pair.to_sql("snowflake", ("my schema", "data"))
+
+
+def test_long_names_are_cut_or_refused():
+    model = replace(model_of(numerical([0.5])), classes=np.array(["é" * 60, "é" * 60 + "x"]))
+    query = model.to_sql("postgres")
+    names = {part.split('"')[1] for part in query.split(" AS ") if part.startswith('"share')}
+    assert len(names) == 2
+    assert all(len(name.encode()) <= 63 for name in names)
+    with pytest.raises(ValueError, match=r"the name of column 'x+', 'x+', has 64 bytes; postgres takes 63"):
+        numerical([0.5], name="x" * 64).to_sql("postgres")
+
+
+def test_names_for_bigquery():
+    model = replace(model_of(numerical([0.5], name="a`b\\c")), classes=np.array(["a.b", "a b"]))
+    query = model.to_sql("bigquery", ("project-1", "d", "t`"))
+    assert "t.`a\\`b\\\\c`" in query
+    assert "`part_a_b_c`" in query
+    assert "`share_a_b`" in query
+    assert "`share_a_b_2`" in query
+    assert "FROM `project-1`.`d`.`t\\``" in query
+
+
+def test_literals_of_each_dialect():
+    words = categorical(("a\\'b\n",), ("b",))
+    assert "'a\\\\\\'b\\U0000000a'" in words.to_sql("bigquery", unknown=-1)
+    assert "'a\\\\''b\n'" in words.to_sql("snowflake", unknown=-1)
+    assert "E'a\\\\''b\n'" in words.to_sql("postgres", unknown=-1)
+    numbers = numerical([-INF, 2.45, 2.0**60])
+    assert numbers.to_sql("bigquery") == (
+        "CASE\n  WHEN `x` IS NULL OR IS_NAN(`x`) THEN 0\n  WHEN `x` <= CAST('-inf' AS FLOAT64) THEN 0\n"
+        "  WHEN `x` <= 2.45 THEN 1\n  WHEN (`x` <= 1.152921504606847e+18 AND `x` <= 1152921504606846976) THEN 2\n"
+        "  ELSE 3\nEND"
+    )
+    assert "\"x\" <= '2.45'::FLOAT" in numbers.to_sql("snowflake")
+    assert "(5516909543528858.0 / 2251799813685248.0 /* 2.45 */)" in numbers.to_sql("sqlite")
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.floats(allow_nan=False))
+def test_sqlite_reads_any_float_to_the_bit(value):
+    import sqlite3
+
+    from gridmodl.report.sql.reals import sqlite_real
+
+    (found,) = sqlite3.connect(":memory:").execute(f"SELECT {sqlite_real(value)}").fetchone()
+    assert found == value
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize("dialect", ALL)
+def test_what_has_no_sql_is_named(dialect):
+    for partition, message in [
+        (categorical(("a",), (1,)), r"column 'x' has values of several kinds, number and text"),
+        (categorical(((1, 2),), ("a",)), r"column 'x' has the value \(1, 2\) \(tuple\), for which there is no SQL"),
+        (categorical(("a\0",), ("b",)), r"column 'x' has the value 'a\\x00'; there is no SQL for NUL"),
+        (categorical(("\ud800",), ("b",)), r"column 'x' has the value '\\ud800'"),
+        (numerical([0.5], name="a\0"), r"the name of column 'a\\x00', 'a\\x00', holds the character NUL"),
+        (numerical([0.5], name="\ud800"), r"is no text that SQL can hold: surrogates not allowed"),
+        (numerical([0.5], name=""), r"must be a text that is not empty"),
+        (numerical([0.5], name=(1, 2)), r"column \(1, 2\) \(tuple\) has no name in SQL; give it one"),
+        (
+            categorical(("a",), ("b",), default=None),
+            r"column 'x' has no default group for unknown values; use unknown=-1",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            partition.to_sql(dialect)
+    assert "IN" in categorical(("a",), ("b",), default=None).to_sql(dialect, ("t", "y"), unknown=-1)
+
+
+@pytest.mark.parametrize(
+    ("facts", "error", "message"),
+    [
+        ({"dialect": "mysql"}, ValueError, "dialect must be one of 'postgres', 'duckdb', 'sqlite', 'bigquery'"),
+        ({"dialect": None}, ValueError, "dialect must be one of"),
+        ({"unknown": "error"}, ValueError, "unknown must be 'default' or -1: a query cannot stop"),
+        ({"unknown": 1}, ValueError, "unknown must be"),
+        ({"output": "part"}, ValueError, "output must be one or several of 'parts', 'labels', 'cell', 'predict'"),
+        ({"output": []}, ValueError, "output must be one or several"),
+        ({"keep": "id"}, TypeError, "keep must be a list of names of columns, got 'id'"),
+        ({"keep": ["id", "ID"]}, ValueError, "keep names 'ID' twice; to duckdb, A and a are one name"),
+        ({"keep": [3]}, ValueError, "the name of a column to keep must be a text"),
+        ({"columns": {"y": "z"}}, ValueError, "columns names 'y', which is no column of the model"),
+        ({"columns": ["z"]}, TypeError, "columns must be a dict"),
+        ({"columns": {"x": 3}}, ValueError, "the name of column 'x' must be a text"),
+        ({"table": ""}, ValueError, "the name of table must be a text that is not empty"),
+        ({"table": ()}, ValueError, "table must be a name or a sequence of names"),
+        ({"table": "a\0"}, ValueError, "the name of table, .* holds the character NUL"),
+    ],
+)  # fmt: skip
+def test_arguments_that_make_no_sense(facts, error, message):
+    with pytest.raises(error, match=message):
+        model_of(numerical([0.5])).to_sql(**{"dialect": "duckdb", **facts})
+
+
+def test_models_without_an_informative_column():
+    models = gridmodl.models.Models({"x": model_of(numerical([]))}, {})
+    with pytest.raises(ValueError, match="no column has more than one part"):
+        models.to_sql("duckdb")
