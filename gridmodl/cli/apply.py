@@ -16,7 +16,7 @@ class Asked(NamedTuple):
 
     model: str
     data: str
-    how: str
+    outputs: tuple[str, ...]
     unknown: str
     coverage: float
     informative: bool
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
         "gridmodl apply model.json new.csv -o out.csv",
         "gridmodl apply model.json new.csv --as labels --keep -o out.parquet",
         "gridmodl apply model.json new.csv --as proba --keep-column id",
-        "gridmodl apply models.json new.parquet --as numbers --unknown -1 -o parts.csv.gz",
+        "gridmodl apply models.json new.parquet --as labels --unknown -1 -o parts.csv.gz",
         "gridmodl apply model.json - --format csv --as predict < new.csv",
     ),
 )
@@ -47,12 +47,13 @@ class Asked(NamedTuple):
 @click.argument("data", type=click.Path())
 @click.option(
     "--as",
-    "how",
-    type=click.Choice(["numbers", "labels", "proba", "predict", "cell"]),
-    default="numbers",
+    "outputs",
+    type=click.Choice(["parts", "labels", "cell", "predict", "proba"]),
+    multiple=True,
+    default=["parts"],
     show_default=True,
-    help="Parts by number or in words, class shares, the likeliest class (of a numerical "
-    "target mean, median and an interval), or the number of the cell.",
+    help="Numbers of the parts, parts in words, the number of the cell, the likeliest class (of a numerical target "
+    "mean, median and an interval), or the share of each class; may be given again.",
 )
 @click.option(
     "--unknown",

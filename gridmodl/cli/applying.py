@@ -17,7 +17,7 @@ from gridmodl.cli.placing import Columns, Placer, Wish, check_wish, needed
 def apply_to_rows(asked: Asked, talk: Talk) -> int:
     """Write the answer for each row, and say how many there were."""
     found = read_found(asked.model)
-    wish = Wish(asked.how, asked.unknown, asked.coverage, asked.informative)
+    wish = Wish(asked.outputs, asked.unknown, asked.coverage, asked.informative)
     check_wish(found, wish)
     target = target_of(asked.output, asked.to)
     given = Given(asked.data, asked.format, asked.delimiter, asked.encoding, not asked.no_header)

@@ -23,7 +23,7 @@ Columns = dict[str, pa.Array]
 class Wish(NamedTuple):
     """What is asked of a model."""
 
-    how: str  # numbers, labels, proba, predict or cell
+    outputs: tuple[str, ...]  # parts, labels, cell, predict, proba, as of `Model.to_sql`
     unknown: str = "default"
     coverage: float = 0.9
     informative: bool = False  # only columns with more than one part
@@ -31,14 +31,15 @@ class Wish(NamedTuple):
 
 def needed(found: Found, wish: Wish) -> list[str]:
     """The columns that new data must have."""
-    names = [name for model in models_of(found).values() for name in _needed(model, wish)]
+    models = models_of(found).values()
+    names = [name for model in models for output in wish.outputs for name in _needed(model, output, wish.informative)]
     return list(dict.fromkeys(map(str, names)))
 
 
-def _needed(model: Model, wish: Wish) -> list[Name]:
-    if wish.how in ("numbers", "labels"):
-        return list(model.informative if wish.informative else model.partitions)
-    if wish.how == "cell" or model.target is None:
+def _needed(model: Model, output: str, informative: bool) -> list[Name]:
+    if output in ("parts", "labels"):
+        return list(model.informative if informative else model.partitions)
+    if output == "cell" or model.target is None:
         return list(model.cells.names)
     return list(model.partitions)
 
@@ -46,9 +47,9 @@ def _needed(model: Model, wish: Wish) -> list[Name]:
 def check_wish(found: Found, wish: Wish) -> None:
     """That the model can say what is asked of it."""
     for model in models_of(found).values():
-        if wish.how == "proba" and not len(model.classes):
+        if "proba" in wish.outputs and not len(model.classes):
             raise Failure(f"--as proba is for models of classes, and this one has none ({model.problem})")
-        if wish.how == "predict" and model.problem == "joint":
+        if "predict" in wish.outputs and model.problem == "joint":
             raise Failure("--as predict needs a model with a target, and this one was made without")
 
 
@@ -62,30 +63,29 @@ class Placer:
     def columns(self, batch: pa.RecordBatch) -> Columns:
         answers: Columns = {}
         for name, model in models_of(self.found).items():
-            prefix = f"{name}_" if isinstance(self.found, Models) else ""
-            answers |= self._of_model(model, batch, prefix)
+            suffix = f"_{name}" if isinstance(self.found, Models) else ""
+            for output in self.wish.outputs:
+                answers |= self._of_model(model, output, batch, suffix)
         self.n_before += batch.num_rows
         return answers
 
-    def _of_model(self, model: Model, batch: pa.RecordBatch, prefix: str) -> Columns:
+    def _of_model(self, model: Model, output: str, batch: pa.RecordBatch, suffix: str) -> Columns:
         wish = self.wish
-        values = {name: self._values(model.partition(name), batch) for name in _needed(model, wish)}
-        if wish.how in ("numbers", "labels"):
-            return {f"{name}_part": self._parts(model.partition(name), column) for name, column in values.items()}
+        needed_here = _needed(model, output, wish.informative)
+        values = {name: self._values(model.partition(name), batch) for name in needed_here}
+        if output in ("parts", "labels"):
+            parts = {name: model.partition(name).part_of(column, wish.unknown) for name, column in values.items()}
+            if output == "parts":
+                return {f"part_{name}": pa.array(numbers, pa.int64()) for name, numbers in parts.items()}
+            return {f"label_{name}": _labels(model.partition(name), numbers) for name, numbers in parts.items()}
         data: Any = values or {"": np.zeros(batch.num_rows)}  # no column matters: all rows are alike
-        if wish.how == "cell":
-            return {f"{prefix}cell": pa.array(model.cell_of(data, wish.unknown))}
-        if wish.how == "proba":
+        if output == "cell":
+            return {f"cell{suffix}": pa.array(model.cell_of(data, wish.unknown))}
+        if output == "proba":
             shares = model.predict_proba(data, wish.unknown)
             names = model.classes.tolist()
-            return {f"{prefix}proba_{name}": pa.array(shares[:, j]) for j, name in enumerate(names)}
-        return {f"{prefix}{name}": column for name, column in _predicted(model, data, wish)}
-
-    def _parts(self, partition: Partition, values: Any) -> pa.Array:
-        parts = partition.part_of(values, self.wish.unknown)
-        if self.wish.how == "numbers":
-            return pa.array(parts, pa.int64())
-        return pa.array(partition.labels, pa.string()).take(pa.array(parts, mask=parts < 0))
+            return {f"share_{name}{suffix}": pa.array(shares[:, j]) for j, name in enumerate(names)}
+        return {f"{name}{suffix}": column for name, column in _predicted(model, data, wish)}
 
     def _values(self, partition: Partition, batch: pa.RecordBatch) -> Any:
         column = batch.column(str(partition.name))
@@ -94,10 +94,15 @@ class Placer:
         return values_for(partition, column, self.nulls, self.source.label, self.n_before)
 
 
+def _labels(partition: Partition, parts: np.ndarray) -> pa.Array:
+    """Parts in words; nothing for a value that is in none."""
+    return pa.array(partition.labels, pa.string()).take(pa.array(parts, mask=parts < 0))
+
+
 def _predicted(model: Model, data: Any, wish: Wish) -> Iterator[tuple[str, pa.Array]]:
     found = model.predict(data, wish.unknown, wish.coverage)
     if isinstance(found, np.ndarray):
         yield "predicted", pa.array(found.tolist(), pa.array(model.classes.tolist()).type)
     else:
         for name, statistic in found._asdict().items():
-            yield f"predicted_{name}", pa.array(statistic)
+            yield name, pa.array(statistic)

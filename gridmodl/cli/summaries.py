@@ -92,8 +92,6 @@ def print_summary(found: Found, talk: Talk) -> None:
 
 def print_columns(columns: Mapping[str, Any], talk: Talk, as_csv: bool) -> None:
     """A table: CSV if that is asked for, on a terminal one of rich, else aligned text."""
-    from gridmodl.report.text import aligned
-
     if as_csv:
         from gridmodl.cli.data.writing import csv_lines
 
@@ -101,9 +99,17 @@ def print_columns(columns: Mapping[str, Any], talk: Talk, as_csv: bool) -> None:
     elif sys.stdout.isatty():
         _print_table(talk.console(sys.stdout), columns, "", all_rows=True)
     else:
-        names = list(columns)
-        rows = [[visible(name) for name in names], *_rows(columns, names)]
-        click.echo("\n".join(aligned(rows)))
+        click.echo("\n".join(_aligned(columns)))
+
+
+def _aligned(columns: Mapping[str, Any]) -> list[str]:
+    """Lines of plain text: numbers to the right, all else to the left."""
+    names = list(columns)
+    rows = [list(map(visible, names)), *_rows(columns, names)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(names))]
+    is_number = [np.asarray(columns[name]).dtype.kind in "iuf" for name in names]
+    pads = [str.rjust if number else str.ljust for number in is_number]
+    return ["  ".join(pad(text, n) for pad, text, n in zip(pads, row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _print_table(console: Any, columns: Mapping[str, Any], title: str, all_rows: bool = False) -> None:
