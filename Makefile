@@ -8,13 +8,14 @@ ASVFLAGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # two pips at work in one environment break it
-.PHONY: help demo test slow lint bench reproduce reproduce-quick clean
+.PHONY: help demo test slow lint docs bench reproduce reproduce-quick clean
 
 help:
 	@echo "make demo    find partitions of real data and print them"
 	@echo "make test    all tests but the slow ones"
 	@echo "make slow    the slow tests"
 	@echo "make lint    ruff and mypy"
+	@echo "make docs    these pages and the examples, to docs/_build/html/index.html"
 	@echo "make bench   benchmarks (asv); make bench ASVFLAGS=--quick runs each once"
 	@echo "make reproduce DATA=folder   tables and figures of the papers, anew (hours)"
 	@echo "make reproduce-quick         a small part of each, on data that come with scikit-learn"
@@ -33,6 +34,11 @@ lint: .venv/.has-test .venv/.has-lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+# Any warning fails. Pages and examples that have not changed are not made again.
+docs: .venv/.has-docs
+	$(BIN)/sphinx-build -b html -n -W --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 # asv keeps a file about the machine in HOME; this one stays with the results. Since 0.6 asv fails if a benchmark does.
 bench: .venv/.has-bench
@@ -56,6 +62,7 @@ reproduce-quick: .venv/.has-test .venv/.has-docs
 
 clean:
 	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache .numba_cache asv_benchmarks/.asv build dist
+	rm -rf docs/_build docs/api/generated docs/auto_examples
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # gridmodl itself and one dependency group of pyproject.toml; again whenever that file changes.

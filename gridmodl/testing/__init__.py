@@ -27,6 +27,8 @@ from gridmodl.testing.floors import check_floors, check_pruning
 from gridmodl.testing.pairs import check_pair, random_pair
 from gridmodl.testing.plain import require
 
+__all__ = ["check_criterion"]
+
 
 def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int = 20) -> None:
     """Check that a criterion keeps the contract of `gridmodl.Criterion`, on random data.

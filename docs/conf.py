@@ -1,0 +1,97 @@
+"""How Sphinx builds these pages: ``make docs``; docs/README.md says how to add one."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gridmodl
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_extensions"))
+warnings.simplefilter("error", FutureWarning)  # an example that uses what will go away fails the build
+
+project = "gridmodl"
+author = "The gridmodl developers"
+copyright = author
+version = release = gridmodl.__version__
+
+extensions = [
+    "mathsvg",
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+# README.md is for who writes these pages; sources of the gallery come in by the extension.
+exclude_patterns = ["_build", "README.md", "results/README.md", "examples/*", "reproduce/*", "auto_examples/*.py", "auto_examples/*.ipynb"]
+templates_path = ["_templates"]
+default_role = "autolink"  # a link where the name is documented, else as it stands
+nitpicky = True
+nitpick_ignore_regex = [("py:obj", ".*")]  # the default role: `name` may be a parameter, or of another library
+
+myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
+myst_heading_anchors = 3
+
+# Signatures show defaults; what a parameter may be is said beside it in words.
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+autosummary_generate = True
+numpydoc_show_class_members = False  # the template of a class lists them
+numpydoc_use_plots = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "auto_examples",
+    "backreferences_dir": "auto_examples/backreferences",
+    "doc_module": ("gridmodl",),
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "download_all_examples": False,
+    "min_reported_time": 1e9,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"gridmodl {version}"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "show_nav_level": 1,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+}
+html_math_renderer = "svg"
+
+
+def left_out(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out methods that a class has from elsewhere: scikit-learn and Python document theirs."""
+    is_ours = (getattr(obj, "__module__", None) or "").startswith("gridmodl")
+    return True if inspect.isroutine(obj) and not is_ours else None
+
+
+def at_the_top(app: Any, env: Any, node: Any, contnode: Any) -> Any:
+    """Names of `gridmodl` itself can be linked from docstrings of any module."""
+    if node.get("refdomain") != "py":
+        return None
+    target = f"gridmodl.{node['reftarget']}"
+    return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, contnode)
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-skip-member", left_out)
+    app.connect("missing-reference", at_the_top)
