@@ -87,19 +87,24 @@ class Counted:
 
     def terms(self) -> CostTerms:
         """What each term adds to the cost."""
-        criterion, p, n_target_parts = self.criterion, self.p, self.n_target_parts
-        variables, parts = [], []
-        for facts, rows, values in self.sides:
-            coupled = 0 if facts.is_target else n_target_parts  # only parts of an input know the number of the target's
-            variables.append(criterion.variable(p, facts, len(rows)))
-            parts += [criterion.part(p, facts, part, coupled) for part in _parts(rows, values)]
+        variables = [self.criterion.variable(self.p, side.facts, len(side.rows)) for side in self.sides]
+        parts = [self.part_prices(k, side.rows, side.values) for k, side in enumerate(self.sides)]
         cells = self.cell_prices(self.counts, self.unlabelled)
-        grid = float(criterion.grid(p, self.shape))
-        return CostTerms(grid, math.fsum(variables), math.fsum(parts), math.fsum(cells))
+        grid = float(self.criterion.grid(self.p, self.shape))
+        return CostTerms(grid, math.fsum(variables), math.fsum(np.concatenate(parts)), math.fsum(cells))
 
     def cost(self, terms: CostTerms) -> float:
         """What `finish` makes of the terms."""
         return float(self.criterion.finish(self.p, terms.total, self.shape))
+
+    def part_prices(self, k: int, rows: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The price of each of these parts of variable k."""
+        facts = self.sides[k].facts
+        coupled = (
+            0 if facts.is_target else self.n_target_parts
+        )  # only parts of an input know the number of the target's
+        prices = [self.criterion.part(self.p, facts, part, coupled) for part in _parts(rows, values)]
+        return np.asarray(prices, dtype=np.float64)
 
     def cell_prices(self, counts: NDArray[np.int64], unlabelled: NDArray[np.int64]) -> NDArray[np.float64]:
         """The price of each of these cells; equal ones are priced once."""
