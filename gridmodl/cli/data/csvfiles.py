@@ -25,6 +25,17 @@ class Dialect(NamedTuple):
     has_names: bool = True
 
 
+class Begun(NamedTuple):
+    """A file whose header was read."""
+
+    raw: Any
+    stream: Any  # unpacked and in UTF-8
+    header: Header
+
+    def close(self) -> None:
+        self.raw.close()
+
+
 class CsvFile:
     """A text file, or standard input, that is read from the start each time it is opened."""
 
@@ -33,8 +44,11 @@ class CsvFile:
     def __init__(self, label: str, opened: Callable[[], Any], dialect: Dialect, size: int | None) -> None:
         self.label, self._opened, self._dialect = label, opened, dialect
         self.size = size  # bytes on disk, packed or not
-        self._first: tuple[Any, Header] | None = self._begun()
-        self.names = self._first[1].names
+        begun = self._begun()
+        self.names = begun.header.names
+        self._only = begun if size is None else None  # of a stream, which cannot be opened again
+        if size is not None:
+            begun.close()
 
     @property
     def hint(self) -> str:
@@ -49,8 +63,8 @@ class CsvFile:
             return None
         raw = self._opened()
         with closing_quietly(raw), readable(self.label):
-            text = unpacked(raw).read(SAMPLE)
-            n_read = raw.tell()  # of the packed bytes, if they are
+            stream = unpacked(raw)
+            text, n_read = stream.read(SAMPLE), raw.tell()  # of the packed bytes, if they are
         n_lines = text.count(b"\n")
         return n_lines if len(text) < SAMPLE else round(n_lines * self.size / max(1, n_read))
 
@@ -60,15 +74,17 @@ class CsvFile:
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Blocks of rows with these columns, or all, as text; nothing is taken for missing yet."""
-        stream, header = self._first or self._begun()
-        self._first = None
-        with closing_quietly(stream):
-            yield from self._parsed(Joined(header.rest, stream), list(names) if names is not None else self.names)
+        begun = self._only or self._begun()
+        wanted = self.names if names is None else list(names)
+        with closing_quietly(begun):
+            yield from self._parsed(Joined(begun.header.rest, begun.stream), wanted)
 
-    def _begun(self) -> tuple[Any, Header]:
-        stream = in_utf8(unpacked(self._opened()), self._dialect.encoding)
+    def _begun(self) -> Begun:
+        raw = self._opened()
         with readable(self.label):
-            return stream, read_header(stream, self._dialect.delimiter, self.label, self._dialect.has_names)
+            stream = in_utf8(unpacked(raw), self._dialect.encoding)
+            header = read_header(stream, self._dialect.delimiter, self.label, self._dialect.has_names)
+        return Begun(raw, stream, header)
 
     def _parsed(self, stream: Any, wanted: list[str]) -> Iterator[pa.RecordBatch]:
         ragged: list[Any] = []

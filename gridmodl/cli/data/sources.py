@@ -10,7 +10,16 @@ import pyarrow as pa
 
 from gridmodl.cli.data.arrowfiles import ArrowData, ParquetData
 from gridmodl.cli.data.csvfiles import CsvFile, Dialect
-from gridmodl.cli.data.streams import STDIN, begins_with, format_of, label_of, open_file, spooled_stdin, stdin, unpacked
+from gridmodl.cli.data.streams import (
+    begins_with,
+    closing_quietly,
+    format_of,
+    label_of,
+    open_stream,
+    size_of,
+    spooled,
+    unpacked,
+)
 from gridmodl.cli.failures import Failure, near
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -45,22 +54,23 @@ class Given(NamedTuple):
 
 
 def open_source(given: Given, once: bool = False) -> Source:
-    """The source of a file, or of standard input, which goes to disk first unless it is read only `once`."""
-    if given.path != STDIN:
-        path = given.path
-        with open_file(path) as file:
-            head = begins_with(unpacked(file))[0]
-        return _source(given, head, lambda: open_file(path), os.stat(path).st_size)
-    if not once:
-        kept = spooled_stdin()
+    """The source of a file, or of a stream, which goes to disk first unless it is read only `once`."""
+    path, size = given.path, size_of(given.path)
+    if size is None and once:
+        head, stream = begins_with(unpacked(open_stream(path)))
+        if format_of(path, head, given.format) == "parquet" or head.startswith(b"ARROW1"):
+            raise Failure(f"{label_of(path)} is a Parquet or Arrow file, which is read from its end; give its path")
+        return _source(given, head, lambda: stream, None)
+    if size is None:
+        kept = spooled(path)
         size = kept.seek(0, os.SEEK_END)
-        kept.seek(0)
-        head = begins_with(unpacked(_Again(kept)))[0]
-        return _source(given, head, lambda: _Again(kept), size)
-    head, stream = begins_with(unpacked(stdin()))
-    if format_of(given.path, head, given.format) == "parquet" or head.startswith(b"ARROW1"):  # read from its end
-        raise Failure("a Parquet or Arrow file cannot be read from standard input here; give its path")
-    return _source(given, head, lambda: stream, None)
+        opened: Callable[[], Any] = lambda: _Again(kept)  # noqa: E731
+    else:
+        opened = lambda: pa.OSFile(path, "rb")  # noqa: E731
+    first = opened()
+    with closing_quietly(first):
+        head = begins_with(unpacked(first))[0]
+    return _source(given, head, opened, size)
 
 
 class _Again:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import codecs
 import contextlib
 import io
+import os
 import shutil
+import stat
 import sys
 import tempfile
 from pathlib import Path
@@ -58,22 +60,30 @@ def label_of(path: str) -> str:
     return "standard input" if path == STDIN else path
 
 
-def open_file(path: str) -> BinaryIO:
-    if Path(path).is_dir():
+def size_of(path: str) -> int | None:
+    """The bytes of a file; None for standard input, a pipe or a device, which can be read once."""
+    if path == STDIN:
+        return None
+    about = os.stat(path)
+    if stat.S_ISDIR(about.st_mode):
         raise Failure(f"{path} is a folder; give a file")
-    return open(path, "rb")
+    return about.st_size if stat.S_ISREG(about.st_mode) else None
 
 
-def spooled_stdin() -> BinaryIO:
-    """Standard input on disk, for what has to be read more than once; gone when it is closed."""
+def open_stream(path: str) -> IO[bytes]:
+    """What can be read once."""
+    return sys.stdin.buffer if path == STDIN else open(path, "rb")
+
+
+def spooled(path: str) -> BinaryIO:
+    """A stream on disk, for what has to be read more than once; gone when it is closed."""
     file: Any = tempfile.TemporaryFile()  # noqa: SIM115  it stays open, for all who read it
-    shutil.copyfileobj(stdin(), file, 2**20)
-    file.seek(0)
+    shutil.copyfileobj(open_stream(path), file, 2**20)
     return file
 
 
-def stdin() -> IO[bytes]:
-    return sys.stdin.buffer
+def native(stream: Any) -> pa.NativeFile:
+    return stream if isinstance(stream, pa.NativeFile) else pa.PythonFile(stream, mode="r")
 
 
 def begins_with(stream: Any) -> tuple[bytes, Any]:
@@ -95,15 +105,14 @@ def unpacked(stream: Any) -> Any:
     head, stream = begins_with(stream)
     for beginning, codec in _PACKED.items():
         if head.startswith(beginning):
-            return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), codec)
+            return pa.CompressedInputStream(native(stream), codec)
     return stream
 
 
 def in_utf8(stream: Any, encoding: str) -> Any:
     if codecs.lookup(encoding).name in ("utf-8", "utf-8-sig"):
         return stream
-    native = stream if isinstance(stream, pa.NativeFile) else pa.PythonFile(stream, mode="r")
-    return pa.transcoding_input_stream(native, encoding, "utf-8")
+    return pa.transcoding_input_stream(native(stream), encoding, "utf-8")
 
 
 def format_of(path: str, head: bytes, given: str | None) -> str:

@@ -1,0 +1,254 @@
+"""gridmodl fit: what is found, and where it goes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from commands import as_csv, bad, call, good, table
+
+import gridmodl
+
+ONE = ("--target", "class", "--columns", "age")
+
+
+def facts(*words, stdin=None):
+    return json.loads(good("fit", *words, "--json", stdin=stdin))
+
+
+@pytest.fixture(scope="module")
+def expected(folder):
+    """What the library itself finds."""
+    rows = pa.parquet.read_table(folder / "data.parquet")
+    return gridmodl.optimize({"age": rows["age"]}, rows["class"])
+
+
+def check(found, expected):
+    assert found["cost"] == expected.cost
+    assert found["columns"][0]["parts"] == expected.partitions["age"].labels
+    assert found["rows"] == 300
+    assert found["classes"] == ["no", "yes"]
+    assert found["proven"] is True
+
+
+def test_csv_gives_what_the_library_gives(folder, expected):
+    check(facts(folder / "data.csv", *ONE), expected)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows", "feather", "csv.gz", "tsv", "tsv.gz", "txt"])
+def test_every_format_gives_the_same(folder, expected, tmp_path, suffix):
+    path, rows = tmp_path / f"data.{suffix}", pa.parquet.read_table(folder / "data.parquet")
+    if suffix == "parquet":
+        pa.parquet.write_table(rows, path)
+    elif suffix == "feather":
+        pa.feather.write_feather(rows, path)
+    elif suffix.startswith("arrow"):
+        with (pa.ipc.new_stream if suffix == "arrows" else pa.ipc.new_file)(path, rows.schema) as file:
+            file.write_table(rows, max_chunksize=70)
+    else:
+        text = as_csv(rows, "\t" if "tsv" in suffix else ",").encode()
+        path.write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
+    check(facts(path, *ONE), expected)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])
+def test_standard_input(folder, expected, tmp_path, suffix):
+    if suffix == "arrow":
+        with pa.ipc.new_stream(tmp_path / "data.arrow", table(1, 0).schema) as file:
+            file.write_table(pa.parquet.read_table(folder / "data.parquet"))
+    path = (tmp_path if suffix == "arrow" else folder) / f"data.{suffix}"
+    more = ("--format", "csv") if suffix == "csv" else ()
+    check(facts("-", *ONE, *more, stdin=path.read_bytes()), expected)
+
+
+def test_text_on_standard_input_must_be_named(folder):
+    assert "--format csv" in bad("fit", "-", *ONE, stdin=(folder / "data.csv").read_bytes())
+
+
+def test_several_columns_make_one_grid(folder):
+    model = gridmodl.Model.from_json(folder / "model.json")
+    assert model.problem == "grid"
+    assert list(model.partitions) == ["age", "city"]
+    assert model.partitions["city"].kind == "categorical"
+    assert model.frame == "arrays"
+
+
+def test_each_column_on_its_own(folder):
+    models = gridmodl.Models.from_json(folder / "models.json")
+    assert next(iter(models)) == "age"
+    assert sorted(models) == ["age", "city", "income"]
+    rows = pa.parquet.read_table(folder / "data.parquet")
+    expected = gridmodl.optimize_each({name: rows[name] for name in ("age", "city", "income")}, rows["class"])
+    assert {name: model.cost for name, model in models.items()} == {n: m.cost for n, m in expected.items()}
+
+
+def test_without_a_target(folder):
+    model = gridmodl.Model.from_json(folder / "joint.json")
+    assert model.problem == "joint"
+    assert model.informative == ["city", "product"]
+
+
+def test_output_html_and_summary(folder, tmp_path):
+    model, page = tmp_path / "m.json", tmp_path / "r.html"
+    result = call("fit", folder / "data.csv", "-t", "class", "-c", "age", "-o", model, "--html", page)
+    assert result.exit_code == 0
+    assert "age: 3 parts" in result.stdout
+    assert f"written: {model}" in result.stderr
+    assert gridmodl.Model.from_json(model).informative == ["age"]
+    assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "r.html"]
+
+
+def test_the_model_on_standard_output(folder):
+    text = good("fit", folder / "data.csv", "-t", "class", "-c", "age", "-o", "-")
+    assert gridmodl.Model.from_json(text).informative == ["age"]
+
+
+def test_quiet(folder, tmp_path):
+    result = call("fit", folder / "data.csv", "-t", "class", "-c", "age", "-q", "-o", tmp_path / "m.json")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def test_options_reach_the_library(folder):
+    found = facts(
+        folder / "data.csv", "-t", "class", "-c", "age,income", "--each", "--special", "age=-999,-1", "--criterion",
+        "entropy", "--option", "alpha=0.7", "--option", "beta=0", "--search", "merge", "--max-parts", 4, "--min-rows",
+        "0.05", "--jobs", 1, "--seed", 3,
+    )  # fmt: skip
+    age = next(model for model in found["models"] if model["columns"][0]["name"] == "age")
+    assert age["options"] == {"alpha": 0.7, "beta": 0.0}
+    assert age["search"] == "merge"
+    assert "special -999.0" in age["columns"][0]["parts"]
+    assert all(len(model["columns"][0]["parts"]) <= 4 for model in found["models"])
+
+
+def test_kinds_weights_and_exclusion(folder):
+    found = facts(
+        folder / "data.csv", "-t", "class", "-x", "income,product,city", "--weights", "id", "--kind", "age=categorical"
+    )
+    assert [column["name"] for column in found["columns"]] == ["age"]
+    assert found["columns"][0]["kind"] == "categorical"
+    assert found["rows"] == sum(range(300))
+
+
+def test_a_time_limit_is_told_and_is_no_error(folder):
+    result = call("fit", folder / "data.csv", "-t", "class", "-c", "age", "--time-limit", 0, "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["stopped"] == "time limit"
+    assert "the time limit stopped the search" in result.stderr
+
+
+@pytest.mark.parametrize(("mark", "given"), [("?", "?"), ("", ""), ("-1", "-1")])
+def test_rows_without_a_class(tmp_path, mark, given):
+    rng = np.random.default_rng(0)
+    x = rng.random(60).round(3)
+    y = np.where(rng.random(60) < 0.3, mark, (x > 0.5).astype(int).astype(str))
+    path = tmp_path / "few.csv"
+    path.write_text("x,y\n" + "".join(f"{a},{b}\n" for a, b in zip(x, y, strict=True)), encoding="utf-8")
+    found = facts(path, "-t", "y", "--unlabelled", given, "--placement", "median")
+    assert len(found["classes"]) == 2
+    assert sum(found["columns"][0]["rows"]) == 60
+
+
+def test_a_column_that_fails_is_named_and_leaves_the_others(tmp_path):
+    path = tmp_path / "odd.parquet"
+    rows = {"x": [1.0, 2.0, 3.0, 4.0], "list": [[1], [2], [3], [4]], "y": ["a", "a", "b", "b"]}
+    pa.parquet.write_table(pa.table(rows), path)
+    result = call("fit", path, "-t", "y", "--each", "--json")
+    assert result.exit_code == 0
+    assert "warning: column 'list' has no model" in result.stderr
+    found = json.loads(result.stdout)
+    assert [model["columns"][0]["name"] for model in found["models"]] == ["x"]
+    assert list(found["errors"]) == ["list"]
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-t", "clas"], "has no column 'clas', the target; did you mean 'class'?"),
+        (["-t", "class", "-c", "agee"], "did you mean 'age'?"),
+        (["-t", "class", "-x", "zzz"], "which --exclude names; it has 'id'"),
+        (["-t", "class", "--kind", "zz=numerical"], "which --kind names"),
+        (["-t", "class", "-c", "age", "-x", "age"], "no column is left to partition"),
+        (["-c", "age"], "gridmodl.optimize_density"),
+        (["-t", "income", "-c", "age,city", "--target-kind", "numerical"], "--each takes each on its own"),
+        (["-t", "age", "-c", "income"], "target has 30 missing values"),
+        (["-t", "class", "-c", "age,city", "--special", "age=-999"], "--special is for one column"),
+    ],
+)
+def test_wrong_data_is_one_line(folder, words, said):
+    message = bad("fit", folder / "data.csv", *words)
+    assert said in message
+    assert message.startswith("gridmodl: error: ")
+    assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--each"], "give --target"),
+        (["-t", "class", "--criterion", "mdol"], "there is no criterion 'mdol'; did you mean 'modl' or 'mdlp'?"),
+        (["-t", "class", "--kind", "age"], "--kind 'age' must be a name and a value"),
+        (["-t", "class", "--kind", "age=nice"], "must be numerical or categorical"),
+        (["-t", "class", "-c", "age", "--special", "age=x"], "'x' is no number and no date"),
+        (["-t", "class", "--min-rows", "many"], "'many' is no number"),
+        (["-t", "class", "--memory-limit", "much"], "no size"),
+        (["-t", "class", "--delimiter", "ab"], "one ASCII character"),
+        (["-t", "class", "--encoding", "nope"], "--encoding 'nope' is not known"),
+        (["-t", "class", "--json", "-o", "-"], "cannot both go to standard output"),
+        (["-t", "class", "-o", "/nowhere/at/all.json"], "there is no folder"),
+        (["-t", "class", "--unlabelled", "x", "--nope"], "No such option"),
+    ],
+)
+def test_wrong_usage(folder, words, said):
+    assert said in bad("fit", folder / "data.csv", *words, code=2)
+
+
+def test_nothing_is_written_over_the_data(folder, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes((folder / "data.csv").read_bytes())
+    assert "would write over the data" in bad("fit", path, "-t", "class", "-o", path, code=2)
+    link = tmp_path / "link.csv"
+    link.symlink_to(path)
+    assert "would write over the data" in bad("fit", path, "-t", "class", "--html", link, code=2)
+    assert path.read_bytes() == (folder / "data.csv").read_bytes()
+
+
+def test_a_failure_leaves_no_file(folder, tmp_path):
+    bad("fit", folder / "data.csv", "-t", "clas", "-o", tmp_path / "m.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_shows_where_an_error_comes_from(folder):
+    result = call("fit", folder / "data.csv", "-t", "age", "-c", "income", "--debug")
+    assert isinstance(result.exception, ValueError)
+
+
+def test_hostile_names_do_not_reach_the_terminal(tmp_path):
+    path = tmp_path / "evil.csv"
+    path.write_text('"a\x1b[31m",y\n' + "1,u\n2,u\n3,v\n4,v\n" * 5, encoding="utf-8")
+    printed = good("fit", path, "-t", "y")
+    assert "\x1b" not in printed
+    assert "a\\x1b[31m" in printed
+    assert "\x1b" not in bad("fit", path, "-t", "z")
+
+
+def test_a_sample_is_the_same_for_the_same_seed(folder):
+    words = (folder / "data.csv", "-t", "class", "-c", "income", "--sample", 100)
+    first, again, other = (facts(*words, "--seed", seed) for seed in (1, 1, 2))
+    assert first["rows"] == 100
+    assert first["null_cost"] == again["null_cost"]
+    assert (first["null_cost"], first["columns"]) != (other["null_cost"], other["columns"])
+
+
+def test_paths_are_not_searched_for_models():
+    assert "No such file" in bad("fit", Path("nowhere") / "data.csv", "-t", "class")
