@@ -24,7 +24,7 @@ def summary_of(model: Model) -> str:
     """What was asked, what it cost, and the parts of each variable."""
     lines = [
         f"{criterion_text(model)}: {PROBLEMS[model.problem]}",
-        f"{_size(model)}; search {model.search!r} ({proof_text(model)}), {model.elapsed:.3g} s",
+        f"{size_text(model)}; search {model.search!r} ({proof_text(model)}), {model.elapsed:.3g} s",
         f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {model.level:.4f}",
     ]
     if model.delta is not None:
@@ -60,7 +60,7 @@ def proof_text(model: Model) -> str:
     return f"{how}, stopped: {model.stopped}" if model.stopped else how
 
 
-def _size(model: Model) -> str:
+def size_text(model: Model) -> str:
     classes = f", {len(model.classes)} classes" if len(model.classes) else ""
     if any(partition.unlabelled is not None for partition in model.partitions.values()):
         classes = f", {model.class_rows.sum()} of them labelled{classes}"
@@ -96,7 +96,7 @@ def _left_out(model: Model) -> list[str]:
 
 def _parts(model: Model, partition: Partition) -> list[str]:
     """The parts of a variable, their rows, and what they tell."""
-    heads, columns, note = _statistics(model, partition)
+    heads, columns, note = statistics_of(model, partition)
     rows = [["part", "rows", *heads]]
     n_rows = partition.rows.tolist()
     for i, label in enumerate(partition.labels[:MAX_SHOWN]):
@@ -107,11 +107,11 @@ def _parts(model: Model, partition: Partition) -> list[str]:
     return lines + note
 
 
-def _statistics(model: Model, partition: Partition) -> tuple[list[str], list[list[str]], list[str]]:
+def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[list[str]], list[str]]:
     """Heads and columns of what a table says beyond rows, and a note below it."""
     rows = partition.counts.sum(axis=1)
     if partition.n_values is None:
-        heads, columns, note = _shares(partition.counts, [str(name) for name in model.classes.tolist()], "classes")
+        heads, columns, note = shares_of(partition.counts, [str(name) for name in model.classes.tolist()], "classes")
         if partition.unlabelled is not None:
             heads, columns = ["unlabelled", *heads], [[str(n) for n in partition.unlabelled.tolist()], *columns]
         return heads, columns, note
@@ -119,7 +119,7 @@ def _statistics(model: Model, partition: Partition) -> tuple[list[str], list[lis
         return ["values"], [[str(n) for n in partition.n_values.tolist()]], []
     if model._spread is None:
         counts = part_counts(model, partition)
-        return _shares(counts, [f"group {j}" for j in range(counts.shape[1])], "groups")
+        return shares_of(counts, [f"group {j}" for j in range(counts.shape[1])], "groups")
     statistics = {"mean": model._spread.means, **quantiles_shown(model._spread)}
     columns = [
         [f"{x:.6g}" if n else "" for x, n in zip(of_parts[:-1], rows, strict=True)] for of_parts in statistics.values()
@@ -127,7 +127,7 @@ def _statistics(model: Model, partition: Partition) -> tuple[list[str], list[lis
     return list(statistics), columns, []
 
 
-def _shares(counts: NDArray[np.int64], names: list[str], what: str) -> tuple[list[str], list[list[str]], list[str]]:
+def shares_of(counts: NDArray[np.int64], names: list[str], what: str) -> tuple[list[str], list[list[str]], list[str]]:
     """The shares of the classes, or groups of them, in each part: the largest if there are many."""
     order, rows = np.arange(len(names)), counts.sum(axis=1)
     if len(names) > MAX_CLASSES_SHOWN:
