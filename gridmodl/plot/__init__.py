@@ -11,7 +11,23 @@ try:
 except ImportError as error:
     raise ImportError('gridmodl.plot needs matplotlib: pip install "gridmodl[plot]"') from error
 
+from gridmodl.plot.cells import CellsDisplay
+from gridmodl.plot.cost import CostDisplay
+from gridmodl.plot.density import DensityDisplay
 from gridmodl.plot.grid import GridDisplay
 from gridmodl.plot.parts import PartsDisplay
+from gridmodl.plot.posterior import PosteriorDisplay
+from gridmodl.plot.progress import History, ProgressDisplay
+from gridmodl.plot.target import TargetDisplay
 
-__all__ = ["GridDisplay", "PartsDisplay"]
+__all__ = [
+    "CellsDisplay",
+    "CostDisplay",
+    "DensityDisplay",
+    "GridDisplay",
+    "History",
+    "PartsDisplay",
+    "PosteriorDisplay",
+    "ProgressDisplay",
+    "TargetDisplay",
+]

@@ -95,9 +95,9 @@ def write_cells(
 
 def _cell_font(ax: Axes, n_letters: int) -> float | None:
     width, height = size_in_points(ax)
-    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    (left, right), (first, last) = ax.get_xlim(), ax.get_ylim()
     across = 0.7 * width / (right - left) / max(1, n_letters) / LETTER  # 0.7: labels and a colour bar take the rest
-    size = min(LARGEST, across, height / (high - low) / LINE)
+    size = min(LARGEST, across, height / abs(last - first) / LINE)
     return size if size >= SMALLEST else None
 
 

@@ -16,6 +16,7 @@ from gridmodl.plot.panes import LARGEST, count_ticks, plain_frame
 APART = 0.6  # of a lane, between intervals and the parts of missing values and special codes
 WIDE = 0.76  # of the axes, is for what is told of a part; the rest for its rows,
 ROWS = 0.16  # but for a gap
+MOST_HIGH = 15.0  # inches
 BAR = 0.84  # of a lane
 
 
@@ -30,9 +31,9 @@ def lane_places(partition: Partition) -> NDArray[np.float64]:
     return places
 
 
-def height_for(places: NDArray[np.float64], lines: int = 1) -> float:
+def height_for(places: NDArray[np.float64], lines: float = 1.0) -> float:
     """Of a figure with these lanes, in inches."""
-    return float(np.clip(1.5 + 0.3 * lines * (places[-1] + 1.0), 2.4, 15.0))
+    return float(np.clip(1.5 + 0.3 * lines * (places[-1] + 1.0), 2.4, MOST_HIGH))
 
 
 def open_lanes(ax: Axes, places: NDArray[np.float64], low: float, high: float) -> None:
@@ -51,13 +52,17 @@ def inner_ticks(low: float, high: float) -> NDArray[np.float64]:
 
 
 def draw_rows(
-    ax: Axes, places: NDArray[np.float64], rows: NDArray[np.int64], unlabelled: NDArray[np.int64] | None = None
+    ax: Axes,
+    places: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    unlabelled: NDArray[np.int64] | None = None,
+    height: float = BAR,
 ) -> tuple[Axes, list[Any]]:
     """Bars of rows on the right, those without a class apart; their axes, and the bars of both."""
     pane = ax.inset_axes((1.0 - ROWS, 0.0, ROWS, 1.0), sharey=ax)
     pane.set_facecolor("none")
     pane.tick_params(axis="y", left=False, labelleft=False)
-    return pane, rows_bars(pane, places, rows, unlabelled, n_ticks=2)
+    return pane, rows_bars(pane, places, rows, unlabelled, height, n_ticks=2)
 
 
 def rows_bars(
@@ -65,12 +70,13 @@ def rows_bars(
     places: NDArray[np.float64],
     rows: NDArray[np.int64],
     unlabelled: NDArray[np.int64] | None = None,
+    height: float = BAR,
     n_ticks: int = 6,
 ) -> list[Any]:
     """Bars of rows on axes of their own."""
-    bars = [ax.barh(places, rows, BAR, color=PLAIN)]
+    bars = [ax.barh(places, rows, height, color=PLAIN)]
     if unlabelled is not None:
-        bars.append(ax.barh(places, unlabelled, BAR, rows, color=PALE))
+        bars.append(ax.barh(places, unlabelled, height, rows, color=PALE))
     ax.set_xlim(0.0, float(max(1, (rows + (0 if unlabelled is None else unlabelled)).max())))
     plain_frame(ax, "bottom")
     ax.tick_params(axis="x", labelsize=LARGEST)

@@ -16,6 +16,7 @@ from matplotlib import rcParams
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from numpy.typing import NDArray
 
+from gridmodl.labels import edges_of
 from gridmodl.partition import Partition
 
 ROOM = 40  # characters of the label of a part
@@ -47,10 +48,19 @@ def shortened(text: str, room: int) -> str:
 
 
 def part_labels(partition: Partition, room: int = ROOM) -> list[str]:
+    """The parts in words, ready to be drawn."""
+    return [drawn(label, room) for label in short_labels(partition)]
+
+
+def short_labels(partition: Partition) -> list[str]:
     """The parts in words, bounds rounded as far as they stay apart."""
-    if partition.bounds.dtype.kind == "f":
-        partition = replace(partition, bounds=_rounded(partition.bounds))
-    return [drawn(label, room) for label in partition.labels]
+    return replace(partition, bounds=_rounded(partition.bounds)).labels
+
+
+def bound_words(bounds: NDArray[Any]) -> list[str]:
+    """Bounds in words, rounded likewise."""
+    alone = Partition("", "numerical", np.zeros((len(bounds) + 1, 1), dtype=np.int64), bounds=_rounded(bounds))
+    return [drawn(edge) for edge in edges_of(alone)[1:-1]]
 
 
 def counted(n: int, what: str) -> str:
@@ -74,6 +84,8 @@ def _characters(families: tuple[str, ...]) -> frozenset[int]:
 
 def _rounded(bounds: NDArray[Any]) -> NDArray[Any]:
     """Bounds of few digits that are next to the true ones, measured by the distance between neighbours."""
+    if bounds.dtype.kind != "f":
+        return bounds
     finite = np.isfinite(bounds)
     gap = float(np.diff(bounds[finite]).min(initial=np.inf))
     for digits in range(DIGITS, 17):

@@ -1,0 +1,154 @@
+"""The density of one column as a histogram whose parts were found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from gridmodl.density.text import density_per
+from gridmodl.plot.colours import INK, OF_CLASSES
+from gridmodl.plot.panes import LARGEST, axes_for, plain_frame
+from gridmodl.plot.scales import on_scale, scale_below
+from gridmodl.plot.sources import model_of
+from gridmodl.plot.text import counted, drawn
+
+if TYPE_CHECKING:
+    from gridmodl.density import DensityModel
+    from gridmodl.frames import Name
+
+MOST_STROKES = 2000  # of a sample below the axis
+SEED = 0  # of which these are drawn, so that a picture is the same each time
+
+
+class DensityDisplay:
+    """The parts of a density, each as high as its density.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (n_parts + 1,)
+        Ends of the domain and the bounds between, of the column's own type.
+    densities : ndarray of shape (n_parts,)
+        Of each part, per unit of the column.
+    name : str
+        The column.
+    what : str
+        What the height is, such as ``"density per day"``.
+    is_utc : bool
+        Whether the edges are instants of UTC.
+    title : str, optional
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    stairs_ : StepPatch
+        What was drawn.
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> waits = list(range(100)) + list(range(100, 1000, 50))
+    >>> display = gridmodl.plot.DensityDisplay.from_model(gridmodl.optimize_density(waits)).plot()
+    >>> display.edges
+    array([  0. ,  99.5, 950. ])
+    """
+
+    ax_: Axes
+    figure_: Any
+    stairs_: Any
+
+    def __init__(
+        self,
+        edges: NDArray[Any],
+        densities: NDArray[np.float64],
+        name: Any = "x",
+        what: str = "density",
+        is_utc: bool = False,
+        title: str = "",
+    ) -> None:
+        self.edges, self.densities = edges, densities
+        self.name, self.what, self.is_utc, self.title = name, what, is_utc, title
+
+    @classmethod
+    def from_model(cls, model: DensityModel) -> DensityDisplay:
+        """A density of `gridmodl.optimize_density`, or one of the baselines in `gridmodl.density`.
+
+        Parameters
+        ----------
+        model : DensityModel
+        """
+        partition = model.partition
+        bounds = partition.bounds.astype(model.domain.dtype)
+        edges = np.concatenate([model.domain[:1], bounds, model.domain[1:]])
+        how = model.method if model.kernel is None else f"{model.method} ({model.kernel})"
+        title = f"{drawn(partition.name)}: {counted(model.n_parts, 'part')} by {how}"
+        return cls(edges, model.densities, partition.name, density_per(model), partition.is_utc, title)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, name: Name | None = None) -> DensityDisplay:
+        """The density of a numerical column of a `GridDiscretizer` that was fitted without a target.
+
+        Parameters
+        ----------
+        estimator : GridDiscretizer
+        name : str, optional
+            The column; may be left out where there is one.
+        """
+        model = model_of(estimator, name)
+        if not hasattr(model, "densities"):
+            raise ValueError("the estimator was fitted with a target, and has no densities; see PartsDisplay")
+        return cls.from_model(model)
+
+    def plot(
+        self, ax: Axes | None = None, *, sample: Any = None, label: str | None = None, color: str = OF_CLASSES[0]
+    ) -> DensityDisplay:
+        """Draw it; on the axes of another display, over that one.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to; by default a new figure.
+        sample : array-like, optional
+            Values of the column, drawn as strokes below the axis: at most 2,000 of them, at random.
+        label : str, optional
+            What a legend calls it; the axes then have one.
+        color : str
+            Of matplotlib.
+
+        Returns
+        -------
+        DensityDisplay
+            This one.
+        """
+        ax = axes_for(ax, 6.4, 3.6)
+        self.ax_, self.figure_ = ax, ax.figure
+        places, unit = on_scale(self.edges)
+        text = None if label is None else drawn(label)
+        self.stairs_ = ax.stairs(self.densities, places, fill=True, color=color, alpha=0.35, linewidth=0.0)
+        ax.stairs(self.densities, places, color=color, linewidth=1.2, label=text)
+        if sample is not None:
+            _draw_sample(ax, np.asarray(sample), self.edges.dtype)
+        plain_frame(ax, "left", "bottom")
+        scale_below(ax, self.edges, self.is_utc, drawn(self.name), unit)
+        ax.set_ylabel(self.what)
+        if label is None:
+            ax.set_title(self.title, fontsize=LARGEST + 1, loc="left")
+        else:
+            ax.legend(frameon=False, fontsize=LARGEST)
+        return self
+
+
+def _draw_sample(ax: Axes, values: NDArray[Any], dtype: np.dtype[Any]) -> None:
+    """Strokes just below the axis."""
+    places, _ = on_scale(values.astype(dtype))
+    places = places[~np.isnan(places)]
+    if len(places) > MOST_STROKES:
+        places = np.random.default_rng(SEED).choice(places, MOST_STROKES, replace=False)
+    ax.plot(
+        places, np.full(len(places), -0.03), "|",
+        transform=ax.get_xaxis_transform(), color=INK, markersize=6.0, markeredgewidth=0.6, clip_on=False,
+    )  # fmt: skip
+    ax.tick_params(axis="x", pad=8.0)

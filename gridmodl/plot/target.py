@@ -1,0 +1,204 @@
+"""A target that is partitioned too, in each part of a column: shares of its groups, or how its numbers lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from numpy.typing import NDArray
+
+from gridmodl.modelcounts import part_counts
+from gridmodl.partition import Partition
+from gridmodl.plot.colours import INK, OF_CLASSES, PALE, SHARES, shares_of
+from gridmodl.plot.heatmap import (
+    ROOM_BELOW,
+    bar_beside,
+    draw_empty,
+    draw_map,
+    height_of_map,
+    name_sides,
+    open_map,
+    width_of_map,
+    write_cells,
+)
+from gridmodl.plot.lanes import BAR, draw_rows, height_for, inner_ticks, lane_places, open_lanes
+from gridmodl.plot.panes import LARGEST, axes_for, label_rows, legend_above
+from gridmodl.plot.sources import model_of
+from gridmodl.plot.text import counted, drawn, part_labels
+
+if TYPE_CHECKING:
+    from gridmodl.frames import Name
+    from gridmodl.model import Model
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class TargetDisplay:
+    """A target that was partitioned together with a column, in each part of the column.
+
+    Of grouped classes: a map of the share of each group, in percent. Of a numerical target: a box for each part from
+    the 25 % to the 75 % quantile, a line from the 5 % to the 95 % quantile, a stroke at the median and a dot at the
+    mean; dotted lines are the bounds that were found for the target.
+
+    Parameters
+    ----------
+    partition : Partition
+        The parts of the column.
+    target : Partition
+        The groups of classes, or the intervals of the target.
+    counts : ndarray of shape (parts of the column, parts of the target)
+        Rows.
+    means : ndarray, optional
+        Of a numerical target in each part of the column; NaN where a part has no rows.
+    quantiles : ndarray of shape (parts of the column, 5), optional
+        At 5, 25, 50, 75 and 95 %.
+    level : float, optional
+        How much the parts explain, for the title.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    rows_ax_ : matplotlib Axes
+        Where the rows are drawn; only with a numerical target.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> sizes = list(range(40))
+    >>> prices = [(100.0 if size < 20 else 300.0) + size % 4 for size in sizes]
+    >>> model = gridmodl.optimize(sizes, prices, target_kind="numerical")
+    >>> display = gridmodl.plot.TargetDisplay.from_model(model).plot()
+    >>> display.means.tolist()
+    [101.5, 301.5]
+    """
+
+    ax_: Axes
+    rows_ax_: Axes
+    figure_: Any
+
+    def __init__(
+        self,
+        partition: Partition,
+        target: Partition,
+        counts: NDArray[np.int64],
+        means: NDArray[np.float64] | None = None,
+        quantiles: NDArray[np.float64] | None = None,
+        level: float | None = None,
+    ) -> None:
+        self.partition, self.target, self.counts = partition, target, counts
+        self.means, self.quantiles, self.level = means, quantiles, level
+
+    @classmethod
+    def from_model(cls, model: Model) -> TargetDisplay:
+        """The target of a model of one column.
+
+        Parameters
+        ----------
+        model : Model
+            With grouped classes or a numerical target.
+        """
+        if model.target is None:
+            raise ValueError(
+                f"this model ({model.problem}) has no target that is partitioned too, as target_kind='grouped' and "
+                "'numerical' give; see PartsDisplay and GridDisplay"
+            )
+        (partition,) = model.partitions.values()
+        counts = part_counts(model, partition)
+        if model._spread is None:
+            return cls(partition, model.target, counts, level=model.level)
+        has_rows = counts.sum(axis=1) > 0
+        means = np.where(has_rows, model._spread.means[:-1], np.nan)
+        quantiles = np.stack([model._spread.quantile(share)[:-1] for share in QUANTILES], axis=1)
+        return cls(partition, model.target, counts, means, np.where(has_rows[:, None], quantiles, np.nan), model.level)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, name: Name | None = None) -> TargetDisplay:
+        """The target in the parts of a column of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : GridDiscretizer or GridNaiveBayes
+            Fitted with grouped classes or a numerical target.
+        name : str, optional
+            The column; may be left out where there is one.
+        """
+        return cls.from_model(model_of(estimator, name))
+
+    def plot(self, ax: Axes | None = None) -> TargetDisplay:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to; by default a new figure that is as large as the parts need.
+
+        Returns
+        -------
+        TargetDisplay
+            This one.
+        """
+        self.ax_ = self._plot_groups(ax) if self.means is None else self._plot_numbers(ax)
+        self.figure_ = self.ax_.figure
+        return self
+
+    @property
+    def _title(self) -> str:
+        level = "" if self.level is None else f", level {self.level:.3f}"
+        return f"{drawn(self.partition.name)}: {counted(self.partition.n_parts, 'part')}{level}"
+
+    def _plot_groups(self, ax: Axes | None) -> Axes:
+        """A map: groups below, parts of the column from the top."""
+        ax = axes_for(ax, width_of_map(self.target.n_parts), height_of_map(self.partition.n_parts))
+        open_map(ax, part_labels(self.target, ROOM_BELOW), part_labels(self.partition))
+        ax.invert_yaxis()
+        name_sides(ax, f"{drawn(self.target.name)}: groups of classes", drawn(self.partition.name))
+        shares = shares_of(self.counts)
+        norm, palette = Normalize(0.0, max(0.01, float(np.nanmax(shares)))), colormaps[SHARES]
+        entries = draw_empty(ax, np.isnan(shares))
+        bar_beside(ax, draw_map(ax, shares, palette, norm), "share of the part's rows")
+        texts = [["" if np.isnan(share) else f"{share:.0%}" for share in row] for row in shares.tolist()]
+        write_cells(ax, texts, lambda i, j: palette(norm(shares[i, j])))
+        legend_above(ax, entries, self._title)
+        return ax
+
+    def _plot_numbers(self, ax: Axes | None) -> Axes:
+        """Boxes: the target from left to right, parts of the column from the top."""
+        assert self.quantiles is not None  # noqa: S101  for mypy
+        assert self.means is not None  # noqa: S101
+        places = lane_places(self.partition)
+        ax = axes_for(ax, 7.0, height_for(places))
+        low, high = _range(self.quantiles, self.means)
+        open_lanes(ax, places, low, high)
+        label_rows(ax, places, part_labels(self.partition))
+        ax.set_xticks(inner_ticks(low, high))
+        ax.set_xlabel(drawn(self.target.name), fontsize=LARGEST, loc="left")
+        entries = draw_boxes(ax, places, self.quantiles, self.means)
+        for bound in self.target.bounds[(self.target.bounds > low) & (self.target.bounds < high)]:
+            ax.axvline(bound, color=INK, linewidth=0.7, linestyle=":", zorder=0)
+        self.rows_ax_, _ = draw_rows(ax, places, self.counts.sum(axis=1))
+        legend_above(ax, entries, self._title)
+        return ax
+
+
+def _range(quantiles: NDArray[np.float64], means: NDArray[np.float64]) -> tuple[float, float]:
+    """What the boxes and means span, and a little more."""
+    low = float(np.nanmin([np.nanmin(quantiles), np.nanmin(means)]))
+    high = float(np.nanmax([np.nanmax(quantiles), np.nanmax(means)]))
+    margin = 0.02 * (high - low) or 0.5
+    return low - margin, high + margin
+
+
+def draw_boxes(
+    ax: Axes, places: NDArray[np.float64], quantiles: NDArray[np.float64], means: NDArray[np.float64]
+) -> list[tuple[Any, str]]:
+    """A box of quantiles in each lane; entries of the legend."""
+    lowest, low, middle, high, highest = quantiles.T
+    whiskers = ax.hlines(places, lowest, highest, color=INK, linewidth=1.0)
+    boxes = ax.barh(places, high - low, 0.7 * BAR, low, color=PALE, edgecolor=INK, linewidth=0.8)
+    medians = ax.vlines(middle, places - 0.35 * BAR, places + 0.35 * BAR, color=INK, linewidth=1.8)
+    (dots,) = ax.plot(means, places, "o", color=OF_CLASSES[3], markersize=4.0, zorder=3)
+    return [(whiskers, "5% to 95%"), (boxes, "25% to 75%"), (medians, "median"), (dots, "mean")]
