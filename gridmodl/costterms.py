@@ -134,10 +134,7 @@ class Counted:
 
 def _parts(rows: NDArray[np.int64], values: NDArray[np.float64]) -> list[Part]:
     """Parts as terms are handed them; the values of a part that nobody knows stay NaN, and so does what needs them."""
-    return [
-        Part(n, m if math.isnan(m) else int(m))  # type: ignore[arg-type]
-        for n, m in zip(rows.tolist(), values.tolist(), strict=True)
-    ]
+    return [Part(n, m if math.isnan(m) else int(m)) for n, m in zip(rows.tolist(), values.tolist(), strict=True)]
 
 
 def counted_grid(model: Model, criterion: Criterion, values: Mapping[Name, Values]) -> Counted:
@@ -159,16 +156,12 @@ def counted_grid(model: Model, criterion: Criterion, values: Mapping[Name, Value
 def part_rows(model: Model, partition: Partition) -> NDArray[np.int64]:
     """The rows of each part that are priced: those without a class are, where the problem is to learn from them."""
     labelled: NDArray[np.int64] = partition.counts.sum(axis=1)
-    return labelled + partition.unlabelled if _prices_unlabelled(model, partition) else labelled
+    return partition.rows if model.problem == "semi" else labelled
 
 
 def filled_parts(model: Model, partition: Partition) -> NDArray[np.int64]:
     """The parts with rows: a partition of the user's own may have others, which cost nothing."""
     return np.flatnonzero(part_rows(model, partition))
-
-
-def _prices_unlabelled(model: Model, partition: Partition) -> bool:
-    return model.problem == "semi" and partition.unlabelled is not None
 
 
 def _side(

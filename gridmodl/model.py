@@ -463,10 +463,11 @@ class Model:
         --------
         >>> import gridmodl
         >>> model = gridmodl.optimize([1.0, 1.5, 2.0, 2.5, 7.0, 7.5, 8.0, 8.5], [0, 0, 0, 0, 1, 1, 1, 1])
-        >>> print(model.explain())
-        x0 in 2 parts costs 7.496: 4.277 for the choice of parts and 3.219 for the classes in them.
-        With one part it costs 8.525, which is 1.03 more: 3.227 more for the classes in them and 2.197 less for the choice of parts.
-        With 3 parts it costs at best 9.393, which is 1.897 more: 1.609 more for the choice of parts and 0.2877 more for the classes in them.
+        >>> why = model.explain()
+        >>> why.fewer.n_parts, round(why.fewer.delta, 3)  # what one part costs more
+        (1, 1.03)
+        >>> why.more.n_parts, round(why.more.delta, 3)
+        (3, 2.079)
         """
         from gridmodl.report.explanation import explain
 
@@ -560,6 +561,12 @@ class Model:
         from gridmodl.modelfile import read_model
 
         return read_model(source)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from gridmodl.report.notebook.views import model_html
+
+        return model_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_source": None}  # a pickle holds the model, not the data

@@ -131,6 +131,12 @@ class Models(Mapping[Name, Model]):
 
         return read_models(source)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from gridmodl.report.notebook.views import models_html
+
+        return models_html(self, self.errors)
+
     def __repr__(self) -> str:
         failed = f", {len(self.errors)} without" if self.errors else ""
         return f"Models({len(self)} columns{failed})"

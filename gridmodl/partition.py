@@ -184,6 +184,12 @@ class Partition:
             parts[parts < 0] = self.default
         return parts[column.codes]
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from gridmodl.report.notebook.views import partition_html
+
+        return partition_html(self)
+
     def __repr__(self) -> str:
         return f"Partition({self.name!r}, {self.kind}, {self.n_parts} part{'s' * (self.n_parts != 1)})"
 

@@ -213,6 +213,12 @@ class DensityModel:
     def _domain(self) -> Domain:
         return domain_of(self.domain, self.type)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from gridmodl.report.notebook.views import density_html
+
+        return density_html(self)
+
     def __repr__(self) -> str:
         how = self.method if self.kernel is None else f"{self.method}, {self.kernel}"
         return f"DensityModel({how!r}, {self.partition.name}: {self.n_parts} parts, {self.n_rows} rows)"

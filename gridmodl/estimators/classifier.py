@@ -22,6 +22,7 @@ from gridmodl.estimators.inputs import (
     read_weights,
     reading_columns,
 )
+from gridmodl.estimators.notebook import InNotebooks
 from gridmodl.frames import Frame, Name
 from gridmodl.gridaverage import GridAverage
 from gridmodl.partition import checked_unknown
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from gridmodl.report.rules import Rule
 
 
-class OnGrids(AnyColumns, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OnGrids(AnyColumns, InNotebooks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What classifiers on grids have in common: reading, thresholds, and a class from probabilities."""
 
     average_: GridAverage

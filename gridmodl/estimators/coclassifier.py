@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from gridmodl.estimators.coclustering import ROW, GridCoclustering
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
 from gridmodl.estimators.inputs import labels_of_one_type, read_labels
+from gridmodl.estimators.notebook import InNotebooks
 from gridmodl.labelledgroups import merged_until_labelled
 from gridmodl.missing import is_missing, is_nothing
 from gridmodl.search import Search
@@ -23,7 +24,7 @@ from gridmodl.targets import Classes, encode_labelled, marked_rows
 from gridmodl.terms import Criterion
 
 
-class CoclusteringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CoclusteringClassifier(InNotebooks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Predict the class of a row from the rows of its group, where groups are found without any class.
 
     The rows and columns of X are coclustered, those of rows without a class too; then the shares of the classes among

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gridmodl.estimators.inputs import heed_stop, read_criterion, read_seed
 from gridmodl.estimators.matrices import check_counts, read_matrix
+from gridmodl.estimators.notebook import InNotebooks
 from gridmodl.frames import ARRAYS, Name
 from gridmodl.hierarchy import Hierarchy
 from gridmodl.matrix import NAMES
@@ -28,7 +29,7 @@ ROW, COLUMN = NAMES
 NO_ENTRIES = -1  # the label of a row or column without entries
 
 
-class GridCoclustering(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
+class GridCoclustering(InNotebooks, BiclusterMixin, BaseEstimator):  # type: ignore[misc]
     """Cocluster the rows and columns of a matrix: groups of rows and of columns that occur together.
 
     Every entry that is not zero says that its row and its column occur together. The groups are those of the joint grid

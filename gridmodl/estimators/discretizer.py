@@ -22,6 +22,7 @@ from gridmodl.estimators.encodings import (
     unique_names,
 )
 from gridmodl.estimators.inputs import AnyColumns, read_inputs, read_target, read_weights
+from gridmodl.estimators.notebook import InNotebooks
 from gridmodl.frames import Frame, Name
 from gridmodl.partition import checked_unknown
 from gridmodl.search import Search
@@ -29,7 +30,7 @@ from gridmodl.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.terms import Criterion
 
 
-class GridDiscretizer(AnyColumns, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class GridDiscretizer(AnyColumns, InNotebooks, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Partition every column on its own, as the target says, or its own density where there is none.
 
     Numbers, dates and durations are cut into intervals, text, categories and booleans are put into groups of values; as

@@ -14,6 +14,7 @@ from gridmodl.arguments import check_choice
 from gridmodl.estimators.columns import models_of_each
 from gridmodl.estimators.evidence import Evidence, make_evidence
 from gridmodl.estimators.inputs import AnyColumns, read_classes, read_inputs, read_weights
+from gridmodl.estimators.notebook import InNotebooks
 from gridmodl.estimators.preparation import preparation_cost
 from gridmodl.estimators.selection import make_selection, selective_weights
 from gridmodl.frames import Name
@@ -27,7 +28,7 @@ KINDS_OF_CLASSES = ("grouped", None)
 WEIGHTS = ("uniform", "selective")
 
 
-class GridNaiveBayes(AnyColumns, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GridNaiveBayes(AnyColumns, InNotebooks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Naive Bayes on the best partition of every column.
 
     Each column is cut into intervals or groups of values on its own, as the classes say, and as finely as the criterion

@@ -1,0 +1,233 @@
+"""What notebooks show of each thing: `_repr_html_` of models, partitions, densities and explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gridmodl.modelcounts import cell_lifts, part_counts
+from gridmodl.report.notebook.markup import Markup, folded, frame, joined, label_tag, lines, name_tag, plain, table, tag
+from gridmodl.report.notebook.pictures import (
+    MAX_DRAWN,
+    bars,
+    heat_map,
+    histogram,
+    legend,
+    meter,
+    mosaic,
+    ranges,
+    shown_classes,
+)
+from gridmodl.report.text import MAX_SHOWN, criterion_text, proof_text, shares_of, size_text, statistics_of
+from gridmodl.terms import PROBLEMS
+
+if TYPE_CHECKING:
+    from gridmodl.density import DensityModel
+    from gridmodl.model import Model
+    from gridmodl.partition import Partition
+    from gridmodl.report.explanation import Explanation
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+MAX_COLUMNS = 100  # of a table of models, of which so many have a picture:
+MAX_PICTURES = 20
+
+
+def model_html(model: Model) -> str:
+    """What it cost, a picture, and the parts of each variable; of a grid the cells first."""
+    head = lines(
+        joined(tag("b", criterion_text(model)), ": ", PROBLEMS[model.problem]),
+        f"{size_text(model)}; {proof_text(model)}",
+        f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {model.level:.4f}",
+    )
+    if len(model.partitions) == 1:
+        shown = [part for part in (model.target, *model.partitions.values()) if part is not None]
+        return frame(head, *(tag("div", lines(_heading(part)), parts_of(model, part)) for part in shown))
+    folds = [
+        folded(_heading(model.partitions[name]), parts_of(model, model.partitions[name])) for name in model.informative
+    ]
+    return frame(head, _cells(model), *folds, _left_out(model))
+
+
+def _heading(partition: Partition) -> Markup:
+    return joined(tag("b", name_tag(partition.name)), f": {_counted(partition.n_parts, 'part')}")
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
+def _more(n: int, what: str) -> Markup:
+    """That a table was cut."""
+    return tag("div", f"... and {_counted(n - MAX_SHOWN, f'more {what}')}") if n > MAX_SHOWN else Markup("")
+
+
+def parts_of(model: Model, partition: Partition) -> Markup:
+    """A picture and a table of the parts of one variable of a model."""
+    heads, columns, note = statistics_of(model, partition)
+    labels, rows = partition.labels, partition.rows
+    body = [
+        [label_tag(labels[i]), int(rows[i]), *(column[i] for column in columns)]
+        for i in range(min(partition.n_parts, MAX_SHOWN))
+    ]
+    drawn = table(["part", "rows", *map(plain, heads)], body)
+    return joined(
+        _picture(model, partition), drawn, _more(partition.n_parts, "part"), *(tag("div", one) for one in note)
+    )
+
+
+def _picture(model: Model, partition: Partition) -> Markup:
+    """Shares of classes or of groups of them, quantiles of a numerical target, or rows."""
+    labels, rows = partition.labels, partition.rows
+    is_target = partition is model.target
+    if model._spread is not None and not is_target:
+        quantiles = np.column_stack([model._spread.quantile(share)[:-1] for share in QUANTILES])
+        return ranges(quantiles, rows, labels)
+    if model.target is not None and not is_target:
+        counts = part_counts(model, partition)
+        return _mosaic(counts, [f"group {j}" for j in range(counts.shape[1])], rows, labels)
+    if partition.n_values is None:
+        return _mosaic(partition.counts, model.classes.tolist(), rows, labels)
+    return bars(rows, labels)
+
+
+def _mosaic(counts: Any, names: Sequence[Any], rows: Any, labels: Sequence[str]) -> Markup:
+    shares = shown_classes(counts, names)
+    return joined(mosaic(shares, rows, labels), legend(shares))
+
+
+def _cells(model: Model) -> Markup:
+    """The cells of a grid, those of most rows first."""
+    cells = model.cells
+    order = np.argsort(-cells.rows, kind="stable")
+    labels = {name: model.partition(name).labels for name in cells.names}
+    shown = order[:MAX_SHOWN].tolist()
+    if len(model.classes):
+        heads, columns, note = shares_of(cells.counts[order], [str(name) for name in model.classes.tolist()], "classes")
+    else:
+        heads, columns, note = ["times what is expected"], [[f"{lift:.3g}" for lift in cell_lifts(model)[order]]], []
+    rows = [
+        [
+            *(label_tag(labels[name][part]) for name, part in zip(cells.names, cells.parts[i].tolist(), strict=True)),
+            int(cells.rows[i]),
+            *(column[place] for column in columns),
+        ]
+        for place, i in enumerate(shown)
+    ]
+    drawn = table([*map(name_tag, cells.names), "rows", *map(plain, heads)], rows, max(1, len(cells.names)))
+    return joined(
+        _grid_picture(model, order), lines(f"cells with rows in them: {len(order)}"), drawn, _more(len(order), "cell"),
+        *(tag("div", one) for one in note),
+    )  # fmt: skip
+
+
+def _grid_picture(model: Model, order: Any) -> Markup:
+    """A mosaic of cells with classes; of two variables without, a heat map, and of more the rows of their cells."""
+    cells = model.cells
+    texts = [f"cell {i + 1}" for i in range(len(order))]
+    if len(model.classes):
+        return _mosaic(cells.counts[order], model.classes.tolist(), cells.rows[order], texts)
+    names = cells.names
+    if len(names) == 2 and max(model.partition(name).n_parts for name in names) <= MAX_DRAWN:
+        labels = model.partition(names[0]).labels, model.partition(names[1]).labels
+        what = "blue: more rows than expected, orange: fewer; "
+        axes = joined(what, name_tag(names[0]), " to the right, ", name_tag(names[1]), " upwards")
+        return joined(
+            heat_map(cells.parts, cell_lifts(model), ([*map(plain, labels[0])], [*map(plain, labels[1])])), lines(axes)
+        )
+    return bars(cells.rows[order], texts)
+
+
+def _left_out(model: Model) -> Markup:
+    if not model.left_out:
+        return Markup("")
+    rows = [[name_tag(name), reason] for name, reason in list(model.left_out.items())[:MAX_SHOWN]]
+    drawn = table(["column", "why"], rows, 2)
+    return folded(f"columns left out: {len(model.left_out)}", drawn, _more(len(model.left_out), "column"))
+
+
+def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | None = None) -> str:
+    """A line for each column: its parts, drawn, its level, and how sure it is."""
+    rows = []
+    for i, (name, model) in enumerate(list(models.items())[:MAX_COLUMNS]):
+        drawn = _small_picture(model) if i < MAX_PICTURES else ""
+        rows.append([name_tag(name), drawn, *_facts(model)])
+    body = table(["column", "parts drawn", "kind", "parts", "level", "", "proven"], rows, 3)
+    more = f"... and {_counted(len(models) - MAX_COLUMNS, 'more column')}" if len(models) > MAX_COLUMNS else ""
+    failed = [joined(name_tag(name), f": no model; {plain(error)}") for name, error in (errors or {}).items()]
+    return frame(lines(_counted(len(models), "column")), body, lines(*([more] if more else []), *failed[:MAX_SHOWN]))
+
+
+def _small_picture(model: Any) -> Markup:
+    partition = next(iter(model.partitions.values())) if hasattr(model, "partitions") else model.partition
+    if partition.counts.shape[1] > 1:
+        shares = shown_classes(partition.counts, range(partition.counts.shape[1]))
+        return mosaic(shares, partition.rows, partition.labels, 120, 16)
+    return bars(partition.rows, partition.labels, 120, 16)
+
+
+def _facts(model: Any) -> list[Any]:
+    """What a line says of a model of one column, or of a density."""
+    if not hasattr(model, "partitions"):
+        return ["density", model.n_parts, "", "", ""]
+    (partition,) = model.partitions.values()
+    return [
+        partition.kind,
+        partition.n_parts,
+        f"{model.level:.4f}",
+        meter(model.level),
+        "yes" if model.proven else "no",
+    ]
+
+
+def partition_html(partition: Partition) -> str:
+    """The parts of a variable, their rows, and a picture of these."""
+    labels, rows, counts = partition.labels, partition.rows, partition.counts
+    drawn = bars(rows, labels) if counts.shape[1] == 1 else _mosaic(counts, range(counts.shape[1]), rows, labels)
+    total = max(1, int(rows.sum()))
+    body = [
+        [label_tag(labels[i]), int(rows[i]), f"{rows[i] / total:.1%}"] for i in range(min(partition.n_parts, MAX_SHOWN))
+    ]
+    kind = f"{partition.kind}, {_counted(partition.n_parts, 'part')}"
+    head = joined(tag("b", name_tag(partition.name)), f": {kind}")
+    return frame(lines(head), drawn, table(["part", "rows", "share"], body), _more(partition.n_parts, "part"))
+
+
+def density_html(model: DensityModel) -> str:
+    """The parts of a column, and how dense rows are in each."""
+    columns = model.table("arrays")
+    rows = [
+        [label_tag(label), int(n), f"{share:.1%}", f"{density:.4g}"]
+        for label, n, share, density in zip(
+            *(columns[name][:MAX_SHOWN] for name in ("part", "rows", "share", "density")), strict=True
+        )
+    ]
+    how = model.method if model.kernel is None else f"{model.method}, {model.kernel}"
+    head = joined(
+        "density of ", tag("b", name_tag(model.partition.name)), f" by {how}: {_counted(model.n_parts, 'part')}"
+    )
+    ratios = np.exp(model.log_densities - model.log_densities.max())  # as they can be beyond all floats
+    titles = [
+        f"{plain(label)}: density {density:.4g}"
+        for label, density in zip(columns["part"], columns["density"], strict=True)
+    ]
+    drawn = histogram(model.shares, ratios, titles)
+    body = table(["part", "rows", "share", "density"], rows)
+    return frame(lines(head, f"{model.n_rows} rows"), drawn, body, _more(model.n_parts, "part"))
+
+
+def explanation_html(explanation: Explanation) -> str:
+    """The sentences, and what each alternative costs term by term."""
+    columns = explanation.table("arrays")
+    rows = [
+        [
+            str(columns["partition"][i]),
+            int(columns["parts"][i]),
+            *(f"{columns[name][i]:.4f}" for name in list(columns)[2:]),
+        ]
+        for i in range(len(columns["parts"]))
+    ]
+    heads = [name.replace("_", " ") for name in columns]
+    sentences = [*explanation.summary().splitlines()]
+    return frame(lines(*sentences), table(heads, rows))

@@ -1,0 +1,207 @@
+"""What notebooks show: well-formed, safe with any names, nothing from elsewhere, no scripts, and not too long."""
+
+from __future__ import annotations
+
+import html
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+import gridmodl
+from gridmodl.estimators import CoclusteringClassifier, GridClassifier, GridCoclustering, GridDiscretizer
+from gridmodl.report.notebook.markup import plain, tag
+from gridmodl.report.notebook.pictures import OF_CLASSES, OTHER, shown_classes
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</svg><img src=x onerror=alert(1)>",
+    "]]>--><!--",
+    "\" onload=\"alert(1)' x='",
+    "&lt;b&gt;",
+    "\u202egnp.exe",
+    "שלום",
+    "\ud800",
+    "line\nbreak\x00",
+    "long " * 200,
+]
+TAGS = {
+    "b", "bdi", "details", "div", "g", "rect", "span", "summary", "svg", "table", "tbody", "td", "th", "thead", "title",
+    "tr",
+}  # fmt: skip
+ATTRIBUTES = {
+    "aria-label", "fill", "fill-opacity", "height", "preserveaspectratio", "role", "style", "viewbox", "width", "x",
+    "xmlns", "y",
+}  # fmt: skip
+
+RNG = np.random.default_rng(5)
+N = 400
+CODES = RNG.integers(0, len(HOSTILE), N)
+VALUES = np.array(HOSTILE, dtype=object)[CODES]
+NUMBERS = RNG.random(N)
+CLASSES = np.where(RNG.random(N) < 0.9, CODES % 3, 2)
+NAMED = np.array(HOSTILE[:3], dtype=object)[CLASSES]
+
+
+class Checker(HTMLParser):
+    """Every tag is one of ours and is closed in order; the text is kept."""
+
+    def __init__(self, shown: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.tags: list[str] = []
+        self.feed(shown)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, name, attributes):
+        assert name in TAGS, name
+        assert {key for key, _ in attributes} <= ATTRIBUTES, attributes
+        for key, value in attributes:
+            assert "url(" not in value, value
+            assert key == "xmlns" or "://" not in value, value
+        self.open.append(name)
+        self.tags.append(name)
+
+    def handle_endtag(self, name):
+        assert self.open.pop() == name
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def handle_comment(self, data):
+        raise AssertionError(f"a comment: {data}")
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+
+def checked(thing) -> Checker:
+    shown = thing._repr_html_()
+    shown.encode()  # no half of a character
+    assert shown == thing._repr_html_()
+    assert " id=" not in shown
+    return Checker(shown)
+
+
+@pytest.fixture(scope="module")
+def models():
+    """One model of each problem, with names that want to be tags."""
+    frame = {HOSTILE[0]: VALUES, HOSTILE[1]: NUMBERS}
+    return {
+        "groups": gridmodl.optimize({HOSTILE[0]: VALUES}, NAMED),
+        "classes": gridmodl.optimize({HOSTILE[3]: CODES + NUMBERS}, NAMED),
+        "grid": gridmodl.optimize({**frame, 7: CLASSES.astype(float)}, NAMED),
+        "joint": gridmodl.optimize({HOSTILE[0]: VALUES, HOSTILE[2]: NAMED}),
+        "grouped": gridmodl.optimize({HOSTILE[0]: CODES + NUMBERS}, VALUES, target_kind="grouped"),
+        "numerical": gridmodl.optimize({HOSTILE[0]: VALUES}, CODES % 3 + NUMBERS, target_kind="numerical"),
+        "semi": gridmodl.optimize({HOSTILE[0]: NUMBERS}, np.where(NUMBERS < 0.2, -1, CLASSES), unlabelled=-1),
+    }
+
+
+@pytest.mark.parametrize("kind", ["groups", "classes", "grid", "joint", "grouped", "numerical", "semi"])
+def test_a_model_of_every_problem(models, kind):
+    model = models[kind]
+    shown = checked(model)
+    assert {"svg", "table"} <= set(shown.tags)
+    assert f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {model.level:.4f}" in shown.text
+    for name in model.informative or model.partitions:
+        assert plain(name) in shown.text
+    for partition in model.all_partitions.values():
+        checked(partition)
+    read = gridmodl.Model.from_json(model.to_json())
+    assert checked(read).text == shown.text
+
+
+def test_names_are_text_and_nothing_else(models):
+    shown = models["groups"]._repr_html_()
+    assert "<script" not in shown
+    assert html.escape(HOSTILE[0], quote=True) in shown
+    assert "\u202e" not in shown  # it would turn the line around
+    assert len(shown) < 20_000  # long names are cut
+    assert plain("שלום") == "שלום"
+
+
+def test_tables_are_cut_as_summaries_are():
+    rows = np.repeat(np.arange(150.0), 2)
+    model = gridmodl.Model.from_partitions(rows, rows % 2, {"x0": np.arange(149) + 0.5})
+    shown = checked(model)
+    assert shown.tags.count("tr") == 41
+    assert "... and 110 more parts" in shown.text
+    assert "51 more parts: 102 rows" in shown.text  # in the picture
+    assert checked(model.partitions["x0"]).tags.count("tr") == 41
+
+
+def test_a_density_and_the_models_of_a_table():
+    density = gridmodl.optimize_density({HOSTILE[0]: NUMBERS**3})
+    assert {"svg", "table"} <= set(checked(density).tags)
+    frame = {name: RNG.random(60) for name in HOSTILE[:4]} | {5: np.array([{}] * 60)}
+    with pytest.warns(gridmodl.ColumnWarning):
+        models = gridmodl.optimize_each(frame, RNG.integers(0, 2, 60))
+    shown = checked(models)
+    assert "4 columns" in shown.text
+    assert any("no model" in text for text in shown.text)
+    numbers = gridmodl.optimize_each({"a": NUMBERS}, CODES % 3 + NUMBERS, target_kind="numerical")
+    assert "svg" in checked(numbers).tags
+
+
+def test_parts_without_rows_and_one_class():
+    model = gridmodl.Model.from_partitions([1.0, 2.0, 2.0], ["a", "a", "a"], {"x0": [-5.0, 1.5, 9.0]})
+    assert "svg" in checked(model).tags
+    numerical = gridmodl.Model.from_partitions(
+        [1.0, 2.0, 2.0], [0.5, 1.5, 2.5], {"x0": [-5.0, 1.5, 9.0]}, target_kind="numerical"
+    )
+    checked(numerical)
+    checked(gridmodl.Model.from_partitions({"a": [1.0, 2.0], "b": [1.0, 2.0]}, None, {}))
+
+
+def test_an_explanation(models):
+    explanation = models["groups"].explain()
+    shown = checked(explanation)
+    assert explanation.summary().splitlines()[1] in shown.text
+    assert shown.tags.count("tr") == 2 + len(explanation.alternatives)
+
+
+def test_many_classes_share_a_colour():
+    shares = shown_classes(np.arange(24).reshape(2, 12), [f"c{i}" for i in range(12)])
+    assert shares.names[-1] == "5 others"
+    assert shares.colours == [*OF_CLASSES, OTHER]
+    assert shares.counts.sum() == np.arange(24).sum()
+
+
+def test_a_tag_escapes_what_is_no_markup():
+    assert tag("td", "<a>", tag("b", "&"), style='"') == '<td style="&quot;">&lt;a&gt;<b>&amp;</b></td>'
+
+
+ESTIMATORS = {
+    "discretizer": lambda: GridDiscretizer().fit(np.column_stack([CODES, NUMBERS]), CLASSES),
+    "density": lambda: GridDiscretizer().fit(np.column_stack([CODES, NUMBERS])),
+    "classifier": lambda: GridClassifier().fit(np.column_stack([CODES, NUMBERS]), CLASSES),
+    "coclustering": lambda: GridCoclustering().fit(np.kron(np.eye(2, dtype=int), np.ones((4, 3), dtype=int))),
+    "coclassifier": lambda: CoclusteringClassifier().fit(
+        np.kron(np.eye(2, dtype=int), np.ones((4, 3), dtype=int)), ["a", None, None, None, "b", None, None, None]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_estimator_shows_its_diagram_and_what_it_fitted(name):
+    estimator = ESTIMATORS[name]()
+    before = type(estimator)()
+    assert "<table style" not in before._repr_html_().split("</style>")[-1]
+    shown = estimator._repr_html_()
+    assert type(estimator).__name__ in shown
+    fitted = shown[shown.rindex('<div style="font-size:13px') :]
+    assert {"svg", "table"} <= set(Checker(fitted).tags)
+    assert estimator._repr_mimebundle_()["text/html"].endswith(fitted)
+    with config_context(display="text"):
+        assert not hasattr(estimator, "_repr_html_")
+        assert list(estimator._repr_mimebundle_()) == ["text/plain"]
+
+
+def test_a_pipeline_shows_the_diagram_of_scikit_learn():
+    pipeline = make_pipeline(GridDiscretizer(), DecisionTreeClassifier())
+    assert "GridDiscretizer" in pipeline._repr_html_()
