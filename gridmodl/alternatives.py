@@ -10,15 +10,17 @@ import itertools
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.bestbynumber import of_column, of_grid
 from gridmodl.cells import make_cells
 from gridmodl.coarsening import merged_partition
 from gridmodl.costterms import CostTerms, Counted, Values, counted_grid, filled_parts
 from gridmodl.frames import Name
+from gridmodl.mergeprices import merge_deltas
 from gridmodl.modeltask import SAME_COST
 from gridmodl.partition import Partition
 from gridmodl.plugins import criterion_for, get_criterion
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from gridmodl.clock import Clock
     from gridmodl.encode import Column
     from gridmodl.model import Model
-
-MAX_UNIONS = 2**22  # cells of all pairs of parts that may merge: some seconds
 
 
 class Alternative(NamedTuple):
@@ -130,7 +130,7 @@ class Variable:
 
     def best_by_number(self, most: int, clock: Clock) -> list[Alternative]:
         """The cheapest partitions that a search of the data finds, of each number of parts up to `most`."""
-        found = _of_grid(self, most, clock) if self.model._cells is not None else _of_column(self, most, clock)
+        found = of_grid(self, most, clock) if self.model._cells is not None else of_column(self, most, clock)
         return [self._of_partition(partition, gap) for partition, gap in found]
 
     def _of_partition(self, partition: Partition, gap: float) -> Alternative:
@@ -143,7 +143,7 @@ class Variable:
         model = self.model
         if model._cells is None:
             return replace(model, partitions={partition.name: partition})
-        parts = {**self._parts_of_rows, partition.name: partition.part_of_encoded(self.columns[partition.name])}
+        parts = {**self.parts_of_rows, partition.name: partition.part_of_encoded(self.columns[partition.name])}
         names = [name for name, of_rows in parts.items() if np.any(of_rows != of_rows[0])]
         assert model._source is not None  # noqa: S101  for mypy
         cells = make_cells(names, [parts[name] for name in names], model._source[0].target)
@@ -160,7 +160,7 @@ class Variable:
         return columns if table.searched is None else {**columns, table.searched.name: table.searched}
 
     @cached_property
-    def _parts_of_rows(self) -> dict[Name, NDArray[np.int64]]:
+    def parts_of_rows(self) -> dict[Name, NDArray[np.int64]]:
         partitions = self.model.all_partitions
         return {name: partitions[name].part_of_encoded(column) for name, column in self.columns.items()}
 
@@ -195,87 +195,3 @@ def values_of(model: Model, partition: Partition) -> Values:
     if partition.kind == "categorical":
         return Values(np.array([float(len(group)) for group in partition.groups]), math.nan)
     return Values(np.full(partition.n_parts, math.nan), 0.0)
-
-
-def merge_deltas(counted: Counted, k: int, pairs: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    """What parts and cells cost more if two parts of variable k merge, for each of the pairs; None if too many.
-
-    The other terms change alike for all of them, and `finish` keeps the order of totals.
-    """
-    others = np.delete(counted.parts, k, axis=1)
-    n_frozen, frozen = _numbered_rows(others)
-    if len(pairs) * n_frozen > MAX_UNIONS:
-        return None
-    place = np.full((len(counted.sides[k].rows), n_frozen), -1, dtype=np.int64)
-    place[counted.parts[:, k], frozen] = np.arange(len(frozen))
-    left, right = place[pairs[:, 0]], place[pairs[:, 1]]
-    which, _ = both = np.nonzero((left >= 0) & (right >= 0))
-    one, other = left[both], right[both]
-    unions = counted.cell_prices(
-        counted.counts[one] + counted.counts[other], counted.unlabelled[one] + counted.unlabelled[other]
-    )
-    alone = counted.cell_prices(counted.counts, counted.unlabelled)
-    cells = np.bincount(which, unions - alone[one] - alone[other], len(pairs))
-    return cells + _part_deltas(counted, k, pairs)
-
-
-def _part_deltas(counted: Counted, k: int, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    side = counted.sides[k]
-    i, j = pairs.T
-    rows = np.concatenate([side.rows, side.rows[i] + side.rows[j]])
-    values = np.concatenate([side.values, side.values[i] + side.values[j]])
-    prices = counted.part_prices(k, rows, values)
-    alone, union = prices[: len(side.rows)], prices[len(side.rows) :]
-    return union - alone[i] - alone[j]
-
-
-def _numbered_rows(keys: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
-    """How many distinct rows there are, and the number of each."""
-    if keys.shape[1] == 0:
-        return 1, np.zeros(len(keys), dtype=np.int64)
-    distinct, number = np.unique(keys, axis=0, return_inverse=True)
-    return len(distinct), number.ravel()
-
-
-def _of_column(variable: Variable, most: int, clock: Clock) -> list[tuple[Partition, float]]:
-    """Of one column with classes: the best partition of each number of parts, and how far from the lowest it is."""
-    from gridmodl.arguments import Options
-    from gridmodl.curve import curve_of
-
-    model, partition = variable.model, variable.partition
-    assert model._source is not None  # noqa: S101  for mypy
-    table = model._source[0].priced_rows()
-    special = {partition.name: partition.special} if len(partition.special) else {}
-    options = Options(variable.criterion, special=special, max_parts=most)
-    found, partitions = curve_of(table.column(partition.name, partition.kind), table, options, clock)
-    return list(zip(partitions, found.gaps.tolist(), strict=True))
-
-
-def _of_grid(variable: Variable, most: int, clock: Clock) -> list[tuple[Partition, float]]:
-    """The same of a variable of a grid, the others frozen."""
-    from gridmodl.arguments import Options
-    from gridmodl.grid import make_grid
-    from gridmodl.jointparts import with_values
-    from gridmodl.multivariate import grid_task, partition_of
-    from gridmodl.search.gridparts import best_beside
-
-    model = variable.model
-    assert model._source is not None  # noqa: S101  for mypy
-    table = model._source[0]
-    kinds = {name: part.kind for name, part in model.partitions.items()}
-    columns, task = grid_task(table, Options(variable.criterion, kinds=kinds), variable.criterion, clock)
-    labels: list[tuple[int, NDArray[Any]]] = []
-    for v, column in enumerate(columns):
-        of_atoms = np.zeros(task.rows.n_atoms(v), dtype=np.int64)
-        of_atoms[task.rows.atom[v]] = variable._parts_of_rows[column.name]
-        labels.append((v, of_atoms))
-    grid, k = make_grid(labels), [column.name for column in columns].index(variable.partition.name)
-    found = []
-    for beside in best_beside(task, grid, k, most):
-        other = make_grid([*labels[:k], (k, beside.parts), *labels[k + 1 :]])
-        parts = other.parts_of(k, len(beside.parts))
-        partition, renumbered = partition_of(columns[k], parts, task, other, k, table)
-        if table.problem.kind != "classes":
-            partition = with_values(partition, task, k, renumbered)
-        found.append((partition, beside.gap))
-    return found

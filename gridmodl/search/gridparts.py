@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.atoms import coarsen
-from gridmodl.grid import Grid, make_grid
+from gridmodl.grid import Grid
 from gridmodl.search.gridexact import MAX_BOUNDS, MAX_SUMS, candidates, variable_task
-from gridmodl.search.gridtask import MAX_CELL_COUNTS, GridTask, Worker, price_grid
+from gridmodl.search.gridtask import MAX_CELL_COUNTS, GridTask, Worker
 from gridmodl.search.layers import best_by_parts
 from gridmodl.search.moves import Limits
 from gridmodl.search.subsets import groupings_by_parts
@@ -41,7 +41,7 @@ def best_beside(task: GridTask, grid: Grid, k: int, most: int) -> list[Beside]:
     one = _alone(task, grid, k, most)
     if task.facts.categorical[k]:
         found, groupings = groupings_by_parts(one)
-        return [Beside(one_.groups, gap) for one_, gap in zip(groupings, found.gaps.tolist(), strict=True)]
+        return [Beside(grouping.groups, gap) for grouping, gap in zip(groupings, found.gaps.tolist(), strict=True)]
     starts = _starts(task, grid, k, one)
     is_all = len(starts) == one.n_atoms
     one = replace(one, atoms=coarsen(one.atoms, starts), setting=setting_beside(task, grid, k, _sizes(len(starts))))
@@ -52,12 +52,6 @@ def best_beside(task: GridTask, grid: Grid, k: int, most: int) -> list[Beside]:
         Beside(np.searchsorted(starts[found.starts], np.arange(n_atoms), side="right") - 1, gap)
         for found, gap in zip(partitionings, gaps, strict=True)
     ]
-
-
-def price_beside(task: GridTask, grid: Grid, k: int, parts: NDArray[np.int64]) -> float:
-    """The cost of the grid with other parts of variable k."""
-    others = [(v, labels) for v, labels in zip(grid.variables, grid.parts, strict=True) if v != k]
-    return price_grid(task, make_grid([*others, (k, parts)]))
 
 
 def _alone(task: GridTask, grid: Grid, k: int, most: int) -> Task:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gridmodl
-from gridmodl import alternatives
+from gridmodl import alternatives, mergeprices
 from gridmodl.alternatives import Variable
 from gridmodl.plugins import criterion_for
 from gridmodl.terms import Criterion, finish
@@ -65,7 +65,8 @@ def test_every_criterion_of_one_column(name, column):
 @pytest.mark.parametrize("name", gridmodl.list_criteria("grid"))
 def test_every_criterion_of_a_grid(name):
     data = {"a": NUMBERS["a"], "letters": np.array(list("uvwxy"))[SECOND], "c": NUMBERS["c"]}
-    model = gridmodl.optimize(data, CLASSES, criterion=name)
+    given = {"a": [1.5, 4.5], "letters": [["u", "v"], ["w", "x", "y"]]}
+    model = gridmodl.Model.from_partitions(data, CLASSES, given, criterion=name)
     check(
         model,
         criterion_for(name, "grid"),
@@ -272,7 +273,7 @@ def test_a_name_is_asked_for_where_there_are_several():
 
 
 def test_too_many_pairs_are_not_tried(monkeypatch):
-    monkeypatch.setattr(alternatives, "MAX_UNIONS", 0)
+    monkeypatch.setattr(mergeprices, "MAX_UNIONS", 0)
     model = gridmodl.Model.from_partitions(VALUES.astype(float), CLASSES, {"x0": [1.5, 4.5]})
     assert Variable(model, "x0").cheapest_merge() is None
     explained = gridmodl.Model.from_json(model.to_json()).explain()
