@@ -29,8 +29,16 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-# README.md is for who writes these pages; sources of the gallery come in by the extension.
-exclude_patterns = ["_build", "README.md", "results/README.md", "examples/*", "reproduce/*", "auto_examples/*.py", "auto_examples/*.ipynb"]
+# README.md is for who writes these pages, and that of the results is included; the gallery reads its scripts itself.
+exclude_patterns = [
+    "_build",
+    "README.md",
+    "results/README.md",
+    "examples/*",
+    "reproduce/*",
+    "auto_examples/*.py",
+    "auto_examples/*.ipynb",
+]
 templates_path = ["_templates"]
 default_role = "autolink"  # a link where the name is documented, else as it stands
 nitpicky = True
@@ -51,6 +59,8 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "backreferences_dir": "auto_examples/backreferences",
     "doc_module": ("gridmodl",),
+    "within_subsection_order": "FileNameSortKey",
+    "capture_repr": (),  # what a script prints, not what its last line is
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "show_memory": False,
@@ -92,6 +102,13 @@ def at_the_top(app: Any, env: Any, node: Any, contnode: Any) -> Any:
     return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, contnode)
 
 
+def no_signature(app: Any, what: str, name: str, obj: Any, options: Any, signature: Any, returned: Any) -> Any:
+    """Only functions of the library make a `Model` and the like: how they do is no part of the reference."""
+    is_made = what == "class" and "Parameters\n" not in (obj.__doc__ or "")
+    return ("", None) if is_made else (signature, returned)
+
+
 def setup(app: Any) -> None:
+    app.connect("autodoc-process-signature", no_signature)
     app.connect("autodoc-skip-member", left_out)
     app.connect("missing-reference", at_the_top)

@@ -28,7 +28,7 @@ def wrong_with_function(function: Any) -> Iterator[str]:
     listed = section(doc, "Parameters")
     if listed:
         yield from (f"lists {name!r}, which is no parameter" for name in listed if name not in has)
-        yield from (f"says nothing of {name!r}" for name in has if not listed.get(name))
+        yield from (f"says nothing of {name!r}" for name in has if name not in listed)
     else:
         yield from (f"does not name {name!r}" for name in has if not re.search(rf"`{name}`", doc))
 

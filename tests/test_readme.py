@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pages import PYTHON, blocks_of, printed_by
 
 import gridmodl
 
@@ -17,13 +18,10 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 MODULES = sorted(module.name for module in pkgutil.walk_packages(gridmodl.__path__, "gridmodl."))
 
 
-def test_its_code_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
+def test_its_code_runs_and_prints_what_it_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    scope = {}
-    for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
-        exec(compile(block, "README.md", "exec"), scope)  # noqa: S102  our own text
-    printed = {line.strip() for line in capsys.readouterr().out.splitlines()}
-    prose = re.sub(r"```python\n.*?```", "", README, flags=re.DOTALL)
+    printed = {line.strip() for out in printed_by(blocks_of(README), "README.md") for line in out.splitlines()}
+    prose = PYTHON.sub("", README)
     shown = [line.strip() for line in re.findall(r"^ {6,}\S.*", prose, re.MULTILINE)]  # rows of tables
     assert shown
     assert [line for line in shown if line not in printed] == []

@@ -1,8 +1,8 @@
 """Formulas as drawings within the page: a math renderer for Sphinx that needs no network and no font of the reader.
 
-MathJax would be fetched when a page is opened, and MathML looks as good as the fonts that happen to be there. matplotlib,
-which draws the examples anyway, sets the subset of TeX that these pages need. A formula takes the colour of the text
-around it, and its TeX is what a screen reader reads.
+MathJax would be fetched when a page is opened, and MathML looks as good as the fonts that happen to be there. So
+matplotlib, which draws the examples anyway, sets the subset of TeX that these pages need. A formula takes the colour of
+the text around it, and its TeX is what a screen reader reads.
 """
 
 from __future__ import annotations

@@ -1,0 +1,36 @@
+"""
+One grid over the columns that matter together
+==============================================
+
+Of 13 columns of wine, which tell together where a wine is from?
+"""
+
+# %%
+# The search leaves out what tells nothing beside the others.
+
+from sklearn.datasets import load_wine
+
+import gridmodl
+from gridmodl.plot import CellsDisplay, GridDisplay, History, ProgressDisplay
+
+wine = load_wine(as_frame=True)
+history = History()
+model = gridmodl.optimize(
+    wine.data, wine.target_names[wine.target], search=gridmodl.Search(effort=3, on_improvement=history)
+)
+print(model.informative, f"level {model.level:.3f}")
+
+# %%
+# The cells with rows in them, in words.
+
+CellsDisplay.from_model(model).plot()
+
+# %%
+# Two of the columns: each cell is divided by the shares of the classes.
+
+GridDisplay.from_model(model, "flavanoids", "color_intensity").plot()
+
+# %%
+# What the search did: the cost of the best grid, round by round.
+
+ProgressDisplay.from_history(history).plot(by="round")

@@ -1,0 +1,33 @@
+"""
+Few labels: how sure is a bound?
+================================
+
+Most rows have no label. They say where the data lie, and not to which class they belong.
+"""
+
+# %%
+# 2,000 people, of whom about 100 were asked. In truth the answer changes at 45.
+
+import numpy as np
+
+import gridmodl
+from gridmodl.plot import PartsDisplay, PosteriorDisplay
+
+rng = np.random.default_rng(7)
+ages = rng.uniform(20, 80, 2000).round(1)
+answers = np.where(ages < 45, "no", "yes")
+answers[rng.random(2000) < 0.1] = "yes"
+answers[rng.random(2000) < 0.95] = "?"
+
+model = gridmodl.optimize({"age": ages}, answers, unlabelled="?")
+placed = gridmodl.optimize({"age": ages}, answers, unlabelled="?", placement="median")
+print(model.partitions["age"].bounds, placed.partitions["age"].bounds)
+PartsDisplay.from_model(placed).plot()
+
+# %%
+# The probability of each bound, averaged over all that the unlabelled rows may be. It is flat between two labelled
+# rows, exactly.
+
+posterior = gridmodl.bound_posterior(ages, answers, unlabelled="?")
+display = PosteriorDisplay.from_posterior(posterior, "age").plot()
+display.ax_.set_xlim(40, 52)

@@ -1,0 +1,41 @@
+"""
+A discretizer in a pipeline
+===========================
+
+Parts of each column as inputs of a linear model of scikit-learn; and a classifier that can be read.
+"""
+
+# %%
+# Log-odds of the parts turn bends and steps of a column into what a linear model can use.
+
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import gridmodl
+from gridmodl.plot import GridDisplay, PartsDisplay
+
+X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+pipelines = {
+    "scaled": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+    "log-odds": make_pipeline(gridmodl.GridDiscretizer(encode="log-odds"), LogisticRegression(max_iter=1000)),
+    "naive Bayes": gridmodl.GridNaiveBayes(weights="selective"),
+}
+for name, pipeline in pipelines.items():
+    scores = cross_val_score(pipeline, X, y, scoring="neg_log_loss", cv=5)
+    print(f"{name:12} held-out log-loss {-scores.mean():.3f}")
+
+# %%
+# What the discretizer made of a column.
+
+discretizer = pipelines["log-odds"].fit(X, y)[0]
+PartsDisplay.from_estimator(discretizer, "worst perimeter").plot()
+
+# %%
+# One grid over three columns, as rules.
+
+classifier = gridmodl.GridClassifier().fit(X[["worst perimeter", "worst smoothness", "mean texture"]], y)
+print(*classifier.rules(), sep="\n")
+GridDisplay.from_estimator(classifier).plot()
