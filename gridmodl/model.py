@@ -38,7 +38,9 @@ class Model:
         ``1 - cost / null_cost``: 0 explains nothing; 0 too where the null cost is 0. Below 0 only where the user has
         forced parts that cost more than they explain: special codes, or a partition of his own.
     criterion : str
-        Its name; ``options`` holds its options.
+        Its name.
+    options : dict of str to bool, int or float
+        Those of the criterion.
     problem : str
         Which kind of problem it priced, a key of `gridmodl.terms.PROBLEMS`.
     n_rows : int
@@ -70,6 +72,8 @@ class Model:
     optima : tuple of Model
         Distinct local optima that the search kept (``Search(keep_optima=n)``), the cheapest first, each with the
         partitions of its informative columns.
+    frame : str
+        The kind of frame that the data came in, which `table` gives back.
     """
 
     cost: float

@@ -107,9 +107,14 @@ class Models(Mapping[Name, Model]):
         output: str | Sequence[str] | None = None,
         unknown: str | int = "default",
     ) -> str:
-        """One query for the parts of all columns that have more than one; parameters are those of `Model.to_sql`.
+        """One query for the parts of all columns that have more than one.
 
-        ``output`` is ``"parts"``, ``"labels"`` or both.
+        Parameters
+        ----------
+        dialect, table, columns, keep, unknown
+            As of `Model.to_sql`.
+        output : str or sequence of str, optional
+            ``"parts"``, ``"labels"`` or both.
         """
         from gridmodl.report.sql import query_of_models
 
@@ -126,7 +131,7 @@ class Models(Mapping[Name, Model]):
 
     @staticmethod
     def from_json(source: str | bytes | os.PathLike[str]) -> Models:
-        """The models of a JSON text (a str or bytes) or of a file (a `pathlib.Path`)."""
+        """The models of `source`: a JSON text (a str or bytes) or a file (a ``pathlib.Path``)."""
         from gridmodl.modelfile.collections import read_models
 
         return read_models(source)

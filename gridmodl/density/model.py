@@ -54,6 +54,12 @@ class DensityModel:
         Seconds.
     stopped : str or None
         Why it was cut short: ``"time limit"`` or ``"interrupted"``.
+    shares : ndarray
+        The width of each part as a share of that of the domain.
+    type : dtype
+        Of the column.
+    frame : str
+        The kind of frame that the data came in, which `table` gives back.
     """
 
     partition: Partition

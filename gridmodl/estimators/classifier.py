@@ -125,7 +125,7 @@ class OnGrids(AnyColumns, InNotebooks, ClassifierMixin, BaseEstimator):  # type:
         return self._probabilities(read_inputs(self, X, reset=False), self.unknown)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithms of `predict_proba`, minus infinity for a probability of 0."""
+        """The logarithms of `predict_proba` of `X`, minus infinity for a probability of 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
