@@ -99,6 +99,13 @@ def test_what_is_left_out_is_found():
     assert section(inspect.getdoc(half_said), "Parameters") == {"data": "Some.", "goal": "What is not there."}
 
 
+def test_every_command_is_on_the_page_of_the_command_line():
+    from gridmodl.cli.group import gridmodl as group
+
+    page = PAGES["use/command_line.md"]
+    assert [name for name in group.commands if f"gridmodl {name}" not in page] == []
+
+
 def test_every_criterion_has_its_formula():
     formulas = PAGES["how/formulas.md"]
     assert [name for name in gridmodl.list_criteria() if not re.search(rf"\b{re.escape(name)}\b", formulas)] == []

@@ -11,13 +11,10 @@ Of 13 columns of wine, which tell together where a wine is from?
 from sklearn.datasets import load_wine
 
 import gridmodl
-from gridmodl.plot import CellsDisplay, GridDisplay, History, ProgressDisplay
+from gridmodl.plot import CellsDisplay, GridDisplay
 
 wine = load_wine(as_frame=True)
-history = History()
-model = gridmodl.optimize(
-    wine.data, wine.target_names[wine.target], search=gridmodl.Search(effort=3, on_improvement=history)
-)
+model = gridmodl.optimize(wine.data, wine.target_names[wine.target], search=gridmodl.Search(effort=3))
 print(model.informative, f"level {model.level:.3f}")
 
 # %%
@@ -29,8 +26,3 @@ CellsDisplay.from_model(model).plot()
 # Two of the columns: each cell is divided by the shares of the classes.
 
 GridDisplay.from_model(model, "flavanoids", "color_intensity").plot()
-
-# %%
-# What the search did: the cost of the best grid, round by round.
-
-ProgressDisplay.from_history(history).plot(by="round")

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_digits, load_iris
 
 import gridmodl
-from gridmodl.plot import GridDisplay
+from gridmodl.plot import GridDisplay, History, ProgressDisplay
 
 petals = load_iris(as_frame=True).data[["petal length (cm)", "petal width (cm)"]]
 model = gridmodl.optimize(petals)
@@ -26,8 +26,9 @@ GridDisplay.from_model(model).plot()
 # of pixels. The trees at the sides say in which order groups would be merged.
 
 images = load_digits()
-matrix = csr_array(images.data[:500].astype(int))
-grid = gridmodl.optimize(matrix, search=gridmodl.Search(effort=1))
+matrix = csr_array(images.data[:300].astype(int))
+history = History()
+grid = gridmodl.optimize(matrix, search=gridmodl.Search(on_improvement=history))
 coarse = grid.coarsen(max_parts=8)
 print(grid, coarse, sep="\n")
 GridDisplay.from_model(coarse).plot()
@@ -39,3 +40,8 @@ groups = coarse.part_of("column", np.arange(64), unknown=-1)
 figure, ax = plt.subplots(figsize=(3.6, 3.6), layout="constrained")
 ax.imshow(np.where(groups < 0, np.nan, groups).reshape(8, 8), cmap="tab20")
 ax.set(xticks=[], yticks=[], title="groups of pixels")
+
+# %%
+# What the search did: the cost of the best grid, round by round.
+
+ProgressDisplay.from_history(history).plot(by="round")
