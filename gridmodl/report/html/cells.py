@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.modelcounts import table_information
-from gridmodl.report.html.merges import can_merge, merge_records
+from gridmodl.report.html.merges import merge_records
 from gridmodl.report.html.plain import cut, plain_number, plain_values
 from gridmodl.report.html.variables import MAX_CLASSES, largest
 from gridmodl.terms import ONE_COUNT
@@ -42,7 +42,7 @@ def grid_record(model: Model) -> dict[str, Any] | None:
         "other_values": _other_values(model),
         "cost": model.cost,
         "axes": _best_pair(model),
-        "merges": merge_records(model) if can_merge(model) else [],
+        "merges": merge_records(model) if model.problem in ONE_COUNT else [],
     }
     return record | {"notes": _notes(model, len(order), len(classes))}
 

@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from gridmodl.labels import MAX_VALUES_SHOWN, edges_of, has_mixed_types, label_of_group, label_of_intervals
 from gridmodl.report.html.plain import cut, plain_number
-from gridmodl.terms import ONE_COUNT
 
 if TYPE_CHECKING:
     from gridmodl.model import Model
     from gridmodl.partition import Partition
-
-
-def can_merge(model: Model) -> bool:
-    """Whether the model has a hierarchy: no classes by which rows are counted, and no special codes."""
-    has_codes = any(len(partition.special) for partition in model.all_partitions.values())
-    return model.problem in ONE_COUNT and not has_codes and len(model.cells.names) > 0
 
 
 def merge_records(model: Model) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ class Chart {
     this.width = width;
     const turn = (this.turn = (this.turn || 0) + 1);
     const spec = { ...this.makeSpec(width), config: theme(), background: "transparent" };
-    const host = element("div");
+    const host = element("div", { "aria-hidden": "true" });
     const options = { mode: "vega-lite", actions: false, ast: true, defaultStyle: false, tooltip: showTooltip };
     const made = await vegaEmbed(host, spec, { ...options, renderer: "svg" });
     if (turn !== this.turn) return made.finalize(); // a newer one is on its way

@@ -35,6 +35,7 @@ const formats = {
   count: written((value) => whole.format(value)),
   share: written((value) => percent.format(value)),
   number: written(shortNumber),
+  level: written((value) => value.toFixed(4)),
   cost: written((value) => exact.format(value)),
 };
 

@@ -8,7 +8,8 @@ const ORDERS = {
 };
 
 function variablesSection() {
-  const entries = report.variables.map(entryOf);
+  const most = report.variables.reduce((most, variable) => Math.max(most, variable.worth || 0), 1e-12);
+  const entries = report.variables.map((variable, i) => entryOf(variable, i, most));
   const list = element("ol", { className: "variables" }, ...entries.map((entry) => entry.element));
   const section = sectionOf("variables", entries.length === 1 ? "Variable" : "Variables");
   if (entries.length > 1) section.append(controlsOf(entries, list));
@@ -18,52 +19,51 @@ function variablesSection() {
 }
 
 function controlsOf(entries, list) {
+  const state = { words: "", order: ORDERS.rank };
   const count = element("p", { className: "soft", role: "status" });
-  const search = searchBox("Search names and parts", (words) => showMatches(entries, words, count));
+  const show = (change) => showEntries(entries, Object.assign(state, change), list, count);
+  const search = searchBox("Search names and parts", (words) => show({ words }));
   const group = element("div", { className: "buttons", role: "group", "aria-label": "Order of the variables" });
-  for (const [name, order] of Object.entries(ORDERS)) {
-    const button = element("button", { type: "button", "aria-pressed": String(name === "rank") }, order.label);
+  for (const order of Object.values(ORDERS)) {
+    const button = element("button", { type: "button", "aria-pressed": String(order === state.order) }, order.label);
     button.addEventListener("click", () => {
       [...group.children].forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
-      list.append(...[...entries].sort(order.compare).map((entry) => entry.element));
+      show({ order });
     });
     group.append(button);
   }
-  showMatches(entries, "", count);
+  show({});
   const sort = element("div", { className: "field" }, element("span", { className: "name" }, "Order by"), group);
   return element("div", {}, element("div", { className: "controls" }, search, sort), count);
 }
 
-function showMatches(entries, words, count) {
-  let n = 0;
-  for (const entry of entries) {
-    const isFound = !words || entry.text().includes(words);
-    entry.element.hidden = !isFound;
-    n += isFound;
-  }
-  count.textContent = words ? `${formats.count(n)} of ${counted(entries.length, "variable")} found` : counted(n, "variable");
+// Those that are not found leave the list: to hide hundreds of its items takes a browser seconds.
+function showEntries(entries, { words, order }, list, count) {
+  const found = entries.filter((entry) => !words || entry.text().includes(words)).sort(order.compare);
+  list.replaceChildren(...found.map((entry) => entry.element));
+  const all = counted(entries.length, "variable");
+  count.textContent = words ? `${formats.count(found.length)} of ${all} found` : all;
 }
 
-function entryOf(variable, i) {
+function entryOf(variable, rank, most) {
   const about = `${variable.kind}, ${counted(variable.parts, "part")}`;
   const title = element("span", {}, element("h3", {}, given(variable.name)), element("span", { className: "soft" }, ` ${about}`));
   const summary = element("summary", {}, title);
-  if (variable.worth !== null) summary.append(worthOf(variable.worth));
+  if (variable.worth !== null) summary.append(worthOf(variable.worth, most));
   const body = element("div", { className: "body" });
   const details = element("details", {}, summary, body);
   details.addEventListener("toggle", () => details.open && !body.hasChildNodes() && fillBody(body, variable));
   let text = null; // of all parts, for the search: made at its first letter
   const words = () => (text ??= [variable.name, ...columnOf(variable.tables[0], "part")].join("\n").toLowerCase());
-  return { variable, rank: i, element: element("li", {}, details), text: words };
+  return { variable, rank, element: element("li", {}, details), text: words };
 }
 
 // A number and a bar, against the largest on the page.
-function worthOf(worth) {
-  const most = Math.max(...report.variables.map((variable) => variable.worth || 0), 1e-12);
+function worthOf(worth, most) {
   const bar = element("span");
   bar.style.width = `${(100 * Math.max(0, worth)) / most}%`;
   const track = element("span", { className: "track", "aria-hidden": "true" }, bar);
-  return element("span", { className: "worth" }, track, element("span", {}, `${report.worth} ${worth.toFixed(4)}`));
+  return element("span", { className: "worth" }, track, element("span", {}, `${report.worth} ${formats.level(worth)}`));
 }
 
 function fillBody(body, variable) {

@@ -1,0 +1,180 @@
+"""Models of all kinds for the tests of HTML pages, made once, and what the text of a page holds."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import gridmodl
+from gridmodl import Model
+
+EVIL = '<img src=x onerror=alert(1)></script><script>alert(2)</script><!--"&\u2028\u202e\n'
+VALUES = ["</script><b>red", "<!--", "a'\"&amp;\u2029", "plain", "x" * 500, "", "日本語", "\ud800"]
+
+
+def no_constant(text: str) -> Any:
+    raise AssertionError(f"{text} is no JSON")
+
+
+class Page(HTMLParser):
+    """The elements of a page: tags with their attributes, and the text of its scripts, style and comments."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.comments: list[str] = []
+        self._inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._inside = tag
+        if tag in ("script", "style", "title", "h1", "pre"):
+            self.texts.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside in self.texts:
+            self.texts[self._inside][-1] += data
+
+    def handle_comment(self, data: str) -> None:
+        self.comments.append(data)
+
+    @property
+    def policy(self) -> str:
+        (found,) = [
+            attrs["content"] for tag, attrs in self.tags if attrs.get("http-equiv") == "Content-Security-Policy"
+        ]
+        return str(found)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return json.loads(self.texts["script"][0], parse_constant=no_constant)
+
+
+def table_of(document: dict[str, Any], record: dict[str, Any]) -> dict[str, list[Any]]:
+    """A table of a page as a dict of columns."""
+    keys = [head["key"] for head in document["heads"][record["head"]]]
+    return dict(zip(keys, record["data"], strict=True))
+
+
+def same_columns(found: dict[str, list[Any]], expected: dict[str, Any]) -> None:
+    """The columns of a page are those of a model's table, numbers to six digits."""
+    assert list(found) == list(expected)
+    for key, column in expected.items():
+        if np.asarray(column).dtype.kind in "iuf":
+            plain = [np.nan if value is None else float(value) for value in found[key]]
+            np.testing.assert_allclose(plain, np.asarray(column, dtype=float), rtol=1e-5)
+        else:
+            assert found[key] == [str(value) for value in column]
+
+
+@functools.cache
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    n = 900
+    age, colour = rng.integers(18, 90, n).astype(float), rng.choice(["red", "blue", "green", "black", None], n)
+    buys = rng.random(n) < np.where(age < 40, 0.1, 0.5) + np.where(np.isin(colour, ["red", "black"]), 0.4, 0.0)
+    age[rng.random(n) < 0.1] = np.nan
+    age[rng.random(n) < 0.05] = -999.0
+    day = pd.Timestamp("2024-01-01") + pd.to_timedelta(
+        np.where(buys, rng.integers(0, 90, n), rng.integers(60, 150, n)), "D"
+    )
+    noise = rng.normal(size=n)
+    return pd.DataFrame({"age": age, "colour": colour, "day": day, "noise": noise, "buys": np.where(buys, "yes", "no")})
+
+
+@functools.cache
+def models() -> gridmodl.Models:
+    return gridmodl.optimize_each(frame(), "buys", special={"age": [-999]})
+
+
+@functools.cache
+def hostile_models() -> gridmodl.Models:
+    rng = np.random.default_rng(1)
+    value = rng.choice(np.array(VALUES, dtype=object), 800)
+    is_second = rng.random(800) < np.where(np.isin(value, VALUES[:4]), 0.9, 0.1)
+    data = {EVIL: value, "long " * 100: rng.normal(size=800) + is_second, "": rng.random(800), 7: rng.random(800)}
+    return gridmodl.optimize_each(data, np.where(is_second, f"<b>yes{EVIL}", "no & 'never'"))
+
+
+@functools.cache
+def grid() -> Model:
+    """Three columns that tell the class together, a fourth that tells nothing."""
+    rng = np.random.default_rng(2)
+    a, b, c = rng.random(900), rng.random(900), rng.choice(["p", "q", "r", "s"], 900)
+    label = (a > 0.5).astype(int) + (b > 0.3) * np.isin(c, ["p", "q"])
+    return gridmodl.optimize(
+        {"a": a, "b": b, "c": c, "noise": rng.random(900)}, np.array(["no", "maybe", "yes"])[label]
+    )
+
+
+@functools.cache
+def joint() -> Model:
+    """Without a target: a numerical column and one of hostile categories."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 30, 6000)
+    names = np.array([f"<b>{i}</b>" for i in range(40)])
+    return gridmodl.optimize({"numbers": x.astype(float), EVIL: names[x // 3 * 3 + rng.integers(0, 4, 6000)]})
+
+
+@functools.cache
+def numerical() -> Model:
+    rng = np.random.default_rng(4)
+    x = rng.random(600)
+    return gridmodl.optimize(x, np.round(x * 4) * 10 + rng.normal(size=600), target_kind="numerical")
+
+
+@functools.cache
+def grouped() -> Model:
+    rng = np.random.default_rng(5)
+    shop = rng.integers(0, 30, 3000)
+    return gridmodl.optimize(rng.normal(shop % 3, 0.4), shop, target_kind="grouped")
+
+
+@functools.cache
+def semi() -> Model:
+    rng = np.random.default_rng(6)
+    x = rng.random(600)
+    label = np.where(rng.random(600) < 0.5, None, np.where(x > 0.4, "up", "down"))
+    return gridmodl.optimize(x, label, unlabelled=None)
+
+
+@functools.cache
+def density() -> gridmodl.DensityModel:
+    rng = np.random.default_rng(7)
+    return gridmodl.optimize_density(np.concatenate([rng.uniform(0, 2, 200), rng.normal(7, 0.5, 200)]))
+
+
+@functools.cache
+def thousand() -> gridmodl.Models:
+    """One fit under many names: 12 classes and 50 parts, as wide as a table gets."""
+    rng = np.random.default_rng(0)
+    x = rng.random(4000)
+    model = gridmodl.optimize(x, (x * 50).astype(int) % 12)
+    assert model.partitions["x0"].n_parts > 40
+    named = {}
+    for i in range(1000):
+        partition = replace(model.partitions["x0"], name=f"column {i} with a long name of its own")
+        named[partition.name] = replace(model, partitions={partition.name: partition}, cost=model.cost + i / 10)
+    return gridmodl.Models(named, {})
+
+
+ALL = {
+    "models": models, "hostile": hostile_models, "grid": grid, "joint": joint, "numerical": numerical,
+    "grouped": grouped, "semi": semi, "density": density,
+}  # fmt: skip
+
+
+@functools.cache
+def text_of(name: str) -> str:
+    return str((ALL | {"thousand": thousand})[name]().to_html())
