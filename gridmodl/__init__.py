@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gridmodl.estimators import GridNaiveBayes as GridNaiveBayes
     from gridmodl.hierarchy import Hierarchy
     from gridmodl.model import Model
-    from gridmodl.modelfile import ModelFileError
+    from gridmodl.modelfile import ModelFileError, json_schema
     from gridmodl.models import Models
     from gridmodl.partition import Partition
     from gridmodl.pipeline import ColumnWarning, optimize, optimize_each, price
@@ -66,6 +66,7 @@ _HOME = {
     "cost_by_parts": "gridmodl.curve",
     "get_criterion": "gridmodl.plugins",
     "hookimpl": "gridmodl.plugins",
+    "json_schema": "gridmodl.modelfile",
     "list_criteria": "gridmodl.plugins",
     "optimize": "gridmodl.pipeline",
     "optimize_density": "gridmodl.density",
@@ -98,6 +99,7 @@ __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *`
     "cost_by_parts",
     "get_criterion",
     "hookimpl",
+    "json_schema",
     "list_criteria",
     "optimize",
     "optimize_density",
