@@ -65,7 +65,7 @@ class CsvFile:
         with closing_quietly(raw), readable(self.label):
             stream = unpacked(raw)
             text, n_read = stream.read(SAMPLE), raw.tell()  # of the packed bytes, if they are
-        n_lines = text.count(b"\n")
+        n_lines = max(0, text.count(b"\n") - self._dialect.has_names)
         return n_lines if len(text) < SAMPLE else round(n_lines * self.size / max(1, n_read))
 
     def empty(self, names: Sequence[str]) -> pa.RecordBatch:

@@ -1,0 +1,116 @@
+"""Files that memory does not hold: read in pieces, or refused before they are read."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from commands import bad, call, good
+
+import gridmodl
+from gridmodl.cli.data.sampling import sampled
+from gridmodl.cli.failures import Failure
+from gridmodl.cli.memory import check_grid, free_memory, in_words, plan_each
+
+
+def test_a_grid_too_large_is_refused_with_numbers_and_ways_out(folder):
+    said = bad("fit", folder / "data.csv", "-t", "class", "--memory-limit", "100kB")
+    assert "one grid of 5 columns and about 300 rows needs about 195 kB of memory, and 100 kB are there" in said
+    assert "--each" in said
+    assert "--columns names at most 2 columns" in said
+    assert "--sample 150" in said
+
+
+def test_without_a_target_each_is_no_way_out():
+    with pytest.raises(Failure, match=r"are there: --sample"):
+        check_grid(10**9, 2, 1, 10**9, has_target=False)
+    check_grid(None, 2, 1, 10**9, has_target=False)
+    check_grid(10**9, 2, 1, None, has_target=False)
+
+
+def test_each_reads_few_columns_at_a_time_where_memory_is_short(folder, tmp_path):
+    names = ("-t", "class", "-c", "age,city,income,product", "--each")
+    expected = gridmodl.Models.from_json(good("fit", folder / "data.csv", *names, "-o", "-"))
+    assert len(plan_each(["a", "b", "c", "d"], 300, 1, 50_000).passes) > 1
+    found = good("fit", folder / "data.csv", *names, "--memory-limit", "50kB", "-o", "-")
+    models = gridmodl.Models.from_json(found)
+    assert {name: model.cost for name, model in models.items()} == {n: m.cost for n, m in expected.items()}
+    assert list(models) == list(expected)
+    assert "a single column of about 300 rows needs" in bad("fit", folder / "data.csv", *names, "--memory-limit", "1kB")
+
+
+def test_a_column_that_fails_alone_in_its_pass_is_told(tmp_path):
+    path = tmp_path / "d.parquet"
+    rows = {"x": np.arange(200.0), "bad": [[1]] * 200, "z": np.arange(200), "y": [0, 1] * 100}
+    pyarrow.parquet.write_table(pa.table(rows), path)
+    limit = 200 * 8 * (2 + 16 + 1)  # one column at a time
+    assert [len(names) for names in plan_each(["x", "bad", "z"], 200, 1, limit).passes] == [1, 1, 1]
+    result = call("fit", path, "-t", "y", "--each", "--memory-limit", limit, "--jobs", 1, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert len(found["models"]) == 2
+    assert list(found["errors"]) == ["bad"]
+
+
+def test_fewer_threads_before_more_passes_are_impossible():
+    assert plan_each(["a", "b"], None, 2, 10).n_jobs == 2
+    assert plan_each(["a", "b"], 1000, 2, 10**9).passes == [["a", "b"]]
+    assert plan_each(["a", "b"], 1000, 2, 170_000).n_jobs == 1
+
+
+def test_words_for_sizes():
+    assert [in_words(n) for n in (5, 1500, 2_340_000, 54_400_000_000)] == ["5 bytes", "1.5 kB", "2.34 MB", "54.4 GB"]
+    assert free_memory() is None or free_memory() > 0
+
+
+def test_samples_are_uniform_and_in_order():
+    batches = [pa.record_batch({"i": np.arange(start, start + 1000)}) for start in range(0, 100_000, 1000)]
+    rows = pa.Table.from_batches(list(sampled(batches, 2000, seed=1)))["i"].to_numpy()
+    assert len(rows) == len(set(rows.tolist())) == 2000
+    assert np.all(np.diff(rows) > 0)
+    assert abs(rows.mean() - 50_000) < 5 * 100_000 / np.sqrt(12 * 2000)
+    assert len(pa.Table.from_batches(list(sampled(batches, 10**9, seed=1)))) == 100_000
+    assert list(sampled([], 5, seed=1)) == []
+
+
+def peak(*words):
+    """The most memory that a process took, in bytes."""
+    code = (
+        "import resource, subprocess, sys\n"
+        "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)\n"
+        "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+    )
+    command = [sys.executable, "-c", code, sys.executable, "-m", "gridmodl", *map(str, words)]
+    code, kilobytes = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert code == "0"
+    return int(kilobytes) * (1 if sys.platform == "darwin" else 1024)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(resource, "RUSAGE_CHILDREN"), reason="the system does not count")
+def test_a_large_file_does_not_fill_memory(folder, tmp_path):
+    """Of 40 columns and 130 MB, only one with the target is in memory at a time, and of new rows only a batch."""
+    rng = np.random.default_rng(0)
+    lines = [",".join(f"{x:.6f}" for x in row) + f",{'ab'[int(row[0] > 0)]}\n" for row in rng.normal(size=(2000, 40))]
+    names = [f"x{i}" for i in range(40)]
+    large, small, model = tmp_path / "large.csv", tmp_path / "small.csv", tmp_path / "m.json"
+    for path, times in ((small, 1), (large, 200)):
+        with path.open("w", encoding="utf-8") as file:
+            file.write(",".join([*names, "y"]) + "\n")
+            for _ in range(times):
+                file.writelines(lines)
+    size = os.stat(large).st_size
+    assert size > 100e6
+    fit = ("-t", "y", "--each", "-q", "-o", model, "--memory-limit", "70MB")
+    base = peak("fit", small, *fit)
+    assert peak("fit", large, *fit) - base < size
+    apply = (model, large, "--as", "labels", "--keep", "-q")
+    base = peak("apply", model, small, "--as", "labels", "--keep", "-q")
+    assert peak("apply", *apply) - base < size / 2

@@ -1,0 +1,168 @@
+"""Real processes: signals, pipes, a terminal, and an installation without the extra."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import gridmodl
+
+COMMAND = [sys.executable, "-m", "gridmodl"]
+
+
+def process(*words, **more):
+    return subprocess.run([*COMMAND, *map(str, words)], capture_output=True, text=True, **more)
+
+
+def test_modules_and_the_script_are_the_same():
+    done = process("--version")
+    assert done.stdout == f"gridmodl, version {gridmodl.__version__}\n"
+    script = os.path.join(os.path.dirname(sys.executable), "gridmodl")
+    assert subprocess.run([script, "--version"], capture_output=True, text=True).stdout == done.stdout
+
+
+@pytest.mark.parametrize("absent", ["click", "pyarrow", "rich"])
+def test_without_the_extra_one_line_says_what_to_install(absent):
+    code = (
+        "import importlib.util as u, sys\n"
+        f"found = u.find_spec\nu.find_spec = lambda name, *more: None if name == {absent!r} else found(name, *more)\n"
+        "sys.argv = ['gridmodl', 'fit']\nfrom gridmodl.cli import main\nmain()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr == f'gridmodl: error: the command line needs {absent}: pip install "gridmodl[cli]"\n'
+
+
+def test_help_is_quick_to_come():
+    """Neither numba nor pyarrow is imported for it."""
+    code = (
+        "import sys\nfrom gridmodl.cli.group import gridmodl\ngridmodl(['fit', '--help'], standalone_mode=False)\n"
+        "assert not {'numba', 'pyarrow', 'rich', 'numpy'} & set(sys.modules), sorted(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
+
+
+def test_a_reader_that_leaves_early_is_no_error(folder, tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("age,city\n" + "30,Ulm\n" * 200_000, encoding="utf-8")
+    command = [*COMMAND, "apply", str(folder / "model.json"), str(path), "--keep"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout.readline() == b"age,city,part_age,part_city\n"
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        assert running.wait(timeout=60) == -signal.SIGPIPE
+
+
+@pytest.fixture(scope="module")
+def endless(tmp_path_factory):
+    """Data that a search could think about for hours."""
+    path = tmp_path_factory.mktemp("endless") / "data.parquet"
+    rng = np.random.default_rng(0)
+    columns = {f"x{i}": rng.normal(size=3000) for i in range(6)}
+    pyarrow.parquet.write_table(pa.table(columns | {"y": (columns["x0"] * columns["x1"] > 0).astype(int)}), path)
+    return path
+
+
+def started(path, model):
+    words = ["fit", path, "-t", "y", "--effort", "30", "-o", model]
+    return subprocess.Popen([*COMMAND, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_search(running, seconds=90):
+    """Until it has worked for some seconds after all imports; compiling, if it must be, is part of that."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with open(f"/proc/{running.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        if (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") > 4.0:
+            return
+        time.sleep(0.1)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")
+def test_an_interrupt_leaves_the_best_result(endless, tmp_path):
+    gridmodl.optimize({"a": [1, 2, 3, 4], "b": [1, 2, 1, 2]}, [0, 0, 1, 1])  # compiled before, if need be
+    model = tmp_path / "m.json"
+    with started(endless, model) as running:
+        wait_for_search(running)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert f"gridmodl: interrupted: this is the best that was found so far; it is in {model}" in err
+    assert "Traceback" not in err
+    assert "stopped: interrupted" in out
+    assert gridmodl.Model.from_json(model).stopped == "interrupted"
+    assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
+
+
+def test_an_interrupt_before_anything_is_found(tmp_path):
+    """Standard input that never comes."""
+    with subprocess.Popen(
+        [*COMMAND, "fit", "-", "--format", "csv", "-t", "y", "-o", str(tmp_path / "m.json")],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as running:  # fmt: skip
+        time.sleep(3)
+        running.send_signal(signal.SIGINT)
+        err = running.stderr.read()
+        running.wait(timeout=60)
+    assert running.returncode == 130
+    assert err == "gridmodl: interrupted, before there was anything to write\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def on_terminal(words, environment=None, seconds=60):
+    """What a terminal shows of a command: both streams are it."""
+    parent, child = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, *map(str, words)],
+        stdout=child,
+        stderr=child,
+        env=os.environ | {"TERM": "xterm"} | (environment or {}),
+    ) as running:
+        os.close(child)
+        shown, end = b"", time.monotonic() + seconds
+        while time.monotonic() < end:
+            if select.select([parent], [], [], 0.2)[0]:
+                try:
+                    piece = os.read(parent, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not piece:
+                    break
+                shown += piece
+        running.wait(timeout=seconds)
+    os.close(parent)
+    return running.returncode, shown.decode()
+
+
+def test_a_terminal_shows_tables_and_progress(endless):
+    code, shown = on_terminal(["fit", endless, "-t", "y", "--effort", "30", "--time-limit", "2"])
+    assert code == 0, shown
+    assert "round" in shown.lower() or "search" in shown.lower()
+    assert "┃" in shown
+    assert "\x1b[" in shown
+    done = process("fit", endless, "-t", "y", "--time-limit", "1", "--json")
+    assert json.loads(done.stdout)["stopped"] == "time limit"
+    assert done.stderr.startswith("gridmodl: the time limit stopped the search")
+
+
+@pytest.mark.parametrize("way", [{"environment": {"NO_COLOR": "1"}}, {"words": ["--no-color"]}])
+def test_no_color(folder, way):
+    colour = re.compile(r"\x1b\[[0-9;]*3[0-9]")
+    code, shown = on_terminal(["show", folder / "model.json", *way.get("words", [])], way.get("environment"))
+    assert code == 0, shown
+    assert "┃" in shown
+    assert not colour.search(shown)
