@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WIDTH = 7.5  # inches, of a figure of its own
 MOST = 20  # cells that are shown unless the user asks for more
+MOST_HIGH = 100.0  # inches: who asks for many cells wants to read them
 MOST_LINES = 3  # of words
 BAR = 0.8  # of a line, and the words stand above it
 AND = " and "
@@ -58,7 +59,7 @@ class CellsDisplay:
     Examples
     --------
     >>> import gridmodl
-    >>> data = {"a": [1.0, 2.0, 8.0, 9.0] * 10, "b": list("uvuv") * 10}
+    >>> data = {"a": [1.0, 1.0, 9.0, 9.0] * 10, "b": list("uvuv") * 10}
     >>> model = gridmodl.optimize(data, [0, 1, 1, 0] * 10)
     >>> display = gridmodl.plot.CellsDisplay.from_model(model).plot()
     >>> display.conditions[0]
@@ -117,7 +118,7 @@ class CellsDisplay:
         ax : matplotlib Axes, optional
             Where to; by default a new figure that is as high as the cells need.
         max_cells : int
-            At most so many cells are shown, those of most rows.
+            At most so many cells are shown, those of most rows. Words are left out where lanes are too low for them.
 
         Returns
         -------
@@ -131,7 +132,7 @@ class CellsDisplay:
         room = int((WIDTH if ax is None else size_in_points(ax)[0] / INCH) * INCH / (LARGEST * LETTER))
         words = [in_lines(self.conditions[i], room) for i in self.order_.tolist()]
         n_lines = max(map(len, words))
-        ax = axes_for(ax, WIDTH, height_for(places, 1.0 + 0.7 * n_lines))
+        ax = axes_for(ax, WIDTH, height_for(places, 1.0 + 0.7 * n_lines, MOST_HIGH))
         self.ax_, self.figure_ = ax, ax.figure
         height = BAR / (1.0 + n_lines)
         draw = self._draw_classes if self.information is None else self._draw_information

@@ -34,6 +34,8 @@ class Shown(NamedTuple):
 
 def shown_classes(counts: NDArray[np.int64], classes: NDArray[Any], most: int = len(OF_CLASSES)) -> Shown:
     """At most so many classes, in their order; the rows of those that are not among the largest are one more."""
+    if most < 2:
+        raise ValueError(f"max_classes must be at least 2, one for all others among them, got {most!r}")
     names, n = class_names(classes), len(classes)
     most = min(most, len(OF_CLASSES))
     if n <= most:

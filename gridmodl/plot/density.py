@@ -8,10 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from gridmodl.density.sample import read_numbers
 from gridmodl.density.text import density_per
+from gridmodl.frames import read_column
 from gridmodl.plot.colours import INK, OF_CLASSES
 from gridmodl.plot.panes import LARGEST, axes_for, plain_frame
-from gridmodl.plot.scales import on_scale, scale_below
+from gridmodl.plot.scales import Scale, scale_of
 from gridmodl.plot.sources import model_of
 from gridmodl.plot.text import counted, drawn
 
@@ -111,7 +113,7 @@ class DensityDisplay:
         ----------
         ax : matplotlib Axes, optional
             Where to; by default a new figure.
-        sample : array-like, optional
+        sample : array-like or series, optional
             Values of the column, drawn as strokes below the axis: at most 2,000 of them, at random.
         label : str, optional
             What a legend calls it; the axes then have one.
@@ -125,14 +127,15 @@ class DensityDisplay:
         """
         ax = axes_for(ax, 6.4, 3.6)
         self.ax_, self.figure_ = ax, ax.figure
-        places, unit = on_scale(self.edges)
+        scale = scale_of(self.edges, self.is_utc)
+        places = scale.places(self.edges)
         text = None if label is None else drawn(label)
         self.stairs_ = ax.stairs(self.densities, places, fill=True, color=color, alpha=0.35, linewidth=0.0)
         ax.stairs(self.densities, places, color=color, linewidth=1.2, label=text)
         if sample is not None:
-            _draw_sample(ax, np.asarray(sample), self.edges.dtype)
+            _draw_sample(ax, sample, scale)
         plain_frame(ax, "left", "bottom")
-        scale_below(ax, self.edges, self.is_utc, drawn(self.name), unit)
+        scale.name_axis(ax, drawn(self.name))
         ax.set_ylabel(self.what)
         if label is None:
             ax.set_title(self.title, fontsize=LARGEST + 1, loc="left")
@@ -141,9 +144,11 @@ class DensityDisplay:
         return self
 
 
-def _draw_sample(ax: Axes, values: NDArray[Any], dtype: np.dtype[Any]) -> None:
+def _draw_sample(ax: Axes, sample: Any, scale: Scale) -> None:
     """Strokes just below the axis."""
-    places, _ = on_scale(values.astype(dtype))
+    column = read_numbers(read_column(sample, "sample"), "sample")
+    values = column.values.view(column.type) if column.type.kind in "mM" else column.values
+    places = scale.places(values if column.missing is None else values[~column.missing])
     places = places[~np.isnan(places)]
     if len(places) > MOST_STROKES:
         places = np.random.default_rng(SEED).choice(places, MOST_STROKES, replace=False)

@@ -31,9 +31,9 @@ def lane_places(partition: Partition) -> NDArray[np.float64]:
     return places
 
 
-def height_for(places: NDArray[np.float64], lines: float = 1.0) -> float:
+def height_for(places: NDArray[np.float64], lines: float = 1.0, most: float = MOST_HIGH) -> float:
     """Of a figure with these lanes, in inches."""
-    return float(np.clip(1.5 + 0.3 * lines * (places[-1] + 1.0), 2.4, MOST_HIGH))
+    return float(np.clip(1.5 + 0.3 * lines * (places[-1] + 1.0), 2.4, most))
 
 
 def open_lanes(ax: Axes, places: NDArray[np.float64], low: float, high: float) -> None:

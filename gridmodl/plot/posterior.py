@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gridmodl.plot.colours import OF_CLASSES
 from gridmodl.plot.panes import LARGEST, axes_for, plain_frame
-from gridmodl.plot.scales import on_scale, scale_below
+from gridmodl.plot.scales import scale_of
 from gridmodl.plot.text import bound_words, drawn
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ class PosteriorDisplay:
         The probability of each.
     name : str
         Of the column.
+    is_utc : bool
+        Whether bounds are instants of UTC.
 
     Attributes
     ----------
@@ -48,20 +50,25 @@ class PosteriorDisplay:
     ax_: Axes
     figure_: Any
 
-    def __init__(self, bounds: NDArray[Any], posterior: NDArray[np.float64], name: Any = "bound") -> None:
-        self.bounds, self.posterior, self.name = bounds, posterior, name
+    def __init__(
+        self, bounds: NDArray[Any], posterior: NDArray[np.float64], name: Any = "bound", is_utc: bool = False
+    ) -> None:
+        self.bounds, self.posterior = bounds, posterior
+        self.name, self.is_utc = name, is_utc
 
     @classmethod
-    def from_posterior(cls, found: BoundPosterior, name: Any = "bound") -> PosteriorDisplay:
+    def from_posterior(cls, found: BoundPosterior, name: Any = "bound", is_utc: bool = False) -> PosteriorDisplay:
         """What `gridmodl.bound_posterior` returned.
 
         Parameters
         ----------
         found : BoundPosterior
         name : str
-            What to call the column, which the result does not know.
+            What to call the column, which the result does not know; nor does it know
+        is_utc : bool
+            whether the column had a time zone, so that its bounds are instants of UTC.
         """
-        return cls(found.bounds, found.posterior, name)
+        return cls(found.bounds, found.posterior, name, is_utc)
 
     def plot(self, ax: Axes | None = None, *, coverage: float = 1.0) -> PosteriorDisplay:
         """Draw it.
@@ -84,7 +91,8 @@ class PosteriorDisplay:
         ax = axes_for(ax, 6.4, 3.2)
         self.ax_, self.figure_ = ax, ax.figure
         central = self._central(coverage)
-        places, unit = on_scale(self.bounds[central])
+        scale = scale_of(self.bounds[central], self.is_utc)
+        places = scale.places(self.bounds[central])
         heights, colour = self.posterior[central], OF_CLASSES[0]
         if len(places) <= FEW:
             ax.vlines(places, 0.0, heights, color=colour, linewidth=1.5)
@@ -94,7 +102,7 @@ class PosteriorDisplay:
             ax.plot(places, heights, color=colour, linewidth=0.8, drawstyle="steps-mid")
         ax.set_ylim(bottom=0.0)
         plain_frame(ax, "left", "bottom")
-        scale_below(ax, self.bounds, False, drawn(self.name), unit)
+        scale.name_axis(ax, drawn(self.name))
         ax.set_ylabel("posterior probability")
         ax.set_title(self._title, fontsize=LARGEST + 1, loc="left")
         return self

@@ -72,7 +72,7 @@ class TargetDisplay:
     >>> prices = [(100.0 if size < 20 else 300.0) + size % 4 for size in sizes]
     >>> model = gridmodl.optimize(sizes, prices, target_kind="numerical")
     >>> display = gridmodl.plot.TargetDisplay.from_model(model).plot()
-    >>> display.means.tolist()
+    >>> display.means.round(6).tolist()
     [101.5, 301.5]
     """
 

@@ -1,0 +1,134 @@
+"""The pictures whose stored images are compared, each drawn on axes of a fixed place and size.
+
+After a change that is meant to be seen, look at each, then store them anew:
+
+    .venv/bin/python tests/plot/plot_cases.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib.image
+import numpy as np
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+
+import gridmodl
+from gridmodl import plot
+from gridmodl.search.gridfound import Improvement
+
+IMAGES = Path(__file__).parent / "images"
+DPI = 75
+HOSTILE = "<b>$x^2$</b>\nand 中文"
+
+rng = np.random.default_rng(0)
+COUNTS = rng.integers(1, 100, (60, 60, 30))
+LINKAGE = np.array([[0, 1, 0.1, 2], [2, 3, 0.3, 2], [4, 5, 1.0, 4]], dtype=float)
+
+
+def intervals(n_parts: int, n_classes: int = 2, name: Any = "x") -> gridmodl.Partition:
+    return gridmodl.Partition(
+        name, "numerical", COUNTS[:n_parts, 0, :n_classes], bounds=np.sqrt(2.0 + np.arange(n_parts - 1))
+    )
+
+
+def groups(n_groups: int, name: str = "group") -> gridmodl.Partition:
+    values = tuple((f"value {i}", f"another long value of group {i}") for i in range(n_groups))
+    return gridmodl.Partition(name, "categorical", COUNTS[:n_groups, 1, :1], groups=values)
+
+
+def special_parts() -> gridmodl.Partition:
+    counts = np.array([[10, 5], [30, 40], [0, 0], [7, 100], [20, 3], [0, 0]])
+    return gridmodl.Partition(
+        HOSTILE, "numerical", counts, bounds=np.array([-5.123456789, 1000.5]), missing=0,
+        special=np.array([-999.0, -1.0]), unlabelled=np.array([5, 0, 0, 60, 2, 4]),
+    )  # fmt: skip
+
+
+def grid_counts(n_rows: int, n_columns: int, n_classes: int) -> np.ndarray:
+    counts = COUNTS[:n_rows, :n_columns, :n_classes].copy()
+    counts[1, 1] = 0
+    return counts
+
+
+def numbers_display() -> plot.TargetDisplay:
+    partition = intervals(5, 1)
+    means = np.array([1.0, 2.0, 4.0, 3.0, 6.0])
+    quantiles = means[:, None] + np.array([-2.0, -1.0, 0.2, 1.0, 3.0])
+    target = gridmodl.Partition("price", "numerical", np.ones((3, 1), dtype=int), bounds=np.array([1.5, 4.5]))
+    return plot.TargetDisplay(partition, target, COUNTS[:5, 2, :3], means, quantiles, 0.25)
+
+
+def joint_display() -> plot.GridDisplay:
+    counts = np.array([[40, 2, 0, 0], [3, 0, 30, 1], [0, 20, 0, 2], [1, 0, 0, 50]])[..., None]
+    return plot.GridDisplay(groups(4), intervals(4), counts, (), LINKAGE, LINKAGE[:, [1, 0, 2, 3]])
+
+
+def cells_display(classes: tuple[str, ...]) -> plot.CellsDisplay:
+    conditions = [[f"{HOSTILE} in ]{i}, {i + 1}]", "colour in {red, blue}", f"size in {{{i}}}"] for i in range(4)]
+    counts = COUNTS[:4, 3, : max(1, len(classes))]
+    if classes:
+        return plot.CellsDisplay(conditions, counts, classes, unlabelled=np.array([4, 50, 0, 8]))
+    return plot.CellsDisplay(conditions, counts, (), np.array([0.3, -0.1, 0.2, 0.05]), np.array([3.0, 0.2, 20.0, 1.1]))
+
+
+def dates_display() -> plot.DensityDisplay:
+    edges = np.array(["2020-01-01", "2020-03-01", "2021-01-01", "2021-06-01"], dtype="datetime64[D]")
+    return plot.DensityDisplay(edges, np.array([0.01, 0.001, 0.003]), "when", "density per day")
+
+
+COST = 50.0 + (np.arange(1.0, 13.0) - 5.0) ** 2
+GAP = np.array([0.0] * 6 + [12.0] * 3 + [np.nan] * 3)
+RECORDS = [Improvement(i, 100.0 / (i + 1), i / 10.0, 0.3 * i * i) for i in range(6)]
+
+CASES: dict[str, Callable[[Axes], Any]] = {
+    "parts_two": lambda ax: plot.PartsDisplay(intervals(2), ["no", "yes"], 0.2).plot(ax),
+    "parts_special": lambda ax: plot.PartsDisplay(special_parts(), ["$no$", "yes"]).plot(ax),
+    "parts_fifty": lambda ax: plot.PartsDisplay(intervals(50, 3), ["a", "b", "c"]).plot(ax),
+    "parts_classes": lambda ax: plot.PartsDisplay(intervals(6, 30), [f"class {i}" for i in range(30)]).plot(ax),
+    "parts_rows": lambda ax: plot.PartsDisplay(groups(7)).plot(ax),
+    "grid_two": lambda ax: plot.GridDisplay(intervals(4), groups(3), grid_counts(3, 4, 2), ["no", "yes"]).plot(ax),
+    "grid_three": lambda ax: plot.GridDisplay(intervals(4), groups(3), grid_counts(3, 4, 3), list("abc")).plot(ax),
+    "grid_fifty": lambda ax: plot.GridDisplay(intervals(50), intervals(40), grid_counts(40, 50, 2), [0, 1]).plot(ax),
+    "grid_joint": lambda ax: joint_display().plot(ax),
+    "target_groups": lambda ax: plot.TargetDisplay(intervals(5), groups(3), COUNTS[:5, 4, :3]).plot(ax),
+    "target_numbers": lambda ax: numbers_display().plot(ax),
+    "cells_classes": lambda ax: cells_display(("no", "yes")).plot(ax),
+    "cells_joint": lambda ax: cells_display(()).plot(ax),
+    "cost": lambda ax: plot.CostDisplay(np.arange(1, 13), COST, GAP, "x").plot(ax),
+    "posterior": lambda ax: plot.PosteriorDisplay(np.arange(1.5, 9.5), COST[:8] / COST[:8].sum(), "$x$").plot(ax),
+    "density": lambda ax: plot.DensityDisplay(np.array([0.0, 1.0, 1.5, 4.0]), np.array([0.2, 1.0, 0.12])).plot(
+        ax, sample=np.arange(0.0, 4.0, 0.3)
+    ),
+    "density_dates": lambda ax: dates_display().plot(ax),
+    "progress": lambda ax: plot.ProgressDisplay(RECORDS).plot(ax),
+}
+
+
+def picture(draw: Callable[[Axes], Any]) -> np.ndarray:
+    """The pixels of a picture, red, green and blue from 0 to 1, drawn without pyplot and in matplotlib's own style.
+
+    Texts and legends are taken out, as the shapes of letters are not the same in all versions of matplotlib; tests look
+    at what they say instead.
+    """
+    with style.context("default"):
+        figure = Figure(figsize=(6.0, 4.0), dpi=DPI)
+        canvas = FigureCanvasAgg(figure)
+        draw(figure.add_axes((0.34, 0.3, 0.58, 0.5)))
+        canvas.draw()  # which makes the ticks
+        for artist in [*figure.findobj(Text), *figure.findobj(Legend)]:
+            artist.set_visible(False)
+        canvas.draw()
+        return np.asarray(canvas.buffer_rgba())[..., :3] / 255.0
+
+
+if __name__ == "__main__":
+    for name, draw in CASES.items():
+        matplotlib.image.imsave(IMAGES / f"{name}.png", picture(draw), pil_kwargs={"optimize": True})
