@@ -40,7 +40,7 @@ class Alternative(NamedTuple):
     terms: CostTerms
     partition: Partition
     proven: bool  # no partition into so many parts is cheaper
-    how: str  # "best" of those that a search found, "merge" of two parts of the model, "whole"
+    how: str  # "best" of those that a search found, "merge" or "split" of parts of the model, "whole"
 
 
 class Variable:
@@ -65,6 +65,12 @@ class Variable:
     def n_values(self) -> float:
         """Distinct values; NaN where neither model nor data say."""
         return float(self.counted.sides[self.k].facts.n_values)
+
+    @property
+    def rows_of_intervals(self) -> NDArray[np.int64]:
+        """Rows of each part of a numerical variable that has some, but for special codes."""
+        first_code = self.partition.n_parts - len(self.partition.special)
+        return self.counted.sides[self.k].rows[self.filled < first_code]
 
     def _counted(self) -> Counted:
         """The grid of the model, if its criterion prices it as it says."""
@@ -119,8 +125,7 @@ class Variable:
         n = self.n_parts
         if self.partition.kind == "categorical":
             return np.column_stack(np.triu_indices(n, 1))
-        first_code = self.partition.n_parts - len(self.partition.special)
-        n_intervals = int(np.count_nonzero(self.filled < first_code))
+        n_intervals = len(self.rows_of_intervals)
         return np.array(list(itertools.pairwise(range(n_intervals))), dtype=np.int64).reshape(-1, 2)
 
     def _alternative(self, counted: Counted, partition: Partition, proven: bool, how: str) -> Alternative:
@@ -129,14 +134,18 @@ class Variable:
         return Alternative(n_parts, cost, cost - self.model.cost, terms, partition, proven, how)
 
     def best_by_number(self, most: int, clock: Clock) -> list[Alternative]:
-        """The cheapest partitions that a search of the data finds, of each number of parts up to `most`."""
-        found = of_grid(self, most, clock) if self.model._cells is not None else of_column(self, most, clock)
-        return [self._of_partition(partition, gap) for partition, gap in found]
+        """The cheapest partitions that a search of the data finds, of each number of parts up to `most`.
 
-    def _of_partition(self, partition: Partition, gap: float) -> Alternative:
+        Without a time limit only those that one need not wait for.
+        """
+        if self.model._cells is not None:
+            return [self._of_partition(*one) for one in of_grid(self, most, clock)]
+        return [self._of_partition(*one) for one in of_column(self, most, clock, clock.time_limit is not None)]
+
+    def _of_partition(self, partition: Partition, gap: float, how: str) -> Alternative:
         model = self._with(partition)
         known = {part.name: values_of(model, part) for part in model.all_partitions.values()}
-        return self._alternative(counted_grid(model, self.criterion, known), partition, gap == 0.0, "best")
+        return self._alternative(counted_grid(model, self.criterion, known), partition, gap == 0.0, how)
 
     def _with(self, partition: Partition) -> Model:
         """The model with another partition of the variable."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +14,61 @@ from gridmodl.grid import make_grid
 from gridmodl.jointparts import with_values
 from gridmodl.multivariate import grid_task, partition_of
 from gridmodl.partition import Partition
+from gridmodl.quantities import Numbers
 from gridmodl.search.gridparts import best_beside
+from gridmodl.search.moves import NO_LIMIT, Limits
+from gridmodl.search.onesplit import best_split, takes_long
+from gridmodl.table import Table
+from gridmodl.univariate import intervals_of, intervals_task
 
 if TYPE_CHECKING:
     from gridmodl.alternatives import Variable
 
 
-def of_column(variable: Variable, most: int, clock: Clock) -> list[tuple[Partition, float]]:
-    """Of one column with classes: the best partition of each number of parts, and how far from the lowest it is."""
+class ByNumber(NamedTuple):
+    """A partition that a search found."""
+
+    partition: Partition
+    gap: float  # how far above the lowest of so many parts it is at most; NaN where that is not known
+    how: str  # "best" of all that were looked at, or "split": of those with one more bound
+
+
+def of_column(variable: Variable, most: int, clock: Clock, is_patient: bool) -> list[ByNumber]:
+    """Of one column with classes: the best partitions of each number of parts.
+
+    Where one would wait for them, and is not said to be patient, a split of one of the model's parts alone.
+    """
     model, partition = variable.model, variable.partition
     assert model._source is not None  # noqa: S101  for mypy
     table = model._source[0].priced_rows()
     special = {partition.name: partition.special} if len(partition.special) else {}
-    options = Options(variable.criterion, special=special, max_parts=most)
-    found, partitions = curve_of(table.column(partition.name, partition.kind), table, options, clock)
-    return list(zip(partitions, found.gaps.tolist(), strict=True))
+    # Codes that no row has count as parts for a limit, and are none here.
+    n_absent = len(partition.special) - (variable.n_parts - len(variable.rows_of_intervals))
+    options = Options(variable.criterion, special=special, max_parts=most + n_absent)
+    column = table.column(partition.name, partition.kind)
+    splits = _split(variable, column, table, options, clock) if isinstance(column, Numbers) else []
+    if splits and not is_patient:
+        return splits
+    found, partitions = curve_of(column, table, options, clock)
+    return [*splits, *(ByNumber(one, gap, "best") for one, gap in zip(partitions, found.gaps.tolist(), strict=True))]
 
 
-def of_grid(variable: Variable, most: int, clock: Clock) -> list[tuple[Partition, float]]:
-    """The same of a variable of a grid, the others frozen."""
+def _split(variable: Variable, column: Numbers, table: Table, options: Options, clock: Clock) -> list[ByNumber]:
+    """One more bound, where all partitions into as many parts are too many to wait for, or for long."""
+    limits = Limits(NO_LIMIT, 1)
+    intervals = intervals_task(column, table, variable.criterion, options, limits, clock, may_join=False)
+    task = intervals.task
+    if intervals.line.n_atoms == 0 or not takes_long(task, variable.n_parts + 1):
+        return []
+    rows = np.add.reduceat(task.atoms.rows, task.atoms.first[:-1])
+    ends = np.cumsum(variable.rows_of_intervals)[:-1]
+    starts = np.append(0, np.searchsorted(np.cumsum(rows), ends) + 1)
+    found = best_split(task, starts)
+    return [] if found is None else [ByNumber(intervals_of(column, intervals, table.target, found), np.nan, "split")]
+
+
+def of_grid(variable: Variable, most: int, clock: Clock) -> list[ByNumber]:
+    """Of a variable of a grid, the others frozen."""
     model = variable.model
     assert model._source is not None  # noqa: S101  for mypy
     table = model._source[0]
@@ -51,5 +87,5 @@ def of_grid(variable: Variable, most: int, clock: Clock) -> list[tuple[Partition
         partition, renumbered = partition_of(columns[k], parts, task, other, k, table)
         if table.problem.kind != "classes":
             partition = with_values(partition, task, k, renumbered)
-        found.append((partition, beside.gap))
+        found.append(ByNumber(partition, beside.gap, "best"))
     return found

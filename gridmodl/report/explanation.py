@@ -42,7 +42,7 @@ class Explanation:
         Other partitions of the variable with the rest of the model as it is, by number of parts. Records of
         ``n_parts``, ``cost``, ``delta`` (how much more than the model), ``terms``, ``partition``, ``proven`` (no
         partition into so many parts is cheaper) and ``how``: the ``"best"`` that a search found, a ``"merge"`` of two
-        parts of the model, or the ``"whole"`` variable in one part.
+        parts of the model, a ``"split"`` of one of them, or the ``"whole"`` variable in one part.
     notes : tuple of str
         What is not known, and why.
     frame : str
@@ -166,6 +166,11 @@ def _searched(variable: Variable, clock: Clock) -> tuple[list[Alternative], list
     except TooMany as error:
         return [], [f"Other numbers of parts were not searched for: {error}."]
     notes = [f"The search of the alternatives was cut short: {clock.stopped}."] if clock.stopped else []
+    if clock.time_limit is None and any(one.how == "split" for one in found):
+        notes.append(
+            f"The best of all partitions into {n - 1} or {n + 1} parts would take long to find, as there are "
+            f"{int(variable.n_values)} values; explain(name, time_limit=...) says how long to search for them."
+        )
     if all(one.n_parts != n + 1 for one in found) and not clock.stopped:
         values = f"{int(variable.n_values)} value{'s' * (variable.n_values != 1)}"
         notes.append(f"There is no partition into {n + 1} parts: it has {values}.")
@@ -175,7 +180,11 @@ def _searched(variable: Variable, clock: Clock) -> tuple[list[Alternative], list
 def _chosen(variable: Variable, found: Iterable[Alternative]) -> list[Alternative]:
     """What to tell: one part, one part fewer, as many in another way where that is cheaper, and one more."""
     n = variable.n_parts
-    by_number = {one.n_parts: one for one in found}
+    by_number: dict[int, Alternative] = {}
+    for one in found:
+        rival = by_number.get(one.n_parts)
+        if rival is None or one.proven or (not rival.proven and one.cost < rival.cost):
+            by_number[one.n_parts] = one
     fewer = by_number.get(n - 1)
     merge = variable.cheapest_merge() if n > 1 and (fewer is None or not fewer.proven) else None
     if merge is not None and (fewer is None or merge.cost < fewer.cost):

@@ -70,6 +70,8 @@ def _alternative(variable: Variable, one: Alternative) -> str:
     parts += " beside the same" if _where(variable) else ""
     if one.how == "merge" and not one.proven:
         which = f"With {parts}, two of these merged, it costs"
+    elif one.how == "split":
+        which = f"With {parts}, one of these split, it costs"
     elif not one.proven:
         which = f"With {parts}, the cheapest that was found, it costs"
     elif one.n_parts == 1:

@@ -13,6 +13,7 @@ import gridmodl
 from gridmodl import alternatives, mergeprices
 from gridmodl.alternatives import Variable
 from gridmodl.plugins import criterion_for
+from gridmodl.search import onesplit
 from gridmodl.terms import Criterion, finish
 
 RNG = np.random.default_rng(3)
@@ -212,7 +213,10 @@ def test_special_codes_missing_values_and_empty_parts():
     explained = model.explain()
     for one in explained.alternatives:
         given = {} if one.how == "whole" else {"special": special}
+        assert one.n_parts == np.count_nonzero(one.partition.rows)
         assert one.cost == pytest.approx(gridmodl.price(column, {"x0": one.partition}, CLASSES, **given))
+    assert explained.more.proven
+    assert explained.fewer.n_parts + 2 == explained.more.n_parts
     own = gridmodl.Model.from_partitions(column, CLASSES, {"x0": [np.nan, -5.0, -4.0, 2.5, 100.0]}, special=special)
     read = gridmodl.Model.from_json(own.to_json()).explain()
     assert read.n_parts == 4  # missing values, two intervals, a code
@@ -270,6 +274,26 @@ def test_a_name_is_asked_for_where_there_are_several():
         model.explain()
     with pytest.raises(ValueError, match="name must be one of the columns"):
         model.explain("nobody")
+
+
+def test_a_split_is_priced_where_all_partitions_take_long(monkeypatch):
+    monkeypatch.setattr(onesplit, "MOST_PRICES", 0.0)
+    column = np.where(SECOND == 4, np.nan, VALUES.astype(float))
+    model = gridmodl.Model.from_partitions(column, CLASSES, {"x0": [np.nan, 1.5, 3.5]})
+    explained = model.explain()
+    prices = [
+        gridmodl.price(column, {"x0": [np.nan, *sorted([1.5, 3.5, more])]}, CLASSES) for more in (0.5, 2.5, 4.5, 5.5)
+    ]
+    assert (explained.more.how, explained.more.proven) == ("split", False)
+    assert explained.more.cost == pytest.approx(min(prices))
+    assert explained.fewer.how == "merge"
+    assert "would take long to find" in explained.notes[0]
+    assert "With 5 parts, one of these split, it costs" in str(explained)
+    patient = model.explain(time_limit=60)
+    assert patient.more.proven
+    assert patient.more.cost <= explained.more.cost
+    apart = gridmodl.Model.from_partitions([1.0, 2.0], [0, 1], {"x0": [1.5]}).explain()
+    assert apart.notes[0] == "There is no partition into 3 parts: it has 2 values."
 
 
 def test_too_many_pairs_are_not_tried(monkeypatch):
