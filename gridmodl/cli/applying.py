@@ -11,7 +11,7 @@ from gridmodl.cli.data.texts import NULLS
 from gridmodl.cli.data.writing import Target, sink_to, target_of
 from gridmodl.cli.modelfiles import read_found
 from gridmodl.cli.outputs import STDOUT
-from gridmodl.cli.placing import Columns, Placer, Wish, check_wish, needed
+from gridmodl.cli.placing import Placer, Wish, check_wish, needed
 
 
 def apply_to_rows(asked: Asked, talk: Talk) -> int:
@@ -48,8 +48,8 @@ def _written(source: Source, read: list[str], kept: list[str], placer: Placer, t
 
 def _answers(batch: pa.RecordBatch, kept: list[str], placer: Placer) -> pa.RecordBatch:
     """The columns that are kept, and after them what the model says."""
-    columns: Columns = {name: _decoded(batch.column(name)) for name in kept}
-    for name, column in placer.columns(batch).items():
+    columns = {name: _decoded(batch.column(name)) for name in kept}
+    for name, column in placer.columns(batch):
         while name in columns:
             name += "'"
         columns[name] = column

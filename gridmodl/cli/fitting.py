@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import click
@@ -24,6 +26,9 @@ from gridmodl.model import Model
 from gridmodl.models import Models
 from gridmodl.pipeline import optimize, optimize_each
 
+COMPILING = "search; the first one of a kind is compiled"
+SKIPPED = "the search was interrupted before its turn came"
+
 
 class Chosen(NamedTuple):
     """Columns of a source, by what they are for."""
@@ -33,12 +38,17 @@ class Chosen(NamedTuple):
 
 
 def fit_and_tell(asked: Asked, talk: Talk) -> None:
+    """Read, search and write; that something is missing is said before the work begins."""
+    if asked.html is not None and find_spec("vl_convert") is None:
+        raise Failure('--html needs vl-convert-python: pip install "gridmodl[html]"')
     source = open_source(Given(asked.data, asked.format, asked.delimiter, asked.encoding, not asked.no_header))
     chosen = _chosen(source, asked)
     with talk.meter() as meter:
         found = (_each if asked.each else _one_grid)(source, chosen, asked, meter)
     _write(found, asked, talk)
     stopped = {model.stopped for model in models_of(found).values()}
+    if isinstance(found, Models) and any(str(error) == SKIPPED for error in found.errors.values()):
+        stopped.add("interrupted")
     where = f"; it is in {asked.output}" if asked.output not in (None, STDOUT) else ""
     if "interrupted" in stopped:
         raise Interrupted(f"interrupted: this is the best that was found so far{where}")
@@ -78,44 +88,53 @@ def _one_grid(source: Source, chosen: Chosen, asked: Asked, meter: Meter) -> Mod
     limit = limit_of(asked.memory_limit)
     check_grid(expected, len(chosen.inputs), jobs, limit, asked.target is not None)
     data = gathered(source, [*chosen.inputs, *chosen.others], _reading(source, asked, meter, source.n_rows))
-    meter.waiting("search; the first one of a kind is compiled")
+    meter.waiting(COMPILING)
     arguments = library_arguments(asked, chosen.inputs)
     mark_of(asked, data, arguments)
     return optimize(data, asked.target, **arguments, n_jobs=jobs, progress=meter.searching)
 
 
 def _each(source: Source, chosen: Chosen, asked: Asked, meter: Meter) -> Models:
-    """Few columns at a time, if memory does not hold all; a column that fails leaves the others alone."""
+    """Few columns at a time, if memory does not hold all; who interrupts has the models so far."""
     expected = _expected_rows(source, asked)
     jobs = checked_jobs(-1 if asked.jobs is None else asked.jobs)
     plan = plan_each(chosen.inputs, expected, jobs, limit_of(asked.memory_limit))
     reading = _reading(source, asked, meter, source.n_rows)
     others = gathered(source, chosen.others, reading) if len(plan.passes) > 1 else {}
     models, errors, left = dict[Any, Model](), dict[Any, Exception](), asked.time_limit
-    for names in plan.passes:
-        data = gathered(source, names if others else [*names, *chosen.others], reading) | others
-        meter.waiting("search; the first one of a kind is compiled")
-        arguments = library_arguments(asked, names)
-        mark_of(asked, data, arguments)
-        try:
-            found = optimize_each(
-                data, asked.target, **arguments | {"time_limit": left}, n_jobs=plan.n_jobs, progress=meter.searching
-            )
-        except (ValueError, TypeError) as error:
-            if len(names) > 1 or len(plan.passes) == 1:  # of no column alone
-                raise
-            errors[names[0]] = error
-            continue
-        models |= dict(found)
-        errors |= found.errors
-        if any(model.stopped == "interrupted" for model in found.values()):
-            break
-        left = None if left is None else max(0.0, left - sum(model.elapsed for model in found.values()) / plan.n_jobs)
+    try:
+        for names in plan.passes:
+            data = gathered(source, names if others else [*names, *chosen.others], reading) | others
+            meter.waiting(COMPILING)
+            begun = time.perf_counter()
+            try:
+                found = _models(data, names, asked, meter, left, plan.n_jobs)
+            except (ValueError, TypeError) as error:
+                if len(names) > 1 or len(plan.passes) == 1:  # of no column alone
+                    raise
+                errors[names[0]] = error
+                continue
+            models |= dict(found)
+            errors |= found.errors
+            left = None if left is None else max(0.0, left - (time.perf_counter() - begun))
+            if any(model.stopped == "interrupted" for model in found.values()):
+                break
+    except KeyboardInterrupt:  # while the columns of the next pass were read
+        if not models:
+            raise
     if not models:
         raise next(iter(errors.values()))
     skipped = [name for name in chosen.inputs if name not in models and name not in errors]
-    errors |= {name: ValueError("the search was interrupted before its turn came") for name in skipped}
+    errors |= {name: ValueError(SKIPPED) for name in skipped}
     return Models(models, errors, ARRAYS)
+
+
+def _models(
+    data: dict[str, Any], names: list[str], asked: Asked, meter: Meter, time_limit: float | None, n_jobs: int
+) -> Models:
+    arguments = library_arguments(asked, names) | {"time_limit": time_limit, "n_jobs": n_jobs}
+    mark_of(asked, data, arguments)
+    return optimize_each(data, asked.target, **arguments, progress=meter.searching)
 
 
 def _expected_rows(source: Source, asked: Asked) -> int | None:

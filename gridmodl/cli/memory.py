@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from gridmodl.cli.failures import Failure
 
-# Bytes per row. Measured as the peak of processes with one to four million rows, rounded up: a column that is held is
-# 8; the search of one took 50 (text) to 110 (numbers); that of a grid 75 to 120 for each column, and 55 more in each
-# further thread.
-HELD, SEARCHED, GRID, GRID_THREAD = 8, 130, 130, 60
+# Bytes per row. Measured as the peak of processes with one to 18 million rows, rounded up: a column that is held is 8,
+# and what reading it leaves behind; the search of one took 50 (text) to 180 (numbers); that of a grid 75 to 120 for
+# each column, and 55 more in each further thread.
+HELD, SEARCHED, GRID, GRID_THREAD = 10, 200, 130, 60
 FREE_SHARE = 0.8  # of what is free now, left to ourselves
 
 

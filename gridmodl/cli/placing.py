@@ -17,7 +17,7 @@ from gridmodl.model import Model
 from gridmodl.models import Models
 from gridmodl.partition import Partition
 
-Columns = dict[str, pa.Array]
+Answer = tuple[str, pa.Array]  # a column and its name
 
 
 class Wish(NamedTuple):
@@ -46,6 +46,8 @@ def _needed(model: Model, output: str, informative: bool) -> list[Name]:
 
 def check_wish(found: Found, wish: Wish) -> None:
     """That the model can say what is asked of it."""
+    if not needed(found, wish) and set(wish.outputs) <= {"parts", "labels"}:
+        raise Failure("no column of the model has more than one part, so that --informative leaves none")
     for model in models_of(found).values():
         if "proba" in wish.outputs and not len(model.classes):
             raise Failure(f"--as proba is for models of classes, and this one has none ({model.problem})")
@@ -60,32 +62,32 @@ class Placer:
         self.found, self.wish, self.source, self.nulls = found, wish, source, list(nulls)
         self.n_before = 0  # rows of the batches before
 
-    def columns(self, batch: pa.RecordBatch) -> Columns:
-        answers: Columns = {}
+    def columns(self, batch: pa.RecordBatch) -> list[Answer]:
+        answers: list[Answer] = []
         for name, model in models_of(self.found).items():
             suffix = f"_{name}" if isinstance(self.found, Models) else ""
             for output in self.wish.outputs:
-                answers |= self._of_model(model, output, batch, suffix)
+                answers += self._of_model(model, output, batch, suffix)
         self.n_before += batch.num_rows
         return answers
 
-    def _of_model(self, model: Model, output: str, batch: pa.RecordBatch, suffix: str) -> Columns:
+    def _of_model(self, model: Model, output: str, batch: pa.RecordBatch, suffix: str) -> list[Answer]:
         wish = self.wish
         needed_here = _needed(model, output, wish.informative)
         values = {name: self._values(model.partition(name), batch) for name in needed_here}
         if output in ("parts", "labels"):
             parts = {name: model.partition(name).part_of(column, wish.unknown) for name, column in values.items()}
             if output == "parts":
-                return {f"part_{name}": pa.array(numbers, pa.int64()) for name, numbers in parts.items()}
-            return {f"label_{name}": _labels(model.partition(name), numbers) for name, numbers in parts.items()}
+                return [(f"part_{name}", pa.array(numbers, pa.int64())) for name, numbers in parts.items()]
+            return [(f"label_{name}", _labels(model.partition(name), numbers)) for name, numbers in parts.items()]
         data: Any = values or {"": np.zeros(batch.num_rows)}  # no column matters: all rows are alike
         if output == "cell":
-            return {f"cell{suffix}": pa.array(model.cell_of(data, wish.unknown))}
+            return [(f"cell{suffix}", pa.array(model.cell_of(data, wish.unknown)))]
         if output == "proba":
             shares = model.predict_proba(data, wish.unknown)
             names = model.classes.tolist()
-            return {f"share_{name}{suffix}": pa.array(shares[:, j]) for j, name in enumerate(names)}
-        return {f"{name}{suffix}": column for name, column in _predicted(model, data, wish)}
+            return [(f"share_{name}{suffix}", pa.array(shares[:, j])) for j, name in enumerate(names)]
+        return [(f"{name}{suffix}", column) for name, column in _predicted(model, data, wish)]
 
     def _values(self, partition: Partition, batch: pa.RecordBatch) -> Any:
         column = batch.column(str(partition.name))
@@ -99,7 +101,7 @@ def _labels(partition: Partition, parts: np.ndarray) -> pa.Array:
     return pa.array(partition.labels, pa.string()).take(pa.array(parts, mask=parts < 0))
 
 
-def _predicted(model: Model, data: Any, wish: Wish) -> Iterator[tuple[str, pa.Array]]:
+def _predicted(model: Model, data: Any, wish: Wish) -> Iterator[Answer]:
     found = model.predict(data, wish.unknown, wish.coverage)
     if isinstance(found, np.ndarray):
         yield "predicted", pa.array(found.tolist(), pa.array(model.classes.tolist()).type)

@@ -18,7 +18,8 @@ from pages import without_seconds
 from gridmodl.cli.group import gridmodl
 
 MARK = "--- next block ---"
-PAGE = Path(__file__).parent.parent.parent / "docs" / "use" / "command_line.md"
+ROOT = Path(__file__).parent.parent.parent
+PAGE, README = ROOT / "docs" / "use" / "command_line.md", ROOT / "README.md"
 
 
 def commands(group, path=()):
@@ -85,6 +86,13 @@ def test_the_page_of_the_documentation_runs_and_prints_what_it_shows(workplace):
     assert done.returncode == 0, done.stderr
     printed = [without_seconds(text) for text in done.stdout.split(f"{MARK}\n")]
     assert printed == [without_seconds(shown) for _, shown in page]
+
+
+def test_the_commands_of_the_readme_run(workplace):
+    section = README.read_text(encoding="utf-8").partition("### On the command line")[2]
+    (block,) = re.findall(r"```bash\n(.*?)```", section, re.DOTALL)
+    for line in block.splitlines():
+        run(line.partition("#")[0], workplace)
 
 
 def test_every_command_is_in_the_documentation():

@@ -38,8 +38,8 @@ def test_without_a_target_each_is_no_way_out():
 def test_each_reads_few_columns_at_a_time_where_memory_is_short(folder, tmp_path):
     names = ("-t", "class", "-c", "age,city,income,product", "--each")
     expected = gridmodl.Models.from_json(good("fit", folder / "data.csv", *names, "-o", "-"))
-    assert len(plan_each(["a", "b", "c", "d"], 300, 1, 50_000).passes) > 1
-    found = good("fit", folder / "data.csv", *names, "--memory-limit", "50kB", "-o", "-")
+    assert len(plan_each(["a", "b", "c", "d"], 300, 1, 75_000).passes) > 1
+    found = good("fit", folder / "data.csv", *names, "--memory-limit", "75kB", "-o", "-")
     models = gridmodl.Models.from_json(found)
     assert {name: model.cost for name, model in models.items()} == {n: m.cost for n, m in expected.items()}
     assert list(models) == list(expected)
@@ -50,7 +50,7 @@ def test_a_column_that_fails_alone_in_its_pass_is_told(tmp_path):
     path = tmp_path / "d.parquet"
     rows = {"x": np.arange(200.0), "bad": [[1]] * 200, "z": np.arange(200), "y": [0, 1] * 100}
     pyarrow.parquet.write_table(pa.table(rows), path)
-    limit = 200 * 8 * (2 + 16 + 1)  # one column at a time
+    limit = 200 * 10 * (2 + 20 + 1)  # one column at a time
     assert [len(names) for names in plan_each(["x", "bad", "z"], 200, 1, limit).passes] == [1, 1, 1]
     result = call("fit", path, "-t", "y", "--each", "--memory-limit", limit, "--jobs", 1, "--json")
     assert result.exit_code == 0, result.output
@@ -62,7 +62,7 @@ def test_a_column_that_fails_alone_in_its_pass_is_told(tmp_path):
 def test_fewer_threads_before_more_passes_are_impossible():
     assert plan_each(["a", "b"], None, 2, 10).n_jobs == 2
     assert plan_each(["a", "b"], 1000, 2, 10**9).passes == [["a", "b"]]
-    assert plan_each(["a", "b"], 1000, 2, 170_000).n_jobs == 1
+    assert plan_each(["a", "b"], 1000, 2, 300_000).n_jobs == 1
 
 
 def test_words_for_sizes():

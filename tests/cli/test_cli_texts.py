@@ -101,6 +101,13 @@ def test_files_however_they_are_written(tmp_path, raw, about, expected):
     assert read(path, **about) == expected
 
 
+def test_a_quote_that_is_never_closed_is_told(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text('a,b\n1,x\n2,"y\n3,z\n', encoding="utf-8")
+    with pytest.warns(UserWarning, match="odd number of quotes"):
+        assert read(path, ["a"]) == {"a": [1, 2]}
+
+
 def test_a_header_longer_than_a_piece(tmp_path):
     path = tmp_path / "wide.csv"
     names = [f"column number {i}" for i in range(9000)]

@@ -15,6 +15,7 @@ from gridmodl.cli.data.streams import begins_with, closing_quietly, unpacked
 from gridmodl.cli.failures import Failure
 
 ROWS = 2**16  # at a time
+BUFFER = 2**20  # bytes of a column that are at hand; else all of it in a group of rows would be
 
 
 class TypedFile:
@@ -43,7 +44,7 @@ class ParquetData(TypedFile):
 
     def __init__(self, label: str, stream: Any) -> None:
         with readable(label):
-            self._file = pyarrow.parquet.ParquetFile(stream)
+            self._file = pyarrow.parquet.ParquetFile(stream, buffer_size=BUFFER)
             super().__init__(label, self._file.schema_arrow)
             self.n_rows: int | None = self._file.metadata.num_rows
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -40,6 +42,7 @@ class CsvFile:
     """A text file, or standard input, that is read from the start each time it is opened."""
 
     is_text = True
+    _is_warned = False
 
     def __init__(self, label: str, opened: Callable[[], Any], dialect: Dialect, size: int | None) -> None:
         self.label, self._opened, self._dialect = label, opened, dialect
@@ -76,8 +79,15 @@ class CsvFile:
         """Blocks of rows with these columns, or all, as text; nothing is taken for missing yet."""
         begun = self._only or self._begun()
         wanted = self.names if names is None else list(names)
+        stream = Joined(begun.header.rest, begun.stream)
         with closing_quietly(begun):
-            yield from self._parsed(Joined(begun.header.rest, begun.stream), wanted)
+            yield from self._parsed(stream, wanted)
+        if stream.n_quotes % 2 and not self._is_warned:
+            self._is_warned = True
+            warnings.warn(
+                f"{self.label} has an odd number of quotes: one that is opened and not closed hides the rows behind it",
+                stacklevel=2,
+            )
 
     def _begun(self) -> Begun:
         raw = self._opened()
@@ -114,32 +124,25 @@ class CsvFile:
             yield from reader
 
 
-class readable:
+@contextmanager
+def readable(label: str, ragged: Sequence[Any] = ()) -> Iterator[None]:
     """Errors of the reader, told in our words."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeError, EOFError) as error:
+        raise Failure(_told(label, str(error), ragged)) from error
 
-    def __init__(self, label: str, ragged: Sequence[Any] = ()) -> None:
-        self.label, self.ragged = label, ragged
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, (pa.ArrowException, OSError, UnicodeError, EOFError)):
-            raise Failure(self._told(str(error))) from error
-
-    def _told(self, message: str) -> str:
-        label = self.label
-        if self.ragged:
-            row = self.ragged[0]
-            text = row.text if len(row.text) <= 60 else row.text[:60] + "..."
-            return (
-                f"a row of {label} has {row.actual_columns} fields and the header {row.expected_columns}: {text!r}; "
-                "values that hold the delimiter must be quoted, and all rows have the same fields"
-            )
-        if "straddling" in message:
-            return f"a row of {label} is longer than {BLOCK} bytes; a quote that is opened and never closed makes one"
-        if re.search("invalid UTF8|codec can't decode|cannot decode", message):
-            return (
-                f"{label} holds bytes that are no text in this encoding; say what it is in, such as --encoding latin-1"
-            )
-        return f"{label} cannot be read: {message}"
+def _told(label: str, message: str, ragged: Sequence[Any]) -> str:
+    if ragged:
+        row = ragged[0]
+        text = row.text if len(row.text) <= 60 else row.text[:60] + "..."
+        return (
+            f"a row of {label} has {row.actual_columns} fields and the header {row.expected_columns}: {text!r}; "
+            "values that hold the delimiter must be quoted, and all rows have the same fields"
+        )
+    if "straddling" in message:
+        return f"a row of {label} is longer than {BLOCK} bytes; a quote that is opened and never closed makes one"
+    if re.search("invalid UTF8|codec can't decode|cannot decode", message):
+        return f"{label} holds bytes that are no text in this encoding; say what it is in, such as --encoding latin-1"
+    return f"{label} cannot be read: {message}"

@@ -34,6 +34,7 @@ class Joined(io.RawIOBase):
 
     def __init__(self, head: bytes, tail: Any) -> None:
         self._head, self._tail = memoryview(head), tail
+        self.n_quotes = 0
 
     def readable(self) -> bool:
         return True
@@ -48,6 +49,7 @@ class Joined(io.RawIOBase):
                 break
             buffer[n : n + len(data)] = data
             n += len(data)
+        self.n_quotes += bytes(buffer[:n]).count(b'"')
         return n
 
     def close(self) -> None:
