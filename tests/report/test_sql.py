@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -215,6 +216,16 @@ def test_numbers_as_categories(dialect):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+def test_decimals_that_are_floats_as_categories(dialect):
+    partition = categorical((Decimal("2.50"), Decimal(3)), (Decimal("1E+30"),))
+    assert_same(dialect, partition, Stored("double", [2.5, 3.0, 1e30, 0.1, None]), unknown=-1)
+    with pytest.raises(
+        ValueError, match=r"column 'x' has the value Decimal\('0.1'\) \(Decimal\), for which there is no SQL"
+    ):
+        categorical((Decimal("0.1"),), (1,)).to_sql(dialect)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_booleans_and_bytes(dialect):
     assert_same(dialect, categorical((True, None), (False,)), Stored("boolean", [True, False, None]))
     assert_same(
@@ -274,6 +285,21 @@ def test_dates_and_moments(dialect, unit):
     assert_same(dialect, partition, Stored("date", as_texts(dialect, days.tolist())), days)
     moments = np.array(MOMENTS, dtype="M8[us]")
     assert_same(dialect, partition, Stored("moment", as_texts(dialect, MOMENTS)), moments)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_any_moments(dialect, data):
+    day, start = 86_400_000_000, dt.datetime(1970, 1, 1)
+    numbers = st.integers(-100 * 365 * day, 100 * 365 * day) | st.integers(-3, 3).map(lambda n: n * day)
+    drawn = data.draw(st.lists(numbers, min_size=1, max_size=4, unique=True))
+    unit = data.draw(st.sampled_from(["D", "h", "s", "ms", "us", "ns"]))
+    bounds = np.unique(np.array(drawn, dtype="M8[us]").astype(f"M8[{unit}]"))
+    moments = np.array([*drawn, *(n + 1 for n in drawn), *(n - 1 for n in drawn)], dtype="M8[us]")
+    moments = np.append(moments, bounds.astype("M8[us]"))
+    values = [start + dt.timedelta(microseconds=int(n)) for n in moments.astype(np.int64)]
+    assert_same(dialect, numerical(bounds, bounds[:1]), Stored("moment", as_texts(dialect, values)), moments)
 
 
 def test_dates_at_the_ends_of_the_calendar():
@@ -534,6 +560,19 @@ def test_columns_are_renamed_and_told_apart():
     columns = {"a": Stored("double", [0.0, 1.0]), "other": Stored("double", [1.0, 1.0])}
     assert run("duckdb", query, columns) == [(0, 1, 1), (1, 1, 0)]
     assert 'FROM "my schema"."data" AS t' in pair.to_sql("snowflake", ("my schema", "data"))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_only_letters_of_ascii_are_the_same_in_both_cases(dialect):
+    pair = Model.from_partitions(
+        {"é": [0.0, 1.0, 0.0, 1.0], "É": [0.0, 0.0, 1.0, 1.0]}, [0, 1, 1, 0], {"é": [0.5], "É": [0.5]}
+    )
+    columns = {"é": Stored("double", [0.0, 1.0]), "É": Stored("double", [1.0, 1.0])}
+    assert run(dialect, pair.to_sql(dialect, keep=["row number"], output="parts"), columns) == [(0, 1), (1, 1)]
+
+
+def test_whole_numbers_are_names():
+    assert 'WHEN "7" IS NULL' in numerical([0.5], name=np.int64(7)).to_sql("sqlite")
 
 
 def test_long_names_are_cut_or_refused():

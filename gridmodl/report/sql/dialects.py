@@ -34,7 +34,7 @@ class Dialect(NamedTuple):
     booleans: tuple[str, str] = ("FALSE", "TRUE")
     quote: str = '"'
     escapes_quotes: bool = False  # by a backslash; else the quote is written twice
-    is_case_sensitive: bool = True  # in quoted names
+    fold: Callable[[str], str] | None = None  # what quoted names that differ are the same by; None: no names are
     max_name: int | None = None  # bytes
     has_plain_aliases: bool = False  # of letters, digits and underscores only
     compares_exactly: bool = False  # integers with floats; else the integers are rounded
@@ -58,6 +58,11 @@ def _duckdb_moment(time: int, is_utc: bool) -> str:
 
 def _durations(form: str) -> Callable[[int], str]:
     return lambda time: form.format(*duration_text(time))
+
+
+def _lowered(name: str) -> str:
+    """Without the case of the letters A to Z; that of others counts."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in name)
 
 
 def _bigquery_integer(number: int) -> str:
@@ -92,7 +97,7 @@ DIALECTS = {
             rows=named_rows,
             integers=(-(2**127), 2**127 - 1),
             moment_unit=1,
-            is_case_sensitive=False,
+            fold=_lowered,
         ),
         Dialect(
             "sqlite",
@@ -108,7 +113,7 @@ DIALECTS = {
             moment_unit=1,
             instant_unit=1,
             booleans=("0", "1"),
-            is_case_sensitive=False,
+            fold=_lowered,
             compares_exactly=True,
         ),
         Dialect(
@@ -125,7 +130,7 @@ DIALECTS = {
             integer=_bigquery_integer,
             quote="`",
             escapes_quotes=True,
-            is_case_sensitive=False,
+            fold=str.casefold,
             max_name=300,
             has_plain_aliases=True,
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +15,7 @@ def sql_name(name: Name, what: str) -> str:
     """The name that a column of the model has in a table, where the user does not say: its own, or its number."""
     if isinstance(name, str):
         return str.__str__(name)
-    if isinstance(name, int) and not isinstance(name, bool):
+    if isinstance(name, numbers.Integral) and not isinstance(name, bool):
         return str(int(name))
     raise ValueError(f"{what} {name!r} ({type(name).__name__}) has no name in SQL; give it one, as a text")
 
@@ -55,7 +56,7 @@ class Aliases:
         self._taken: set[str] = set()
 
     def _key(self, name: str) -> str:
-        return name if self._dialect.is_case_sensitive else name.casefold()
+        return name if self._dialect.fold is None else self._dialect.fold(name)
 
     def is_free(self, name: str) -> bool:
         return self._key(name) not in self._taken

@@ -36,8 +36,8 @@ def value_of(value: Any, what: str) -> Value:
     """A value of a column or class, `what` says of which."""
     if isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64)):
         value = value.item()
-    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
-        value = int(value)
+    if isinstance(value, Decimal) and value.is_finite():
+        value = int(value) if value == value.to_integral_value() else float(value) if value == float(value) else value
     if isinstance(value, (datetime.date, datetime.timedelta)):
         return _value_of_time(value)
     for kind, name, exact in PLAIN:

@@ -83,7 +83,7 @@ class Source:
         return found
 
     def _by_case(self) -> str:
-        return "" if self.dialect.is_case_sensitive else f"; to {self.dialect.name}, A and a are one name"
+        return "" if self.dialect.fold is None else f"; to {self.dialect.name}, A and a are one name"
 
 
 def _checked_columns(columns: Mapping[Name, str] | None, known: Collection[Name]) -> Mapping[Name, str]:
