@@ -30,6 +30,7 @@ HOSTILE = "<b>$x^2$</b>\nand 中文"
 
 rng = np.random.default_rng(0)
 COUNTS = rng.integers(1, 100, (60, 60, 30))
+UNLABELLED = np.array([4, 50, 0, 8])
 LINKAGE = np.array([[0, 1, 0.1, 2], [2, 3, 0.3, 2], [4, 5, 1.0, 4]], dtype=float)
 
 
@@ -75,7 +76,7 @@ def cells_display(classes: tuple[str, ...]) -> plot.CellsDisplay:
     conditions = [[f"{HOSTILE} in ]{i}, {i + 1}]", "colour in {red, blue}", f"size in {{{i}}}"] for i in range(4)]
     counts = COUNTS[:4, 3, : max(1, len(classes))]
     if classes:
-        return plot.CellsDisplay(conditions, counts, classes, unlabelled=np.array([4, 50, 0, 8]))
+        return plot.CellsDisplay(conditions, counts, classes, unlabelled=UNLABELLED)
     return plot.CellsDisplay(conditions, counts, (), np.array([0.3, -0.1, 0.2, 0.05]), np.array([3.0, 0.2, 20.0, 1.1]))
 
 

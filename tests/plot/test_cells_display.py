@@ -1,0 +1,96 @@
+"""Cells of grids: the largest first, in words, with shares or information."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from drawn import legend_of, new_axes, texts_of, title_of, widths
+from plot_cases import COUNTS, UNLABELLED, cells_display
+
+import gridmodl
+from gridmodl.estimators import GridClassifier
+from gridmodl.plot import CellsDisplay
+from gridmodl.plot.cells import in_lines
+
+XOR = {"<b>$a$</b>": [1.0, 1.0, 9.0, 9.0, 9.0] * 10, 7: list("uvuvv") * 10}
+CLASSES = ["$0$", "1", "1", "$0$", "$0$"] * 10
+
+
+@pytest.fixture(scope="module")
+def model():
+    return gridmodl.optimize(XOR, CLASSES)
+
+
+def test_each_cell_has_words_shares_and_rows(model):
+    display = CellsDisplay.from_model(model).plot(ax=new_axes(7.0, 5.0))
+    rules = model.rules()
+    assert [" and ".join(display.conditions[i]) for i in display.order_] == [
+        " and ".join(f"{name} in {label}" for name, label in rule.conditions.items()) for rule in rules
+    ]
+    assert widths(display.rows_ax_.containers[0]).tolist() == [rule.rows for rule in rules]
+    assert widths(display.ax_.containers[0]).tolist() == [rule.shares["$0$"] for rule in rules]
+    assert r"<b>\$a\$</b> in ]5.0, inf[ and 7 in {v}" in texts_of(display)
+    assert legend_of(display) == [r"\$0\$", "1"]
+    assert title_of(display) == "4 cells"
+    display.figure_.savefig(io.BytesIO())
+
+
+def test_the_largest_are_shown(model):
+    display = CellsDisplay.from_model(model).plot(ax=new_axes(), max_cells=1)
+    assert widths(display.rows_ax_.containers[0]).tolist() == [20]
+    assert title_of(display) == "the 1 largest of 4 cells, with 40% of the rows"
+    with pytest.raises(ValueError, match="max_cells must be at least 1, got 0"):
+        display.plot(max_cells=0)
+
+
+def test_who_asks_for_many_cells_can_read_them():
+    conditions = [["a in ]1, 2]"]] * 100
+    display = CellsDisplay(conditions, np.ones((100, 2), dtype=int), [0, 1]).plot(max_cells=100)
+    assert texts_of(display).count("a in ]1, 2]") == 100
+
+
+def test_rows_without_a_class_count():
+    display = cells_display(("no", "yes")).plot(ax=new_axes())
+    rows = COUNTS[:4, 3, :2].sum(axis=1) + UNLABELLED
+    assert display.order_.tolist() == np.argsort(-rows, kind="stable").tolist()
+    assert widths(display.rows_ax_.containers[1]).tolist() == UNLABELLED[display.order_].tolist()
+    assert legend_of(display)[-1] == "rows without a class"
+
+
+def test_without_classes_bars_are_information():
+    rng = np.random.default_rng(0)
+    block = rng.integers(0, 3, 300)
+    joint = gridmodl.optimize(
+        {"a": block * 10.0 + rng.integers(0, 5, 300), "b": [f"v{b}{i % 2}" for i, b in enumerate(block)]}
+    )
+    display = CellsDisplay.from_model(joint).plot(ax=new_axes())
+    table = joint.cell_table(frame="arrays")
+    assert np.allclose(widths(display.ax_.containers[0]), table["mutual_information"])
+    assert f"  lift {table['lift'][0]:.3g}" in texts_of(display)
+    assert display.ax_.get_legend() is None
+
+
+def test_a_model_of_one_cell():
+    null = gridmodl.Model.from_partitions([1.0, 2.0, 3.0], [0, 1, 1], {})
+    display = CellsDisplay.from_model(null).plot(ax=new_axes())
+    assert "all rows" in texts_of(display)
+
+
+def test_long_conditions_take_lines_and_end():
+    short = in_lines(["a in {b}"] * 3, 100)
+    assert short == ["a in {b} and a in {b} and a in {b}"]
+    long = in_lines([f"column {i} in {{value}}" for i in range(20)], 40)
+    assert len(long) == 3
+    assert long[-1].endswith("…")
+    assert max(map(len, long)) <= 40
+    assert in_lines(["x" * 500], 40)[0].count("…") == 1
+
+
+def test_estimators(model):
+    grid = GridClassifier(random_state=0).fit(
+        np.column_stack([XOR["<b>$a$</b>"], np.array(XOR[7]) == "v"]).astype(float), CLASSES
+    )
+    display = CellsDisplay.from_estimator(grid)
+    assert sorted(display.counts.sum(axis=1)) == sorted(CellsDisplay.from_model(model).counts.sum(axis=1))

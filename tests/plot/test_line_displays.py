@@ -1,0 +1,131 @@
+"""Costs by parts, posteriors of bounds, densities, and the progress of a search."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn import new_axes, title_of
+from plot_cases import COST, GAP, RECORDS, dates_display
+
+import gridmodl
+from gridmodl.density import equal_width
+from gridmodl.estimators import GridDiscretizer
+from gridmodl.plot import CostDisplay, DensityDisplay, History, PosteriorDisplay, ProgressDisplay
+
+X, Y = [1, 2, 3, 4, 5, 6] * 5, ["a", "a", "b", "b", "a", "a"] * 5
+WAITS = np.append(np.arange(100), np.arange(100, 1000, 50)).astype(float)
+
+
+def test_costs_are_those_of_the_curve():
+    curve = gridmodl.cost_by_parts(pd.DataFrame({"$x$": X, "y": Y}), "y", max_parts=5)
+    display = CostDisplay.from_curve(curve).plot(ax=new_axes())
+    line, proven, unknown, best, one_part = display.ax_.lines
+    assert line.get_xdata().tolist() == curve.n_parts.tolist()
+    assert line.get_ydata().tolist() == proven.get_ydata().tolist() == curve.cost.tolist()
+    assert len(unknown.get_xdata()) == 0
+    assert (best.get_xdata()[0], best.get_ydata()[0]) == (3, curve.cost.min())
+    assert one_part.get_ydata()[0] == curve.cost[0]
+    assert display.best_ == 3
+    assert title_of(display) == rf"\$x\$: lowest cost {curve.cost.min():.6g} with 3 parts"
+
+
+def test_gaps_reach_down_and_unknown_ones_are_hollow():
+    display = CostDisplay(np.arange(1, 13), COST, GAP).plot(ax=new_axes())
+    segments = np.array(display.ax_.collections[0].get_segments())
+    assert segments[:, 0].tolist() == [[7.0, COST[6] - 12.0], [8.0, COST[7] - 12.0], [9.0, COST[8] - 12.0]]
+    assert display.ax_.lines[2].get_xdata().tolist() == [10, 11, 12]
+    assert display.ax_.lines[2].get_markerfacecolor() == "white"
+    assert title_of(display) == "lowest cost 50 with 5 parts"
+
+
+def test_strokes_are_probabilities():
+    found = gridmodl.bound_posterior([1, 2, 3, 4, 5, 6], [0, 0, -1, -1, 1, 1], unlabelled=-1)
+    display = PosteriorDisplay.from_posterior(found, "$x$").plot(ax=new_axes())
+    (dots,) = display.ax_.lines
+    assert np.array_equal(dots.get_xdata(), found.bounds)
+    assert np.array_equal(dots.get_ydata(), found.posterior)
+    assert title_of(display) == "most likely: 2.5 to 4.5, probability 0.8"
+    central = PosteriorDisplay.from_posterior(found).plot(ax=new_axes(), coverage=0.7)
+    assert central.ax_.lines[0].get_xdata().tolist() == [2.5, 3.5, 4.5]
+    with pytest.raises(ValueError, match="coverage must be a share"):
+        display.plot(coverage=0.0)
+
+
+def test_many_bounds_are_an_area_and_one_value_has_none():
+    values = np.arange(500.0)
+    found = gridmodl.bound_posterior(values, values > 250)
+    display = PosteriorDisplay.from_posterior(found).plot(ax=new_axes())
+    assert len(display.ax_.lines[0].get_xdata()) == 499
+    assert title_of(display).startswith("most likely: 250.5, probability")
+    alone = gridmodl.bound_posterior([1.0, 1.0], [0, 1])
+    assert title_of(PosteriorDisplay.from_posterior(alone).plot(ax=new_axes())) == "no bound: one value"
+
+
+def test_dates_and_durations_have_their_axes():
+    days = np.datetime64("2020-01-01") + np.arange(40)
+    dates = PosteriorDisplay.from_posterior(gridmodl.bound_posterior(days, days > days[20]), "when", is_utc=True)
+    dates.plot(ax=new_axes())
+    assert dates.ax_.get_xlabel() == "when (UTC)"
+    assert title_of(dates).startswith("most likely: 2020-01-21")
+    lasting = np.arange(40) * np.timedelta64(37, "m")
+    found = PosteriorDisplay.from_posterior(gridmodl.bound_posterior(lasting, lasting > lasting[20]), "wait")
+    assert found.plot(ax=new_axes()).ax_.get_xlabel() == "wait (hours)"
+    assert found.ax_.lines[0].get_xdata()[-1] == 1424 / 60  # bounds of minutes are whole minutes
+    for display in (dates, found, dates_display().plot(ax=new_axes())):
+        display.figure_.savefig(io.BytesIO())
+
+
+def test_dates_beyond_the_calendar_are_years():
+    edges = np.array(["2000-01-01", "12000-01-01", "20000-01-01"], dtype="datetime64[D]")
+    display = DensityDisplay(edges, np.array([0.1, 0.2]), "far").plot(ax=new_axes())
+    assert display.ax_.get_xlabel() == "far (year)"
+    assert display.stairs_.get_data().edges.round(1).tolist() == [2000.0, 12000.0, 20000.0]
+    display.figure_.draw_without_rendering()
+
+
+def test_steps_are_densities():
+    model = gridmodl.optimize_density(pd.Series(WAITS, name="$wait$"))
+    display = DensityDisplay.from_model(model).plot(ax=new_axes(), sample=pd.Series([5.0, 7.0, None]))
+    drawn = display.stairs_.get_data()
+    assert np.allclose(drawn.values, model.densities)
+    assert drawn.edges.tolist() == [0.0, *model.partition.bounds, 950.0]
+    assert np.sum(drawn.values * np.diff(drawn.edges)) == pytest.approx(1.0)
+    assert display.ax_.lines[0].get_xdata().tolist() == [5.0, 7.0]
+    assert title_of(display) == r"\$wait\$: 2 parts by likelihood"
+
+
+def test_densities_over_one_another_have_a_legend():
+    first = DensityDisplay.from_model(gridmodl.optimize_density(WAITS)).plot(ax=new_axes(), label="$found$")
+    DensityDisplay.from_model(equal_width(WAITS, n_parts=4)).plot(ax=first.ax_, label="equal", color="#D55E00")
+    assert [text.get_text() for text in first.ax_.get_legend().get_texts()] == [r"\$found\$", "equal"]
+
+
+def test_a_discretizer_without_a_target_has_densities():
+    display = DensityDisplay.from_estimator(GridDiscretizer().fit(WAITS[:, None]))
+    assert np.allclose(display.densities, gridmodl.optimize_density(WAITS).densities)
+    with pytest.raises(ValueError, match="fitted with a target"):
+        DensityDisplay.from_estimator(GridDiscretizer().fit(np.array(X, dtype=float)[:, None], Y))
+
+
+def test_progress_is_what_the_search_told():
+    history = History()
+    data = np.array([[1.0, 1.0], [1.0, 9.0], [9.0, 1.0], [9.0, 9.0]] * 10)
+    model = gridmodl.optimize(data, [0, 1, 1, 0] * 10, search=gridmodl.Search(on_improvement=history))
+    display = ProgressDisplay.from_history(history).plot(ax=new_axes())
+    assert display.ax_.lines[0].get_ydata()[-1] == model.cost
+    assert display.ax_.lines[0].get_xdata().tolist() == [record.elapsed for record in history.records]
+    assert len(history) == len(display.records)
+    assert repr(history).startswith(f"History({len(history)} improvement")
+
+
+def test_progress_by_round():
+    display = ProgressDisplay(RECORDS).plot(ax=new_axes(), by="round")
+    assert display.ax_.lines[0].get_xdata().tolist() == [0, 1, 2, 3, 4, 5]
+    assert display.ax_.get_xlabel() == "round"
+    with pytest.raises(ValueError, match="unknown by 'cost'; allowed: elapsed, round"):
+        display.plot(by="cost")
+    with pytest.raises(ValueError, match="the history is empty"):
+        ProgressDisplay.from_history(History())
