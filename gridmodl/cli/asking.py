@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from gridmodl.arguments import check_seed, checked_jobs, checked_options, checked_time
 from gridmodl.cli.data.texts import NULLS
 from gridmodl.cli.failures import near
 from gridmodl.cli.fit import Asked
@@ -37,6 +38,17 @@ def library_arguments(asked: Asked, names: list[str]) -> dict[str, Any]:
         "time_limit": asked.time_limit,
         "random_state": asked.seed,
     }
+
+
+def check_arguments(asked: Asked, names: list[str]) -> None:
+    """What the library would refuse, said before the data is read."""
+    given = library_arguments(asked, names)
+    what = ("criterion", "search", "kinds", "special", "monotone", "max_parts", "min_rows")
+    checked_options(*(given[name] for name in what))
+    checked_time(asked.time_limit)
+    check_seed(asked.seed)
+    if asked.jobs is not None:
+        checked_jobs(asked.jobs)
 
 
 def criterion_of(name: str, given: tuple[str, ...]) -> Criterion:

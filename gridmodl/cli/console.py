@@ -13,6 +13,7 @@ import click
 if TYPE_CHECKING:
     from gridmodl.clock import Progress
 
+COMPILING = "search; the first one of a kind is compiled"
 SHOWN_AFTER = 0.5  # seconds; who gets an answer at once need not see a bar
 
 

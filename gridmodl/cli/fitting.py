@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import json
-import time
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from gridmodl.arguments import checked_jobs
-from gridmodl.cli.asking import library_arguments, mark_of
-from gridmodl.cli.console import Meter, Talk, visible
+from gridmodl.cli.asking import check_arguments, library_arguments, mark_of
+from gridmodl.cli.console import COMPILING, Meter, Talk, visible
 from gridmodl.cli.data.gathering import Reading, gathered
 from gridmodl.cli.data.sources import Given, Source, check_present, open_source
 from gridmodl.cli.data.texts import NULLS
 from gridmodl.cli.failures import Failure, Interrupted
 from gridmodl.cli.fit import Asked
-from gridmodl.cli.memory import check_grid, limit_of, plan_each
+from gridmodl.cli.memory import check_grid, limit_of
 from gridmodl.cli.outputs import STDOUT, replaced, write_text
 from gridmodl.cli.parsing import listed, pairs
+from gridmodl.cli.passes import Passes, is_interrupted
 from gridmodl.cli.summaries import Found, facts_of, models_of, print_summary
-from gridmodl.frames import ARRAYS
 from gridmodl.model import Model
 from gridmodl.models import Models
-from gridmodl.pipeline import optimize, optimize_each
-
-COMPILING = "search; the first one of a kind is compiled"
-SKIPPED = "the search was interrupted before its turn came"
+from gridmodl.pipeline import optimize
 
 
 class Chosen(NamedTuple):
@@ -43,16 +39,14 @@ def fit_and_tell(asked: Asked, talk: Talk) -> None:
         raise Failure('--html needs vl-convert-python: pip install "gridmodl[html]"')
     source = open_source(Given(asked.data, asked.format, asked.delimiter, asked.encoding, not asked.no_header))
     chosen = _chosen(source, asked)
+    check_arguments(asked, chosen.inputs)
     with talk.meter() as meter:
         found = (_each if asked.each else _one_grid)(source, chosen, asked, meter)
     _write(found, asked, talk)
-    stopped = {model.stopped for model in models_of(found).values()}
-    if isinstance(found, Models) and any(str(error) == SKIPPED for error in found.errors.values()):
-        stopped.add("interrupted")
     where = f"; it is in {asked.output}" if asked.output not in (None, STDOUT) else ""
-    if "interrupted" in stopped:
+    if is_interrupted(found):
         raise Interrupted(f"interrupted: this is the best that was found so far{where}")
-    if "time limit" in stopped:
+    if any(model.stopped == "time limit" for model in models_of(found).values()):
         talk.say(f"gridmodl: the time limit stopped the search: this is the best that was found so far{where}")
 
 
@@ -71,7 +65,8 @@ def _chosen(source: Source, asked: Asked) -> Chosen:
     return Chosen(inputs, others)
 
 
-def _reading(source: Source, asked: Asked, meter: Meter, expected: int | None) -> Reading:
+def _reading(source: Source, asked: Asked, meter: Meter) -> Reading:
+    expected = source.n_rows
     names = [name for name, kind in pairs(asked.kind, "--kind", "a=b").items() if kind == "categorical"]
     return Reading(
         nulls=asked.nulls or NULLS,
@@ -83,11 +78,10 @@ def _reading(source: Source, asked: Asked, meter: Meter, expected: int | None) -
 
 
 def _one_grid(source: Source, chosen: Chosen, asked: Asked, meter: Meter) -> Model:
-    expected = _expected_rows(source, asked)
     jobs = 1 if asked.jobs is None else checked_jobs(asked.jobs)
-    limit = limit_of(asked.memory_limit)
-    check_grid(expected, len(chosen.inputs), jobs, limit, asked.target is not None)
-    data = gathered(source, [*chosen.inputs, *chosen.others], _reading(source, asked, meter, source.n_rows))
+    n_rows = _expected_rows(source, asked)
+    check_grid(n_rows, len(chosen.inputs), jobs, limit_of(asked.memory_limit), asked.target is not None)
+    data = gathered(source, [*chosen.inputs, *chosen.others], _reading(source, asked, meter))
     meter.waiting(COMPILING)
     arguments = library_arguments(asked, chosen.inputs)
     mark_of(asked, data, arguments)
@@ -95,46 +89,8 @@ def _one_grid(source: Source, chosen: Chosen, asked: Asked, meter: Meter) -> Mod
 
 
 def _each(source: Source, chosen: Chosen, asked: Asked, meter: Meter) -> Models:
-    """Few columns at a time, if memory does not hold all; who interrupts has the models so far."""
-    expected = _expected_rows(source, asked)
-    jobs = checked_jobs(-1 if asked.jobs is None else asked.jobs)
-    plan = plan_each(chosen.inputs, expected, jobs, limit_of(asked.memory_limit))
-    reading = _reading(source, asked, meter, source.n_rows)
-    others = gathered(source, chosen.others, reading) if len(plan.passes) > 1 else {}
-    models, errors, left = dict[Any, Model](), dict[Any, Exception](), asked.time_limit
-    try:
-        for names in plan.passes:
-            data = gathered(source, names if others else [*names, *chosen.others], reading) | others
-            meter.waiting(COMPILING)
-            begun = time.perf_counter()
-            try:
-                found = _models(data, names, asked, meter, left, plan.n_jobs)
-            except (ValueError, TypeError) as error:
-                if len(names) > 1 or len(plan.passes) == 1:  # of no column alone
-                    raise
-                errors[names[0]] = error
-                continue
-            models |= dict(found)
-            errors |= found.errors
-            left = None if left is None else max(0.0, left - (time.perf_counter() - begun))
-            if any(model.stopped == "interrupted" for model in found.values()):
-                break
-    except KeyboardInterrupt:  # while the columns of the next pass were read
-        if not models:
-            raise
-    if not models:
-        raise next(iter(errors.values()))
-    skipped = [name for name in chosen.inputs if name not in models and name not in errors]
-    errors |= {name: ValueError(SKIPPED) for name in skipped}
-    return Models(models, errors, ARRAYS)
-
-
-def _models(
-    data: dict[str, Any], names: list[str], asked: Asked, meter: Meter, time_limit: float | None, n_jobs: int
-) -> Models:
-    arguments = library_arguments(asked, names) | {"time_limit": time_limit, "n_jobs": n_jobs}
-    mark_of(asked, data, arguments)
-    return optimize_each(data, asked.target, **arguments, progress=meter.searching)
+    passes = Passes(source, chosen.others, asked, meter, _reading(source, asked, meter))
+    return passes.run(chosen.inputs, _expected_rows(source, asked))
 
 
 def _expected_rows(source: Source, asked: Asked) -> int | None:

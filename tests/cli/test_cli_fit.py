@@ -183,6 +183,8 @@ def test_a_column_that_fails_is_named_and_leaves_the_others(tmp_path):
         (["-t", "income", "-c", "age,city", "--target-kind", "numerical"], "--each takes each on its own"),
         (["-t", "age", "-c", "income"], "target has 30 missing values"),
         (["-t", "class", "-c", "age,city", "--special", "age=-999"], "--special is for one column"),
+        (["-t", "class", "-c", "age", "--max-parts", "0"], "max_parts must be at least 1"),
+        (["-t", "class", "-c", "city", "--kind", "city=numerical"], "column 'city'"),
     ],
 )
 def test_wrong_data_is_one_line(folder, words, said):

@@ -15,6 +15,7 @@ import pytest
 from commands import bad, call, good
 
 import gridmodl
+from gridmodl.cli import passes
 from gridmodl.cli.data.sampling import sampled
 from gridmodl.cli.failures import Failure
 from gridmodl.cli.memory import check_grid, free_memory, in_words, plan_each
@@ -57,6 +58,26 @@ def test_a_column_that_fails_alone_in_its_pass_is_told(tmp_path):
     found = json.loads(result.stdout)
     assert len(found["models"]) == 2
     assert list(found["errors"]) == ["bad"]
+
+
+def test_an_interrupt_while_later_columns_are_read_leaves_the_models_so_far(folder, tmp_path, monkeypatch):
+    read, calls = passes.gathered, []
+
+    def reading(*given):
+        calls.append(given)
+        if len(calls) == 3:  # the target, the first pass, the second
+            raise KeyboardInterrupt
+        return read(*given)
+
+    monkeypatch.setattr(passes, "gathered", reading)
+    path = tmp_path / "m.json"
+    words = ("-t", "class", "-c", "age,city,income,product", "--each", "--memory-limit", "75kB", "--jobs", 1)
+    result = call("fit", folder / "data.csv", *words, "-o", path)
+    assert result.exit_code == 130
+    assert f"interrupted: this is the best that was found so far; it is in {path}" in result.stderr
+    models = gridmodl.Models.from_json(path)
+    assert len(models) + len(models.errors) == 4
+    assert "interrupted before its turn came" in str(models.errors["product"])
 
 
 def test_fewer_threads_before_more_passes_are_impossible():
