@@ -14,7 +14,7 @@ import pandas as pd
 import gridmodl
 from gridmodl import Model
 
-EVIL = '<img src=x onerror=alert(1)></script><script>alert(2)</script><!--"&\u2028\u202e\n'
+EVIL = '<img src=x onerror=alert(1)></script><script>alert(2)</script><!--"&\u2028\u202e\n[0].a\\'
 VALUES = ["</script><b>red", "<!--", "a'\"&amp;\u2029", "plain", "x" * 500, "", "日本語", "\ud800"]
 
 

@@ -180,6 +180,13 @@ def test_heat_map_shows_any_two_variables(open_page: Open) -> None:
     assert "share of yes" in hovered(page, chart.locator("svg .mark-rect.role-mark path").first).text_content()
 
 
+def test_heat_map_takes_hostile_names(open_page: Open) -> None:
+    page = open_page(text_of("joint"), height=2500)
+    text = hovered(page, page.locator("#grid svg .mark-rect.role-mark path").first).text_content()
+    assert f"{EVIL}: {{<b>" in text
+    assert "mutual information: " in text
+
+
 @pytest.mark.parametrize("name", ["joint", "numerical", "grouped"])
 def test_slider_makes_the_grid_coarser(open_page: Open, name: str) -> None:
     model: Model = htmlpages.ALL[name]()

@@ -41,6 +41,7 @@ def grid_record(model: Model) -> dict[str, Any] | None:
         "n_rows": int(model.n_rows),
         "other_values": _other_values(model),
         "cost": model.cost,
+        "information": 1 if model.cost < model.null_cost else 0,  # that the grid keeps before the first merge
         "axes": _best_pair(model),
         "merges": merge_records(model) if model.problem in ONE_COUNT else [],
     }

@@ -33,6 +33,10 @@ class Chart {
     this.draw();
   }
 
+  fit() {
+    if (this.width !== this.element.clientWidth) this.draw();
+  }
+
   async draw() {
     const width = this.element.clientWidth;
     if (!this.isStarted || !width) return;
@@ -67,12 +71,17 @@ function showTooltip(handler, event, item, value) {
   const tooltip = document.getElementById("tooltip");
   tooltip.hidden = !value || typeof value !== "object";
   if (tooltip.hidden) return;
-  const pairs = Object.entries(value).map(([name, text]) => [element("dt", {}, name), element("dd", {}, given(String(text)))]);
-  tooltip.replaceChildren(element("dl", {}, ...pairs.flat()));
+  const pair = ([name, text]) => [element("dt", {}, name), element("dd", {}, given(String(text)))];
+  tooltip.replaceChildren(element("dl", {}, ...Object.entries(value).flatMap(pair)));
   const point = event.touches ? event.touches[0] || event.changedTouches[0] : event;
-  const room = (size, all, at) => Math.max(4, at + size + 20 > all ? at - size - 12 : at + 14);
-  tooltip.style.left = `${Math.min(room(tooltip.offsetWidth, innerWidth, point.clientX), Math.max(4, innerWidth - tooltip.offsetWidth - 4))}px`;
-  tooltip.style.top = `${room(tooltip.offsetHeight, innerHeight, point.clientY)}px`;
+  tooltip.style.left = `${beside(point.clientX, tooltip.offsetWidth, innerWidth)}px`;
+  tooltip.style.top = `${beside(point.clientY, tooltip.offsetHeight, innerHeight)}px`;
+}
+
+// Where something of a size goes: behind a point, before it where the window ends, and never outside.
+function beside(point, size, end) {
+  const place = point + size + 20 > end ? point - size - 12 : point + 14;
+  return Math.max(4, Math.min(place, end - size - 4));
 }
 
 const hideTooltip = () => (document.getElementById("tooltip").hidden = true);
@@ -81,10 +90,11 @@ function watchPage() {
   let pending;
   const later = () => {
     clearTimeout(pending);
-    pending = setTimeout(() => charts.forEach((chart) => chart.width !== chart.element.clientWidth && chart.draw()), 150);
+    pending = setTimeout(() => charts.forEach((chart) => chart.fit()), 150);
   };
   addEventListener("resize", later);
   addEventListener("scroll", hideTooltip, { passive: true });
   addEventListener("keydown", (event) => event.key === "Escape" && hideTooltip());
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((chart) => chart.draw()));
+  const isDark = matchMedia("(prefers-color-scheme: dark)");
+  isDark.addEventListener("change", () => charts.forEach((chart) => chart.draw()));
 }

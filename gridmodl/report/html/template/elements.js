@@ -28,12 +28,21 @@ function shortNumber(value) {
   return size !== 0 && (size < 1e-4 || size >= 1e9) ? value.toExponential(3) : four.format(value);
 }
 
+// Two digits of a share that one decimal would make 0.
+function shareText(value) {
+  const isTiny = value !== 0 && Math.abs(value) < 0.0005;
+  return isTiny ? `${shortNumber(Number((100 * value).toPrecision(2)))}%` : percent.format(value);
+}
+
 // How values are written: null stands for a number that is not there, a text for an infinity.
-const written = (write) => (value) => (typeof value === "number" ? write(value) : value === null ? "–" : String(value));
+const written = (write) => (value) => {
+  if (value === null) return "–";
+  return typeof value === "number" ? write(value) : String(value);
+};
 const formats = {
   text: (value) => String(value),
   count: written((value) => whole.format(value)),
-  share: written((value) => percent.format(value)),
+  share: written(shareText),
   number: written(shortNumber),
   level: written((value) => value.toFixed(4)),
   cost: written((value) => exact.format(value)),

@@ -18,10 +18,14 @@ class GridView {
     this.state = element("p", { className: "state", role: "status" });
     this.choices = element("div", { className: "controls" });
     this.message = element("p", { className: "soft" });
-    this.chart = new Chart("", (width) => heatSpec(grid, this.variables, this.axes, this.measures[this.measure], width), 320);
+    this.chart = new Chart("", (width) => this.heatSpec(width), 320);
     this.table = new Table("Cells", []);
     this.slider = grid.merges.length ? this.makeSlider() : null;
     this.update();
+  }
+
+  heatSpec(width) {
+    return heatSpec(this.grid, this.variables, this.axes, this.measures[this.measure], width);
   }
 
   elements() {
@@ -61,19 +65,21 @@ class GridView {
 
   describeStep() {
     if (!this.slider) return;
-    const variables = variablesAt(this.grid, this.step);
-    const shape = variables.map((variable) => `${variable.name}: ${counted(variable.labels.length, "part")}`).join("; ");
-    const { cost, information } = this.step ? this.grid.merges[this.step - 1] : { cost: this.grid.cost, information: 1 };
+    const size = ({ name, labels }) => `${name}: ${counted(labels.length, "part")}`;
+    const { cost, information } = this.step ? this.grid.merges[this.step - 1] : this.grid;
     const kept = `${formats.share(information)} of the information kept, cost ${formats.cost(cost)}`;
     const merges = `${counted(this.step, "merge")} of ${this.grid.merges.length}`;
-    this.state.replaceChildren(`${merges}: ${kept}. `, given(shape));
+    this.state.replaceChildren(`${merges}: ${kept}. `, given(variablesAt(this.grid, this.step).map(size).join("; ")));
     this.slider.setAttribute("aria-valuetext", `${merges}, ${kept}`);
   }
 
   offerChoices() {
     if (!this.split.includes(this.axes[0]) || !this.split.includes(this.axes[1])) this.axes = this.split.slice(0, 2);
     const names = this.split.map((k) => this.variables[k].name);
-    const axis = (label, at) => choice(label, names, this.split.indexOf(this.axes[at]), (i) => this.chooseAxis(at, this.split[i]));
+    const axis = (label, at) => {
+      const chosen = this.split.indexOf(this.axes[at]);
+      return choice(label, names, chosen, (i) => this.chooseAxis(at, this.split[i]));
+    };
     const measure = choice("Colour", this.measures.map(({ label }) => label), this.measure, (i) => {
       this.measure = i;
       this.drawHeat();

@@ -2,7 +2,7 @@
 
 const MAX_DRAWN_CELLS = 10000;
 
-// What the colour of a cell can be: { label, format, values(cells), scale }.
+// What the colour of a cell can be: { label, format, values, scale }; `values` takes variables, two of them, and cells.
 function measuresOf(grid) {
   const rows = { label: "rows", format: "count", values: (_, __, cells) => cells.rows, scale: { scheme: "viridis" } };
   if (grid.classes.length) {
@@ -12,56 +12,69 @@ function measuresOf(grid) {
     });
     return [...grid.classes.map(share), rows];
   }
-  const lifts = (variables, chosen, cells) => liftsOf(grid, variables, chosen, cells);
-  const information = (...of) => informationOf(grid, of[2], lifts(...of));
+  const lift = (variables, chosen, cells) => liftsOf(grid, variables, chosen, cells);
+  const information = (...of) => informationOf(grid, of[2], lift(...of));
+  const signed = { scheme: "blueorange" };
   return [
-    { label: "mutual information", format: "number", values: information, scale: { scheme: "blueorange" }, isSigned: true },
-    { label: "lift", format: "number", values: lifts, scale: { scheme: "viridis" } },
+    { label: "mutual information", format: "number", values: information, scale: signed, isSigned: true },
+    { label: "lift", format: "number", values: lift, scale: { scheme: "viridis" } },
     rows,
   ];
 }
 
+// Names stand in values only: in the title of a tooltip they would become part of an expression.
 function heatValues(grid, variables, [x, y], measure) {
   const cells = cellsOver(grid, variables, [x, y]);
   const values = measure.values(variables, [x, y], cells);
   return cells.rows.map((rows, i) => {
     const [px, py] = [cells.parts[0][i], cells.parts[1][i]];
     return {
-      x: px, y: py, value: values[i], xLabel: variables[x].labels[px], yLabel: variables[y].labels[py],
-      rows: formats.count(rows), share: formats.share(rows / grid.n_rows), text: formats[measure.format](values[i]),
+      x: px, y: py, value: values[i],
+      across: `${variables[x].name}: ${variables[x].labels[px]}`,
+      up: `${variables[y].name}: ${variables[y].labels[py]}`,
+      colour: `${measure.label}: ${formats[measure.format](values[i])}`,
+      rows: formats.count(rows), share: formats.share(rows / grid.n_rows),
     };
   });
 }
 
 function heatSpec(grid, variables, [x, y], measure, width) {
   const values = heatValues(grid, variables, [x, y], measure);
-  const [vx, vy] = [variables[x], variables[y]];
-  const room = Math.min(labelRoom(vy.labels, width), Math.round(width * 0.3));
-  const space = Math.max(140, Math.min(width - room - 60, Math.max(360, 64 * vx.labels.length)));
-  const height = Math.max(140, Math.min(560, 40 * vy.labels.length));
-  const axis = (labels, title, limit) => ({ title, labelExpr: `${labels}[datum.value]`, labelLimit: limit, maxExtent: limit + 20, labelOverlap: true, titleLimit: 300 });
-  const scale = (variable, isUp) => ({ domain: variable.labels.map((_, i) => i), reverse: isUp && variable.isNumerical });
+  const [across, up] = [variables[x], variables[y]];
+  const room = Math.min(labelRoom(up.labels, width), Math.round(width * 0.3));
+  const space = Math.max(140, Math.min(width - room - 60, Math.max(360, 64 * across.labels.length)));
+  const [scale, legend] = [heatScale(measure, values), heatLegend(measure, space)];
+  const isFine = across.labels.length * up.labels.length > 900;
   return {
-    params: [{ name: "xs", value: vx.labels }, { name: "ys", value: vy.labels }],
-    width: space, height, data: { values },
-    mark: { type: "rect", stroke: colour("--page"), strokeWidth: vx.labels.length * vy.labels.length > 900 ? 0 : 1 },
+    params: [{ name: "xs", value: across.labels }, { name: "ys", value: up.labels }],
+    width: space, height: Math.max(140, Math.min(560, 40 * up.labels.length)), data: { values },
+    mark: { type: "rect", stroke: colour("--page"), strokeWidth: isFine ? 0 : 1 },
     encoding: {
-      x: { field: "x", type: "ordinal", scale: scale(vx, false), axis: { ...axis("xs", vx.name, 130), labelAngle: -40 } },
-      y: { field: "y", type: "ordinal", scale: scale(vy, true), axis: axis("ys", vy.name, room) },
-      color: {
-        field: "value", type: "quantitative", scale: measure.isSigned ? { ...measure.scale, domain: evenDomain(values) } : measure.scale,
-        legend: { title: measure.label, titleLimit: space, orient: "top", gradientLength: Math.min(space, 240), format: measure.format === "share" ? ".0%" : "~g" },
-      },
-      tooltip: tooltip(["xLabel", tipName(vx.name, "across")], ["yLabel", tipName(vy.name, "up")], ["text", tipName(measure.label, "value")], ["rows", "rows "], ["share", "share of rows "]),
+      x: heatAxis("x", across, false, { ...heatLabels("xs", 130), labelAngle: -40 }),
+      y: heatAxis("y", up, up.isNumerical, heatLabels("ys", room)),
+      color: { field: "value", type: "quantitative", scale, legend },
+      tooltip: tooltip(...["across", "up", "colour", "rows", "share"].map((name) => [name, name])),
     },
   };
 }
 
-// From minus to plus the largest value, so that 0 has the colour in the middle.
-function evenDomain(values) {
-  const most = values.reduce((most, { value }) => Math.max(most, Math.abs(value)), 1e-12);
-  return [-most, most];
+function heatAxis(field, variable, reverse, axis) {
+  const scale = { domain: variable.labels.map((_, i) => i), reverse };
+  return { field, type: "ordinal", scale, axis: { ...axis, title: variable.name, titleLimit: 300 } };
 }
 
-// The titles of a tooltip are keys of one object, so no two may be the same.
-const tipName = (name, where) => `${name.slice(0, 40)} (${where})`;
+const heatLabels = (labels, room) => ({
+  labelExpr: `${labels}[datum.value]`, labelLimit: room, maxExtent: room + 20, labelOverlap: true,
+});
+
+// Of values with a sign, from minus to plus the largest, so that 0 has the colour in the middle.
+function heatScale(measure, values) {
+  if (!measure.isSigned) return measure.scale;
+  const most = values.reduce((most, { value }) => Math.max(most, Math.abs(value)), 1e-12);
+  return { ...measure.scale, domain: [-most, most] };
+}
+
+const heatLegend = (measure, space) => ({
+  title: measure.label, titleLimit: space, orient: "top", gradientLength: Math.min(space, 240),
+  format: measure.format === "share" ? ".0%" : "~g",
+});

@@ -72,7 +72,8 @@ function densitiesOf(grid, variables, chosen, cells) {
   const others = variables.map((_, k) => k).filter((k) => !chosen.includes(k));
   const sum = (values) => values.reduce((total, n) => total + n, 0);
   const product = others.reduce((all, k) => all * sum(variables[k].values), rank(grid.other_values));
-  return cells.rows.map((rows, i) => chosen.reduce((d, k, at) => d / variables[k].values[cells.parts[at][i]], rows) / product);
+  const values = (k, at, i) => variables[k].values[cells.parts[at][i]];
+  return cells.rows.map((rows, i) => chosen.reduce((density, k, at) => density / values(k, at, i), rows) / product);
 }
 
 // The share of a class in the labelled rows of each cell; in those of all cells where there are none.

@@ -2,7 +2,7 @@
 
 const ROW = 24; // pixels of a part, fewer where there are many
 
-const partStep = (n) => Math.max(6, Math.min(ROW, Math.floor(900 / n)));
+const partStep = (n) => Math.max(2, Math.min(ROW, Math.floor(900 / n)));
 const chartHeight = (n) => n * partStep(n) + 90;
 
 function labelRoom(labels, width) {
@@ -12,7 +12,8 @@ function labelRoom(labels, width) {
 
 // The axis of parts: numbers that are written as their labels.
 function partAxis(labels, room) {
-  const axis = { title: null, labelExpr: "labels[datum.value]", labelLimit: room, maxExtent: room + 20, labelOverlap: true, ticks: false };
+  const fitted = { labelLimit: room, maxExtent: room + 20, labelOverlap: true };
+  const axis = { title: null, labelExpr: "labels[datum.value]", ticks: false, ...fitted };
   return { field: "part", type: "ordinal", axis, scale: { domain: labels.map((_, i) => i) } };
 }
 
@@ -47,7 +48,7 @@ function withRows(record, width, makeView) {
   const left = makeView(labels, Math.round(space * 0.7), partAxis(labels, room));
   const right = rowsView(record, labels, Math.round(space * 0.3), { ...partAxis(labels, room), axis: null });
   const { params, ...view } = left;
-  return partSpec(labels, { params, hconcat: [view, right], spacing: 16, resolve: { scale: { color: "independent" } } });
+  return partSpec(labels, { params, hconcat: [view, right], spacing: 16 });
 }
 
 function sharesSpec(variable, width) {
@@ -62,36 +63,42 @@ function sharesSpec(variable, width) {
     mark: { type: "bar", stroke: colour("--page"), strokeWidth: 0.7 },
     encoding: {
       y: axis,
-      x: { field: "share", type: "quantitative", scale: { domain: [0, 1] }, axis: { title: "share", format: ".0%", tickCount: 4 } },
-      color: {
-        field: "class", type: "nominal", scale: { domain: all.map((_, j) => j), range: palette(all.length, hasOther) },
-        legend: { title: null, orient: "top", labelExpr: "names[datum.value]", labelLimit: 160, columns: Math.max(1, Math.floor(room / 150)) },
-      },
+      x: { field: "share", type: "quantitative", scale: { domain: [0, 1] }, axis: SHARE_AXIS },
+      color: classColour(all, hasOther, room),
       order: { field: "class", type: "quantitative" },
       tooltip: tooltip(["label", "part"], ["name", "class"], ["text", "share"]),
     },
   }));
 }
 
+const SHARE_AXIS = { title: "share", format: ".0%", tickCount: 4 };
+
+function classColour(names, hasOther, room) {
+  const columns = Math.max(1, Math.floor(room / 150));
+  const legend = { title: null, orient: "top", labelExpr: "names[datum.value]", labelLimit: 160, columns };
+  const scale = { domain: names.map((_, j) => j), range: palette(names.length, hasOther) };
+  return { field: "class", type: "nominal", scale, legend };
+}
+
 const othersShare = (shares, i) => Math.max(0, 1 - shares.reduce((sum, of) => sum + of[i], 0));
 const shareValue = (part, label, j, name, share) => ({ part, label, class: j, name, share, text: formats.share(share) });
 const palette = (n, hasOther) => (hasOther ? [...PALETTE.slice(0, n - 1), colour("--other")] : PALETTE.slice(0, n));
 
-// A numerical target in each part: from 5 to 95 % a line, from 25 to 75 % a bar, the median a stroke, the mean a point.
+// A numerical target in each part: a line from 5 to 95 %, a bar from 25 to 75 %, the median a stroke, the mean a dot.
 function spreadSpec(variable, width) {
   const record = variable.tables[0];
   const columns = ["mean", "median", "q5", "q25", "q75", "q95"].map((key) => [key, columnOf(record, key)]);
   return withRows(record, width, (labels, room, axis) => {
     const values = labels.map((label, i) => spreadValue(label, i, columns));
     const x = (field) => ({ field, type: "quantitative", scale: { zero: false }, title: "target" });
-    const blue = colour("--bar");
+    const [blue, size] = [colour("--bar"), Math.ceil(partStep(labels.length) / 2)];
     return {
       width: room, height: { step: partStep(labels.length) }, data: { values },
       encoding: { y: axis, tooltip: tooltip(["label", "part"], ...columns.map(([key]) => [`${key}_text`, key])) },
       layer: [
         { mark: { type: "rule", color: blue }, encoding: { x: x("q5"), x2: { field: "q95" } } },
-        { mark: { type: "bar", color: blue, opacity: 0.45, size: 12 }, encoding: { x: x("q25"), x2: { field: "q75" } } },
-        { mark: { type: "tick", color: colour("--text"), thickness: 2, size: 14 }, encoding: { x: x("median") } },
+        { mark: { type: "bar", color: blue, opacity: 0.45, size }, encoding: { x: x("q25"), x2: { field: "q75" } } },
+        { mark: { type: "tick", color: colour("--text"), thickness: 2, size: size + 2 }, encoding: { x: x("median") } },
         { mark: { type: "point", filled: true, color: colour("--focus"), size: 40 }, encoding: { x: x("mean") } },
       ],
     };
@@ -110,7 +117,8 @@ function spreadValue(label, part, columns) {
 function rowsSpec(variable, width) {
   const labels = columnOf(variable.tables[0], "part");
   const room = labelRoom(labels, width);
-  return partSpec(labels, rowsView(variable.tables[0], labels, Math.max(120, width - room - 24), partAxis(labels, room)));
+  const space = Math.max(120, width - room - 24);
+  return partSpec(labels, rowsView(variable.tables[0], labels, space, partAxis(labels, room)));
 }
 
 // A density over the column itself: the area of a part is its share of the rows.

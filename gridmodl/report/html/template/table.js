@@ -87,7 +87,8 @@ class Table {
   draw() {
     const first = this.page * PAGE_ROWS;
     const shown = this.order.slice(first, first + PAGE_ROWS);
-    this.rows.replaceChildren(...shown.map((i) => element("tr", {}, ...this.columns.map((c, j) => this.cell(c, j, i)))));
+    const row = (i) => element("tr", {}, ...this.columns.map((column, j) => this.cell(column, j, i)));
+    this.rows.replaceChildren(...shown.map(row));
     const last = first + shown.length;
     const isWhole = this.order.length <= PAGE_ROWS;
     this.back.hidden = this.next.hidden = isWhole;

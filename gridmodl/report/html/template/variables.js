@@ -46,9 +46,8 @@ function showEntries(entries, { words, order }, list, count) {
 }
 
 function entryOf(variable, rank, most) {
-  const about = `${variable.kind}, ${counted(variable.parts, "part")}`;
-  const title = element("span", {}, element("h3", {}, given(variable.name)), element("span", { className: "soft" }, ` ${about}`));
-  const summary = element("summary", {}, title);
+  const about = element("span", { className: "soft" }, ` ${variable.kind}, ${counted(variable.parts, "part")}`);
+  const summary = element("summary", {}, element("span", {}, element("h3", {}, given(variable.name)), about));
   if (variable.worth !== null) summary.append(worthOf(variable.worth, most));
   const body = element("div", { className: "body" });
   const details = element("details", {}, summary, body);
