@@ -88,6 +88,10 @@ def print_summary(found: Found, talk: Talk) -> None:
         _print_table(console, found.table(name, "arrays"), f"{name}: {found.partition(name).n_parts} parts")
     if len(found.partitions) > 1:
         _print_table(console, found.cell_table("arrays"), f"{len(found.cells.parts)} cells with rows in them")
+    for name, reason in list(found.left_out.items())[:MAX_PARTS]:
+        console.print(visible(f"{name} is left out: {reason}"), markup=False)
+    if len(found.left_out) > MAX_PARTS:
+        console.print(f"... and {len(found.left_out) - MAX_PARTS} more columns", markup=False)
 
 
 def print_columns(columns: Mapping[str, Any], talk: Talk, as_csv: bool) -> None:
@@ -119,7 +123,7 @@ def _print_table(console: Any, columns: Mapping[str, Any], title: str, all_rows:
     shown = [name for name in columns if all_rows or not name.startswith("rows_")]
     shares = [name for name in shown if name.startswith("share_")]
     shown = [name for name in shown if all_rows or name not in shares[MAX_CLASSES:]]
-    table = Table(title=Text(visible(title)) if title else None, title_justify="left")
+    table = Table(title=Text(visible(title)) if title else None, title_justify="left", header_style="bold cyan")
     for name in shown:
         is_number = np.asarray(columns[name]).dtype.kind in "iuf"
         table.add_column(Text(visible(name)), justify="right" if is_number else "left")

@@ -159,10 +159,9 @@ def test_a_terminal_shows_tables_and_progress(endless):
     assert done.stderr.startswith("gridmodl: the time limit stopped the search")
 
 
-@pytest.mark.parametrize("way", [{"environment": {"NO_COLOR": "1"}}, {"words": ["--no-color"]}])
-def test_no_color(folder, way):
-    colour = re.compile(r"\x1b\[[0-9;]*3[0-9]")
-    code, shown = on_terminal(["show", folder / "model.json", *way.get("words", [])], way.get("environment"))
+@pytest.mark.parametrize(("words", "environment"), [([], {}), ([], {"NO_COLOR": "1"}), (["--no-color"], {})])
+def test_colours_and_none(folder, words, environment):
+    code, shown = on_terminal(["show", folder / "model.json", *words], environment)
     assert code == 0, shown
     assert "┃" in shown
-    assert not colour.search(shown)
+    assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", shown)) == (not words and not environment)
