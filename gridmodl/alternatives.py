@@ -90,12 +90,14 @@ class Variable:
             return counted
         if not is_known:
             raise ValueError(
-                f"criterion {model.criterion!r} prices the values of parts, which this model does not know without its "
-                "data; give them: explain(name, data=..., target=...)"
+                f"the model does not know all that criterion {model.criterion!r} prices without its data, such as the "
+                "number of values; give them: explain(name, data=..., target=...). An optimum that a search kept "
+                "beside its best does not know all columns, and cannot be explained"
             )
         raise ValueError(
             f"the model costs {model.cost!r}, but criterion {model.criterion!r} prices its parts at {cost!r}: it was "
-            "made by another criterion of that name, or another version of it, or the data has changed"
+            "made by another criterion of that name, or another version of it, the data has changed, or it is an "
+            "optimum that a search kept beside its best, which does not know all columns"
         )
 
     def whole(self) -> Alternative:

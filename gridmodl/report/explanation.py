@@ -59,6 +59,11 @@ class Explanation:
     _sentences: tuple[str, ...] = field(default=(), repr=False)
 
     @property
+    def sentences(self) -> tuple[str, ...]:
+        """The explanation in words: the model, each alternative, and what is not known."""
+        return (*self._sentences, *self.notes)
+
+    @property
     def fewer(self) -> Alternative | None:
         """The cheapest known with one part fewer."""
         return self._of(self.n_parts - 1)
@@ -73,7 +78,7 @@ class Explanation:
 
     def summary(self) -> str:
         """The explanation in words."""
-        return "\n".join([*self._sentences, *self.notes])
+        return "\n".join(self.sentences)
 
     def table(self, frame: str | None = None) -> Any:
         """The model and each alternative: parts, cost, how much more that is, and the terms of the cost.

@@ -190,7 +190,7 @@ def test_what_a_model_does_not_know_is_asked_for(monkeypatch):
     model = gridmodl.Model.from_json(gridmodl.optimize(VALUES.astype(float), CLASSES).to_json())
     monkeypatch.setattr(alternatives, "get_criterion", lambda name, **options: ByValue())
     monkeypatch.setattr(alternatives, "criterion_for", lambda criterion, kind: criterion)
-    with pytest.raises(ValueError, match=r"does not know without its data; give them: explain\(name, data="):
+    with pytest.raises(ValueError, match=r"does not know all .* give them: explain\(name, data="):
         model.explain()
 
 
@@ -294,6 +294,25 @@ def test_a_split_is_priced_where_all_partitions_take_long(monkeypatch):
     assert patient.more.cost <= explained.more.cost
     apart = gridmodl.Model.from_partitions([1.0, 2.0], [0, 1], {"x0": [1.5]}).explain()
     assert apart.notes[0] == "There is no partition into 3 parts: it has 2 values."
+
+
+def test_many_values_are_not_searched_and_coarser_models_are():
+    values = np.repeat([f"v{i}" for i in range(1100)], 2)
+    data = {"a": values, "b": np.resize(["x", "y"], len(values))}
+    many = gridmodl.Model.from_partitions(data, None, {"a": [values[:900].tolist(), values[900:].tolist()]})
+    explained = many.explain("a")
+    assert "it has 1100 values" in explained.notes[0]
+    assert [one.how for one in explained.alternatives] == ["merge"]
+    data = {"a": NUMBERS["a"], "letters": LETTERS}
+    coarse = gridmodl.optimize(data).coarsen(max_parts=2)
+    check(coarse, criterion_for("modl", "joint"), lambda partitions: gridmodl.price(data, partitions=partitions))
+
+
+def test_an_optimum_kept_beside_the_best_says_why_it_cannot_be_explained():
+    model = gridmodl.optimize(NUMBERS, CLASSES, search=gridmodl.Search("vns", keep_optima=3))
+    optimum = next(one for one in model.optima if one.partitions)
+    with pytest.raises(ValueError, match="optimum that a search kept"):
+        optimum.explain(next(iter(optimum.partitions)))
 
 
 def test_too_many_pairs_are_not_tried(monkeypatch):

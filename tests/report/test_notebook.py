@@ -161,7 +161,9 @@ def test_parts_without_rows_and_one_class():
 def test_an_explanation(models):
     explanation = models["groups"].explain()
     shown = checked(explanation)
-    assert explanation.summary().splitlines()[1] in shown.text
+    assert explanation.sentences[1] in shown.text
+    for name in HOSTILE:
+        checked(gridmodl.optimize({name: NUMBERS}, CLASSES).explain())
     assert shown.tags.count("tr") == 2 + len(explanation.alternatives)
 
 

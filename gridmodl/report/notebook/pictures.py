@@ -179,13 +179,13 @@ def _edges(rows: NDArray[np.int64], width: int) -> list[float]:
 def _few(
     counts: NDArray[np.int64], rows: NDArray[np.int64], labels: Sequence[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
-    """The first parts, and all beyond as one."""
+    """The first parts, and all beyond as one, of which no shares are told."""
     n = len(rows)
     if n <= MAX_DRAWN:
         return counts, rows, [plain(label) for label in labels]
     kept = MAX_DRAWN - 1
     return (
-        np.vstack([counts[:kept], counts[kept:].sum(axis=0)]),
+        np.vstack([counts[:kept], np.zeros_like(counts[:1])]),
         np.append(rows[:kept], rows[kept:].sum()),
         [*(plain(label) for label in labels[:kept]), f"{n - kept} more parts"],
     )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MAX_COLUMNS = 100  # of a table of models, of which so many have a picture:
 MAX_PICTURES = 20
+MAX_SENTENCE = 1000  # characters
 
 
 def model_html(model: Model) -> str:
@@ -229,5 +230,4 @@ def explanation_html(explanation: Explanation) -> str:
         for i in range(len(columns["parts"]))
     ]
     heads = [name.replace("_", " ") for name in columns]
-    sentences = [*explanation.summary().splitlines()]
-    return frame(lines(*sentences), table(heads, rows))
+    return frame(lines(*(plain(one, MAX_SENTENCE) for one in explanation.sentences)), table(heads, rows))
