@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from report.databases import Stored, run
 
 import gridmodl
-from gridmodl import Model, Partition
+from gridmodl import Model, Models, Partition
 
 DIALECTS = ["duckdb", "sqlite"]
 ALL = ["postgres", "duckdb", "sqlite", "bigquery", "snowflake"]
@@ -671,6 +671,6 @@ def test_arguments_that_make_no_sense(facts, error, message):
 
 
 def test_models_without_an_informative_column():
-    models = gridmodl.models.Models({"x": model_of(numerical([]))}, {})
+    models = Models({"x": model_of(numerical([]))}, {})
     with pytest.raises(ValueError, match="no column has more than one part"):
         models.to_sql("duckdb")
