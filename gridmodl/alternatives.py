@@ -32,15 +32,33 @@ if TYPE_CHECKING:
 
 
 class Alternative(NamedTuple):
-    """Another partition of a variable, with the rest of the grid as it is."""
+    """Another partition of a variable, with the rest of the grid as it is.
 
-    n_parts: int  # with rows in them
+    Attributes
+    ----------
+    n_parts : int
+        Its parts with rows in them.
+    cost : float
+        Of the model with this partition.
+    delta : float
+        How much more that is than the cost of the model.
+    terms : CostTerms
+        What the terms of the criterion add to the cost.
+    partition : Partition
+        The parts.
+    proven : bool
+        Whether no partition into so many parts is cheaper.
+    how : {"best", "merge", "split", "whole"}
+        The best that a search found, two parts of the model merged, one of them split, or one part for all.
+    """
+
+    n_parts: int
     cost: float
-    delta: float  # how much more that is than the cost of the model
+    delta: float
     terms: CostTerms
     partition: Partition
-    proven: bool  # no partition into so many parts is cheaper
-    how: str  # "best" of those that a search found, "merge" or "split" of parts of the model, "whole"
+    proven: bool
+    how: str
 
 
 class Variable:
