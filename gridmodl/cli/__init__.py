@@ -7,6 +7,7 @@ import sys
 from importlib.util import find_spec
 
 NEEDED = ("click", "pyarrow", "rich")
+INTERRUPTED = 130
 
 
 def main() -> None:
@@ -16,7 +17,10 @@ def main() -> None:
         sys.exit(f'gridmodl: error: the command line needs {", ".join(absent)}: pip install "gridmodl[cli]"')
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # who reads no further (`| head`) ends this quietly, as cat does
-    from gridmodl.cli.group import gridmodl, listen_twice
+    try:
+        from gridmodl.cli.group import gridmodl, listen_twice
 
-    listen_twice()
-    gridmodl(prog_name="gridmodl")
+        listen_twice()
+        gridmodl(prog_name="gridmodl")
+    except KeyboardInterrupt:  # before there was anything to interrupt
+        sys.exit(INTERRUPTED)

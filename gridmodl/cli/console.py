@@ -32,9 +32,6 @@ class Talk:
         if not self.quiet:
             click.echo(visible(message), err=True)
 
-    def warn(self, message: str) -> None:
-        self.say(f"gridmodl: warning: {message}")
-
     def console(self, file: Any) -> Any:
         """A console of rich, which keeps to NO_COLOR by itself."""
         from rich.console import Console

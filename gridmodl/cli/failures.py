@@ -9,7 +9,10 @@ from typing import IO, Any
 
 import click
 
-FAILED, INTERRUPTED = 1, 130
+from gridmodl.cli import INTERRUPTED
+from gridmodl.cli.console import visible
+
+FAILED = 1
 
 # Arguments of the library, as its messages name them, and what they are called here.
 OPTIONS = {
@@ -29,7 +32,7 @@ class Failure(click.ClickException):
     exit_code = FAILED
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"gridmodl: error: {self.format_message()}", file=file, err=file is None)
+        click.echo(f"gridmodl: error: {visible(self.format_message())}", file=file, err=file is None)
 
 
 class Interrupted(Failure):
@@ -38,7 +41,7 @@ class Interrupted(Failure):
     exit_code = INTERRUPTED
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"gridmodl: {self.format_message()}", file=file, err=file is None)
+        click.echo(f"gridmodl: {visible(self.format_message())}", file=file, err=file is None)
 
 
 def in_cli_words(message: str) -> str:

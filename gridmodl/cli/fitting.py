@@ -40,8 +40,11 @@ def fit_and_tell(asked: Asked, talk: Talk) -> None:
     source = open_source(Given(asked.data, asked.format, asked.delimiter, asked.encoding, not asked.no_header))
     chosen = _chosen(source, asked)
     check_arguments(asked, chosen.inputs)
-    with talk.meter() as meter:
-        found = (_each if asked.each else _one_grid)(source, chosen, asked, meter)
+    try:
+        with talk.meter() as meter:
+            found = (_each if asked.each else _one_grid)(source, chosen, asked, meter)
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted before anything was found; nothing was written") from None
     _write(found, asked, talk)
     where = f"; it is in {asked.output}" if asked.output not in (None, STDOUT) else ""
     if is_interrupted(found):

@@ -12,13 +12,14 @@ from typing import Any
 import click
 
 from gridmodl import __version__
+from gridmodl.cli import INTERRUPTED
 from gridmodl.cli.apply import apply
 from gridmodl.cli.cache import cache
 from gridmodl.cli.completion import completion
 from gridmodl.cli.console import visible
 from gridmodl.cli.criteria import criteria
 from gridmodl.cli.demo import demo
-from gridmodl.cli.failures import INTERRUPTED, Failure, Interrupted, described
+from gridmodl.cli.failures import Failure, Interrupted, described
 from gridmodl.cli.fit import fit
 from gridmodl.cli.outputs import drop_unfinished
 from gridmodl.cli.show import show
@@ -36,11 +37,11 @@ class Commands(click.Group):
             except (click.ClickException, click.exceptions.Exit, click.Abort):
                 raise
             except KeyboardInterrupt:
-                raise Interrupted("interrupted, before there was anything to write") from None
+                raise Interrupted("interrupted") from None
             except Exception as error:
                 if ctx.obj.get("debug"):
                     raise
-                raise Failure(visible(described(error))) from error
+                raise Failure(described(error)) from error
 
 
 @contextmanager
@@ -76,6 +77,8 @@ def listen_twice() -> None:
 
 def _leave(number: int, frame: Any) -> None:
     drop_unfinished()
+    if os.isatty(2):
+        os.write(2, b"\x1b[?25h")  # a bar hides the cursor
     os.write(2, b"\ngridmodl: interrupted again; nothing more was written\n")
     os._exit(INTERRUPTED)
 

@@ -119,7 +119,7 @@ def test_an_interrupt_before_anything_is_found(tmp_path):
         err = running.stderr.read()
         running.wait(timeout=60)
     assert running.returncode == 130
-    assert err == "gridmodl: interrupted, before there was anything to write\n"
+    assert err == "gridmodl: interrupted\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -165,3 +165,18 @@ def test_colours_and_none(folder, words, environment):
     assert code == 0, shown
     assert "┃" in shown
     assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", shown)) == (not words and not environment)
+
+
+def test_a_second_interrupt_ends_at_once_and_leaves_nothing_half_written(tmp_path):
+    code = (
+        "import os, signal, sys\nfrom gridmodl.cli.group import listen_twice\n"
+        "from gridmodl.cli.outputs import replaced\nlisten_twice()\n"
+        "with replaced(sys.argv[1]) as beside:\n"
+        "    beside.write_text('half')\n"
+        "    try:\n        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    except KeyboardInterrupt:\n        os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "m.json")], capture_output=True, text=True)
+    assert done.returncode == 130
+    assert done.stderr == "\ngridmodl: interrupted again; nothing more was written\n"
+    assert list(tmp_path.iterdir()) == []
