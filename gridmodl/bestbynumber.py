@@ -16,10 +16,12 @@ from gridmodl.multivariate import grid_task, partition_of
 from gridmodl.partition import Partition
 from gridmodl.quantities import Numbers
 from gridmodl.search.gridparts import best_beside
+from gridmodl.search.groups import numbered, priced_groups
 from gridmodl.search.moves import NO_LIMIT, Limits
-from gridmodl.search.onesplit import best_split, takes_long
+from gridmodl.search.onesplit import best_split, group_split, takes_long
 from gridmodl.table import Table
-from gridmodl.univariate import intervals_of, intervals_task
+from gridmodl.univariate import groups_of, intervals_of, intervals_task, values_task
+from gridmodl.values import Categories
 
 if TYPE_CHECKING:
     from gridmodl.alternatives import Variable
@@ -30,7 +32,7 @@ class ByNumber(NamedTuple):
 
     partition: Partition
     gap: float  # how far above the lowest of so many parts it is at most; NaN where that is not known
-    how: str  # "best" of all that were looked at, or "split": of those with one more bound
+    how: str  # "best" of all that were looked at, or "split": of those with one part of the model cut in two
 
 
 def of_column(variable: Variable, most: int, clock: Clock, is_patient: bool) -> list[ByNumber]:
@@ -50,6 +52,8 @@ def of_column(variable: Variable, most: int, clock: Clock, is_patient: bool) -> 
     if splits and not is_patient:
         return splits
     found, partitions = curve_of(column, table, options, clock)
+    if isinstance(column, Categories) and np.isnan(found.gaps).any() and not clock.stopped:
+        splits = _group_split(variable, column, table, clock)
     return [*splits, *(ByNumber(one, gap, "best") for one, gap in zip(partitions, found.gaps.tolist(), strict=True))]
 
 
@@ -65,6 +69,17 @@ def _split(variable: Variable, column: Numbers, table: Table, options: Options, 
     starts = np.append(0, np.searchsorted(np.cumsum(rows), ends) + 1)
     found = best_split(task, starts)
     return [] if found is None else [ByNumber(intervals_of(column, intervals, table.target, found), np.nan, "split")]
+
+
+def _group_split(variable: Variable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
+    """One of the groups of the model cut in two."""
+    task = values_task(column, table, variable.criterion, Limits(NO_LIMIT, 1), clock)
+    groups = np.zeros(task.n_atoms, dtype=np.int64)
+    groups[column.codes] = variable.partition.part_of_encoded(column)
+    split = group_split(task, numbered(groups))
+    if split is None:
+        return []
+    return [ByNumber(groups_of(column, task.atoms, table.target, priced_groups(task, split)), np.nan, "split")]
 
 
 def of_grid(variable: Variable, most: int, clock: Clock) -> list[ByNumber]:
@@ -87,5 +102,5 @@ def of_grid(variable: Variable, most: int, clock: Clock) -> list[ByNumber]:
         partition, renumbered = partition_of(columns[k], parts, task, other, k, table)
         if table.problem.kind != "classes":
             partition = with_values(partition, task, k, renumbered)
-        found.append(ByNumber(partition, beside.gap, "best"))
+        found.append(ByNumber(partition, beside.gap, beside.how))
     return found

@@ -171,7 +171,7 @@ def _searched(variable: Variable, clock: Clock) -> tuple[list[Alternative], list
     except TooMany as error:
         return [], [f"Other numbers of parts were not searched for: {error}."]
     notes = [f"The search of the alternatives was cut short: {clock.stopped}."] if clock.stopped else []
-    if clock.time_limit is None and any(one.how == "split" for one in found):
+    if found and all(one.how == "split" for one in found):
         notes.append(
             f"The best of all partitions into {n - 1} or {n + 1} parts would take long to find, as there are "
             f"{int(variable.n_values)} values; explain(name, time_limit=...) says how long to search for them."

@@ -14,11 +14,10 @@ from gridmodl.search.gridexact import MAX_BOUNDS, MAX_SUMS, candidates, variable
 from gridmodl.search.gridtask import MAX_CELL_COUNTS, GridTask, Worker
 from gridmodl.search.layers import best_by_parts
 from gridmodl.search.moves import Limits
+from gridmodl.search.onesplit import MAX_VALUES, group_split
 from gridmodl.search.subsets import groupings_by_parts
 from gridmodl.search.task import Task
 from gridmodl.search.typical import setting_beside
-
-MAX_VALUES = 1024  # of a categorical variable: a merge of all pairs of them
 
 
 class Beside(NamedTuple):
@@ -26,6 +25,7 @@ class Beside(NamedTuple):
 
     parts: NDArray[np.int64]  # of each atom
     gap: float  # how far above the lowest of so many parts it is at most; NaN where that is not known
+    how: str = "best"  # or "split": one group of the grid is cut in two
 
 
 class TooMany(ValueError):
@@ -41,7 +41,9 @@ def best_beside(task: GridTask, grid: Grid, k: int, most: int) -> list[Beside]:
     one = _alone(task, grid, k, most)
     if task.facts.categorical[k]:
         found, groupings = groupings_by_parts(one)
-        return [Beside(grouping.groups, gap) for grouping, gap in zip(groupings, found.gaps.tolist(), strict=True)]
+        split = None if one.clock.stopped else group_split(one, grid.parts_of(k, one.n_atoms).astype(np.int64))
+        besides = [Beside(grouping.groups, gap) for grouping, gap in zip(groupings, found.gaps.tolist(), strict=True)]
+        return besides if split is None else [*besides, Beside(split, np.nan, "split")]
     starts = _starts(task, grid, k, one)
     is_all = len(starts) == one.n_atoms
     one = replace(one, atoms=coarsen(one.atoms, starts), setting=setting_beside(task, grid, k, _sizes(len(starts))))

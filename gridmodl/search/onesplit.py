@@ -1,15 +1,20 @@
-"""One more bound in a partition: the cheapest there is, by one scan of each part."""
+"""One part more: the cheapest bound, by one scan of each part, or a group cut in two, by merges of its values."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.atoms import head, tail
 from gridmodl.search.exact import PRICES_PER_ATOM, can_prune
+from gridmodl.search.groups import arranged, merge_groups
 from gridmodl.search.moves import best_cut
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind
 
+MAX_VALUES = 1024  # of a group that may be cut: a merge of all pairs of them
 MOST_PRICES = 2e9  # by class, for the best partition of each number of parts: some ten seconds
 
 
@@ -30,3 +35,24 @@ def best_split(task: Task, starts: NDArray[np.int64]) -> Partitioning | None:
             if both - whole < lowest:
                 lowest, bound = both - whole, cut
     return task.priced(np.sort(np.append(starts, bound))) if bound >= 0 else None
+
+
+def group_split(task: Task, groups: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The cheapest grouping found with one of these groups cut in two, each by merging its values down to two groups.
+
+    None where each group is a single value, or too large to cut.
+    """
+    order = np.argsort(groups, kind="stable")
+    atoms, starts = arranged(task.atoms, groups)
+    lowest, split = np.inf, None
+    for lo, hi in zip(starts.tolist(), [*starts[1:].tolist(), task.n_atoms], strict=True):
+        if not 1 < hi - lo <= MAX_VALUES:
+            continue
+        one = replace(task, atoms=head(tail(atoms, lo), hi - lo))
+        halves = merge_groups(one, np.arange(hi - lo)).path(2)
+        in_order, both = arranged(one.atoms, halves)
+        delta = replace(one, atoms=in_order).price_of(both) - one.price_of([0])
+        if delta < lowest:
+            lowest, split = delta, groups.copy()
+            split[order[lo:hi][halves == 1]] = len(starts)
+    return split

@@ -315,6 +315,22 @@ def test_an_optimum_kept_beside_the_best_says_why_it_cannot_be_explained():
         optimum.explain(next(iter(optimum.partitions)))
 
 
+@pytest.mark.parametrize("is_grid", [False, True])
+def test_a_group_is_cut_in_two_where_groupings_are_too_many(is_grid):
+    values = np.array([f"v{i:02}" for i in range(20)])[np.arange(800) % 20]
+    kinds = np.arange(800) % 20 // 5  # of four kinds of values
+    classes = np.where(RNG.random(800) < 0.9, kinds, RNG.integers(0, 4, 800))
+    groups = [sorted(set(values[kinds == 0])), sorted(set(values[kinds == 1])), sorted(set(values[kinds > 1]))]
+    data = {"a": values, "b": RNG.random(800).round(1)} if is_grid else {"a": values}
+    model = gridmodl.Model.from_partitions(data, classes, {"a": groups})
+    explained = model.explain("a")
+    more = explained.more
+    assert len(explained.notes) == 1  # that the model is not the cheapest
+    apart = [*groups[:2], sorted(set(values[kinds == 2])), sorted(set(values[kinds == 3]))]
+    assert more.cost == pytest.approx(gridmodl.price(data, {"a": apart}, classes))
+    assert more.delta < 0
+
+
 def test_too_many_pairs_are_not_tried(monkeypatch):
     monkeypatch.setattr(mergeprices, "MAX_UNIONS", 0)
     model = gridmodl.Model.from_partitions(VALUES.astype(float), CLASSES, {"x0": [1.5, 4.5]})
