@@ -311,6 +311,18 @@ def test_dates_at_the_ends_of_the_calendar():
         numerical(np.array(["12020-01-01"], dtype="M8[D]")).to_sql("duckdb")
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_dates_without_a_bound(dialect):
+    """Missing values apart from one interval: there is no value to tell by that these are dates."""
+    partition = numerical(np.empty(0, dtype="M8[us]"), missing=0, is_apart=True)
+    stored = Stored("moment", as_texts(dialect, MOMENTS))
+    assert_same(dialect, partition, stored, np.array(MOMENTS, dtype="M8[us]"))
+    found = gridmodl.Model.from_partitions({"x": np.array(MOMENTS, dtype="M8[us]")}, [0, 1] * 4, {"x": []})
+    assert (
+        parts_in(dialect, found.partitions["x"], stored) == found.transform(np.array(MOMENTS, dtype="M8[us]")).tolist()
+    )
+
+
 def test_nanoseconds():
     texts = ["2020-01-01 00:00:00.000000499", "2020-01-01 00:00:00.000000500", "2020-01-01 00:00:00.000000501", None]
     values = np.array([t and t.replace(" ", "T") for t in texts], dtype="M8[ns]")

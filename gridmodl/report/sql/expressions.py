@@ -60,29 +60,37 @@ def _intervals(partition: Partition, dialect: Dialect, x: str) -> Iterator[Branc
     """Missing values, special codes, then the intervals but the last, from the lowest on."""
     if partition.n_parts == 1:
         return
-    bounds, codes = _values_of_array(partition.bounds, partition), _values_of_array(partition.special, partition)
-    kind = [*bounds, *codes, Value("number", 0)][0].kind
+    kind, what = _kind_of(partition), f"column {partition.name!r}"
     yield Branch(_missing(x, kind, dialect), partition.missing or 0)
-    if kind in ("moment", "instant"):
-        x = dialect.compared_moment(x, kind == "instant")
-    what = f"column {partition.name!r}"
-    for part, code in enumerate(codes, _last_interval(partition) + 1):
-        condition = _equal(x, code, dialect, what)
+    x = _compared(x, kind, dialect)
+    for part, code in enumerate(_plain(partition.special), _last_interval(partition) + 1):
+        condition = _equal(x, Value(kind, code), dialect, what)
         if condition is not None:
             yield Branch(condition, part)
-    for part, bound in enumerate(bounds, int(partition.is_missing_apart)):
-        is_time = kind in TIMES
-        yield Branch(
-            f"{x} <= {time_literal(bound, dialect, what)}" if is_time else at_most(x, bound.plain, dialect), part
-        )
+    for part, bound in enumerate(_plain(partition.bounds), int(partition.is_missing_apart)):
+        if kind == "number":
+            yield Branch(at_most(x, bound, dialect), part)
+        else:
+            yield Branch(f"{x} <= {time_literal(Value(kind, bound), dialect, what)}", part)
 
 
-def _values_of_array(array: NDArray[Any], partition: Partition) -> list[Value]:
-    if array.dtype.kind == "M":
-        return [Value("instant" if partition.is_utc else "moment", time) for time in array]
-    if array.dtype.kind == "m":
-        return [Value("duration", time) for time in array]
-    return [Value("number", number) for number in array.tolist()]
+def _kind_of(partition: Partition) -> str:
+    """What a numerical column holds; its bounds have the type of that even where there are none."""
+    types = partition.bounds.dtype.kind + partition.special.dtype.kind
+    if "M" in types:
+        return "instant" if partition.is_utc else "moment"
+    return "duration" if "m" in types else "number"
+
+
+def _plain(array: NDArray[Any]) -> list[Any]:
+    return list(array) if array.dtype.kind in "mM" else array.tolist()
+
+
+def _compared(x: str, kind: str, dialect: Dialect) -> str:
+    """The column in the form in which it is compared."""
+    if kind == "text":
+        return dialect.compared.format(x)
+    return dialect.compared_moment(x, kind == "instant") if kind in ("moment", "instant") else x
 
 
 def _missing(x: str, kind: str, dialect: Dialect) -> str:
@@ -114,10 +122,7 @@ def _groups(partition: Partition, dialect: Dialect, x: str) -> Iterator[Branch]:
     kind = values[0].kind if values else "text"
     if partition.missing is not None:
         yield Branch(_missing(x, kind, dialect), partition.missing)
-    if kind == "text":
-        x = dialect.compared.format(x)
-    elif kind in ("moment", "instant"):
-        x = dialect.compared_moment(x, kind == "instant")
+    x = _compared(x, kind, dialect)
     rest = iter(values)
     for part, group in enumerate(partition.groups):
         mine = [next(rest) for value in group if value is not None]
@@ -129,12 +134,14 @@ def _one_of(x: str, values: list[Value], dialect: Dialect, what: str) -> Iterato
     """Conditions of which one holds where x is one of these values."""
     in_list = []
     for value in values:
-        text = listed(value.plain, dialect) if value.kind == "number" else literal(value, dialect, what)
-        if value.kind == "number" and text is None:
-            condition = _equal(x, value, dialect, what)
+        if value.kind == "number":
+            text = listed(value.plain, dialect)
+            condition = _equal(x, value, dialect, what) if text is None else None
             if condition is not None:
                 yield condition
-        elif text is not None and (value.kind not in TIMES or is_held(value, dialect)):
+        else:
+            text = literal(value, dialect, what) if value.kind not in TIMES or is_held(value, dialect) else None
+        if text is not None:
             in_list.append(text)
     for i in range(0, len(in_list), MAX_LISTED):
         yield f"{x} IN ({', '.join(in_list[i : i + MAX_LISTED])})"

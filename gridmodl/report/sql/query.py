@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gridmodl.frames import Name
 from gridmodl.report.sql.answers import OF_PARTS, Answers, answers_of, checked_output, outputs_of
-from gridmodl.report.sql.dialects import Dialect, dialect_named
-from gridmodl.report.sql.names import Aliases
+from gridmodl.report.sql.dialects import dialect_named
 from gridmodl.report.sql.plainvalues import Value, literal
 from gridmodl.report.sql.source import Source
 
@@ -56,14 +55,12 @@ def shown_partitions(model: Model) -> list[Partition]:
 def _query(source: Source, wanted: list[str], answers: Answers) -> str:
     if wanted == ["parts"]:
         return f"SELECT\n  {_comma_lines(source.select('  '))}\nFROM {source.table} AS t"
-    aliases = source.aliases
     shown = [f"p.{name}" for name in source.kept]
     if "parts" in wanted:
         shown += [f"p.{alias}" for alias in source.parts.values()]
     if "labels" in wanted:
-        shown += [_label(partition, source.parts[partition.name], aliases, source.dialect)
-                  for partition in source.partitions]  # fmt: skip
-    named = [aliases.add(answer.name) for answer in answers.columns]
+        shown += [_label(partition, source) for partition in source.partitions]
+    named = [source.aliases.add(answer.name) for answer in answers.columns]
     shown += [_answer(answers, i, alias) for i, alias in enumerate(named)]
     inner = f"  SELECT\n    {_comma_lines(source.select('    '), '    ')}\n  FROM {source.table} AS t"
     return f"SELECT\n  {_comma_lines(shown)}\nFROM (\n{inner}\n) AS p{_join(answers, named, source)}"
@@ -93,8 +90,8 @@ def _join(answers: Answers, named: list[str], source: Source) -> str:
     return f"\nLEFT JOIN {source.dialect.rows([*keys, *named], rows)} ON {on}"
 
 
-def _label(partition: Partition, part: str, aliases: Aliases, dialect: Dialect) -> str:
+def _label(partition: Partition, source: Source) -> str:
     """The part in words; NULL for an unknown value."""
-    texts = [literal(Value("text", label), dialect, "a label") for label in partition.labels]
+    texts = [literal(Value("text", label), source.dialect, "a label") for label in partition.labels]
     cases = "".join(f"\n    WHEN {i} THEN {text}" for i, text in enumerate(texts))
-    return f"CASE p.{part}{cases}\n  END AS {aliases.add(f'label_{partition.name}')}"
+    return f"CASE p.{source.parts[partition.name]}{cases}\n  END AS {source.aliases.add(f'label_{partition.name}')}"
