@@ -58,6 +58,12 @@ def test_policy_names_the_scripts_and_the_style_and_nothing_else(name: str) -> N
     assert "unsafe" not in page.policy
 
 
+def test_scripts_of_the_page_make_no_markup_and_no_code() -> None:
+    own = Page(htmlpages.text_of("density")).texts["script"][2]
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "fetch("):
+        assert word not in own
+
+
 def test_page_has_the_licences_of_what_is_in_it() -> None:
     (comment,) = Page(htmlpages.text_of("density")).comments
     for words in ("University of Washington Interactive Data Lab", "Mike Bostock", "BSD-3-Clause", "ISC", "MIT"):

@@ -309,6 +309,21 @@ def test_without_scripts_there_is_the_summary(open_page: Open, browser: Any, tmp
     context.close()
 
 
+def test_browser_refuses_what_the_page_does_not_name(browser: Any, tmp_path: Any) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(text_of("density") + "<script>window.hit = 1</script>", encoding="utf-8")
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.locator(".chart svg").first.wait_for()
+    assert page.evaluate("window.hit === undefined")
+    # Later, as the browser lets code of its debugger do what that of the page may not.
+    tried = "done => setTimeout(() => { try { new Function('')(); done('ran') } catch (error) { done(error.name) } })"
+    assert page.evaluate(f"new Promise({tried})") == "EvalError"
+    assert page.evaluate("fetch('https://example.org').then(() => 'came', () => 'refused')") == "refused"
+    context.close()
+
+
 @pytest.mark.parametrize(
     ("name", "scheme"), [("models", "light"), ("grid", "dark"), ("joint", "light"), ("numerical", "dark")]
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from gridmodl.density.text import density_per
 from gridmodl.frames import ARRAYS
-from gridmodl.modelcounts import table_information
+from gridmodl.modelcounts import group_of_classes, table_information
 from gridmodl.report.html.cells import grid_record
 from gridmodl.report.html.facts import Facts, facts_of_density, facts_of_model, facts_of_models
 from gridmodl.report.html.plain import cut, plain_values
@@ -104,9 +104,8 @@ def _variables_of_model(model: Model, tables: Tables) -> list[dict[str, Any]]:
 def _class_table(tables: Tables, model: Model) -> dict[str, Any]:
     rows = model.class_rows
     columns = {"class": model.classes.tolist(), "rows": rows, "share": rows / max(1, int(rows.sum()))}
-    if model.target is not None and len(model.target.groups):
-        group_of = {value: j for j, group in enumerate(model.target.groups) for value in group}
-        columns["group"] = np.array([group_of[name] for name in model.classes.tolist()])
+    if model.target is not None:
+        columns["group"] = group_of_classes(model)
     return tables.make("Classes", columns)
 
 

@@ -48,7 +48,9 @@ const formats = {
   cost: written((value) => exact.format(value)),
 };
 
-// What to sort by: infinities at both ends, and what is not there below all else.
+const compareTexts = (a, b) => a.localeCompare(b, "en", { numeric: true });
+
+// What to sort numbers by: infinities at both ends, and what is not there below all else.
 function rank(value) {
   if (value === null) return -Infinity;
   if (value === "inf") return Number.MAX_VALUE;

@@ -15,7 +15,7 @@ class GridView {
     this.measure = grid.classes.length === 2 ? 1 : 0; // of two classes the second one
     this.axes = [...grid.axes];
     this.step = 0;
-    this.state = element("p", { className: "state", role: "status" });
+    this.state = element("p", { className: "state" }); // a screen reader gets the value of the slider
     this.choices = element("div", { className: "controls" });
     this.message = element("p", { className: "soft" });
     this.chart = new Chart("", (width) => this.heatSpec(width), 320);

@@ -78,10 +78,11 @@ class Table {
   }
 
   sort(column) {
-    const keys = (column.order || column.values).map((value) => (typeof value === "string" ? rank(value) : value));
+    const isText = column.format === "text" && !column.order;
+    const keys = isText ? column.values : (column.order || column.values).map(rank);
+    const compare = isText ? compareTexts : (a, b) => a - b;
     const sign = this.direction === "ascending" ? 1 : -1;
-    const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
-    this.order.sort((a, b) => sign * compare(rank(keys[a]), rank(keys[b])) || a - b);
+    this.order.sort((a, b) => sign * compare(keys[a], keys[b]) || a - b);
   }
 
   draw() {

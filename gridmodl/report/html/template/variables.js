@@ -3,7 +3,7 @@
 const OPEN_AT_FIRST = 3; // one where a grid follows
 const ORDERS = {
   rank: { label: "Rank", compare: (a, b) => a.rank - b.rank },
-  name: { label: "Name", compare: (a, b) => a.variable.name.localeCompare(b.variable.name, "en", { numeric: true }) },
+  name: { label: "Name", compare: (a, b) => compareTexts(a.variable.name, b.variable.name) },
   parts: { label: "Parts", compare: (a, b) => b.variable.parts - a.variable.parts || a.rank - b.rank },
 };
 
