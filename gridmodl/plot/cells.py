@@ -136,11 +136,13 @@ class CellsDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         height = BAR / (1.0 + n_lines)
         draw = self._draw_classes if self.information is None else self._draw_information
-        entries = draw(ax, places, height)
+        on_ground = places + 0.46 - height / 2.0  # bars stand at the lower end of their lanes
+        open_lanes(ax, places, *self._range)
+        entries = draw(ax, on_ground, height)
         ax.set_yticks([])
-        _write_words(ax, places - height / 2.0, words)
+        _write_words(ax, on_ground - height / 2.0 - 0.03, words, 0.92 - height)
         unlabelled = None if self.unlabelled is None else self.unlabelled[self.order_]
-        self.rows_ax_, bars = draw_rows(ax, places, self.counts.sum(axis=1)[self.order_], unlabelled, height)
+        self.rows_ax_, bars = draw_rows(ax, on_ground, self.counts.sum(axis=1)[self.order_], unlabelled, height)
         entries += [(bar, "rows without a class") for bar in bars[1:]]
         legend_above(ax, entries, self._title)
         return self
@@ -158,8 +160,16 @@ class CellsDisplay:
         share = self._rows[self.order_].sum() / self._rows.sum()
         return f"the {shown} largest of {n} cells, with {share:.0%} of the rows"
 
+    @property
+    def _range(self) -> tuple[float, float]:
+        """What bars span from left to right."""
+        if self.information is None:
+            return 0.0, 1.0
+        values = self.information[self.order_]
+        low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+        return low, high + (0.25 * (high - low) or 1.0)  # with room for the lift of the longest bar
+
     def _draw_classes(self, ax: Axes, places: NDArray[np.float64], height: float) -> list[tuple[Any, str]]:
-        open_lanes(ax, places, 0.0, 1.0)
         shown = shown_classes(self.counts, self.classes)
         bars = draw_shares(ax, places, shares_of(shown.counts[self.order_]), shown.colours, height)
         return list(zip(bars, shown.names, strict=True))
@@ -168,24 +178,20 @@ class CellsDisplay:
         assert self.information is not None  # noqa: S101  for mypy
         assert self.lifts is not None  # noqa: S101
         values, lifts = self.information[self.order_], self.lifts[self.order_]
-        low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-        high += 0.25 * (high - low) or 1.0  # room for the lift of the longest bar
-        open_lanes(ax, places, low, high)
         colours = [OF_CLASSES[0] if value >= 0.0 else OF_CLASSES[3] for value in values]
         ax.barh(places, values, height, color=colours)
         size = fitting_font(size_in_points(ax)[1] / len(places) * height)
         for place, value, lift in zip(places, values, lifts, strict=True) if size else ():
             ax.text(max(value, 0.0), place, f"  lift {lift:.3g}", va="center", fontsize=size, color=INK)
         ax.vlines(np.zeros(len(places)), places - height / 2.0, places + height / 2.0, color=INK, linewidth=0.7)
-        ax.set_xticks(inner_ticks(low, high))
+        ax.set_xticks(inner_ticks(*self._range))
         ax.set_xlabel("mutual information, nats", fontsize=LARGEST, loc="left")
         return []
 
 
-def _write_words(ax: Axes, places: NDArray[np.float64], words: list[list[str]]) -> None:
-    """Above each bar, if there is room between the bars."""
-    room = size_in_points(ax)[1] / len(places)
-    size = fitting_font(room * (1.0 - BAR / 2.0) / max(map(len, words)))
+def _write_words(ax: Axes, places: NDArray[np.float64], words: list[list[str]], share: float) -> None:
+    """Above each bar, if there is room in this share of its lane."""
+    size = fitting_font(share * size_in_points(ax)[1] / len(places) / max(map(len, words)))
     for place, lines in zip(places, words, strict=True) if size else ():
         ax.text(
             0.0, place, "\n".join(lines),

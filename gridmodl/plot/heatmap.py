@@ -9,13 +9,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import Colormap, Normalize
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from gridmodl.plot.colours import EMPTY, OTHER, ink_on
 from gridmodl.plot.panes import LARGEST, LETTER, LINE, SMALLEST, label_columns, label_rows, plain_frame, size_in_points
 
 ROOM_BELOW = 26  # characters of a label below
+HALF = 0.47  # of a cell with a white margin
 FEW_LINES = 60  # rows or columns of cells that are set off by white lines
 
 
@@ -55,11 +55,11 @@ def draw_empty(ax: Axes, is_empty: NDArray[np.bool_]) -> list[tuple[Any, str]]:
     """What lies under cells without rows; an entry of the legend, if there are any."""
     if not is_empty.any():
         return []
-    n_rows, n_columns = is_empty.shape
-    under = Rectangle(
-        (-0.5, -0.5), n_columns, n_rows, facecolor=EMPTY, edgecolor=OTHER, hatch="////", linewidth=0.0, zorder=0
-    )
-    return [(ax.add_patch(under), "no rows")]
+    rows, columns = np.nonzero(is_empty)
+    corners = _boxes(columns - HALF, columns + HALF, rows)
+    hatched = PolyCollection(list(corners), facecolors=EMPTY, edgecolors=OTHER, hatch="////", linewidths=0.0)
+    ax.add_collection(hatched, autolim=False)
+    return [(hatched, "no rows")]
 
 
 def draw_stripes(ax: Axes, shares: NDArray[np.float64], colours: list[str]) -> list[PolyCollection]:
@@ -68,14 +68,19 @@ def draw_stripes(ax: Axes, shares: NDArray[np.float64], colours: list[str]) -> l
     ends = np.cumsum(shares[rows, columns], axis=1)
     collections = []
     for j, colour in enumerate(colours):
-        left = columns - 0.46 + 0.92 * (ends[:, j] - shares[rows, columns, j])
-        right = columns - 0.46 + 0.92 * ends[:, j]
-        low, high = rows - 0.46, rows + 0.46
-        corners = np.stack([left, low, left, high, right, high, right, low], axis=1).reshape(-1, 4, 2)
-        stripes = PolyCollection(corners[shares[rows, columns, j] > 0.0], facecolors=colour, linewidths=0.0)
+        share = shares[rows, columns, j]
+        right = columns - HALF + 2.0 * HALF * ends[:, j]
+        corners = _boxes(right - 2.0 * HALF * share, right, rows)
+        stripes = PolyCollection(corners[share > 0.0], facecolors=colour, linewidths=0.0)
         ax.add_collection(stripes, autolim=False)
         collections.append(stripes)
     return collections
+
+
+def _boxes(left: NDArray[Any], right: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Corners of boxes from left to right, in the rows of these numbers."""
+    low, high = rows - HALF, rows + HALF
+    return np.stack([left, low, left, high, right, high, right, low], axis=1).reshape(-1, 4, 2)
 
 
 def write_cells(
