@@ -14,7 +14,7 @@ import gridmodl
 from gridmodl.plot import CellsDisplay, GridDisplay
 
 wine = load_wine(as_frame=True)
-model = gridmodl.optimize(wine.data, wine.target_names[wine.target], search=gridmodl.Search(effort=3))
+model = gridmodl.optimize(wine.data, wine.target_names[wine.target], search=gridmodl.Search(effort=2))
 print(model.informative, f"level {model.level:.3f}")
 
 # %%

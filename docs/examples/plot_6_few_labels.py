@@ -19,10 +19,12 @@ answers = np.where(ages < 45, "no", "yes")
 answers[rng.random(2000) < 0.1] = "yes"
 answers[rng.random(2000) < 0.95] = "?"
 
-model = gridmodl.optimize({"age": ages}, answers, unlabelled="?")
-placed = gridmodl.optimize({"age": ages}, answers, unlabelled="?", placement="median")
-print(model.partitions["age"].bounds, placed.partitions["age"].bounds)
-PartsDisplay.from_model(placed).plot()
+# %%
+# The best partition of the labelled rows, with its bound at the median of the unlabelled ones around it.
+
+model = gridmodl.optimize({"age": ages}, answers, unlabelled="?", placement="median")
+print(model.partitions["age"].bounds)
+PartsDisplay.from_model(model).plot()
 
 # %%
 # The probability of each bound, averaged over all that the unlabelled rows may be. It is flat between two labelled

@@ -36,6 +36,7 @@ PartsDisplay.from_estimator(discretizer, "worst perimeter").plot()
 # %%
 # One grid over three columns, as rules.
 
-classifier = gridmodl.GridClassifier().fit(X[["worst perimeter", "worst smoothness", "mean texture"]], y)
+classifier = gridmodl.GridClassifier(search=gridmodl.Search(effort=2))
+classifier.fit(X[["worst perimeter", "worst smoothness", "mean texture"]], y)
 print(*classifier.rules(), sep="\n")
 GridDisplay.from_estimator(classifier).plot()
