@@ -60,11 +60,15 @@ def _chosen(source: Source, asked: Asked) -> Chosen:
     columns, excluded = listed(asked.columns, source.names), listed(asked.exclude, source.names)
     check_present(source, columns, "which --columns names")
     check_present(source, excluded, "which --exclude names")
-    for option, given in (("--kind", asked.kind), ("--special", asked.special)):
-        check_present(source, list(pairs(given, option, "age=...")), f"which {option} names")
     inputs = [name for name in columns or source.names if name not in excluded and name not in others]
     if not inputs:
         raise Failure(f"no column is left to partition: {source.label} has {', '.join(map(repr, source.names[:10]))}")
+    for option, given in (("--kind", asked.kind), ("--special", asked.special)):
+        named = list(pairs(given, option, "age=..."))
+        check_present(source, named, f"which {option} names")
+        for name in named:
+            if name not in inputs:
+                raise Failure(f"{option} names column {name!r}, which is no input: the target, weights, or left out")
     return Chosen(inputs, others)
 
 

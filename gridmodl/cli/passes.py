@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from gridmodl.arguments import checked_jobs
@@ -61,7 +62,7 @@ class Passes:
                 raise
             self.errors[names[0]] = error
             return True
-        self.models |= dict(found)
+        self.models |= {name: replace(model, _source=None) for name, model in found.items()}  # which has the data
         self.errors |= found.errors
         if self.time_left is not None:
             self.time_left = max(0.0, self.time_left - (time.perf_counter() - begun))

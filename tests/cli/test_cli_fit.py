@@ -178,6 +178,7 @@ def test_a_column_that_fails_is_named_and_leaves_the_others(tmp_path):
         (["-t", "class", "-c", "agee"], "did you mean 'age'?"),
         (["-t", "class", "-x", "zzz"], "which --exclude names; it has 'id'"),
         (["-t", "class", "--kind", "zz=numerical"], "which --kind names"),
+        (["-t", "class", "-c", "age", "--kind", "class=categorical"], "--kind names column 'class', which is no input"),
         (["-t", "class", "-c", "age", "-x", "age"], "no column is left to partition"),
         (["-c", "age"], "gridmodl.optimize_density"),
         (["-t", "income", "-c", "age,city", "--target-kind", "numerical"], "--each takes each on its own"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -64,9 +65,9 @@ def open_source(given: Given, once: bool = False) -> Source:
     if size is None:
         kept = spooled(path)
         size = kept.seek(0, os.SEEK_END)
-        opened: Callable[[], Any] = lambda: _Again(kept)  # noqa: E731
+        opened: Callable[[], Any] = partial(_Again, kept)
     else:
-        opened = lambda: pa.OSFile(path, "rb")  # noqa: E731
+        opened = partial(pa.OSFile, path, "rb")
     first = opened()
     with closing_quietly(first):
         head = begins_with(unpacked(first))[0]

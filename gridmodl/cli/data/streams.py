@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+import click
 import pyarrow as pa
 
 from gridmodl.cli.failures import Failure
@@ -74,12 +75,20 @@ def size_of(path: str) -> int | None:
 
 def open_stream(path: str) -> IO[bytes]:
     """What can be read once."""
-    return sys.stdin.buffer if path == STDIN else open(path, "rb")
+    return sys.stdin.buffer if path == STDIN else closed_at_the_end(open(path, "rb"))
+
+
+def closed_at_the_end(file: Any) -> Any:
+    """A file that is closed when the command ends."""
+    command = click.get_current_context(silent=True)
+    if command is not None:
+        command.call_on_close(file.close)
+    return file
 
 
 def spooled(path: str) -> BinaryIO:
     """A stream on disk, for what has to be read more than once; gone when it is closed."""
-    file: Any = tempfile.TemporaryFile()  # noqa: SIM115  it stays open, for all who read it
+    file: Any = closed_at_the_end(tempfile.TemporaryFile())  # noqa: SIM115  all who read it need it open
     shutil.copyfileobj(open_stream(path), file, 2**20)
     return file
 
