@@ -9,13 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from gridmodl.labels import counted
 from gridmodl.modelcounts import cell_information, cell_lifts
 from gridmodl.plot.colours import INK, OF_CLASSES, shares_of, shown_classes
 from gridmodl.plot.lanes import draw_rows, height_for, inner_ticks, open_lanes
 from gridmodl.plot.panes import INCH, LARGEST, LETTER, axes_for, fitting_font, legend_above, size_in_points
 from gridmodl.plot.parts import draw_shares
 from gridmodl.plot.sources import model_of
-from gridmodl.plot.text import counted, drawn, short_labels
+from gridmodl.plot.text import drawn, short_labels
 
 if TYPE_CHECKING:
     from gridmodl.model import Model

@@ -12,7 +12,8 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
-from gridmodl.plot.text import class_names, counted
+from gridmodl.labels import counted
+from gridmodl.plot.text import class_names
 
 OF_CLASSES = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
 OTHER = "#A6A6A6"  # of all classes that have no colour of their own

@@ -9,9 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from gridmodl.labels import counted
 from gridmodl.plot.colours import INK, OF_CLASSES
 from gridmodl.plot.panes import LARGEST, axes_for, plain_frame
-from gridmodl.plot.text import counted, drawn
+from gridmodl.plot.text import drawn
 
 if TYPE_CHECKING:
     from gridmodl.curve import CostByParts

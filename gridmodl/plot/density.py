@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from gridmodl.density.sample import read_numbers
 from gridmodl.density.text import density_per
 from gridmodl.frames import read_column
+from gridmodl.labels import counted
 from gridmodl.plot.colours import INK, OF_CLASSES
 from gridmodl.plot.panes import LARGEST, axes_for, plain_frame
 from gridmodl.plot.scales import Scale, scale_of
 from gridmodl.plot.sources import model_of
-from gridmodl.plot.text import counted, drawn
+from gridmodl.plot.text import drawn
 
 if TYPE_CHECKING:
     from gridmodl.density import DensityModel

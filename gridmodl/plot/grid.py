@@ -11,6 +11,7 @@ from matplotlib.colors import Normalize
 from numpy.typing import NDArray
 
 from gridmodl.frames import Name
+from gridmodl.labels import counted
 from gridmodl.partition import Partition
 from gridmodl.plot.colours import AROUND_ZERO, SHARES, shares_of, shown_classes
 from gridmodl.plot.dendrogram import BESIDE, draw_tree, leaf_order, tree_lines
@@ -29,7 +30,7 @@ from gridmodl.plot.heatmap import (
 from gridmodl.plot.pairs import chosen_pair, pair_counts, pair_information
 from gridmodl.plot.panes import axes_for, legend_above
 from gridmodl.plot.sources import model_of
-from gridmodl.plot.text import class_names, counted, drawn, part_labels
+from gridmodl.plot.text import class_names, drawn, part_labels
 
 if TYPE_CHECKING:
     from gridmodl.hierarchy import Hierarchy

@@ -15,6 +15,7 @@ LARGEST = 9.0
 LINE = 1.25  # height of a line of text, in heights of its font
 LETTER = 0.6  # width of a letter, likewise
 INCH = 72.0  # points
+LARGEST_SPAN = 1e305  # of an axis
 
 
 def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
@@ -24,6 +25,15 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
     import matplotlib.pyplot as plt  # only here: with axes of the user's own nothing touches the figures of pyplot
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def check_span(low: float, high: float) -> None:
+    """A ValueError where the differences of places on an axis would be beyond all floats."""
+    if not abs(low) + abs(high) < LARGEST_SPAN:
+        raise ValueError(
+            f"values from {low:.3g} to {high:.3g} are further apart than matplotlib can draw; divide the column by a "
+            "constant"
+        )
 
 
 def size_in_points(ax: Axes) -> tuple[float, float]:

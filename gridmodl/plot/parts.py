@@ -9,12 +9,13 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.frames import Name
+from gridmodl.labels import counted
 from gridmodl.partition import Partition
 from gridmodl.plot.colours import INK, OF_CLASSES, ink_on, shares_of, shown_classes
 from gridmodl.plot.lanes import BAR, draw_rows, height_for, lane_places, open_lanes, rows_bars
 from gridmodl.plot.panes import LARGEST, axes_for, fitting_font, label_rows, legend_above, size_in_points
 from gridmodl.plot.sources import model_of, named
-from gridmodl.plot.text import counted, drawn, part_labels
+from gridmodl.plot.text import drawn, part_labels
 
 if TYPE_CHECKING:
     from gridmodl.model import Model

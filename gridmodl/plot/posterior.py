@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.plot.colours import OF_CLASSES
-from gridmodl.plot.panes import LARGEST, axes_for, plain_frame
+from gridmodl.plot.panes import LARGEST, axes_for, check_span, plain_frame
 from gridmodl.plot.scales import scale_of
 from gridmodl.plot.text import bound_words, drawn
 
@@ -93,6 +93,8 @@ class PosteriorDisplay:
         central = self._central(coverage)
         scale = scale_of(self.bounds[central], self.is_utc)
         places = scale.places(self.bounds[central])
+        if not np.isnan(places).all():
+            check_span(float(np.nanmin(places)), float(np.nanmax(places)))
         heights, colour = self.posterior[central], OF_CLASSES[0]
         if len(places) <= FEW:
             ax.vlines(places, 0.0, heights, color=colour, linewidth=1.5)

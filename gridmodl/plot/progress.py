@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from gridmodl.labels import counted
 from gridmodl.plot.colours import OF_CLASSES
 from gridmodl.plot.panes import LARGEST, axes_for, plain_frame
-from gridmodl.plot.text import counted
 
 if TYPE_CHECKING:
     from gridmodl.search.gridfound import Improvement

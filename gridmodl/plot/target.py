@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from numpy.typing import NDArray
 
+from gridmodl.labels import counted
 from gridmodl.modelcounts import part_counts
 from gridmodl.partition import Partition
 from gridmodl.plot.colours import INK, OF_CLASSES, PALE, SHARES, shares_of
@@ -25,9 +26,9 @@ from gridmodl.plot.heatmap import (
     write_cells,
 )
 from gridmodl.plot.lanes import BAR, draw_rows, height_for, inner_ticks, lane_places, open_lanes
-from gridmodl.plot.panes import LARGEST, axes_for, label_rows, legend_above
+from gridmodl.plot.panes import LARGEST, axes_for, check_span, label_rows, legend_above
 from gridmodl.plot.sources import model_of
-from gridmodl.plot.text import counted, drawn, part_labels
+from gridmodl.plot.text import drawn, part_labels
 
 if TYPE_CHECKING:
     from gridmodl.frames import Name
@@ -188,6 +189,7 @@ def _range(quantiles: NDArray[np.float64], means: NDArray[np.float64]) -> tuple[
     """What the boxes and means span, and a little more."""
     low = float(np.nanmin([np.nanmin(quantiles), np.nanmin(means)]))
     high = float(np.nanmax([np.nanmax(quantiles), np.nanmax(means)]))
+    check_span(low, high)
     margin = 0.02 * (high - low) or 0.5
     return low - margin, high + margin
 

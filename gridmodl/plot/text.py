@@ -63,11 +63,6 @@ def bound_words(bounds: NDArray[Any]) -> list[str]:
     return [drawn(edge) for edge in edges_of(alone)[1:-1]]
 
 
-def counted(n: int, what: str) -> str:
-    """Such as ``1 part`` and ``3 parts``."""
-    return f"{n} {what}{'s' * (n != 1)}"
-
-
 def class_names(classes: Sequence[Any] | NDArray[Any], room: int = 24) -> list[str]:
     """The classes in words."""
     return [drawn(name, room) for name in np.asarray(classes).tolist()]

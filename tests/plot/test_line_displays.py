@@ -64,6 +64,16 @@ def test_many_bounds_are_an_area_and_one_value_has_none():
     assert title_of(PosteriorDisplay.from_posterior(alone).plot(ax=new_axes())) == "no bound: one value"
 
 
+def test_infinite_bounds_are_not_drawn_and_too_distant_ones_refused():
+    ends = np.repeat([-np.inf, 1.0, 2.0, np.inf], 3)
+    display = PosteriorDisplay.from_posterior(gridmodl.bound_posterior(ends, [0] * 6 + [1] * 6)).plot(ax=new_axes())
+    assert np.isfinite(display.ax_.get_xlim()).all()
+    display.figure_.draw_without_rendering()
+    far = PosteriorDisplay(np.array([-1e308, 1e308]), np.array([0.5, 0.5]))
+    with pytest.raises(ValueError, match=r"from -1e\+308 to 1e\+308 are further apart than matplotlib can draw"):
+        far.plot(ax=new_axes())
+
+
 def test_dates_and_durations_have_their_axes():
     days = np.datetime64("2020-01-01") + np.arange(40)
     dates = PosteriorDisplay.from_posterior(gridmodl.bound_posterior(days, days > days[20]), "when", is_utc=True)

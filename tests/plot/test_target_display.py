@@ -56,6 +56,12 @@ def test_a_part_without_rows_has_no_box():
     display.figure_.draw_without_rendering()
 
 
+def test_numbers_that_no_axis_spans_are_refused():
+    far = TargetDisplay(intervals(2, 1), intervals(2, 1), np.ones((2, 2)), np.array([-1e308, 1e308]), np.ones((2, 5)))
+    with pytest.raises(ValueError, match="divide the column by a constant"):
+        far.plot(ax=new_axes())
+
+
 def test_groups_are_a_map_of_shares(grouped):
     display = TargetDisplay.from_model(grouped).plot(ax=new_axes())
     (mesh,) = (one for one in display.ax_.collections if isinstance(one, QuadMesh))
