@@ -1,4 +1,4 @@
-"""Parts in words: intervals of numbers, dates and durations, and groups of values."""
+"""Parts in words: intervals of numbers, dates and durations, and groups of values; and how many of them there are."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 MAX_VALUES_SHOWN = 5  # of a group, in its label, and
 MAX_TEXT_SHOWN = 60  # characters of each
+
+
+def counted(n: int, what: str) -> str:
+    """Such as ``1 part`` and ``3 parts``."""
+    return f"{n} {what}{'s' * (n != 1)}"
 
 
 def labels_of(partition: Partition) -> list[str]:
@@ -80,7 +85,7 @@ def _shown_duration(time: np.timedelta64) -> str:
     clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{'.' * bool(fraction)}{fraction}"
     if not days:
         return sign + clock
-    return f"{sign}{days} day{'s' * (days != 1)}" + (f" {clock}" if seconds or fraction else "")
+    return f"{sign}{counted(days, 'day')}" + (f" {clock}" if seconds or fraction else "")
 
 
 def label_of_group(values: Sequence[Any], is_mixed: bool, n_values: int | None = None) -> str:

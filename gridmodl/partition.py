@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gridmodl.encode import Column, encode_column
 from gridmodl.frames import Name, read_frame
-from gridmodl.labels import labels_of
+from gridmodl.labels import counted, labels_of
 from gridmodl.quantities import Numbers
 from gridmodl.values import Categories
 
@@ -122,9 +122,7 @@ class Partition:
             return self._group_of(column, unknown)
         return self._interval_of(column)
 
-    def to_sql(
-        self, dialect: str, column: str | Sequence[str] | None = None, unknown: str | int = "default"
-    ) -> str:
+    def to_sql(self, dialect: str, column: str | Sequence[str] | None = None, unknown: str | int = "default") -> str:
         """The part of a column as an expression in SQL, the same part that `part_of` finds.
 
         Parameters
@@ -191,7 +189,7 @@ class Partition:
         return partition_html(self)
 
     def __repr__(self) -> str:
-        return f"Partition({self.name!r}, {self.kind}, {self.n_parts} part{'s' * (self.n_parts != 1)})"
+        return f"Partition({self.name!r}, {self.kind}, {counted(self.n_parts, 'part')})"
 
 
 def _types_of(values: Iterable[Any]) -> set[type]:

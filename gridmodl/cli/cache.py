@@ -19,10 +19,11 @@ def cache() -> None:
 @options.every
 def clear(as_json: bool) -> None:
     """Delete all that was compiled, by this version or by others; the next search of a kind compiles it anew."""
+    from gridmodl.labels import counted
     from gridmodl.template import clear_cache
 
     n_files = clear_cache()
     if as_json:
         click.echo(json.dumps({"deleted": n_files}))
     else:
-        click.echo(f"{n_files} file{'s' * (n_files != 1)} deleted", err=True)
+        click.echo(f"{counted(n_files, 'file')} deleted", err=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from gridmodl.cli.console import Talk, visible
 from gridmodl.frames import Name
+from gridmodl.labels import counted
 from gridmodl.model import Model
 from gridmodl.models import Models
 from gridmodl.partition import Partition
@@ -85,9 +86,11 @@ def print_summary(found: Found, talk: Talk) -> None:
     console.print(visible(head), markup=False)
     names = list(found.partitions) if len(found.partitions) == 1 else found.informative
     for name in names if found.target is None else [found.target.name, *names]:
-        _print_table(console, found.table(name, "arrays"), f"{name}: {found.partition(name).n_parts} parts")
+        _print_table(console, found.table(name, "arrays"), f"{name}: {counted(found.partition(name).n_parts, 'part')}")
     if len(found.partitions) > 1:
-        _print_table(console, found.cell_table("arrays"), f"{len(found.cells.parts)} cells with rows in them")
+        _print_table(
+            console, found.cell_table("arrays"), f"{counted(len(found.cells.parts), 'cell')} with rows in them"
+        )
     for name, reason in list(found.left_out.items())[:MAX_PARTS]:
         console.print(visible(f"{name} is left out: {reason}"), markup=False)
     if len(found.left_out) > MAX_PARTS:

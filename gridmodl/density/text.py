@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridmodl.labels import labels_of
+from gridmodl.labels import counted, labels_of
 from gridmodl.partition import Partition
 from gridmodl.report.text import MAX_SHOWN, aligned
 
@@ -26,7 +26,7 @@ def summary_of(model: DensityModel) -> str:
     missing = f", {model.n_missing} more are missing" if model.n_missing else ""
     low, high = domain_ends(model)
     lines = [
-        f"density of {model.partition.name} by {how}: {model.n_parts} part{'s' * (model.n_parts != 1)}",
+        f"density of {model.partition.name} by {how}: {counted(model.n_parts, 'part')}",
         f"{model.n_rows} rows{missing}; domain {low} to {high}; {model.elapsed:.3g} s{stopped}",
     ]
     if len(model.held_out):

@@ -11,6 +11,7 @@ from gridmodl.arguments import checked_time
 from gridmodl.clock import Clock
 from gridmodl.costterms import CostTerms
 from gridmodl.frames import ARRAYS, Name, make_frame
+from gridmodl.labels import counted
 from gridmodl.report.reasons import in_words, reason_of_limits
 from gridmodl.search.gridparts import TooMany
 from gridmodl.targets import NOT_GIVEN
@@ -177,8 +178,7 @@ def _searched(variable: Variable, clock: Clock) -> tuple[list[Alternative], list
             f"{int(variable.n_values)} values; explain(name, time_limit=...) says how long to search for them."
         )
     if all(one.n_parts != n + 1 for one in found) and not clock.stopped:
-        values = f"{int(variable.n_values)} value{'s' * (variable.n_values != 1)}"
-        notes.append(f"There is no partition into {n + 1} parts: it has {values}.")
+        notes.append(f"There is no partition into {n + 1} parts: it has {counted(int(variable.n_values), 'value')}.")
     return found, notes
 
 

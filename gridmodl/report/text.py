@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.labels import counted
 from gridmodl.modelcounts import cell_lifts, part_counts
 from gridmodl.report.parts import quantiles_shown
 from gridmodl.terms import PROBLEMS
@@ -33,7 +34,7 @@ def summary_of(model: Model) -> str:
     shown = list(model.partitions) if len(model.partitions) == 1 else model.informative
     shown = shown if model.target is None else [model.target.name, *shown]
     for partition in map(model.partition, shown):
-        lines += ["", f"{partition.name}: {partition.n_parts} part{'s' * (partition.n_parts != 1)}"]
+        lines += ["", f"{partition.name}: {counted(partition.n_parts, 'part')}"]
         lines += _parts(model, partition)
     if len(model.partitions) > 1:
         lines += ["", f"cells with rows in them: {len(model.cells.parts)}"]
@@ -78,9 +79,7 @@ def _cells(model: Model) -> list[str]:
         parts = zip(cells.names, cells.parts[i].tolist(), strict=True)
         where = " and ".join(f"{name} in {labels[name][part]}" for name, part in parts) or "all rows"
         n = int(cells.rows[i])
-        lines.append(
-            f"  {where}: {n} row{'s' * (n != 1)}, {n / model.n_rows:.1%}, {lifts[i]:.3g} times what is expected"
-        )
+        lines.append(f"  {where}: {counted(n, 'row')}, {n / model.n_rows:.1%}, {lifts[i]:.3g} times what is expected")
     return lines
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gridmodl.labels import counted
 from gridmodl.modelcounts import cell_lifts, part_counts
 from gridmodl.report.notebook.markup import Markup, folded, frame, joined, label_tag, lines, name_tag, plain, table, tag
 from gridmodl.report.notebook.pictures import (
@@ -52,16 +53,12 @@ def model_html(model: Model) -> str:
 
 
 def _heading(partition: Partition) -> Markup:
-    return joined(tag("b", name_tag(partition.name)), f": {_counted(partition.n_parts, 'part')}")
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"
+    return joined(tag("b", name_tag(partition.name)), f": {counted(partition.n_parts, 'part')}")
 
 
 def _more(n: int, what: str) -> Markup:
     """That a table was cut."""
-    return tag("div", f"... and {_counted(n - MAX_SHOWN, f'more {what}')}") if n > MAX_SHOWN else Markup("")
+    return tag("div", f"... and {counted(n - MAX_SHOWN, f'more {what}')}") if n > MAX_SHOWN else Markup("")
 
 
 def parts_of(model: Model, partition: Partition) -> Markup:
@@ -155,9 +152,9 @@ def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | Non
         drawn = _small_picture(model) if i < MAX_PICTURES else ""
         rows.append([name_tag(name), drawn, *_facts(model)])
     body = table(["column", "parts drawn", "kind", "parts", "level", "", "proven"], rows, 3)
-    more = f"... and {_counted(len(models) - MAX_COLUMNS, 'more column')}" if len(models) > MAX_COLUMNS else ""
+    more = f"... and {counted(len(models) - MAX_COLUMNS, 'more column')}" if len(models) > MAX_COLUMNS else ""
     failed = [joined(name_tag(name), f": no model; {plain(error)}") for name, error in (errors or {}).items()]
-    return frame(lines(_counted(len(models), "column")), body, lines(*([more] if more else []), *failed[:MAX_SHOWN]))
+    return frame(lines(counted(len(models), "column")), body, lines(*([more] if more else []), *failed[:MAX_SHOWN]))
 
 
 def _small_picture(model: Any) -> Markup:
@@ -190,7 +187,7 @@ def partition_html(partition: Partition) -> str:
     body = [
         [label_tag(labels[i]), int(rows[i]), f"{rows[i] / total:.1%}"] for i in range(min(partition.n_parts, MAX_SHOWN))
     ]
-    kind = f"{partition.kind}, {_counted(partition.n_parts, 'part')}"
+    kind = f"{partition.kind}, {counted(partition.n_parts, 'part')}"
     head = joined(tag("b", name_tag(partition.name)), f": {kind}")
     return frame(lines(head), drawn, table(["part", "rows", "share"], body), _more(partition.n_parts, "part"))
 
@@ -206,7 +203,7 @@ def density_html(model: DensityModel) -> str:
     ]
     how = model.method if model.kernel is None else f"{model.method}, {model.kernel}"
     head = joined(
-        "density of ", tag("b", name_tag(model.partition.name)), f" by {how}: {_counted(model.n_parts, 'part')}"
+        "density of ", tag("b", name_tag(model.partition.name)), f" by {how}: {counted(model.n_parts, 'part')}"
     )
     ratios = np.exp(model.log_densities - model.log_densities.max())  # as they can be beyond all floats
     titles = [
