@@ -156,6 +156,11 @@ def density() -> gridmodl.DensityModel:
 
 
 @functools.cache
+def dates() -> gridmodl.DensityModel:
+    return gridmodl.optimize_density(frame()["day"])
+
+
+@functools.cache
 def thousand() -> gridmodl.Models:
     """One fit under many names: 12 classes and 50 parts, as wide as a table gets."""
     rng = np.random.default_rng(0)
@@ -171,7 +176,7 @@ def thousand() -> gridmodl.Models:
 
 ALL = {
     "models": models, "hostile": hostile_models, "grid": grid, "joint": joint, "numerical": numerical,
-    "grouped": grouped, "semi": semi, "density": density,
+    "grouped": grouped, "semi": semi, "density": density, "dates": dates,
 }  # fmt: skip
 
 

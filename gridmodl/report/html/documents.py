@@ -11,7 +11,7 @@ from gridmodl.frames import ARRAYS
 from gridmodl.modelcounts import group_of_classes, table_information
 from gridmodl.report.html.cells import grid_record
 from gridmodl.report.html.facts import Facts, facts_of_density, facts_of_model, facts_of_models
-from gridmodl.report.html.plain import cut, plain_values
+from gridmodl.report.html.plain import cut
 from gridmodl.report.html.tables import Tables
 from gridmodl.report.html.variables import variable_record
 from gridmodl.report.parts import columns_of
@@ -120,4 +120,4 @@ def _edges(model: DensityModel) -> dict[str, Any]:
     if edges.dtype.kind == "M":
         return {"edges": edges.astype("datetime64[ms]").astype(np.int64).tolist(), "is_date": True}
     values = edges.astype(np.int64) if edges.dtype.kind == "m" else edges
-    return {"edges": plain_values(values), "is_date": False}
+    return {"edges": values.tolist(), "is_date": False}

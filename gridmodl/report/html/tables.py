@@ -10,6 +10,8 @@ from gridmodl.report.html.plain import cut, plain_values
 # How a page writes the numbers of a column; those of other columns are numbers like any.
 COUNTS = {"rows", "values", "unlabelled", "parts"}
 SHARES = {"share"}
+VALUES = {"mean", "median", "q5", "q25", "q75", "q95"}  # of a target, which may lie far from 0 and close together
+VALUE_DIGITS = 12
 TEXTS = {"part", "column", "class", "reason"}
 LABELS = {"share": "share of rows", "log_odds": "log-odds", "information_value": "information value"}
 
@@ -27,8 +29,12 @@ class Tables:
         if keys not in self._number_of:
             self._number_of[keys] = len(self.heads)
             self.heads.append([_head(key, prefix) for key in columns])
-        data = [plain_values(column) for column in columns.values()]
+        data = [_plain_column(key, column) for key, column in columns.items()]
         return {"caption": cut(caption), "head": self._number_of[keys], "data": data, "note": note}
+
+
+def _plain_column(key: str, column: Any) -> list[Any]:
+    return plain_values(column, VALUE_DIGITS) if key in VALUES else plain_values(column)
 
 
 def _head(key: str, prefix: str) -> dict[str, str]:
@@ -45,4 +51,6 @@ def _format(key: str) -> str:
         return "count"
     if key in SHARES:
         return "share"
+    if key in VALUES:
+        return "value"
     return "text" if key in TEXTS else "number"

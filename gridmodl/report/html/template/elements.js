@@ -22,10 +22,13 @@ const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const percent = new Intl.NumberFormat("en", { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const exact = new Intl.NumberFormat("en", { maximumFractionDigits: 4 });
 const four = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+const nine = new Intl.NumberFormat("en", { maximumSignificantDigits: 9 });
 
-function shortNumber(value) {
-  const size = Math.abs(value);
-  return size !== 0 && (size < 1e-4 || size >= 1e9) ? value.toExponential(3) : four.format(value);
+// Far from 1, the same digits with an exponent.
+function shortNumber(value, plain = four) {
+  const [size, digits] = [Math.abs(value), plain.resolvedOptions().maximumSignificantDigits];
+  if (size === 0 || (size >= 1e-4 && size < 10 ** (digits + 5))) return plain.format(value);
+  return value.toExponential(digits - 1);
 }
 
 // Two digits of a share that one decimal would make 0.
@@ -43,7 +46,8 @@ const formats = {
   text: (value) => String(value),
   count: written((value) => whole.format(value)),
   share: written(shareText),
-  number: written(shortNumber),
+  number: written((value) => shortNumber(value)),
+  value: written((value) => shortNumber(value, nine)),
   level: written((value) => value.toFixed(4)),
   cost: written((value) => exact.format(value)),
 };

@@ -81,10 +81,13 @@ function classColour(names, hasOther, room) {
 }
 
 const othersShare = (shares, i) => Math.max(0, 1 - shares.reduce((sum, of) => sum + of[i], 0));
-const shareValue = (part, label, j, name, share) => ({ part, label, class: j, name, share, text: formats.share(share) });
+const shareValue = (part, label, j, name, share) => ({
+  part, label, class: j, name, share, text: formats.share(share),
+});
 const palette = (n, hasOther) => (hasOther ? [...PALETTE.slice(0, n - 1), colour("--other")] : PALETTE.slice(0, n));
 
-// A numerical target in each part: a line from 5 to 95 %, a bar from 25 to 75 %, the median a stroke, the mean a dot.
+// A numerical target in each part: a line from 5 to 95 %, a bar from 25 to 75 %, a stroke at the median, a dot at the
+// mean.
 function spreadSpec(variable, width) {
   const record = variable.tables[0];
   const columns = ["mean", "median", "q5", "q25", "q75", "q95"].map((key) => [key, columnOf(record, key)]);
@@ -109,7 +112,7 @@ function spreadValue(label, part, columns) {
   const value = { part, label };
   for (const [key, of] of columns) {
     value[key] = typeof of[part] === "number" ? of[part] : null;
-    value[`${key}_text`] = formats.number(of[part]);
+    value[`${key}_text`] = formats.value(of[part]);
   }
   return value;
 }
@@ -130,13 +133,14 @@ function densitySpec(variable, width) {
     rows: formats.count(rows[i]), text: formats.number(densities[i]),
   }));
   const type = isDate ? "temporal" : "quantitative";
+  const scale = isDate ? { type: "utc", nice: false } : { zero: false, nice: false }; // not in the zone of the reader
   return {
-    width: Math.max(160, width - 80), height: 240, data: { values },
+    width: Math.max(160, width - 100), height: 240, data: { values },
     mark: { type: "rect", color: colour("--bar"), stroke: colour("--page"), strokeWidth: 0.5 },
     encoding: {
-      x: { field: "from", type, title: variable.name, scale: { zero: false, nice: false } },
+      x: { field: "from", type, title: variable.name, scale },
       x2: { field: "to" },
-      y: { field: "density", type: "quantitative", title }, y2: { datum: 0 },
+      y: { field: "density", type: "quantitative", axis: { title, format: "~g" } }, y2: { datum: 0 },
       tooltip: tooltip(["label", "part"], ["rows", "rows"], ["text", title]),
     },
   };
