@@ -75,6 +75,7 @@ html_title = f"gridmodl {version}"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_copy_source = False
+html_sidebars = {"start": [], "write_a_criterion": []}  # they have no pages beside them
 html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
