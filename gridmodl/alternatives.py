@@ -154,13 +154,16 @@ class Variable:
         return Alternative(n_parts, cost, cost - self.model.cost, terms, partition, proven, how)
 
     def best_by_number(self, most: int, clock: Clock) -> list[Alternative]:
-        """The cheapest partitions that a search of the data finds, of each number of parts up to `most`.
+        """The cheapest partitions that a search of the data finds, of one part fewer, as many, ... up to `most`.
 
         Without a time limit only those that one need not wait for.
         """
         if self.model._cells is not None:
-            return [self._of_partition(*one) for one in of_grid(self, most, clock)]
-        return [self._of_partition(*one) for one in of_column(self, most, clock, clock.time_limit is not None)]
+            found = of_grid(self, most, clock)
+        else:
+            found = of_column(self, most, clock, clock.time_limit is not None)
+        near = [one for one in found if len(filled_parts(self.model, one.partition)) >= self.n_parts - 1]
+        return [self._of_partition(*one) for one in near]
 
     def _of_partition(self, partition: Partition, gap: float, how: str) -> Alternative:
         model = self._with(partition)

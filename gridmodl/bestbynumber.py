@@ -15,10 +15,10 @@ from gridmodl.jointparts import with_values
 from gridmodl.multivariate import grid_task, partition_of
 from gridmodl.partition import Partition
 from gridmodl.quantities import Numbers
-from gridmodl.search.gridparts import best_beside
+from gridmodl.search.gridparts import TooMany, best_beside
 from gridmodl.search.groups import numbered, priced_groups
 from gridmodl.search.moves import NO_LIMIT, Limits
-from gridmodl.search.onesplit import best_split, group_split, takes_long
+from gridmodl.search.onesplit import best_split, group_split, grouping_takes_long, takes_long
 from gridmodl.table import Table
 from gridmodl.univariate import groups_of, intervals_of, intervals_task, values_task
 from gridmodl.values import Categories
@@ -48,7 +48,10 @@ def of_column(variable: Variable, most: int, clock: Clock, is_patient: bool) -> 
     n_absent = len(partition.special) - (variable.n_parts - len(variable.rows_of_intervals))
     options = Options(variable.criterion, special=special, max_parts=most + n_absent)
     column = table.column(partition.name, partition.kind)
-    splits = _split(variable, column, table, options, clock) if isinstance(column, Numbers) else []
+    if isinstance(column, Numbers):
+        splits = _split(variable, column, table, options, clock)
+    else:
+        splits = _split_of_many(variable, column, table, clock) if not is_patient else []
     if splits and not is_patient:
         return splits
     found, partitions = curve_of(column, table, options, clock)
@@ -69,6 +72,17 @@ def _split(variable: Variable, column: Numbers, table: Table, options: Options, 
     starts = np.append(0, np.searchsorted(np.cumsum(rows), ends) + 1)
     found = best_split(task, starts)
     return [] if found is None else [ByNumber(intervals_of(column, intervals, table.target, found), np.nan, "split")]
+
+
+def _split_of_many(variable: Variable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
+    """One of the groups of the model cut in two, where all groupings into as many groups take long to merge."""
+    task = values_task(column, table, variable.criterion, Limits(NO_LIMIT, 1), clock)
+    if not grouping_takes_long(task):
+        return []
+    splits = _group_split(variable, column, table, clock)
+    if not splits:
+        raise TooMany(f"it has {task.n_atoms} values; explain(name, time_limit=...) says how long to search")
+    return splits
 
 
 def _group_split(variable: Variable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:

@@ -169,6 +169,8 @@ def merge_groups(task: Task, start: NDArray[np.int64]) -> MergedGroups:
     n = len(state.price)
     steps = bind(pair_steps, task.criterion)
     size = max(1, 2**20 // (n * state.counts[0].size))  # a step prices up to n pairs
+    # First each group alone: turns of such short steps grow, and the first turn of pairs would take n times as long.
+    steps(state, task.setting, task.limits, False, n)
 
     def merge(small_only: bool) -> None:
         state.now[N_QUEUED] = 0

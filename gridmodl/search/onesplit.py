@@ -11,6 +11,8 @@ from gridmodl.atoms import head, tail
 from gridmodl.search.exact import PRICES_PER_ATOM, can_prune
 from gridmodl.search.groups import arranged, merge_groups
 from gridmodl.search.moves import best_cut
+from gridmodl.search.shares import is_enough
+from gridmodl.search.subsets import MAX_VALUES as FEW_VALUES
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.template import bind
 
@@ -23,6 +25,13 @@ def takes_long(task: Task, n_layers: int) -> bool:
     n = float(task.n_atoms)
     prices = min(PRICES_PER_ATOM, n / 2) * n if can_prune(task) else n * n / 2
     return n_layers * prices * task.atoms.counts.shape[1] > MOST_PRICES
+
+
+def grouping_takes_long(task: Task) -> bool:
+    """Whether one would wait for a merge of all values, pair by pair, where no faster search is enough."""
+    n = float(task.n_atoms)
+    is_merged = n > FEW_VALUES and not is_enough(task)
+    return is_merged and n * n / 2 * task.atoms.counts.shape[1] > MOST_PRICES
 
 
 def best_split(task: Task, starts: NDArray[np.int64]) -> Partitioning | None:

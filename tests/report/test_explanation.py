@@ -331,6 +331,22 @@ def test_a_group_is_cut_in_two_where_groupings_are_too_many(is_grid):
     assert more.delta < 0
 
 
+def test_many_values_are_not_merged_pair_by_pair_unless_there_is_time(monkeypatch):
+    monkeypatch.setattr(onesplit, "MOST_PRICES", 0.0)
+    values = np.array([f"v{i:02}" for i in range(20)])[np.arange(800) % 20]
+    classes = np.where(RNG.random(800) < 0.9, np.arange(800) % 20 // 5, 0)
+    groups = [sorted(set(values))[:10], sorted(set(values))[10:]]
+    model = gridmodl.Model.from_partitions(values, classes, {"x0": groups})
+    explained = model.explain()
+    assert [one.how for one in explained.alternatives] == ["merge", "split"]
+    assert "would take long to find" in explained.notes[0]
+    assert "would take long" not in str(model.explain(time_limit=60))
+    monkeypatch.setattr(onesplit, "MAX_VALUES", 5)
+    explained = model.explain()
+    assert [one.how for one in explained.alternatives] == ["merge"]
+    assert explained.notes[0].startswith("Other numbers of parts were not searched for: it has 20 values; explain(")
+
+
 def test_too_many_pairs_are_not_tried(monkeypatch):
     monkeypatch.setattr(mergeprices, "MAX_UNIONS", 0)
     model = gridmodl.Model.from_partitions(VALUES.astype(float), CLASSES, {"x0": [1.5, 4.5]})

@@ -137,6 +137,19 @@ def test_it_goes_on_where_a_turn_ended():
     assert improve_groups(whole.task, a, a.best).cost == improve_groups(turns.task, b, b.best).cost
 
 
+def test_the_first_turn_looks_at_pairs():
+    """Each group is priced before: turns that grew over such short steps would be too long for pairs."""
+    tiny, shares = random_groups(5, n_values=60), []
+
+    def once(turn, share, size=1):
+        turn(1)
+        shares.append(share())
+
+    tiny.task.clock.repeat = once
+    merge_groups(tiny.task, np.arange(60))
+    assert shares[0] > 0.0
+
+
 def test_stopped_at_once_it_returns_one_group():
     tiny = random_groups(6)
     tiny.task.clock.stopped = "time limit"
