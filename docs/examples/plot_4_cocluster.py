@@ -29,7 +29,7 @@ images = load_digits()
 matrix = csr_array(images.data[:300].astype(int))
 history = History()
 grid = gridmodl.optimize(matrix, search=gridmodl.Search(on_improvement=history))
-coarse = grid.coarsen(max_parts=8)
+coarse = grid.coarsen(max_parts=6)
 print(grid, coarse, sep="\n")
 GridDisplay.from_model(coarse).plot()
 
