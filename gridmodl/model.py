@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -277,7 +277,7 @@ class Model:
     def partition(self, name: Name) -> Partition:
         """The partition of the column `name`, or of the target under its name."""
         known = self.all_partitions
-        if name not in known:
+        if not isinstance(name, Hashable) or name not in known:
             raise ValueError(f"name must be one of the columns {', '.join(map(repr, known))}, got {name!r}")
         return known[name]
 

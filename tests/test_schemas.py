@@ -245,6 +245,7 @@ def test_a_field_of_another_version_is_refused():
         ({"kind": None}, "kind must be one of"),
         ({"version": 5}, "version must be one of 1, 2, 3, 4 for kind 'model', got 5"),
         ({"version": True}, "version must be one of"),
+        ({"version": 1.0}, "version must be one of 1, 2, 3, 4 for kind 'model', got 1.0"),
         ({"kind": "density", "version": 2}, "version must be one of 1 for kind 'density'"),
     ],
 )

@@ -34,7 +34,7 @@ def json_schema(kind: str = "model", version: int | None = None) -> dict[str, An
     if not isinstance(kind, str) or kind not in VERSIONS:
         raise ValueError(f"kind must be one of {', '.join(map(repr, VERSIONS))}, got {kind!r}")
     known = VERSIONS[kind]
-    if version is not None and (isinstance(version, bool) or version not in known):
+    if version is not None and (type(version) is not int or version not in known):
         raise ValueError(f"version must be one of {', '.join(map(str, known))} for kind {kind!r}, got {version!r}")
     schema = _stored(f"{IDENTIFIER}{kind}:{known[-1] if version is None else version}")
     others = {name: _stored(name) for name in sorted(_all_names_in(schema))}

@@ -125,8 +125,8 @@ def explain(
     model.partition(name)
     if data is not None:
         model = _with_data(model, data, target, weights, unlabelled, placement)
-    elif target is not None or weights is not None or unlabelled is not NOT_GIVEN:
-        raise TypeError("explain takes target=, weights= and unlabelled= beside data=, as optimize did")
+    elif target is not None or weights is not None or unlabelled is not NOT_GIVEN or placement is not None:
+        raise TypeError("explain takes target=, weights=, unlabelled= and placement= beside data=, as optimize did")
     variable = Variable(model, name)
     found, notes = _searched(variable, clock)
     alternatives = tuple(_chosen(variable, found))

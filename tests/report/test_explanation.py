@@ -162,6 +162,8 @@ def test_a_model_from_a_file_prices_merges_and_takes_its_data():
         read.explain(data=column[1:], target=CLASSES[1:])
     with pytest.raises(TypeError, match="beside data="):
         read.explain(target=CLASSES)
+    with pytest.raises(TypeError, match="placement= beside data="):
+        read.explain(placement="median")
 
 
 def test_groups_of_a_file_merge_in_all_pairs():
@@ -274,6 +276,8 @@ def test_a_name_is_asked_for_where_there_are_several():
         model.explain()
     with pytest.raises(ValueError, match="name must be one of the columns"):
         model.explain("nobody")
+    with pytest.raises(ValueError, match=r"name must be one of the columns 'a', 'b', 'c', got \['a'\]"):
+        model.explain(["a"])
 
 
 def test_a_split_is_priced_where_all_partitions_take_long(monkeypatch):

@@ -666,6 +666,7 @@ def test_what_has_no_sql_is_named(dialect):
         ({"unknown": 1}, ValueError, "unknown must be"),
         ({"output": "part"}, ValueError, "output must be one or several of 'parts', 'labels', 'cell', 'predict'"),
         ({"output": []}, ValueError, "output must be one or several"),
+        ({"output": 3}, ValueError, "output must be one or several of .*, got 3"),
         ({"keep": "id"}, TypeError, "keep must be a list of names of columns, got 'id'"),
         ({"keep": ["id", "ID"]}, ValueError, "keep names 'ID' twice; to duckdb, A and a are one name"),
         ({"keep": [3]}, ValueError, "the name of a column to keep must be a text"),

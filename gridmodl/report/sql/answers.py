@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -41,7 +41,7 @@ def checked_output(output: Any, allowed: Sequence[str]) -> list[str]:
     """What the user asks for, in the order of columns; all but labels where he does not say."""
     if output is None:
         return [name for name in allowed if name != "labels"]
-    wanted = [output] if isinstance(output, str) else list(output)
+    wanted = list(output) if isinstance(output, Iterable) and not isinstance(output, str) else [output]
     if not wanted or any(name not in allowed for name in wanted):
         known = ", ".join(map(repr, allowed))
         raise ValueError(f"output must be one or several of {known} for this model, got {output!r}")
