@@ -100,9 +100,7 @@ class Counted:
     def part_prices(self, k: int, rows: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The price of each of these parts of variable k."""
         facts = self.sides[k].facts
-        coupled = (
-            0 if facts.is_target else self.n_target_parts
-        )  # only parts of an input know the number of the target's
+        coupled = 0 if facts.is_target else self.n_target_parts  # the target's own parts do not depend on their number
         prices = [self.criterion.part(self.p, facts, part, coupled) for part in _parts(rows, values)]
         return np.asarray(prices, dtype=np.float64)
 

@@ -46,18 +46,23 @@ def group_shares(model: Model) -> NDArray[np.float64]:
 def part_counts(model: Model, partition: Partition) -> NDArray[np.int64]:
     """Rows by part of the column and part of the target."""
     assert model.target is not None  # noqa: S101  for mypy
-    cells, shape = model.cells, (partition.n_parts, model.target.n_parts)
-    names = list(cells.names)
-    found = np.zeros(shape, dtype=np.int64)
-    # A variable of one part is in no cell; of the user's own, that part need not be the first.
-    places = [
-        cells.parts[:, names.index(variable.name)]
-        if variable.name in names
-        else np.full(len(cells.parts), int(variable.counts.any(axis=1).argmax()))
-        for variable in (partition, model.target)
-    ]
-    np.add.at(found, (places[0], places[1]), cells.rows)
+    return pair_counts(model, partition, model.target)[..., 0]  # there is one count, as classes are in the parts
+
+
+def pair_counts(model: Model, one: Partition, other: Partition) -> NDArray[np.int64]:
+    """Rows with a class by part of one variable, part of another and class, summed over all other variables."""
+    cells = model.cells
+    found = np.zeros((one.n_parts, other.n_parts, cells.counts.shape[1]), dtype=np.int64)
+    np.add.at(found, (_parts_of_cells(model, one), _parts_of_cells(model, other)), cells.counts)
     return found
+
+
+def _parts_of_cells(model: Model, partition: Partition) -> NDArray[np.int64]:
+    """The part of each cell; of a variable that no cell names, the only one with rows, which need not be the first."""
+    cells, names = model.cells, list(model.cells.names)
+    if partition.name in names:
+        return cells.parts[:, names.index(partition.name)]
+    return np.full(len(cells.parts), int(partition.rows.argmax()))
 
 
 def cell_lifts(model: Model) -> NDArray[np.float64]:
@@ -98,7 +103,12 @@ def mutual_information_of(model: Model) -> float:
 
 def table_information(counts: NDArray[np.int64]) -> float:
     """The mutual information of the rows and columns of a table, in nats."""
+    return float(information_by_cell(counts)[counts > 0].sum())
+
+
+def information_by_cell(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What each cell of a table adds to that; 0 without rows."""
     shares = counts / counts.sum()
     expected = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
-    filled = shares > 0
-    return float(np.sum(shares[filled] * np.log(shares[filled] / expected[filled])))
+    lifts = np.divide(shares, expected, out=np.ones_like(shares), where=shares > 0)
+    return shares * np.log(lifts)

@@ -36,6 +36,10 @@ class Spread(NamedTuple):
         low = min(int(place), 99)
         return _between(self.percentiles[:, low], self.percentiles[:, low + 1], place - low)
 
+    def boxes(self) -> NDArray[np.float64]:
+        """The quantiles of each part at 5, 25, 50, 75 and 95 %, as a box with whiskers shows them; without all rows."""
+        return np.column_stack([self.quantile(share)[:-1] for share in (0.05, 0.25, 0.5, 0.75, 0.95)])
+
     def predict(self, parts: NDArray[np.int64], coverage: float) -> Prediction:
         """For each row, given its part, or -1 where there is none."""
         if not isinstance(coverage, numbers.Real) or isinstance(coverage, bool) or not 0 <= coverage <= 1:

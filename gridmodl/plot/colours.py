@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from gridmodl.labels import counted
 from gridmodl.plot.text import class_names
+from gridmodl.report.classes import OKABE_ITO, largest, with_others
 
-OF_CLASSES = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
+OF_CLASSES = (*OKABE_ITO, "#000000")
 OTHER = "#A6A6A6"  # of all classes that have no colour of their own
 INK = "#404040"  # of lines and marks
 PLAIN = "#6B8CA8"  # of bars that are of no class
@@ -42,13 +43,11 @@ def shown_classes(counts: NDArray[np.int64], classes: NDArray[Any], most: int = 
     if n <= most:
         return Shown(names, list(OF_CLASSES[:n]), counts)
     totals = counts.reshape(-1, n).sum(axis=0)
-    largest = np.sort(np.argsort(-totals, kind="stable")[: most - 1])
-    others = counts.sum(axis=-1, keepdims=True) - counts[..., largest].sum(axis=-1, keepdims=True)
-    kept = [names[j] for j in largest.tolist()]
+    kept = largest(totals, most - 1)
     return Shown(
-        [*kept, counted(n - len(kept), "other")],
+        [*(names[j] for j in kept), counted(n - len(kept), "other")],
         [*OF_CLASSES[: len(kept)], OTHER],
-        np.concatenate([counts[..., largest], others], axis=-1),
+        with_others(counts, kept),
     )
 
 

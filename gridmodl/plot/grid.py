@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gridmodl.frames import Name
 from gridmodl.labels import counted
+from gridmodl.modelcounts import information_by_cell, pair_counts
 from gridmodl.partition import Partition
 from gridmodl.plot.colours import AROUND_ZERO, SHARES, shares_of, shown_classes
 from gridmodl.plot.dendrogram import BESIDE, draw_tree, leaf_order, tree_lines
@@ -27,7 +28,7 @@ from gridmodl.plot.heatmap import (
     width_of_map,
     write_cells,
 )
-from gridmodl.plot.pairs import chosen_pair, pair_counts, pair_information
+from gridmodl.plot.pairs import chosen_pair
 from gridmodl.plot.panes import axes_for, legend_above
 from gridmodl.plot.sources import model_of
 from gridmodl.plot.text import class_names, drawn, part_labels
@@ -121,7 +122,7 @@ class GridDisplay:
         classes = model.classes if model.target is None else ()
         others = [name for name in model.cells.names if name not in (below.name, left.name)]
         of_x, of_y = (None, None) if len(classes) else _linkages(model.hierarchy(), below, left)
-        return cls(below, left, pair_counts(model, below, left), classes, of_x, of_y, len(others))
+        return cls(below, left, pair_counts(model, left, below), classes, of_x, of_y, len(others))
 
     @classmethod
     def from_estimator(cls, estimator: Any, x: Name | None = None, y: Name | None = None) -> GridDisplay:
@@ -181,7 +182,7 @@ class GridDisplay:
         return [*zip(stripes, shown.names, strict=True), *entries]
 
     def _draw_information(self, ax: Axes) -> list[tuple[Any, str]]:
-        self.values_ = pair_information(self.counts.sum(axis=-1))
+        self.values_ = information_by_cell(self.counts.sum(axis=-1))
         sizes = np.abs(self.values_)
         largest = float(sizes.max() if sizes.size <= FEW else np.quantile(sizes, ALMOST_ALL)) or 1.0
         self._draw_values(ax, AROUND_ZERO, Normalize(-largest, largest), "mutual information of the cell, nats")

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from gridmodl.frames import Name
     from gridmodl.model import Model
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
 
 class TargetDisplay:
     """A target that was partitioned together with a column, in each part of the column.
@@ -113,8 +111,8 @@ class TargetDisplay:
             return cls(partition, model.target, counts, level=model.level)
         has_rows = counts.sum(axis=1) > 0
         means = np.where(has_rows, model._spread.means[:-1], np.nan)
-        quantiles = np.stack([model._spread.quantile(share)[:-1] for share in QUANTILES], axis=1)
-        return cls(partition, model.target, counts, means, np.where(has_rows[:, None], quantiles, np.nan), model.level)
+        quantiles = np.where(has_rows[:, None], model._spread.boxes(), np.nan)
+        return cls(partition, model.target, counts, means, quantiles, model.level)
 
     @classmethod
     def from_estimator(cls, estimator: Any, name: Name | None = None) -> TargetDisplay:

@@ -13,8 +13,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import gridmodl
 from gridmodl.estimators import CoclusteringClassifier, GridClassifier, GridCoclustering, GridDiscretizer
+from gridmodl.report.classes import OKABE_ITO
 from gridmodl.report.notebook.markup import plain, tag
-from gridmodl.report.notebook.pictures import OF_CLASSES, OTHER, shown_classes
+from gridmodl.report.notebook.pictures import OTHER, shown_classes
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -170,7 +171,7 @@ def test_an_explanation(models):
 def test_many_classes_share_a_colour():
     shares = shown_classes(np.arange(24).reshape(2, 12), [f"c{i}" for i in range(12)])
     assert shares.names[-1] == "5 others"
-    assert shares.colours == [*OF_CLASSES, OTHER]
+    assert shares.colours == [*OKABE_ITO, OTHER]
     assert shares.counts.sum() == np.arange(24).sum()
 
 

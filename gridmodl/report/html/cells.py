@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.modelcounts import table_information
+from gridmodl.modelcounts import pair_counts, table_information
+from gridmodl.report.classes import largest
 from gridmodl.report.html.merges import merge_records
 from gridmodl.report.html.plain import cut, plain_number, plain_values
-from gridmodl.report.html.variables import MAX_CLASSES, largest
+from gridmodl.report.html.variables import MAX_CLASSES
 from gridmodl.terms import ONE_COUNT
 
 if TYPE_CHECKING:
@@ -66,11 +67,9 @@ def _best_pair(model: Model) -> list[int]:
 
 def _pair_table(model: Model, a: int, b: int) -> NDArray[np.int64]:
     """Rows by pair of parts and class; without classes, by part of the one variable and part of the other."""
-    cells = model.cells
-    n_a, n_b = (model.partition(cells.names[k]).n_parts for k in (a, b))
-    table = np.zeros((n_a, n_b, cells.counts.shape[1]), dtype=np.int64)
-    np.add.at(table, (cells.parts[:, a], cells.parts[:, b]), cells.counts)
-    return table[:, :, 0] if model.problem in ONE_COUNT else table.reshape(n_a * n_b, -1)
+    one, other = (model.partition(model.cells.names[k]) for k in (a, b))
+    table = pair_counts(model, one, other)
+    return table[..., 0] if model.problem in ONE_COUNT else table.reshape(one.n_parts * other.n_parts, -1)
 
 
 def _other_values(model: Model) -> float | str | None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.labels import has_mixed_types, shown_value
+from gridmodl.report.classes import largest
 from gridmodl.report.html.plain import cut, plain_number
 from gridmodl.report.html.tables import Tables
 from gridmodl.report.parts import columns_of
@@ -20,11 +21,6 @@ MAX_CLASSES = 12  # or groups of classes, in tables, and
 MAX_DRAWN = 7  # in charts, beside "other": more colours nobody can tell apart
 MAX_VALUES = 20_000  # of categories on a page, shared among all groups, and
 FEWEST_VALUES = 5  # of each group at least, as labels have
-
-
-def largest(rows: NDArray[np.int64], most: int) -> list[int]:
-    """The numbers of the classes with the most rows, ascending."""
-    return np.sort(np.argsort(-rows, kind="stable")[:most]).tolist()
 
 
 def variable_record(

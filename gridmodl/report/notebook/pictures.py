@@ -1,7 +1,6 @@
 """Small pictures of parts and cells, as SVG in the page.
 
-Colours of classes are those of M. Okabe and K. Ito, "Color universal design", 2008, but for black, which a dark page
-would hide; lines have the colour of the text around them.
+Lines have the colour of the text around them, which suits a dark page as well as a light one.
 """
 
 from __future__ import annotations
@@ -12,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.labels import counted
+from gridmodl.report.classes import OKABE_ITO, largest, with_others
 from gridmodl.report.notebook.markup import Markup, joined, name_tag, plain, tag
 
-OF_CLASSES = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442")
 OTHER = "#999999"  # of all classes that have no colour of their own, and of what has no class
 WIDTH, HEIGHT = 480, 80
 MAX_DRAWN = 100  # parts; those beyond are one
@@ -31,13 +31,12 @@ class Shares(NamedTuple):
 
 def shown_classes(counts: NDArray[np.int64], names: Sequence[Any]) -> Shares:
     """The largest classes with a colour each, and all others as one."""
-    most = len(OF_CLASSES)
+    most = len(OKABE_ITO)
     if len(names) <= most:
-        return Shares(counts, [plain(name) for name in names], list(OF_CLASSES[: len(names)]))
-    largest = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:most])
-    others = counts.sum(axis=1) - counts[:, largest].sum(axis=1)
-    shown = [*(plain(names[j]) for j in largest.tolist()), f"{len(names) - most} others"]
-    return Shares(np.column_stack([counts[:, largest], others]), shown, [*OF_CLASSES, OTHER])
+        return Shares(counts, [plain(name) for name in names], list(OKABE_ITO[: len(names)]))
+    kept = largest(counts.sum(axis=0), most)
+    shown = [*(plain(names[j]) for j in kept), counted(len(names) - most, "other")]
+    return Shares(with_others(counts, kept), shown, [*OKABE_ITO, OTHER])
 
 
 def legend(shares: Shares) -> Markup:
@@ -85,7 +84,7 @@ def bars(rows: NDArray[np.int64], labels: Sequence[str], width: int = WIDTH, hei
     drawn = []
     for i, label in enumerate(labels):
         size = height * int(rows[i]) / most
-        box = _box(i * step, max(step - GAP, 0.5), height - size, size, OF_CLASSES[0])
+        box = _box(i * step, max(step - GAP, 0.5), height - size, size, OKABE_ITO[0])
         drawn.append(tag("g", tag("title", f"{label}: {rows[i]} rows"), box))
     return picture(f"rows in {len(labels)} parts", drawn, width, height)
 
@@ -96,7 +95,7 @@ def histogram(shares: NDArray[np.float64], densities: NDArray[np.float64], title
     heights = HEIGHT * densities / densities.max()
     drawn = []
     for i, title in enumerate(titles):
-        box = _box(edges[i], max(edges[i + 1] - edges[i], 0.5), HEIGHT - heights[i], heights[i], OF_CLASSES[0])
+        box = _box(edges[i], max(edges[i + 1] - edges[i], 0.5), HEIGHT - heights[i], heights[i], OKABE_ITO[0])
         drawn.append(tag("g", tag("title", title), box))
     return picture(f"density in {len(titles)} parts", drawn, WIDTH, HEIGHT)
 
@@ -114,8 +113,8 @@ def ranges(quantiles: NDArray[np.float64], rows: NDArray[np.int64], labels: Sequ
         middle = (place + 0.5) * step
         boxes = [
             _box(middle - 0.5, 1.0, q95, max(q5 - q95, 0.5), OTHER),
-            _box(middle - wide / 2, wide, q75, max(q25 - q75, 0.5), OF_CLASSES[0]),
-            _box(middle - wide / 2, wide, q50 - 1.0, 2.0, OF_CLASSES[1]),
+            _box(middle - wide / 2, wide, q75, max(q25 - q75, 0.5), OKABE_ITO[0]),
+            _box(middle - wide / 2, wide, q50 - 1.0, 2.0, OKABE_ITO[1]),
         ]
         drawn.append(
             tag("g", tag("title", f"{plain(labels[i])}: median {quantiles[i, 2]:.6g}, {rows[i]} rows"), *boxes)
@@ -126,13 +125,13 @@ def ranges(quantiles: NDArray[np.float64], rows: NDArray[np.int64], labels: Sequ
 def heat_map(
     cells: NDArray[np.int64], lifts: NDArray[np.float64], labels: tuple[Sequence[str], Sequence[str]]
 ) -> Markup:
-    """A box for each cell of two variables: blue where more rows are than its parts let expect, orange where fewer."""
+    """A box for each cell of two variables: orange where more rows are than its parts let expect, blue where fewer."""
     across, up = (len(of) for of in labels)
     width, height = WIDTH / across, HEIGHT * 2 / up
     drawn = []
     for (a, b), lift in zip(cells.tolist(), lifts.tolist(), strict=True):
         strength = min(1.0, abs(float(np.log(lift))) / np.log(4.0))  # four times, or a quarter of, what is expected
-        colour = OF_CLASSES[0] if lift > 1.0 else OF_CLASSES[1]
+        colour = OKABE_ITO[1] if lift > 1.0 else OKABE_ITO[0]
         box = _box(
             a * width, max(width - GAP, 0.5), HEIGHT * 2 - (b + 1) * height, max(height - GAP, 0.5), colour, strength
         )
@@ -144,7 +143,7 @@ def meter(share: float, width: int = 80) -> Markup:
     """A bar of a share from 0 to 1."""
     boxes = [
         _box(0.0, width, 0.0, 10.0, OTHER, 0.3),
-        _box(0.0, width * min(max(share, 0.0), 1.0), 0.0, 10.0, OF_CLASSES[0]),
+        _box(0.0, width * min(max(share, 0.0), 1.0), 0.0, 10.0, OKABE_ITO[0]),
     ]
     return picture(f"{share:.4f}", boxes, width, 10)
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from gridmodl.partition import Partition
     from gridmodl.report.explanation import Explanation
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MAX_COLUMNS = 100  # of a table of models, of which so many have a picture:
 MAX_PICTURES = 20
 MAX_SENTENCE = 1000  # characters
@@ -80,8 +79,7 @@ def _picture(model: Model, partition: Partition) -> Markup:
     labels, rows = partition.labels, partition.rows
     is_target = partition is model.target
     if model._spread is not None and not is_target:
-        quantiles = np.column_stack([model._spread.quantile(share)[:-1] for share in QUANTILES])
-        return ranges(quantiles, rows, labels)
+        return ranges(model._spread.boxes(), rows, labels)
     if model.target is not None and not is_target:
         counts = part_counts(model, partition)
         return _mosaic(counts, [f"group {j}" for j in range(counts.shape[1])], rows, labels)
@@ -129,7 +127,7 @@ def _grid_picture(model: Model, order: Any) -> Markup:
     names = cells.names
     if len(names) == 2 and max(model.partition(name).n_parts for name in names) <= MAX_DRAWN:
         labels = model.partition(names[0]).labels, model.partition(names[1]).labels
-        what = "blue: more rows than expected, orange: fewer; "
+        what = "orange: more rows than expected, blue: fewer; "
         axes = joined(what, name_tag(names[0]), " to the right, ", name_tag(names[1]), " upwards")
         return joined(
             heat_map(cells.parts, cell_lifts(model), ([*map(plain, labels[0])], [*map(plain, labels[1])])), lines(axes)
