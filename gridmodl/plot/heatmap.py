@@ -12,11 +12,22 @@ from matplotlib.colors import Colormap, Normalize
 from numpy.typing import NDArray
 
 from gridmodl.plot.colours import EMPTY, OTHER, ink_on
-from gridmodl.plot.panes import LARGEST, LETTER, LINE, SMALLEST, label_columns, label_rows, plain_frame, size_in_points
+from gridmodl.plot.panes import (
+    LARGEST,
+    LETTER,
+    LINE,
+    SMALLEST,
+    label_columns,
+    label_rows,
+    plain_frame,
+    size_in_points,
+)
 
 ROOM_BELOW = 26  # characters of a label below
 HALF = 0.47  # of a cell with a white margin
 FEW_LINES = 60  # rows or columns of cells that are set off by white lines
+MARGINS = 80.0  # points on both sides of axes before layout
+BAR = 75.0  # points of a colour bar, its ticks and its name
 
 
 def height_of_map(n_rows: int) -> float:
@@ -34,8 +45,8 @@ def open_map(ax: Axes, below: list[str], left: list[str], beyond: float = 0.0) -
     ax.set_xlim(-0.5, n_columns * (1.0 + beyond) - 0.5)
     ax.set_ylim(-0.5, n_rows * (1.0 + beyond) - 0.5)
     plain_frame(ax)
-    label_columns(ax, np.arange(n_columns, dtype=np.float64), below)
     label_rows(ax, np.arange(n_rows, dtype=np.float64), left)
+    label_columns(ax, np.arange(n_columns, dtype=np.float64), below, _width_of_cells(ax))
 
 
 def name_sides(ax: Axes, below: str, left: str) -> None:
@@ -98,11 +109,17 @@ def write_cells(
     return True
 
 
+def _width_of_cells(ax: Axes) -> float:
+    """What labels on the left and a colour bar leave of the width, in points: a guess, as layout comes at the end."""
+    width = size_in_points(ax)[0]
+    labels = max((len(label.get_text()) for label in ax.get_yticklabels()), default=0) * LARGEST * LETTER
+    return float(np.clip(width + MARGINS - labels - BAR, 0.3 * width, 0.85 * width))
+
+
 def _cell_font(ax: Axes, n_letters: int) -> float | None:
-    width, height = size_in_points(ax)
     (left, right), (first, last) = ax.get_xlim(), ax.get_ylim()
-    across = 0.7 * width / (right - left) / max(1, n_letters) / LETTER  # 0.7: labels and a colour bar take the rest
-    size = min(LARGEST, across, height / abs(last - first) / LINE)
+    across = _width_of_cells(ax) / (right - left) / (n_letters + 1) / LETTER
+    size = min(LARGEST, across, size_in_points(ax)[1] / abs(last - first) / LINE)
     return size if size >= SMALLEST else None
 
 

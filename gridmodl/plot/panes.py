@@ -58,10 +58,11 @@ def label_rows(ax: Axes, places: NDArray[np.float64], labels: Sequence[str]) -> 
     ax.tick_params(axis="y", length=0)
 
 
-def label_columns(ax: Axes, places: NDArray[np.float64], labels: Sequence[str]) -> None:
-    """Labels below: side by side where there is room, else turned, and of every second, third, ... where many."""
-    room = size_in_points(ax)[0] / _extent(ax.get_xlim()) * _closest(places)
-    if max(map(len, labels)) * LARGEST * LETTER <= room:
+def label_columns(ax: Axes, places: NDArray[np.float64], labels: Sequence[str], width: float) -> None:
+    """Labels below axes that will be so wide: side by side where there is room, else turned, and of every second,
+    third, ... where many."""
+    room = width / _extent(ax.get_xlim()) * _closest(places)
+    if (max(map(len, labels)) + 2) * LARGEST * LETTER <= room:
         ax.set_xticks(places, labels, fontsize=LARGEST)
     else:
         step = max(1, int(np.ceil(SMALLEST * LINE / room)))
