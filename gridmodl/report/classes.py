@@ -1,7 +1,7 @@
-"""Classes in pictures: which of many are shown, and in which colours, the same in matplotlib and in notebooks.
+"""Classes in pictures: which of many are shown, and in which colours, the same in matplotlib, notebooks and pages.
 
 The colours are those of M. Okabe and K. Ito, "Color universal design", 2008, but for black, which a dark page would
-hide.
+hide; `chart.js` of the pages has them too.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from htmlpages import EVIL, VALUES, Page, same_columns, table_of
 
 import gridmodl
 from gridmodl import Model, Models
+from gridmodl.report.classes import OKABE_ITO
 from gridmodl.report.html.page import SCRIPTS
 from gridmodl.report.html.plain import MAX_TEXT, plain_number, plain_values, script_json
 from gridmodl.report.html.variables import MAX_CLASSES
@@ -260,3 +261,9 @@ def test_wheel_has_the_template() -> None:
     packed = {file.distribution_path.replace("\\", "/") for file in builder.recurse_included_files()}
     parts = ["page.html", "style.css", "licences.txt", *(f"{name}.js" for name in SCRIPTS)]
     assert {f"gridmodl/report/html/template/{part}" for part in parts} <= packed
+
+
+def test_classes_have_the_colours_of_plots_and_notebooks():
+    page = gridmodl.optimize([1, 2], [0, 1]).to_html()
+    (palette,) = re.findall(r"const PALETTE = (\[.*?\]);", page)
+    assert [colour.upper() for colour in json.loads(palette)][:-1] == list(OKABE_ITO)

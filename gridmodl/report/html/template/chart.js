@@ -1,6 +1,6 @@
 // Charts: drawn by Vega-Lite when they come into view, and again when the width or the colours of the page change.
 
-const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a8f96"]; // Okabe, Ito
+const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#f0e442", "#8a8f96"]; // Okabe, Ito
 const PIXELS_PER_LETTER = 6.3;
 
 const charts = new Set();
