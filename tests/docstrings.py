@@ -13,7 +13,9 @@ def section(doc: str, title: str) -> dict[str, str]:
     """The names of a section of numpydoc, each with what is said of it."""
     found = re.search(rf"^{title}\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", doc, re.DOTALL | re.MULTILINE)
     entries: dict[str, str] = {}
-    for head, text in re.findall(r"^(\S[^\n]*)\n((?:[ \t]+[^\n]*\n?|\n)*)", found[1] if found else "", re.MULTILINE):
+    for head, text in re.findall(
+        r"^(\S[^\n]*)(?:\n|\Z)((?:[ \t]+[^\n]*\n?|\n)*)", found[1] if found else "", re.MULTILINE
+    ):
         for name in head.split(" : ")[0].split(","):
             entries[name.strip().lstrip("*")] = text.strip()
     return entries
@@ -78,7 +80,7 @@ def _members(cls: type) -> list[tuple[str, Any]]:
         if one.__module__.startswith("gridmodl"):
             for name, member in vars(one).items():
                 found.setdefault(name, member)
-    plain = {name: member.__func__ if isinstance(member, staticmethod) else member for name, member in found.items()}
+    plain = {name: getattr(member, "__func__", member) for name, member in found.items()}  # of static and class methods
     return [
         (name, member)
         for name, member in plain.items()

@@ -99,6 +99,11 @@ def test_what_is_left_out_is_found():
     assert section(inspect.getdoc(half_said), "Parameters") == {"data": "Some.", "goal": "What is not there."}
 
 
+def test_what_a_class_method_leaves_out_is_found(monkeypatch):
+    monkeypatch.setattr(gridmodl.Models.from_json.__func__, "__doc__", "Nothing of its parameter.")
+    assert list(wrong_with_class(gridmodl.Models)) == [".from_json does not name 'source'"]
+
+
 def test_every_command_is_on_the_page_of_the_command_line():
     from gridmodl.cli.group import gridmodl as group
 
