@@ -100,8 +100,8 @@ def test_what_is_left_out_is_found():
 
 
 def test_what_a_class_method_leaves_out_is_found(monkeypatch):
-    monkeypatch.setattr(gridmodl.Models.from_json.__func__, "__doc__", "Nothing of its parameter.")
-    assert list(wrong_with_class(gridmodl.Models)) == [".from_json does not name 'source'"]
+    monkeypatch.setattr(gridmodl.plot.CostDisplay.from_curve.__func__, "__doc__", "Nothing of its parameter.")
+    assert list(wrong_with_class(gridmodl.plot.CostDisplay)) == [".from_curve does not name 'curve'"]
 
 
 def test_every_command_is_on_the_page_of_the_command_line():
