@@ -48,7 +48,7 @@ class Asked(NamedTuple):
 @click.option(
     "--as",
     "outputs",
-    type=click.Choice(["parts", "labels", "cell", "predict", "proba"]),
+    type=click.Choice(options.OUTPUTS),
     multiple=True,
     default=["parts"],
     show_default=True,

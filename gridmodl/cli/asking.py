@@ -25,7 +25,7 @@ def library_arguments(asked: Asked, names: list[str]) -> dict[str, Any]:
         if kind not in KINDS:
             raise click.UsageError(f"--kind {name}={kind} must be {' or '.join(KINDS)}")
     return {
-        "criterion": criterion_of(asked.criterion, asked.option),
+        "criterion": _criterion_of(asked.criterion, asked.option),
         "search": Search(asked.search) if asked.effort is None else Search(asked.search, effort=asked.effort),
         "weights": asked.weights,
         "kinds": {name: kind for name, kind in kinds.items() if name in names},
@@ -51,7 +51,7 @@ def check_arguments(asked: Asked, names: list[str]) -> None:
         checked_jobs(asked.jobs)
 
 
-def criterion_of(name: str, given: tuple[str, ...]) -> Criterion:
+def _criterion_of(name: str, given: tuple[str, ...]) -> Criterion:
     known = list_criteria()
     if name not in known:
         raise click.UsageError(f"there is no criterion {name!r}; {near(name, known)}")

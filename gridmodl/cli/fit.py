@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import click
 
 from gridmodl.cli import options
-from gridmodl.cli.outputs import check_outputs
+from gridmodl.cli.outputs import STDOUT, check_outputs
 from gridmodl.cli.parsing import Amount, Size
 
 TARGET_KINDS = ("classes", "grouped", "numerical")
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
     quiet: bool
 
 
-def complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     from gridmodl.plugins import list_criteria
 
     return [name for name in list_criteria() if name.startswith(incomplete)]
@@ -99,7 +99,7 @@ def complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: s
     "--criterion",
     default="modl",
     show_default=True,
-    shell_complete=complete_criterion,
+    shell_complete=_complete_criterion,
     help="What is best: see gridmodl criteria.",
 )
 @click.option("--option", multiple=True, metavar="NAME=VALUE", help="Of the criterion, such as alpha=0.7.")
@@ -144,7 +144,7 @@ def fit(**given: Any) -> None:
     asked = Asked(**given)
     if asked.each and asked.target is None:
         raise click.UsageError("--each partitions each column with a target in view; give --target")
-    if asked.as_json and asked.output == "-":
+    if asked.as_json and asked.output == STDOUT:
         raise click.UsageError("--json and --output - cannot both go to standard output")
     check_outputs({"the data": asked.data}, {"--output": asked.output, "--html": asked.html})
     delimiter, encoding = options.checked_dialect(asked.delimiter, asked.encoding)

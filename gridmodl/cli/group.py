@@ -49,7 +49,7 @@ def _warnings_told() -> Iterator[None]:
     """Warnings of the library as messages, without the line of code that they come from."""
 
     def tell(message: Warning | str, *place: Any) -> None:
-        click.echo(f"gridmodl: warning: {visible(described_warning(message))}", err=True)
+        click.echo(f"gridmodl: warning: {visible(_described_warning(message))}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -59,7 +59,7 @@ def _warnings_told() -> Iterator[None]:
         yield
 
 
-def described_warning(message: Warning | str) -> str:
+def _described_warning(message: Warning | str) -> str:
     return described(ValueError(str(message)))
 
 

@@ -11,6 +11,8 @@ from gridmodl.cli.console import Talk
 
 Command = Callable[..., Any]
 
+OUTPUTS = ("parts", "labels", "cell", "predict", "proba")  # of --as
+
 
 def every(command: Command) -> Command:
     """Those of all commands; what they say is found in the context."""

@@ -67,6 +67,11 @@ def value_of(text: str) -> bool | int | float | str:
     """What a text most simply is: a number, true or false, or just a text."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
+    return number_of(text)
+
+
+def number_of(text: str) -> int | float | str:
+    """A text as a number, if it is one."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -42,11 +42,11 @@ def show(model: str, column: str | None, table: bool, cells: bool, as_csv: bool,
         found = found[_known(column, found, model)]
     if table or cells or (as_csv and isinstance(found, Models)):
         columns = _columns(found, column, cells, model)
-        print_json(_records(columns)) if as_json else print_columns(columns, talk, as_csv)
+        _print_json(_records(columns)) if as_json else print_columns(columns, talk, as_csv)
     elif as_csv:
         raise click.UsageError("--csv prints a table: give --table or --cells with it")
     elif as_json:
-        print_json(facts_of(found))
+        _print_json(facts_of(found))
     else:
         print_summary(found, talk)
 
@@ -90,5 +90,5 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))) else value
 
 
-def print_json(value: Any) -> None:
+def _print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))

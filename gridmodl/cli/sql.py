@@ -26,7 +26,7 @@ DIALECTS = ("postgres", "duckdb", "sqlite", "bigquery", "snowflake")
 @click.option(
     "--as",
     "outputs",
-    type=click.Choice(["parts", "labels", "cell", "predict", "proba"]),
+    type=click.Choice(options.OUTPUTS),
     multiple=True,
     help="As of gridmodl apply; may be given again. [default: all that the model has but labels]",
 )

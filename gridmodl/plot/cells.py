@@ -95,7 +95,7 @@ class CellsDisplay:
             Of any number of columns.
         """
         cells = model.cells
-        conditions = conditions_of_cells(model)
+        conditions = _conditions_of_cells(model)
         if model.target is None and len(model.classes):
             return cls(conditions, cells.counts, model.classes, unlabelled=cells.unlabelled)
         return cls(conditions, cells.counts, (), cell_information(model), cell_lifts(model))
@@ -219,7 +219,7 @@ def in_lines(conditions: Sequence[str], room: int) -> list[str]:
     return [drawn(line, room) for line in lines]
 
 
-def conditions_of_cells(model: Model) -> list[list[str]]:
+def _conditions_of_cells(model: Model) -> list[list[str]]:
     """What each cell of a model combines, such as ``["a in ]2.5, 4.5]", "b in {u, v}"]``."""
     cells = model.cells
     labels = {name: short_labels(model.partition(name)) for name in cells.names}

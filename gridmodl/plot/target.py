@@ -175,7 +175,7 @@ class TargetDisplay:
         label_rows(ax, places, part_labels(self.partition))
         ax.set_xticks(inner_ticks(low, high))
         ax.set_xlabel(drawn(self.target.name), fontsize=LARGEST, loc="left")
-        entries = draw_boxes(ax, places, self.quantiles, self.means)
+        entries = _draw_boxes(ax, places, self.quantiles, self.means)
         for bound in self.target.bounds[(self.target.bounds > low) & (self.target.bounds < high)]:
             ax.axvline(bound, color=INK, linewidth=0.7, linestyle=":", zorder=0)
         self.rows_ax_, _ = draw_rows(ax, places, self.counts.sum(axis=1))
@@ -192,7 +192,7 @@ def _range(quantiles: NDArray[np.float64], means: NDArray[np.float64]) -> tuple[
     return low - margin, high + margin
 
 
-def draw_boxes(
+def _draw_boxes(
     ax: Axes, places: NDArray[np.float64], quantiles: NDArray[np.float64], means: NDArray[np.float64]
 ) -> list[tuple[Any, str]]:
     """A box of quantiles in each lane; entries of the legend."""

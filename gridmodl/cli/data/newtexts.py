@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from gridmodl.cli.data.texts import BOOLEANS, DATES, MOMENTS, NUMBERS, fitted, nullified
 from gridmodl.cli.failures import Failure
+from gridmodl.cli.parsing import number_of
 from gridmodl.frames import object_array
 from gridmodl.partition import Partition
 
@@ -65,15 +66,6 @@ def _reader(known: list[Any]) -> Callable[[str], Any]:
         for spelling in (text, text.lower()):
             if spelling in by_text:
                 return by_text[spelling]
-        return _number(text) if has_numbers else text
+        return number_of(text) if has_numbers else text
 
     return read
-
-
-def _number(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

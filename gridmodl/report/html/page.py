@@ -26,13 +26,13 @@ SCRIPTS = ("elements", "table", "chart", "specs", "variables", "merging", "heatm
 
 def write_page(document: dict[str, Any], summary: str, title: str | None, path: str | os.PathLike[str] | None) -> str:
     """The page of a document, also written to a file if there is a path; `summary` is for readers without scripts."""
-    text = page_text(document, summary, title or "gridmodl report")
+    text = _page_text(document, summary, title or "gridmodl report")
     if path is not None:
         replace_file(Path(path), text)
     return text
 
 
-def page_text(document: dict[str, Any], summary: str, title: str) -> str:
+def _page_text(document: dict[str, Any], summary: str, title: str) -> str:
     charts, own, style = _inline(chart_script()), _inline(_own_script()), _part("style.css")
     return Template(_part("page.html")).substitute(
         policy=_policy([charts, own], style),

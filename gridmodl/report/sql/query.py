@@ -29,7 +29,7 @@ def query_of_model(
 ) -> str:
     """The query of `Model.to_sql`."""
     of, wanted = dialect_named(dialect), checked_output(output, outputs_of(model))
-    source = Source(of, table, columns, keep, shown_partitions(model), unknown, model.partitions)
+    source = Source(of, table, columns, keep, _shown_partitions(model), unknown, model.partitions)
     answers = answers_of(model, wanted, coverage, of)
     return _query(source, wanted, answers)
 
@@ -46,7 +46,7 @@ def query_of_models(
     return _query(Source(of, table, columns, keep, shown, unknown, models), wanted, Answers((), [], []))
 
 
-def shown_partitions(model: Model) -> list[Partition]:
+def _shown_partitions(model: Model) -> list[Partition]:
     """Those of a single column, and those with more than one part of several: the others say nothing of a row."""
     partitions = list(model.partitions.values())
     return [partition for partition in partitions if partition.n_parts > 1 or len(partitions) == 1]
