@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from gridmodl.cells import Cells, cells_of_parts
 from gridmodl.certificate import Certificate
 from gridmodl.frames import ARRAYS, Frame, Name, make_frame, read_frame
+from gridmodl.labels import counted
 from gridmodl.modelcounts import class_shares, mutual_information_of
 from gridmodl.partition import Partition
 from gridmodl.spread import Prediction, Spread
@@ -578,5 +579,6 @@ class Model:
     def __repr__(self) -> str:
         shown = list(self.partitions) if len(self.partitions) == 1 else self.informative
         shown += [] if self.target is None else [self.target.name]
-        parts = ", ".join(f"{name}: {self.partition(name).n_parts} parts" for name in shown) or "no column informative"
+        parts = ", ".join(f"{name}: {counted(self.partition(name).n_parts, 'part')}" for name in shown)
+        parts = parts or "no column informative"
         return f"Model({self.criterion!r}, {parts}, cost={self.cost:.6f}, level={self.level:.4f})"

@@ -563,7 +563,7 @@ def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path):
             write_model(model_of(numerical()), path)
     with pytest.raises(FileNotFoundError):
         read_model(tmp_path / "absent.json")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"absent.model\.json"):  # and not the file that is written first
         write_model(model_of(numerical()), tmp_path / "absent" / "model.json")
 
 

@@ -79,7 +79,9 @@ def replace_file(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             beside.unlink()
+        if isinstance(error, OSError):  # the user knows the file, not what stands beside it
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
