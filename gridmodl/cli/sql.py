@@ -14,7 +14,7 @@ DIALECTS = ("postgres", "duckdb", "sqlite", "bigquery", "snowflake")
     short_help="Print a model as a query.",
     epilog=options.examples(
         "gridmodl sql model.json --dialect duckdb --table customers --keep-column id",
-        "gridmodl sql model.json --dialect postgres -o score.sql",
+        "gridmodl sql model.json --dialect postgres -o parts.sql",
     ),
 )
 @click.argument("model", type=click.Path())

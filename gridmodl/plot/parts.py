@@ -9,13 +9,12 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.frames import Name
-from gridmodl.labels import counted
 from gridmodl.partition import Partition
 from gridmodl.plot.colours import INK, OF_CLASSES, ink_on, shares_of, shown_classes
 from gridmodl.plot.lanes import BAR, draw_rows, height_for, lane_places, open_lanes, rows_bars
 from gridmodl.plot.panes import LARGEST, axes_for, fitting_font, label_rows, legend_above, size_in_points
 from gridmodl.plot.sources import model_of, named
-from gridmodl.plot.text import drawn, part_labels
+from gridmodl.plot.text import part_labels, title_of
 
 if TYPE_CHECKING:
     from gridmodl.model import Model
@@ -127,13 +126,8 @@ class PartsDisplay:
         else:
             of_rows = rows_bars(ax, places, labelled, partition.unlabelled)
         unlabelled = [(bars, "rows without a class") for bars in of_rows[1:]]
-        legend_above(ax, [*zip(self.bars_, names, strict=True), *unlabelled], self._title)
+        legend_above(ax, [*zip(self.bars_, names, strict=True), *unlabelled], title_of(self.partition, self.level))
         return self
-
-    @property
-    def _title(self) -> str:
-        level = "" if self.level is None else f", level {self.level:.3f}"
-        return f"{drawn(self.partition.name)}: {counted(self.partition.n_parts, 'part')}{level}"
 
 
 def draw_shares(

@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from numpy.typing import NDArray
 
-from gridmodl.labels import counted
 from gridmodl.modelcounts import part_counts
 from gridmodl.partition import Partition
 from gridmodl.plot.colours import INK, OF_CLASSES, PALE, SHARES, shares_of
@@ -28,7 +27,7 @@ from gridmodl.plot.heatmap import (
 from gridmodl.plot.lanes import BAR, draw_rows, height_for, inner_ticks, lane_places, open_lanes
 from gridmodl.plot.panes import LARGEST, axes_for, check_span, label_rows, legend_above
 from gridmodl.plot.sources import model_of
-from gridmodl.plot.text import drawn, part_labels
+from gridmodl.plot.text import drawn, part_labels, title_of
 
 if TYPE_CHECKING:
     from gridmodl.frames import Name
@@ -144,11 +143,6 @@ class TargetDisplay:
         self.figure_ = self.ax_.figure
         return self
 
-    @property
-    def _title(self) -> str:
-        level = "" if self.level is None else f", level {self.level:.3f}"
-        return f"{drawn(self.partition.name)}: {counted(self.partition.n_parts, 'part')}{level}"
-
     def _plot_groups(self, ax: Axes | None) -> Axes:
         """A map: groups below, parts of the column from the top."""
         ax = axes_for(ax, width_of_map(self.target.n_parts), height_of_map(self.partition.n_parts))
@@ -161,7 +155,7 @@ class TargetDisplay:
         bar_beside(ax, draw_map(ax, shares, palette, norm), "share of the part's rows")
         texts = [["" if np.isnan(share) else f"{share:.0%}" for share in row] for row in shares.tolist()]
         write_cells(ax, texts, lambda i, j: palette(norm(shares[i, j])))
-        legend_above(ax, entries, self._title)
+        legend_above(ax, entries, title_of(self.partition, self.level))
         return ax
 
     def _plot_numbers(self, ax: Axes | None) -> Axes:
@@ -179,7 +173,7 @@ class TargetDisplay:
         for bound in self.target.bounds[(self.target.bounds > low) & (self.target.bounds < high)]:
             ax.axvline(bound, color=INK, linewidth=0.7, linestyle=":", zorder=0)
         self.rows_ax_, _ = draw_rows(ax, places, self.counts.sum(axis=1))
-        legend_above(ax, entries, self._title)
+        legend_above(ax, entries, title_of(self.partition, self.level))
         return ax
 
 

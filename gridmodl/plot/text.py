@@ -16,7 +16,7 @@ from matplotlib import rcParams
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from numpy.typing import NDArray
 
-from gridmodl.labels import edges_of
+from gridmodl.labels import counted, edges_of
 from gridmodl.partition import Partition
 
 ROOM = 40  # characters of the label of a part
@@ -50,6 +50,12 @@ def shortened(text: str, room: int) -> str:
 def part_labels(partition: Partition, room: int = ROOM) -> list[str]:
     """The parts in words, ready to be drawn."""
     return [drawn(label, room) for label in short_labels(partition)]
+
+
+def title_of(partition: Partition, level: float | None) -> str:
+    """The variable, how many parts it has, and how much they explain where that is known."""
+    known = "" if level is None else f", level {level:.3f}"
+    return f"{drawn(partition.name)}: {counted(partition.n_parts, 'part')}{known}"
 
 
 def short_labels(partition: Partition) -> list[str]:
