@@ -25,13 +25,26 @@ def values_for(partition: Partition, text: pa.Array, nulls: Iterable[str], label
     fit = fitted(text, families, nulls)
     if fit is not None:
         return fit.values
-    for i, value in enumerate(text):
-        if value.is_valid and fitted(pa.array([value.as_py()]), families, nulls) is None:
-            raise Failure(
-                f"row {n_before + i + 1} of {label} has {value.as_py()!r} in column {partition.name!r}, where the "
-                f"model has {what}; --null {value.as_py()!r} would take it as missing"
-            )
+    i = _first_unfit(text, lambda some: fitted(some, families, nulls) is not None)
+    value = text[i].as_py()
+    if fitted(text[i : i + 1], families, nulls) is None:
+        raise Failure(
+            f"row {n_before + i + 1} of {label} has {value!r} in column {partition.name!r}, where the "
+            f"model has {what}; --null {value!r} would take it as missing"
+        )
     raise Failure(f"column {partition.name!r} of {label} mixes {what} of several kinds, which cannot be compared")
+
+
+def _first_unfit(text: pa.Array, fits: Callable[[pa.Array], bool]) -> int:
+    """The first value that does not fit in with those before it, where not all of them fit; in a few looks."""
+    low, high = 0, len(text)  # so many of the first values fit, and so many do not
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(text[:middle]):
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def _families(partition: Partition) -> tuple[list[tuple[pa.DataType, ...]], str]:
