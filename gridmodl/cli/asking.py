@@ -54,7 +54,7 @@ def check_arguments(asked: Asked, names: list[str]) -> None:
 def _criterion_of(name: str, given: tuple[str, ...]) -> Criterion:
     known = list_criteria()
     if name not in known:
-        raise click.UsageError(f"there is no criterion {name!r}; {near(name, known)}")
+        raise click.UsageError(f"gridmodl has no criterion {name!r}; {near(name, known)}")
     options = pairs(given, "--option", "alpha=0.7")
     return get_criterion(name, **{key: value_of(text) for key, text in options.items()})
 

@@ -38,7 +38,7 @@ def criteria(name: str | None, problem: str | None, as_json: bool) -> None:
         raise click.UsageError(f"there is no problem {problem!r}; {known}")
     names = list_criteria(problem)
     if name is not None and name not in names:
-        raise click.UsageError(f"there is no criterion {name!r}; {near(name, names)}")
+        raise click.UsageError(f"gridmodl has no criterion {name!r}; {near(name, names)}")
     found = [record for known in names if name in (None, known) for record in _records(known, problem)]
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False, indent=2))

@@ -19,10 +19,14 @@ OPTIONS = {
     "kinds": "--kind", "n_jobs": "--jobs", "random_state": "--seed", "keep_optima": "--keep-optima",
     **{
         name: "--" + name.replace("_", "-")
-        for name in ("target_kind", "unlabelled", "placement", "special", "monotone", "max_parts", "min_rows")
+        for name in (
+            "target_kind", "unlabelled", "placement", "special", "monotone", "max_parts", "min_rows", "time_limit",
+            "search", "effort", "weights",
+        )
     },
 }  # fmt: skip
 _ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:'([^']*)'|(None)|(-?\w+))?")
+_REFUSED = re.compile(rf"^({'|'.join(OPTIONS)})(?= must)")  # what a message is about
 _EACH = re.compile(r"\boptimize_each(?= takes each| partitions)")
 
 
@@ -52,7 +56,8 @@ def in_cli_words(message: str) -> str:
         value = "''" if nothing else text if text is not None else word
         return OPTIONS[name] + ("" if value is None else f" {value}")
 
-    return _EACH.sub("--each", _ARGUMENT.sub(option, " ".join(message.split())))
+    line = _REFUSED.sub(lambda match: OPTIONS[match[1]], " ".join(message.split()))
+    return _EACH.sub("--each", _ARGUMENT.sub(option, line))
 
 
 def described(error: BaseException) -> str:

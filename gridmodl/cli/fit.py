@@ -146,6 +146,10 @@ def fit(**given: Any) -> None:
         raise click.UsageError("--each partitions each column with a target in view; give --target")
     if asked.as_json and asked.output == STDOUT:
         raise click.UsageError("--json and --output - cannot both go to standard output")
+    if asked.html == STDOUT:
+        raise click.UsageError("--html needs the name of a file: standard output has the summary")
+    if asked.target is not None and asked.target == asked.weights:
+        raise click.UsageError(f"{asked.target!r} cannot be target and weights; name two columns")
     check_outputs({"the data": asked.data}, {"--output": asked.output, "--html": asked.html})
     delimiter, encoding = options.checked_dialect(asked.delimiter, asked.encoding)
     from gridmodl.cli.fitting import fit_and_tell

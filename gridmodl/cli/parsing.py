@@ -37,8 +37,8 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", str(value), re.IGNORECASE)
         try:
-            return int(float(found[1]) * _UNITS[found[2].lower()]) if found else int(value)
-        except ValueError:
+            return int(float(found[1]) * _UNITS[found[2].lower()])  # type: ignore[index]
+        except (TypeError, ValueError, OverflowError):  # no match, two points, more than there are numbers
             self.fail(f"{value!r} is no size; write it like 500MB or 4GB", param, ctx)
 
 
@@ -59,8 +59,15 @@ def listed(given: Sequence[str], known: Sequence[str]) -> list[str]:
     """Names of columns, separated by commas; one that holds a comma is known as it is, or in quotes."""
     names: list[str] = []
     for text in given:
-        names += [text] if text in known else next(csv.reader([text], skipinitialspace=True), [])
+        names += [text] if text in known else _fields(text)
     return list(dict.fromkeys(name for name in names if name))
+
+
+def _fields(text: str) -> list[str]:
+    try:
+        return next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:  # a line break outside of quotes: a name then, which no column has
+        return [text]
 
 
 def value_of(text: str) -> bool | int | float | str:
