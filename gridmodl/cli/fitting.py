@@ -17,7 +17,7 @@ from gridmodl.cli.data.texts import NULLS
 from gridmodl.cli.failures import Failure, Interrupted
 from gridmodl.cli.fit import Asked
 from gridmodl.cli.memory import check_grid, limit_of
-from gridmodl.cli.outputs import STDOUT, replaced, write_text
+from gridmodl.cli.outputs import STDOUT, write_text
 from gridmodl.cli.parsing import listed, pairs
 from gridmodl.cli.passes import Passes, is_interrupted
 from gridmodl.cli.summaries import Found, facts_of, models_of, print_summary
@@ -109,8 +109,7 @@ def _write(found: Found, asked: Asked, talk: Talk) -> None:
     if asked.output is not None:
         write_text(asked.output, found.to_json())
     if asked.html is not None:
-        with replaced(asked.html) as beside:
-            found.to_html(beside)
+        write_text(asked.html, found.to_html())
     if asked.as_json:
         facts = facts_of(found) | {"output": asked.output, "html": asked.html}
         click.echo(json.dumps(facts, ensure_ascii=False, indent=2))

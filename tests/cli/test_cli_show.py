@@ -14,6 +14,8 @@ import pytest
 from commands import bad, call, good
 
 import gridmodl
+from gridmodl.cli import sql
+from gridmodl.report.sql import dialects
 
 
 def test_the_summary_is_that_of_the_library(folder):
@@ -63,6 +65,10 @@ def test_tables_as_text_csv_and_json(folder):
 )
 def test_what_show_refuses(folder, words, code, said):
     assert said in bad("show", folder / words[0], *words[1:], code=code)
+
+
+def test_the_dialects_offered_are_all_that_there_are():
+    assert set(sql.DIALECTS) == set(dialects.DIALECTS)
 
 
 def test_sql_gives_what_apply_gives(folder, tmp_path):
