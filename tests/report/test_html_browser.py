@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from htmlpages import EVIL, VALUES, text_of
 
+import gridmodl
 from gridmodl import Model, Models
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -123,6 +124,19 @@ def test_table_is_sorted_by_its_heads(open_page: Open) -> None:
     first.get_by_role("button").click()
     first.get_by_role("button").click()
     assert column_of(table, 0) == htmlpages.models()["age"].partitions["age"].labels[::-1]
+
+
+def test_classes_that_are_numbers_are_sorted_and_searched(open_page: Open) -> None:
+    classes = np.repeat(np.arange(60), 2)
+    page = open_page(gridmodl.optimize({7: np.zeros(120)}, classes).to_html())
+    table = page.get_by_role("table", name="Classes")
+    first = table.locator("thead th").first.get_by_role("button")
+    first.click()
+    first.click()
+    assert column_of(table, 0)[:3] == ["59", "58", "57"]
+    page.get_by_role("searchbox").last.fill("58")
+    page.wait_for_function("document.querySelectorAll('tbody')[0].rows.length < 5")
+    assert column_of(table, 0) == ["58"]
 
 
 def test_hovering_tells_more(open_page: Open) -> None:

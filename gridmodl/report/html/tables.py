@@ -34,6 +34,8 @@ class Tables:
 
 
 def _plain_column(key: str, column: Any) -> list[Any]:
+    if key in TEXTS:  # also where classes or columns are called by numbers: a page sorts and searches texts
+        return [cut(str(value)) for value in column]
     return plain_values(column, VALUE_DIGITS) if key in VALUES else plain_values(column)
 
 
