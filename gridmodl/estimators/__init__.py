@@ -3,7 +3,7 @@
 try:
     from sklearn.utils.validation import validate_data as _  # noqa: F401  since scikit-learn 1.6
 except ImportError as error:
-    raise ImportError("gridmodl.estimators needs scikit-learn 1.6 or newer: pip install gridmodl[sklearn]") from error
+    raise ImportError('gridmodl.estimators needs scikit-learn 1.6 or newer: pip install "gridmodl[sklearn]"') from error
 
 from gridmodl.estimators.classifier import GridClassifier
 from gridmodl.estimators.coclassifier import CoclusteringClassifier

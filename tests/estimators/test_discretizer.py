@@ -495,7 +495,7 @@ def test_importing_gridmodl_does_not_import_scikit_learn() -> None:
         "sys.modules['sklearn'] = None\n"
         "for name in ('GridDiscretizer', 'estimators'):\n"
         "    try: getattr(gridmodl, name)\n"
-        "    except ImportError as error: assert 'pip install gridmodl[sklearn]' in str(error)\n"
+        "    except ImportError as error: assert 'pip install \"gridmodl[sklearn]\"' in str(error)\n"
         "    else: raise AssertionError\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
