@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from importlib.util import find_spec
@@ -15,6 +16,10 @@ def main() -> None:
     absent = [name for name in NEEDED if find_spec(name) is None]
     if absent:
         sys.exit(f'gridmodl: error: the command line needs {", ".join(absent)}: pip install "gridmodl[cli]"')
+    if sys.stdin is None:  # closed, by `<&-` or by a service: as if there was nothing in it
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.exit(f"gridmodl: error: standard output is closed; send it to {os.devnull} if nobody is to read it")
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # who reads no further (`| head`) ends this quietly, as cat does
     try:

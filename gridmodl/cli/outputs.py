@@ -17,15 +17,19 @@ _unfinished: set[Path] = set()
 @contextlib.contextmanager
 def replaced(path: str) -> Iterator[Path]:
     """A path to write to, put in the place of `path` when the block ends well; a device is written to as it is."""
-    there = Path(path).resolve()
-    if there.exists() and not there.is_file():
-        yield there
+    if Path(path).exists() and not Path(path).is_file():  # as it is called: a pipe has no other name
+        yield Path(path)
         return
+    there = Path(path).resolve()
     beside = there.parent / f".gridmodl-{secrets.token_hex(8)}{''.join(there.suffixes[-2:])}"
     _unfinished.add(beside)
     try:
         yield beside
         os.replace(beside, there)
+    except OSError as error:
+        if error.filename == str(beside):  # the user knows the file, not what stands beside it
+            raise OSError(error.errno, error.strerror, path) from error
+        raise
     finally:
         with contextlib.suppress(OSError):
             beside.unlink()

@@ -66,6 +66,40 @@ def test_a_reader_that_leaves_early_is_no_error(folder, tmp_path):
         assert running.wait(timeout=60) == -signal.SIGPIPE
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("show MODEL >&-", "standard output is closed; send it to /dev/null if nobody is to read it"),
+        ("apply MODEL - --format csv <&-", "standard input is empty: it has no columns"),
+    ],
+)
+def test_streams_that_are_closed_are_told(folder, words, said):
+    line = " ".join([*COMMAND, words]).replace("MODEL", str(folder / "model.json"))
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"gridmodl: error: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        ("apply MODEL DATA --to csv -o", b"part_age,part_city\n"),
+        ("fit DATA -t class -c age --quiet -o", b"{"),
+        ("fit DATA -t class -c age --quiet --html", b"<!"),
+    ],
+)
+def test_output_may_be_a_pipe(folder, words, begins):
+    """As `-o >(gzip)` and `-o /dev/stdout` are."""
+    paths = {"MODEL": folder / "model.json", "DATA": folder / "data.csv"}
+    command = [*COMMAND, *(str(paths.get(word, word)) for word in words.split()), "/dev/stdout"]
+    done = subprocess.run(command, capture_output=True)
+    assert (done.returncode, done.stdout[: len(begins)]) == (0, begins)
+
+
+def test_a_folder_that_cannot_be_written_to_is_named_as_the_user_did(folder):
+    done = process("apply", folder / "model.json", folder / "data.csv", "-o", "/proc/out.csv")
+    assert (done.returncode, done.stderr) == (1, "gridmodl: error: /proc/out.csv: No such file or directory\n")
+
+
 @pytest.fixture(scope="module")
 def endless(tmp_path_factory):
     """Data that a search could think about for hours."""
