@@ -31,9 +31,15 @@ class Models(Mapping[Name, Model]):
         self._frame = frame
 
     def __getitem__(self, name: Name) -> Model:
-        if name not in self._models and name in self.errors:
-            raise KeyError(f"column {name!r} has no model: {self.errors[name]}")
+        if name not in self._models:
+            raise KeyError(self._why_no_model(name))
         return self._models[name]
+
+    def _why_no_model(self, name: Name) -> str:
+        if name in self.errors:
+            return f"column {name!r} has no model: {self.errors[name]}"
+        known = ", ".join(map(repr, list(self._models)[:MAX_SHOWN])) or "no column"
+        return f"no column {name!r}; there are models of {known}{', ...' if len(self) > MAX_SHOWN else ''}"
 
     def __iter__(self) -> Iterator[Name]:
         return iter(self._models)

@@ -287,8 +287,9 @@ def test_monotone_of_three_classes_is_an_error_at_once():
 
 
 def test_unknown_names():
-    with pytest.raises(KeyError, match="other"):
-        optimize_each(bad(), STEP)["other"]
+    models = optimize_each(bad(), STEP)
+    with pytest.raises(KeyError, match=f"no column 'other'; there are models of {', '.join(map(repr, models))}"):
+        models["other"]
 
 
 # Time, interruption, progress.

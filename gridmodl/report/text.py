@@ -62,7 +62,8 @@ def proof_text(model: Model) -> str:
 
 
 def size_text(model: Model) -> str:
-    classes = f", {len(model.classes)} classes" if len(model.classes) else ""
+    n_classes = len(model.classes)
+    classes = f", {n_classes} class{'es' * (n_classes > 1)}" if n_classes else ""
     if any(partition.unlabelled is not None for partition in model.partitions.values()):
         classes = f", {model.class_rows.sum()} of them labelled{classes}"
     return f"{model.n_rows} rows{classes}"

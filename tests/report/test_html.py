@@ -108,6 +108,12 @@ def test_head_says_what_was_asked_and_found() -> None:
     assert rows == f"600, {semi.class_rows.sum()} of them labelled"
 
 
+def test_many_models_say_whose_seconds_and_whose_log_odds_these_are() -> None:
+    document = Page(htmlpages.text_of("models")).document
+    assert dict(document["facts"])["Search"].endswith(" s summed over columns")
+    assert document["variables"][0]["tables"][0]["note"] == "Log-odds and lift are those of yes."
+
+
 def test_columns_left_out_have_their_reasons() -> None:
     document = Page(htmlpages.text_of("grid")).document
     tables = {record["caption"]: table_of(document, record) for record in document["tables"]}
@@ -204,7 +210,9 @@ def test_parts_without_rows_and_models_that_tell_nothing() -> None:
 
 def test_one_class_and_a_hundred() -> None:
     rng = np.random.default_rng(0)
-    assert document_of(gridmodl.optimize([1.0, 2.0, 3.0], ["a", "a", "a"]))["variables"][0]["chart"]["names"] == ["a"]
+    alone = gridmodl.optimize([1.0, 2.0, 3.0], ["a", "a", "a"])
+    assert document_of(alone)["variables"][0]["chart"]["names"] == ["a"]
+    assert "3 rows, 1 class;" in alone.summary()
     label = rng.integers(0, 100, 3000)
     document = document_of(gridmodl.optimize(label + rng.random(3000), label))
     table = document["variables"][0]["tables"][0]

@@ -41,8 +41,9 @@ def facts_of_models(models: Models) -> Facts:
     facts = _asked(made[0]) if made else []
     facts += [("Columns", f"{len(made):,}"), ("Informative", f"{informative:,}")]
     if made:
+        seconds = _seconds(sum(model.elapsed for model in made))
         facts += [
-            ("Search", f"{_all_of(model.search for model in made)}, {_seconds(sum(m.elapsed for m in made))}"),
+            ("Search", f"{_all_of(model.search for model in made)}, {seconds} summed over columns"),
             ("Proof", f"{sum(model.proven for model in made):,} of {len(made):,} columns proven"),
         ]
     stopped = [model.stopped for model in made if model.stopped]

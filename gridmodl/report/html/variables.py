@@ -42,11 +42,12 @@ def variable_record(
 
 
 def _columns(model: Model, partition: Partition) -> tuple[dict[str, Any], str]:
-    """The columns of `Model.table`, of the largest classes where there are many, and a note that says so."""
+    """The columns of `Model.table`, of the largest classes where there are many, and a note that says so;
+    of two classes, which one the log-odds are of."""
     columns = columns_of(model, partition)
     names, rows, what = _shares(model, partition)
     if len(names) <= MAX_CLASSES:
-        return columns, ""
+        return columns, cut(f"Log-odds and lift are those of {names[1]}.") if "log_odds" in columns else ""
     kept = {names[j] for j in largest(rows, MAX_CLASSES)}
     dropped = {f"{key}_{name}" for name in names if name not in kept for key in ("rows", "share")}
     shown = {key: column for key, column in columns.items() if key not in dropped}
