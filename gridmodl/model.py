@@ -65,7 +65,7 @@ class Model:
     stopped : str or None
         Why it was cut short: ``"time limit"`` or ``"interrupted"``.
     elapsed : float
-        Seconds.
+        Seconds of the search; the first one of a kind has compiling in them.
     delta : float or None
         Of a model made by `edit` or `coarsen`: how much it costs more than the one it was made from.
     left_out : dict of str to str
