@@ -21,7 +21,7 @@ OPTIONS = {
         name: "--" + name.replace("_", "-")
         for name in (
             "target_kind", "unlabelled", "placement", "special", "monotone", "max_parts", "min_rows", "time_limit",
-            "search", "effort", "weights",
+            "search", "effort", "weights", "unknown",
         )
     },
 }  # fmt: skip

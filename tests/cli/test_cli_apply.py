@@ -198,6 +198,7 @@ def test_json_and_messages(folder, tmp_path):
         ("age,city\n1,Ulm\nold,Ulm\n", [], "has 'old' in column 'age', where the model has numbers"),
         ("age,city\n1\n", [], "has 1 fields and the header 2"),
         ("age,city\n1,Ulm\n", ["--keep-column", "zip"], "which --keep-column names"),
+        ("age,city\n1,Rome\n", ["--unknown", "error"], "--unknown default puts them into a group, --unknown -1 marks"),
     ],
 )
 def test_wrong_data(folder, tmp_path, text, words, said):

@@ -32,7 +32,10 @@ def values_for(partition: Partition, text: pa.Array, nulls: Iterable[str], label
             f"row {n_before + i + 1} of {label} has {value!r} in column {partition.name!r}, where the "
             f"model has {what}; --null {value!r} would take it as missing"
         )
-    raise Failure(f"column {partition.name!r} of {label} mixes {what} of several kinds, which cannot be compared")
+    raise Failure(
+        f"column {partition.name!r} of {label} mixes {what} of several kinds, which cannot be compared: row "
+        f"{n_before + i + 1} has {value!r}, which is not as the rows before it"
+    )
 
 
 def _first_unfit(text: pa.Array, fits: Callable[[pa.Array], bool]) -> int:
