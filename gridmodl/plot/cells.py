@@ -15,7 +15,7 @@ from gridmodl.plot.colours import INK, OF_CLASSES, shares_of, shown_classes
 from gridmodl.plot.lanes import draw_rows, height_for, inner_ticks, open_lanes
 from gridmodl.plot.panes import INCH, LARGEST, LETTER, axes_for, fitting_font, legend_above, size_in_points
 from gridmodl.plot.parts import draw_shares
-from gridmodl.plot.sources import model_of
+from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.text import drawn, short_labels
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ class CellsDisplay:
         model : Model
             Of any number of columns.
         """
+        check_model(model)
         cells = model.cells
         conditions = _conditions_of_cells(model)
         if model.target is None and len(model.classes):

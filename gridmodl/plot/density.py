@@ -83,6 +83,8 @@ class DensityDisplay:
         ----------
         model : DensityModel
         """
+        if not hasattr(model, "densities"):
+            raise TypeError(f"model must be a DensityModel, got {type(model).__name__}; see PartsDisplay for others")
         partition = model.partition
         bounds = partition.bounds.astype(model.domain.dtype)
         edges = np.concatenate([model.domain[:1], bounds, model.domain[1:]])

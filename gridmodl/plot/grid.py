@@ -30,7 +30,7 @@ from gridmodl.plot.heatmap import (
 )
 from gridmodl.plot.pairs import chosen_pair
 from gridmodl.plot.panes import axes_for, legend_above
-from gridmodl.plot.sources import model_of
+from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.text import class_names, drawn, part_labels
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ class GridDisplay:
             The variables below and on the left; by default the first that are informative. Rows are summed over all
             others.
         """
+        check_model(model)
         below, left = chosen_pair(model, x, y)
         classes = model.classes if model.target is None else ()
         others = [name for name in model.cells.names if name not in (below.name, left.name)]

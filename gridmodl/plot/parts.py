@@ -13,7 +13,7 @@ from gridmodl.partition import Partition
 from gridmodl.plot.colours import INK, OF_CLASSES, ink_on, shares_of, shown_classes
 from gridmodl.plot.lanes import BAR, draw_rows, height_for, lane_places, open_lanes, rows_bars
 from gridmodl.plot.panes import LARGEST, axes_for, fitting_font, label_rows, legend_above, size_in_points
-from gridmodl.plot.sources import model_of, named
+from gridmodl.plot.sources import check_model, model_of, named
 from gridmodl.plot.text import part_labels, title_of
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class PartsDisplay:
         name : str, optional
             The column, or the target where it is partitioned too; may be left out where the model has one column.
         """
+        check_model(model)
         is_column = name is not None and name not in model.partitions and name in model.all_partitions
         partition = model.partition(name) if is_column else named(dict(model.partitions), name, "column")
         classes = model.classes if partition.n_values is None else ()

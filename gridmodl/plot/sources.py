@@ -22,6 +22,17 @@ def model_of(estimator: Any, name: Name | None) -> Any:
     return named(estimator.models_, name, "column")
 
 
+def check_model(model: Any) -> None:
+    """Refuse the models of many columns, densities and all else that is no model."""
+    from gridmodl.model import Model
+
+    if not isinstance(model, Model):
+        raise TypeError(
+            f"model must be a Model, got {type(model).__name__}; of the models of many columns give one, such as "
+            "models[name], and see DensityDisplay for densities"
+        )
+
+
 def named(known: dict[Name, Any], name: Name | None, what: str) -> Any:
     """The entry of this name; without a name the only one."""
     if name is None and len(known) == 1:

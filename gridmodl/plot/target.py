@@ -26,7 +26,7 @@ from gridmodl.plot.heatmap import (
 )
 from gridmodl.plot.lanes import BAR, draw_rows, height_for, inner_ticks, lane_places, open_lanes
 from gridmodl.plot.panes import LARGEST, axes_for, check_span, label_rows, legend_above
-from gridmodl.plot.sources import model_of
+from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.text import drawn, part_labels, title_of
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ class TargetDisplay:
         model : Model
             With grouped classes or a numerical target.
         """
+        check_model(model)
         if model.target is None:
             raise ValueError(
                 f"this model ({model.problem}) has no target that is partitioned too, as target_kind='grouped' and "

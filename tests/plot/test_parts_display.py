@@ -16,7 +16,7 @@ from plot_cases import COUNTS, HOSTILE, groups, intervals, special_parts
 
 import gridmodl
 from gridmodl.estimators import GridClassifier, GridDiscretizer
-from gridmodl.plot import PartsDisplay
+from gridmodl.plot import CellsDisplay, DensityDisplay, GridDisplay, PartsDisplay, TargetDisplay
 from gridmodl.plot.colours import OF_CLASSES, OTHER
 
 X = np.array([1.0, 2.0, 3.0, 4.0, 7.0, 8.0, 9.0, 10.0] * 3)
@@ -176,3 +176,13 @@ def test_importing_gridmodl_imports_no_matplotlib_and_plot_says_what_is_missing(
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == [False, 'gridmodl.plot needs matplotlib: pip install "gridmodl[plot]"']
+
+
+@pytest.mark.parametrize("display", [PartsDisplay, GridDisplay, CellsDisplay, TargetDisplay])
+def test_models_of_other_kinds_are_refused_with_what_draws_them(display, model):
+    with pytest.raises(TypeError, match="must be a Model, got Models; of the models of many columns give one"):
+        display.from_model(gridmodl.optimize_each({"a": X}, Y))
+    with pytest.raises(TypeError, match=r"got DensityModel.*DensityDisplay"):
+        display.from_model(gridmodl.optimize_density(X))
+    with pytest.raises(TypeError, match="must be a DensityModel, got Model; see PartsDisplay"):
+        DensityDisplay.from_model(model)
