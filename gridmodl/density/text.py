@@ -23,16 +23,19 @@ def summary_of(model: DensityModel) -> str:
     """How the density was found, what held-out rows say of it, and its parts."""
     how = model.method + (f" ({model.kernel})" if model.kernel else "")
     stopped = f", stopped: {model.stopped}" if model.stopped else ""
-    missing = f", {model.n_missing} more are missing" if model.n_missing else ""
     low, high = domain_ends(model)
     lines = [
         f"density of {model.partition.name} by {how}: {counted(model.n_parts, 'part')}",
-        f"{model.n_rows} rows{missing}; domain {low} to {high}; {model.elapsed:.3g} s{stopped}",
+        f"{rows_text(model)}; domain {low} to {high}; {model.elapsed:.3g} s{stopped}",
     ]
     if len(model.held_out):
         best, alone = model.held_out.max(), model.held_out[0]
         lines.append(f"log-likelihood per row held out ({model.n_folds} folds) {best:.4f}, of one part {alone:.4f}")
     return "\n".join([*lines, "", *_parts(model)])
+
+
+def rows_text(model: DensityModel) -> str:
+    return f"{model.n_rows} rows" + (f", {model.n_missing} more are missing" if model.n_missing else "")
 
 
 def domain_ends(model: DensityModel) -> list[str]:

@@ -139,6 +139,8 @@ def test_tables_are_cut_as_summaries_are():
 def test_a_density_and_the_models_of_a_table():
     density = gridmodl.optimize_density({HOSTILE[0]: NUMBERS**3})
     assert {"svg", "table"} <= set(checked(density).tags)
+    days = gridmodl.optimize_density(np.array(["2024-01-01", "2024-01-03", "NaT"], dtype="datetime64[D]"))
+    assert {"density per day", "2 rows, 1 more are missing"} <= set(checked(days).text)
     frame = {name: RNG.random(60) for name in HOSTILE[:4]} | {5: np.array([{}] * 60)}
     with pytest.warns(gridmodl.ColumnWarning):
         models = gridmodl.optimize_each(frame, RNG.integers(0, 2, 60))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gridmodl.density.text import density_per, rows_text
 from gridmodl.labels import counted
 from gridmodl.modelcounts import cell_lifts, part_counts
 from gridmodl.report.notebook.markup import Markup, folded, frame, joined, label_tag, lines, name_tag, plain, table, tag
@@ -209,8 +210,8 @@ def density_html(model: DensityModel) -> str:
         for label, density in zip(columns["part"], columns["density"], strict=True)
     ]
     drawn = histogram(model.shares, ratios, titles)
-    body = table(["part", "rows", "share", "density"], rows)
-    return frame(lines(head, f"{model.n_rows} rows"), drawn, body, _more(model.n_parts, "part"))
+    body = table(["part", "rows", "share", density_per(model)], rows)
+    return frame(lines(head, rows_text(model)), drawn, body, _more(model.n_parts, "part"))
 
 
 def explanation_html(explanation: Explanation) -> str:
