@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gridmodl.model import Model
 
 MAX_NAMES = 5  # of other columns that are said
-MUCH = 10.0  # from here on two digits after the point are enough
+LITTLE = 0.1  # below it, two digits after the point say too little
 NOTHING = 5e-13  # a relative change of a term that rounding makes
 
 
@@ -125,4 +125,4 @@ def number(value: float) -> str:
     """A cost, short."""
     if not math.isfinite(value):
         return str(value)
-    return f"{value:.2f}" if abs(value) >= MUCH else f"{value:.4g}"
+    return f"{value:.2g}" if 0.0 < abs(value) < LITTLE else f"{value:.2f}"
