@@ -82,6 +82,6 @@ def replace_file(path: Path, text: str) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError):  # the user knows the file, not what stands beside it
+        if isinstance(error, OSError) and error.filename is not None:  # that of what stands beside, which nobody knows
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
