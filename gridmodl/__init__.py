@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gridmodl.cache import clear_cache
     from gridmodl.certificate import Certificate
     from gridmodl.curve import CostByParts, cost_by_parts
     from gridmodl.density import DensityModel, optimize_density
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from gridmodl.report.explanation import Explanation
     from gridmodl.search import Search
     from gridmodl.spread import Prediction
-    from gridmodl.template import clear_cache
     from gridmodl.terms import Criterion
     from gridmodl.verification import Verification, verify
 
@@ -62,7 +62,7 @@ _HOME = {
     "Search": "gridmodl.search",
     "Verification": "gridmodl.verification",
     "bound_posterior": "gridmodl.posterior",
-    "clear_cache": "gridmodl.template",
+    "clear_cache": "gridmodl.cache",
     "cost_by_parts": "gridmodl.curve",
     "get_criterion": "gridmodl.plugins",
     "hookimpl": "gridmodl.plugins",

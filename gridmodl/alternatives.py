@@ -94,9 +94,7 @@ class Variable:
         """The grid of the model, if its criterion prices it as it says."""
         model = self.model
         known = {part.name: values_of(model, part) for part in model.all_partitions.values()}
-        is_known = all(
-            np.isfinite(values.of_parts).all() and math.isfinite(values.log_factorials) for values in known.values()
-        )
+        is_known = all(np.isfinite(values.of_parts).all() and math.isfinite(values.order) for values in known.values())
         try:
             counted = counted_grid(model, self.criterion, known)
             cost = counted.cost(counted.terms())
@@ -223,7 +221,7 @@ def values_of(model: Model, partition: Partition) -> Values:
 
         table = model._source[0].priced_rows()
         values, facts = value_facts(table.column(partition.name, partition.kind), table, partition)
-        return Values(values.astype(np.float64), facts.log_value_factorials)
+        return Values(values.astype(np.float64), facts.constant)
     if partition.kind == "categorical":
         return Values(np.array([float(len(group)) for group in partition.groups]), math.nan)
     return Values(np.full(partition.n_parts, math.nan), 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from gridmodl.certificate import MONOTONE
@@ -12,6 +12,7 @@ from gridmodl.encode import KINDS
 from gridmodl.frames import Name
 from gridmodl.search import Search
 from gridmodl.search.moves import NO_LIMIT, Limits
+from gridmodl.spelling import check_choice, did_you_mean
 from gridmodl.terms import Criterion
 
 PLACEMENTS = ("median",)
@@ -49,14 +50,6 @@ def check_placement(placement: Any) -> None:
     check_choice("placement", placement, (*PLACEMENTS, None))
 
 
-def check_choice(what: str, given: Any, allowed: Sequence[str | None]) -> None:
-    """One of a few words, or None where that is allowed."""
-    if (given is None or isinstance(given, str)) and given in allowed:
-        return
-    words = ", ".join(repr(word) for word in allowed if word is not None)
-    raise ValueError(f"{what} must be one of {words}{' or None' if None in allowed else ''}, got {given!r}")
-
-
 def checked_search(search: Any) -> Search:
     if isinstance(search, Search):
         return search
@@ -70,7 +63,8 @@ def check_columns(what: str, named: Collection[Name], names: Collection[Name]) -
     for name in named:
         if name not in names:
             known = ", ".join(repr(known) for known in list(names)[:20])
-            raise ValueError(f"{what} names column {name!r}; the data has {known}{', ...' * (len(names) > 20)}")
+            more = ", ..." * (len(names) > 20)
+            raise ValueError(f"{what} names column {name!r}; the data has {known}{more}{did_you_mean(name, names)}")
 
 
 def _checked_mapping(what: str, given: Any) -> Mapping[Name, Any]:
@@ -82,7 +76,9 @@ def _checked_mapping(what: str, given: Any) -> Mapping[Name, Any]:
 def _checked_kinds(kinds: Any) -> Mapping[Name, str]:
     for column, kind in _checked_mapping("kinds", kinds).items():
         if kind not in KINDS:
-            raise ValueError(f"kinds says {kind!r} for column {column!r}; allowed: {', '.join(KINDS)}")
+            raise ValueError(
+                f"kinds says {kind!r} for column {column!r}; allowed: {', '.join(KINDS)}{did_you_mean(kind, KINDS)}"
+            )
     return _checked_mapping("kinds", kinds)
 
 

@@ -15,6 +15,7 @@ from gridmodl.values import Categories, count_rows
 
 # Beyond this the table of counts alone fills gigabytes, and every price reads a row of it.
 MAX_COUNTS = 2**28
+COUNTS_AT_ONCE = 2**24  # counts that are filled in one step: of new memory a GB took 2 s, deaf to Ctrl-C
 
 
 class Atoms(NamedTuple):
@@ -53,8 +54,20 @@ class Target(NamedTuple):
 
     def by_code(self, parts: NDArray[Any], n_parts: int) -> NDArray[np.int64]:
         """Rows by part and code, given the part of each row: by class and, if there are any, those without one."""
-        flat = parts.astype(np.int64) * self.n_codes + self.codes
-        return count_rows(flat, self.weights, n_parts * self.n_codes).reshape(n_parts, self.n_codes)
+        rows = count_rows(self.places(parts), self.weights, n_parts * self.n_codes)
+        return rows.reshape(n_parts, self.n_codes)
+
+    def places(self, parts: NDArray[Any]) -> NDArray[np.int64]:
+        """Where each row counts in a table by part and code, laid flat."""
+        return parts.astype(np.int64) * self.n_codes + self.codes
+
+    def table(self, parts: NDArray[Any], n_parts: int) -> NDArray[Any]:
+        """The same in 32 bits where rows are few; nothing is written but where rows are."""
+        rows = np.zeros(n_parts * self.n_codes, dtype=np.int32 if self.few_rows else np.int64)
+        # Of another type, even a plain 1, numpy takes fifty times as long.
+        more = rows.dtype.type(1) if self.weights is None else self.weights.astype(rows.dtype)
+        np.add.at(rows, self.places(parts), more)
+        return rows.reshape(n_parts, self.n_codes)
 
     def counts(self, parts: NDArray[Any], n_parts: int) -> NDArray[np.int64]:
         """Rows by part and class, given the part of each row."""
@@ -68,8 +81,9 @@ def make_values(column: Categories, target: Target) -> Atoms:
     """One atom for each value of a categorical column."""
     n_values = len(column.values)
     check_size(n_values, target.n_codes, "values")
-    by_code = target.by_code(column.codes, n_values).astype(np.int32 if target.few_rows else np.int64)
-    return alone(by_code, np.ones(n_values, dtype=np.int32), target.n_classes)
+    by_code = target.table(column.codes, n_values)
+    rows = count_rows(column.codes, target.weights, n_values)
+    return alone(by_code, np.ones(n_values, dtype=np.int32), target.n_classes, rows)
 
 
 def tail(atoms: Atoms, start: int) -> Atoms:
@@ -92,12 +106,18 @@ def head(atoms: Atoms, end: int) -> Atoms:
     )
 
 
-def alone(by_code: NDArray[Any], n_values: NDArray[np.int32], n_classes: int) -> Atoms:
-    """Atoms of a variable without others: one entry each, all in frozen cell 0; a code beyond the classes is none."""
+def alone(
+    by_code: NDArray[Any], n_values: NDArray[np.int32], n_classes: int, rows: NDArray[np.int64] | None = None
+) -> Atoms:
+    """Atoms of a variable without others: one entry each, all in frozen cell 0; a code beyond the classes is none.
+
+    `rows` are those of each atom, where they are known.
+    """
     n = len(by_code)
     first = np.arange(n + 1, dtype=np.int32)
     counts = np.ascontiguousarray(by_code[:, :n_classes])
-    return Atoms(first, np.zeros(n, dtype=np.int32), counts, by_code.sum(axis=1, dtype=np.int64), n_values)
+    rows = by_code.sum(axis=1, dtype=np.int64) if rows is None else rows
+    return Atoms(first, np.zeros(n, dtype=np.int32), counts, rows, n_values)
 
 
 def rows_by_code(atoms: Atoms, target: Target) -> NDArray[Any]:
@@ -124,19 +144,33 @@ def check_size(n_atoms: int, n_classes: int, what: str) -> None:
         )
 
 
+def _added_up(counts: NDArray[Any], begins: NDArray[np.int64], order: NDArray[np.int64] | None) -> NDArray[Any]:
+    """The sums of the rows of a table, in this order, from each of `begins` to the next, of some at a time."""
+    sums = np.empty((len(begins), counts.shape[1]), dtype=counts.dtype)
+    size, ends = max(1, COUNTS_AT_ONCE // counts.shape[1]), np.append(begins, len(counts))
+    for lo in range(0, len(begins), size):
+        hi = min(lo + size, len(begins))
+        span = slice(ends[lo], ends[hi])
+        block = counts[span if order is None else order[span]]
+        np.add.reduceat(block, begins[lo:hi] - ends[lo], axis=0, dtype=counts.dtype, out=sums[lo:hi])
+    return sums
+
+
 def coarsen(atoms: Atoms, starts: NDArray[np.int64]) -> Atoms:
     """The parts that begin at atoms `starts`, as atoms."""
     part = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(atoms.values))))
     part_of_entry = np.repeat(part, np.diff(atoms.first))
-    order = np.lexsort((atoms.frozen, part_of_entry)) if atoms.frozen.any() else slice(None)
-    part_of_entry, frozen = part_of_entry[order], atoms.frozen[order]
+    order = np.lexsort((atoms.frozen, part_of_entry)) if atoms.frozen.any() else None
+    frozen, rows = atoms.frozen, atoms.rows
+    if order is not None:
+        part_of_entry, frozen, rows = part_of_entry[order], frozen[order], rows[order]
     is_new = np.append(True, (np.diff(part_of_entry) != 0) | (np.diff(frozen) != 0))
     begins = np.flatnonzero(is_new)
     first = np.searchsorted(part_of_entry[begins], np.arange(len(starts) + 1)).astype(atoms.first.dtype)
     return Atoms(
         first,
         frozen[begins],
-        np.add.reduceat(atoms.counts[order], begins, axis=0, dtype=atoms.counts.dtype),
-        np.add.reduceat(atoms.rows[order], begins),
+        _added_up(atoms.counts, begins, order),
+        np.add.reduceat(rows, begins),
         np.add.reduceat(atoms.values, starts, dtype=atoms.values.dtype),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from gridmodl.multivariate import Searched, found_grid, partition_of, search_gri
 from gridmodl.search import Search
 from gridmodl.table import Table, read_table
 from gridmodl.targets import NOT_GIVEN
-from gridmodl.terms import Criterion
+from gridmodl.terms import Criterion, level_of
 from gridmodl.univariate import class_means
 from gridmodl.wrap import grid_model
 
@@ -70,10 +71,16 @@ def average_of(table: Table, searched: Searched) -> GridAverage:
     class_rows = table.problem.class_rows
     return GridAverage(
         partitions,
-        np.array([1.0 - grid.cost / found.null.cost for grid in grids]),
+        np.array([_level(grid.cost, found.null.cost) for grid in grids]),
         class_rows / class_rows.sum(),
         _make_steps(grids, used, parts_of_atoms, table, searched),
+        np.array([found.null.cost - grid.cost for grid in grids]),
     )
+
+
+def _level(cost: float, null_cost: float) -> float:
+    level = level_of(cost, null_cost)
+    return math.nan if level is None else level
 
 
 def _fine_parts(grids: Sequence[Grid], k: int) -> NDArray[np.int32]:

@@ -93,7 +93,7 @@ def _group_split(variable: Variable, column: Categories, table: Table, clock: Cl
     split = group_split(task, numbered(groups))
     if split is None:
         return []
-    return [ByNumber(groups_of(column, task.atoms, table.target, priced_groups(task, split)), np.nan, "split")]
+    return [ByNumber(groups_of(column, table.target, priced_groups(task, split)), np.nan, "split")]
 
 
 def of_grid(variable: Variable, most: int, clock: Clock) -> list[ByNumber]:

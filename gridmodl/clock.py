@@ -28,7 +28,7 @@ class Progress(NamedTuple):
 
     step: str  #: of the search, in a word
     share: float  #: of the current step, or of its current sweep, that is done
-    elapsed: float  #: seconds
+    elapsed: float  #: seconds, those of compiling not counted
 
 
 class Clock:
@@ -44,6 +44,7 @@ class Clock:
 
     def __init__(self, time_limit: float | None = None, report: Callable[[Progress], Any] | None = None) -> None:
         self.begun, self._compiled_before = time.perf_counter(), _compiled
+        self._latest = 0.0
         self.time_limit = time_limit
         self.report = report
         self.step = ""
@@ -52,12 +53,19 @@ class Clock:
 
     @property
     def elapsed(self) -> float:
-        return time.perf_counter() - self.begun
+        """Seconds since the clock was made, without those of compiling; never fewer than it has said before."""
+        # What another thread compiles is known when it is done, and then is taken off.
+        self._latest = max(self._latest, self._seconds)
+        return self._latest
+
+    @property
+    def _seconds(self) -> float:
+        return time.perf_counter() - self.begun - (_compiled - self._compiled_before)
 
     @property
     def is_late(self) -> bool:
         """Whether the time is up."""
-        return self.time_limit is not None and self.elapsed - (_compiled - self._compiled_before) >= self.time_limit
+        return self.time_limit is not None and self._seconds >= self.time_limit
 
     def child(self) -> Clock:
         """A clock for one of many columns: it starts now, ends with this one, and tells nobody."""
@@ -69,13 +77,21 @@ class Clock:
         if self.report is not None:
             self.report(Progress(self.step, share, self.elapsed))
 
+    def look(self) -> bool:
+        """Whether to stop; call it before a long step that is not a turn."""
+        if self.stopped is None and self._parent is not None and self._parent.look():
+            self.stopped = self._parent.stopped
+        if self.stopped is None and self.is_late:
+            self.stopped = "time limit"
+        return self.stopped is not None
+
     def repeat(self, turn: Callable[[int], bool], share: Callable[[], float], size: int = 1024) -> None:
         """Call `turn` with an amount of work until it returns True, the time is up or the user interrupts.
 
         The amount adapts to the speed of the machine; how the work is cut into turns never changes a result.
         """
         try:
-            while not self._is_over():
+            while not self.look():
                 begun = time.perf_counter()
                 done = turn(size)
                 took = time.perf_counter() - begun
@@ -86,10 +102,3 @@ class Clock:
                 size = max(1, int(size * min(8.0, max(0.125, TURN_SECONDS / max(took, 1e-9)))))
         except KeyboardInterrupt:
             self.stopped = "interrupted"
-
-    def _is_over(self) -> bool:
-        if self.stopped is None and self._parent is not None and self._parent._is_over():
-            self.stopped = self._parent.stopped
-        if self.stopped is None and self.is_late:
-            self.stopped = "time limit"
-        return self.stopped is not None

@@ -19,6 +19,7 @@ from gridmodl.hierarchy import Hierarchy, hierarchy_of
 from gridmodl.modeltask import ModelTask
 from gridmodl.partition import Partition, group_partition
 from gridmodl.search.gridtask import price_grid
+from gridmodl.spelling import did_you_mean
 from gridmodl.spread import Spread, merged_spread
 
 if TYPE_CHECKING:
@@ -71,7 +72,10 @@ class _Limits:
         if isinstance(max_parts, Mapping):
             for name in max_parts:
                 if name not in names:
-                    raise ValueError(f"max_parts names {name!r}; the model has {', '.join(map(repr, names))}")
+                    raise ValueError(
+                        f"max_parts names {name!r}; the model has {', '.join(map(repr, names))}"
+                        f"{did_you_mean(name, names)}"
+                    )
             self.max_parts = {name: _checked_number(f"max_parts[{name!r}]", n) for name, n in max_parts.items()}
         else:
             most = None if max_parts is None else _checked_number("max_parts", max_parts)

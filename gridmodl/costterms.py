@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.frames import Name
-from gridmodl.groupings import log_groupings
+from gridmodl.pricing import numerical_facts, values_facts
 from gridmodl.terms import ONE_COUNT, Cell, Criterion, Part, Problem, Shape, Variable, params_record
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Values(NamedTuple):
     """The distinct values of each part of a variable; NaN where a model does not know."""
 
     of_parts: NDArray[np.float64]
-    log_factorials: float  # sum over the values of log n!, of a categorical variable
+    order: float  # `Partition.log_value_factorials`
 
 
 class Side(NamedTuple):
@@ -173,14 +173,11 @@ def _side(
     of_parts = values.of_parts[filled]
     n_values = float(of_parts.sum())
     categorical = partition.kind == "categorical"
-    facts = Variable(
-        categorical,
-        partition is model.target,
-        n_values if math.isnan(n_values) else int(n_values),  # type: ignore[arg-type]
-        values.log_factorials,
-        0.0,
-        log_groupings(int(n_values)) if categorical else np.empty(0),
-    )
+    if categorical:
+        facts = values_facts(int(n_values), values.order, problem.n_rows)
+    else:
+        facts = numerical_facts(n_values if math.isnan(n_values) else int(n_values))  # type: ignore[arg-type]
+    facts = facts._replace(is_target=partition is model.target)
     facts = facts._replace(constant=float(criterion.variable_constant(problem, facts)))
     return Side(facts, part_rows(model, partition)[filled], of_parts)
 

@@ -22,7 +22,7 @@ from gridmodl.search.layers import ByParts, best_by_parts
 from gridmodl.search.shares import is_enough, share_line
 from gridmodl.search.subsets import groupings_by_parts
 from gridmodl.table import Table, read_table
-from gridmodl.targets import NOT_GIVEN
+from gridmodl.targets import NOT_GIVEN, ManyNumbers
 from gridmodl.terms import Criterion
 from gridmodl.univariate import codes_alone, groups_of, intervals_of, intervals_task, values_task
 
@@ -113,7 +113,10 @@ def cost_by_parts(
     options = checked_options(criterion, "exact", kinds, special, None, max_parts, min_rows)
     if target is None:
         raise ValueError("cost_by_parts takes a class target, and no target was given")
-    table = read_table(data, target, weights, None, unlabelled)
+    try:
+        table = read_table(data, target, weights, None, unlabelled)
+    except ManyNumbers as error:
+        raise ValueError(f"{error.found}; give it as text if each number is a class") from error
     check_names(table, options)
     check_one_input(table, unlabelled)
     if is_grid(table):
@@ -152,4 +155,4 @@ def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tu
         groupings = [line.grouping(task, one) for one in partitionings]
     else:
         found, groupings = groupings_by_parts(task)
-    return found, tuple(groups_of(column, task.atoms, table.target, grouping) for grouping in groupings)
+    return found, tuple(groups_of(column, table.target, grouping) for grouping in groupings)

@@ -14,15 +14,19 @@ from gridmodl.encode import Column
 from gridmodl.frames import Name
 from gridmodl.given import given_partition
 from gridmodl.model import Model
+from gridmodl.modelfile.values import check_writable
 from gridmodl.multivariate import given_grid
 from gridmodl.placement import counted
 from gridmodl.plugins import criterion_for
 from gridmodl.quantities import Numbers
+from gridmodl.spelling import did_you_mean
 from gridmodl.table import Table, read_table
 from gridmodl.targets import NOT_GIVEN
 from gridmodl.univariate import priced, special_codes
 from gridmodl.values import Categories
 from gridmodl.wrap import column_model, grid_model
+
+JOINT_COLUMNS = 10  # up to ten were run; 400 took 41 s and meant nothing
 
 
 def model_of_partitions(
@@ -47,7 +51,10 @@ def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
     """`Model.edit`."""
     partitions = model.all_partitions
     if name not in partitions:
-        raise ValueError(f"the model has no column {name!r}; it has {', '.join(map(repr, partitions))}")
+        raise ValueError(
+            f"the model has no column {name!r}; it has {', '.join(map(repr, partitions))}"
+            f"{did_you_mean(name, partitions)}"
+        )
     partition = partitions[name]
     if (bounds is None) == (groups is None):
         raise TypeError("edit takes either bounds= or groups=")
@@ -95,6 +102,10 @@ def _given_model(table: Table, name: Name, given: Any, options: Options, clock: 
 
 
 def check_names(table: Table, options: Options) -> None:
+    """Refuse options of columns that are not there, and names of columns and classes that no model file can hold."""
+    for name in table.known_names:
+        check_writable([name], "the name of a column")
+    check_writable(table.classes.tolist(), "the target")
     check_columns("kinds", options.kinds, table.names)
     check_columns("special", options.special, table.names)
 
@@ -117,6 +128,17 @@ def check_one_input(table: Table, unlabelled: Any = NOT_GIVEN) -> None:
         )
 
 
+def check_joint_columns(n_columns: int) -> None:
+    """Refuse a joint grid of more columns than were ever run to a useful result."""
+    if n_columns > JOINT_COLUMNS:
+        raise ValueError(
+            f"data has {n_columns} columns and no target was given; a joint grid is for {JOINT_COLUMNS} columns at "
+            "most. For a table of counts, whose rows and columns are to be grouped, use gridmodl.GridCoclustering, or "
+            "give it as a sparse matrix: optimize(scipy.sparse.csr_matrix(data)). Else choose some columns, such as "
+            "optimize(data[['age', 'town']]), or give a target"
+        )
+
+
 def check_grid_options(options: Options) -> None:
     for what, given in (("special", options.special), ("monotone", options.monotone)):
         if given:
@@ -128,6 +150,8 @@ def check_grid_options(options: Options) -> None:
 
 def asked_column(table: Table, name: Name, options: Options) -> Column:
     column = table.column(name, options.kinds.get(name))
+    if isinstance(column, Categories):
+        check_writable(column.values, f"column {name!r}")
     if isinstance(column, Categories) and name in options.special:
         raise ValueError(f"column {name!r} is categorical: each of its values is told apart; special= is for numbers")
     return column

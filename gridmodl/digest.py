@@ -1,7 +1,7 @@
 """Everything a kernel can reach, and one digest of it.
 
-Numba's cache knows the file a kernel is written in and nothing of what it calls: without the digest, editing a
-term would go unnoticed, and one criterion was seen to run another's machine code. What the digest covers is
+The digest is what a compiled kernel is found by (`gridmodl.cache`), and no file name or time stamp is: without it,
+editing a term would go unnoticed, and one criterion was seen to run another's machine code. What the digest covers is
 what decides the machine code: byte code, constants, called functions in whatever module, defaults, closures,
 compiler options and versions. Comments and docstrings are not in it. An object of unknown type is an error, not a
 guess.
@@ -23,7 +23,7 @@ from numba.core.dispatcher import Dispatcher
 
 # Modules whose functions the compiler brings itself: their names and versions say all.
 KNOWN_MODULES = ("math", "numpy", "numba", "builtins", "operator")
-FLAGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DISABLE_JIT")
+FLAGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML")
 
 
 class TermError(TypeError):
@@ -88,6 +88,11 @@ def _uses(function: Any) -> Uses:
         if name not in function.__globals__ and not hasattr(builtins, name):
             raise TermError(f"{function.__qualname__} uses {name!r}, which is not defined")
         names[name] = value = function.__globals__.get(name, getattr(builtins, name, None))
+        if value is print:
+            raise TermError(
+                f"{function.__qualname__} prints, and a search calls it millions of times; to see what it does, call "
+                "the plain function by hand"
+            )
         if not isinstance(value, types.ModuleType):
             continue
         dotted = name
@@ -135,7 +140,8 @@ def _code_token(code: types.CodeType, doc: str | None) -> str:
     constants = code.co_consts[1:] if doc is not None and code.co_consts[:1] == (doc,) else code.co_consts
     tokens = [_code_token(c, None) if isinstance(c, types.CodeType) else f"{type(c).__name__} {c!r}" for c in constants]
     arguments = (code.co_argcount, code.co_kwonlyargcount, code.co_flags)
-    return repr((code.co_code, code.co_names, code.co_varnames, code.co_freevars, arguments, tokens))
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return repr((code.co_code, code.co_exceptiontable, names, arguments, tokens))
 
 
 def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> str:

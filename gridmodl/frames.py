@@ -6,7 +6,8 @@ copied or changed.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import re
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.matrix import NAMES, is_sparse, read_entries
+from gridmodl.spelling import did_you_mean
 
 Name = Hashable  # of a column: a string, but pandas allows more
 Raw = nw.Series[Any] | NDArray[Any]  # a column as the user has it
@@ -42,12 +44,15 @@ def read_frame(data: Any, what: str = "data") -> Frame:
         row, column, values = read_entries(data, what)
         return Frame(dict(zip(NAMES, (row, column), strict=True)), len(values), ARRAYS, entries=values)
     if isinstance(data, Mapping):
+        _check_names(data, what)
         return _of_columns({name: read_column(column, f"column {name!r}") for name, column in data.items()}, what)
     native = _from_native(data, what)
     if isinstance(native, nw.DataFrame):
+        _check_names(native.columns, what)
         columns: dict[Name, Any] = {name: native.get_column(name) for name in native.columns}
         return Frame(columns, native.shape[0], native.implementation.value)
     if isinstance(native, nw.Series):
+        _check_names([native.name], what)
         name = native.name if native.name not in (None, "") else "x0"
         return Frame({name: native}, len(native), native.implementation.value, is_column=True)
     array = as_array(data, what)
@@ -78,7 +83,8 @@ def make_frame(columns: Mapping[str, Any], kind: str) -> Any:
     if kind == ARRAYS:
         return {name: np.asarray(column) for name, column in columns.items()}
     if kind not in FRAMES:
-        raise ValueError(f"frame must be one of {', '.join(map(repr, (*FRAMES, ARRAYS)))}, got {kind!r}")
+        known = (*FRAMES, ARRAYS)
+        raise ValueError(f"frame must be one of {', '.join(map(repr, known))}, got {kind!r}{did_you_mean(kind, known)}")
     backend: Any = kind
     return nw.from_dict(dict(columns), backend=backend).to_native()
 
@@ -140,11 +146,33 @@ def _from_native(data: Any, what: str) -> Any:
         data = table_of_batch(data)
     try:
         native = nw.from_native(data, allow_series=True, pass_through=True)
-    except nw.exceptions.NarwhalsError as error:  # columns that share a name
+    except nw.exceptions.DuplicateError as error:
+        names = ", ".join(re.findall("'.*?'", str(error)))
+        raise ValueError(f"{what} has several columns of one name, {names}; rename all but one") from error
+    except nw.exceptions.NarwhalsError as error:
         raise ValueError(f"{what} cannot be read: {error}") from error
     if isinstance(native, nw.LazyFrame):
         raise TypeError(f"{what} is lazy; collect it first: {type(data).__name__}.collect()")
     return native
+
+
+def _check_names(names: Iterable[Any], what: str) -> None:
+    """Refuse names by which no column is found again: NaN, and tuples that hold it."""
+    for name in names:
+        if _is_unlike_itself(name):
+            raise ValueError(
+                f"{what} has a column called {name!r}, a name that is not equal to itself, so that no column is found "
+                "by it; rename the column"
+            )
+
+
+def _is_unlike_itself(name: Any) -> bool:
+    if isinstance(name, tuple):
+        return any(map(_is_unlike_itself, name))
+    try:
+        return bool(name != name)
+    except Exception:  # NA, whose comparison is neither true nor false, and names that cannot be compared at all
+        return True
 
 
 def _of_columns(columns: dict[Name, Any], what: str) -> Frame:

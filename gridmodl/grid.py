@@ -149,8 +149,7 @@ def make_rows(columns: Sequence[Numbers | Categories], target: Target) -> Rows:
             atom[k] = column.codes
             bind(sort_codes)(atom[k], weights, order[k], first, rows_of_atoms)
         else:
-            n_atoms = _rank(column, atom[k], order[k])
-            first = np.searchsorted(atom[k][order[k]], np.arange(n_atoms + 1)).astype(np.int32)
+            first = _rank(column, atom[k], order[k])
             running = np.arange(n + 1) if target.weights is None else np.append(0, np.cumsum(weights[order[k]]))
             rows_of_atoms = np.diff(running[first])
         firsts.append(first)
@@ -186,8 +185,11 @@ def sort_codes(codes: Any, weights: Any, order: Any, first: Any, rows: Any) -> N
     first[n_codes] = len(codes)
 
 
-def _rank(column: Numbers, atom: NDArray[np.int32], order: NDArray[np.int32]) -> int:
-    """Write the rank of each row's value, missing ones first, and the rows in that order; how many ranks there are."""
+def _rank(column: Numbers, atom: NDArray[np.int32], order: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Write the rank of each row's value, missing ones first, and the rows in that order; where each rank begins.
+
+    One more entry at the end.
+    """
     n = column.n_rows
     missing = column.missing if column.missing is not None else np.zeros(n, dtype=bool)
     n_missing = int(np.count_nonzero(missing))
@@ -202,9 +204,9 @@ def _rank(column: Numbers, atom: NDArray[np.int32], order: NDArray[np.int32]) ->
     is_new[n_missing + 1 :] = values[1:] != values[:-1]
     if 0 < n_missing < n:
         is_new[n_missing] = 1
-    ranks = np.cumsum(is_new, dtype=np.int32)
-    atom[order] = ranks
-    return int(ranks[-1]) + 1
+    atom[order] = np.cumsum(is_new, dtype=np.int32)
+    is_new[0] = 1
+    return np.append(np.flatnonzero(is_new), n).astype(np.int32)
 
 
 def make_facts(criterion: Criterion, problem: Problem, rows: Rows, kinds: Sequence[str]) -> tuple[Any, Facts]:

@@ -2,10 +2,10 @@
 
     P(class | row) = sum over grids of weight times the share of the class in the row's cell
 
-with weights in proportion to level = 1 - cost / null cost, those of grids that cost more than the null grid being 0
-(compression-based averaging: M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011,
-7.2.2; weights by posterior probability would leave one grid, as these are peaked). An empty cell has the shares of all
-rows.
+with weights in proportion to null cost - cost, and so to the level, those of grids that cost more than the null grid
+being 0 (compression-based averaging: M. Boullé, "Data grid models for preparation and modeling in supervised learning",
+2011, 7.2.2; weights by posterior probability would leave one grid, as these are peaked). An empty cell has the shares
+of all rows.
 
 All grids stand in the same few flat arrays. A column is read once, into parts so fine that each grid's parts are unions
 of them; the cell of a row in a grid is found by going through its variables, from one number of the combinations that
@@ -51,7 +51,7 @@ class GridAverage:
     partitions : dict of str to Partition
         Of each column that some grid uses, the parts of which those of all grids are made.
     levels : ndarray
-        Of each grid; their weights are in proportion to these.
+        Of each grid, NaN where it has none; their weights are in proportion to what they save, and so to these.
     shares : ndarray
         Of each class in all rows.
     """
@@ -60,6 +60,7 @@ class GridAverage:
     levels: NDArray[np.float64]
     shares: NDArray[np.float64]
     _steps: Steps
+    _savings: NDArray[np.float64]  # null cost - cost of each grid
 
     def __len__(self) -> int:
         return len(self.levels)
@@ -106,7 +107,7 @@ class GridAverage:
         return codes
 
     def _weights(self) -> NDArray[np.float64]:
-        return np.asarray(self.levels / self.levels.sum())
+        return np.asarray(self._savings / self._savings.sum())
 
 
 def add_shares(steps: Any, weights: Any, overall: Any, codes: Any, found: Any) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gridmodl.encode import Column
 from gridmodl.grid import Grid
 from gridmodl.partition import Partition, group_partition
+from gridmodl.pricing import order_of
 from gridmodl.search.gridtask import GridTask
 from gridmodl.search.typical import typicality
 from gridmodl.spread import Spread, make_spread
@@ -30,7 +31,9 @@ def rows_of_parts(task: GridTask, k: int, labels: NDArray[Any], n_parts: int) ->
 def with_values(partition: Partition, task: GridTask, k: int, labels: NDArray[Any]) -> Partition:
     """The partition with what a price needs to know of the values of its parts."""
     n_values = np.bincount(labels, minlength=partition.n_parts).astype(np.int64)
-    return replace(partition, n_values=n_values, log_value_factorials=float(task.facts.log_value_factorials[k]))
+    if partition.kind != "categorical":
+        return replace(partition, n_values=n_values)
+    return replace(partition, n_values=n_values, log_value_factorials=order_of(task.rows.rows_of_atoms(k)))
 
 
 def found_groups(

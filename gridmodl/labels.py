@@ -15,6 +15,11 @@ MAX_VALUES_SHOWN = 5  # of a group, in its label, and
 MAX_TEXT_SHOWN = 60  # characters of each
 
 
+def level_text(level: float | None, digits: int = 4) -> str:
+    """A level in a report; None where costs are negative."""
+    return "none" if level is None else f"{level:.{digits}f}"
+
+
 def counted(n: int, what: str) -> str:
     """Such as ``1 part`` and ``3 parts``."""
     return f"{n} {what}{'s' * (n != 1)}"

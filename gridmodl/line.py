@@ -6,12 +6,13 @@ only rows of one and the same class; missing values come before all others, and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.atoms import Atoms, Target, alone, check_size
+from gridmodl.atoms import COUNTS_AT_ONCE, Atoms, Target, alone, check_size
 from gridmodl.quantities import Numbers
 from gridmodl.template import bind
 
@@ -39,8 +40,17 @@ class Line(NamedTuple):
         return bounds_between(self.low[cuts], self.high[cuts], dtype)
 
 
-def make_line(column: Numbers, target: Target, join: bool, special: NDArray[Any] | None = None) -> Line:
-    """Sort a column with its classes and weights, and cut it into atoms; runs are joined if `join`."""
+def make_line(
+    column: Numbers,
+    target: Target,
+    join: bool,
+    special: NDArray[Any] | None = None,
+    is_late: Callable[[], bool] = lambda: False,
+) -> Line:
+    """Sort a column with its classes and weights, and cut it into atoms; runs are joined if `join`.
+
+    Where `is_late` says so before all atoms are counted, one atom holds all values but the missing ones.
+    """
     values, missing = column.values, column.missing
     n_classes, n_codes, few_rows = target.n_classes, target.n_codes, target.few_rows  # of all rows: special ones too
     special_counts = np.zeros((0 if special is None else len(special), n_codes), dtype=np.int64)
@@ -60,12 +70,15 @@ def make_line(column: Numbers, target: Target, join: bool, special: NDArray[Any]
     ends = ends[:n_atoms].copy()
     check_size(n_atoms + 1, n_codes, "distinct values")
     n_first = int(has_missing)
-    # Half the bytes is half the time of a search; the sums of counts that terms see are 64 bits wide.
-    counts = np.zeros((n_first + n_atoms, n_codes), dtype=np.int32 if few_rows else np.int64)
-    n_values = np.zeros(n_first + n_atoms, dtype=np.int32)
-    counts[:n_first], n_values[:n_first] = missing_counts, 1
     weights = np.empty(0, dtype=np.int64) if weights is None else weights
-    bind(fill_atoms)(values, codes, weights, ends, counts[n_first:], n_values[n_first:])
+    while True:
+        # Half the bytes is half the time of a search; the sums of counts that terms see are 64 bits wide.
+        counts = np.zeros((n_first + len(ends), n_codes), dtype=np.int32 if few_rows else np.int64)
+        n_values = np.zeros(n_first + len(ends), dtype=np.int32)
+        counts[:n_first], n_values[:n_first] = missing_counts, 1
+        if _fill(values, codes, weights, ends, counts[n_first:], n_values[n_first:], is_late):
+            break
+        ends = ends[-1:]
     between = ends[:-1]
     low, high = values[between - 1], values[between]
     if n_first and n_atoms:
@@ -174,6 +187,21 @@ def labelled_ends(values: Any, codes: Any, nobody: int, join: bool, before: int,
     return n_atoms
 
 
+def _fill(
+    values: Any, codes: Any, weights: Any, ends: Any, counts: Any, n_values: Any, is_late: Callable[[], bool]
+) -> bool:
+    """Add up the rows of each atom, of some atoms at a time; whether that was done before it was too late."""
+    size = max(1, COUNTS_AT_ONCE // counts.shape[1])
+    for lo in range(0, len(ends), size):
+        if len(ends) > 1 and is_late():
+            return False
+        hi = min(lo + size, len(ends))
+        begin, end = int(ends[lo - 1]) if lo > 0 else 0, int(ends[hi - 1])
+        rows = slice(begin, end)
+        bind(fill_atoms)(values[rows], codes[rows], weights[rows], ends[lo:hi] - begin, counts[lo:hi], n_values[lo:hi])
+    return True
+
+
 def fill_atoms(values: Any, codes: Any, weights: Any, ends: Any, counts: Any, n_values: Any) -> None:
     """Add up the rows of each atom by class, and count its distinct values."""
     i, weighted = 0, len(weights) > 0
@@ -184,6 +212,15 @@ def fill_atoms(values: Any, codes: Any, weights: Any, ends: Any, counts: Any, n_
             if i == start or values[i] != values[i - 1]:
                 n_values[atom] += 1
             i += 1
+
+
+def add_up(counts: Any, starts: Any, sums: Any) -> None:
+    """The rows of each run by class, given those of each value."""
+    run = -1
+    for value in range(len(counts)):
+        run += run + 1 < len(starts) and starts[run + 1] == value
+        for c in range(counts.shape[1]):
+            sums[run, c] += counts[value, c]
 
 
 def bounds_between(low: NDArray[Any], high: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import InvalidOperation
 from typing import Any
 
 import narwhals as nw
@@ -41,12 +42,17 @@ def is_nothing(value: Any) -> bool:
         return bool(value != value)
     except ValueError:  # an array in place of a value
         return False
-    except ArithmeticError:  # a signalling NaN
+    except InvalidOperation:  # a signalling NaN
         return True
+    except Exception:  # a value that cannot be compared, which `gridmodl.values` refuses with the column's name
+        return False
 
 
 def is_text(array: NDArray[Any]) -> bool:
     if array.dtype.kind != "O":
         return False
-    texts = {kind for kind in types_in(array) if issubclass(kind, (str, bytes, bool, np.bool_))}
+    kinds = types_in(array)
+    texts = {kind for kind in kinds if issubclass(kind, (str, bytes, bool, np.bool_))}
+    if texts == kinds:
+        return bool(texts)
     return bool(texts) and all(type(value) in texts or is_nothing(value) for value in array.tolist())

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from gridmodl.cells import Cells, cells_of_parts
 from gridmodl.certificate import Certificate
 from gridmodl.frames import ARRAYS, Frame, Name, make_frame, read_frame
-from gridmodl.labels import counted
+from gridmodl.labels import counted, level_text
 from gridmodl.modelcounts import class_shares, mutual_information_of
 from gridmodl.partition import Partition
+from gridmodl.spelling import did_you_mean
 from gridmodl.spread import Prediction, Spread
 from gridmodl.targets import NOT_GIVEN
-from gridmodl.terms import Criterion
+from gridmodl.terms import Criterion, level_of
 
 if TYPE_CHECKING:
     from gridmodl.hierarchy import Hierarchy
@@ -35,9 +36,10 @@ class Model:
     ----------
     cost, null_cost : float
         Of this grid and of the one with a single part per variable, in nats under ``modl``.
-    level : float
+    level : float or None
         ``1 - cost / null_cost``: 0 explains nothing; 0 too where the null cost is 0. Below 0 only where the user has
-        forced parts that cost more than they explain: special codes, or a partition of his own.
+        forced parts that cost more than they explain: special codes, or a partition of his own. None where one of the
+        two is negative, as they may be under criteria that are no code lengths: compare costs there.
     criterion : str
         Its name.
     options : dict of str to bool, int or float
@@ -65,7 +67,7 @@ class Model:
     stopped : str or None
         Why it was cut short: ``"time limit"`` or ``"interrupted"``.
     elapsed : float
-        Seconds of the search; the first one of a kind has compiling in them.
+        Seconds from the call on, those of compiling not counted.
     delta : float or None
         Of a model made by `edit` or `coarsen`: how much it costs more than the one it was made from.
     left_out : dict of str to str
@@ -101,8 +103,8 @@ class Model:
     _source: tuple[Table, Criterion] | None = field(default=None, repr=False)  # for `edit`; never saved
 
     @property
-    def level(self) -> float:
-        return 1.0 - self.cost / self.null_cost if self.null_cost != 0.0 else 0.0
+    def level(self) -> float | None:
+        return level_of(self.cost, self.null_cost)
 
     @property
     def gap(self) -> float | None:
@@ -279,7 +281,10 @@ class Model:
         """The partition of the column `name`, or of the target under its name."""
         known = self.all_partitions
         if not isinstance(name, Hashable) or name not in known:
-            raise ValueError(f"name must be one of the columns {', '.join(map(repr, known))}, got {name!r}")
+            raise ValueError(
+                f"name must be one of the columns {', '.join(map(repr, known))}, got {name!r}"
+                f"{did_you_mean(name, known)}"
+            )
         return known[name]
 
     def typical_values(self, name: Name, n: int = 5) -> list[tuple[Any, ...]]:
@@ -402,7 +407,9 @@ class Model:
         absent = [name for name in names if name not in frame.columns]
         if absent:
             known = ", ".join(repr(name) for name in list(frame.columns)[:20])
-            raise ValueError(f"the model needs column {absent[0]!r}; the data has {known}")
+            raise ValueError(
+                f"the model needs column {absent[0]!r}; the data has {known}{did_you_mean(absent[0], frame.columns)}"
+            )
         return {name: frame.columns[name] for name in names}
 
     def table(self, name: Name | None = None, frame: str | None = None) -> Any:
@@ -562,7 +569,10 @@ class Model:
 
     @staticmethod
     def from_json(source: str | bytes | os.PathLike[str]) -> Model:
-        """The model of `source`: a JSON text (a str or bytes) or a file (a ``pathlib.Path``)."""
+        """The model of `source`: a JSON text (a str or bytes) or the path of a file (a str or path-like).
+
+        A str that begins with a brace is a text, any other a path.
+        """
         from gridmodl.modelfile import read_model
 
         return read_model(source)
@@ -581,4 +591,5 @@ class Model:
         shown += [] if self.target is None else [self.target.name]
         parts = ", ".join(f"{name}: {counted(self.partition(name).n_parts, 'part')}" for name in shown)
         parts = parts or "no column informative"
-        return f"Model({self.criterion!r}, {parts}, cost={self.cost:.6f}, level={self.level:.4f})"
+        level = None if self.level is None else level_text(self.level)
+        return f"Model({self.criterion!r}, {parts}, cost={self.cost:.6f}, level={level})"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gridmodl.frames import Name
-from gridmodl.groupings import log_groupings
-from gridmodl.pricing import prepare
+from gridmodl.pricing import order_with, prepare, values_facts
 from gridmodl.search.joining import Groups
 from gridmodl.terms import Criterion, Problem, Variable
 
@@ -41,10 +39,10 @@ class ModelGroups:
     def facts(self, n_more: int = 0) -> Variable:
         """The variable as it is, or with so many values more, whose rows are not counted."""
         n_values = int(self.groups.values.sum()) + n_more
-        return Variable(True, False, n_values, self.partition.log_value_factorials, 0.0, log_groupings(n_values))
+        return values_facts(n_values, self.partition.log_value_factorials, self.model.n_rows)
 
     def prepared(self, facts: Variable, more_rows: int = 0) -> tuple[Any, Variable]:
         """`p` and the facts with the criterion's own constant, after a value of so many rows has come."""
         problem = Problem("joint", self.model.n_rows + more_rows, 2, np.empty(0, dtype=np.int64))
-        factorials = facts.log_value_factorials + math.lgamma(more_rows + 1.0)
-        return prepare(self.criterion, problem, facts._replace(log_value_factorials=factorials))
+        order = order_with(facts.constant, self.model.n_rows, more_rows)
+        return prepare(self.criterion, problem, values_facts(facts.n_values, order, problem.n_rows))

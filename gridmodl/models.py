@@ -8,14 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gridmodl.frames import ARRAYS, Name, make_frame
+from gridmodl.labels import level_text
 from gridmodl.model import Model
 from gridmodl.report.text import aligned
+from gridmodl.spelling import did_you_mean
 
 MAX_SHOWN = 100
 
 
 class Models(Mapping[Name, Model]):
     """Models by column name, in descending order of level; of equal levels, by what their parts save, then by column.
+
+    Where a model has no level, all are ordered by what their parts save, ``null_cost - cost``.
 
     Attributes
     ----------
@@ -25,7 +29,12 @@ class Models(Mapping[Name, Model]):
 
     def __init__(self, models: Mapping[Name, Model], errors: Mapping[Name, Exception], frame: str = ARRAYS) -> None:
         # The level is 0 where the null cost is: there, as for g2, what the parts save decides.
-        order = sorted(models.items(), key=lambda item: (-item[1].level, item[1].cost - item[1].null_cost))
+        levels = {name: model.level for name, model in models.items()}
+        has_none = None in levels.values()
+        order = sorted(
+            models.items(),
+            key=lambda item: (0.0 if has_none else -(levels[item[0]] or 0.0), item[1].cost - item[1].null_cost),
+        )
         self._models = dict(order)
         self.errors = dict(errors)
         self._frame = frame
@@ -39,7 +48,8 @@ class Models(Mapping[Name, Model]):
         if name in self.errors:
             return f"column {name!r} has no model: {self.errors[name]}"
         known = ", ".join(map(repr, list(self._models)[:MAX_SHOWN])) or "no column"
-        return f"no column {name!r}; there are models of {known}{', ...' if len(self) > MAX_SHOWN else ''}"
+        more = ", ..." if len(self) > MAX_SHOWN else ""
+        return f"no column {name!r}; there are models of {known}{more}{did_you_mean(name, self._models)}"
 
     def __iter__(self) -> Iterator[Name]:
         return iter(self._models)
@@ -48,15 +58,18 @@ class Models(Mapping[Name, Model]):
         return len(self._models)
 
     def table(self, frame: str | None = None) -> Any:
-        """One row per column: its kind, number of parts, level, cost, and how sure that is; beside a target that is
-        partitioned too, the number of parts that it has there. The kind of `frame` is as in `Model.table`."""
+        """One row per column: its kind, number of parts, level (NaN for none), cost, and how sure that is; beside a
+        target that is partitioned too, the number of parts that it has there.
+
+        The kind of `frame` is as in `Model.table`.
+        """
         models = list(self.values())
         partitions = [next(iter(model.partitions.values())) for model in models]
         columns: dict[str, Any] = {
             "column": [str(name) for name in self],
             "kind": [partition.kind for partition in partitions],
             "parts": [partition.n_parts for partition in partitions],
-            "level": [model.level for model in models],
+            "level": [math.nan if model.level is None else model.level for model in models],
             "cost": [model.cost for model in models],
             "null_cost": [model.null_cost for model in models],
             "proven": [model.proven for model in models],
@@ -73,7 +86,7 @@ class Models(Mapping[Name, Model]):
         for name, model in list(self.items())[:MAX_SHOWN]:
             (partition,) = model.partitions.values()
             parts = [str(partition.n_parts), *([str(_target_parts(model))] * has_parts)]
-            rows.append([str(name), partition.kind, *parts, f"{model.level:.4f}", "yes" if model.proven else "no"])
+            rows.append([str(name), partition.kind, *parts, level_text(model.level), "yes" if model.proven else "no"])
         lines = aligned(rows)
         if len(self) > MAX_SHOWN:
             lines.append(f"  ... and {len(self) - MAX_SHOWN} more columns")
@@ -137,7 +150,10 @@ class Models(Mapping[Name, Model]):
 
     @staticmethod
     def from_json(source: str | bytes | os.PathLike[str]) -> Models:
-        """The models of `source`: a JSON text (a str or bytes) or a file (a ``pathlib.Path``)."""
+        """The models of `source`: a JSON text (a str or bytes) or the path of a file (a str or path-like).
+
+        A str that begins with a brace is a text, any other a path.
+        """
         from gridmodl.modelfile.collections import read_models
 
         return read_models(source)

@@ -12,12 +12,11 @@ import numpy as np
 from gridmodl.atoms import Target
 from gridmodl.clock import Clock
 from gridmodl.grid import Grid, checked_facts, make_grid, make_rows
-from gridmodl.groupings import log_groupings
 from gridmodl.plugins import criterion_for, get_criterion
-from gridmodl.pricing import numerical_facts
+from gridmodl.pricing import numerical_facts, values_facts
 from gridmodl.search.gridtask import GridTask, price_grid
 from gridmodl.search.moves import NO_LIMIT, Limits
-from gridmodl.terms import SEARCHED_TARGETS, Problem, Variable
+from gridmodl.terms import SEARCHED_TARGETS, Problem
 from gridmodl.values import Categories
 
 if TYPE_CHECKING:
@@ -63,8 +62,7 @@ class ModelTask:
             values.append(partition.n_values[filled].astype(np.int32))
             n_values = int(values[-1].sum())
             if partition.kind == "categorical":
-                factorials = partition.log_value_factorials
-                facts.append(Variable(True, False, n_values, factorials, 0.0, log_groupings(n_values)))
+                facts.append(values_facts(n_values, partition.log_value_factorials, model.n_rows))
             else:
                 facts.append(numerical_facts(n_values))
         rows = make_rows(columns, self.target)._replace(atom_values=np.concatenate(values))

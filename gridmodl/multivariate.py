@@ -17,6 +17,7 @@ from gridmodl.given import given_partition
 from gridmodl.grid import Grid, make_grid
 from gridmodl.jointparts import found_groups, rows_of_parts, spread_of, typical_groups, with_values
 from gridmodl.line import bounds_between
+from gridmodl.modelfile.values import check_writable
 from gridmodl.partition import Partition, group_partition, interval_partition
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import check_cost
@@ -28,7 +29,7 @@ from gridmodl.search.pairs import run_pair
 from gridmodl.search.vns import run_grid
 from gridmodl.spread import Spread
 from gridmodl.table import Table
-from gridmodl.terms import Criterion
+from gridmodl.terms import Criterion, level_of
 from gridmodl.univariate import ordered_groups, with_rows
 from gridmodl.values import Categories
 
@@ -109,6 +110,9 @@ def grid_task(
 ) -> tuple[list[Column], GridTask]:
     """The encoded columns, a target that is partitioned the last, and the task of finding a grid over them."""
     columns = [table.column(name, options.kinds.get(name)) for name in table.names]
+    for column in columns:
+        if isinstance(column, Categories):
+            check_writable(column.values, f"column {column.name!r}")
     columns += [] if table.searched is None else [table.searched]
     limits = options.limits(table.problem.n_rows)
     return columns, make_task(columns, table.target, criterion, limits, clock, grid_problem(table))
@@ -165,20 +169,21 @@ def partition_of(
         else rows_of_parts(task, k, labels, n_parts)
     )
     if isinstance(column, Numbers):
-        return interval_partition(
-            column, _bounds(column, labels), np.empty(0, column.values.dtype), counts, column.missing is not None
-        ), labels.astype(np.int64)
+        bounds, special = _bounds(column, labels, task, k), np.empty(0, column.values.dtype)
+        partition = interval_partition(column, bounds, special, counts, column.missing is not None)
+        return partition, labels.astype(np.int64)
     groups, counts, rank = ordered_groups(column.values, labels, counts, counts.shape[1])
     return group_partition(column.name, groups, counts), rank[labels]
 
 
-def _bounds(column: Numbers, labels: NDArray[np.int32]) -> NDArray[Any]:
+def _bounds(column: Numbers, labels: NDArray[np.int32], task: GridTask, k: int) -> NDArray[Any]:
     """Where parts of neighbouring values meet; missing values, the first atom, have no bound with the others."""
-    missing = np.zeros(0, dtype=bool) if column.missing is None else column.missing
-    values = np.unique(column.values if column.missing is None else column.values[~missing])
-    of_values = labels[int(missing.any()) :]
+    n_missing = int(column.missing is not None and bool(column.missing.any()))
+    of_values, at = labels[n_missing:], task.rows.atom_at
     cuts = np.flatnonzero(of_values[1:] != of_values[:-1])
-    return bounds_between(values[cuts], values[cuts + 1], column.type)
+    first = task.rows.first[at[k] + k + n_missing : at[k + 1] + k]  # place of the first row of each value
+    low, high = (column.values[task.rows.order[k, first[ends]]] for ends in (cuts, cuts + 1))
+    return bounds_between(low, high, column.type)
 
 
 def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -> FoundGrid:
@@ -228,5 +233,6 @@ def _reason(found: GridFound, task: GridTask, k: int) -> str:
         return "no partition of it beside the others that pays was found"
     if not single.variables:
         return "no partition of it alone pays, and none beside the others was found"
-    level = 1.0 - single.cost / found.null.cost if found.null.cost else 0.0
-    return f"alone it has level {level:.4f}, but beside the others its parts cost more than they tell"
+    level = level_of(single.cost, found.null.cost)
+    alone = f"it saves {found.null.cost - single.cost:.4f}" if level is None else f"it has level {level:.4f}"
+    return f"alone {alone}, but beside the others its parts cost more than they tell"

@@ -14,6 +14,7 @@ from gridmodl.encode import Column, encode_column
 from gridmodl.frames import Name, read_frame
 from gridmodl.labels import counted, labels_of
 from gridmodl.quantities import Numbers
+from gridmodl.spelling import did_you_mean
 from gridmodl.values import Categories
 
 UNKNOWN = ("default", "-1", "error")
@@ -60,7 +61,8 @@ class Partition:
         Distinct values of each part, where there are no classes or these are partitioned too; else None.
     log_value_factorials : float
         With ``n_values`` all that a price needs to know of the values: the sum of log n! over the values of a
-        categorical variable, n the rows of each.
+        categorical variable, n the rows of each; where all rows N are 2^24 or more, of log n! - n (log N - 1), which
+        has more digits.
     """
 
     name: Name
@@ -165,7 +167,14 @@ class Partition:
 
     def _group_of(self, column: Categories, unknown: str) -> NDArray[np.int64]:
         group_of = {value: i for i, group in enumerate(self.groups) for value in group}
-        parts = np.fromiter((group_of.get(value, -1) for value in column.values), np.int64, len(column.values))
+        try:
+            parts = np.fromiter((group_of.get(value, -1) for value in column.values), np.int64, len(column.values))
+        except Exception as error:  # whatever __eq__ of a value raises that looks like one of a group
+            kinds = ", ".join(sorted({type(value).__name__ for value in column.values}))
+            raise TypeError(
+                f"column {self.name!r} holds values of {kinds} that cannot be compared with those of its groups: "
+                f"{type(error).__name__}: {error}"
+            ) from error
         given, known = _types_of(column.values), _types_of(group_of)
         if given and known and not given & known and np.all(parts < 0):
             raise TypeError(
@@ -200,7 +209,8 @@ def _types_of(values: Iterable[Any]) -> set[type]:
 
 def checked_unknown(unknown: Any) -> str:
     if str(unknown) not in UNKNOWN or isinstance(unknown, float):
-        raise ValueError(f"unknown must be 'default', -1 or 'error', got {unknown!r}")
+        near = did_you_mean(unknown, [word for word in UNKNOWN if word.isalpha()])
+        raise ValueError(f"unknown must be 'default', -1 or 'error', got {unknown!r}{near}")
     return str(unknown)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from gridmodl.arguments import (
     Options,
-    check_choice,
     check_placement,
     check_seed,
     checked_jobs,
@@ -19,6 +18,7 @@ from gridmodl.clock import Clock, Progress
 from gridmodl.decisions import (
     asked_column,
     check_grid_options,
+    check_joint_columns,
     check_names,
     check_one_input,
     is_grid,
@@ -32,6 +32,7 @@ from gridmodl.placement import at_medians
 from gridmodl.plugins import criterion_for
 from gridmodl.progress import showing
 from gridmodl.search import Search
+from gridmodl.spelling import check_choice
 from gridmodl.table import Table, read_table
 from gridmodl.targets import NOT_GIVEN
 from gridmodl.terms import Criterion
@@ -86,8 +87,8 @@ def optimize(
         The class of each row, in the order of the rows (an index of pandas is not looked at), or the name of the column
         that holds it: strings, integers, booleans or whole floats. Or a real number for each row, with one input
         column: both are cut into intervals, so that those of the column tell the most of those of the target. Without
-        a target, the joint grid of two columns or more (up to ten were run): the parts of each column that tell the
-        most of those of the others.
+        a target, the joint grid of two to ten columns: the parts of each column that tell the most of those of the
+        others. For a table of counts with more columns see `GridCoclustering`.
     criterion : str or Criterion
         What "best" means: a name out of `list_criteria`, or `get_criterion` with options.
     search : {"auto", "exact", "merge"} or Search
@@ -98,9 +99,10 @@ def optimize(
     kinds : dict, optional
         ``"numerical"`` or ``"categorical"`` by column name, where it is not what the column's type says.
     target_kind : {"classes", "grouped", "numerical"}, optional
-        ``"classes"`` takes real numbers as class names. ``"grouped"``, for one input column and many classes, finds
+        ``"classes"`` takes numbers as class names. ``"grouped"``, for one input column and many classes, finds
         groups of classes together with the parts of the column. ``"numerical"`` takes whole numbers as a numerical
-        target; real numbers are taken so where nothing else is said.
+        target; real numbers are taken so where nothing else is said. Of whole numbers it must be said where more than
+        20 differ, and more than a tenth of the rows: they may be quantities or class names.
     unlabelled : optional
         The value of the target that marks rows without a class, such as ``-1`` or ``"?"``; None or NaN stand for
         missing ones. These rows say where the data lie and no more: a partition has to explain the classes of the
@@ -158,6 +160,8 @@ def optimize(
     table = read_table(data, target, weights, target_kind, unlabelled, placement)
     check_names(table, options)
     check_one_input(table, unlabelled)
+    if table.problem.kind == "joint":
+        check_joint_columns(len(table.names))
     if is_grid(table):
         check_grid_options(options)
         with showing(progress, clock):

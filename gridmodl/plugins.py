@@ -6,16 +6,22 @@ Plugins load on the first look-up. One that is broken is named in a warning and 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from typing import Any
 
 import pluggy
 
 from gridmodl.declarations import problem_with_class
+from gridmodl.spelling import did_you_mean
 from gridmodl.terms import PROBLEMS, Criterion
+
+PATIENCE = 10.0  # seconds until a plugin that is still loading is named
 
 hookspec = pluggy.HookspecMarker("gridmodl")
 hookimpl = pluggy.HookimplMarker("gridmodl")
@@ -41,12 +47,28 @@ def _manager() -> pluggy.PluginManager:
     manager.register(builtin, "gridmodl")
     for entry in sorted(entry_points(group="gridmodl"), key=lambda entry: entry.name):
         try:
-            manager.register(entry.load(), entry.name)
+            with _watched(entry.name):
+                module = entry.load()
+            manager.register(module, entry.name)
             if entry.name not in {i.plugin_name for i in manager.hook.gridmodl_criteria.get_hookimpls()}:
                 raise TypeError("it implements no gridmodl_criteria marked @hookimpl")
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             _left_out(entry.name, f"{type(error).__name__}: {error}")
     return manager
+
+
+@contextlib.contextmanager
+def _watched(plugin: str) -> Iterator[None]:
+    """Send what a plugin prints to the error stream, and name it there if it takes long."""
+    waited = f"gridmodl: plugin {plugin!r} has been loading for {PATIENCE:.0f} seconds; Ctrl-C stops it\n"
+    timer = threading.Timer(PATIENCE, lambda: sys.stderr.write(waited))
+    timer.daemon = True
+    timer.start()
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        timer.cancel()
 
 
 def _left_out(plugin: str, why: str) -> None:
@@ -61,8 +83,9 @@ def _registry() -> Registry:
     for implementation in sorted(implementations, key=lambda i: (i.plugin_name != "gridmodl", i.plugin_name)):
         plugin = implementation.plugin_name
         try:
-            classes: list[Any] = list(implementation.function())  # type: ignore[call-overload]
-        except Exception as error:
+            with _watched(plugin):
+                classes: list[Any] = list(implementation.function())  # type: ignore[call-overload]
+        except (Exception, SystemExit) as error:
             _left_out(plugin, f"its gridmodl_criteria failed with {type(error).__name__}: {error}")
             continue
         for cls in classes:
@@ -93,7 +116,7 @@ def list_criteria(problem: str | None = None) -> list[str]:
         Only those that can price this problem, a key of `gridmodl.terms.PROBLEMS`.
     """
     if problem is not None and problem not in PROBLEMS:
-        raise ValueError(f"unknown problem {problem!r}; known: {', '.join(PROBLEMS)}")
+        raise ValueError(f"unknown problem {problem!r}; known: {', '.join(PROBLEMS)}{did_you_mean(problem, PROBLEMS)}")
     return sorted(name for name, family in _registry().items() if problem is None or problem in family)
 
 
@@ -158,5 +181,6 @@ def _family(name: str) -> dict[str, type[Criterion]]:
     if not isinstance(name, str):
         raise TypeError(f"a criterion's name is a string, got {name!r}")
     if name not in registry:
-        raise ValueError(f"unknown criterion {name!r}; known: {', '.join(sorted(registry))}")
+        known = sorted(registry)
+        raise ValueError(f"unknown criterion {name!r}; known: {', '.join(known)}{did_you_mean(name, known)}")
     return registry[name]

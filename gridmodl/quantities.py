@@ -88,7 +88,7 @@ def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], N
     bad = [value for value in present if not isinstance(value, (numbers.Real, Decimal))]
     if bad:
         raise TypeError(
-            f"column {name!r} mixes numbers with other things, such as {bad[0]!r} ({type(bad[0]).__name__}); "
+            f"column {name!r} mixes numbers with other things, such as {_shown(bad[0])} ({type(bad[0]).__name__}); "
             "give it one type, or call it categorical with kinds="
         )
     whole = [int(value) for value in present if isinstance(value, numbers.Integral)]
@@ -107,6 +107,13 @@ def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], N
     except OverflowError as error:
         raise TypeError(f"column {name!r} holds numbers too large for a float; scale them") from error
     return floats, None
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception:  # whatever __repr__ of a value raises
+        return "a value that cannot be shown"
 
 
 def has_zone(value: Any) -> bool:

@@ -16,6 +16,7 @@ from gridmodl.matrix import entry_weights, is_sparse
 from gridmodl.quantities import Numbers
 from gridmodl.targets import (
     NOT_GIVEN,
+    check_meant_as_classes,
     encode_classes,
     encode_labelled,
     encode_quantities,
@@ -97,6 +98,7 @@ def read_table(
     inputs = read_frame(data)
     if inputs.n_rows == 0:
         raise ValueError("data has no rows" if inputs.entries is None else "data is a sparse matrix without entries")
+    name = target if _is_name(target, inputs) else None
     _check_unlabelled(target, target_kind, unlabelled, placement)
     if target is None and target_kind is not None:
         raise ValueError(f"target_kind={target_kind!r} says what the target is, and no target was given")
@@ -122,11 +124,13 @@ def read_table(
         return _some_labelled(inputs, target_of, rows, kept, target_kind, unlabelled, placement)
     kind = kind_of_target(target_of, target_kind)
     if kind == "numerical":
-        quantities = encode_quantities(target_of, _name_of(target, inputs))
+        quantities = encode_quantities(target_of, _name_beside(inputs) if name is None else name)
         return _without_classes(inputs, rows, kept, n_lines, kind)._replace(searched=quantities)
     names, codes = encode_classes(target_of)
+    if target_kind is None:
+        check_meant_as_classes(names, n_lines if rows is None else int(rows.sum()))
     if kind == "grouped":
-        searched = Categories(_name_of(target, inputs), names.tolist(), codes)
+        searched = Categories(_name_beside(inputs) if name is None else name, names.tolist(), codes)
         return _without_classes(inputs, rows, kept, n_lines, kind)._replace(classes=names, searched=searched)
     by_class = count_rows(codes, rows, len(names))
     problem = Problem("classes", int(by_class.sum()), 1, by_class)
@@ -140,6 +144,8 @@ def _some_labelled(
     """A table of which rows with a mark have no class; where none has it, just one with classes."""
     (names, codes), has_unlabelled = encode_labelled(target, unlabelled, target_kind)
     by_class = count_rows(codes, rows, len(names) + has_unlabelled)[: len(names)]
+    if target_kind is None:
+        check_meant_as_classes(names, int(by_class.sum()))
     target_of = Target(codes, rows, len(names), has_unlabelled)
     placed = has_unlabelled and placement is not None
     n_rows = int(by_class.sum()) if placed else target_of.n_rows
@@ -193,23 +199,24 @@ def _check_inputs(inputs: Frame, target: Any) -> None:
         )
 
 
-def _name_of(target: Any, inputs: Frame) -> Name:
-    """The name of the target's column, or one that no input has."""
-    if _is_name(target):
-        return target
+def _name_beside(inputs: Frame) -> Name:
+    """A name for the target that no input has."""
     name = "target"
     while name in inputs.columns:
         name += "'"
     return name
 
 
-def _is_name(given: Any) -> bool:
+def _is_name(given: Any, inputs: Frame) -> bool:
+    """Whether this names a column and is no list of values; a tuple does where a column is called so."""
+    if isinstance(given, tuple):
+        return inputs.has_names and any(isinstance(name, tuple) and given == name for name in inputs.columns)
     return isinstance(given, (str, bytes, int)) and not isinstance(given, bool)
 
 
 def _taken(inputs: Frame, given: Any, what: str) -> tuple[Any, Frame]:
     """A column given by its name, which then is no input, or as it is."""
-    if not _is_name(given):
+    if not _is_name(given, inputs):
         return read_column(given, what), inputs
     assert isinstance(given, Hashable)  # noqa: S101  for mypy
     if not inputs.has_names:

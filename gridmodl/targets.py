@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -12,9 +13,22 @@ from numpy.typing import NDArray
 from gridmodl.frames import Name, Raw, as_array, object_array
 from gridmodl.missing import is_missing, is_nothing, n_missing_of, types_in
 from gridmodl.quantities import EXACT_FLOAT, Numbers, encode_numbers, numbers_of_objects
+from gridmodl.spelling import did_you_mean
 from gridmodl.values import factorized, factorized_objects, small_codes, sorted_codes
 
 TARGET_KINDS = ("classes", "grouped", "numerical")
+
+
+FEW_CLASSES = 20  # whole numbers are names of classes where there are no more of them, or
+ROWS_PER_CLASS = 10  # rows per distinct number, on average, from which whole numbers are classes
+
+
+class ManyNumbers(ValueError):
+    """A target of many whole numbers, of which nobody said whether they are quantities or names of classes."""
+
+    def __init__(self, found: str, way_out: str) -> None:
+        super().__init__(f"{found}; {way_out}")
+        self.found = found
 
 
 class NotGiven:
@@ -41,12 +55,32 @@ class Classes(NamedTuple):
 def kind_of_target(raw: Raw, target_kind: str | None) -> str:
     """Whether a target is classes, classes to be grouped, or numbers: as the user says, else as its type does."""
     if target_kind is not None and target_kind not in TARGET_KINDS:
-        raise ValueError(f"unknown target_kind {target_kind!r}; allowed: None, {', '.join(TARGET_KINDS)}")
+        raise ValueError(
+            f"unknown target_kind {target_kind!r}; allowed: None, {', '.join(TARGET_KINDS)}"
+            f"{did_you_mean(target_kind, TARGET_KINDS)}"
+        )
     if target_kind is not None:
         return target_kind
     if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, TEXTS):
         return "classes"
     return "numerical" if _holds_fractions(_array_of(raw)) else "classes"
+
+
+def check_meant_as_classes(names: NDArray[Any], n_rows: int, what: str = "target") -> None:
+    """Refuse many whole numbers as classes where nobody said that they are: rounded prices would be searched for hours.
+
+    `n_rows` are counted as often as their weights say.
+    """
+    are_numbers = names.dtype.kind in "iuf" or (
+        names.dtype.kind == "O" and all(issubclass(kind, numbers.Number) for kind in types_in(names))
+    )
+    if are_numbers and len(names) > FEW_CLASSES and len(names) * ROWS_PER_CLASS > n_rows:
+        raise ManyNumbers(
+            f"{what} holds {len(names)} different whole numbers in {n_rows} rows, which may be quantities or names of "
+            "classes",
+            "target_kind='numerical' takes them as quantities, target_kind='classes' as classes, "
+            "target_kind='grouped' as classes to be grouped",
+        )
 
 
 def encode_classes(raw: Raw) -> Classes:
@@ -61,7 +95,8 @@ def encode_classes(raw: Raw) -> Classes:
         codes, values = factorized(raw, "target")
         _check_order(values)
         values, codes = sorted_codes(codes, values)
-        return Classes(object_array(values) if isinstance(values[0], str) else np.array(values), codes)
+        names = np.array(values)
+        return Classes(object_array(values) if isinstance(values[0], str) or names.ndim > 1 else names, codes)
     array = _array_of(raw)
     if array.dtype.kind not in "biufUSTO":
         raise TypeError(f"target holds {array.dtype}; classes are strings, integers, booleans or whole floats")
@@ -205,7 +240,7 @@ def _codes_of(array: NDArray[Any]) -> Classes:
 def _check_order(values: list[Any]) -> None:
     try:
         sorted(values)
-    except TypeError as error:
+    except Exception as error:  # whatever __lt__ of a label raises
         raise TypeError(
             "target mixes labels that cannot be sorted, such as strings and numbers; give them one type"
         ) from error
@@ -226,5 +261,8 @@ def encode_weights(raw: Raw | None, n_rows: int, what: str = "weights") -> NDArr
     if not np.all(np.isfinite(array)) or np.any(array < 0) or np.any(array != np.floor(array)):
         raise ValueError(f"{what} must be whole numbers, 0 or more: a row of weight w counts as w rows")
     if float(array.sum(dtype=np.float64)) >= EXACT_FLOAT:
-        raise ValueError(f"{what} sum to more than {EXACT_FLOAT}; scale them down")
+        raise ValueError(
+            f"{what} sum to more than {EXACT_FLOAT - 1} rows, the most that can be counted exactly: divide all of them "
+            "by a common factor"
+        )
     return array.astype(np.int64)

@@ -1,7 +1,7 @@
 """How a criterion's terms reach a compiled kernel.
 
 A kernel is a plain function that calls the free terms of `gridmodl.terms`. Binding makes a new function of its
-code in which those names mean the criterion's terms, compiles it with numba, and lets numba cache it on disk
+code in which those names mean the criterion's terms, compiles it with numba, and keeps it on disk (`gridmodl.cache`)
 under a name that ends in a digest of everything the kernel can reach. So a bound kernel runs as fast as one
 with the formula written in, a second process finds it compiled, and no edit of a file can leave it stale. (Within one
 process a class is bound once: whoever assigns a new helper in a notebook runs the class's cell again.)
@@ -16,22 +16,21 @@ import functools
 import threading
 import time
 import types
-import warnings
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from numba.core.event import Listener, register
 
+from gridmodl.cache import KernelCache
 from gridmodl.clock import note_compiled
 from gridmodl.digest import Reachable, TermError, digest_of
 from gridmodl.terms import FLOORS, TERMS, Criterion
 
 # fastmath changed the result of a greedy merge: off. nogil is free. error_model="numpy" drops a branch per
-# division. boundscheck costs up to 25 %, so it stays a flag of the tests (NUMBA_BOUNDSCHECK).
+# division. boundscheck costs up to 25 %, so it is off except in the checked lane (tests/test_lanes.py).
 # Wrappers that nobody calls, one for C and for helpers one for Python too, are left out: a third of the compile time.
 JIT_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 HELPER_OPTIONS: dict[str, Any] = {**JIT_OPTIONS, "no_cpython_wrapper": True}
@@ -94,42 +93,27 @@ def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -
 @functools.cache
 def _bind(kernel: Callable[..., Any], criterion: Any) -> Any:
     terms = {free: getattr(criterion, free.__name__) for free in (*TERMS, *FLOORS)} if criterion is not None else {}
-    function = _Binder(terms, _helpers(criterion)).copy(kernel)
-    try:
-        return numba.njit(cache=True, **JIT_OPTIONS)(function)
-    except RuntimeError as error:
-        if "no locator" not in str(error):
-            raise
-        _warn_uncached()
-        return numba.njit(**JIT_OPTIONS)(function)
+    function = _Binder(terms).copy(kernel)
+    bound: Any = numba.njit(**JIT_OPTIONS)(function)
+    if isinstance(bound, Dispatcher):  # not under NUMBA_DISABLE_JIT
+        bound._cache = KernelCache(function)  # type: ignore[attr-defined]
+    return bound
 
 
-@functools.cache
-def _helpers(criterion: Any) -> dict[Any, Any]:
-    return {}
-
-
-@functools.cache
-def _warn_uncached() -> None:
-    warnings.warn(
-        "gridmodl compiles its kernels anew in every process: neither its own folder nor a user cache folder can "
-        "be written to; set NUMBA_CACHE_DIR to a folder that can",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+_helpers: dict[tuple[str, str, bool], Any] = {}  # by name, which ends in the digest: shared by kernels and criteria
 
 
 class _Binder:
     """Copies functions so that the functions they call are the compiled copies of one binding.
 
-    Those copies are shared by all kernels of a criterion: a helper compiles once. Each has a digest in its name: the
-    name becomes a symbol of the machine code, and of two kernels from the disk cache that both bring a symbol, one
+    A helper that means the same in several kernels, of whatever criteria, compiles once. Each has a digest in its name:
+    the name becomes a symbol of the machine code, and of two kernels from the disk cache that both bring a symbol, one
     would silently run the helper of the other, of another criterion.
     """
 
-    def __init__(self, terms: Mapping[Any, Any], compiled: dict[Any, Any]) -> None:
+    def __init__(self, terms: Mapping[Any, Any]) -> None:
         self.terms = terms
-        self.compiled = compiled
+        self.compiled: dict[tuple[Any, bool], Any] = {}
 
     def copy(self, function: Any, inline: bool = False) -> types.FunctionType:
         reachable = Reachable(function, self.terms, inline)
@@ -150,25 +134,9 @@ class _Binder:
             return value
         inline = value in reachable.inlined
         if (value, inline) not in self.compiled:
-            jit: Any = numba.njit(inline="always" if inline else "never", **HELPER_OPTIONS)
-            self.compiled[value, inline] = jit(self.copy(value, inline))
+            copy = self.copy(value, inline)
+            name = (copy.__module__, copy.__qualname__, inline)
+            if name not in _helpers:
+                _helpers[name] = numba.njit(inline="always" if inline else "never", **HELPER_OPTIONS)(copy)
+            self.compiled[value, inline] = _helpers[name]
         return self.compiled[value, inline]
-
-
-def clear_cache() -> int:
-    """Delete every compiled kernel that gridmodl cached on disk, and say how many files that were.
-
-    Numba never deletes entries of earlier versions or criteria by itself. Kernels compile again on next use.
-    """
-    n_deleted = 0
-    # Numba has a folder for each folder of source files.
-    for file in sorted(Path(__file__).parent.rglob("__init__.py")):
-        stand_in = types.FunctionType(clear_cache.__code__.replace(co_filename=str(file)), {})
-        try:
-            folder = Path(FunctionCache(stand_in).cache_path)  # type: ignore[no-untyped-call]
-        except RuntimeError:  # no place for a cache
-            continue
-        for cached in folder.glob("*.nb[ic]"):
-            cached.unlink()
-            n_deleted += 1
-    return n_deleted

@@ -17,6 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from gridmodl.spelling import did_you_mean
+
 PROBLEMS = {
     "classes": "one input column, class target",
     "grid": "two or more input columns, class target",
@@ -158,6 +160,8 @@ class Criterion:
         term reads option ``alpha`` as ``p.alpha``.
     constants : dict, optional
         Name and type (int, float or numpy.ndarray) of what `params` adds to ``p``.
+    max_rows : int, optional
+        The most rows, weights counted, for which its costs keep their digits; more are refused.
     joins_pure_runs : bool, optional
         Whether some cheapest partition of a numerical variable never cuts between neighbouring values that
         hold only rows of one and the same class. Where rows are unlabelled: never cuts but between two consecutive
@@ -183,6 +187,7 @@ class Criterion:
     problems: ClassVar[set[str]]
     options: ClassVar[Mapping[str, bool | int | float]] = {}
     constants: ClassVar[Mapping[str, type]] = {}
+    max_rows: ClassVar[int] = 2**53 - 1
     joins_pure_runs: ClassVar[bool] = False
     groups_by_share: ClassVar[bool] = False
 
@@ -199,7 +204,10 @@ class Criterion:
         for option in options:
             if option not in self.options:
                 known = ", ".join(sorted(self.options)) or "none"
-                raise TypeError(f"criterion {self.name!r} has no option {option!r}; its options: {known}")
+                raise TypeError(
+                    f"criterion {self.name!r} has no option {option!r}; its options: {known}"
+                    f"{did_you_mean(option, self.options)}"
+                )
         self.chosen = {
             option: _typed(self.name, option, options.get(option, default), type(default))
             for option, default in self.options.items()
@@ -214,7 +222,11 @@ class Criterion:
         return {}
 
     def variable_constant(self, problem: Problem, variable: Variable) -> float:
-        """A number of the criterion's own for one `variable` of a `problem`, seen by terms as ``variable.constant``."""
+        """A number of the criterion's own for one `variable` of a `problem`, seen by terms as ``variable.constant``.
+
+        On entry ``variable.constant`` holds, of a categorical variable, the sum over its values of log n_v!; from
+        N = 2^24 rows on of log n_v! - n_v (log N - 1), which has more digits. It is 0 of a numerical one.
+        """
         return 0.0
 
     def __repr__(self) -> str:
@@ -226,6 +238,19 @@ class Criterion:
 
     def __hash__(self) -> int:
         return hash((type(self), tuple(self.chosen.items())))
+
+
+NEGATIVE = -1e-9  # of the null cost: what is above is 0 but for rounding
+
+
+def level_of(cost: float, null_cost: float) -> float | None:
+    """The share of the null cost that a grid saves, ``1 - cost / null_cost``; 0 where the null cost is 0.
+
+    None where one of them is negative, as it may be under some criteria: it would be a share of nothing.
+    """
+    if abs(null_cost) <= 1e-9 * max(1.0, abs(cost)):
+        return 0.0
+    return None if null_cost < 0.0 or cost < NEGATIVE * null_cost else 1.0 - cost / null_cost
 
 
 def params_record(criterion: Criterion, problem: Problem) -> Any:

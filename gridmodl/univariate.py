@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.arguments import Options
-from gridmodl.atoms import Atoms, Target, alone, gap_ends, head, make_values, rows_by_code, tail
+from gridmodl.atoms import Target, alone, gap_ends, head, make_values, rows_by_code, tail
 from gridmodl.certificate import ALL, Certificate
 from gridmodl.clock import Clock
 from gridmodl.encode import Column
-from gridmodl.line import Line, make_line
+from gridmodl.line import Line, add_up, make_line
 from gridmodl.partition import Partition, default_group, group_partition, interval_partition
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import categorical_facts, check_cost, numerical_facts, prepare, price_one_variable
@@ -25,8 +25,12 @@ from gridmodl.search.moves import NO_LIMIT, Frozen, Limits, Setting
 from gridmodl.search.proof import Proof
 from gridmodl.search.task import Grouping, Partitioning, Task
 from gridmodl.table import Table
+from gridmodl.template import bind
 from gridmodl.terms import Criterion, Variable
 from gridmodl.values import Categories, count_rows
+
+# Of 2^28 counts np.add.reduceat takes 5 s, a kernel 0.2 s; of fewer than these it is not worth compiling one.
+MANY_COUNTS = 2**22
 
 
 class Found(NamedTuple):
@@ -74,7 +78,7 @@ def _best_groups(
     task = values_task(column, table, criterion, limits, clock)
     found, kind = run_grouping(task, search)
     cost, null_cost = check_cost(criterion, found.cost), check_cost(criterion, task.null().cost)
-    partition = groups_of(column, task.atoms, table.target, found)
+    partition = groups_of(column, table.target, found)
     certificate = certificate_of(found.proof, limits, None)
     return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate)
 
@@ -86,9 +90,8 @@ def values_task(column: Categories, table: Table, criterion: Criterion, limits: 
     return Task(atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock)
 
 
-def groups_of(column: Categories, atoms: Atoms, target: Target, found: Grouping) -> Partition:
-    rows = np.zeros((int(found.groups.max()) + 1, target.n_codes), dtype=np.int64)
-    np.add.at(rows, found.groups, rows_by_code(atoms, target))
+def groups_of(column: Categories, target: Target, found: Grouping) -> Partition:
+    rows = target.by_code(found.groups[column.codes], int(found.groups.max()) + 1)
     groups, rows, _ = ordered_groups(column.values, found.groups, rows, target.n_classes)
     return group_partition(column.name, groups, *labelled_apart(rows, target))
 
@@ -125,11 +128,13 @@ def ordered_groups(
 def _best_intervals(
     column: Numbers, table: Table, criterion: Criterion, options: Options, limits: Limits, clock: Clock
 ) -> Found:
-    intervals = intervals_task(column, table, criterion, options, limits, clock)
+    intervals = intervals_task(column, table, criterion, options, limits, clock, may_stop=True)
     task, line, _, apart = intervals
     p, facts = task.setting.p, task.setting.variable
     if line.n_atoms == 0:  # all rows hold special codes
         found, kind = codes_alone(criterion, intervals), "exact"
+    elif clock.stopped:  # before there were atoms to search
+        found, kind = task.null(), "merge"
     elif options.monotone is not None:
         found = best_monotone(task, options.monotone, line.has_missing)
         kind = "exact" if found.proven or clock.stopped else "merge"
@@ -149,13 +154,17 @@ def intervals_task(
     limits: Limits,
     clock: Clock,
     may_join: bool = True,
+    may_stop: bool = False,
 ) -> Intervals:
-    """The values of a numerical column, to be cut into intervals beside its special codes."""
+    """The values of a numerical column, to be cut into intervals beside its special codes.
+
+    If it `may_stop`, a clock that stops before all values are counted leaves one atom of all.
+    """
     special = special_codes(column, options)
     # With a minimal number of rows, or shares that must rise, the best bound may lie inside a run of one class.
     join = may_join and criterion.joins_pure_runs and limits.min_rows <= 1 and options.monotone is None
     target = table.target
-    line = make_line(column, target, join, special)
+    line = make_line(column, target, join, special, clock.look if may_stop else lambda: False)
     apart = line.special[line.special.any(axis=1)]
     if len(special) >= limits.max_parts:
         raise ValueError(
@@ -206,12 +215,21 @@ def _null_cost(criterion: Criterion, p: Any, facts: Variable, table: Table) -> f
 def intervals_of(column: Numbers, intervals: Intervals, target: Target, found: Partitioning) -> Partition:
     line = intervals.line
     if line.n_atoms:
-        rows = np.add.reduceat(rows_by_code(line.atoms, target), found.starts, axis=0, dtype=np.int64)
+        rows = rows_of_runs(rows_by_code(line.atoms, target), found.starts)
     else:
         rows = np.zeros((1, target.n_codes), dtype=np.int64)  # where ordinary values would go
     counts, unlabelled = labelled_apart(np.concatenate([rows, line.special]), target)
     bounds = line.bounds(found.starts, column.type)
     return interval_partition(column, bounds, intervals.special, counts, line.has_missing, unlabelled)
+
+
+def rows_of_runs(by_code: NDArray[Any], starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows of the parts that begin at atoms `starts`, by code of the target, given those of each atom."""
+    if by_code.size < MANY_COUNTS:
+        return np.asarray(np.add.reduceat(by_code, starts, axis=0, dtype=np.int64))
+    rows = np.zeros((len(starts), by_code.shape[1]), dtype=np.int64)
+    bind(add_up)(by_code, starts, rows)
+    return rows
 
 
 def special_codes(column: Numbers, options: Options) -> NDArray[Any]:

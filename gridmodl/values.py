@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 from gridmodl.frames import Name, Raw, as_array
 from gridmodl.missing import is_nothing
+
+COMPARABLE = {str, bytes, int, float, bool, type(None)}  # types of which all values can be told apart
+MANY_CODES = 4  # for each row: a table is filled row by row
 
 
 class Categories(NamedTuple):
@@ -36,8 +40,10 @@ def factorized(raw: Raw, name: Name) -> tuple[NDArray[Any], list[Any]]:
     """A code for each row, -1 for missing, and the value of each code."""
     if not isinstance(raw, np.ndarray):
         if raw.implementation.is_pandas_like():
-            codes, values = raw.to_native().factorize()
-            return np.asarray(codes), values.tolist()
+            codes, found = raw.to_native().factorize()
+            values = found.tolist()
+            check_comparable(values, name)
+            return np.asarray(codes), values
         if isinstance(raw.dtype, (nw.Categorical, nw.Enum)):
             raw = _decoded(raw)
         elif raw.implementation.is_pyarrow() and str(raw.to_native().type).endswith("_view"):
@@ -71,10 +77,36 @@ def factorized_objects(values: list[Any], name: Name) -> tuple[NDArray[Any], lis
     # Two passes in C, of a dict's methods: 0.1 us a row, where a sort of the texts takes 1 us.
     try:
         found = dict.fromkeys(values)
-    except TypeError as error:
-        raise TypeError(f"column {name!r} holds values that cannot be told apart: {error}") from error
-    index = {value: i for i, value in enumerate(found)}
-    return np.fromiter(map(index.__getitem__, values), np.int64, len(values)), list(index)
+        index = {value: i for i, value in enumerate(found)}
+        codes = np.fromiter(map(index.__getitem__, values), np.int64, len(values))
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever __hash__ and __eq__ of the values raise
+        kinds = ", ".join(sorted({kind.__name__ for kind in set(map(type, values)) - COMPARABLE}))
+        raise TypeError(f"column {name!r} holds values of {kinds} that cannot be told apart: {_said(error)}") from error
+    check_comparable(found, name)
+    return codes, list(index)
+
+
+def check_comparable(values: Iterable[Any], name: Name) -> None:
+    """Refuse values that cannot be compared or shown: of these no one can tell which are missing or the same."""
+    for value in values:
+        if type(value) in COMPARABLE or is_nothing(value):
+            continue
+        try:
+            is_same = bool(value == value)
+            repr(value)
+        except Exception as error:
+            kind = type(value).__name__
+            raise TypeError(
+                f"column {name!r} holds a {kind} that cannot be compared or shown: {_said(error)}"
+            ) from error
+        if not is_same:
+            raise TypeError(f"column {name!r} holds a {type(value).__name__} that is not equal to itself: {value!r}")
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def sorted_codes(codes: NDArray[Any], values: list[Any]) -> tuple[list[Any], NDArray[np.int32]]:
@@ -86,7 +118,7 @@ def sorted_codes(codes: NDArray[Any], values: list[Any]) -> tuple[list[Any], NDA
     something = [i for i, absent in enumerate(is_absent) if is_used[i] and not absent]
     try:
         something.sort(key=values.__getitem__)
-    except TypeError:  # of several types
+    except Exception:  # of several types, or of one without an order
         something.sort(key=lambda i: (type(values[i]).__name__, repr(values[i])))
     rank = np.zeros(len(values) + 1, dtype=np.int32)
     rank[something] = np.arange(has_missing, has_missing + len(something), dtype=np.int32)
@@ -109,4 +141,9 @@ def small_codes(array: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]] |
 
 def count_rows(codes: NDArray[Any], weights: NDArray[np.int64] | None, n_codes: int) -> NDArray[np.int64]:
     """Rows of each code, each counted as often as its weight says; exact, as weights sum to less than 2^53."""
-    return np.rint(np.bincount(codes, weights, n_codes)).astype(np.int64)
+    if n_codes > MANY_CODES * len(codes):  # most are 0: memory that nobody writes to takes no time
+        rows = np.zeros(n_codes, dtype=np.int64)
+        np.add.at(rows, codes, 1 if weights is None else weights)
+        return rows
+    rows = np.bincount(codes, weights, n_codes)
+    return rows if weights is None else np.rint(rows, out=rows).astype(np.int64)

@@ -30,6 +30,7 @@ from gridmodl.search.exact import AllBounds, Branches, can_prune
 from gridmodl.search.moves import Limits
 from gridmodl.search.shares import is_enough, share_line
 from gridmodl.search.task import Task
+from gridmodl.spelling import did_you_mean
 from gridmodl.table import Table, read_table
 from gridmodl.targets import NOT_GIVEN
 from gridmodl.terms import SEARCHED_TARGETS, Criterion
@@ -114,7 +115,10 @@ def table_for(model: Model, data: Any, target: Any, weights: Any, unlabelled: An
     table = read_table(data, target, weights, target_kind, unlabelled, placement)
     absent = [name for name in model.partitions if name not in table.names]
     if absent:
-        raise ValueError(f"the model has a column {absent[0]!r}; the data has {', '.join(map(repr, table.names))}")
+        raise ValueError(
+            f"the model has a column {absent[0]!r}; the data has {', '.join(map(repr, table.names))}"
+            f"{did_you_mean(absent[0], table.names)}"
+        )
     if len(model.partitions) == 1:
         return table.only(next(iter(model.partitions)))
     if len(table.names) > len(model.partitions):
@@ -182,13 +186,17 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
         return wrong
     clock = Clock()
     task = _line(column, rows, criterion, options, limits, clock)
-    if task is not None and task.n_atoms > 0 and certificate.method == SLOPES:
-        return _wrong_runs(certificate, task)
     if task is not None and task.n_atoms > 0:
+        wrong = _wrong_runs(certificate, task) if certificate.slopes or certificate.method == SLOPES else None
+        if wrong or certificate.method == SLOPES:
+            return wrong
         again = _mirrored_programme(task, task.n_atoms).solve()
         cost, is_proven = again.cost, again.proven
     else:
-        found = best_partition(column, rows, options, clock)
+        try:
+            found = best_partition(column, rows, options, clock)
+        except ValueError as error:  # there is no exact search of such a column, so nobody has proven that
+            return f"the search cannot be done again: {error}"
         cost, is_proven = found.cost, found.proven
     if clock.stopped:
         raise KeyboardInterrupt  # half a check is none
@@ -244,7 +252,7 @@ def _mirrored_programme(task: Task, n_runs: int) -> AllBounds:
 
 
 def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
-    """Do each run again on the mirrored line, then let the totals say what they prove."""
+    """Do each run again on the mirrored line; where runs alone are the proof, let the totals say what they prove."""
     programme = _mirrored_programme(task, len(certificate.slopes))
     slopes = programme.slopes
     # Beyond what parts can cost no slope tells more, and rounding could hide a part of that.
@@ -261,7 +269,7 @@ def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
             return f"with {slope!r} more for each part, parts can cost {found[1]!r}; the certificate says {total!r}"
         slopes.note(slope, min(total, found[1]))
     proven = float(slopes.floors.min())
-    if proven < nearly(certificate.lowest):
+    if certificate.method == SLOPES and proven < nearly(certificate.lowest):
         return f"the totals prove no cost above {proven!r}, the certificate says {certificate.lowest!r}"
     return None
 

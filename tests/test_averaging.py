@@ -9,9 +9,14 @@ import pandas as pd
 import pytest
 
 import gridmodl
-from gridmodl.averaging import best_average
+from gridmodl.arguments import Options
+from gridmodl.averaging import average_of, best_average
+from gridmodl.clock import Clock
 from gridmodl.frames import read_frame
 from gridmodl.gridaverage import GridAverage
+from gridmodl.multivariate import search_grids
+from gridmodl.table import read_table
+from gridmodl.targets import NOT_GIVEN
 
 FEW = gridmodl.Search("diverse", effort=5, keep_optima=50)
 
@@ -52,6 +57,21 @@ def mean_of_models(data: Any, y: Any, new: Any, unknown: Any = "default", **more
     levels = np.array([optimum.level for optimum in model.optima])
     answers = [optimum.predict_proba(new, unknown) for optimum in model.optima]
     return np.einsum("i,ijk->jk", levels / levels.sum(), answers)
+
+
+def test_weights_are_of_what_grids_save_where_costs_are_negative() -> None:
+    data, y = make_data()
+    table = read_table(data, y, None, "classes", NOT_GIVEN)
+    searched = search_grids(table, Options("modl", FEW), 1, 0, Clock())
+    usual, found = average_of(table, searched), searched.found
+    for shift in (found.null.cost, 2.0 * found.null.cost):  # the null cost becomes 0, or negative
+        lower = found._replace(
+            null=found.null._replace(cost=found.null.cost - shift),
+            optima=tuple(grid._replace(cost=grid.cost - shift) for grid in found.optima),
+        )
+        average = average_of(table, searched._replace(found=lower))
+        np.testing.assert_allclose(average._weights(), usual._weights(), rtol=1e-9)
+        assert np.all(np.isnan(average.levels) | (average.levels == 0.0))
 
 
 @pytest.mark.parametrize("criterion", ["modl", "bic", "entropy"])

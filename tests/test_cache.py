@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 import types
+from collections import namedtuple
 from pathlib import Path
 
 import numba
@@ -17,6 +20,7 @@ from numba.core import event
 
 import gridmodl
 from gridmodl import Search, get_criterion, optimize, price
+from gridmodl.cache import HEADER, CacheFolder, _spelled, purge_cache
 from gridmodl.criteria.entropy import Entropy
 from gridmodl.digest import Reachable, TermError, digest_of
 from gridmodl.search.greedy import merge_steps
@@ -181,7 +185,7 @@ def test_edit_of_a_core_helper_shows_at_once(tmp_path):
     assert Path(file).parent == copy
     assert compiled
     with (copy / "codelength.py").open("a") as codelength:
-        codelength.write("\n\n_single = log_factorial\n\n\ndef log_factorial(n):\n    return 2.0 * _single(n)\n")
+        codelength.write("\n\nLOG_FACTORIALS = 2.0 * LOG_FACTORIALS\n")
     (_, after), compiled, _ = run(code, tmp_path, tmp_path / "cache")
     assert compiled
     # All of it is log-factorials but log N.
@@ -247,13 +251,13 @@ def test_options_and_sizes_compile_nothing():
     def runs(n, n_classes, **options):
         data, target = rng.normal(size=n), rng.integers(0, n_classes, n)
         target[:n_classes] = range(n_classes)
-        criterion = get_criterion("entropy", **options)
-        model = optimize(data, target, criterion=criterion, search=MERGE)
-        optimize(data.astype(np.float32), target, criterion=criterion, search=MERGE, max_parts=3, time_limit=9)
-        optimize(data, target, criterion=criterion, search=MERGE, weights=rng.integers(1, 3, n), min_rows=0.01)
+        asked = {"criterion": get_criterion("entropy", **options), "target_kind": "classes"}
+        model = optimize(data, target, **asked, search=MERGE)
+        optimize(data.astype(np.float32), target, **asked, search=MERGE, max_parts=3, time_limit=9)
+        optimize(data, target, **asked, search=MERGE, weights=rng.integers(1, 3, n), min_rows=0.01)
         data[::7] = np.nan
-        optimize(data, target.astype(str), criterion=criterion, search=MERGE)
-        price(data, model.partitions, target, criterion=criterion)
+        optimize(data, target.astype(str), **asked, search=MERGE)
+        price(data, model.partitions, target, **asked)
 
     runs(50, 2)
     kernel = _bind(merge_steps, Entropy)
@@ -271,55 +275,179 @@ def test_options_and_sizes_compile_nothing():
     assert len(kernel.signatures) == n_signatures == 1
 
 
-# Where nothing can be written.
+# Other places, other times.
 
 
-@pytest.fixture
-def nowhere(tmp_path):
-    """A copy of the package, and an environment in which files stand where numba would make folders.
+def test_another_checkout_compiles_nothing(lab, cache, tmp_path):
+    """Another path, other time stamps, and comments in the files of kernels and terms."""
+    copy = tmp_path / "gridmodl"
+    shutil.copytree(PACKAGE, copy, copy_function=shutil.copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in [*copy.glob("*.py"), *copy.glob("search/*.py")]:
+        file.write_text(file.read_text().replace("from __future__", "# A comment.\n\nfrom __future__", 1))
+    code = f"{LAB_RESULT}; answer.append(gridmodl.__file__)"
+    (*costs, file), compiled, warned = run(code, tmp_path, cache)
+    assert Path(file).parent == copy
+    assert (costs, compiled, warned) == (AS_WRITTEN, False, [])
 
-    Below a file also root cannot write.
-    """
+
+def test_records_with_other_fields_are_other_signatures():
+    """Numba spells a record without its fields: the same kernel would read the wrong ones from a cached file."""
+    first, second = namedtuple("Record", "a b"), namedtuple("Record", "b a")
+    spelled = [_spelled(numba.typeof((record(1.0, 2.0), 3))) for record in (first, second, first)]
+    assert spelled[0] == spelled[2] != spelled[1]
+
+
+# Many at once.
+
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(8) as pool:
+    asked = [pool.submit(price, x, {'x0': [3.5]}, y, criterion=c) for c in ('gini', 'aic') for _ in range(8)]
+    answer = [future.result() for future in asked]
+"""
+LOKY = """
+from joblib import Parallel, delayed
+asked = [delayed(price)(x, {'x0': [3.5]}, y, criterion=c) for c in ('gini', 'aic') for _ in range(8)]
+answer = Parallel(n_jobs=4, backend='loky')(asked)
+"""
+FORK = """
+import multiprocessing
+answer = [price(x, {'x0': [3.5]}, y, criterion='gini')] * 4
+with multiprocessing.get_context('fork').Pool(4) as pool:
+    criteria = [{'criterion': c} for c in ('gini', 'aic') for _ in range(8)]
+    asked = [pool.apply_async(price, (x, {'x0': [3.5]}, y), c) for c in criteria]
+    answer = [future.get() for future in asked]
+"""
+
+
+@pytest.mark.parametrize("code", [THREADS, LOKY, FORK], ids=["threads", "loky", "fork"])
+def test_first_compile_of_many_at_once(tmp_path, code):
+    answer, _, warned = run(code, tmp_path, tmp_path / "cache")
+    assert answer == [2.0] * 8 + [4.0] * 8
+    assert warned == []
+    assert not list((tmp_path / "cache").rglob("*.part"))
+
+
+# Damaged files.
+
+
+@pytest.mark.parametrize("damage", ["emptied", "cut", "random bytes", "one bit"])
+def test_damaged_kernel_is_compiled_again_with_one_warning(lab, cache, tmp_path, damage):
+    mine = tmp_path / "cache"
+    shutil.copytree(cache, mine)
+    for file in cached_files(mine):
+        content = file.read_bytes()
+        changed = bytearray(content)
+        changed[len(content) // 2] ^= 1
+        file.write_bytes(
+            {
+                "emptied": b"",
+                "cut": content[: len(content) // 2],
+                "random bytes": np.random.default_rng(0).bytes(len(content)),
+                "one bit": bytes(changed),
+            }[damage]
+        )
+    told = f"{LAB_PRICES}; assert {str(mine)!r} in str(caught[0].message)"
+    assert run(told, lab, mine) == (AS_WRITTEN, True, ["RuntimeWarning"])
+    assert run(LAB_PRICES, lab, mine) == (AS_WRITTEN, False, [])
+
+
+def test_kernel_that_cannot_be_loaded_is_compiled_again(lab, cache, tmp_path):
+    """Whole, but what it refers to is not there any more."""
+    mine = tmp_path / "cache"
+    shutil.copytree(cache, mine)
+    payload = b"cgridmodl.not_there\nlost\n."
+    for file in cached_files(mine):
+        file.write_bytes(HEADER + hashlib.sha256(payload).digest() + payload)
+    assert run(LAB_PRICES, lab, mine) == (AS_WRITTEN, True, ["RuntimeWarning"])
+    assert run(LAB_PRICES, lab, mine) == (AS_WRITTEN, False, [])
+
+
+# Folders that cannot be trusted or written to.
+
+GINI = "answer = [price(x, {'x0': b}, y, criterion='gini') for b in ([3.5], [])]"
+
+
+def test_folder_that_others_can_write_to_is_refused(lab, cache, tmp_path):
+    mine = tmp_path / "cache"
+    shutil.copytree(cache, mine)
+    (mine / "gridmodl").chmod(0o777)
+    told = f"{LAB_PRICES}; assert 'other users can write to' in str(caught[0].message)"
+    assert run(told, lab, mine) == (AS_WRITTEN, True, ["RuntimeWarning"])
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
+def test_folder_of_another_user_is_refused(lab, cache, tmp_path):
+    mine = tmp_path / "cache"
+    shutil.copytree(cache, mine)
+    os.chown(mine / "gridmodl", 12345, 12345)
+    told = f"{LAB_PRICES}; assert 'another user' in str(caught[0].message)"
+    assert run(told, lab, mine) == (AS_WRITTEN, True, ["RuntimeWarning"])
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_no_place_for_a_cache_gives_one_warning_and_the_result(tmp_path, inside):
+    """Below a file also root cannot write."""
     (tmp_path / "blocked").touch()
-    shutil.copytree(PACKAGE, tmp_path / "gridmodl", ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in (tmp_path / "gridmodl", *(f for f in (tmp_path / "gridmodl").iterdir() if f.is_dir())):
-        (folder / "__pycache__").touch()
-    below = str(tmp_path / "blocked" / "home")
-    return tmp_path, {"HOME": below, "XDG_CACHE_HOME": below}
-
-
-@pytest.mark.parametrize("cache_dir", [None, "blocked/cache"])
-def test_no_place_for_a_cache_gives_one_warning_and_the_result(nowhere, cache_dir):
-    folder, env = nowhere
-    code = "answer = [price(x, {'x0': b}, y, criterion='gini') for b in ([3.5], [])]"
-    answer, compiled, warned = run(code, folder, cache_dir and folder / cache_dir, **env)
+    below = tmp_path / "blocked" / "home"
+    env = {} if inside else {"HOME": str(below), "XDG_CACHE_HOME": str(below)}
+    answer, compiled, warned = run(GINI, tmp_path, below if inside else None, **env)
     assert answer == [2.0, 4.0]
     assert compiled
     assert warned == ["RuntimeWarning"]
+
+
+def test_full_disk_gives_one_warning_and_the_result(tmp_path):
+    """A limit on the size of files fails a write half way, as a full disk does."""
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n{GINI}"
+    answer, compiled, warned = run(limited, tmp_path, tmp_path / "cache")
+    assert answer == [2.0, 4.0]
+    assert compiled
+    assert warned == ["RuntimeWarning"]
+    assert list((tmp_path / "cache" / "gridmodl").iterdir()) == []
 
 
 # Clearing.
 
 
 def cached_files(cache):
-    return sorted(file for kind in ("nbi", "nbc") for file in cache.rglob(f"*.{kind}"))
+    return sorted(cache.rglob("*.kernel"))
 
 
 def test_clear_cache_deletes_files_and_things_still_work(lab, cache, tmp_path):
     mine = tmp_path / "cache"
     shutil.copytree(cache, mine)
-    stranger = mine / "stranger" / "atoms.other-1.py311.nbi"
-    stranger.parent.mkdir()
+    stranger = mine / "gridmodl" / "stranger.txt"
     stranger.touch()
-    n_files = len(cached_files(mine)) - 1
+    n_files = len(cached_files(mine))
     assert n_files > 0
     code = "from lab import Lab\nfirst = result(Lab)\nanswer = [first, gridmodl.clear_cache(), result(Lab)]"
     answer, compiled, _ = run(code, lab, mine)
     assert answer == [AS_WRITTEN, n_files, AS_WRITTEN]
     assert not compiled  # found on disk before, in memory after
-    assert cached_files(mine) == [stranger]
+    assert list((mine / "gridmodl").iterdir()) == [stranger]
     assert run(LAB_RESULT, lab, mine) == (AS_WRITTEN, True, [])
     assert run(LAB_RESULT, lab, mine) == (AS_WRITTEN, False, [])
+
+
+def test_purge_deletes_what_was_not_used_for_longest(tmp_path, monkeypatch):
+    monkeypatch.setattr("gridmodl.cache.cache_folder", lambda: CacheFolder(tmp_path, None))
+    now = time.time()
+    for age in range(10):
+        file = tmp_path / f"{age}.kernel"
+        file.write_bytes(bytes(100))
+        os.utime(file, (now - age, now - age))
+    abandoned, fresh = tmp_path / "abandoned.part", tmp_path / "fresh.part"
+    abandoned.touch()
+    os.utime(abandoned, (now - 7200, now - 7200))
+    fresh.touch()
+    monkeypatch.setattr("gridmodl.cache.MAX_BYTES", 1000)
+    purge_cache()
+    assert len(cached_files(tmp_path)) == 10
+    assert [file.name for file in tmp_path.glob("*.part")] == ["fresh.part"]
+    monkeypatch.setattr("gridmodl.cache.MAX_BYTES", 999)
+    purge_cache()
+    assert [file.name for file in cached_files(tmp_path)] == [f"{age}.kernel" for age in range(7)]
 
 
 def test_clocks_are_told_of_compiling(lab, cache):
@@ -332,9 +460,9 @@ def test_clear_cache_of_nothing(tmp_path):
     assert run("answer = gridmodl.clear_cache()", tmp_path, tmp_path / "cache") == (0, False, [])
 
 
-def test_clear_cache_where_there_is_no_place_for_one(nowhere):
-    folder, env = nowhere
-    answer, _, _ = run("answer = gridmodl.clear_cache()", folder, None, **env)
+def test_clear_cache_where_there_is_no_place_for_one(tmp_path):
+    (tmp_path / "blocked").touch()
+    answer, _, _ = run("answer = gridmodl.clear_cache()", tmp_path, tmp_path / "blocked" / "cache")
     assert answer == 0
 
 

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import fractions
 import math
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
-from gridmodl import Model, optimize, price
+from gridmodl import (
+    GridDiscretizer,
+    GridNaiveBayes,
+    Model,
+    baselines,
+    cost_by_parts,
+    optimize,
+    optimize_each,
+    price,
+    verify,
+)
 
 STEP = [0] * 5 + [1] * 5  # the classes of ten rows that a bound in the middle tells apart
 
@@ -668,11 +681,93 @@ def test_dates_are_no_classes(dtype):
 
 def test_as_many_classes_as_rows():
     data, target = np.arange(300.0), np.arange(300)
-    model = optimize(data, target)
+    model = optimize(data, target, target_kind="classes")
     assert len(model.classes) == 300
     assert model.cost <= model.null_cost
     assert only(model).counts.sum(axis=0).tolist() == [1] * 300
-    assert price(data, model.partitions, target) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, model.partitions, target, target_kind="classes") == pytest.approx(model.cost, rel=1e-12)
+
+
+# Whole numbers, many of which differ: quantities or names of classes?
+
+
+def whole(n_classes, n_rows):
+    return np.arange(n_rows) % n_classes + 100
+
+
+AMBIGUOUS = {
+    "integers": lambda y: y,
+    "whole floats": lambda y: y.astype(float),
+    "a list": lambda y: y.tolist(),
+    "objects": lambda y: np.array([*y.tolist()[1:], float(y[0])], dtype=object),
+    "Decimal": lambda y: [Decimal(int(n)) for n in y],
+    "pandas": lambda y: pd.Series(y),
+    "nullable": lambda y: pd.Series(y, dtype="Int64"),
+    "polars": lambda y: pl.Series(y),
+}
+
+
+@pytest.mark.parametrize("kind", AMBIGUOUS)
+def test_many_whole_numbers_are_quantities_or_classes_as_the_user_says(kind):
+    x, y = np.arange(100.0), AMBIGUOUS[kind](whole(21, 100))
+    message = (
+        "target holds 21 different whole numbers in 100 rows, which may be quantities or names of classes; "
+        "target_kind='numerical' takes them as quantities, target_kind='classes' as classes, target_kind='grouped' as"
+    )
+    for call in (optimize, optimize_each, lambda x, y: price(x, {}, y), lambda x, y: Model.from_partitions(x, y, {})):
+        with pytest.raises(ValueError, match=message):
+            call(x, y)
+    assert len(Model.from_partitions(x, y, {}, target_kind="classes").classes) == 21
+    assert price(x, {}, y, target_kind="classes") > 0.0
+
+
+@pytest.mark.parametrize(("n_classes", "n_rows"), [(20, 50), (21, 210), (30, 300)])
+def test_few_whole_numbers_are_classes(n_classes, n_rows):
+    y = whole(n_classes, n_rows)
+    assert len(Model.from_partitions(np.arange(float(n_rows)), y, {}).classes) == n_classes
+
+
+def test_texts_and_booleans_are_classes_however_many():
+    x, y = np.arange(100.0), whole(50, 100)
+    assert len(Model.from_partitions(x, y.astype(str), {}).classes) == 50
+    assert len(Model.from_partitions(x, y % 2 == 0, {}).classes) == 2
+
+
+def test_rows_count_as_often_as_their_weights_say():
+    x, y = np.arange(21.0), whole(21, 21)
+    assert len(Model.from_partitions(x, y, {}, weights=[10] * 21).classes) == 21
+    with pytest.raises(ValueError, match="21 different whole numbers in 209 rows"):
+        price(x, {}, y, weights=[9] + [10] * 20)
+
+
+def test_many_whole_numbers_beside_a_mark():
+    y = np.append(whole(21, 99), -1)
+    with pytest.raises(ValueError, match="21 different whole numbers in 99 rows"):
+        price(np.arange(100.0), {}, y, unlabelled=-1)
+    assert price(np.arange(100.0), {}, y, unlabelled=-1, target_kind="classes") > 0.0
+
+
+def test_methods_for_classes_alone_ask_for_text():
+    x, y = np.arange(100.0), whole(21, 100)
+    message = "21 different whole numbers in 100 rows.*; give it as text if each number is a class"
+    for call in (baselines.equal_width, cost_by_parts):
+        with pytest.raises(ValueError, match=message):
+            call(x, y, max_parts=3) if call is cost_by_parts else call(x, y)
+
+
+def test_estimators_ask_too_but_classifiers_know():
+    X, y = np.arange(100.0)[:, None], whole(21, 100)
+    with pytest.raises(ValueError, match=r"21 different whole numbers in 100 rows.*target_kind='numerical'"):
+        GridDiscretizer().fit(X, y)
+    with pytest.raises(ValueError, match=r"21 different whole numbers in 99 rows.*target_kind='numerical'"):
+        GridDiscretizer(unlabelled=100).fit(X[:100], np.append(whole(21, 99) + 1, 100))
+    assert len(GridDiscretizer(target_kind="classes").fit(X, y).classes_) == 21
+    assert len(GridNaiveBayes().fit(X, y).classes_) == 21
+
+
+def test_a_model_of_such_a_target_is_verified():
+    x, y = np.arange(100.0), whole(21, 100)
+    assert verify(optimize(x, y, target_kind="classes"), x, y)
 
 
 def test_negative_zero_names_the_class_zero():

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from gridmodl import optimize, optimize_each
+from gridmodl import Model, optimize, optimize_each
 
 STEP = [0] * 5 + [1] * 5
 
@@ -532,7 +532,96 @@ def test_columns_that_are_no_variables(column):
     ids=["pandas", "pyarrow", "batch"],
 )
 def test_columns_that_share_a_name(table):
-    refused(table, ValueError, r"data cannot be read: .*unique.*\n*.*'a'")
+    refused(table, ValueError, "data has several columns of one name, 'a'; rename all but one")
+
+
+@pytest.mark.parametrize("name", [math.nan, pd.NaT, pd.NA, ("a", math.nan), (("a", pd.NaT), 1)], ids=str)
+def test_names_that_are_not_equal_to_themselves(name):
+    reason = "data has a column called .*, a name that is not equal to itself.*; rename the column"
+    refused({name: np.arange(10.0)}, ValueError, reason)
+    columns = pd.Index(pd.Series([name, "b"], dtype=object), tupleize_cols=False)
+    refused(pd.DataFrame(np.zeros((10, 2)), columns=columns), ValueError, reason)
+    if not isinstance(name, tuple):
+        refused(pd.Series(np.arange(10.0), name=name), ValueError, reason)
+
+
+@pytest.mark.parametrize("name", [None, "", 0, True, 1.5, ("a", 1), ("a", None), pd.Timestamp(5), b"a"], ids=repr)
+def test_names_of_other_types_are_kept_and_found_again(name):
+    data = pd.DataFrame(np.array([np.arange(10.0), np.zeros(10)]).T)
+    data.columns = pd.Index(pd.Series([name, "b"], dtype=object), tupleize_cols=False)
+    model = optimize_each(data, STEP)[name]
+    again = Model.from_json(model.to_json())
+    assert again.transform(data).tolist() == model.transform(data).tolist() == [[0]] * 5 + [[1]] * 5
+    assert list(again.partitions) == [name]
+
+
+def test_a_tuple_names_the_target_where_a_column_is_called_so():
+    data = pd.DataFrame({("a", 1): np.arange(10.0), ("a", 2): STEP})
+    assert list(optimize(data, ("a", 2)).partitions) == [("a", 1)]
+    assert optimize(data, ("a", 2), target_kind="grouped").target.name == ("a", 2)
+    assert optimize(data[[("a", 1)]], tuple(STEP)).classes.tolist() == [0, 1]
+
+
+class Raising:
+    def __init__(self, error, hashed=0):
+        self.error, self.hashed = error, hashed
+
+    def __eq__(self, other):
+        raise self.error
+
+    def __hash__(self):
+        return self.hashed
+
+
+class Unsorted:
+    def __lt__(self, other):
+        raise RuntimeError("no order")
+
+
+def test_labels_whose_order_fails():
+    with pytest.raises(TypeError, match="target mixes labels that cannot be sorted"):
+        optimize({"a": np.arange(10.0)}, np.array([Unsorted(), Unsorted()] * 5, dtype=object))
+
+
+class LikeText:
+    text = "a"
+
+    def __eq__(self, other):
+        return self.text == other.text
+
+    def __hash__(self):
+        return hash(self.text)
+
+
+class Silent:
+    def __repr__(self):
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no"), ValueError("no"), TypeError("no"), ZeroDivisionError("no")])
+@pytest.mark.parametrize("hashed", [0, hash("a")], ids=["other", "same"])
+@pytest.mark.parametrize("kinds", [None, {"a": "categorical"}])
+def test_values_whose_comparison_fails(error, hashed, kinds):
+    for others in (["a"] * 9, [None] * 4 + ["a"] * 5, list(range(9)), [Raising(error, hashed)] * 9):
+        column = np.empty(10, dtype=object)
+        column[:] = [Raising(error, hashed), *others]
+        for data in ({"a": column}, pd.DataFrame({"a": column})):
+            with pytest.raises(TypeError, match=r"column 'a' .*Raising"):
+                optimize(data, STEP, kinds=kinds)
+        with pytest.raises((TypeError, ValueError), match="target"):
+            optimize({"a": np.arange(10.0)}, column)
+
+
+@pytest.mark.parametrize("value", [LikeText(), Silent()], ids=lambda value: type(value).__name__)
+def test_values_that_cannot_be_told_apart_or_shown(value):
+    column = np.empty(10, dtype=object)
+    column[:] = [value] + ["a"] * 9
+    with pytest.raises(TypeError, match=f"column 'a' holds .*{type(value).__name__}"):
+        optimize({"a": column}, STEP, kinds={"a": "categorical"})
+    with pytest.raises(TypeError, match=f"column 'a' .*{type(value).__name__}"):
+        optimize({"a": column}, STEP)
+    with pytest.raises(TypeError, match=f"column 'a' .*{type(value).__name__}"):
+        optimize({"a": list("aaaaabbbbb")}, STEP).transform({"a": column})
 
 
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix, sparse.lil_matrix])

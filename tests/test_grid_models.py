@@ -676,12 +676,12 @@ def test_many_classes():
     rng = np.random.default_rng(0)
     target = np.repeat(np.arange(200), 5)
     data = {"x": target // 20 + rng.uniform(0, 0.9, 1000), "c": [f"v{i % 20}" for i in target], "z": rng.random(1000)}
-    model = optimize(data, target, search=QUICK)
+    model = optimize(data, target, target_kind="classes", search=QUICK)
     assert model.cost < model.null_cost
     assert model.predict_proba(data).shape == (1000, 200)
     assert Model.from_json(model.to_json()).cost == model.cost
     partitions = {name: model.partitions[name] for name in data}
-    assert price(data, partitions, target) == pytest.approx(model.cost, abs=1e-7)
+    assert price(data, partitions, target, target_kind="classes") == pytest.approx(model.cost, abs=1e-7)
 
 
 def test_one_row_and_one_class():
@@ -729,7 +729,7 @@ def test_it_can_stop_at_any_time(monkeypatch):
     """At each look on the clock, among them the one between pre-optimization and merge."""
     frame, target = mixed(n=60)
     data = frame[["a", "c", "noise"]]
-    is_over, left = Clock._is_over, [0]
+    is_over, left = Clock.look, [0]
 
     def over(clock):
         if clock._parent is None:
@@ -738,7 +738,7 @@ def test_it_can_stop_at_any_time(monkeypatch):
                 clock.stopped = "time limit"
         return is_over(clock)
 
-    monkeypatch.setattr(Clock, "_is_over", over)
+    monkeypatch.setattr(Clock, "look", over)
     n_stops, stopped = 0, "time limit"
     while stopped is not None:
         left[0] = n_stops

@@ -333,3 +333,15 @@ def test_ten_columns():
     model = optimize(data, search=QUICK)
     assert model.cost < model.null_cost
     assert model.cost == pytest.approx(price(data, model.partitions), rel=1e-9)
+
+
+@pytest.mark.parametrize("n_columns", [11, 400])
+def test_more_columns_than_a_joint_grid_serves_are_refused(n_columns):
+    counts = np.random.default_rng(0).integers(0, 3, (30, n_columns))
+    message = (
+        f"data has {n_columns} columns and no target was given; a joint grid is for 10 columns at most.*"
+        r"table of counts.*gridmodl\.GridCoclustering.*scipy\.sparse\.csr_matrix\(data\).*choose some columns"
+    )
+    with pytest.raises(ValueError, match=message):
+        optimize(counts)
+    assert price(counts, {"x0": [0.5], "x1": [0.5]}) > 0.0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import datetime as dt
 import enum
+import fractions
 import functools
 import json
 import math
@@ -11,6 +13,7 @@ import os
 import pickle
 import subprocess
 import sys
+import uuid
 import zoneinfo
 from dataclasses import fields, replace
 from decimal import Decimal
@@ -24,9 +27,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gridmodl
-from gridmodl import Model, Partition
+from gridmodl import Model, Models, Partition, optimize, optimize_density
 from gridmodl.atoms import Target
 from gridmodl.cells import Cells, make_cells
+from gridmodl.density import DensityModel
+from gridmodl.frames import object_array
 from gridmodl.modelfile import ModelFileError, arrays, files, read_model, write_model
 from gridmodl.modelfile.arrays import read_array, write_array
 from gridmodl.modelfile.text import parse_json
@@ -197,6 +202,138 @@ def test_values_of_pandas_come_back(unit, zone):
         assert_same(value, read_value(write_value(value, "v"), "v"))
 
 
+INTERVALS_AND_PERIODS = [
+    pd.Interval(0, 1), pd.Interval(0.5, np.inf, closed="both"), pd.Interval(-1, 2.5, closed="neither"),
+    pd.Interval(pd.Timestamp("2020-01-01"), pd.Timestamp("2020-02-01"), closed="left"),
+    pd.Interval(pd.Timestamp("2020-01-01", tz="UTC"), pd.Timestamp("2020-02-01", tz="UTC")),
+    pd.Interval(pd.Timedelta(1), pd.Timedelta(2)), pd.Interval(np.float32(0.1), np.float32(0.2)),
+    pd.Period("2020-03", freq="M"), pd.Period("1960Q1", freq="Q-JAN"), pd.Period("2020-01-01 10:11", freq="5min"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", INTERVALS_AND_PERIODS, ids=str)
+def test_intervals_and_periods_of_pandas_come_back(value):
+    again = read_value(json.loads(json.dumps(write_value(value, "v"))), "v")
+    assert type(again) is type(value)
+    assert again == value
+    assert hash(again) == hash(value)
+    if isinstance(value, pd.Interval):
+        assert_same(value.left, again.left)
+        assert_same(value.right, again.right)
+
+
+def test_without_pandas_its_intervals_and_periods_are_refused(monkeypatch):
+    texts = [write_value(value, "v") for value in INTERVALS_AND_PERIODS]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for text in texts:
+        with pytest.raises(ModelFileError, match=r"v: is (an interval|a period) of pandas; install pandas to read it"):
+            read_value(text, "v")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        fractions.Fraction(-3, 7), fractions.Fraction(5), uuid.UUID(int=2**100 + 1), dt.time(1, 2, 3, 4), dt.time(23),
+        dt.time(1, tzinfo=dt.UTC), dt.time(1, tzinfo=dt.timezone(dt.timedelta(minutes=-90))),
+    ],
+)  # fmt: skip
+def test_fractions_and_uuids_and_times_of_day_come_back(value):
+    assert_same(value, read_value(json.loads(json.dumps(write_value(value, "v"))), "v"))
+
+
+def test_a_named_tuple_comes_back_as_a_tuple():
+    value = collections.namedtuple("Pair", "a b")(1, "x")
+    assert read_value(write_value(value, "v"), "v") == value
+
+
+# What fits can be saved: all other values are refused before the search.
+
+SAVED = {
+    "Interval": list(pd.cut(np.arange(10.0), 4)),
+    "Interval of dates": list(pd.cut(pd.date_range("2020-01-01", periods=10), 4)),
+    "Period": list(pd.period_range("2020-01", periods=5, freq="M")) * 2,
+    "Fraction": [fractions.Fraction(i % 4, 3) for i in range(10)],
+    "UUID": [uuid.UUID(int=i % 4) for i in range(10)],
+    "time": [dt.time(i % 5) for i in range(10)],
+    "time with offset": [dt.time(i % 5, tzinfo=dt.UTC) for i in range(10)],
+    "tuple": [(i % 3, "a") for i in range(10)],
+    "mixed": [1, "1", (1,), None, b"1", 1.5, pd.Interval(0, 1), 2, "2", (2,)],
+}
+
+
+@pytest.mark.parametrize("what", SAVED)
+def test_categories_of_such_types_are_saved_and_found_again(what):
+    column = np.empty(10, dtype=object)
+    column[:] = SAVED[what]
+    classes = [0] * 5 + [1] * 5
+    for model in (
+        optimize({"a": column}, classes, kinds={"a": "categorical"}),
+        optimize({"a": column, "b": np.arange(10.0)}, classes, kinds={"a": "categorical"}),
+    ):
+        again = Model.from_json(model.to_json())
+        assert again.partitions["a"].groups == model.partitions["a"].groups
+        assert again.partitions["a"].part_of(column).tolist() == model.partitions["a"].part_of(column).tolist()
+
+
+def test_a_column_that_pandas_cut_is_saved():
+    data = pd.DataFrame({"a": pd.cut(np.arange(10.0), 3)})
+    model = optimize(data, [0] * 5 + [1] * 5)
+    again = Model.from_json(model.to_json())
+    assert again.transform(data).tolist() == model.transform(data).tolist()
+    assert isinstance(again.partitions["a"].groups[0][0], pd.Interval)
+
+
+@pytest.mark.parametrize("make", [list, pd.Series, lambda y: pd.Series(y, dtype="category")], ids=["l", "s", "c"])
+@pytest.mark.parametrize("names", [pd.cut([1, 2], 2).tolist(), [(1, 2), (2, 3)], [(1, "a"), (2, "b")]], ids=str)
+def test_classes_of_such_types_are_saved(make, names):
+    y = make([names[0]] * 5 + [names[1]] * 5) if make is not list else object_array([names[0]] * 5 + [names[1]] * 5)
+    model = optimize({"a": np.arange(10.0)}, y)
+    assert Model.from_json(model.to_json()).classes.tolist() == model.classes.tolist() == names
+
+
+class Plain:
+    def __lt__(self, other):
+        return id(self) < id(other)
+
+
+class Shade(enum.Enum):
+    DARK = 1
+    LIGHT = 2
+
+    def __lt__(self, other):
+        return self.value < other.value
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [Plain(), Plain()], [Shade.DARK, Shade.LIGHT], [1j, 2j], [frozenset("a"), frozenset("b")], [range(1), range(2)],
+        [(1, Plain()), (1, 2)], [dt.time(1, tzinfo=PARIS), dt.time(2, tzinfo=PARIS)], [int, str],
+        [np.longdouble(1), np.longdouble(2)],
+    ],
+    ids=lambda values: type(values[0]).__name__,
+)  # fmt: skip
+def test_values_that_no_file_can_hold_do_not_fit(values):
+    column = np.empty(10, dtype=object)
+    column[:] = [values[0]] * 5 + [values[1]] * 5
+    kinds = {"a": "categorical"}
+    for data in ({"a": column}, {"a": column, "b": np.arange(10.0)}):
+        with pytest.raises(TypeError, match=r"column 'a' holds .*which no model file can hold; it takes text.*as text"):
+            optimize(data, [0] * 5 + [1] * 5, kinds=kinds)
+
+
+@pytest.mark.parametrize("values", [[Plain(), Plain()], [Shade.DARK, Shade.LIGHT]], ids=["object", "Enum"])
+def test_classes_and_names_that_no_file_can_hold_do_not_fit(values):
+    column = np.empty(10, dtype=object)
+    column[:] = [values[0]] * 5 + [values[1]] * 5
+    with pytest.raises(TypeError, match=r"the target holds .*which no model file can hold"):
+        optimize({"a": np.arange(10.0)}, column)
+    with pytest.raises(TypeError, match=r"the name of a column holds .*which no model file can hold"):
+        optimize({values[0]: np.arange(10.0)}, [0] * 5 + [1] * 5)
+    with pytest.raises(TypeError, match=r"the target holds .*longdouble"):
+        optimize({"a": np.arange(10.0)}, np.repeat(np.array([0, 1], dtype=np.longdouble), 5))
+
+
 def test_without_pandas_its_values_are_python_s_own_or_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     for value in (pd.Timestamp(2020, 1, 2, 3), pd.Timestamp(2020, 1, 2, tz="Europe/Paris"), pd.Timedelta(5, "s")):
@@ -216,7 +353,7 @@ def test_a_text_of_an_enum_comes_back_as_text():
     assert_same("red", read_value(write_value(Colour.RED, "v"), "v"))
 
 
-@pytest.mark.parametrize("value", [1j, object(), [1], frozenset(), pd.Period("2020"), np.longdouble(1), np.str_("a\0")])
+@pytest.mark.parametrize("value", [1j, object(), [1], frozenset(), range(2), np.longdouble(1), np.str_("a\0")])
 def test_a_value_that_cannot_be_written_is_named(value):
     with pytest.raises(TypeError, match=r"^partitions\[0\]\.groups\[1\]\[0\] is "):
         write_value(value, "partitions[0].groups[1][0]")
@@ -540,6 +677,29 @@ def test_files(tmp_path):
     assert os.listdir(tmp_path) == ["model.json"]
 
 
+@pytest.mark.parametrize("spelt", [str, Path, lambda path: path.name, lambda path: f"./{path.name}"])
+def test_the_path_that_was_written_is_read(tmp_path, monkeypatch, spelt):
+    monkeypatch.chdir(tmp_path)
+    model, density = model_of(numerical()), optimize_density(np.arange(20.0))
+    for kind, written in ((Model, model), (Models, Models({"x": model}, {})), (DensityModel, density)):
+        path = spelt(tmp_path / f"{kind.__name__}.json")
+        written.to_json(path)
+        assert kind.from_json(path).to_json() == written.to_json()
+
+
+def test_a_str_that_names_no_model_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "huge.json").touch()
+    os.truncate(tmp_path / "huge.json", 2**30 + 1)
+    for kind in (Model, Models, DensityModel):
+        with pytest.raises(ModelFileError, match=r"'absent.json' is neither a JSON object.*nor the path of a file"):
+            kind.from_json("absent.json")
+        with pytest.raises(ModelFileError, match="is no file"):
+            kind.from_json(str(tmp_path))
+        with pytest.raises(ModelFileError, match=r"'huge.json' is of 1073741825 bytes"):
+            kind.from_json("huge.json")
+
+
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "model.json"
     text = write_model(model_of(numerical()), path)
@@ -585,7 +745,7 @@ def test_huge_texts_are_refused(monkeypatch):
 
 @pytest.mark.parametrize("source", [None, 3, ["{}"], bytearray(b"{}")])
 def test_a_source_of_another_type_is_a_type_error(source):
-    with pytest.raises(TypeError, match=r"source must be a str, bytes or pathlib\.Path"):
+    with pytest.raises(TypeError, match="source must be a JSON text or the path of a file, got"):
         read_model(source)
 
 
@@ -593,10 +753,15 @@ def test_a_source_of_another_type_is_a_type_error(source):
 
 GOOD = write_model(model_of(numerical(special=[-999.0]), classes=["no", "yes"]))
 TEXTS = {
-    "": "pathlib.Path",
-    "model.json": "pathlib.Path",
-    "[]": "pathlib.Path",
-    "null": "pathlib.Path",
+    "": "neither a JSON object",
+    "model.json": "'model.json' is neither a JSON object.*nor the path of a file that is there",
+    "[]": "neither a JSON object",
+    "null": "neither a JSON object",
+    " \n": "neither a JSON object",
+    "a\0b": "neither a JSON object",
+    "\ud800": "neither a JSON object",
+    "a" * 10**6: "neither a JSON object",
+    ".": "'.' is no file",
     "{": "no JSON: .*line 1 column 2",
     GOOD[:-3]: "no JSON",
     GOOD + "{}": "no JSON: Extra data",
@@ -994,7 +1159,13 @@ BAD_VALUES = [
     {"Timestamp": ["datetime64[s]", "2020-01-01T00:00:00", "a b"]}, {"Timedelta": ["datetime64[s]", 5]},
     {"Timedelta": ["timedelta64[s]", 2**63]}, {"Timedelta": 5}, {"Timestamp": ["datetime64[ns]", -(2**63), None]},
     {"numpy": ["datetime64[as]", "1970-01-01T00:00:00.0000000000000000001"]},
-    {"numpy": ["timedelta64[ns]", -(2**63)]}, {"Timedelta": ["timedelta64[ns]", -(2**63)]},
+    {"numpy": ["timedelta64[ns]", -(2**63)]}, {"Timedelta": ["timedelta64[ns]", -(2**63)]}, {"Interval": 5},
+    {"Interval": [1, 2]}, {"Interval": [2, 1, "right"]}, {"Interval": [1, 2, "open"]}, {"Interval": ["a", "b", "both"]},
+    {"Interval": [1, {"tuple": []}, "left"]}, {"Interval": {"a": 1, "b": 2, "both": 3}}, {"Period": [1, "nonsense"]},
+    {"Period": [1.5, "M"]}, {"Period": [-(2**63), "D"]}, {"Period": ["1", "M"]}, {"Period": [1, 5]}, {"Period": "ab"},
+    {"Fraction": "2/4"}, {"Fraction": "1/0"}, {"Fraction": "1e999999999"}, {"Fraction": 5},
+    {"Fraction": "1/" + "9" * 9999}, {"UUID": "5"}, {"UUID": "12345678123456781234567812345678"}, {"UUID": None},
+    {"time": 5},    {"time": "25:00:00"}, {"time": "10:00"},
 ]  # fmt: skip
 
 

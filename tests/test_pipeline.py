@@ -241,7 +241,7 @@ def test_compiling_does_not_count_for_a_time_limit():
     assert clock.is_late
     note_compiled(16.0)
     assert not clock.is_late
-    assert clock.elapsed > 19.0
+    assert 4.0 <= clock.elapsed < 5.0
     later = Clock(time_limit=5.0)
     later.begun -= 20.0
     assert later.is_late  # that was before it began
@@ -529,7 +529,7 @@ def test_public_names_are_there_and_listed():
 def test_as_many_classes_as_rows_is_a_clear_error_before_memory_fills():
     n = 20_000
     with pytest.raises(ValueError, match="20000 classes"):
-        gridmodl.optimize(np.arange(n, dtype=float), np.arange(n))
+        gridmodl.optimize(np.arange(n, dtype=float), np.arange(n), target_kind="classes")
 
 
 INTERRUPTED = """

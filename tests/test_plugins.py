@@ -7,6 +7,7 @@ import math
 import os
 import pickle
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +88,30 @@ def test_installed_plugin_is_found_and_used(tmp_path):
     assert cost == 2.0  # two parts, both pure
 
 
+def test_what_a_plugin_prints_is_no_output_of_the_command(tmp_path):
+    printing = "print('hello')\n" + HEADER + GOOD + HOOK.format("Good").replace("return", "print('again'); return")
+    install(tmp_path, "stranger", printing)
+    names, warned, _, _ = look_up(tmp_path)  # would fail to read standard output
+    assert "good" in names
+    assert warned == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import time\ntime.sleep(600)", HEADER + "import time\n@hookimpl\ndef gridmodl_criteria(): time.sleep(600)\n"],
+    ids=["import", "hook"],
+)
+def test_a_plugin_that_hangs_is_named_and_can_be_stopped(tmp_path, source):
+    install(tmp_path, "stranger", source)
+    code = "import gridmodl.plugins\ngridmodl.plugins.PATIENCE = 0.2\ngridmodl.list_criteria()"
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=env) as running:
+        assert "plugin 'stranger' has been loading" in running.stderr.readline()
+        running.send_signal(signal.SIGINT)
+        assert "KeyboardInterrupt" in running.stderr.read()
+        assert running.wait(timeout=60) != 0
+
+
 def broken(body, hook="Bad, Good"):
     """A plugin that also holds a good criterion."""
     return (
@@ -103,6 +128,7 @@ BROKEN_MODULES = {
     "import of a missing name": ("from gridmodl import Criterium", "ImportError.*Criterium"),
     "syntax error": ("def (:", "SyntaxError"),
     "error at import": ("1 / 0", "ZeroDivisionError"),
+    "exit at import": ("raise SystemExit(3)", "SystemExit"),
     "hook that raises": (
         HEADER + "@hookimpl\ndef gridmodl_criteria():\n    raise KeyError('lost')\n",
         "gridmodl_criteria failed with KeyError.*lost",
@@ -132,7 +158,7 @@ BROKEN_CLASSES = {
     "one problem as text": ("    problems = 'classes'\n", "criterion 'bad' declares problems 'classes'"),
     "problems that are none": ("    problems = 5\n", "criterion 'bad' declares problems 5"),
     "built-in name": (
-        "    name = 'modl'\n",
+        "    name = 'modl'\n    @staticmethod\n    def cell(p, cell):\n        return 1.0\n",
         "criterion 'modl' for problem 'classes' is already there, from 'gridmodl'",
     ),
 }
@@ -257,6 +283,14 @@ def test_term_that_fails():
     raises_at_use(make(cell=lambda p, cell: p.no_such_field), "term 'cell' of criterion 'odd' failed: AttributeError")
 
 
+def test_term_that_is_random():
+    raises_at_use(make(cell=lambda p, cell: np.random.random()), "and .* when asked again; a term depends on")  # noqa: NPY002
+
+
+def test_term_that_prints():
+    raises_at_use(make(cell=lambda p, cell: print(cell.rows) or 1.0), "prints, and a search calls it millions of times")
+
+
 def test_term_that_uses_what_is_not_defined():
     raises_at_use(make(cell=lambda p, cell: not_defined), "term 'cell' of criterion 'odd' failed: NameError")  # noqa: F821
 
@@ -302,6 +336,13 @@ def test_closure_that_a_kernel_cannot_carry():
 def test_errors_at_use_name_the_criterion():
     with pytest.raises(TypeError, match="odd"):
         price(X, {}, Y, criterion=make("odd", cell=lambda p, cell: TABLE[1]))
+
+
+@pytest.mark.parametrize("problems", [{"classes": 1}, [["classes"]], [{}], None, 3])
+def test_problems_that_are_no_set_are_told(problems):
+    wrong = type("Odd", (Criterion,), {"name": "odd", "problems": problems, "cell": staticmethod(lambda p, cell: 1.0)})
+    with pytest.raises(TypeError, match="declares problems"):
+        price(X, {}, Y, criterion=wrong)
 
 
 def test_class_that_is_wrong_as_written_is_refused_without_a_registry():
@@ -451,10 +492,116 @@ def test_names_in_p_must_be_free(declared):
     assert "which is taken or no name" in problem_with_class(cls)
 
 
+def one(p, cell):
+    return 1.0
+
+
+def made(**written):
+    return type("Mine", (gridmodl.Criterion,), {"name": "mine", "problems": {"classes"}, **written})
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ({"cells": staticmethod(one)}, "cell"),
+        ({"cell": staticmethod(one), "gird": staticmethod(one)}, "grid"),
+        ({"cell": staticmethod(one), "parts": staticmethod(one)}, "part"),
+        ({"cell": staticmethod(one), "flor": staticmethod(one)}, "floor"),
+        ({"cell": staticmethod(one), "finished": staticmethod(one)}, "finish"),
+        ({"cell": staticmethod(one), "problem": {"grid"}}, "problems"),
+        ({"cell": staticmethod(one), "joins_pure_run": True}, "joins_pure_runs"),
+        ({"cell": staticmethod(one), "group_by_share": True}, "groups_by_share"),
+        ({"cell": staticmethod(one), "constant": {"a": float}}, "constants"),
+        ({"cell": staticmethod(one), "option": {"a": 1.0}}, "options"),
+        ({"cell": staticmethod(one), "param": lambda self, problem: {}}, "params"),
+        ({"cell": staticmethod(one), "check_option": lambda self: None}, "check_options"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_misspelt_terms_and_declarations_are_named_before_anything_is_compiled(monkeypatch, written, meant):
+    monkeypatch.setattr("gridmodl.template.bind", None)
+    (name,) = set(written) - {"cell"}
+    message = f"Mine has '{name}', which no search knows; did you mean '{meant}'. If it is a helper, call it _{name}"
+    for mine in (made(**written), type("Mine", (made(**written),), {"name": "heir"})):
+        with pytest.raises(TypeError, match=message):
+            optimize(X, Y, criterion=mine)
+        with pytest.raises(AssertionError, match=message):
+            gridmodl.testing.check_criterion(mine)
+
+
+def test_a_criterion_that_has_no_name_because_it_is_misspelt():
+    mine = type("Mine", (gridmodl.Criterion,), {"nam": "mine", "problems": {"classes"}, "cell": staticmethod(one)})
+    with pytest.raises(TypeError, match="Mine has 'nam', which no search knows; did you mean 'name'"):
+        criterion_for(mine.__new__(mine), "classes")
+
+
+def test_a_misspelt_problem_is_answered_by_the_right_one():
+    with pytest.raises(TypeError, match=r"known: classes, .*; did you mean 'classes'"):
+        optimize(X, Y, criterion=made(cell=staticmethod(one), problems={"clases"}))
+
+
+def test_a_criterion_without_terms_is_refused():
+    with pytest.raises(TypeError, match="criterion 'mine' has no term, so that every partition would cost 0; write"):
+        optimize(X, Y, criterion=made())
+
+
+def test_helpers_of_any_other_name_are_the_author_s_own():
+    helpers = [
+        "_cells",
+        "_cell",
+        "helper",
+        "cost_of_cell",
+        "n_cells",
+        "log_parts",
+        "alpha",
+        "reference",
+        "title",
+        "loss",
+    ]
+    mine = made(cell=staticmethod(one), **dict.fromkeys(helpers, staticmethod(one)))
+    assert criterion_for(mine, "classes").name == "mine"
+
+
+# Terms that write into what they are handed.
+
+
+def writes_once(p, cell):
+    cell.counts[0] += 1
+    return 1.0
+
+
+def sorts(p, cell):
+    cell.counts.sort()
+    return 1.0
+
+
+def writes_into_p(p, cell):
+    p.class_rows[0] = 7
+    return 1.0
+
+
+def writes_where_many(p, cell):
+    if cell.rows > 3 and cell.counts[0] > 0:
+        cell.counts[0] = 0
+    return 1.0
+
+
+@pytest.mark.parametrize("term", [writes_once, sorts, writes_into_p, writes_where_many], ids=lambda term: term.__name__)
+def test_a_term_that_writes_into_what_it_is_handed_is_named(term):
+    what = r"p\.class_rows" if term is writes_into_p else r"cell\.counts"
+    message = f"term 'cell' of criterion 'mine' writes into {what}, which the search goes on with; keep"
+    with pytest.raises(AssertionError, match=message):
+        gridmodl.testing.check_criterion(made(cell=staticmethod(term)))
+    with pytest.raises(TypeError, match=message):
+        optimize(X, Y, criterion=made(cell=staticmethod(term)))
+
+
 def test_params_that_fail_name_the_criterion():
     class Failing(gridmodl.Criterion):
         name = "failing"
         problems = {"classes"}
+
+        cell = staticmethod(lambda p, cell: 1.0)
 
         def params(self, problem):
             raise KeyError("no table")

@@ -177,6 +177,17 @@ def test_what_cannot_be_proven_is_not_verified():
     assert "proves nothing" in verify(forged, x, y).reason
 
 
+def test_a_proof_that_no_search_can_give_is_not_verified():
+    x, y = [str(i % 27) for i in range(81)], [i % 3 for i in range(27) for _ in range(3)]
+    model = optimize(x, y, max_parts=1)
+    assert model.proven
+    assert verify(model, x, y)
+    forged = replace(model, certificate=replace(model.certificate, max_parts=None))
+    found = verify(forged, x, y)
+    assert not found
+    assert "the search cannot be done again: search='exact' was asked for" in found.reason
+
+
 @pytest.mark.parametrize("method", ["slopes", "layers"])
 def test_a_check_that_is_interrupted_says_nothing(method, monkeypatch):
     x, y = waves()
@@ -214,6 +225,10 @@ def tampered():
         "a higher floor": (replace(model, certificate=replace(c, lowest=c.lowest + 1.0)), "the totals prove no cost"),
         "higher totals": (
             replace(model, certificate=replace(c, totals=tuple(t + 1.0 for t in c.totals))),
+            "parts can cost",
+        ),
+        "higher totals beside layers": (
+            replace(model, certificate=replace(c, method="layers", totals=tuple(t + 1.0 for t in c.totals))),
             "parts can cost",
         ),
         "too few runs": (

@@ -6,7 +6,9 @@ import datetime as dt
 import json
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -136,6 +138,7 @@ def test_values_of_every_type_are_valid():
         "a", "\ud800", 2**80, float("inf"), b"a", dt.date(2020, 1, 1), dt.datetime(2020, 1, 1), True, 1.5, -7, None,
         dt.datetime(2020, 1, 1, tzinfo=written.PARIS), dt.timedelta(-1, 5, 6), Decimal("2.50"), (1, ("a", None)),
         np.float32(0.1), np.datetime64("2020-01-01"), pd.Timestamp(5), pd.Timestamp(7, tz="UTC"), pd.Timedelta(5),
+        *written.INTERVALS_AND_PERIODS, Fraction(1, 3), UUID(int=5), dt.time(1), dt.time(1, tzinfo=dt.UTC),
     ]  # fmt: skip
     assert_valid(model_of(categorical(groups=[(value,) for value in values])).to_json())
     for bounds in (

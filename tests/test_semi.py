@@ -220,6 +220,73 @@ def test_how_many_labels_two_intervals_need(n, fewest):
     assert [n_parts(4, placement="median"), n_parts(6, placement="median")] == [1, 2]
 
 
+def difference_of_likelihoods(parts, n_unlabelled):
+    """What the semi-supervised likelihood costs beyond the supervised one; of a part, its labels and other rows.
+
+    Prices of the parts as they are, less all that is no likelihood: the number of parts, bounds and class counts.
+    """
+    counts, n_parts = np.array(parts), len(parts)
+    place, label = (i.ravel() for i in np.indices(counts.shape))
+    x = np.concatenate([place, np.arange(n_parts)]).astype(float)
+    y = np.concatenate([label, np.full(n_parts, -1)])
+    weights = np.concatenate([counts.ravel(), n_unlabelled])
+    bounds = {"x0": np.arange(n_parts - 1) + 0.5}
+    log_binomial = lambda n, k: math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)  # noqa: E731
+
+    def likelihood(cost, rows):
+        n, n_classes = int(sum(rows)), counts.shape[1]
+        cost -= math.log(n) + log_binomial(n + n_parts - 1, n_parts - 1)
+        return cost - sum(log_binomial(r + n_classes - 1, n_classes - 1) for r in rows)
+
+    labelled = counts.sum(axis=1)
+    semi = price(x, bounds, y, weights=weights, unlabelled=-1)
+    supervised = price(x, bounds, y, weights=np.where(y < 0, 0, weights))
+    semi = likelihood(semi, labelled + n_unlabelled)
+    return semi - likelihood(supervised, labelled), semi
+
+
+def approximate_difference(parts, n_unlabelled):
+    """sum_i (J-1)/2 log(2 pi N^l_i (1 - N^l_i/N_i)) + 1/2 sum_j log p_ij."""
+    total = 0.0
+    for counts, unlabelled in zip(parts, n_unlabelled, strict=True):
+        n = sum(counts)
+        total += (len(counts) - 1) / 2 * math.log(2.0 * math.pi * n * unlabelled / (n + unlabelled))
+        total += sum(math.log(count / n) for count in counts) / 2
+    return total
+
+
+@pytest.mark.parametrize(
+    ("parts", "n_unlabelled"),
+    [
+        ([[48, 2], [2, 48]], [50, 50]),
+        ([[30, 20], [5, 70]], [25, 300]),
+        ([[20, 30, 50], [90, 5, 5], [10, 10, 10]], [100, 40, 90]),
+        ([[10, 20, 30, 40]], [10]),
+        ([[7, 9, 8, 11, 6], [20, 10, 10, 10, 10]], [400, 600]),
+    ],
+    ids=["alike", "2 classes", "3 classes", "one part", "5 classes"],
+)
+def test_the_two_likelihoods_differ_by_the_logarithm_of_the_rows_and_a_constant(parts, n_unlabelled):
+    """Bondu, Boullé and Lemaire, Theorem 1, with the constant that its O(log N) leaves out."""
+    errors, shares = [], []
+    for times in (10, 100, 1_000, 10_000):
+        more = [[times * count for count in counts] for counts in parts], [times * rows for rows in n_unlabelled]
+        difference, semi = difference_of_likelihoods(*more)
+        errors.append(abs(difference - approximate_difference(*more)))
+        shares.append(difference / semi)
+    assert errors[0] < 0.2
+    assert all(after < 0.2 * before for before, after in itertools.pairwise(errors[:3]))  # as 1 / N
+    assert errors[-1] < 1e-4
+    assert all(after < 0.3 * before for before, after in itertools.pairwise(shares))
+
+
+def test_the_paper_s_difference_is_that_of_labels_of_which_4_percent_are_of_the_other_class():
+    """The same, Figure 4: approximately 5 for 5,000 rows of which 2,500 have a label; 0 where parts are pure."""
+    assert difference_of_likelihoods([[1200, 50], [50, 1200]], [1250, 1250])[0] == pytest.approx(5.02, abs=0.005)
+    assert approximate_difference([[1200, 50], [50, 1200]], [1250, 1250]) == pytest.approx(5.016, abs=0.0005)
+    assert difference_of_likelihoods([[1250, 0], [0, 1250]], [1250, 1250])[0] == pytest.approx(0.0, abs=1e-9)
+
+
 # The search.
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from gridmodl import Model, Partition, optimize
+from gridmodl import Model, Models, Partition, optimize
 
 STEP = [0] * 5 + [1] * 5
 VALUES = [0.0, 1.0, 2.0, 3.0, math.nan, 5.0, 6.0, 7.0, 8.0, 9.0]
@@ -200,6 +201,56 @@ def test_labels_tell_groups_apart():
     groups = (("a", "b"), ("a, b",), ("{a", "b}"), (None,), ("missing",), ("None",), ("'missing'",))
     labels = model_of(np.ones((7, 2), dtype=int), groups=groups).partitions["x"].labels
     assert len(set(labels)) == 7
+
+
+# Costs that are negative, as a plugin's may be: there is no level then.
+
+
+@pytest.mark.parametrize(
+    ("cost", "null_cost", "level"),
+    [
+        (5.0, 10.0, 0.5), (10.0, 10.0, 0.0), (12.0, 10.0, 1.0 - 1.2), (0.0, 10.0, 1.0), (-3.0, 0.0, 0.0),
+        (0.0, 0.0, 0.0),
+        (-105.0, 1.0, None), (-2.0, -1.0, None), (-0.5, -1.0, None), (3.0, -1.0, None), (-1e-12, 1.0, 1.0 + 1e-12),
+    ],
+)  # fmt: skip
+def test_there_is_no_level_where_a_cost_is_negative(cost, null_cost, level):
+    assert replace(towns(), cost=cost, null_cost=null_cost).level == level
+
+
+def test_a_model_without_a_level_says_so_everywhere():
+    from gridmodl.cli.summaries import _facts
+    from gridmodl.plot import PartsDisplay
+
+    model = replace(towns(), cost=-105.0, null_cost=1.0)
+    assert repr(model) == "Model('modl', town: 2 parts, cost=-105.000000, level=None)"
+    assert "cost -105.000000, null cost 1.000000, level none" in model.summary()
+    assert "level none" in model._repr_html_()
+    assert '["Level","none"]' in model.to_html().replace(" ", "")
+    assert _facts(model)["level"] is None
+    assert Model.from_json(model.to_json()).level is None
+    assert PartsDisplay.from_model(model).level is None
+    assert model.to_sql("duckdb") == towns().to_sql("duckdb")
+
+
+def test_columns_without_a_level_come_in_the_order_of_what_they_save():
+    def saving(n, null_cost=1.0):
+        return replace(towns(), cost=null_cost - n, null_cost=null_cost)
+
+    models = Models({"a": saving(0.5), "b": saving(100.0), "c": saving(0.9), "d": saving(200.0, -1.0)}, {})
+    assert list(models) == ["d", "b", "c", "a"]
+    np.testing.assert_array_equal(models.table("arrays")["level"], [math.nan, math.nan, 0.9, 0.5])
+    assert [line.split()[-2] for line in models.summary().splitlines()[1:]] == ["none", "none", "0.9000", "0.5000"]
+    assert models._repr_html_().count(">none</td>") == 2
+    models.to_html()
+
+
+def test_the_progress_of_a_search_without_a_level():
+    from gridmodl.plot import ProgressDisplay
+    from gridmodl.search.gridfound import Improvement
+
+    shown = ProgressDisplay([Improvement(0, -105.0, None, 0.1)]).plot()
+    assert "cost -105, level none" in shown.ax_.get_title(loc="left")
 
 
 # Values that were never seen.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gridmodl.baselines.running import Values
 from gridmodl.clock import Clock
+from gridmodl.line import add_up
 from gridmodl.template import bind, inlined
 
 # Cuts whose entropies differ by less than this, in bits per row, are equal: the order of classes must not matter.
@@ -51,15 +52,6 @@ def run_starts(counts: NDArray[Any]) -> NDArray[np.int64]:
     the_class = np.argmax(counts, axis=1)
     within = is_pure[1:] & is_pure[:-1] & (the_class[1:] == the_class[:-1])
     return np.flatnonzero(np.append(True, ~within))
-
-
-def add_up(counts: Any, starts: Any, sums: Any) -> None:
-    """The rows of each run by class, given those of each value."""
-    run = -1
-    for value in range(len(counts)):
-        run += run + 1 < len(starts) and starts[run + 1] == value
-        for c in range(counts.shape[1]):
-            sums[run, c] += counts[value, c]
 
 
 def split_parts(counts: Any, waiting: Any, cuts: Any, now: Any, sides: Any, terms: Any, n_steps: int) -> bool:

@@ -15,6 +15,7 @@ from gridmodl.frames import Name
 from gridmodl.model import Model
 from gridmodl.models import Models
 from gridmodl.pipeline import check_on_error, kept_models
+from gridmodl.spelling import did_you_mean
 from gridmodl.terms import Criterion
 
 
@@ -256,9 +257,13 @@ def _rule(method: Any, options: Mapping[str, Any]) -> Rule:
     rule = next((rule for known, rule in RULES.items() if known is method), None)
     if rule is None:
         known = ", ".join(f"gridmodl.baselines.{function.__name__}" for function in RULES)
-        raise TypeError(f"method must be one of the functions {known}, got {method!r}")
+        near = did_you_mean(method, [function.__name__ for function in RULES])
+        raise TypeError(f"method must be one of the functions {known}, got {method!r}{near}")
     allowed = [field.name for field in fields(rule)]  # type: ignore[arg-type]  # each is a dataclass
     for option in options:
         if option not in allowed:
-            raise TypeError(f"{method.__name__} has no option {option!r}; it has {', '.join(allowed) or 'none'}")
+            raise TypeError(
+                f"{method.__name__} has no option {option!r}; it has {', '.join(allowed) or 'none'}"
+                f"{did_you_mean(option, allowed)}"
+            )
     return rule(**options)

@@ -18,7 +18,7 @@ from gridmodl.partition import Partition, interval_partition
 from gridmodl.plugins import criterion_for
 from gridmodl.quantities import Numbers
 from gridmodl.table import Table, read_table
-from gridmodl.targets import NOT_GIVEN
+from gridmodl.targets import NOT_GIVEN, ManyNumbers
 from gridmodl.terms import Criterion
 from gridmodl.univariate import priced, special_codes
 from gridmodl.values import Categories
@@ -55,7 +55,10 @@ def read_classes(
     options = checked_options(criterion, "auto", None, special, None, None, None)
     if target is None:
         raise ValueError("no target was given; without one, gridmodl.density has equal_width and equal_frequency")
-    table = read_table(data, target, weights, None, NOT_GIVEN)
+    try:
+        table = read_table(data, target, weights, None, NOT_GIVEN)
+    except ManyNumbers as error:
+        raise ValueError(f"{error.found}; give it as text if each number is a class") from error
     if table.searched is not None:
         raise ValueError("the target is of real numbers, not of classes; give it as text if each number is a class")
     check_names(table, options)

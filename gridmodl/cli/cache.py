@@ -19,8 +19,8 @@ def cache() -> None:
 @options.every
 def clear(as_json: bool) -> None:
     """Delete all that was compiled, by this version or by others; the next search of a kind compiles it anew."""
+    from gridmodl.cache import clear_cache
     from gridmodl.labels import counted
-    from gridmodl.template import clear_cache
 
     n_files = clear_cache()
     if as_json:

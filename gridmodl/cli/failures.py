@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import IO, Any
 
 import click
 
 from gridmodl.cli import INTERRUPTED
 from gridmodl.cli.console import visible
+from gridmodl.spelling import did_you_mean
 
 FAILED = 1
 
@@ -73,9 +73,8 @@ def described(error: BaseException) -> str:
 
 def near(name: str, known: Sequence[str]) -> str:
     """Names that may have been meant, or those that there are."""
-    lower = {other.lower(): other for other in known}
-    found = [lower[key] for key in get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
-    if found:
-        return f"did you mean {' or '.join(map(repr, found))}?"
+    question = did_you_mean(name, known)
+    if question:
+        return question.removeprefix("; ")
     listed = ", ".join(map(repr, known[:10]))
     return f"it has {listed}{f' and {len(known) - 10} more' if len(known) > 10 else ''}"

@@ -21,6 +21,7 @@ from gridmodl.cli.outputs import STDOUT, write_text
 from gridmodl.cli.parsing import listed, pairs
 from gridmodl.cli.passes import Passes, is_interrupted
 from gridmodl.cli.summaries import Found, facts_of, models_of, print_summary
+from gridmodl.decisions import JOINT_COLUMNS
 from gridmodl.model import Model
 from gridmodl.models import Models
 from gridmodl.pipeline import optimize
@@ -87,6 +88,12 @@ def _reading(source: Source, asked: Asked, meter: Meter) -> Reading:
 def _one_grid(source: Source, chosen: Chosen, asked: Asked, meter: Meter) -> Model:
     jobs = 1 if asked.jobs is None else checked_jobs(asked.jobs)
     n_rows = _expected_rows(source, asked)
+    if asked.target is None and len(chosen.inputs) > JOINT_COLUMNS:
+        raise Failure(
+            f"{source.label} has {len(chosen.inputs)} columns to partition and no --target is given; a joint grid is "
+            f"for {JOINT_COLUMNS} columns at most. Choose some with --columns, or give a target. Counts by row and "
+            "column are a table of three columns: row, column and, as --weights, the count"
+        )
     check_grid(n_rows, len(chosen.inputs), jobs, limit_of(asked.memory_limit), asked.target is not None)
     data = gathered(source, [*chosen.inputs, *chosen.others], _reading(source, asked, meter))
     meter.waiting(COMPILING)

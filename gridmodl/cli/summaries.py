@@ -44,7 +44,7 @@ def _facts(model: Model) -> dict[str, Any]:
         "classes": [_plain(name) for name in model.classes.tolist()],
         "cost": float(model.cost),
         "null_cost": float(model.null_cost),
-        "level": float(model.level),
+        "level": None if model.level is None else float(model.level),
         "search": model.search,
         "proven": bool(model.proven),
         "gap": None if model.gap is None else float(model.gap),

@@ -57,6 +57,10 @@ def log_chi2_survival(stat: float, df: float) -> float:
     return front + math.log(fraction)
 
 
+# The statistic is a small difference of sums that grow with the rows: here it has six digits after the point.
+MAX_ROWS = 2**31
+
+
 def normal_confidence(stat: float, df: float) -> float:
     """The exponent of the normal approximation to the survival, as a cost."""
     if stat <= df:
@@ -72,6 +76,7 @@ class G2(Criterion):
     name = "g2"
     problems = {"classes"}
     constants = {"null_loss": float}
+    max_rows = MAX_ROWS
     joins_pure_runs = True
     groups_by_share = True
 
@@ -167,6 +172,7 @@ def square_tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> f
 class X2(Criterion):
     name = "x2"
     problems = {"classes"}
+    max_rows = MAX_ROWS
     joins_pure_runs = True
     groups_by_share = True
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gridmodl.codelength import log_binomial, log_factorial
+from gridmodl.codelength import MANY_ROWS, log_binomial, log_factorial, log_order
 from gridmodl.criteria.concave import log_loss
 from gridmodl.terms import Cell, Criterion, Shape, Variable, Walk
 
@@ -28,8 +28,15 @@ def partition_length(p: Any, variable: Variable, n_parts: int) -> float:
 def class_length(p: Any, cell: Cell) -> float:
     """Code length of the classes of a cell's rows: first how many of each, then in which order.
 
-    log N_c! cancels: log C(N_c+J-1, J-1) + log N_c! = log (N_c+J-1)! - log (J-1)!
+    log N_c! cancels: log C(N_c+J-1, J-1) + log N_c! = log (N_c+J-1)! - log (J-1)! Of very many rows the two
+    code lengths are computed apart: both are positive, and lose no digits.
     """
+    if cell.rows >= MANY_ROWS:
+        unit = math.log(cell.rows) - 1.0
+        cost = log_binomial(cell.rows + p.n_classes - 1, p.n_classes - 1) + log_order(cell.rows, cell.rows, unit)
+        for n in cell.counts:
+            cost -= log_order(n, cell.rows, unit)
+        return cost
     cost = -log_factorial(p.n_classes - 1)
     cost += log_factorial(cell.rows + p.n_classes - 1)
     for n in cell.counts:

@@ -14,31 +14,38 @@ regression with optimal Bayesian partitioning", JMLR 8, 2007.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from typing import Any
 
-from gridmodl.codelength import log_binomial, log_factorial
+from gridmodl.codelength import log_binomial, log_order
 from gridmodl.criteria.modl import partition_length
-from gridmodl.criteria.modl_joint import cell_order, value_order
-from gridmodl.terms import Criterion, Part, Variable
+from gridmodl.criteria.modl_joint import cell_order, unit_of, value_order, values_constant, values_length
+from gridmodl.terms import Criterion, Part, Problem, Variable
 
 
 class ModlGrouped(Criterion):
     name = "modl"
     problems = {"grouped", "numerical"}
+    constants = {"unit": float}
+    # Where the input tells the groups of classes, what the rows cost in its parts and in the cells cancels: 1e-5 nats
+    # are left of them here, and digits would be lost beyond.
+    max_rows = 2**36
+
+    def params(self, problem: Problem) -> Mapping[str, Any]:
+        return {"unit": unit_of(problem)}
+
+    def variable_constant(self, problem: Problem, variable: Variable) -> float:
+        return values_constant(problem, variable)
 
     @staticmethod
     def variable(p: Any, variable: Variable, n_parts: int) -> float:
-        if not variable.is_target:
-            return partition_length(p, variable, n_parts)
-        if variable.categorical:
-            return math.log(variable.n_values) + variable.log_groupings[n_parts] - variable.log_value_factorials
-        return p.log_rows
+        return values_length(p, variable, n_parts) if variable.is_target else partition_length(p, variable, n_parts)
 
     @staticmethod
     def part(p: Any, variable: Variable, part: Part, n_target_parts: int) -> float:
         if variable.is_target:
             return value_order(p, variable, part, n_target_parts)
-        return log_binomial(part.rows + n_target_parts - 1, n_target_parts - 1) + log_factorial(part.rows)
+        order = log_order(part.rows, p.n_rows, p.unit)
+        return log_binomial(part.rows + n_target_parts - 1, n_target_parts - 1) + order
 
     cell = staticmethod(cell_order)

@@ -18,7 +18,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gridmodl.codelength import log_binomial, log_factorial
+from gridmodl.codelength import log_binomial, log_rising
 from gridmodl.criteria.modl import partition_length
 from gridmodl.terms import Cell, Criterion, Problem
 
@@ -39,12 +39,12 @@ def lowest_completion(counts: Any, rows: int, unlabelled: int) -> float:
     over, under = 1, 1
     if unlabelled > 0:
         over, under = 2 * rows + n_present, 2 * all_labelled
-    cost = log_factorial(rows) - log_factorial(unlabelled)
+    cost = log_rising(unlabelled, all_labelled)
     missing = rows
     for labelled in counts:
         n = labelled * over // under
         missing -= n
-        cost += log_factorial(n - labelled) - log_factorial(n)
+        cost -= log_rising(n - labelled, labelled)
     # The next row goes to the largest labelled / (n + 1), or where there are too many, leaves at the smallest
     # labelled / n; of equals first class first. Without memory, each turn looks for the quotient that follows the
     # one of the last turn.

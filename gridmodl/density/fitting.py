@@ -18,6 +18,7 @@ from gridmodl.density.model import DensityModel
 from gridmodl.density.sample import Sample, read_sample
 from gridmodl.partition import Partition
 from gridmodl.progress import showing
+from gridmodl.spelling import check_choice
 
 SCORES = ("likelihood", "kernel")
 # Coefficients of m^2, V/w^2 and D/w in m^2 - S: see gridmodl.density.cuts.
@@ -179,8 +180,7 @@ def wrapped(sample: Sample, found: Found, held_out: HeldOut | None, clock: Clock
 
 def check_asked(score: Any, kernel: Any) -> None:
     for name, given, known in (("score", score, SCORES), ("kernel", kernel, tuple(KERNELS))):
-        if given not in known:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {given!r}")
+        check_choice(name, given, known)
 
 
 def check_folds(n_folds: Any) -> None:

@@ -135,7 +135,7 @@ def grow(rows: Any, rule: Any, parts: Any, workspace: Any, n_wanted: int, max_wo
     i = new = 0
     if n < 0:
         first[0], end[0], left[0], right[0] = 0, len(positions), 0.0, domain
-        held[0], held_end[0] = 0.0, held_before[-1]
+        held[0], held_end[0] = 0.0, held_before[len(held_before) - 1]
         log_likelihood[0] = 0.0  # the density of one part is that of the domain
         n, n_new = -1, 1
     while n < n_wanted:
@@ -156,7 +156,7 @@ def grow(rows: Any, rule: Any, parts: Any, workspace: Any, n_wanted: int, max_wo
                 if step == 1:
                     end[i], right[i], held_end[i] = cut + 1, where, held_below
                 share, m = (right[k] - left[k]) / domain, before[end[k]] - before[first[k]]
-                part = held_part(held_end[k] - held[k], m, share, before[-1])
+                part = held_part(held_end[k] - held[k], m, share, before[len(before) - 1])
                 log_likelihood[new] += -part if step == 0 else part
         for step in range(n_new):
             k = new if step == 1 else i

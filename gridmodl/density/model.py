@@ -51,7 +51,7 @@ class DensityModel:
     n_folds : int
         Of the cross-validation; 0 if there was none, fewer than asked for if there are fewer rows or no time was left.
     elapsed : float
-        Seconds.
+        Seconds, those of compiling not counted.
     stopped : str or None
         Why it was cut short: ``"time limit"`` or ``"interrupted"``.
     shares : ndarray
@@ -202,7 +202,10 @@ class DensityModel:
 
     @staticmethod
     def from_json(source: str | bytes | os.PathLike[str]) -> DensityModel:
-        """The model of `source`: a JSON text (a str or bytes) or a file (a ``pathlib.Path``)."""
+        """The model of `source`: a JSON text (a str or bytes) or the path of a file (a str or path-like).
+
+        A str that begins with a brace is a text, any other a path.
+        """
         from gridmodl.density.records import read_density
 
         return read_density(source)

@@ -38,7 +38,7 @@ def write_density(model: DensityModel, path: str | os.PathLike[str] | None = Non
 
 
 def read_density(source: str | bytes | os.PathLike[str]) -> DensityModel:
-    """The density of a JSON text, a str or bytes, or of a file, a `pathlib.Path`."""
+    """The density of a JSON text, a str or bytes, or of the file at a path, a str or path-like."""
     return read_checked(source, _read_record, check_density)
 
 

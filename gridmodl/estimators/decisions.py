@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.arguments import check_choice
+from gridmodl.spelling import check_choice
 
 THRESHOLDS = ("balanced", None)
 MAX_PASSES = 10  # over all classes; two or three are enough as a rule

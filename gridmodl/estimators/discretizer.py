@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_consistent_length, check_is_fitted
 
-from gridmodl.arguments import check_choice
 from gridmodl.estimators.columns import models_of_each
 from gridmodl.estimators.densities import parts_of_each
 from gridmodl.estimators.encodings import (
@@ -26,6 +25,7 @@ from gridmodl.estimators.notebook import InNotebooks
 from gridmodl.frames import Frame, Name
 from gridmodl.partition import checked_unknown
 from gridmodl.search import Search
+from gridmodl.spelling import check_choice
 from gridmodl.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.terms import Criterion
 
@@ -75,7 +75,8 @@ class GridDiscretizer(AnyColumns, InNotebooks, TransformerMixin, BaseEstimator):
         A missing value is such a category where `fit` saw none. A number is never unknown: if missing values are new,
         they go to the lowest interval.
     target_kind : {"classes", "grouped", "numerical"}, optional
-        What ``y`` is; by default classes, and real numbers are refused.
+        What ``y`` is; by default classes, and real numbers are refused. So are whole numbers of which more than 20
+        differ, and more than a tenth of the rows: they may be quantities or classes, so say which.
 
         - ``"classes"``: each value is a class, real numbers too.
         - ``"grouped"``: many classes, of which groups are found together with the parts of each column.
@@ -242,7 +243,7 @@ class GridDiscretizer(AnyColumns, InNotebooks, TransformerMixin, BaseEstimator):
             inputs,
             target,
             weights,
-            target_kind=self.target_kind if self.target_kind or self._has_mark else "classes",
+            target_kind=self.target_kind,
             unlabelled=self.unlabelled if self._has_mark else NOT_GIVEN,
             placement=self.placement,
             monotone=self.monotone,

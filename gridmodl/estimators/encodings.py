@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from gridmodl.arguments import check_choice
 from gridmodl.model import Model
 from gridmodl.modelcounts import part_counts
 from gridmodl.partition import Partition
 from gridmodl.report.parts import log_odds
+from gridmodl.spelling import check_choice
 
 ENCODINGS = ("ordinal", "onehot", "log-odds", "mean")
 OF_TARGETS = {"log-odds": ("classes", "grouped"), "mean": ("numerical",)}  # the others need none

@@ -69,8 +69,11 @@ class GridEnsembleClassifier(OnGrids):
 
     Notes
     -----
-    `predict` reads the columns that some grid uses, and no others. Random grids are drawn among the rows as they are
-    given: with a weight of 2 for a row they are others than with that row given twice.
+    `predict` reads the columns that some grid uses, and no others. A row of weight 2 is drawn as two rows are, so
+    weighted and repeated rows lead to the same average.
+
+    Grids that are averaged may be finer than the best single one: ``criterion="aic"`` had the lower log-loss on both
+    versions of Ada (``docs/results/grid_tables.md``). Let cross-validation choose.
 
     References
     ----------

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from sklearn.utils.validation import check_array, validate_data
 
-from gridmodl.arguments import check_choice
 from gridmodl.estimators.inputs import read_inputs
 from gridmodl.matrix import EXACT_FLOAT, read_entries
+from gridmodl.spelling import check_choice
 
 COUNTS = ("binary", "frequency")
 

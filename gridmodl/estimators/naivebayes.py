@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from gridmodl.arguments import check_choice
 from gridmodl.estimators.columns import models_of_each
 from gridmodl.estimators.evidence import Evidence, make_evidence
 from gridmodl.estimators.inputs import AnyColumns, read_classes, read_inputs, read_weights
@@ -22,6 +21,7 @@ from gridmodl.model import Model
 from gridmodl.modelcounts import group_of_classes, part_counts
 from gridmodl.partition import Partition, checked_unknown
 from gridmodl.search import Search
+from gridmodl.spelling import check_choice
 from gridmodl.terms import Criterion
 
 KINDS_OF_CLASSES = ("grouped", None)

@@ -30,7 +30,7 @@ def write_model(model: Model, path: str | os.PathLike[str] | None = None) -> str
 
 
 def read_model(source: str | bytes | os.PathLike[str]) -> Model:
-    """The model of a JSON text, a str or bytes, or of a file, a `pathlib.Path`.
+    """The model of a JSON text, a str or bytes, or of the file at a path, a str or path-like.
 
     A `ModelFileError`, which is a ValueError, says what is wrong with the text and where.
     """

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.codelength import MANY_ROWS
 from gridmodl.encode import KINDS
 from gridmodl.frames import ARRAYS
 from gridmodl.model import Model
@@ -76,7 +77,7 @@ def _check_n_values(partition: Partition, model: Model, place: str) -> None:
     """Each part has at most as many values as rows, and a group at most those that it names."""
     n_values, n_parts = partition.n_values, len(partition.counts)
     factorials = partition.log_value_factorials
-    if not (math.isfinite(factorials) and factorials >= 0.0):
+    if not (math.isfinite(factorials) and (factorials >= 0.0 or model.n_rows >= MANY_ROWS)):
         raise wrong(f"{place}.log_value_factorials", f"must be finite and not negative, got {factorials!r}")
     check_presence(n_values, model.problem in ONE_COUNT, f"{place}.n_values", model.problem)
     if n_values is None:

@@ -30,7 +30,7 @@ def write_models(models: Models, path: str | os.PathLike[str] | None = None) -> 
 
 
 def read_models(source: str | bytes | os.PathLike[str]) -> Models:
-    """The models of a JSON text, a str or bytes, or of a file, a `pathlib.Path`."""
+    """The models of a JSON text, a str or bytes, or of the file at a path, a str or path-like."""
     return read_checked(source, _read, _check)
 
 

@@ -38,24 +38,36 @@ def read_checked(source: Any, read: Callable[[Any], Kind], check: Callable[[Kind
 
 
 def text_of(source: Any) -> str:
-    """The text itself, or that of bytes, or of the file at a path."""
-    if isinstance(source, str):
-        if not source.lstrip().startswith("{"):
-            hint = "to read a file, pass its path as pathlib.Path(...)"
-            raise ModelFileError(f"the text is no JSON object: {shown(source)}; {hint}")
+    """The text itself, or that of bytes, or of the file at a path: a str that does not begin with a brace is one."""
+    if isinstance(source, str) and source.lstrip().startswith("{"):
         if len(source) > MAX_BYTES:
             raise ModelFileError(f"the text is of more than {MAX_BYTES} characters")
         return source
-    if isinstance(source, os.PathLike):
-        source = _bytes_of(Path(source))
+    if isinstance(source, str):
+        source = _bytes_of(_path_in(source))
+    elif isinstance(source, os.PathLike):
+        source = _bytes_of(Path(os.fsdecode(source)))
     if not isinstance(source, bytes):
-        raise TypeError(f"source must be a str, bytes or pathlib.Path, got {type(source).__name__}")
+        raise TypeError(f"source must be a JSON text or the path of a file, got {type(source).__name__}")
     if len(source) > MAX_BYTES:
         raise ModelFileError(f"the text is of more than {MAX_BYTES} bytes")
     try:
         return source.decode("utf-8-sig")  # some editors put a mark before the text
     except UnicodeDecodeError as error:
         raise ModelFileError(f"the text is not UTF-8: {error}") from error
+
+
+def _path_in(text: str) -> Path:
+    """The path of a file that is there."""
+    try:
+        is_there = text.strip() != "" and os.path.exists(text)
+    except ValueError:  # a character that no path has
+        is_there = False
+    if not is_there:
+        raise ModelFileError(
+            f"{shown(text)} is neither a JSON object, which begins with a brace, nor the path of a file that is there"
+        )
+    return Path(text)
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.codelength import MANY_ROWS
 from gridmodl.encode import KINDS
 from gridmodl.modelfile.arrays import read_array, write_array
 from gridmodl.modelfile.fields import MAX_INTEGER, read_bool, read_fields, read_integer, read_list
@@ -64,7 +66,8 @@ def read_partition(given: Any, place: str, n_rows: int, version: int) -> Partiti
         facts["unlabelled"] = read_integers(record["unlabelled"], f"{place}.unlabelled", n_rows)
     if version > 2:
         facts["n_values"] = read_integers(record["n_values"], f"{place}.n_values", n_rows)
-        facts["log_value_factorials"] = read_float(record["log_value_factorials"], f"{place}.log_value_factorials")
+        order = read_float(record["log_value_factorials"], f"{place}.log_value_factorials")
+        facts["log_value_factorials"] = _in_units(order, n_rows)
     if kind == "categorical":
         groups = read_list(record["groups"], f"{place}.groups")
         facts["groups"] = tuple(tuple(read_values(group, f"{place}.groups[{i}]")) for i, group in enumerate(groups))
@@ -74,6 +77,15 @@ def read_partition(given: Any, place: str, n_rows: int, version: int) -> Partiti
         facts["special"] = read_array(record["special"], f"{place}.special")
         facts["is_utc"] = read_bool(record["is_utc"], f"{place}.is_utc")
     return Partition(**facts)
+
+
+def _in_units(order: float, n_rows: int) -> float:
+    """`Partition.log_value_factorials`, also of a file from before 2^24 rows and more took off a unit for each row.
+
+    With the unit the sum is at most log(2 pi N) / 2 and a bit; without, it is far above that: values have many rows.
+    """
+    is_plain = n_rows >= MANY_ROWS and order > math.log(n_rows)
+    return order - n_rows * (math.log(n_rows) - 1.0) if is_plain else order
 
 
 def _read_part(given: Any, place: str) -> int | None:

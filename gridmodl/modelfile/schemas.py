@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
+from gridmodl.spelling import check_choice
+
 VERSIONS = {"model": (1, 2, 3, 4), "models": (1,), "density": (1,)}
 IDENTIFIER = "urn:gridmodl:schema:"
 
@@ -31,8 +33,7 @@ def json_schema(kind: str = "model", version: int | None = None) -> dict[str, An
     >>> schema["$id"]
     'urn:gridmodl:schema:model:1'
     """
-    if not isinstance(kind, str) or kind not in VERSIONS:
-        raise ValueError(f"kind must be one of {', '.join(map(repr, VERSIONS))}, got {kind!r}")
+    check_choice("kind", kind, tuple(VERSIONS))
     known = VERSIONS[kind]
     if version is not None and (type(version) is not int or version not in known):
         raise ValueError(f"version must be one of {', '.join(map(str, known))} for kind {kind!r}, got {version!r}")

@@ -7,8 +7,9 @@ imported or handed to pickle: tags are looked up in a list that is written down 
 
 from __future__ import annotations
 
+import datetime
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from gridmodl.modelfile.fields import read_list
@@ -24,12 +25,19 @@ class Tag(NamedTuple):
     is_exact: bool = True  # whether a value is written again as it was read, here and on any machine
 
 
+DEEP = (tuple, datetime.time)  # types of which some values can be written and others not
 TAGS: dict[str, Tag] = {}  # filled by the package: arrays and tuples hold values, and are values
 PLAIN = (str, int, float, bool, type(None))
 EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (str, str.__str__),
     (int, int.__int__),
     (float, float.__float__),
+    (bytes, bytes.__bytes__),
+    (tuple, tuple),
+)
+KNOWN = (
+    "text, numbers, booleans, bytes, dates, times, durations, Decimal, Fraction, UUID, tuples of these, scalars of "
+    "numpy, and Timestamp, Timedelta, Interval and Period of pandas"
 )
 
 
@@ -44,9 +52,27 @@ def write_value(value: Any, place: str) -> Any:
         # An Enum of texts, say: what it equals is as good, as values are looked up by hash.
         if isinstance(value, base) and exact(value) == value and hash(exact(value)) == hash(value):
             return write_value(exact(value), place)
-    what = f"{shown(value)} ({type(value).__name__})"
-    known = "text, numbers, booleans, bytes, dates, durations, Decimal, tuples of these and scalars of numpy"
-    raise TypeError(f"{place} is {what}, which a model file cannot hold; it takes {known}")
+    raise TypeError(
+        f"{place} is {shown(value)} ({type(value).__name__}), which a model file cannot hold; it takes {KNOWN}"
+    )
+
+
+def check_writable(values: Iterable[Any], what: str) -> None:
+    """Refuse values that no model file could hold; `what` they are is the beginning of the message."""
+    tried: set[type] = set()
+    for value in values:
+        kind = type(value)
+        if kind in PLAIN or kind in tried:
+            continue
+        try:
+            write_value(value, "it")
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"{what} holds {shown(value)} ({kind.__name__}), which no model file can hold; it takes {KNOWN}. Give "
+                "it as one of these, such as text"
+            ) from error
+        if kind not in DEEP and not issubclass(kind, tuple(base for base, _ in EXACT)):
+            tried.add(kind)  # as this one is written, so are all
 
 
 def _stands_for_itself(value: Any) -> bool:

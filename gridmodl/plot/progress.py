@@ -8,9 +8,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from gridmodl.labels import counted
+from gridmodl.labels import counted, level_text
 from gridmodl.plot.colours import OF_CLASSES
 from gridmodl.plot.panes import LARGEST, axes_for, plain_frame
+from gridmodl.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from gridmodl.search.gridfound import Improvement
@@ -110,7 +111,7 @@ class ProgressDisplay:
             This one.
         """
         if by not in BY:
-            raise ValueError(f"unknown by {by!r}; allowed: {', '.join(BY)}")
+            raise ValueError(f"unknown by {by!r}; allowed: {', '.join(BY)}{did_you_mean(by, BY)}")
         ax = axes_for(ax, 6.4, 3.6)
         self.ax_, self.figure_ = ax, ax.figure
         along = np.array([getattr(record, by) for record in self.records], dtype=np.float64)
@@ -124,7 +125,7 @@ class ProgressDisplay:
         ax.set_ylabel("cost of the best grid so far")
         last = self.records[-1]
         ax.set_title(
-            f"{counted(len(self.records), 'improvement')}; cost {last.cost:.8g}, level {last.level:.4f}",
+            f"{counted(len(self.records), 'improvement')}; cost {last.cost:.8g}, level {level_text(last.level)}",
             fontsize=LARGEST + 1,
             loc="left",
         )

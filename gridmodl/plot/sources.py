@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gridmodl.frames import Name
+from gridmodl.spelling import did_you_mean
 
 
 def model_of(estimator: Any, name: Name | None) -> Any:
@@ -39,5 +40,5 @@ def named(known: dict[Name, Any], name: Name | None, what: str) -> Any:
         return next(iter(known.values()))
     if name is None or name not in known:
         names = ", ".join(repr(one) for one in list(known)[:20])
-        raise ValueError(f"name must be one of the {what}s {names}, got {name!r}")
+        raise ValueError(f"name must be one of the {what}s {names}, got {name!r}{did_you_mean(name, known)}")
     return known[name]

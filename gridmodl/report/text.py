@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.labels import counted
+from gridmodl.labels import counted, level_text
 from gridmodl.modelcounts import cell_lifts, part_counts
 from gridmodl.report.parts import quantiles_shown
 from gridmodl.terms import PROBLEMS
@@ -26,7 +26,7 @@ def summary_of(model: Model) -> str:
     lines = [
         f"{criterion_text(model)}: {PROBLEMS[model.problem]}",
         f"{size_text(model)}; search {model.search!r} ({proof_text(model)}), {model.elapsed:.3g} s",
-        f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {model.level:.4f}",
+        f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
     ]
     if model.delta is not None:
         how = "worse" if model.delta > 0 else "better"

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gridmodl.spelling import did_you_mean
+
 if TYPE_CHECKING:
     from gridmodl.search.task import Grouping, Partitioning, Task
 
@@ -59,7 +61,7 @@ class Search:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"unknown search {self.kind!r}; known: {', '.join(KINDS)}")
+            raise ValueError(f"unknown search {self.kind!r}; known: {', '.join(KINDS)}{did_you_mean(self.kind, KINDS)}")
         if not isinstance(self.post_optimize, bool):
             raise TypeError(f"post_optimize must be True or False, got {self.post_optimize!r}")
         _check_number("effort", self.effort, MAX_EFFORT)
@@ -112,9 +114,14 @@ def _steps(task: Task, search: Search) -> Iterator[Partitioning]:
         yield null._replace(proven=True, proof=Proof(ALL, null.cost))
         return
     task.clock.step = "merge"
+    if task.clock.look():  # what comes first is no turn, and may take long
+        yield null
+        return
     merged = greedy_merge(task, None if task.start is None else task.priced(task.start))
     best = min(null, merged.best, key=lambda found: found.cost)
     yield best
+    if task.clock.look():
+        return
     budget = budget_of(task) if search.kind == "auto" else 0.0
     if budget > 0.0:
         # A short proof finds what post-optimization does, so that is needed only where it fails. One that may take long
@@ -122,12 +129,12 @@ def _steps(task: Task, search: Search) -> Iterator[Partitioning]:
         task.clock.step = "proof"
         best = proven_optimum(task, best, budget)
         yield best
-    if search.post_optimize and not best.proven:
+    if search.post_optimize and not best.proven and not task.clock.look():
         task.clock.step = "post-optimization"
         proof = best.proof
         best = improve_merged(task, merged, best)._replace(proof=proof)
         yield best._replace(proven=proof is not None and is_lowest(best.cost, proof.lowest))
-    if search.kind == "exact":
+    if search.kind == "exact" and not task.clock.look():
         task.clock.step = "proof"
         yield proven_optimum(task, best)
 
@@ -181,16 +188,21 @@ def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool
         yield proven_grouping(task)
         return
     best = null
+    if task.clock.look():  # what comes first is no turn, and may take long
+        yield null
+        return
     for start in starts_of(task):
+        if task.clock.look():
+            break
         task.clock.step = "merge"
         merged = merge_groups(task, start)
         best = min(best, merged.best, key=lambda found: found.cost)
         yield best
-        if post_optimize:
+        if post_optimize and not task.clock.look():
             task.clock.step = "post-optimization"
             best = min(best, improve_groups(task, merged, merged.best), key=lambda found: found.cost)
             yield best
-    if has_shares(task):  # where intervals of shares are not enough, they are a good start
+    if has_shares(task) and not task.clock.look():  # where intervals of shares are not enough, they are a good start
         line = share_line(task)
         found = line.grouping(task, run_search(line.task, Search("merge", post_optimize))[0])
         if post_optimize and not task.clock.stopped:

@@ -135,7 +135,7 @@ class Branches(AllBounds):
 
     def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
         super().__init__(task, best, budget)
-        sums = make_sums(task.atoms, task.n_frozen_cells)
+        sums = make_sums(task.atoms, task.n_frozen_cells, task.clock)
         rows = np.ascontiguousarray(sums.sum(axis=(1, 2), dtype=np.int64))
         n_rows = int(rows[-1])
         margin = ROUNDING * (n_rows * math.log(n_rows + 1.0) + abs(self.slopes.known[1]))
@@ -152,14 +152,14 @@ class Branches(AllBounds):
             at = to
             return at == n_chunks
 
-        self.task.clock.repeat(turn, lambda: 0.0, size=1024)
+        self.task.clock.repeat(turn, lambda: 0.0, size=max(1, 1024 // self.setup.sums[0].size))
         self.n_prices += at * CHUNK * CHUNK / 2
         return total if at == n_chunks else None
 
     def fill(self, slope: float, before: Any, after: Any, came_from: Any, share: tuple[float, float]) -> bool:
         room, kernel, is_done = self.room, bind(run_chunks, self.task.criterion), False
         room.now[:] = 0
-        begun = self.n_prices
+        begun, size = self.n_prices, max(1, 64 // self.setup.sums[0].size)
 
         def turn(size: int) -> bool:
             nonlocal is_done
@@ -169,7 +169,7 @@ class Branches(AllBounds):
             self.n_prices = begun + float(room.now[N_PRICES])
             return is_done or self.is_over
 
-        self.task.clock.repeat(turn, lambda: share[0] + share[1] * room.now[N_DONE] * CHUNK / self.n, size=64)
+        self.task.clock.repeat(turn, lambda: share[0] + share[1] * room.now[N_DONE] * CHUNK / self.n, size)
         return is_done
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.atoms import Atoms, coarsen
+from gridmodl.atoms import COUNTS_AT_ONCE, Atoms, coarsen
 from gridmodl.search.moves import Limits, Setting, cells_price, part_price, rows_in, total_cost
 from gridmodl.search.queue import MAX_TIERS, build, climb, tree_size, winner
 from gridmodl.search.task import Partitioning, Task
@@ -76,6 +76,7 @@ def greedy_merge(task: Task, start: Partitioning | None = None) -> Merged:
         task.clock.repeat(
             lambda n_steps: bool(steps(state, task.setting, task.limits, small_only, n_steps)),
             lambda: float(1.0 - state.now[N_PARTS] / len(first_atoms)),
+            max(1, 2**16 // state.counts[0].size),
         )
 
     # Parts with too few rows merge first: only then can a partition met on the way keep the limit.
@@ -95,7 +96,10 @@ def _start(atoms: Atoms, n_frozen_cells: int) -> Merge:
     counts = np.zeros((n + 1, n_frozen_cells, n_classes), dtype=atoms.counts.dtype)
     rows = np.zeros((n + 1, n_frozen_cells), dtype=np.int64)
     if n_frozen_cells == 1:
-        counts[:n, 0], rows[:n, 0] = atoms.counts, atoms.rows
+        rows[:n, 0] = atoms.rows
+        size = max(1, COUNTS_AT_ONCE // n_classes)
+        for lo in range(0, n, size):
+            counts[lo : min(lo + size, n), 0] = atoms.counts[lo : lo + size]
     else:
         atom_of_entry = np.repeat(np.arange(n), np.diff(atoms.first))
         counts[atom_of_entry, atoms.frozen], rows[atom_of_entry, atoms.frozen] = atoms.counts, atoms.rows

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from gridmodl.grid import Grid
 from gridmodl.search.gridtask import GridTask
+from gridmodl.terms import level_of
 
 
 class GridFound(NamedTuple):
@@ -35,8 +36,8 @@ class Improvement(NamedTuple):
 
     round: int  #: 0: a start
     cost: float  #: of the grid
-    level: float  #: 1 - cost / null cost
-    elapsed: float  #: seconds
+    level: float | None  #: 1 - cost / null cost, None where one of them is negative
+    elapsed: float  #: seconds, those of compiling not counted
 
 
 @dataclass
@@ -63,8 +64,9 @@ class Tally:
         if not grid.cost < self.best.cost:
             return False
         self.best = grid
-        level = 1.0 - grid.cost / self.null.cost if self.null.cost != 0.0 else 0.0
-        self.task.clock.step = f"round {self.n_rounds}, cost {grid.cost:.2f}, level {level:.4f}"  # for the progress bar
+        level = level_of(grid.cost, self.null.cost)
+        shown = "" if level is None else f", level {level:.4f}"
+        self.task.clock.step = f"round {self.n_rounds}, cost {grid.cost:.2f}{shown}"  # for the progress bar
         if self.on_improvement is not None:
             self.on_improvement(Improvement(self.n_rounds, grid.cost, level, self.task.clock.elapsed))
         return True

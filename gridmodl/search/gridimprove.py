@@ -33,7 +33,7 @@ from gridmodl.search.cells import (
 )
 from gridmodl.search.gridgroups import cut_groups, name_groups, order_values, start_transfers
 from gridmodl.search.gridprice import variable_price
-from gridmodl.search.gridtask import GridTask, GroupRoom, Worker
+from gridmodl.search.gridtask import MORE_GROUPS, GridTask, GroupRoom, Worker
 from gridmodl.search.moves import Frozen, Limits, Setting, Work
 from gridmodl.search.postoptimize import LEAST_SAVING, Sweep, sweep
 from gridmodl.search.transfers import Transfers, transfer_steps
@@ -42,7 +42,6 @@ from gridmodl.terms import Variable
 
 FOREVER = 2**62
 ROUGH_PASSES = 2  # of transfers, in a pre-optimization
-MORE_GROUPS = 2  # that transfers may open in one visit
 
 SWEEP_PARTS, SWEEP_SHIFTS = postoptimize.N_PARTS, postoptimize.ONLY_SHIFTS
 SWEEP_COST, MOVES_COST = postoptimize.COST, transfers.COST

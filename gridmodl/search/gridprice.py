@@ -8,7 +8,19 @@ import numpy as np
 
 from gridmodl.search.cells import COST, FIXED, N_ALL_CELLS, N_CELLS, N_INFORMATIVE, Board, number_cells
 from gridmodl.search.moves import cell_price, part_price
+from gridmodl.template import inlined
 from gridmodl.terms import Shape, Variable, finish, grid, variable
+
+
+@inlined
+def added(total: float, rest: float, more: float) -> tuple[float, float]:
+    """A sum and what rounding has left out of it so far, with one more term (A. Neumaier).
+
+    So a price does not depend on the order of its terms, even where large ones cancel.
+    """
+    new = total + more
+    lost = (total - new) + more if abs(total) >= abs(more) else (more - new) + total
+    return new, rest + lost
 
 
 def variable_price(
@@ -24,7 +36,7 @@ def variable_price(
     tally: Any,
 ) -> float:
     """The variable term and the part terms of the variable whose atoms begin at `at`."""
-    price = variable(p, facts, n_parts)
+    price, rest = variable(p, facts, n_parts), 0.0
     for i in range(n_parts):
         tally[i, 0] = tally[i, 1] = 0
     if n_parts == 1:
@@ -33,8 +45,8 @@ def variable_price(
         tally[part[a], 0] += atom_rows[a]
         tally[part[a], 1] += atom_values[a]
     for i in range(n_parts):
-        price += part_price(p, facts, n_target_parts, tally[i, 0], tally[i, 1])
-    return price
+        price, rest = added(price, rest, part_price(p, facts, n_target_parts, tally[i, 0], tally[i, 1]))
+    return price + rest
 
 
 def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts: Any, by_cell: Any) -> float:
@@ -50,7 +62,7 @@ def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts:
         if is_target[k]:
             n_inputs, n_target_parts = n_inputs - 1, n_parts[k]
             n_informative -= 1 if n_parts[k] > 1 else 0
-    total = 0.0
+    total, rest = 0.0, 0.0
     for k in range(len(n_parts)):
         table = log_groupings[groupings_at[k] : groupings_at[k + 1]]
         known = Variable(categorical[k], is_target[k], n_values[k], log_factorials[k], constant[k], table)
@@ -59,8 +71,8 @@ def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts:
         prices[k] = variable_price(
             p, known, coupled, n_parts[k], part, atom_at[k], n_atoms, atom_rows, atom_values, tally
         )
-        total += prices[k]
-    sums[FIXED] = total
+        total, rest = added(total, rest, prices[k])
+    sums[FIXED] = total + rest
     # Rows in the order of their cells: a table of counts by cell could be as large as rows times classes.
     n_cells = now[N_CELLS]
     first, order = by_cell[0], by_cell[1]
@@ -83,7 +95,8 @@ def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts:
             r = order[i]
             counts[codes[r]] += weights[r] if len(weights) > 0 else 1
             n += weights[r] if len(weights) > 0 else 1
-        total += cell_price(p, counts, n)
+        total, rest = added(total, rest, cell_price(p, counts, n))
     shape = Shape(n_inputs, n_informative, sums[N_ALL_CELLS])
-    sums[COST] = finish(p, total + grid(p, shape), shape)
+    total, rest = added(total, rest, grid(p, shape))
+    sums[COST] = finish(p, total + rest, shape)
     return sums[COST]

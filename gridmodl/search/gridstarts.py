@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.atoms import Atoms, alone, coarsen
+from gridmodl.atoms import Atoms, Target, alone, coarsen
 from gridmodl.grid import Grid, make_grid
 from gridmodl.search import Search, run_grouping, run_search
 from gridmodl.search.gridtask import GridTask, Worker
 from gridmodl.search.moves import Frozen, Setting
 from gridmodl.search.pairs import run_pair
 from gridmodl.search.task import Task
-from gridmodl.values import count_rows
 
 MAX_PAIRS = 45  # of variables: all of ten
 PAIR_EFFORT = 1
@@ -34,7 +33,7 @@ def null_grid(worker: Worker) -> Grid:
 
 def single_grid(task: GridTask, null: Grid, prices: NDArray[np.float64], k: int) -> Grid:
     """The best grid that a one-variable search finds with variable k alone; `prices` are those of the null grid."""
-    if task.rows.n_atoms(k) == 1 or task.limits.max_parts == 1:
+    if task.rows.n_atoms(k) == 1 or task.limits.max_parts == 1 or task.clock.look():
         return null
     atoms, starts = _atoms(task, k)
     others = Frozen(n_variables=task.n_variables, price=float(prices.sum() - prices[k]))
@@ -56,9 +55,8 @@ def single_grid(task: GridTask, null: Grid, prices: NDArray[np.float64], k: int)
 def _atoms(task: GridTask, k: int) -> tuple[Atoms, NDArray[Any]]:
     """A variable alone, and where its atoms begin: runs of one class are joined where the criterion allows it."""
     rows, n_atoms = task.rows, task.rows.n_atoms(k)
-    flat = rows.atom[k].astype(np.int64) * task.n_counts + rows.codes
-    counts = count_rows(flat, rows.weights if len(rows.weights) else None, n_atoms * task.n_counts)
-    counts = counts.reshape(n_atoms, -1).astype(np.int32 if task.n_rows < 2**31 else np.int64)
+    target = Target(rows.codes, rows.weights if len(rows.weights) else None, task.n_counts)
+    counts = target.table(rows.atom[k], n_atoms)
     atoms = alone(counts, rows.atom_values[rows.atom_at[k] : rows.atom_at[k + 1]].copy(), counts.shape[1])
     starts = np.arange(n_atoms)
     if task.criterion.joins_pure_runs and task.limits.min_rows <= 1 and not task.facts.categorical[k]:

@@ -26,6 +26,9 @@ MAX_CELL_COUNTS = 2**22
 MAX_GROUP_COUNTS = 2**24
 # Counts by row and class, 0.5 GB: what one variable with the others frozen may take.
 MAX_ROW_COUNTS = 2**27
+# Pairs of parts under merges, 1 GB.
+MAX_PAIRS = 2**27
+MORE_GROUPS = 2  # that transfers may open in one visit
 
 
 @dataclass(frozen=True)
@@ -143,8 +146,11 @@ class Worker:
         self.task = task
         rows, n, n_classes = task.rows, task.rows.n_lines, task.n_counts
         n_atoms = int(np.diff(rows.atom_at).max())
-        n_cells = max(1, min(n, max(64, MAX_CELL_COUNTS // n_classes)))
-        self.most_cells = n_cells
+        # Where room is made for some number of rows, these are counted by weight: weighted rows have the room of
+        # repeated ones, and so the same search. Memory that no grid of these atoms needs is not taken.
+        most_cells = max(64, MAX_CELL_COUNTS // n_classes)
+        self.most_cells = max(1, min(task.n_rows, most_cells))
+        n_cells = max(1, min(n, most_cells))
         size = 1 << (4 * n - 1).bit_length()
         small = np.int32 if task.n_rows < 2**31 else np.int64
         i32, i64 = np.int32, np.int64
@@ -173,7 +179,8 @@ class Worker:
         self.work = make_work(n_cells, n_classes)
         self.sweep = make_sweep(n_atoms)
         self.groups = self._group_room(n_cells, small)
-        self.slot_of_part = np.zeros(n_atoms + 1, dtype=i64), np.zeros(max(n_atoms, 64 * 64) + 1, dtype=i64)
+        sizes = np.zeros(max(n_atoms, 64 * 64) + 1, dtype=i64)
+        self.slot_of_part = np.zeros(n_atoms + 1, dtype=i64), sizes, np.zeros(n_atoms + 1, dtype=i64)
         self.tally = np.zeros((n_atoms, 2), dtype=i64)
         self.counts = np.zeros(n_classes, dtype=i64)
         self.by_cell = np.zeros((2, n + 2), dtype=i32)
@@ -184,7 +191,8 @@ class Worker:
         is_group = task.facts.categorical
         n_values = int(np.diff(task.rows.atom_at)[is_group].max()) if is_group.any() else 1
         n_classes = task.n_counts
-        room = min(8 * task.rows.n_lines + 64, MAX_GROUP_COUNTS // n_classes) if is_group.any() else 1
+        needed = (n_values + MORE_GROUPS + 1) * n_cells
+        room = min(8 * task.n_rows + 64, MAX_GROUP_COUNTS // n_classes, needed) if is_group.any() else 1
         n_cells = n_cells if is_group.any() else 1
         return GroupRoom(
             group=np.zeros(n_values, dtype=np.int32),
@@ -208,13 +216,12 @@ class Worker:
         )
 
     def _merge_room(self, n_cells: int, whole: bool) -> MergeRoom:
-        n, n_atoms = self.task.rows.n_lines, np.diff(self.task.rows.atom_at)
-        most = min(self.task.n_variables, 4 * n.bit_length() + 8)
-        n_parts = int(min(4 * n + 4096, n_atoms.sum()))
-        n_pairs = 8 * n + 2**14
-        if whole:
-            most, n_parts = self.task.n_variables, int(n_atoms.sum())
-            n_pairs = int(np.where(self.task.facts.categorical, n_atoms * n_atoms, n_atoms).sum())
+        n, n_atoms = self.task.n_rows, np.diff(self.task.rows.atom_at)
+        most, n_parts = self.task.n_variables, int(n_atoms.sum())
+        n_pairs = int(np.where(self.task.facts.categorical, n_atoms * n_atoms, n_atoms).sum())
+        if not whole:
+            most, n_parts = min(most, 4 * n.bit_length() + 8), min(n_parts, 4 * n + 4096)
+            n_pairs = min(n_pairs, 8 * n + 2**14, MAX_PAIRS)
         return MergeRoom(
             variables=np.zeros(most, dtype=np.int64),
             part_at=np.zeros(most + 1, dtype=np.int64),

@@ -27,6 +27,7 @@ FEW_VALUES = 64  # which a merge may start from all apart, whatever the number o
 # order of the classes, must not choose among values with the same rows.
 EQUAL = 1e-12
 
+SCANNED_AT_ONCE = 2**20  # counts that are looked at together
 NEVER = np.iinfo(np.int32).max
 
 # The fields of `PairMerge.now` (whole numbers) and `PairMerge.sums`.
@@ -86,6 +87,8 @@ def numbered(groups: NDArray[Any]) -> NDArray[np.int64]:
 
 def arranged(atoms: Atoms, groups: NDArray[Any]) -> tuple[Atoms, NDArray[np.int64]]:
     """The atoms in the order of their groups, and the first of each group: a grouping as a partition."""
+    if not np.any(groups):
+        return atoms, np.zeros(1, dtype=np.int64)
     order = np.argsort(groups, kind="stable")
     lengths = np.diff(atoms.first)[order]
     first = np.append(0, np.cumsum(lengths))
@@ -134,13 +137,11 @@ def start_groups(task: Task) -> NDArray[np.int64]:
     if n <= most:
         return np.arange(n)
     first, frozen, _, entry_rows, _ = task.atoms
-    counts = _in_fixed_order(task.atoms.counts)
     rows = np.add.reduceat(entry_rows, first[:-1])
     n_apart = most // 2
     by_rows = np.argsort(-rows, kind="stable")
     rare = np.sort(by_rows[n_apart:])
-    top_class = counts.argmax(axis=1)
-    top_count = counts[np.arange(len(counts)), top_class].astype(np.int64)
+    top_class, top_count = _largest(task.atoms.counts)
     largest = np.maximum.reduceat(top_count, first[:-1])
     atom = np.repeat(np.arange(n), np.diff(first))
     is_largest = np.flatnonzero(top_count == largest[atom])
@@ -153,11 +154,25 @@ def start_groups(task: Task) -> NDArray[np.int64]:
     return numbered(groups)
 
 
-def _in_fixed_order(counts: NDArray[Any]) -> NDArray[Any]:
-    """Counts with the classes in an order that depends on their rows alone, not on their names."""
-    place = np.arange(1.0, len(counts) + 1.0)
-    order = np.lexsort(((place * place) @ counts, place @ counts, counts.sum(axis=0)))
-    return np.asarray(counts[:, order[::-1]])
+def _largest(counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The class of the largest count of each entry, and that count; ties: the first class.
+
+    Classes are numbered in an order that depends on their rows alone, not on their names. Some entries at a time: a
+    table of 1e8 counts would be copied to 8 bytes each, and nobody would hear Ctrl-C meanwhile.
+    """
+    n, n_classes = counts.shape
+    size = max(1, SCANNED_AT_ONCE // n_classes)
+    blocks = [slice(lo, lo + size) for lo in range(0, n, size)]
+    place = np.arange(1.0, n + 1.0)
+    weights, keys = np.stack([place * place, place, np.ones(n)]), np.zeros((3, n_classes))
+    for block in blocks:
+        keys += weights[:, block] @ counts[block].astype(np.float64)
+    order = np.lexsort(tuple(keys))[::-1]
+    top_class, top_count = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    for block in blocks:
+        in_order = counts[block][:, order]
+        top_class[block], top_count[block] = in_order.argmax(axis=1), in_order.max(axis=1)
+    return top_class, top_count
 
 
 def merge_groups(task: Task, start: NDArray[np.int64]) -> MergedGroups:

@@ -4,6 +4,9 @@ The parts of the other variable stay as they are. What joins has e_t rows in par
 
     sum_t [ cell(N_gt + e_t) - cell(N_gt) ] + part(N_g + n, V_g + v) - part(N_g, V_g)          for each group g
 
+No sum is taken of more rows or values than there are: a group that joins itself, or few more rows that no cell can get,
+are priced as the largest there can be, and nobody looks at these prices.
+
 The grid and variable terms are the same whichever group is joined, and so is the price of all that does not change:
 the lowest of these is the group that costs least. To join an empty group is to be one. All this is for grids without
 classes, where a cell has one count.
@@ -99,7 +102,7 @@ def price_joins(
     for more in range(n_tables):
         for t in range(n_parts):
             for g in range(n_groups):
-                price = price_at(p, empty, one, cells[t, g] + more)
+                price = price_at(p, empty, one, min(cells[t, g] + more, p.n_rows))
                 tables[more, t, g] = price - tables[0, t, g] if more > 0 else price
     last_n, last_values = np.int64(-1), np.int64(-1)
     for i in range(len(which)):
@@ -122,7 +125,7 @@ def price_joins(
                 continue
             for g in range(n_groups):
                 before = tables[0, t, g] if n_tables > 0 else price_at(p, empty, one, cells[t, g])
-                change[g] += price_at(p, empty, one, cells[t, g] + more) - before
+                change[g] += price_at(p, empty, one, min(cells[t, g] + more, p.n_rows)) - before
         if n != last_n or values[v] != last_values:  # many have as many rows as the one before
             last_n, last_values = n, values[v]
             for g in range(n_groups):
@@ -135,6 +138,7 @@ def part_change(p: Any, facts: Variable, n: Any, n_values: Any, more: Any, more_
     """What `more` rows of `more_values` values change in the price of a group, which may be empty."""
     change = 0.0
     for way in range(0 if n > 0 else 1, 2):
-        price = part_price(p, facts, 0, n + way * more, n_values + way * more_values)
+        rows, values = min(n + way * more, p.n_rows), min(n_values + way * more_values, facts.n_values)
+        price = part_price(p, facts, 0, rows, values)
         change += price if way == 1 else -price
     return change

@@ -96,17 +96,21 @@ def find_low(is_group: Any, deltas: Any, low: Any, near: Any, right: Any, i: Any
 def fill_changes(
     p: Any, table: Any, one: Any, own: Any, x: Any, y: Any, a: Any, b: Any, begin: Any, end: Any, into: Any
 ) -> None:
-    """cell(x_a + x_b) - cell(p_a + p_b) - cell(q_a + q_b) for p_a = a, q_a = b, and parts b from begin to end."""
-    if 2 * p.n_rows < len(table):  # a and b are of one of the parts looked at, and its rows are then counted twice
+    """cell(x_a + x_b) - cell(p_a + p_b) - cell(q_a + q_b) for p_a = a, q_a = b, and parts b from begin to end.
+
+    Where b is a itself its rows count twice: never used, so those sums may end at the number of all rows.
+    """
+    most = p.n_rows
+    if most < len(table):
         for t in range(begin, end):
             n, m = a + own[x, t], b + own[y, t]
-            into[t] = table[n + m] - table[n] - table[m]
+            into[t] = table[min(n + m, most)] - table[min(n, most)] - table[min(m, most)]
         return
     for t in range(begin, end):
         into[t] = 0.0
         for way in range(3):
             n, m = a + own[x, t], b + own[y, t]
-            price = price_at(p, table, one, n + m if way == 0 else (n if way == 1 else m))
+            price = price_at(p, table, one, min(n + m if way == 0 else (n if way == 1 else m), most))
             into[t] += price if way == 0 else -price
 
 

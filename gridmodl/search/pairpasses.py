@@ -14,9 +14,10 @@ import numpy as np
 
 from gridmodl.search.moves import Limits, Setting, part_price, total_cost
 from gridmodl.search.pairsides import Side
-from gridmodl.search.pairtask import COST, PRICE, Pair, price_at, price_beyond
+from gridmodl.search.pairtask import COST, PRICE, Pair, price_at
 from gridmodl.search.postoptimize import LEAST_SAVING
 from gridmodl.template import bind, inlined
+from gridmodl.terms import Variable
 
 N_STEPS = 4  # c up to which differences are tabulated
 MORE_GROUPS = 8  # that a pass may open, and a quarter of those there are
@@ -102,8 +103,14 @@ def step_up(p: Any, table: Any, one: Any, cells: Any, prices: Any, steps: Any, t
         for c in range(N_STEPS):
             steps[c, t, g] = table[n + c + 1] - price
     else:
-        for c in range(N_STEPS):
-            steps[c, t, g] = price_beyond(p, one, n + c + 1) - price
+        for c in range(N_STEPS):  # no value brings a cell more rows than there are, and terms are asked of no such cell
+            steps[c, t, g] = price_at(p, table, one, min(n + c + 1, p.n_rows)) - price
+
+
+@inlined
+def join_part(p: Any, facts: Variable, n_target_parts: Any, rows: Any, values: Any) -> float:
+    """The price of a group that a value joins, or of the largest there can be where it is the value's own already."""
+    return part_price(p, facts, n_target_parts, min(rows, p.n_rows), min(values, facts.n_values))
 
 
 def begin_passes(p: Any, setting: Setting, table: Any, one: Any, state: Passing) -> None:
@@ -160,13 +167,16 @@ def transfer_visits(
         if now[JOIN_ROWS] != n or now[JOIN_VALUES] != m:
             now[JOIN_ROWS], now[JOIN_VALUES] = n, m
             for g in range(n_used):
-                joins[g] = part_price(p, facts, n_target_parts, n_rows[g] + n, n_values[g] + m) - part_prices[g]
+                joins[g] = join_part(p, facts, n_target_parts, n_rows[g] + n, n_values[g] + m) - part_prices[g]
         for g in range(n_used):
             near[g] = np.float32(0.0)
             far[g] = joins[g]
         for i in range(n_touched):
             t = np.int64(touched[i])
             c = profile[t]
+            # Its own group has these rows already: without them, no sum is of more rows than there are. What it would
+            # cost to join that group is not looked at.
+            cells[t, own] -= c
             if c <= N_STEPS:
                 for g in range(n_used):
                     near[g] += steps[c - 1, t, g]
@@ -176,6 +186,7 @@ def transfer_visits(
             else:
                 for g in range(n_used):
                     far[g] += price_at(p, table, one, cells[t, g] + c) - prices[t, g]
+            cells[t, own] += c
         best: Any = np.int64(-1)
         lowest = np.inf
         for g in range(n_used):
@@ -232,7 +243,7 @@ def transfer_visits(
                 if n_atoms[slot] > 0:
                     part_prices[slot] = part_price(p, facts, n_target_parts, n_rows[slot], n_values[slot])
                 joins[slot] = (
-                    part_price(p, facts, n_target_parts, n_rows[slot] + n, n_values[slot] + m) - part_prices[slot]
+                    join_part(p, facts, n_target_parts, n_rows[slot] + n, n_values[slot] + m) - part_prices[slot]
                 )
             if more > 0 or (more < 0 and now[EMPTY] < 0):
                 now[EMPTY] = -1

@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.codelength import MANY_ROWS
+from gridmodl.grid import Grid
 from gridmodl.search import Search
 from gridmodl.search.gridfound import GridFound, Tally
-from gridmodl.search.gridtask import GridTask
+from gridmodl.search.gridtask import GridTask, Worker
 from gridmodl.search.neighbours import below
 from gridmodl.search.pairintervals import cut_intervals, improve_intervals, set_starts
 from gridmodl.search.pairmerge import merge
@@ -65,7 +67,32 @@ def run_pair(task: GridTask, search: Search, random_state: int | None = None) ->
             _Run(pair, tally, seed).run(0 if kind == "merge" else search.effort)
     except KeyboardInterrupt:
         task.clock.stopped = "interrupted"
-    return tally.found(kind, (null, null))
+    found = tally.found(kind, (null, null))
+    return found if task.n_rows < MANY_ROWS else _priced_again(task, found)
+
+
+def _priced_again(task: GridTask, found: GridFound) -> GridFound:
+    """What was found, with costs that keep what rounding leaves out.
+
+    From 2^24 rows on large terms may cancel: only such sums are the same in any order. Optima that the clock leaves no
+    time for are dropped.
+    """
+    worker = Worker(task)
+
+    def priced(grid: Grid) -> Grid:
+        return grid._replace(cost=worker.load(grid))
+
+    best, null, optima = priced(found.grid), priced(found.null), list[Grid]()
+    try:
+        for grid in found.optima:
+            if task.clock.look():
+                break
+            optima.append(priced(grid))
+    except KeyboardInterrupt:
+        task.clock.stopped = "interrupted"
+    optima.sort(key=lambda grid: grid.cost)
+    best = min(best, null, *optima, key=lambda grid: grid.cost)
+    return found._replace(grid=best, null=null, singles=(null, null), optima=tuple(optima))
 
 
 class _Run:

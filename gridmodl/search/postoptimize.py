@@ -31,6 +31,8 @@ LEAST_SAVING = 1e-12
 
 MANY_RESTARTS = 2048  # atoms; beyond, restarts take longer than all the rest
 N_LATE = 16384  # bounds of the path of a merge that are kept where there are twice as many and more
+FEW_LATE = 256
+MAX_SCAN = 2**24  # counts: 0.3 s
 WINDOW = 256  # atoms on each side of a bound
 
 SPLIT, MERGE, MERGE_SPLIT, MERGE_MERGE_SPLIT = range(4)
@@ -53,9 +55,14 @@ class Sweep(NamedTuple):
     sums: Any
 
 
+def n_late(task: Task) -> int:
+    """Bounds of the path of a merge that are kept: fewer of many classes, as no scan may last for seconds."""
+    return min(N_LATE, max(FEW_LATE, MAX_SCAN // task.atoms.counts.shape[1]))
+
+
 def improve_merged(task: Task, merged: Merged, start: Partitioning) -> Partitioning:
     """The best partition that local moves lead to from `start` and from partitions on the path of a merge."""
-    if task.n_atoms > 2 * N_LATE:
+    if task.n_atoms > 2 * n_late(task):
         return _improve_in_two_passes(task, merged, start)
     best = improve(task, start)
     if task.n_atoms > MANY_RESTARTS:
@@ -76,7 +83,7 @@ def _improve_in_two_passes(task: Task, merged: Merged, start: Partitioning) -> P
     A million atoms make every scan long, and each bound that shifts asks for new scans around it. The bounds given up
     last are few, and they are the good ones: 1e6 rows in 80 parts took 0.1 s instead of 0.8 s, to a lower cost.
     """
-    late = merged.path(N_LATE)
+    late = merged.path(n_late(task))
     best = _improve_among(task, start, late)
     while not task.clock.stopped:
         found = _improve_among(task, best, np.concatenate([late, _around(task, best)]))

@@ -67,7 +67,7 @@ def climb(tree: Any, child: Any, tiers: Any, n_tiers: int, leaf: int) -> None:
 @inlined
 def winner(child: Any, tiers: Any, n_tiers: int) -> int:
     """The leaf with the smallest number, the leftmost of equals."""
-    at = 0
+    at: Any = 0
     for tier in range(n_tiers, 0, -1):
-        at = 8 * at + child[tiers[tier] + at]
+        at = 8 * at + np.int64(child[tiers[tier] + at])  # as numba counts; plain Python would stay with 8 bits
     return at

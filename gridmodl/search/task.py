@@ -80,4 +80,8 @@ class Task:
 
     def null(self) -> Partitioning:
         """All atoms in one part."""
+        return self._null
+
+    @cached_property
+    def _null(self) -> Partitioning:
         return self.priced([0])

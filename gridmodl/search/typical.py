@@ -181,10 +181,11 @@ def price_transfers(
         for g in range(width):
             for more in range(n_tables):  # more than none only where there is one count
                 price = 0.0
-                if cell_rows[f, g] + more > 0:
+                n = min(cell_rows[f, g] + more, p.n_rows)  # no value brings a cell more rows than there are
+                if n > 0:
                     for c in range(n_classes):
-                        union[c] = counts[f, g, c] + more
-                    price = cell_price(p, union, cell_rows[f, g] + more)
+                        union[c] = counts[f, g, c] + n - cell_rows[f, g]
+                    price = cell_price(p, union, n)
                 tables[more, f, g] = price - tables[0, f, g] if more > 0 else price
             total += tables[0, f, g]
     for v in range(len(group)):

@@ -33,12 +33,13 @@ __all__ = ["check_criterion"]
 def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int = 20) -> None:
     """Check that a criterion keeps the contract of `gridmodl.Criterion`, on random data.
 
-    Its terms return finite numbers; compiled they cost what they cost in plain Python; `finish` grows with the total;
-    the order of classes does not matter; the exact search finds what trying every partition finds, and no search beats
-    it or is worse than one part; ``joins_pure_runs`` and ``groups_by_share``, where they are declared, never hide the
-    optimum; what it offers of ``floor``, ``excess`` and ``tangent`` holds, and a search that relies on it still finds
-    the optimum of some hundred values. For problems in which two variables are partitioned together (joint, grouped,
-    numerical) every grid of a few values is tried.
+    Its terms return finite numbers and write into nothing that they are handed; compiled they cost what they cost
+    in plain Python; `finish` grows with the total; the order of classes does not matter; the exact search finds
+    what trying every partition finds, and no search beats it or is worse than one part; ``joins_pure_runs`` and
+    ``groups_by_share``, where they are declared, never hide the optimum; what it offers of ``floor``, ``excess``
+    and ``tangent`` holds, and a search that relies on it still finds the optimum of some hundred values. For
+    problems in which two variables are partitioned together (joint, grouped, numerical) every grid of a few values
+    is tried.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.pricing import categorical_facts
+from gridmodl.pricing import categorical_facts, check_term
 from gridmodl.terms import Cell, Criterion, Part, Problem, Shape, Variable, params_record
 
 RELATIVE = 1e-9
@@ -63,6 +63,7 @@ def plain_price(criterion: Criterion, sample: Sample, cuts: tuple[int, ...]) -> 
         rows = sum(inside) + unlabelled
         total += criterion.part(p, variable, Part(rows, hi - lo), 0)
         total += criterion.cell(p, Cell(inside, rows, unlabelled))
+        check_term(criterion, "cell", p, Cell(np.array(inside), rows, unlabelled))  # arrays, as searches have them
     return float(criterion.finish(p, total, shape))
 
 
@@ -109,6 +110,7 @@ def plain_grouping(criterion: Criterion, kind: str, counts: NDArray[np.int64]) -
             inside = [int(n) for n in counts[groups == name].sum(axis=0)]
             total += criterion.part(p, variable, Part(sum(inside), int((groups == name).sum())), 0)
             total += criterion.cell(p, Cell(inside, sum(inside), 0))
+            check_term(criterion, "cell", p, Cell(np.array(inside), sum(inside), 0))
         return float(criterion.finish(p, total, shape))
 
     return price_grouping

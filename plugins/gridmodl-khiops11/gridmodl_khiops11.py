@@ -93,6 +93,8 @@ class Khiops11(Criterion):
     problems = {"joint"}
     constants = {"log_bounds": float}
 
+    max_rows = 2**31  # log n! of more rows has too few digits after the point
+
     def params(self, problem: Problem) -> Mapping[str, Any]:
         return {"log_bounds": log_normaliser(problem.n_rows - 1)}
 

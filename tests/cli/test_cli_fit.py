@@ -183,6 +183,9 @@ def test_a_column_that_fails_is_named_and_leaves_the_others(tmp_path):
         (["-c", "age"], "gridmodl.optimize_density"),
         (["-t", "income", "-c", "age,city", "--target-kind", "numerical"], "--each takes each on its own"),
         (["-t", "age", "-c", "income"], "target has 30 missing values"),
+        (["-t", "income", "-c", "age"], "--target-kind numerical takes them as quantities, --target-kind classes as"),
+        (["-t", "income", "-c", "age", "--each"], "different whole numbers in 300 rows"),
+        (["-t", "class", "-c", "age", "--criterion", "entropy", "--option", "alhpa=1"], "did you mean 'alpha'?"),
         (["-t", "class", "-c", "age,city", "--special", "age=-999"], "--special is for one column"),
         (["-t", "class", "-c", "age", "--max-parts", "0"], "--max-parts must be at least 1"),
         (["-t", "class", "-c", "age", "--seed", "-1"], "--seed must not be negative"),
@@ -223,6 +226,14 @@ def test_wrong_data_is_one_line(folder, words, said):
 )
 def test_wrong_usage(folder, words, said):
     assert said in bad("fit", folder / "data.csv", *words, code=2)
+
+
+def test_more_columns_than_a_joint_grid_serves(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"c{i}" for i in range(12)) + "\n" + ",".join("1" * 12) + "\n")
+    message = bad("fit", path)
+    assert "has 12 columns to partition and no --target is given; a joint grid is for 10 columns at most" in message
+    assert "Choose some with --columns" in message
 
 
 def test_nothing_is_written_over_the_data(folder, tmp_path):

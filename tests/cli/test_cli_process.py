@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pty
@@ -98,6 +99,28 @@ def test_output_may_be_a_pipe(folder, words, begins):
 def test_a_folder_that_cannot_be_written_to_is_named_as_the_user_did(folder):
     done = process("apply", folder / "model.json", folder / "data.csv", "-o", "/proc/out.csv")
     assert (done.returncode, done.stderr) == (1, "gridmodl: error: /proc/out.csv: No such file or directory\n")
+
+
+@pytest.mark.parametrize(
+    ("begins", "piece", "said"),
+    [
+        ("", "a" * 2**20, "the first line of {} is longer than 4194304 bytes"),
+        ('x,y\n1,0\n"', "a" * 2**20 + "\n", "a row of {} is longer than 4194304 bytes"),
+        ("x,y\n", "1,0\n2,1\n" * 2**17, "about 26,2"),
+    ],
+    ids=["line", "quote", "rows"],
+)
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused(tmp_path, begins, piece, said):
+    """At once, and with threads that read ahead ended: they hung or aborted the process at its exit."""
+    path = tmp_path / "bomb.csv.gz"
+    with gzip.open(path, "wt", encoding="ascii") as file:
+        file.write(begins)
+        for _ in range(100):
+            file.write(piece)
+    done = process("fit", path, "-t", "y", "--memory-limit", "100MB", timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.startswith("gridmodl: error: ")
+    assert said.format(path) in done.stderr
 
 
 @pytest.fixture(scope="module")

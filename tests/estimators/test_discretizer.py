@@ -455,7 +455,7 @@ def test_columns_must_be_those_of_fit(library: str) -> None:
         (DATA, "flag", "1d array"),
         (DATA["size"], Y, "2"),
         (DATA[[]], Y, "0 columns"),
-        (pd.concat([DATA, DATA], axis=1), Y, "unique"),
+        (pd.concat([DATA, DATA], axis=1), Y, "several columns of one name"),
         (csr_array(np.eye(4)), [0, 1, 0, 1], "[Ss]parse"),
         (np.eye(4) * 1j, [0, 1, 0, 1], "[Cc]omplex"),
     ],

@@ -128,7 +128,7 @@ def test_table_is_sorted_by_its_heads(open_page: Open) -> None:
 
 def test_classes_that_are_numbers_are_sorted_and_searched(open_page: Open) -> None:
     classes = np.repeat(np.arange(60), 2)
-    page = open_page(gridmodl.optimize({7: np.zeros(120)}, classes).to_html())
+    page = open_page(gridmodl.optimize({7: np.zeros(120)}, classes, target_kind="classes").to_html())
     table = page.get_by_role("table", name="Classes")
     first = table.locator("thead th").first.get_by_role("button")
     first.click()

@@ -275,7 +275,7 @@ def test_many_values():
 def test_stopped_by_the_clock_it_keeps_the_best(n_turns):
     tiny, left = planted(5, 200, 4000, 3, 4), n_turns
     clock = tiny.task.clock
-    ends = clock._is_over
+    ends = clock.look
 
     def is_over():
         nonlocal left
@@ -283,7 +283,7 @@ def test_stopped_by_the_clock_it_keeps_the_best(n_turns):
         clock.stopped = "time limit" if left < 0 else None
         return ends()
 
-    clock._is_over = is_over
+    clock.look = is_over
     found, _ = run_grouping(tiny.task, Search())
     assert clock.stopped == "time limit"
     assert found.cost == pytest.approx(tiny.price(found.groups), rel=1e-12)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv
 
-from gridmodl.cli.data.header import Header, other_delimiter, read_header
+from gridmodl.cli.data.header import BLOCK, PIECE, Header, other_delimiter, read_header
 from gridmodl.cli.data.streams import Joined, closing_quietly, in_utf8, unpacked
 from gridmodl.cli.failures import Failure
 
-BLOCK = 2**22  # bytes that are parsed at a time; no row may be longer
-SAMPLE = 2**20  # bytes that tell how long rows are
+SAMPLE = 2**20  # bytes that tell how long rows are, packed ones too: a thousand times as many can be in them
 
 
 class Dialect(NamedTuple):
@@ -65,11 +65,17 @@ class CsvFile:
         if self.size is None:
             return None
         raw = self._opened()
-        with closing_quietly(raw), readable(self.label):
-            stream = unpacked(raw)
-            text, n_read = stream.read(SAMPLE), raw.tell()  # of the packed bytes, if they are
-        n_lines = max(0, text.count(b"\n") - self._dialect.has_names)
-        return n_lines if len(text) < SAMPLE else round(n_lines * self.size / max(1, n_read))
+        with closing_quietly(raw):
+            packed = raw.read(SAMPLE)
+        n_lines = n_bytes = 0
+        with contextlib.suppress(OSError, pa.ArrowException):  # of a packed sample, the end is missing
+            stream = unpacked(io.BytesIO(packed))
+            while piece := stream.read(PIECE):
+                n_lines, n_bytes = n_lines + piece.count(b"\n"), n_bytes + len(piece)
+        if packed and not n_bytes:
+            return None
+        n_lines = max(0, n_lines - self._dialect.has_names)
+        return n_lines if len(packed) < SAMPLE else round(n_lines * self.size / len(packed))
 
     def empty(self, names: Sequence[str]) -> pa.RecordBatch:
         """No rows of these columns."""
@@ -96,7 +102,7 @@ class CsvFile:
             header = read_header(stream, self._dialect.delimiter, self.label, self._dialect.has_names)
         return Begun(raw, stream, header)
 
-    def _parsed(self, stream: Any, wanted: list[str]) -> Iterator[pa.RecordBatch]:
+    def _parsed(self, stream: Joined, wanted: list[str]) -> Iterator[pa.RecordBatch]:
         ragged: list[Any] = []
 
         def refuse(row: Any) -> str:
@@ -121,10 +127,15 @@ class CsvFile:
                 if "Empty CSV file" in str(error):
                     return
                 raise
-            yield from reader
+            try:
+                yield from reader
+            finally:  # after an error too, threads of pyarrow read ahead: at the exit that would hang or abort
+                stream.is_ended = True
+                reader.close()
+                del reader
 
 
-@contextmanager
+@contextlib.contextmanager
 def readable(label: str, ragged: Sequence[Any] = ()) -> Iterator[None]:
     """Errors of the reader, told in our words."""
     try:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from gridmodl.cli.failures import Failure
 
 PIECE = 2**16
+BLOCK = 2**22  # bytes that are parsed at a time; no row may be longer
 BOM = b"\xef\xbb\xbf"
 DELIMITERS = (";", "\t", "|", ",")
 
@@ -30,6 +31,11 @@ def read_header(stream: Any, delimiter: str, label: str, has_names: bool = True)
         fields, n_bytes = _first_record(text.removeprefix(BOM), delimiter, is_all, label)
         if n_bytes is not None:
             break
+        if len(text) > BLOCK:
+            raise Failure(
+                f"the first line of {label} is longer than {BLOCK} bytes; a quote that is opened and never closed "
+                "makes one, and so does a file that is no CSV"
+            )
     if not fields:
         raise Failure(f"{label} is empty: it has no columns")
     text = text.removeprefix(BOM)

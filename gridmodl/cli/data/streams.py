@@ -31,16 +31,19 @@ _OTHERS = {b"FEA1": "Feather version 1", b"PK\x03\x04": "a zip or Excel file", b
 
 
 class Joined(io.RawIOBase):
-    """Bytes that were read ahead, then the rest of the stream that they came from."""
+    """Bytes that were read ahead, then the rest of the stream that they came from, until it is told to end."""
 
     def __init__(self, head: bytes, tail: Any) -> None:
         self._head, self._tail = memoryview(head), tail
         self.n_quotes = 0
+        self.is_ended = False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
+        if self.is_ended:
+            return 0
         n = min(len(buffer), len(self._head))
         buffer[:n] = self._head[:n]
         self._head = self._head[n:]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gridmodl.density.text import domain_ends
+from gridmodl.labels import level_text
 from gridmodl.report.html.plain import cut
 from gridmodl.report.text import criterion_text, proof_text
 from gridmodl.terms import PROBLEMS
@@ -26,7 +27,7 @@ def facts_of_model(model: Model) -> Facts:
     facts += [
         ("Cost", f"{model.cost:,.6f}"),
         ("Null cost", f"{model.null_cost:,.6f}"),
-        ("Level", f"{model.level:.4f}"),
+        ("Level", level_text(model.level)),
     ]
     if len(model.cells.names) > 1:
         facts.append(("Mutual information", f"{model.mutual_information:.4f} nats per row"))

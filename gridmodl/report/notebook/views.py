@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridmodl.density.text import density_per, rows_text
-from gridmodl.labels import counted
+from gridmodl.labels import counted, level_text
 from gridmodl.modelcounts import cell_lifts, part_counts
 from gridmodl.report.notebook.markup import Markup, folded, frame, joined, label_tag, lines, name_tag, plain, table, tag
 from gridmodl.report.notebook.pictures import (
@@ -41,7 +41,7 @@ def model_html(model: Model) -> str:
     head = lines(
         joined(tag("b", criterion_text(model)), ": ", PROBLEMS[model.problem]),
         f"{size_text(model)}; {proof_text(model)}",
-        f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {model.level:.4f}",
+        f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
     )
     if len(model.partitions) == 1:
         shown = [part for part in (model.target, *model.partitions.values()) if part is not None]
@@ -172,8 +172,8 @@ def _facts(model: Any) -> list[Any]:
     return [
         partition.kind,
         partition.n_parts,
-        f"{model.level:.4f}",
-        meter(model.level),
+        level_text(model.level),
+        "" if model.level is None else meter(model.level),
         "yes" if model.proven else "no",
     ]
 

@@ -12,6 +12,7 @@ from gridmodl.frames import Name
 from gridmodl.modelcounts import class_shares
 from gridmodl.report.sql.dialects import Dialect
 from gridmodl.report.sql.plainvalues import literal, values_of
+from gridmodl.spelling import did_you_mean
 from gridmodl.spread import Prediction
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def checked_output(output: Any, allowed: Sequence[str]) -> list[str]:
     wanted = list(output) if isinstance(output, Iterable) and not isinstance(output, str) else [output]
     if not wanted or any(name not in allowed for name in wanted):
         known = ", ".join(map(repr, allowed))
-        raise ValueError(f"output must be one or several of {known} for this model, got {output!r}")
+        near = next((did_you_mean(name, allowed) for name in wanted if name not in allowed), "")
+        raise ValueError(f"output must be one or several of {known} for this model, got {output!r}{near}")
     return [name for name in allowed if name in wanted]
 
 

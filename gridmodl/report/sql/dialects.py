@@ -9,6 +9,7 @@ from gridmodl.report.sql.inlinerows import bigquery_rows, named_rows, sqlite_row
 from gridmodl.report.sql.moments import duration_text, moment_text, sqlite_moment
 from gridmodl.report.sql.reals import bigquery_real, cast_to, snowflake_real, sqlite_real
 from gridmodl.report.sql.texts import bigquery_text, plain_text, postgres_text, snowflake_text
+from gridmodl.spelling import check_choice
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 DIGITS = 10**38 - 1  # the largest number of 38 digits
@@ -41,8 +42,7 @@ class Dialect(NamedTuple):
 
 
 def dialect_named(name: Any) -> Dialect:
-    if not isinstance(name, str) or name not in DIALECTS:
-        raise ValueError(f"dialect must be one of {', '.join(map(repr, DIALECTS))}, got {name!r}")
+    check_choice("dialect", name, tuple(DIALECTS))
     return DIALECTS[name]
 
 

@@ -9,6 +9,7 @@ from gridmodl.frames import Name
 from gridmodl.report.sql.dialects import Dialect
 from gridmodl.report.sql.expressions import expression_of
 from gridmodl.report.sql.names import Aliases, quoted, quoted_path, sql_name
+from gridmodl.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from gridmodl.partition import Partition
@@ -93,5 +94,5 @@ def _checked_columns(columns: Mapping[Name, str] | None, known: Collection[Name]
         raise TypeError(f"columns must be a dict from columns of the model to their names in SQL, got {columns!r}")
     for name in columns:
         if name not in known:
-            raise ValueError(f"columns names {name!r}, which is no column of the model")
+            raise ValueError(f"columns names {name!r}, which is no column of the model{did_you_mean(name, known)}")
     return columns

@@ -1,6 +1,6 @@
-"""Timestamps and durations of pandas, read as its own types: nanoseconds have no other that hashes alike.
+"""Timestamps, durations, periods and intervals of pandas, read as its own types: no others hash alike.
 
-Without pandas they are read as Python's own, if those can hold them.
+Without pandas, timestamps and durations are read as Python's own, if those can hold them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 
 from gridmodl.modelfile.arrays import read_scalar, write_scalar
+from gridmodl.modelfile.fields import read_integer, read_list
 from gridmodl.modelfile.text import wrong
 from gridmodl.modelfile.times import offset_text, zone_named, zone_of_offset
+from gridmodl.modelfile.values import read_value, write_value
+
+CLOSED = ("left", "right", "both", "neither")  # the ends that belong to an interval
 
 
 def is_timestamp(value: Any) -> bool:
@@ -22,6 +26,14 @@ def is_timestamp(value: Any) -> bool:
 
 def is_timedelta(value: Any) -> bool:
     return _is_of_pandas(type(value), "Timedelta")
+
+
+def is_interval(value: Any) -> bool:
+    return _is_of_pandas(type(value), "Interval")
+
+
+def is_period(value: Any) -> bool:
+    return _is_of_pandas(type(value), "Period")
 
 
 def _is_of_pandas(kind: type, name: str) -> bool:
@@ -67,6 +79,38 @@ def read_timedelta(content: Any, place: str) -> Any:
         raise TypeError(duration)
     pandas = _pandas()
     return _without_pandas(duration, "timedelta64[us]", place) if pandas is None else pandas.Timedelta(duration)
+
+
+def write_interval(value: Any, place: str) -> list[Any]:
+    """Its two ends, and which of them belong to it: ``[0.5, 1.5, "right"]``."""
+    return [write_value(value.left, place), write_value(value.right, place), value.closed]
+
+
+def read_interval(content: Any, place: str) -> Any:
+    left, right, closed = read_list(content, place)
+    if closed not in CLOSED:
+        raise ValueError(closed)
+    return _needed(place, "an interval").Interval(read_value(left, place), read_value(right, place), closed)
+
+
+def write_period(value: Any, place: str) -> list[Any]:
+    """Its number in the units of its frequency since 1970, and the frequency: ``[600, "M"]``."""
+    return [value.ordinal, value.freqstr]
+
+
+def read_period(content: Any, place: str) -> Any:
+    ordinal, frequency = read_list(content, place)
+    if not isinstance(frequency, str):
+        raise TypeError(frequency)
+    return _needed(place, "a period").Period(ordinal=read_integer(ordinal, place, -(2**63), 2**63 - 1), freq=frequency)
+
+
+def _needed(place: str, what: str) -> Any:
+    """pandas, for a value that no type of Python stands for."""
+    pandas = _pandas()
+    if pandas is None:
+        raise wrong(place, f"is {what} of pandas; install pandas to read it")
+    return pandas
 
 
 def _pandas() -> Any:
