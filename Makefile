@@ -8,15 +8,18 @@ ASVFLAGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # two pips at work in one environment break it
-.PHONY: help demo test slow lint docs bench reproduce reproduce-quick clean
+.PHONY: help demo test slow fuzz lint docs bench bench-compare bench-stable bench-stable-write reproduce reproduce-quick clean
 
 help:
 	@echo "make demo    find partitions of real data and print them"
 	@echo "make test    all tests but the slow ones"
 	@echo "make slow    the slow tests"
+	@echo "make fuzz MINUTES=10 SEED=0  random problems of every kind against enumeration; CASE=0:123 runs one again"
 	@echo "make lint    ruff and mypy"
 	@echo "make docs    these pages and the examples, to docs/_build/html/index.html"
 	@echo "make bench   benchmarks (asv); make bench ASVFLAGS=--quick runs each once"
+	@echo "make bench-compare BASE=rev BENCH=regex FACTOR=1.1  the same benchmarks at rev and at HEAD; fails where one got worse"
+	@echo "make bench-stable            prices, compiled functions and bytes against a committed baseline; -write writes it"
 	@echo "make reproduce DATA=folder   tables and figures of the papers, anew (hours)"
 	@echo "make reproduce-quick         a small part of each, on data that come with scikit-learn"
 	@echo "make clean   delete .venv and all caches"
@@ -29,6 +32,13 @@ test: .venv/.has-test
 
 slow: .venv/.has-test
 	$(BIN)/pytest -n 2 -m slow
+
+# One process; each case follows from the seed and its number. Exits with 1 if any case fails.
+MINUTES ?= 10
+SEED ?= 0
+CASE ?=
+fuzz: .venv/.has-test
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(CASE),--case $(CASE),--minutes $(MINUTES) --seed $(SEED))
 
 lint: .venv/.has-test .venv/.has-lint
 	$(BIN)/ruff check
@@ -46,6 +56,23 @@ bench: .venv/.has-bench
 	cd asv_benchmarks && export HOME="$$PWD/.asv" && \
 	../$(BIN)/asv machine --yes >/dev/null && \
 	../$(BIN)/asv run --python=same --show-stderr $(ASVFLAGS)
+
+# Each commit is built and installed from PyPI into an environment of asv's own; what is not committed is not measured.
+# Exits with 1 where a benchmark got worse by more than FACTOR, and where none matches BENCH.
+BENCH ?= .
+FACTOR ?= 1.1
+bench-compare: .venv/.has-bench
+	@test -n "$(BASE)" || { echo "make bench-compare needs BASE=rev, the commit that HEAD is compared with" >&2; exit 2; }
+	@git rev-parse --quiet --verify "$(BASE)^{commit}" >/dev/null || { echo "BASE=$(BASE) is no commit" >&2; exit 2; }
+	mkdir -p asv_benchmarks/.asv
+	cd asv_benchmarks && export HOME="$$PWD/.asv" && \
+	../$(BIN)/asv machine --yes >/dev/null && \
+	../$(BIN)/asv continuous --show-stderr --split --no-only-changed --factor $(FACTOR) --bench '$(BENCH)' $(ASVFLAGS) \
+		"$$(git rev-parse "$(BASE)^{commit}")" "$$(git rev-parse HEAD)"
+
+# Numbers that depend on no load of the machine, against asv_benchmarks/baseline.json; exits with 1 where one rose.
+bench-stable bench-stable-write: .venv/.has-bench
+	cd asv_benchmarks && ../$(BIN)/python -m benchmarks.stable $(if $(findstring write,$@),--write)
 
 # Tables and figures of the papers, written to docs/results; the data are not part of this project.
 DATA ?= ../shared/data

@@ -21,6 +21,9 @@ def draw(kind, n_rows, share, n_classes=2, seed=0):
     return x, np.where(rng.random(n_rows) < share, y, -1)
 
 
+N_SMALL = 200_000  # of fewer, 100 classes with ten rows each might be quantities
+
+
 class Million:
     """A million rows, one per cent of them labelled."""
 
@@ -31,8 +34,8 @@ class Million:
     def setup(self, kind, n_classes):
         self.x, self.y = draw(kind, 1_000_000, 0.01, n_classes)
         for options in ({}, {"placement": "median"}):  # compile, outside the clock
-            gridmodl.optimize(self.x[:3000], self.y[:3000], unlabelled=-1, **options)
-        gridmodl.bound_posterior(self.x[:3000], self.y[:3000], unlabelled=-1)
+            gridmodl.optimize(self.x[:N_SMALL], self.y[:N_SMALL], unlabelled=-1, **options)
+        gridmodl.bound_posterior(self.x[:N_SMALL], self.y[:N_SMALL], unlabelled=-1)
 
     def time_optimize(self, kind, n_classes):
         gridmodl.optimize(self.x, self.y, unlabelled=-1)
