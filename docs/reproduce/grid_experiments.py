@@ -25,7 +25,7 @@ from grid_noise import figure_5
 from grid_starts import starts
 from grid_xor import datasets, detect, figures_9_and_10, pays
 from matplotlib.figure import Figure
-from reproduction import COLOURS, Run, picture, publish, read_run, say, table_of
+from reproduction import COLOURS, Run, Sections, picture, publish_sections, read_run, say, table_of
 from sklearn.datasets import load_wine
 
 import gridmodl
@@ -129,18 +129,18 @@ def simple(run: Run) -> str:
     )
 
 
+SECTIONS: Sections = {
+    "Figure 5": figure_5,
+    "Figure 7": figure_7,
+    "6.2.2": ablation,
+    "Simple patterns": simple,
+    "Figures 9 and 10": lambda run: f"{figures_9_and_10(run)}\n{starts(run)}",
+}
+
+
 def main() -> None:
-    run = read_run(__doc__)
-    text = [
-        INTRODUCTION,
-        figure_5(run),
-        figure_7(run),
-        ablation(run),
-        simple(run),
-        figures_9_and_10(run),
-        starts(run),
-    ]
-    publish("grid_experiments", "Grids on artificial data", "\n".join(text), run)
+    run = read_run(__doc__, SECTIONS)
+    publish_sections("grid_experiments", "Grids on artificial data", INTRODUCTION, SECTIONS, run)
 
 
 if __name__ == "__main__":

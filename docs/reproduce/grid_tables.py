@@ -5,7 +5,8 @@
 
 M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011. MAP is the best single grid,
 CMA the average of many, both with the threshold of least balanced error on the training rows. Ada has seeds 0 to 4, the
-mean; the others have one seed and at most --seconds for each fit (the paper: about an hour), compiling apart.
+mean; the others have one seed and at most --seconds for each fit (the paper: about an hour), compiling apart. Of Ada
+the averages of grids of finer criteria stand beside (--only Ada makes that section alone).
 
 What is not the paper's, as MANIFEST.csv says: the test rows of Ada are rebuilt from the census data, all of them;
 Sylva, prior, has no test file here and is tested on its valid file, after training on the train file alone; of Sylva,
@@ -24,15 +25,18 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matrices import FILES, read_matrix
-from reproduction import COLOURS, SEED, Run, picture, publish, read_run, say, table_of
+from reproduction import COLOURS, SEED, Run, Sections, picture, publish_sections, read_run, say, table_of
 from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import train_test_split
+from sklearn.metrics import balanced_accuracy_score, log_loss
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 import gridmodl
 from gridmodl import GridClassifier, GridEnsembleClassifier, Search
 
 SEEDS = range(5)
+FEW = Search("diverse", effort=4, keep_optima=100)  # of a quick run
+CRITERIA = ("modl", "bic", "aic")
+N_FOLDS = 3
 
 INTRODUCTION = """\
 M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011. The data sets are those of the
@@ -42,8 +46,9 @@ challenge "agnostic learning against prior knowledge", in two tracks; as far as 
 DIFFERENCES = """\
 What differs from the paper:
 
-* Ada: the agnostic CMA is 0.007 above the paper's, and we have found no reason. Of the single grid in the prior track
-  the paper's Table 3 says 0.2058, its text 0.2068.
+* Ada: the agnostic CMA is 0.007 above the paper's. Grids that `modl` thinks best one by one are too coarse to be
+  averaged: those of criteria that ask less of a cell reach the paper's error, see the section on Ada. Of the single
+  grid in the prior track the paper's Table 3 says 0.2058, its text 0.2068.
 * Gina: the rows of the challenge are not known, so it is another half of MNIST, of the same sizes. Whether the lower
   errors come from the rows or from the search cannot be told. CMA gains most: the paper says of its own grids that they
   are too much alike, and choices of columns make them differ. The agnostic table, of 970 columns, is missing.
@@ -145,7 +150,7 @@ def fitted(kind: type, X: Any, y: Any, seed: int, run: Run, **options: Any) -> t
 def line(name: str, track: Track, data: list[Any], run: Run) -> list[str]:
     """A line of Tables 2 and 3."""
     X, y, X_test, y_test = data
-    few = {"search": Search("diverse", effort=4, keep_optima=100)}
+    few = {"search": FEW}
     single, many = [], []
     for seed in track.seeds:
         one, seconds = fitted(GridClassifier, X, y, seed, run)
@@ -187,7 +192,94 @@ def tables_2_and_3(run: Run) -> str:
     )
 
 
+class Judged(NamedTuple):
+    """An average of grids on rows that it was not made of, and how fine its grids are, in the mean."""
+
+    error: float  # balanced, with the threshold
+    loss: float  # mean of -log of the probability of a row's class, without the threshold
+    n_grids: float
+    columns: float
+    cells: float
+    seconds: float
+
+
+def judged(criterion: str, data: list[Any], seed: int, run: Run) -> Judged:
+    X, y, X_test, y_test = data
+    options = {"search": FEW} if run.quick else {}
+    average, seconds = fitted(GridEnsembleClassifier, X, y, seed, run, criterion=criterion, **options)
+    loss = log_loss(y_test, average.predict_proba(X_test), labels=average.classes_)
+    steps = average.average_._steps
+    n_grids = len(average.average_)
+    n_columns, n_cells = len(steps.column) / n_grids, len(steps.shares) / n_grids
+    return Judged(error(average, X_test, y_test), float(loss), n_grids, n_columns, n_cells, seconds)
+
+
+def folds(X: Any, y: Any) -> list[list[Any]]:
+    """Parts of the training rows, each to be judged by what the others say."""
+    splits = StratifiedKFold(N_FOLDS, shuffle=True, random_state=SEED).split(X, y)
+    return [[X.iloc[fit], y.iloc[fit], X.iloc[new], y.iloc[new]] for fit, new in splits]
+
+
+def ada(run: Run) -> str:
+    """Averages of grids of criteria that ask less of a cell, on the test rows and within the training rows."""
+    if run.quick:
+        X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        X, X_test, y, y_test = train_test_split(X, y, random_state=SEED)
+        tracks = {"breast cancer": Track(np.nan, np.nan, 0, (), None)}
+        data = {"breast cancer": [X, y, X_test, y_test]}
+    else:
+        tracks = {name: track for name, track in TRACKS.items() if name.startswith("ada")}
+        data = {name: split(run, track) for name, track in tracks.items()}
+    lines, chosen, words = [], [], []
+    for name, track in tracks.items():
+        outside, within = {}, {}
+        for criterion in CRITERIA[:2] if run.quick else CRITERIA:
+            tests = [judged(criterion, data[name], seed, run) for seed in track.seeds]
+            inside = [judged(criterion, fold, SEED, run) for fold in folds(*data[name][:2])]
+            test, within[criterion] = Judged(*np.mean(tests, axis=0)), Judged(*np.mean(inside, axis=0))
+            outside[criterion] = test
+            errors = [one.error for one in tests]
+            lines.append(
+                [
+                    f"{name}, `{criterion}`",
+                    f"{track.average:.4f} / {test.error:.4f}",
+                    f"{min(errors):.4f} to {max(errors):.4f}",
+                    f"{test.loss:.4f}",
+                    f"{within[criterion].error:.4f}",
+                    f"{within[criterion].loss:.4f}",
+                    f"{test.n_grids:.0f}",
+                    f"{test.columns:.1f}",
+                    f"{test.cells:.0f}",
+                    f"{test.seconds:.1f}",
+                ]
+            )
+            say(run, *lines[-1])
+        best = [min(within, key=lambda c: getattr(within[c], what)) for what in ("error", "loss")]
+        chosen.append(f"{name}: `{best[0]}` by balanced error, `{best[1]}` by log-loss")
+        coarse, *_, fine = outside.items()
+        words.append(
+            f"{name}: from `{coarse[0]}` to `{fine[0]}` the cells of a grid go from {coarse[1].cells:.0f} to "
+            f"{fine[1].cells:.0f}, the balanced error from {coarse[1].error:.4f} to {fine[1].error:.4f} (the paper: "
+            f"{track.average:.4f}), the log-loss from {coarse[1].loss:.4f} to {fine[1].loss:.4f}"
+        )
+    head = ["CMA", "balanced error: paper / ours", "seeds", "log-loss", "error, folds", "log-loss, folds"]
+    head += ["grids", "columns of a grid", "cells of a grid", "seconds"]
+    return (
+        "## Ada: how fine the averaged grids are\n\nThe grids of CMA, if another criterion than `modl` says what a "
+        "good grid is; the search, the weights and the threshold are the same, seeds as above, the mean. `aic` asks "
+        f"less of a cell than `modl`, `bic` more.\n\n{table_of(head, lines)}\n{'. '.join(words)}. So the grids of "
+        "`modl` are too coarse to be averaged: finer ones have the lower log-loss in both tracks, and coarser ones the "
+        "higher; so it is with the balanced error, but for the prior track, where `modl` and `aic` are within the "
+        "spread of the seeds. A cell must pay for itself in the best single grid, not in an average, where the other "
+        "grids can make up for what a cell of few rows gets wrong.\n\n"
+        f"*Folds* are {N_FOLDS} of the training rows alone, one seed: of the criteria here they choose, for "
+        f"{'; for '.join(chosen)}. That choice needs no test row.\n"
+    )
+
+
 def table_4(run: Run) -> str:
+    if run.quick:  # there is nothing to put beside the paper's cells
+        return ""
     X, y = read(run, ADA)
     model = gridmodl.optimize(X, y, random_state=SEED)
     rules = model.rules()
@@ -203,12 +295,18 @@ def table_4(run: Run) -> str:
     )
 
 
+SECTIONS: Sections = {
+    "Figure 1": figure_1,
+    "Tables 2 and 3": tables_2_and_3,
+    "Ada": ada,
+    "Table 4": table_4,
+}
+
+
 def main() -> None:
     warnings.filterwarnings("ignore", message=".*was stopped by time_limit")  # as it was asked to
-    run = read_run(__doc__, seconds=(120.0, "for each fit at most"))
-    text = [INTRODUCTION, figure_1(run), tables_2_and_3(run)]
-    text += [] if run.quick else [table_4(run)]
-    publish("grid_tables", "Supervised data grids", "\n".join(text), run)
+    run = read_run(__doc__, SECTIONS, seconds=(120.0, "for each fit at most"))
+    publish_sections("grid_tables", "Supervised data grids", INTRODUCTION, SECTIONS, run)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,11 @@
     python docs/reproduce/NAME.py --data ../shared/data            prints the paper's numbers beside ours
     python docs/reproduce/NAME.py --data ../shared/data --write    writes docs/results/NAME.md too
     python docs/reproduce/NAME.py --quick                          a small part, on data that come with scikit-learn
+    python docs/reproduce/NAME.py --data ../shared/data --only "Figure 4" --write    one section of the page anew
 
-A page says with which seed, versions and date it was made, and how long that took. `make reproduce` makes them all,
-`make reproduce-quick` a small part of each.
+A page says with which seed, versions and date it was made, and how long that took; so does a section that was made
+apart from its page (`--only`, in scripts that have several), at its own end. `make reproduce` makes all pages, `make
+reproduce-quick` a small part of each.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ import argparse
 import datetime
 import json
 import platform
+import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -47,10 +50,18 @@ class Run(NamedTuple):
     write: bool
     begun: float
     options: argparse.Namespace
+    only: str | None = None  # the one section to make
+    asked: str = ""  # the section, and numbers other than their defaults, as on the command line
 
 
-def read_run(about: str | None, **options: tuple[float | str | None, str]) -> Run:
-    """The arguments of a script whose docstring is `about`; its own `options` have a default and a word of help."""
+Sections = Mapping[str, Callable[[Run], str]]  # by how the heading of each begins
+
+
+def read_run(about: str | None, sections: Iterable[str] = (), **options: tuple[float | str | None, str]) -> Run:
+    """Read the arguments of a script whose docstring is `about`.
+
+    Its own `options` have a default and a word of help; one of its `sections`, if it has several, can be asked for.
+    """
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder with the data sets and MANIFEST.csv")
     parser.add_argument("--quick", action="store_true", help="a small part, to see that it runs")
@@ -58,12 +69,20 @@ def read_run(about: str | None, **options: tuple[float | str | None, str]) -> Ru
     for name, (default, words) in options.items():
         kind = str if default is None else type(default)
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind, default=default, help=f"{words} ({default})")
+    if sections := list(sections):
+        parser.add_argument("--only", choices=sections, help="make one section, and leave the others as they are")
     given = parser.parse_args()
     if given.data is None and not given.quick:
         parser.error("--data must name the folder with the data sets; without them there is --quick")
     if given.quick and given.write:
         parser.error("--quick looks at a small part only, which is not written")
-    return Run(given.data, given.quick, given.write, time.perf_counter(), given)
+    only = getattr(given, "only", None)
+    asked = f' --only "{only}"' if only else ""
+    for name, (default, _) in options.items():  # numbers only: the others are paths, which are of one machine
+        value = getattr(given, name)
+        if isinstance(default, int | float) and value != default:
+            asked += f" --{name.replace('_', '-')} {value:g}"
+    return Run(given.data, given.quick, given.write, time.perf_counter(), given, only, asked)
 
 
 def say(run: Run, *words: object) -> None:
@@ -104,13 +123,49 @@ def picture(name: str, words: str, figure: Figure, run: Run) -> str:
 def publish(name: str, title: str, text: str, run: Run) -> None:
     """Print the results, and write their page where that was asked for."""
     print(text)
-    if not run.write:
+    if run.write:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{name}.md").write_text(f"# {title}\n\n{text}\n{_made(name, run)}\n")
+
+
+def publish_sections(name: str, title: str, introduction: str, sections: Sections, run: Run) -> None:
+    """Make all sections of a page and publish them; or make the one asked for, and put it into the page."""
+    if run.only is None:
+        publish(name, title, "\n".join([introduction, *(make(run) for make in sections.values())]), run)
         return
+    text = sections[run.only](run)
+    print(text)
+    if run.write:
+        path = RESULTS / f"{name}.md"
+        made = _made(name, run).replace("*Made by", "*This section was made by", 1)
+        path.write_text(with_section(path.read_text(), f"{text}\n{made}\n", run.only, list(sections)))
+
+
+def with_section(page: str, text: str, only: str, names: Sequence[str]) -> str:
+    """Put a section into a page whose sections are called `names`, in the place of the one it has or where it belongs.
+
+    What the page says at its end of how it was made stays, and is true of all else.
+    """
+    found = re.fullmatch(r"(.*?\n)(\*Made by [^\n]*\n)", page, flags=re.DOTALL)
+    if found is None:
+        raise ValueError("the page does not end with how it was made; write all of it first, without --only")
+    head, *blocks = re.split(r"^(?=## )", found[1], flags=re.MULTILINE)
+    before = names[: names.index(only)]
+    is_same = [block.startswith(f"## {only}") for block in blocks]
+    if any(is_same):
+        at = is_same.index(True)
+        del blocks[at]
+    else:
+        at = sum(block.startswith(tuple(f"## {name}" for name in before)) for block in blocks)
+    blocks.insert(at, f"{text}\n")
+    return head + "".join(blocks) + found[2]
+
+
+def _made(name: str, run: Run) -> str:
+    """How the results were made."""
     minutes = (time.perf_counter() - run.begun) / 60.0
     versions = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
-    made = (
-        f"*Made by [`docs/reproduce/{name}.py`](../reproduce/{name}.py) on {datetime.date.today()} in {minutes:.1f} "
-        f"minutes; seed {SEED}, Python {platform.python_version()}, {versions}.*"
+    return (
+        f"*Made by [`docs/reproduce/{name}.py{run.asked}`](../reproduce/{name}.py) on {datetime.date.today()} in "
+        f"{minutes:.1f} minutes; seed {SEED}, Python {platform.python_version()}, {versions}.*"
     )
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.md").write_text(f"# {title}\n\n{text}\n{made}\n")
