@@ -81,6 +81,11 @@ class KernelCache(NullCache):
             _warn_damaged(file)
             return None
 
+    def holds(self, sig: Any, target_context: Any) -> bool:
+        """Whether the kernel is on disk for a signature."""
+        folder = cache_folder()
+        return folder.refusal is None and (folder.path / self._file_name(sig, target_context.codegen())).exists()
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a kernel that was just compiled."""
         folder = cache_folder()

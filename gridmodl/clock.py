@@ -11,7 +11,10 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from gridmodl.tiers import pace
+
 TURN_SECONDS = 0.05
+FIRST_TURN = 16  # times smaller than what compiled kernels do in such a time
 
 
 _compiled = 0.0  # seconds of this process
@@ -88,17 +91,23 @@ class Clock:
     def repeat(self, turn: Callable[[int], bool], share: Callable[[], float], size: int = 1024) -> None:
         """Call `turn` with an amount of work until it returns True, the time is up or the user interrupts.
 
-        The amount adapts to the speed of the machine; how the work is cut into turns never changes a result.
+        The amount adapts to the speed of the machine, and the first is small, as the kernel may not be compiled yet.
+        How the work is cut into turns never changes a result.
         """
+        size, before, begun_all = max(1, size // FIRST_TURN), share(), time.thread_time()
         try:
             while not self.look():
                 begun = time.perf_counter()
                 done = turn(size)
                 took = time.perf_counter() - begun
+                now, in_all = share(), time.thread_time() - begun_all
+                pace.expected = in_all * (1.0 - now) / (now - before) if before < now and not done else 0.0
                 if self.report is not None:
-                    self.tell(1.0 if done else share())
+                    self.tell(1.0 if done else now)
                 if done:
                     return
                 size = max(1, int(size * min(8.0, max(0.125, TURN_SECONDS / max(took, 1e-9)))))
         except KeyboardInterrupt:
             self.stopped = "interrupted"
+        finally:
+            pace.expected = 0.0

@@ -16,10 +16,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba.core import config
-from numba.core.dispatcher import Dispatcher
 
 # Modules whose functions the compiler brings itself: their names and versions say all.
 KNOWN_MODULES = ("math", "numpy", "numba", "builtins", "operator")
@@ -51,6 +48,11 @@ class Reachable:
         """`value`, or the criterion's term where it is a free one."""
         return self.terms.get(value, value) if isinstance(value, types.FunctionType) else value
 
+    @property
+    def n_instructions(self) -> int:
+        """Instructions of byte code of all functions, each once."""
+        return sum(len(function.__code__.co_code) // 2 for function in self.uses)
+
     def _visit(self, function: Any, inline: bool, callers: tuple[Any, ...]) -> None:
         if function in callers:
             raise TermError(f"{function.__qualname__} calls itself, which a kernel cannot do; write a loop")
@@ -69,6 +71,9 @@ class Reachable:
 
 def digest_of(reachable: Reachable, options: Mapping[str, Any]) -> str:
     """Sixteen hexadecimal digits that change whenever the machine code could."""
+    import numba
+    from numba.core import config
+
     order = {function: i for i, function in enumerate(reachable.uses)}
     flags = [(flag, getattr(config, flag, None)) for flag in FLAGS]
     lines = [repr((numba.__version__, np.__version__, sorted(options.items()), flags))]
@@ -157,7 +162,7 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
     if isinstance(value, tuple):
         inner = ", ".join(_token(item, name, function, order) for item in value)
         return f"{type(value).__module__}.{type(value).__qualname__} {getattr(value, '_fields', ())} ({inner})"
-    if isinstance(value, Dispatcher):
+    if _is_jitted(value):
         return f"jitted {sorted(value.targetoptions.items())!r} " + digest_of(Reachable(value.py_func, {}), {})
     if isinstance(value, type) and hasattr(value, "_fields"):
         return f"record {value.__module__}.{value.__qualname__} {value._fields}"
@@ -167,6 +172,13 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
         f"{function.__qualname__} uses {name!r}, a {type(value).__name__}, which a kernel cannot carry; "
         "use numbers, strings, tuples, numpy arrays or functions"
     )
+
+
+def _is_jitted(value: Any) -> bool:
+    """Whether an author has given a function to numba already."""
+    from numba.core.dispatcher import Dispatcher
+
+    return isinstance(value, Dispatcher)
 
 
 def _is_known(value: Any) -> bool:

@@ -1,10 +1,11 @@
-"""How a criterion's terms reach a compiled kernel.
+"""How a criterion's terms reach a kernel, plain or compiled.
 
-A kernel is a plain function that calls the free terms of `gridmodl.terms`. Binding makes a new function of its
-code in which those names mean the criterion's terms, compiles it with numba, and keeps it on disk (`gridmodl.cache`)
-under a name that ends in a digest of everything the kernel can reach. So a bound kernel runs as fast as one
-with the formula written in, a second process finds it compiled, and no edit of a file can leave it stale. (Within one
-process a class is bound once: whoever assigns a new helper in a notebook runs the class's cell again.)
+A kernel is a plain function that calls the free terms of `gridmodl.terms`. Binding makes a new function of its code in
+which those names mean the criterion's terms. It runs as it is while its work is small (`gridmodl.tiers`); then numba
+compiles it, and it is kept on disk (`gridmodl.cache`) under a name that ends in a digest of everything the kernel can
+reach. So a compiled kernel runs as fast as one with the formula written in, a second process finds it compiled, and no
+edit of a file can leave it stale. (Within one process a class is bound once: whoever assigns a new helper in a notebook
+runs the class's cell again.)
 
 Measured (numba 0.68, ratio to the hand-written kernel): this 1.01-1.04; dispatchers as arguments 1.07-1.14 and
 never cached; function pointers 2.4-19; overloads silently stale after an edit.
@@ -19,40 +20,11 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-import numba
-from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaError
-from numba.core.event import Listener, register
+import numpy as np
 
-from gridmodl.cache import KernelCache
-from gridmodl.clock import note_compiled
 from gridmodl.digest import Reachable, TermError, digest_of
 from gridmodl.terms import FLOORS, TERMS, Criterion
-
-# fastmath changed the result of a greedy merge: off. nogil is free. error_model="numpy" drops a branch per
-# division. boundscheck costs up to 25 %, so it is off except in the checked lane (tests/test_lanes.py).
-# Wrappers that nobody calls, one for C and for helpers one for Python too, are left out: a third of the compile time.
-JIT_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-HELPER_OPTIONS: dict[str, Any] = {**JIT_OPTIONS, "no_cpython_wrapper": True}
-
-
-class _Stopwatch(Listener):
-    """Tells clocks how long numba compiles; compiling a kernel compiles its helpers on the way."""
-
-    def __init__(self) -> None:
-        self.depth, self.begun = 0, 0.0
-
-    def on_start(self, event: Any) -> None:
-        self.begun = time.perf_counter() if self.depth == 0 else self.begun
-        self.depth += 1
-
-    def on_end(self, event: Any) -> None:
-        self.depth -= 1
-        if self.depth == 0:
-            note_compiled(time.perf_counter() - self.begun)
-
-
-register("numba:compile", _Stopwatch())  # type: ignore[no-untyped-call]
+from gridmodl.tiers import compile_mode, expected_seconds, pace, patience_with
 
 _binding = threading.RLock()  # two threads that bind one kernel would compile it twice
 
@@ -68,36 +40,133 @@ def inlined(function: Function) -> Function:
     return function
 
 
-def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -> Callable[..., Any]:
-    """`kernel`, compiled on its first call with the terms of `criterion` in place of the free ones."""
+def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -> Kernel:
+    """`kernel` with the terms of `criterion` in place of the free ones."""
     try:
         with _binding:
-            bound = _bind(kernel, criterion)  # type: ignore[arg-type]  # mypy thinks a class cannot be hashed
+            return _bind(kernel, criterion)  # type: ignore[arg-type]  # mypy thinks a class cannot be hashed
     except TermError as error:
         raise TermError(f"criterion {criterion.name!r}: {error}" if criterion is not None else str(error)) from error
 
-    def call(*arguments: Any) -> Any:
+
+@functools.cache
+def _bind(kernel: Callable[..., Any], criterion: Any) -> Kernel:
+    return Kernel(kernel, criterion)
+
+
+class Kernel:
+    """A kernel with the terms of one criterion, called like the function that it is made of.
+
+    Parameters
+    ----------
+    kernel : function
+        Calls free terms, or none.
+    criterion : subclass of Criterion, optional
+        Whose terms it calls.
+    """
+
+    def __init__(self, kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -> None:
+        free = (*TERMS, *FLOORS) if criterion is not None else ()
+        self.kernel, self.criterion = kernel, criterion
+        self._terms = {term: getattr(criterion, term.__name__) for term in free}
+        self._reachable = Reachable(kernel, self._terms)
+        self._patience = patience_with(self._reachable.n_instructions)
+        self._seconds = 0.0  # of plain runs so far
+        self._was_sought = False  # on disk
+        self._is_compiled = False
+
+    def __call__(self, *arguments: Any) -> Any:
+        if not self._is_compiled and self._stays_plain(arguments):
+            return self._run_plain(arguments)
+        self._is_compiled = True
+        from numba.core.errors import NumbaError
+
         try:
-            return bound(*arguments)
+            return self.compiled(*arguments)
         except NumbaError as error:
-            if criterion is None:
+            if self.criterion is None:
                 raise
             raise TermError(
-                f"criterion {criterion.name!r} does not compile; its terms may use numbers, tuples, arrays, "
+                f"criterion {self.criterion.name!r} does not compile; its terms may use numbers, tuples, arrays, "
                 f"`math`, and functions made of these. The compiler says: {str(error).strip()}"
             ) from error
 
-    return call
+    def _stays_plain(self, arguments: tuple[Any, ...]) -> bool:
+        mode = compile_mode()
+        if mode != "auto":
+            return mode == "never"
+        seconds = self._seconds + max(pace.expected, expected_seconds(arguments))
+        return seconds <= self._patience and not self._is_on_disk(arguments)
+
+    def _is_on_disk(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether an earlier process has compiled it for such arguments; looked up once."""
+        if self._was_sought:
+            return False
+        self._was_sought = True
+        dispatcher = self.compiled
+        signature = tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
+        return dispatcher._cache.holds(signature, dispatcher.targetctx)
+
+    def _run_plain(self, arguments: tuple[Any, ...]) -> Any:
+        begun = time.thread_time()  # which other work on the machine does not lengthen
+        try:
+            with np.errstate(all="ignore"):  # as compiled code, where infinities and hashes that wrap are no news
+                return self.plain(*arguments)
+        except (ArithmeticError, ValueError) as error:
+            if self.criterion is None:
+                raise
+            raise TermError(
+                f"criterion {self.criterion.name!r} failed in {self.kernel.__name__}: {type(error).__name__}: {error}"
+            ) from error
+        finally:
+            self._seconds += time.thread_time() - begun
+
+    @functools.cached_property
+    def plain(self) -> types.FunctionType:
+        """The bound kernel as plain Python."""
+        return _PlainBinder(self._reachable).copy(self.kernel)
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """The bound kernel, which numba compiles at its first call, or finds on disk."""
+        from gridmodl.compiler import compile_kernel
+
+        with _binding:
+            return compile_kernel(_Binder(self._terms).copy(self.kernel))
 
 
-@functools.cache
-def _bind(kernel: Callable[..., Any], criterion: Any) -> Any:
-    terms = {free: getattr(criterion, free.__name__) for free in (*TERMS, *FLOORS)} if criterion is not None else {}
-    function = _Binder(terms).copy(kernel)
-    bound: Any = numba.njit(**JIT_OPTIONS)(function)
-    if isinstance(bound, Dispatcher):  # not under NUMBA_DISABLE_JIT
-        bound._cache = KernelCache(function)  # type: ignore[attr-defined]
-    return bound
+def _copy(function: Any, names: dict[str, Any], closure: list[Any]) -> types.FunctionType:
+    """A function of the same code in which global names and closure mean something else."""
+    scope = {
+        key: value for key, value in function.__globals__.items() if key in ("__name__", "__file__", "__builtins__")
+    }
+    cells = tuple(types.CellType(value) for value in closure)
+    copy = types.FunctionType(
+        function.__code__, scope | names, function.__name__, function.__defaults__, cells or None
+    )  # fmt: skip
+    copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
+    copy.__qualname__ = function.__qualname__
+    return copy
+
+
+class _PlainBinder:
+    """Copies functions so that the functions they call are the plain copies of one binding."""
+
+    def __init__(self, reachable: Reachable) -> None:
+        self.reachable = reachable
+        self.copies: dict[Any, types.FunctionType] = {}
+
+    def copy(self, function: Any) -> types.FunctionType:
+        if function not in self.copies:
+            uses = self.reachable.uses[function]
+            names = {name: self.value(value) for name, value in uses.names.items()}
+            self.copies[function] = _copy(function, names, [self.value(value) for value in uses.closure])
+        return self.copies[function]
+
+    def value(self, value: Any) -> Any:
+        value = self.reachable.meaning(value)
+        is_bound = isinstance(value, types.FunctionType) and value in self.reachable.uses
+        return self.copy(value) if is_bound else value
 
 
 _helpers: dict[tuple[str, str, bool], Any] = {}  # by name, which ends in the digest: shared by kernels and criteria
@@ -116,19 +185,18 @@ class _Binder:
         self.compiled: dict[tuple[Any, bool], Any] = {}
 
     def copy(self, function: Any, inline: bool = False) -> types.FunctionType:
+        from gridmodl.compiler import JIT_OPTIONS
+
         reachable = Reachable(function, self.terms, inline)
         uses = reachable.uses[function]
-        scope = {
-            key: value for key, value in function.__globals__.items() if key in ("__name__", "__file__", "__builtins__")
-        }
-        scope.update({name: self.value(value, reachable) for name, value in uses.names.items()})
-        cells = tuple(types.CellType(self.value(value, reachable)) for value in uses.closure)
-        copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells or None)
-        copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
+        names = {name: self.value(value, reachable) for name, value in uses.names.items()}
+        copy = _copy(function, names, [self.value(value, reachable) for value in uses.closure])
         copy.__qualname__ = f"{function.__qualname__}-{digest_of(reachable, JIT_OPTIONS)}"
         return copy
 
     def value(self, value: Any, reachable: Reachable) -> Any:
+        from gridmodl.compiler import compile_helper
+
         value = reachable.meaning(value)
         if not isinstance(value, types.FunctionType) or value not in reachable.uses:
             return value
@@ -137,6 +205,6 @@ class _Binder:
             copy = self.copy(value, inline)
             name = (copy.__module__, copy.__qualname__, inline)
             if name not in _helpers:
-                _helpers[name] = numba.njit(inline="always" if inline else "never", **HELPER_OPTIONS)(copy)
+                _helpers[name] = compile_helper(copy, inline)
             self.compiled[value, inline] = _helpers[name]
         return self.compiled[value, inline]

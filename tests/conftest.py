@@ -1,4 +1,8 @@
-"""Kernels of the tests are cached apart from the user's own, in a folder that CI may empty; plugins need no install."""
+"""Kernels of the tests are cached apart from the user's own, in a folder that CI may empty; plugins need no install.
+
+Tests of criteria that are marked `tiers` hold for kernels as plain Python and for compiled ones. Compiling every criterion takes minutes, so
+`make test` runs them plain for all, and compiled for one criterion of each family; `make slow` compiles the others.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,41 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
+
 PROJECT = Path(__file__).parent.parent
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(PROJECT / ".numba_cache"))
 # The formulas are tested through a plugin's terms too, from its folder: what it prices is no part of gridmodl.
 sys.path.append(str(PROJECT / "plugins" / "gridmodl-khiops11"))
+
+# A sum with a floor of its own, one that is concave, one that is no sum, and a plugin's.
+COMPILED = {"modl", "gini", "g2", "khiops11", "Khiops11()"}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    is_of_criteria = not {"name", "criterion"}.isdisjoint(metafunc.fixturenames)
+    if is_of_criteria and metafunc.definition.get_closest_marker("tiers") is not None:
+        if "tier" not in metafunc.fixturenames:
+            metafunc.fixturenames.append("tier")
+        metafunc.parametrize("tier", ["never", "always"], ids=["plain", "compiled"])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        chosen = getattr(item, "callspec", None)
+        if chosen is not None and chosen.params.get("tier") == "always":
+            names = {str(value) for key, value in chosen.params.items() if key in ("name", "criterion")}
+            if not names & COMPILED:
+                item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item):
+    chosen = getattr(item, "callspec", None)
+    if chosen is None or "tier" not in chosen.params:
+        return (yield)
+    from gridmodl.tiers import compile_as
+
+    with compile_as(chosen.params["tier"]):
+        return (yield)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 PROJECT = Path(__file__).parent.parent
-FLAGS = {"plain": {"NUMBA_DISABLE_JIT": "1"}, "checked": {"NUMBA_BOUNDSCHECK": "1"}}
+FLAGS = {"plain": {"GRIDMODL_COMPILE": "never"}, "checked": {"NUMBA_BOUNDSCHECK": "1", "GRIDMODL_COMPILE": "always"}}
 # Lines that count modulo 2^64: random numbers, and the keys of cells in hash tables.
 WRAPPING = re.compile("GOLDEN|MIX_|salt|key")
 
@@ -67,31 +67,19 @@ def refuse_overflow(error: str, _flag: int) -> None:
 
 
 def enter_plain_lane() -> set[str]:
-    """Let kernels be plain functions of guarded arrays, and new arrays hold what nobody wants; before any import.
+    """Let kernels be plain functions of guarded arrays, and new arrays hold what nobody wants; before any search.
 
-    Returns the names of the kernels and helpers that were compiled in name, which grows.
+    Returns the names of the kernels that were called, which grows.
     """
-    import numba
+    from gridmodl import template
 
-    depth, names = 0, set()
-
-    def plain(function: Any) -> Any:
-        names.add(function.__name__)
-
-        def call(*arguments: Any) -> Any:
-            nonlocal depth
-            if depth > 0:
-                return function(*arguments)
-            depth += 1
-            try:
-                with np.errstate(over="call", call=refuse_overflow):
-                    return function(*map(guarded, arguments))
-            finally:
-                depth -= 1
-
-        return call
-
+    names: set[str] = set()
     empty = np.empty
+
+    def run_guarded(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+        names.add(kernel.kernel.__name__)
+        with np.errstate(over="call", call=refuse_overflow):
+            return kernel.plain(*map(guarded, arguments))
 
     def spoilt(*arguments: Any, **more: Any) -> Any:
         array = empty(*arguments, **more)
@@ -99,7 +87,7 @@ def enter_plain_lane() -> set[str]:
             array[...] = np.nan if array.dtype.kind == "f" else np.iinfo(array.dtype).max
         return array
 
-    numba.njit = lambda *function, **options: plain(*function) if function else plain
+    template.Kernel._run_plain = run_guarded  # type: ignore[method-assign]
     np.empty = spoilt  # type: ignore[assignment]
     return names
 
@@ -702,7 +690,7 @@ class Ran(NamedTuple):
     """What the cases of some kinds found in a process of their own."""
 
     found: dict[str, Any]  # by kind
-    kernels: list[str]  # names of the functions that were compiled in name, in the plain lane
+    kernels: list[str]  # names of the kernels that ran, in the plain lane
 
 
 def run(lane: str, *kinds: str) -> Ran:

@@ -19,6 +19,8 @@ from gridmodl.testing import check_criterion
 SEARCHES = ["merge", "exact", "auto", gridmodl.Search("merge", post_optimize=False)]
 CRITERIA = gridmodl.list_criteria("classes")
 
+pytestmark = pytest.mark.tiers
+
 fewer = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -39,8 +41,8 @@ def cost_of(model, name, values, target):
 
 
 @pytest.mark.parametrize("name", CRITERIA)
-def test_check_criterion_accepts_it(name):
-    check_criterion(name)
+def test_check_criterion_accepts_it(name, tier):
+    check_criterion(name, compiled=tier == "always")
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=str)
@@ -228,8 +230,8 @@ def partly_labelled(draw, max_rows=12):
 
 
 @pytest.mark.parametrize("name", SEMI)
-def test_check_criterion_accepts_it_for_some_labels(name):
-    check_criterion(criterion_for(name, "semi"))
+def test_check_criterion_accepts_it_for_some_labels(name, tier):
+    check_criterion(criterion_for(name, "semi"), compiled=tier == "always")
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=str)
@@ -359,8 +361,8 @@ def all_parts(values, is_categorical):
 
 
 @pytest.mark.parametrize(("problem", "name"), TOGETHER)
-def test_check_criterion_accepts_it_for_pairs(problem, name):
-    check_criterion(criterion_for(name, problem), n_samples=5)
+def test_check_criterion_accepts_it_for_pairs(problem, name, tier):
+    check_criterion(criterion_for(name, problem), n_samples=5, compiled=tier == "always")
 
 
 @pytest.mark.parametrize(("problem", "name"), TOGETHER)

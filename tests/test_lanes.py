@@ -9,6 +9,12 @@ import pytest
 from lanes import BROKEN, FULL, KINDS, PROJECT, run
 
 
+@pytest.fixture(autouse=True)
+def _compiled(monkeypatch):
+    """What lanes are compared with is compiled."""
+    monkeypatch.setenv("GRIDMODL_COMPILE", "always")
+
+
 def differences(one, other, place=""):
     """Where two results differ: numbers by more than rounding, all else at all."""
     if isinstance(one, float) and isinstance(other, float):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -104,7 +105,7 @@ def _last(task: Task, best: Found, steps: Iterator[Found]) -> Found:
 def _steps(task: Task, search: Search) -> Iterator[Partitioning]:
     """The best partition after each step."""
     from gridmodl.certificate import ALL, is_lowest
-    from gridmodl.search.exact import budget_of, proven_optimum
+    from gridmodl.search.exact import PLAIN_ATOMS, budget_of, proven_optimum
     from gridmodl.search.greedy import greedy_merge
     from gridmodl.search.postoptimize import improve_merged
     from gridmodl.search.proof import Proof
@@ -113,16 +114,23 @@ def _steps(task: Task, search: Search) -> Iterator[Partitioning]:
     if task.n_atoms == 1 or task.limits.max_parts == 1:
         yield null._replace(proven=True, proof=Proof(ALL, null.cost))
         return
-    task.clock.step = "merge"
     if task.clock.look():  # what comes first is no turn, and may take long
         yield null
         return
+    best, budget = null, budget_of(task) if search.kind == "auto" else 0.0
+    if task.n_atoms <= PLAIN_ATOMS and (budget > 0.0 or search.kind == "exact"):
+        # All pairs are priced in milliseconds: a merge before would save none, and compiling it would take seconds.
+        task.clock.step = "proof"
+        best, budget = proven_optimum(task, null, budget or math.inf), 0.0
+        yield best
+        if best.proven or task.clock.look():
+            return
+    task.clock.step = "merge"
     merged = greedy_merge(task, None if task.start is None else task.priced(task.start))
-    best = min(null, merged.best, key=lambda found: found.cost)
+    best = min(best, merged.best, key=lambda found: found.cost)
     yield best
     if task.clock.look():
         return
-    budget = budget_of(task) if search.kind == "auto" else 0.0
     if budget > 0.0:
         # A short proof finds what post-optimization does, so that is needed only where it fails. One that may take long
         # comes last: who stops it has the improved partition.

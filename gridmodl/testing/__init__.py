@@ -26,20 +26,20 @@ from gridmodl.testing.columns import check_groups_by_share, check_one_variable, 
 from gridmodl.testing.floors import check_floors, check_pruning
 from gridmodl.testing.pairs import check_pair, random_pair
 from gridmodl.testing.plain import require
+from gridmodl.tiers import compile_as
 
 __all__ = ["check_criterion"]
 
 
-def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int = 20) -> None:
+def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int = 20, compiled: bool = True) -> None:
     """Check that a criterion keeps the contract of `gridmodl.Criterion`, on random data.
 
-    Its terms return finite numbers and write into nothing that they are handed; compiled they cost what they cost
-    in plain Python; `finish` grows with the total; the order of classes does not matter; the exact search finds
-    what trying every partition finds, and no search beats it or is worse than one part; ``joins_pure_runs`` and
-    ``groups_by_share``, where they are declared, never hide the optimum; what it offers of ``floor``, ``excess``
-    and ``tangent`` holds, and a search that relies on it still finds the optimum of some hundred values. For
-    problems in which two variables are partitioned together (joint, grouped, numerical) every grid of a few values
-    is tried.
+    Its terms return finite numbers and write into nothing that they are handed; `finish` grows with the total; the
+    order of classes does not matter; the exact search finds what trying every partition finds, and no search beats it
+    or is worse than one part; ``joins_pure_runs`` and ``groups_by_share``, where they are declared, never hide the
+    optimum; what it offers of ``floor``, ``excess`` and ``tangent`` holds, and a search that relies on it still finds
+    the optimum of some hundred values. For problems in which two variables are partitioned together (joint, grouped,
+    numerical) every grid of a few values is tried.
 
     Parameters
     ----------
@@ -47,6 +47,9 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
         A name that is installed, an instance, or a class.
     n_samples : int
         Random data sets to try.
+    compiled : bool
+        Whether to check all this once more with the terms compiled, which takes half a minute: they must cost what they
+        cost in plain Python.
 
     Raises
     ------
@@ -60,26 +63,33 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     require(wrong is None, str(wrong))
     checked = criterion() if isinstance(criterion, type) else criterion
     try:
-        for problem in sorted(checked.problems):
-            _check_terms(checked, problem)
-        if checked.floor is not floor:
-            for problem in sorted(checked.problems & {"classes", "grid"}):
-                check_floors(checked, problem, n_samples)
-        if checked.groups_by_share:
-            for problem in sorted(checked.problems & {"classes", "grid"}):
-                check_groups_by_share(checked, problem, n_samples)
-        for problem in sorted(checked.problems & {"classes", "semi"}):
-            rng = np.random.default_rng(20061)
-            for _ in range(n_samples):
-                check_one_variable(checked, random_sample(rng, problem), rng)
-        if checked.floor is not floor and "classes" in checked.problems:
-            check_pruning(checked, max(1, n_samples // 5))
-        for problem in sorted(checked.problems & ONE_COUNT):
-            rng = np.random.default_rng(20112)
-            for _ in range(n_samples):
-                check_pair(checked, problem, random_pair(rng, problem), rng)
+        for mode in ("never", "always") if compiled else ("never",):
+            with compile_as(mode):
+                _check_contract(checked, n_samples)
     except TermError as error:
         raise AssertionError(str(error)) from error
+
+
+def _check_contract(checked: Criterion, n_samples: int) -> None:
+    """Check terms, searches and declarations, plain or compiled as `compile_as` says."""
+    for problem in sorted(checked.problems):
+        _check_terms(checked, problem)
+    if checked.floor is not floor:
+        for problem in sorted(checked.problems & {"classes", "grid"}):
+            check_floors(checked, problem, n_samples)
+    if checked.groups_by_share:
+        for problem in sorted(checked.problems & {"classes", "grid"}):
+            check_groups_by_share(checked, problem, n_samples)
+    for problem in sorted(checked.problems & {"classes", "semi"}):
+        rng = np.random.default_rng(20061)
+        for _ in range(n_samples):
+            check_one_variable(checked, random_sample(rng, problem), rng)
+    if checked.floor is not floor and "classes" in checked.problems:
+        check_pruning(checked, max(1, n_samples // 5))
+    for problem in sorted(checked.problems & ONE_COUNT):
+        rng = np.random.default_rng(20112)
+        for _ in range(n_samples):
+            check_pair(checked, problem, random_pair(rng, problem), rng)
 
 
 def _check_terms(criterion: Criterion, problem: str) -> None:

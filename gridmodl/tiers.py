@@ -1,0 +1,89 @@
+"""When a kernel is worth compiling: it runs as plain Python until its work would pay for the compiler.
+
+A compiler takes seconds for each kernel, and small work takes less without it: the best intervals of a column of 150
+rows are found in milliseconds by the same functions, uncompiled. So a kernel that nobody has compiled before stays
+plain while its seconds so far, and those that are to come, are below a share of what compiling would take. Those to
+come are estimated: by the size of the arrays that it is handed, and by the pace of the step that it is a turn of.
+What compiling would take is estimated by the number of its instructions.
+
+The result is the same: kernels keep their state in the arrays that they are handed, so that one may begin plain and go
+on compiled. ``GRIDMODL_COMPILE`` chooses: ``auto`` is this, ``always`` compiles everything at its first call,
+``never`` compiles nothing (and so does ``NUMBA_DISABLE_JIT=1``).
+
+Measured (numba 0.68, processor seconds, empty cache): iris column 0.5 plain, 12 compiled; 5,000 rows with proof 0.9
+against 23; grid of two columns of iris 1.7 against 57.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gridmodl.spelling import check_choice
+
+MODES = ("auto", "always", "never")
+VARIABLE = "GRIDMODL_COMPILE"
+
+# Where numbers of 32 bits are multiplied, plain numpy stays with 32 bits, and compiled code does not: products of two
+# counts of rows must fit.
+MOST_ROWS = 46_340
+SECONDS_PER_INSTRUCTION = 0.002  # of byte code, to compile it
+SECONDS_PER_ELEMENT = 2e-6  # of an array, to look at it once in plain Python
+PATIENCE = 0.5  # the share of what compiling would take that plain runs may take in vain
+
+
+def patience_with(n_instructions: int) -> float:
+    """Seconds for which a kernel of so many instructions may run plain before it is compiled."""
+    return PATIENCE * SECONDS_PER_INSTRUCTION * n_instructions
+
+
+_chosen: list[str] = []  # by `compile_as`, the innermost last
+
+
+@contextlib.contextmanager
+def compile_as(mode: str) -> Iterator[None]:
+    """Let ``mode`` count instead of the environment while the block runs, in all threads."""
+    _chosen.append(mode)
+    try:
+        yield
+    finally:
+        _chosen.pop()
+
+
+def compile_mode() -> str:
+    """``"auto"``, ``"always"`` or ``"never"``, as `compile_as` or else the environment says."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return "never"
+    mode = _chosen[-1] if _chosen else os.environ.get(VARIABLE, "auto")
+    check_choice(VARIABLE, mode, MODES)
+    return mode
+
+
+def expected_seconds(arguments: tuple[Any, ...]) -> float:
+    """What a plain run takes, by the arrays handed to it, alone or in records; infinite where it could overflow."""
+    n_elements, waiting = 0, [*arguments]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, np.ndarray):
+            n_elements += value.size
+        elif isinstance(value, tuple):
+            record: Any = value
+            if hasattr(record, "log_rows") and record.n_rows > MOST_ROWS:
+                return math.inf
+            waiting.extend(value)
+    return n_elements * SECONDS_PER_ELEMENT
+
+
+class Pace(threading.local):
+    """Seconds that the rest of a step will take at the pace of its turns so far; of each thread its own."""
+
+    expected = 0.0
+
+
+pace = Pace()
