@@ -64,7 +64,8 @@ def encode_numbers(raw: Raw, name: Name) -> Numbers:
 
 
 def _needs_integers(array: NDArray[Any]) -> bool:
-    return array.dtype.itemsize == 8 and (int(array.max()) > EXACT_FLOAT or int(array.min()) < -EXACT_FLOAT)
+    """Whether float64 would round a value, or its neighbour to it: a special code of 2^53 + 1 is none of 2^53."""
+    return array.dtype.itemsize == 8 and (int(array.max()) >= EXACT_FLOAT or int(array.min()) <= -EXACT_FLOAT)
 
 
 def _times(array: NDArray[Any], name: Name, is_utc: bool) -> Numbers:
