@@ -61,6 +61,8 @@ def make_line(
     if missing is not None and has_missing:
         missing_counts += target.of_rows(missing).by_code(np.zeros(np.count_nonzero(missing), dtype=np.int8), 1)[0]
         values, target = values[~missing], target.of_rows(~missing)
+    if len(values) and is_late():
+        return _one_atom(values, target, missing_counts, has_missing, special_counts, few_rows)
     values, codes, weights = _sorted(values, target)
     ends = np.empty(len(values), dtype=np.int64)
     if target.has_unlabelled:
@@ -84,6 +86,19 @@ def make_line(
     if n_first and n_atoms:
         low, high = np.concatenate([values[:1], low]), np.concatenate([values[:1], high])
     return Line(alone(counts, n_values, n_classes), has_missing, low, high, special_counts)
+
+
+def _one_atom(
+    values: NDArray[Any], target: Target, missing: NDArray[np.int64], has_missing: bool, special: Any, few_rows: bool
+) -> Line:
+    """The line of a column for which there is no time: nothing but the number of distinct values needs their order."""
+    counts = np.stack([missing, target.by_code(np.zeros(len(values), dtype=np.int8), 1)[0]])[1 - int(has_missing) :]
+    in_order = np.sort(values)
+    n_distinct = 1 + np.count_nonzero(in_order[1:] != in_order[:-1])
+    n_values = np.array([1, n_distinct], dtype=np.int32)[1 - int(has_missing) :]
+    edges = in_order[: int(has_missing)]
+    atoms = alone(counts.astype(np.int32 if few_rows else np.int64), n_values, target.n_classes)
+    return Line(atoms, has_missing, edges, edges, special)
 
 
 def _class_of(counts: NDArray[np.int64]) -> int:

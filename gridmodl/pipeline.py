@@ -209,6 +209,7 @@ def optimize_each(
         Holds for the numerical columns.
     time_limit : float, optional
         Seconds for all columns together; one whose turn comes later is read and gets one part, and ``stopped`` says so.
+        So does Ctrl-C; a second one, while many long columns are read, raises KeyboardInterrupt.
     n_jobs : int
         Threads, -1 for one per core.
     on_error : {"warn", "ignore", "raise"}

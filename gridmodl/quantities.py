@@ -64,7 +64,8 @@ def encode_numbers(raw: Raw, name: Name) -> Numbers:
 
 
 def _needs_integers(array: NDArray[Any]) -> bool:
-    return array.dtype.itemsize == 8 and (int(array.max()) > EXACT_FLOAT or int(array.min()) < -EXACT_FLOAT)
+    """Whether float64 would round a value, or its neighbour to it: a special code of 2^53 + 1 is none of 2^53."""
+    return array.dtype.itemsize == 8 and (int(array.max()) >= EXACT_FLOAT or int(array.min()) <= -EXACT_FLOAT)
 
 
 def _times(array: NDArray[Any], name: Name, is_utc: bool) -> Numbers:
@@ -87,9 +88,12 @@ def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], N
             return _times_of_objects(missing, present, kind, name), None
     bad = [value for value in present if not isinstance(value, (numbers.Real, Decimal))]
     if bad:
+        such_as = f"such as {_shown(bad[0])} ({type(bad[0]).__name__})"
+        if len(bad) == len(present):
+            raise TypeError(f"column {name!r} holds no numbers, {such_as}; call it categorical with kinds=")
         raise TypeError(
-            f"column {name!r} mixes numbers with other things, such as {_shown(bad[0])} ({type(bad[0]).__name__}); "
-            "give it one type, or call it categorical with kinds="
+            f"column {name!r} mixes numbers with other things, {such_as}; give it one type, or call it categorical "
+            "with kinds="
         )
     whole = [int(value) for value in present if isinstance(value, numbers.Integral)]
     if whole and len(whole) == len(present):

@@ -1,7 +1,7 @@
 """Columns in threads: kernels run without the interpreter's lock.
 
 Threads do the work even if it is a single one: so the user's own thread hears Ctrl-C, which stops the clock, and then
-every column ends with the best it has so far.
+every column ends with the best it has so far. Those that have not begun are still read; a second Ctrl-C drops them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ def in_threads(work: Callable[[Name], Answer], names: list[Name], n_threads: int
         except BaseException:
             clock.stopped = "failed"  # the user's progress callable: do not go on behind its back
             raise
-        return {name: future.result() for name, future in futures.items()}
+        try:
+            return {name: future.result() for name, future in futures.items()}
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _report_each(futures: Mapping[Name, Future[Any]], clock: Clock) -> None:

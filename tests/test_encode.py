@@ -931,3 +931,9 @@ def test_rows_of_weight_zero_say_nothing_of_the_column():
 def test_a_share_of_rows_is_not_rounded_up_by_floats():
     data, target = np.arange(100.0), [0] * 7 + [1] * 93
     assert only(optimize(data, target, min_rows=0.07)).n_parts == 2
+
+
+def test_a_column_of_other_things_is_not_said_to_mix_numbers():
+    periods = pd.period_range("2020", periods=10, freq="D")
+    with pytest.raises(TypeError, match=r"column 'x0' holds no numbers, such as Period\(.*call it categorical with"):
+        optimize(pd.Series(periods), STEP)

@@ -109,3 +109,27 @@ def test_a_case_that_ends_the_process_is_a_failure_and_the_next_one_runs():
     assert code == 1
     assert f"FAILED {SEED}:{first}: the process was ended by SIGKILL" in told
     assert f"FAILED {SEED}:{second}: the process was ended by SIGKILL" in told
+
+
+@pytest.mark.parametrize(
+    ("patch", "reason"),
+    [
+        ("command.PATIENCE = 0.3\nfuzz.checks.check_case = lambda *_: [None for _ in iter(int, 1)]", "more than 0.3 s"),
+        ("command.STANDSTILL = 0.3\nfuzz.checks.check_case = lambda *_: signal.pause()", "not done after 0.3 s"),
+    ],
+    ids=["busy", "asleep"],
+)
+def test_a_case_that_hangs_is_a_failure(patch, reason):
+    first = next(n for n in range(100) if make_case(SEED, n)[0].kind == "numerical")
+    code, told = run_apart("import fuzz.__main__ as command\n" + patch, "--first", str(first), "--minutes", "0.05")
+    assert code == 1
+    assert f"FAILED {SEED}:{first}: it" in told
+    assert reason in told
+
+
+def test_a_case_that_waits_for_a_busy_machine_is_none():
+    """Patience is of processor seconds: with five processes on two cores a first grid took 300 s to compile."""
+    patch = "import time, fuzz.__main__ as command\ncommand.PATIENCE = 0.5\n"
+    patch += "fuzz.checks.check_case = lambda *_: time.sleep(1.0)"
+    code, told = run_apart(patch, "--most", "2")
+    assert code == 0, told

@@ -596,6 +596,18 @@ def test_a_term_that_writes_into_what_it_is_handed_is_named(term):
         optimize(X, Y, criterion=made(cell=staticmethod(term)))
 
 
+def test_a_term_that_writes_into_few_cells_is_found_on_random_data():
+    """A term wrote into the list that the same check then made its array of, and nothing had changed."""
+
+    def writes_where_three(p, cell):
+        if cell.rows == 3:
+            cell.counts[0] = 0
+        return 1.0
+
+    with pytest.raises(AssertionError, match=r"term 'cell' of criterion 'mine' writes into cell\.counts"):
+        gridmodl.testing.check_criterion(made(cell=staticmethod(writes_where_three)))
+
+
 def test_params_that_fail_name_the_criterion():
     class Failing(gridmodl.Criterion):
         name = "failing"

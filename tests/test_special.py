@@ -425,3 +425,11 @@ def test_the_search_of_a_monotone_partition_says_whether_it_is_a_proof():
     rng = np.random.default_rng(0)
     model = optimize(rng.random(5000), rng.integers(0, 2, 5000), monotone="increasing", search="merge")
     assert (model.search, model.proven) == ("merge", False)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_code_is_not_rounded_to_a_value(sign):
+    """As floats 2^53 and 2^53 + 1 are one number, and all rows were of the code."""
+    x = pd.Series([sign * 2**53] * 4 + [None], dtype="Int64")
+    model = optimize({"x": x}, [0, 1, 0, 1, 0], special={"x": [sign * (2**53 + 1)]})
+    assert model.partitions["x"].rows[-1] == 0

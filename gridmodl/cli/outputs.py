@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 import click
 
 STDOUT = "-"
+# Errors that only writing ends in, and that name no file: the disk, the user's share of it or the file is full.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _unfinished: set[Path] = set()
 
 
@@ -18,22 +21,31 @@ _unfinished: set[Path] = set()
 def replaced(path: str) -> Iterator[Path]:
     """A path to write to, put in the place of `path` when the block ends well; a device is written to as it is."""
     if Path(path).exists() and not Path(path).is_file():  # as it is called: a pipe has no other name
-        yield Path(path)
+        with _named(path, path):
+            yield Path(path)
         return
     there = Path(path).resolve()
     beside = there.parent / f".gridmodl-{secrets.token_hex(8)}{''.join(there.suffixes[-2:])}"
     _unfinished.add(beside)
     try:
-        yield beside
-        os.replace(beside, there)
-    except OSError as error:
-        if error.filename == str(beside):  # the user knows the file, not what stands beside it
-            raise OSError(error.errno, error.strerror, path) from error
-        raise
+        with _named(path, str(beside)):
+            yield beside
+            os.replace(beside, there)
     finally:
         with contextlib.suppress(OSError):
             beside.unlink()
         _unfinished.discard(beside)
+
+
+@contextlib.contextmanager
+def _named(path: str, beside: str) -> Iterator[None]:
+    """Errors of writing by the name that the user knows, not by that of what stands beside it."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename == beside or (error.filename is None and error.errno in FULL):
+            raise OSError(error.errno, error.strerror, path) from error
+        raise
 
 
 def write_text(path: str, text: str) -> None:

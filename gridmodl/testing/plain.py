@@ -62,8 +62,9 @@ def plain_price(criterion: Criterion, sample: Sample, cuts: tuple[int, ...]) -> 
         inside, unlabelled = [int(n) for n in sample.counts[lo:hi].sum(axis=0)], int(sample.unlabelled[lo:hi].sum())
         rows = sum(inside) + unlabelled
         total += criterion.part(p, variable, Part(rows, hi - lo), 0)
+        # First of an array, as searches have them: what a term writes into a list would hide that it writes.
+        check_term(criterion, "cell", p, Cell(np.array(inside), rows, unlabelled))
         total += criterion.cell(p, Cell(inside, rows, unlabelled))
-        check_term(criterion, "cell", p, Cell(np.array(inside), rows, unlabelled))  # arrays, as searches have them
     return float(criterion.finish(p, total, shape))
 
 
@@ -109,8 +110,8 @@ def plain_grouping(criterion: Criterion, kind: str, counts: NDArray[np.int64]) -
         for name in names:
             inside = [int(n) for n in counts[groups == name].sum(axis=0)]
             total += criterion.part(p, variable, Part(sum(inside), int((groups == name).sum())), 0)
-            total += criterion.cell(p, Cell(inside, sum(inside), 0))
             check_term(criterion, "cell", p, Cell(np.array(inside), sum(inside), 0))
+            total += criterion.cell(p, Cell(inside, sum(inside), 0))
         return float(criterion.finish(p, total, shape))
 
     return price_grouping

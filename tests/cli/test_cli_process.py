@@ -101,6 +101,26 @@ def test_a_folder_that_cannot_be_written_to_is_named_as_the_user_did(folder):
     assert (done.returncode, done.stderr) == (1, "gridmodl: error: /proc/out.csv: No such file or directory\n")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_device_that_is_full_is_named(folder):
+    done = process("sql", folder / "model.json", "-d", "sqlite", "-o", "/dev/full")
+    assert (done.returncode, done.stderr) == (1, "gridmodl: error: /dev/full: No space left on device\n")
+
+
+def test_a_disk_that_is_full_is_named_and_the_old_file_stays(folder, tmp_path):
+    resource = pytest.importorskip("resource")
+    kept = tmp_path / "parts.csv"
+    kept.write_text("old")
+
+    def small_files_only():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+
+    done = process("apply", folder / "model.json", folder / "data.csv", "-o", kept, preexec_fn=small_files_only)
+    assert (done.returncode, done.stderr) == (1, f"gridmodl: error: {kept}: File too large\n")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("parts.csv", "old")]
+
+
 @pytest.mark.parametrize(
     ("begins", "piece", "said"),
     [
