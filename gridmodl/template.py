@@ -19,21 +19,15 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-import numba
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from numba.core.event import Listener, register
 
 from gridmodl.cache import KernelCache
 from gridmodl.clock import note_compiled
+from gridmodl.compiler import compile_helper, compile_kernel, digest_options
 from gridmodl.digest import Reachable, TermError, digest_of
 from gridmodl.terms import FLOORS, TERMS, Criterion
-
-# fastmath changed the result of a greedy merge: off. nogil is free. error_model="numpy" drops a branch per
-# division. boundscheck costs up to 25 %, so it is off except in the checked lane (tests/test_lanes.py).
-# Wrappers that nobody calls, one for C and for helpers one for Python too, are left out: a third of the compile time.
-JIT_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-HELPER_OPTIONS: dict[str, Any] = {**JIT_OPTIONS, "no_cpython_wrapper": True}
 
 
 class _Stopwatch(Listener):
@@ -91,10 +85,10 @@ def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -
 
 
 @functools.cache
-def _bind(kernel: Callable[..., Any], criterion: Any) -> Any:
+def _bind(kernel: Callable[..., Any], criterion: Any, allocates: bool = False) -> Any:
     terms = {free: getattr(criterion, free.__name__) for free in (*TERMS, *FLOORS)} if criterion is not None else {}
-    function = _Binder(terms).copy(kernel)
-    bound: Any = numba.njit(**JIT_OPTIONS)(function)
+    function = _Binder(terms, allocates).copy(kernel)
+    bound = compile_kernel(function, None if allocates else lambda: _bind(kernel, criterion, True))
     if isinstance(bound, Dispatcher):  # not under NUMBA_DISABLE_JIT
         bound._cache = KernelCache(function)  # type: ignore[attr-defined]
     return bound
@@ -111,8 +105,8 @@ class _Binder:
     would silently run the helper of the other, of another criterion.
     """
 
-    def __init__(self, terms: Mapping[Any, Any]) -> None:
-        self.terms = terms
+    def __init__(self, terms: Mapping[Any, Any], allocates: bool = False) -> None:
+        self.terms, self.allocates = terms, allocates
         self.compiled: dict[tuple[Any, bool], Any] = {}
 
     def copy(self, function: Any, inline: bool = False) -> types.FunctionType:
@@ -125,7 +119,7 @@ class _Binder:
         cells = tuple(types.CellType(self.value(value, reachable)) for value in uses.closure)
         copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells or None)
         copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
-        copy.__qualname__ = f"{function.__qualname__}-{digest_of(reachable, JIT_OPTIONS)}"
+        copy.__qualname__ = f"{function.__qualname__}-{digest_of(reachable, digest_options(self.allocates))}"
         return copy
 
     def value(self, value: Any, reachable: Reachable) -> Any:
@@ -137,6 +131,6 @@ class _Binder:
             copy = self.copy(value, inline)
             name = (copy.__module__, copy.__qualname__, inline)
             if name not in _helpers:
-                _helpers[name] = numba.njit(inline="always" if inline else "never", **HELPER_OPTIONS)(copy)
+                _helpers[name] = compile_helper(copy, inline, self.allocates)
             self.compiled[value, inline] = _helpers[name]
         return self.compiled[value, inline]
