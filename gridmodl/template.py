@@ -129,10 +129,17 @@ class Kernel:
     @functools.cached_property
     def compiled(self) -> Any:
         """The bound kernel, which numba compiles at its first call, or finds on disk."""
+        return self._dispatcher(allocates=False)
+
+    def _dispatcher(self, allocates: bool) -> Any:
+        from gridmodl.cache import KernelCache
         from gridmodl.compiler import compile_kernel
 
         with _binding:
-            return compile_kernel(_Binder(self._terms).copy(self.kernel))
+            function = _Binder(self._terms, allocates).copy(self.kernel)
+            dispatcher = compile_kernel(function, None if allocates else lambda: self._dispatcher(True))
+            dispatcher._cache = KernelCache(function)
+            return dispatcher
 
 
 def _copy(function: Any, names: dict[str, Any], closure: list[Any]) -> types.FunctionType:
@@ -180,18 +187,18 @@ class _Binder:
     would silently run the helper of the other, of another criterion.
     """
 
-    def __init__(self, terms: Mapping[Any, Any]) -> None:
-        self.terms = terms
+    def __init__(self, terms: Mapping[Any, Any], allocates: bool) -> None:
+        self.terms, self.allocates = terms, allocates
         self.compiled: dict[tuple[Any, bool], Any] = {}
 
     def copy(self, function: Any, inline: bool = False) -> types.FunctionType:
-        from gridmodl.compiler import JIT_OPTIONS
+        from gridmodl.compiler import digest_options
 
         reachable = Reachable(function, self.terms, inline)
         uses = reachable.uses[function]
         names = {name: self.value(value, reachable) for name, value in uses.names.items()}
         copy = _copy(function, names, [self.value(value, reachable) for value in uses.closure])
-        copy.__qualname__ = f"{function.__qualname__}-{digest_of(reachable, JIT_OPTIONS)}"
+        copy.__qualname__ = f"{function.__qualname__}-{digest_of(reachable, digest_options(self.allocates))}"
         return copy
 
     def value(self, value: Any, reachable: Reachable) -> Any:
@@ -205,6 +212,6 @@ class _Binder:
             copy = self.copy(value, inline)
             name = (copy.__module__, copy.__qualname__, inline)
             if name not in _helpers:
-                _helpers[name] = compile_helper(copy, inline)
+                _helpers[name] = compile_helper(copy, inline, self.allocates)
             self.compiled[value, inline] = _helpers[name]
         return self.compiled[value, inline]

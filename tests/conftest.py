@@ -1,7 +1,8 @@
 """Kernels of the tests are cached apart from the user's own, in a folder that CI may empty; plugins need no install.
 
-Tests of criteria that are marked `tiers` hold for kernels as plain Python and for compiled ones. Compiling every criterion takes minutes, so
-`make test` runs them plain for all, and compiled for one criterion of each family; `make slow` compiles the others.
+Tests of criteria that are marked `tiers` hold for kernels as plain Python and for compiled ones. Compiling every
+criterion takes minutes, so `make test` runs these tests plain for all, and compiled for one criterion of each family;
+`make slow` compiles the others.
 """
 
 from __future__ import annotations
