@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import functools
 import threading
-import time
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -25,8 +24,9 @@ from numba.core.errors import NumbaError
 from numba.core.event import Listener, register
 
 from gridmodl.cache import KernelCache
-from gridmodl.clock import note_compiled
+from gridmodl.clock import begin_compiling, end_compiling
 from gridmodl.digest import Reachable, TermError, digest_of
+from gridmodl.progress import notice
 from gridmodl.terms import FLOORS, TERMS, Criterion
 
 # fastmath changed the result of a greedy merge: off. nogil is free. error_model="numpy" drops a branch per
@@ -37,19 +37,23 @@ HELPER_OPTIONS: dict[str, Any] = {**JIT_OPTIONS, "no_cpython_wrapper": True}
 
 
 class _Stopwatch(Listener):
-    """Tells clocks how long numba compiles; compiling a kernel compiles its helpers on the way."""
+    """Tells clocks and the user when numba compiles; compiling a kernel compiles its helpers on the way."""
 
     def __init__(self) -> None:
-        self.depth, self.begun = 0, 0.0
+        self.depth = 0
 
     def on_start(self, event: Any) -> None:
-        self.begun = time.perf_counter() if self.depth == 0 else self.begun
-        self.depth += 1
+        self.depth += 1  # numba calls `on_end` too where the user's progress callable raises an error below
+        if self.depth == 1:
+            if (event.data["dispatcher"].py_func.__module__ or "").startswith("gridmodl."):  # and is none of the user's
+                notice.expect()
+            begin_compiling()
 
     def on_end(self, event: Any) -> None:
         self.depth -= 1
         if self.depth == 0:
-            note_compiled(time.perf_counter() - self.begun)
+            end_compiling()
+            notice.drop()
 
 
 register("numba:compile", _Stopwatch())  # type: ignore[no-untyped-call]

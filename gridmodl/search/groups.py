@@ -191,7 +191,7 @@ def merge_groups(task: Task, start: NDArray[np.int64]) -> MergedGroups:
         state.now[N_QUEUED] = 0
         task.clock.repeat(
             lambda n_steps: bool(steps(state, task.setting, task.limits, small_only, n_steps)),
-            lambda: float((state.now[N_QUEUED] + state.now[STEP]) / (2 * n)),
+            None if small_only else lambda: float((state.now[N_QUEUED] + state.now[STEP]) / (2 * n)),
             size,
         )
 

@@ -75,7 +75,7 @@ def _subset_prices(task: Task) -> NDArray[np.float64]:
         at = to
         return at == len(prices)
 
-    task.clock.repeat(turn, lambda: at / len(prices), max(1, 2**17 // task.atoms.counts.size))
+    task.clock.repeat(turn, None, max(1, 2**17 // task.atoms.counts.size))
     return prices
 
 
@@ -93,7 +93,7 @@ def _layers(task: Task, prices: NDArray[np.float64]) -> tuple[NDArray[np.float64
         k += 1
         return k > n_layers
 
-    task.clock.repeat(turn, lambda: k / n_layers, 1)
+    task.clock.repeat(turn, lambda: (k - 1) / n_layers, 1)
     return lowest[1:, -1].copy(), came_from
 
 
