@@ -45,9 +45,9 @@ class _Stopwatch(Listener):
     def on_start(self, event: Any) -> None:
         self.depth += 1  # numba calls `on_end` too where the user's progress callable raises an error below
         if self.depth == 1:
+            begin_compiling()
             if (event.data["dispatcher"].py_func.__module__ or "").startswith("gridmodl."):  # and is none of the user's
                 notice.expect()
-            begin_compiling()
 
     def on_end(self, event: Any) -> None:
         self.depth -= 1

@@ -21,14 +21,6 @@ from gridmodl import Search, clock, cost_by_parts, optimize, optimize_density, o
 from gridmodl.clock import Clock, Progress, begin_compiling, end_compiling
 from gridmodl.progress import NOTICE, bar, line_of, showing
 
-PRELUDE = """
-import numpy as np, sys
-import gridmodl
-rng = np.random.default_rng(0)
-x = rng.normal(size=3000)
-y = (rng.random(3000) < 1 / (1 + np.exp(-2 * np.sin(3 * x)))).astype(int)
-"""
-
 
 def sample(n=3000, seed=0):
     rng = np.random.default_rng(seed)
@@ -169,9 +161,13 @@ def test_a_stream_that_is_closed_ends_the_bar_and_not_the_work(terminal):
 
 @pytest.mark.parametrize("failure", [ZeroDivisionError, KeyboardInterrupt])
 def test_a_bar_goes_where_the_work_fails(terminal, failure):
-    with pytest.raises(failure), bar(Work()):
-        wait_for(terminal, "work [")
-        raise failure
+    def fail():
+        with bar(Work()):
+            wait_for(terminal, "work [")
+            raise failure
+
+    with pytest.raises(failure):
+        fail()
     assert terminal.getvalue().endswith("\r")
     assert "gridmodl-progress" not in {thread.name for thread in threading.enumerate()}
 
@@ -196,7 +192,7 @@ def test_two_threads_of_the_user_with_bars(terminal):
     assert progress.notice.n_hiding == 0
 
 
-def on_terminal(code, environment, columns=80, seconds=240.0):
+def on_terminal(code, environment, columns, seconds=600.0):
     """What a terminal of this width is sent by the error stream of a process."""
     import fcntl
     import pty
@@ -223,15 +219,26 @@ def on_terminal(code, environment, columns=80, seconds=240.0):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
-@pytest.mark.parametrize("columns", [80, 24])
-def test_a_first_search_on_a_terminal_says_compiling(tmp_path, columns):
-    """Nothing is compiled before: the cache is empty."""
-    code = PRELUDE + "print(gridmodl.optimize(x, y, search='exact', progress=True).n_rows)"
-    environment = {"TERM": "xterm", "NUMBA_CACHE_DIR": str(tmp_path), "NO_COLOR": "1", "GRIDMODL_QUIET": ""}
-    shown, out = on_terminal(code, environment, columns)
-    assert out == "3000\n"
+def test_a_terminal_sees_compiling_and_shares_that_never_fall():
+    code = """
+import numba, numpy as np
+import gridmodl
+from gridmodl import progress
+from gridmodl.clock import Clock
+import gridmodl.template
+progress.SHOWN_AFTER = 0.0
+with progress.showing(True, Clock()):
+    numba.njit(lambda a: np.median(np.sort(a)[np.argsort(a)]))(np.arange(3.0))
+rng = np.random.default_rng(0)
+x = rng.normal(size=100_000)
+y = (rng.random(100_000) < 1 / (1 + np.exp(-2 * np.sin(3 * x)))).astype(int)
+print(gridmodl.optimize(x, y, search="exact", progress=True).n_rows)
+"""
+    columns = 36
+    shown, out = on_terminal(code, {"TERM": "xterm", "NO_COLOR": "1"}, columns)
+    assert out == "100000\n"
     lines = seen(shown)
-    assert sum(line.startswith("compiling") for line in lines) > 10
+    assert sum(line.startswith("compiling [") for line in lines) > 2
     assert max(map(len, lines)) < columns
     assert "\n" not in shown
     assert "\x1b" not in shown
@@ -350,18 +357,19 @@ def table(n=400):
     return data, ((data["a"] > 0) ^ (data["b"] > "w")).astype(int)
 
 
+VALUES, CLASSES = np.arange(900), np.arange(900) % 3
 CALLS = {
     "exact": lambda tell: optimize(*sample(), search="exact", progress=tell),
     "layers": lambda tell: optimize(*sample(200), search="exact", criterion="x2", progress=tell),
     "min_rows": lambda tell: optimize(*sample(), min_rows=50, progress=tell),
     "monotone": lambda tell: optimize(*sample(), monotone="auto", progress=tell),
-    "groups": lambda tell: optimize(np.array(list("abcdefghij"))[np.arange(900) % 10], np.arange(900) % 3, progress=tell),
-    "many groups": lambda tell: optimize(np.arange(900) % 60, np.arange(900) % 3, kinds={"x0": "categorical"}, progress=tell),
+    "groups": lambda tell: optimize(VALUES % 9, CLASSES, kinds={"x0": "categorical"}, progress=tell),
+    "many groups": lambda tell: optimize(VALUES % 60, CLASSES, kinds={"x0": "categorical"}, progress=tell),
     "curve": lambda tell: cost_by_parts(*sample(300), progress=tell),
     "density": lambda tell: optimize_density(sample(500)[0], progress=tell),
     "grid": lambda tell: optimize(*table(), search=Search(effort=2), progress=tell),
     "joint": lambda tell: optimize(table()[0], search=Search(effort=1), progress=tell),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", list(CALLS))
@@ -443,54 +451,6 @@ def test_compiling_under_way_does_not_count():
     assert one.is_late
 
 
-def run_cold(code, tmp_path, **environment):
-    """A process that finds nothing compiled, and what it writes on the two streams."""
-    done = subprocess.run(
-        [sys.executable, "-c", PRELUDE + code],
-        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "GRIDMODL_QUIET": ""} | environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout, done.stderr
-
-
-def test_a_long_compile_is_told_once_and_while_it_lasts(tmp_path):
-    """For a criterion of its own each time, so that all compile; when it is told is noted by the stream."""
-    code = """
-class Stream:
-    told = []
-    def write(self, text):
-        from gridmodl.clock import is_compiling
-        self.told.append((text, is_compiling()))
-    def flush(self):
-        pass
-sys.stderr = Stream()
-from gridmodl import progress
-progress.NOTICE_AFTER = 0.5
-gridmodl.optimize(x, y, criterion="bic", progress=False)
-assert Stream.told == []
-told = []
-gridmodl.optimize(x, y, criterion="aic", progress=told.append)
-assert Stream.told == []
-assert [record.share for record in told if record.step == "compiling"][:2] == [None, None]
-gridmodl.optimize(x, y)
-assert len(Stream.told) == 1 and Stream.told[0] == (progress.NOTICE + "\\n", True), Stream.told
-gridmodl.optimize(x, y, criterion="x2")
-assert len(Stream.told) == 1
-"""
-    assert run_cold(code, tmp_path) == ("", "")
-
-
-@pytest.mark.parametrize("variant", ["quiet", "worker"])
-def test_nobody_is_told_of_compiling_who_asked_not_to_be(tmp_path, variant):
-    code = "import gridmodl.progress\ngridmodl.progress.NOTICE_AFTER = 0.2\n"
-    if variant == "worker":
-        code += "gridmodl.progress.parent_process = lambda: 1\n"
-    code += "gridmodl.optimize(x, y, search='merge')"
-    assert run_cold(code, tmp_path, GRIDMODL_QUIET="1" if variant == "quiet" else "") == ("", "")
-
-
 @pytest.fixture
 def notice(monkeypatch):
     """A notice that was not said yet, and where it is said."""
@@ -498,6 +458,55 @@ def notice(monkeypatch):
     monkeypatch.setattr(progress, "NOTICE_AFTER", 0.1)
     stderr_is(io.StringIO(), monkeypatch)
     return progress._Notice()
+
+
+def compile_kernel():
+    """Compile a function for half a second or more, which says that it is of gridmodl."""
+    import numba
+
+    def kernel(a):
+        return np.median(np.sort(a))
+
+    kernel.__module__ = "gridmodl.search.kernel"
+    numba.njit(kernel)(np.arange(3.0))
+
+
+class Noting(io.StringIO):
+    """Notes whether a kernel compiles when it is written to."""
+
+    def write(self, text):
+        return super().write(text.replace("\n", f" {clock.is_compiling()}\n"))
+
+
+def test_a_long_compile_is_told_once_and_while_it_lasts(notice, monkeypatch):
+    for module in ("progress", "template"):
+        monkeypatch.setattr(f"gridmodl.{module}.notice", notice)
+    stream = stderr_is(Noting(), monkeypatch)
+    told = []
+    for given in (False, told.append):
+        with showing(given, Clock()):
+            compile_kernel()
+        assert stream.getvalue() == ""
+    assert [record[:2] for record in told] == [("compiling", None)]
+    for _ in range(2):
+        with showing(None, Clock()):
+            compile_kernel()
+    assert stream.getvalue() == NOTICE + " True\n"
+
+
+@pytest.mark.parametrize("reason", ["none", "False", "callable", "variable", "worker"])
+def test_nobody_is_told_of_compiling_who_asked_not_to_be(notice, monkeypatch, reason):
+    monkeypatch.setattr(progress, "notice", notice)
+    if reason == "variable":
+        monkeypatch.setenv("GRIDMODL_QUIET", "1")
+    if reason == "worker":
+        monkeypatch.setattr(progress, "parent_process", lambda: "a process")
+    with showing({"False": False, "callable": print}.get(reason), Clock()):
+        notice.expect()
+        time.sleep(0.3)
+        notice.drop()
+    assert progress.sys.stderr.getvalue() == (NOTICE + "\n" if reason == "none" else "")
+    assert notice.is_said == (reason == "none")
 
 
 def test_short_compiles_that_follow_each_other_are_one_wait(notice):
