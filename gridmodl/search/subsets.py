@@ -51,7 +51,7 @@ def groupings_by_parts(task: Task) -> tuple[ByParts, list[Grouping]]:
             found = [priced_groups(task, _trace(came_from, int(k), n)) for k in np.flatnonzero(np.isfinite(totals))]
             return _by_parts(found, 0.0), found
     task.clock.step = "merge"
-    merged = merge_groups(task, np.arange(n))
+    merged = merge_groups(task, np.arange(n), is_step=True)
     most = min(task.limits.max_parts, merged.max_parts, n) if not task.clock.stopped else 1
     found = [priced_groups(task, np.zeros(n)), *(priced_groups(task, merged.path(k)) for k in range(2, most + 1))]
     return _by_parts(found, np.nan), found
