@@ -19,7 +19,6 @@ numba takes the plain way through `numba.njit`. How the shorter way is made is i
 
 from __future__ import annotations
 
-import time
 import types as pytypes
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +26,8 @@ from typing import Any
 import numba
 from numba.core.event import Listener, register
 
-from gridmodl.clock import note_compiled
+from gridmodl.clock import begin_compiling, end_compiling
+from gridmodl.progress import notice
 
 KNOWN_VERSIONS = ("0.68",)
 
@@ -71,19 +71,23 @@ def compile_helper(function: pytypes.FunctionType, inline: bool, allocates: bool
 
 
 class _Stopwatch(Listener):
-    """Tells clocks how long numba compiles; compiling a kernel compiles its helpers on the way."""
+    """Tells clocks and the user when numba compiles; compiling a kernel compiles its helpers on the way."""
 
     def __init__(self) -> None:
-        self.depth, self.begun = 0, 0.0
+        self.depth = 0
 
     def on_start(self, event: Any) -> None:
-        self.begun = time.perf_counter() if self.depth == 0 else self.begun
-        self.depth += 1
+        self.depth += 1  # numba calls `on_end` too where the user's progress callable raises an error below
+        if self.depth == 1:
+            begin_compiling()
+            if (event.data["dispatcher"].py_func.__module__ or "").startswith("gridmodl."):  # and is none of the user's
+                notice.expect()
 
     def on_end(self, event: Any) -> None:
         self.depth -= 1
         if self.depth == 0:
-            note_compiled(time.perf_counter() - self.begun)
+            end_compiling()
+            notice.drop()
 
 
 register("numba:compile", _Stopwatch())  # type: ignore[no-untyped-call]

@@ -136,7 +136,9 @@ def optimize(
     n_jobs : int
         Threads of the search for a grid, -1 for one per core; they change no bit of the result.
     progress : bool or callable, optional
-        True shows a bar on the error stream when work takes long; a callable is given `Progress` records.
+        True shows a bar when work takes long: on the error stream if that is a terminal, or in the notebook. A
+        callable is given `Progress` records. None leaves it at one line on the error stream, once in a process, if
+        kernels compile for more than three seconds; False says nothing.
 
     Returns
     -------

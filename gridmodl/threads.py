@@ -7,7 +7,7 @@ every column ends with the best it has so far. Those that have not begun are sti
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from gridmodl.clock import Clock
@@ -36,5 +36,5 @@ def in_threads(work: Callable[[Name], Answer], names: list[Name], n_threads: int
 
 def _report_each(futures: Mapping[Name, Future[Any]], clock: Clock) -> None:
     clock.step = "columns"
-    for n_done, _ in enumerate(as_completed(futures.values()), start=1):
+    for n_done, _ in enumerate(clock.as_done(futures.values()), start=1):
         clock.tell(n_done / len(futures))

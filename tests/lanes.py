@@ -458,7 +458,7 @@ def looked_up() -> Found:
         return -p.logs[cell.rows]
 
     def criterion(base: Any, **terms: Any) -> Any:
-        is_plain = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+        is_plain = os.environ.get("GRIDMODL_COMPILE") == "never"
         static = {name: staticmethod(term) for name, term in terms.items()}
         return type(f"Looked{base.__name__}", (Table, base), static)() if is_plain else "modl"
 

@@ -150,5 +150,5 @@ def run(programme, slope):
     """F of a run at each bound, and where each but the first came from."""
     costs, came_from = np.full(programme.n + 1, np.inf), np.zeros(programme.n + 1, dtype=np.int32)
     costs[0] = 0.0
-    assert programme.fill(float(slope), costs, costs, came_from, (0.0, 1.0))
+    assert programme.fill(float(slope), costs, costs, came_from)
     return costs, came_from[1:]

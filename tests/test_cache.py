@@ -83,7 +83,7 @@ LAB_PRICES = "from lab import Lab; answer = [price(x, {'x0': b}, y, criterion=La
 
 def run(code, folder, cache, **env):
     """In a new process: the answer of `code`, whether anything was compiled, and the warnings given."""
-    env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | env
+    env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {"GRIDMODL_COMPILE": "always"} | env
     # The time stamp of byte code has seconds: an edit within one could go unseen by Python itself.
     env |= {"PYTHONPATH": os.pathsep.join([str(folder), str(PACKAGE.parent)]), "PYTHONDONTWRITEBYTECODE": "1"}
     if cache is not None:

@@ -314,6 +314,7 @@ def test_enough_time_changes_nothing(table, models):
 def test_progress_counts_the_columns(table, models, n_jobs):
     told = []
     found = optimize_each(*table, n_jobs=n_jobs, progress=told.append)
+    told = [record for record in told if record.step != "compiling"]
     assert all(isinstance(record, Progress) and record.step == "columns" for record in told)
     assert [record.share for record in told] == pytest.approx([(i + 1) / 7 for i in range(7)])
     assert [record.elapsed for record in told] == sorted(record.elapsed for record in told)
@@ -324,16 +325,6 @@ def test_progress_is_told_in_the_users_own_thread(table):
     threads = set()
     optimize_each(*table, n_jobs=2, progress=lambda record: threads.add(threading.current_thread()))
     assert threads == {threading.current_thread()}
-
-
-def test_progress_bar(table, monkeypatch, capsys):
-    monkeypatch.setattr("gridmodl.progress.SHOWN_AFTER", 0.0)
-    optimize_each(*table, progress=True)
-    shown = capsys.readouterr()
-    assert "columns [" in shown.err
-    assert "100%" in shown.err
-    assert shown.err.endswith("\r")
-    assert shown.out == ""
 
 
 def wide(n_columns=12, n=20_000):

@@ -165,7 +165,7 @@ def test_the_largest_class_of_each_value_whatever_the_names(monkeypatch, block):
 
 
 def test_elapsed_seconds_are_without_compiling_and_never_fall(monkeypatch):
-    monkeypatch.setattr(clocks, "_compiled", 0.0)
+    monkeypatch.setattr(clocks, "_compiled", clocks._Compiled(0.0, None))
     clock = Clock()
     clock.begun -= 10.0
     assert 10.0 <= clock.elapsed < 11.0

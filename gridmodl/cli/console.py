@@ -1,25 +1,25 @@
-"""What is said to the user: messages and progress on the error stream, the latter on a terminal only."""
+"""What is said to the user on the error stream: messages, and a bar if that is a terminal."""
 
 from __future__ import annotations
 
 import contextlib
-import sys
-import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from gridmodl.clock import Progress
-
-COMPILING = "search; the first one of a kind is compiled"
-SHOWN_AFTER = 0.5  # seconds; who gets an answer at once need not see a bar
+from gridmodl.progress import bar, make_room
 
 
 def visible(text: str) -> str:
     """The text for a person: what would move the cursor or colour the terminal is shown as an escape."""
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def echo(message: str) -> None:
+    """Write a message on the error stream, above the bar if there is one."""
+    make_room()
+    click.echo(visible(message), err=True)
 
 
 class Talk:
@@ -30,7 +30,7 @@ class Talk:
 
     def say(self, message: str) -> None:
         if not self.quiet:
-            click.echo(visible(message), err=True)
+            echo(message)
 
     def console(self, file: Any) -> Any:
         """A console of rich, which keeps to NO_COLOR by itself."""
@@ -39,40 +39,26 @@ class Talk:
         return Console(file=file, no_color=self.no_color or None, highlight=False, soft_wrap=False)
 
     @contextlib.contextmanager
-    def meter(self) -> Iterator[Meter]:
-        """A bar for reading and searching, if somebody is there to see it."""
-        if self.quiet or not sys.stderr.isatty():
-            yield Meter(None)
-            return
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=self.console(sys.stderr), transient=True) as bar:
-            yield Meter(bar)
+    def reading(self, label: str, n_expected: int | None) -> Iterator[Callable[[int], None]]:
+        """A bar for reading a file, of about `n_expected` rows; what is yielded is told how many were read."""
+        work = _Reading(f"reading {visible(label)}", n_expected)
+        with contextlib.nullcontext() if self.quiet else bar(work):
+            yield work.note
 
 
-class Meter:
-    """What a bar shows; nothing if there is none."""
+class _Reading:
+    """How far a file was read, for a bar."""
 
-    def __init__(self, bar: Any) -> None:
-        self.bar = bar
-        self.begun = time.perf_counter()
-        self.task: Any = None
+    def __init__(self, label: str, n_expected: int | None) -> None:
+        self.label, self.n_expected, self.n_rows = label, n_expected, 0
 
-    def reading(self, label: str, n_rows: int, expected: int | None) -> None:
-        share = None if not expected else min(1.0, n_rows / expected)
-        self._show(f"reading {visible(label)}: {n_rows:,} rows", share)
+    def note(self, n_rows: int) -> None:
+        self.n_rows = n_rows
 
-    def searching(self, done: Progress) -> None:
-        self._show(done.step or "search", done.share)
+    @property
+    def step(self) -> str:
+        return f"{self.label}: {self.n_rows:,} rows"
 
-    def waiting(self, what: str) -> None:
-        """Something whose end nobody knows, such as compiling."""
-        self._show(what, None)
-
-    def _show(self, what: str, share: float | None) -> None:
-        if self.bar is None or time.perf_counter() - self.begun < SHOWN_AFTER:
-            return
-        if self.task is None:
-            self.task = self.bar.add_task(what, total=None)
-        self.bar.update(self.task, description=what, total=None if share is None else 1.0, completed=share or 0.0)
+    @property
+    def share(self) -> float | None:
+        return min(1.0, self.n_rows / self.n_expected) if self.n_expected else None

@@ -10,7 +10,7 @@ import click
 
 from gridmodl.arguments import checked_jobs
 from gridmodl.cli.asking import check_arguments, library_arguments, mark_of
-from gridmodl.cli.console import COMPILING, Meter, Talk, visible
+from gridmodl.cli.console import Talk, visible
 from gridmodl.cli.data.gathering import Reading, gathered
 from gridmodl.cli.data.sources import Given, Source, check_present, open_source
 from gridmodl.cli.data.texts import NULLS
@@ -42,8 +42,7 @@ def fit_and_tell(asked: Asked, talk: Talk) -> None:
     chosen = _chosen(source, asked)
     check_arguments(asked, chosen.inputs)
     try:
-        with talk.meter() as meter:
-            found = (_each if asked.each else _one_grid)(source, chosen, asked, meter)
+        found = (_each if asked.each else _one_grid)(source, chosen, asked, talk)
     except KeyboardInterrupt:
         raise Interrupted("interrupted before anything was found; nothing was written") from None
     _write(found, asked, talk)
@@ -73,19 +72,17 @@ def _chosen(source: Source, asked: Asked) -> Chosen:
     return Chosen(inputs, others)
 
 
-def _reading(source: Source, asked: Asked, meter: Meter) -> Reading:
-    expected = source.n_rows
+def _reading(asked: Asked) -> Reading:
     names = [name for name, kind in pairs(asked.kind, "--kind", "a=b").items() if kind == "categorical"]
     return Reading(
         nulls=asked.nulls or NULLS,
         as_text=names,
         n_rows=asked.sample,
         seed=asked.seed,
-        tell=lambda n_rows: meter.reading(source.label, n_rows, expected),
     )
 
 
-def _one_grid(source: Source, chosen: Chosen, asked: Asked, meter: Meter) -> Model:
+def _one_grid(source: Source, chosen: Chosen, asked: Asked, talk: Talk) -> Model:
     jobs = 1 if asked.jobs is None else checked_jobs(asked.jobs)
     n_rows = _expected_rows(source, asked)
     if asked.target is None and len(chosen.inputs) > JOINT_COLUMNS:
@@ -95,15 +92,15 @@ def _one_grid(source: Source, chosen: Chosen, asked: Asked, meter: Meter) -> Mod
             "column are a table of three columns: row, column and, as --weights, the count"
         )
     check_grid(n_rows, len(chosen.inputs), jobs, limit_of(asked.memory_limit), asked.target is not None)
-    data = gathered(source, [*chosen.inputs, *chosen.others], _reading(source, asked, meter))
-    meter.waiting(COMPILING)
+    with talk.reading(source.label, source.n_rows) as tell:
+        data = gathered(source, [*chosen.inputs, *chosen.others], _reading(asked)._replace(tell=tell))
     arguments = library_arguments(asked, chosen.inputs)
     mark_of(asked, data, arguments)
-    return optimize(data, asked.target, **arguments, n_jobs=jobs, progress=meter.searching)
+    return optimize(data, asked.target, **arguments, n_jobs=jobs, progress=not talk.quiet)
 
 
-def _each(source: Source, chosen: Chosen, asked: Asked, meter: Meter) -> Models:
-    passes = Passes(source, chosen.others, asked, meter, _reading(source, asked, meter))
+def _each(source: Source, chosen: Chosen, asked: Asked, talk: Talk) -> Models:
+    passes = Passes(source, chosen.others, asked, talk, _reading(asked))
     return passes.run(chosen.inputs, _expected_rows(source, asked))
 
 

@@ -16,7 +16,7 @@ from gridmodl.cli import INTERRUPTED
 from gridmodl.cli.apply import apply
 from gridmodl.cli.cache import cache
 from gridmodl.cli.completion import completion
-from gridmodl.cli.console import visible
+from gridmodl.cli.console import echo
 from gridmodl.cli.criteria import criteria
 from gridmodl.cli.demo import demo
 from gridmodl.cli.failures import Failure, Interrupted, described
@@ -49,7 +49,7 @@ def _warnings_told() -> Iterator[None]:
     """Warnings of the library as messages, without the line of code that they come from."""
 
     def tell(message: Warning | str, *place: Any) -> None:
-        click.echo(f"gridmodl: warning: {visible(_described_warning(message))}", err=True)
+        echo(f"gridmodl: warning: {_described_warning(message)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -77,8 +77,6 @@ def listen_twice() -> None:
 
 def _leave(number: int, frame: Any) -> None:
     drop_unfinished()
-    if os.isatty(2):
-        os.write(2, b"\x1b[?25h")  # a bar hides the cursor
     os.write(2, b"\ngridmodl: interrupted again; nothing more was written\n")
     os._exit(INTERRUPTED)
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gridmodl.cli.console import Talk
+from gridmodl.progress import notice
 
 Command = Callable[..., Any]
 
@@ -37,7 +38,10 @@ def quiet(command: Command) -> Command:
 
 def talk(is_quiet: bool = False) -> Talk:
     """Who speaks to the user of this command."""
-    return Talk(is_quiet, bool(click.get_current_context().ensure_object(dict).get("no_color")))
+    context = click.get_current_context()
+    if is_quiet:
+        context.with_resource(notice.hidden())
+    return Talk(is_quiet, bool(context.ensure_object(dict).get("no_color")))
 
 
 def reading(command: Command) -> Command:

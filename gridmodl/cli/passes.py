@@ -8,7 +8,7 @@ from typing import Any
 
 from gridmodl.arguments import checked_jobs
 from gridmodl.cli.asking import library_arguments, mark_of
-from gridmodl.cli.console import COMPILING, Meter
+from gridmodl.cli.console import Talk
 from gridmodl.cli.data.gathering import Reading, gathered
 from gridmodl.cli.data.sources import Source
 from gridmodl.cli.fit import Asked
@@ -24,8 +24,8 @@ SKIPPED = "the search was interrupted before its turn came"
 class Passes:
     """The models of the columns so far, pass by pass."""
 
-    def __init__(self, source: Source, others: list[str], asked: Asked, meter: Meter, reading: Reading) -> None:
-        self.source, self.others, self.asked, self.meter, self.reading = source, others, asked, meter, reading
+    def __init__(self, source: Source, others: list[str], asked: Asked, talk: Talk, reading: Reading) -> None:
+        self.source, self.others, self.asked, self.talk, self.reading = source, others, asked, talk, reading
         self.models: dict[Any, Model] = {}
         self.errors: dict[Any, Exception] = {}
         self.time_left = asked.time_limit
@@ -36,9 +36,9 @@ class Passes:
         plan = plan_each(names, n_rows, jobs, limit_of(self.asked.memory_limit))
         is_only = len(plan.passes) == 1
         try:
-            others = {} if is_only else gathered(self.source, self.others, self.reading)
+            others = {} if is_only else self._gathered(self.others)
             for some in plan.passes:
-                data = gathered(self.source, [*some, *self.others] if is_only else some, self.reading) | others
+                data = self._gathered([*some, *self.others] if is_only else some) | others
                 if not self._searched(some, data, plan.n_jobs, is_only):
                     break
         except KeyboardInterrupt:  # while columns were read
@@ -49,14 +49,17 @@ class Passes:
         skipped = [name for name in names if name not in self.models and name not in self.errors]
         return Models(self.models, self.errors | {name: ValueError(SKIPPED) for name in skipped}, ARRAYS)
 
+    def _gathered(self, names: list[str]) -> dict[str, Any]:
+        with self.talk.reading(self.source.label, self.source.n_rows) as tell:
+            return gathered(self.source, names, self.reading._replace(tell=tell))
+
     def _searched(self, names: list[str], data: dict[str, Any], n_jobs: int, is_only: bool) -> bool:
         """Add the models of these columns; whether to go on."""
-        self.meter.waiting(COMPILING)
         arguments = library_arguments(self.asked, names) | {"time_limit": self.time_left, "n_jobs": n_jobs}
         mark_of(self.asked, data, arguments)
         begun = time.perf_counter()
         try:
-            found = optimize_each(data, self.asked.target, **arguments, progress=self.meter.searching)
+            found = optimize_each(data, self.asked.target, **arguments, progress=not self.talk.quiet)
         except (ValueError, TypeError) as error:
             if len(names) > 1 or is_only:  # nothing of this column alone
                 raise

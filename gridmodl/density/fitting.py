@@ -88,7 +88,7 @@ def optimize_density(
         Decides which rows are in which fold, whatever their order; the same number gives the same model. None is a new
         chance each time.
     progress : bool or callable, optional
-        True shows a bar once it takes long; a function is called with a `gridmodl.clock.Progress`.
+        As of `optimize`.
 
     Returns
     -------

@@ -203,7 +203,7 @@ def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool
         if task.clock.look():
             break
         task.clock.step = "merge"
-        merged = merge_groups(task, start)
+        merged = merge_groups(task, start, is_step=True)
         best = min(best, merged.best, key=lambda found: found.cost)
         yield best
         if post_optimize and not task.clock.look():

@@ -46,10 +46,14 @@ class Crew:
 
         futures = [self.pool.submit(share, w) for w in range(self.n_jobs)]
         try:
-            shares = [future.result() for future in futures]
+            for _ in self.task.clock.as_done(futures):
+                pass
         except KeyboardInterrupt:
             self.task.clock.stopped = "interrupted"
-            shares = [future.result() for future in futures]
+        except BaseException:
+            self.task.clock.stopped = "failed"  # an error of the user's progress callable: the threads end their work
+            raise
+        shares = [future.result() for future in futures]
         for i in range(n):
             if i // self.n_jobs < len(shares[i % self.n_jobs]):
                 yield shares[i % self.n_jobs][i // self.n_jobs]

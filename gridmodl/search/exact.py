@@ -86,14 +86,14 @@ class AllBounds(Programme):
 
     def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:
         best, came_from = self._nothing(), np.zeros(self.n + 1, dtype=np.int32)
-        if not self.fill(slope, best, best, came_from, (0.0, 1.0)):
+        if not self.fill(slope, best, best, came_from):
             return None
         starts = np.empty(self.n, dtype=np.int64)
         return starts[bind(trace)(came_from, starts) :].copy(), float(best[self.n])
 
     def layer(self, k: int, n_layers: int) -> float | None:
         after, came_from = np.full(self.n + 1, np.inf), np.zeros(self.n + 1, dtype=np.int32)
-        if not self.fill(0.0, self.before, after, came_from, (k / n_layers, 1.0 / n_layers)):
+        if not self.fill(0.0, self.before, after, came_from, (k, n_layers)):
             return None
         self.before = after
         self.came_from.append(came_from)
@@ -110,8 +110,8 @@ class AllBounds(Programme):
         best[0] = 0.0
         return best
 
-    def fill(self, slope: float, before: Any, after: Any, came_from: Any, share: tuple[float, float]) -> bool:
-        """Do one recursion over all bounds, in turns; False if it is over before."""
+    def fill(self, slope: float, before: Any, after: Any, came_from: Any, layer: tuple[int, int] | None = None) -> bool:
+        """Do one recursion over all bounds, in turns; False if it is over before. Layers come in a known number."""
         task, at, kernel = self.task, 1, bind(recursion, self.task.criterion)
         # Refused and not begun: else the length of a turn, which follows the clock, would change the result.
         self.n_prices += 0.5 * self.n**2
@@ -126,7 +126,7 @@ class AllBounds(Programme):
             return at > self.n
 
         size = max(1, 1024 // task.atoms.counts.shape[1])
-        task.clock.repeat(turn, lambda: share[0] + share[1] * (at / self.n) ** 2, size)
+        task.clock.repeat(turn, self.share_of(layer, lambda: (at / self.n) ** 2), size)
         return at > self.n
 
 
@@ -152,11 +152,11 @@ class Branches(AllBounds):
             at = to
             return at == n_chunks
 
-        self.task.clock.repeat(turn, lambda: 0.0, size=max(1, 1024 // self.setup.sums[0].size))
+        self.task.clock.repeat(turn, None, size=max(1, 1024 // self.setup.sums[0].size))
         self.n_prices += at * CHUNK * CHUNK / 2
         return total if at == n_chunks else None
 
-    def fill(self, slope: float, before: Any, after: Any, came_from: Any, share: tuple[float, float]) -> bool:
+    def fill(self, slope: float, before: Any, after: Any, came_from: Any, layer: tuple[int, int] | None = None) -> bool:
         room, kernel, is_done = self.room, bind(run_chunks, self.task.criterion), False
         room.now[:] = 0
         begun, size = self.n_prices, max(1, 64 // self.setup.sums[0].size)
@@ -169,7 +169,7 @@ class Branches(AllBounds):
             self.n_prices = begun + float(room.now[N_PRICES])
             return is_done or self.is_over
 
-        self.task.clock.repeat(turn, lambda: share[0] + share[1] * room.now[N_DONE] * CHUNK / self.n, size)
+        self.task.clock.repeat(turn, self.share_of(layer, lambda: room.now[N_DONE] * CHUNK / self.n), size)
         return is_done
 
 

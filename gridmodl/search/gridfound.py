@@ -66,7 +66,7 @@ class Tally:
         self.best = grid
         level = level_of(grid.cost, self.null.cost)
         shown = "" if level is None else f", level {level:.4f}"
-        self.task.clock.step = f"round {self.n_rounds}, cost {grid.cost:.2f}{shown}"  # for the progress bar
+        self.task.clock.rename(f"round {self.n_rounds}, cost {grid.cost:.2f}{shown}")  # for the progress bar
         if self.on_improvement is not None:
             self.on_improvement(Improvement(self.n_rounds, grid.cost, level, self.task.clock.elapsed))
         return True

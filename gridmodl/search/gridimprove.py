@@ -70,7 +70,7 @@ def improve_board(worker: Worker, visits: NDArray[np.int64], max_rounds: int = 1
         lambda n_visits: bool(
             kernel(task.rows, task.facts, task.p, worker.board, *room, task.limits, visits, n_visits),
         ),
-        lambda: float(min(1.0, now[N_QUIET] / len(visits))),
+        None,
         size=max(1, 2**18 // task.rows.n_lines),
     )
 

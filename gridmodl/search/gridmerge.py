@@ -82,7 +82,7 @@ def merge_board(worker: Worker, is_greedy: bool = False) -> int:
     steps = bind(merge_steps, task.criterion)
     task.clock.repeat(
         lambda n_steps: bool(steps(task.rows, task.facts, task.p, board, room, worker.work, worker.counts, n, n_steps)),
-        lambda: float(room.now[STEP] / (n_parts.sum() - n)),
+        None,
         size=max(1, 2**20 // (int(board.now[N_CELLS]) * n)),
     )
     if room.now[IS_BUILT] == 0:  # stopped before the first turn: there is no path to go back on

@@ -175,10 +175,11 @@ def _largest(counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return top_class, top_count
 
 
-def merge_groups(task: Task, start: NDArray[np.int64]) -> MergedGroups:
+def merge_groups(task: Task, start: NDArray[np.int64], is_step: bool = False) -> MergedGroups:
     """Merge the groups of `start`, numbered from 0, down to one.
 
-    The best is the cheapest grouping met that keeps the limits; one group always does.
+    The best is the cheapest grouping met that keeps the limits; one group always does. `is_step` says that the clock's
+    step is this merge and nothing else, so that its share is known.
     """
     state = _start(task, start)
     n = len(state.price)
@@ -191,7 +192,7 @@ def merge_groups(task: Task, start: NDArray[np.int64]) -> MergedGroups:
         state.now[N_QUEUED] = 0
         task.clock.repeat(
             lambda n_steps: bool(steps(state, task.setting, task.limits, small_only, n_steps)),
-            lambda: float((state.now[N_QUEUED] + state.now[STEP]) / (2 * n)),
+            None if small_only or not is_step else lambda: float((state.now[N_QUEUED] + state.now[STEP]) / (2 * n)),
             size,
         )
 

@@ -64,8 +64,10 @@ def monotone_optimum(task: Task, direction: str) -> Partitioning:
     rows, positives = _sums(task.atoms, SIGNS[direction])
     pooled = _pooled(rows, positives)
     # Merging neighbours keeps shares in order, so all partitions on this path are monotone.
+    task.clock.step = "merge"
     merged = greedy_merge(replace(task, atoms=coarsen(task.atoms, pooled)))
     best, proven, proof = _cheaper(null, task.priced(pooled[merged.best.starts])), False, None
+    task.clock.step = "proof"
     for n_kept in (MAX_ATOMS, FEW_ATOMS):
         if task.clock.stopped:
             break
@@ -126,14 +128,13 @@ class _Monotone(Programme):
         self.last: list[int] = []
         spare, rank = np.empty(n, dtype=np.int16), bind(rank_shares)
         price = bind(price_intervals, task.criterion)
-        self._over_bounds(lambda at, to: rank(rows, positives, self.ranks, spare, at, to), (0.0, 0.5))
+        self._over_bounds(lambda at, to: rank(rows, positives, self.ranks, spare, at, to))
         self._over_bounds(
-            lambda at, to: price(task.atoms, task.setting, self.table, at, to, task.work, task.limits.min_rows),
-            (0.5, 0.5),
+            lambda at, to: price(task.atoms, task.setting, self.table, at, to, task.work, task.limits.min_rows)
         )
 
     def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:
-        self._link(slope, True, False, np.empty(0, dtype=np.int16), (0.0, 1.0))
+        self._link(slope, True, False, np.empty(0, dtype=np.int16))
         if self.task.clock.stopped:
             return None
         t, s = self.n, int(np.argmin(self.table[self.n, : self.n]))
@@ -153,7 +154,7 @@ class _Monotone(Programme):
             for t in range(self.n + 1):  # there may be states of a run
                 self.table[t, :t] = np.inf
         self.came_from.append(np.empty(n_states, dtype=np.int16))
-        self._link(0.0, k == 0, True, self.came_from[k], (k / n_layers, 1.0 / n_layers))
+        self._link(0.0, k == 0, True, self.came_from[k], (k, n_layers))
         if self.task.clock.stopped:
             self.came_from.pop()
             return None
@@ -168,13 +169,15 @@ class _Monotone(Programme):
             t = s
         return np.array(starts[::-1], dtype=np.int64)
 
-    def _link(self, slope: float, begin: bool, backward: bool, came_from: Any, share: tuple[float, float]) -> None:
+    def _link(
+        self, slope: float, begin: bool, backward: bool, came_from: Any, layer: tuple[int, int] | None = None
+    ) -> None:
         kernel = bind(link_intervals)
         first = 0.0 if begin else np.inf  # what comes before the first interval: nothing, or in later layers no state
         arrays = self.table, self.ranks, self.lowest, self.lowest_r, came_from
-        self._over_bounds(lambda at, to: kernel(*arrays, float(slope), first, backward, at, to), share)
+        self._over_bounds(lambda at, to: kernel(*arrays, float(slope), first, backward, at, to), layer)
 
-    def _over_bounds(self, kernel: Callable[[int, int], Any], share: tuple[float, float]) -> None:
+    def _over_bounds(self, kernel: Callable[[int, int], Any], layer: tuple[int, int] | None = None) -> None:
         """Call a kernel for all bounds but the last, in turns."""
         at = 0
 
@@ -185,7 +188,7 @@ class _Monotone(Programme):
             at = to
             return at == self.n
 
-        self.task.clock.repeat(turn, lambda: share[0] + share[1] * at / self.n, size=64)
+        self.task.clock.repeat(turn, self.share_of(layer, lambda: at / self.n), size=64)
 
 
 def price_intervals(atoms: Any, setting: Setting, table: Any, at: int, to: int, work: Work, min_rows: int) -> None:

@@ -15,7 +15,6 @@ from gridmodl.atoms import Atoms
 from gridmodl.search.moves import Limits, Setting, Work, best_cut, make_work
 from gridmodl.search.pairsides import MAX_PLACES, fill_coarse
 from gridmodl.search.pairtask import Pair
-from gridmodl.search.postoptimize import AT as SWEEP_AT
 from gridmodl.search.postoptimize import ONLY_SHIFTS, sweep, sweep_from
 from gridmodl.template import bind
 
@@ -73,7 +72,7 @@ def improve_intervals(
     kept = Limits(max(most, n_parts), limits.min_rows)
     pair.task.clock.repeat(
         lambda n_parts: bool(kernel(state, atoms, setting, kept, work, n_parts)),
-        lambda: float(state.now[SWEEP_AT] / n),
+        None,
         size=max(1, 2**16 * n_parts // len(atoms.rows)),
     )
     set_starts(pair, k, places[np.flatnonzero(state.end)])
@@ -101,7 +100,7 @@ def cut_intervals(pair: Pair, k: int, chosen: NDArray[np.bool_]) -> None:
     kernel = bind(find_cuts, pair.task.criterion)
     pair.task.clock.repeat(
         lambda n: bool(kernel(atoms, setting, starts, chosen, work, cuts, at, n)),
-        lambda: float(at[0] / len(chosen)),
+        None,
         size=max(1, 2**17 * len(chosen) // len(atoms.rows)),
     )
     set_starts(pair, k, np.sort(np.concatenate([places[starts[:-1]], places[cuts[cuts >= 0]]])))

@@ -12,7 +12,7 @@ from gridmodl.search.gridfound import Merge
 from gridmodl.search.gridtask import GridTask
 from gridmodl.search.moves import Limits
 from gridmodl.search.pairdeltas import FEW_ROWS, LEFT, MergeRoom
-from gridmodl.search.pairmergesteps import BEST_COST, N_BEST, N_DONE, READY, Merging, merge_steps
+from gridmodl.search.pairmergesteps import BEST_COST, N_BEST, N_DONE, Merging, merge_steps
 from gridmodl.search.pairtask import COST, Pair
 from gridmodl.template import bind
 
@@ -82,7 +82,7 @@ def run_merges(pair: Pair, is_greedy: bool, limits: Limits | None = None) -> tup
     facts = pair.sides[0].facts, pair.sides[1].facts
     pair.task.clock.repeat(
         lambda n: bool(kernel(room, facts, pair.task.p, limits, pair.table, pair.one, state, n)),
-        lambda: float((state.now[READY] + state.now[N_DONE]) / (2 * n_steps + 2)),
+        None,
         size=max(1, 2**22 // (n_0 * n_1)),
     )
     return state, room

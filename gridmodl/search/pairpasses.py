@@ -86,7 +86,7 @@ def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = 
         lambda n_visits: bool(
             kernel(side, across.part, setting, limits, pair.table, pair.one, state, n_visits),
         ),
-        lambda: float(now[AT] / len(state.order)),
+        None,
         size=max(64, 2**22 // (n_slots * 16)),
     )
     pair.put(k, side.part)

@@ -117,7 +117,7 @@ class _Run:
         n_quiet, most = 0, QUIET_ROUNDS * effort
         while n_quiet < most and not self.clock.stopped:
             n_quiet = 0 if self._round(n_quiet) else n_quiet + 1
-            self.clock.tell(n_quiet / most)
+            self.clock.tell(None)
         self._polish()
 
     def _note(self) -> bool:

@@ -76,7 +76,7 @@ def split(
     kernel = bind(split_jobs, pair.task.criterion)
     pair.task.clock.repeat(
         lambda n: bool(kernel(side, across.part, setting, limits, pair.table, pair.one, jobs, state, n)),
-        lambda: float(state.now[AT] / max(1, len(jobs))),
+        None,
         size=max(1, 2**18 * n_groups // len(side.other)),
     )
     pair.n_parts[k] = int(state.now[N_GROUPS])

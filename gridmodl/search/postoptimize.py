@@ -125,7 +125,7 @@ def improve(task: Task, start: Partitioning) -> Partitioning:
     kernel = bind(sweep, task.criterion)
     task.clock.repeat(
         lambda n_parts: bool(kernel(state, task.atoms, task.setting, task.limits, task.work, n_parts)),
-        lambda: float(state.now[AT] / n),
+        None,
         size=1,
     )
     found = task.priced(np.flatnonzero(state.end))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,14 @@ class Programme:
     def trace_layers(self, k: int) -> NDArray[np.int64]:
         """The partition that layer `k` found."""
         raise NotImplementedError
+
+    @staticmethod
+    def share_of(layer: tuple[int, int] | None, done: Callable[[], float]) -> Callable[[], float] | None:
+        """The share of all layers that is done, for the clock; `layer` is (k, n_layers), or None of a run.
+
+        Nobody knows how many runs a proof takes, so they have no share.
+        """
+        return None if layer is None else lambda: (layer[0] + min(1.0, done())) / layer[1]
 
     def solve(self) -> Partitioning:
         slopes = self.slopes

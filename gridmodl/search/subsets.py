@@ -51,7 +51,7 @@ def groupings_by_parts(task: Task) -> tuple[ByParts, list[Grouping]]:
             found = [priced_groups(task, _trace(came_from, int(k), n)) for k in np.flatnonzero(np.isfinite(totals))]
             return _by_parts(found, 0.0), found
     task.clock.step = "merge"
-    merged = merge_groups(task, np.arange(n))
+    merged = merge_groups(task, np.arange(n), is_step=True)
     most = min(task.limits.max_parts, merged.max_parts, n) if not task.clock.stopped else 1
     found = [priced_groups(task, np.zeros(n)), *(priced_groups(task, merged.path(k)) for k in range(2, most + 1))]
     return _by_parts(found, np.nan), found
@@ -75,7 +75,7 @@ def _subset_prices(task: Task) -> NDArray[np.float64]:
         at = to
         return at == len(prices)
 
-    task.clock.repeat(turn, lambda: at / len(prices), max(1, 2**17 // task.atoms.counts.size))
+    task.clock.repeat(turn, None, max(1, 2**17 // task.atoms.counts.size))
     return prices
 
 
@@ -93,7 +93,7 @@ def _layers(task: Task, prices: NDArray[np.float64]) -> tuple[NDArray[np.float64
         k += 1
         return k > n_layers
 
-    task.clock.repeat(turn, lambda: k / n_layers, 1)
+    task.clock.repeat(turn, lambda: (k - 1) / n_layers, 1)
     return lowest[1:, -1].copy(), came_from
 
 

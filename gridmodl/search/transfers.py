@@ -107,7 +107,7 @@ def transfer_values(task: Task, start: Grouping, max_passes: int = 2**62) -> Gro
     kernel = bind(transfer_steps, task.criterion)
     task.clock.repeat(
         lambda n_visits: bool(kernel(state, task.atoms, task.setting, task.limits, n_visits)),
-        lambda: float(state.now[AT] / task.n_atoms),
+        None,
         max(1, 2**20 // (int(state.now[N_SLOTS]) * task.atoms.counts.shape[1])),
     )
     found = priced_groups(task, state.group)

@@ -146,7 +146,7 @@ def _algorithm_3(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
             is_cheaper = tally.best.cost - grid.cost > 1e-9 * (1.0 + abs(grid.cost))
             tally.add(grid)
             size = 1 if is_cheaper else size + 1
-            task.clock.tell(size / 2**stage)
+            task.clock.tell(None)
 
 
 PLANS = {"vns": _stages, "algorithm3": _algorithm_3, "diverse": run_diverse}

@@ -99,7 +99,7 @@ def test_runs_beside_frozen_cells_are_those_of_the_quadratic_search(make_frozen,
         for programme in (Branches, AllBounds):
             run, came_from = np.full(n_atoms + 1, np.inf), np.zeros(n_atoms + 1, dtype=np.int32)
             run[0] = 0.0
-            assert programme(one, one.null(), np.inf).fill(slope, run, run, came_from, (0.0, 1.0))
+            assert programme(one, one.null(), np.inf).fill(slope, run, run, came_from)
             costs.append(run)
         np.testing.assert_allclose(*costs, rtol=1e-11, atol=1e-9)
 

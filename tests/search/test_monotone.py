@@ -235,7 +235,7 @@ class StopAfter(Clock):
         self.left = n_turns
 
     def count(self, progress):
-        assert 0.0 <= progress.share <= 1.0
+        assert progress.share is None or 0.0 <= progress.share <= 1.0
         self.left -= 1
         if self.left <= 0:
             self.stopped = "time limit"
