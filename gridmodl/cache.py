@@ -253,7 +253,7 @@ def _danger(folder: Path) -> str | None:
     return None
 
 
-def _kernel_files() -> Iterator[tuple[Path, os.stat_result]]:
+def kernel_files() -> Iterator[tuple[Path, os.stat_result]]:
     """Kernels on disk, also what a process that died had half written."""
     folder = cache_folder()
     if folder.refusal is not None:
@@ -269,7 +269,7 @@ def purge_cache() -> None:
 
     Files half written long ago are deleted too.
     """
-    files = sorted(_kernel_files(), key=lambda found: found[1].st_mtime)
+    files = sorted(kernel_files(), key=lambda found: found[1].st_mtime)
     n_bytes = sum(facts.st_size for _, facts in files)
     is_full = n_bytes > MAX_BYTES
     for file, facts in files:
@@ -286,11 +286,30 @@ def clear_cache() -> int:
     Kernels compile again on next use.
     """
     n_deleted = 0
-    for file, _ in _kernel_files():
+    for file, _ in kernel_files():
         file.unlink(missing_ok=True)
         n_deleted += 1
     forget_listing()
     return n_deleted
+
+
+def cache_facts() -> dict[str, Any]:
+    """Where kernels are kept and how many there are, and whether those of an installed package are used."""
+    folder, package = cache_folder(), shipped_kernels()
+    files = [(file, facts) for file, facts in kernel_files() if file.suffix == SUFFIX]
+    return {
+        "folder": str(folder.path),
+        "refused": folder.refusal,
+        "kernels": len(files),
+        "bytes": sum(facts.st_size for _, facts in files),
+        "limit": MAX_BYTES,
+        "shipped": {
+            "folder": str(package.folder) if package.is_installed else None,
+            "kernels": len(package.hashes),
+            "used": package.refusal is None,
+            "refused": package.refusal,
+        },
+    }
 
 
 @functools.cache
