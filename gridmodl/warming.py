@@ -308,7 +308,7 @@ def joint_grids(criterion: str) -> None:
 
 
 def _targets(criterion: str, kind: str, targets: str) -> None:
-    from gridmodl import GridNaiveBayes, Search, optimize, price
+    from gridmodl import Search, optimize, price
 
     data = _columns()
     asked: dict[str, Any] = {"criterion": criterion, "target_kind": kind}
@@ -320,17 +320,25 @@ def _targets(criterion: str, kind: str, targets: str) -> None:
             if model.hierarchy().steps:
                 model.coarsen(max_cells=2)
             model.explain(name if name in model.partitions else None)
-    if _has_sklearn():
-        found = GridNaiveBayes(**asked, search=Search("vns", effort=1)).fit(_numbers(data), data[targets[0]])
-        found.predict(_numbers(data))
 
 
 def grouped(criterion: str) -> None:
+    from gridmodl import GridNaiveBayes, Search
+
     _targets(criterion, "grouped", "de")
+    if _has_sklearn():
+        data, search = _columns(), Search("vns", effort=1)
+        estimator = GridNaiveBayes(criterion=criterion, target_kind="grouped", search=search)
+        estimator.fit(_numbers(data), data["d"]).predict(_numbers(data))
 
 
 def numerical(criterion: str) -> None:
+    from gridmodl import GridDiscretizer
+
     _targets(criterion, "numerical", "z")
+    if _has_sklearn():
+        data = _columns()
+        GridDiscretizer(criterion=criterion, target_kind="numerical").fit(_numbers(data), data["z"])
 
 
 def unlabelled(criterion: str) -> None:
