@@ -131,7 +131,11 @@ def _short_digest(text: str) -> str:
 @functools.cache
 def _saved_machines() -> dict[str, set[str]]:
     folder = cache_folder()
-    return {} if folder.refusal is not None else _machines_by_name(os.listdir(folder.path))
+    files: list[str] = []
+    if folder.refusal is None:
+        with contextlib.suppress(OSError):  # somebody may have deleted it
+            files = os.listdir(folder.path)
+    return _machines_by_name(files)
 
 
 @functools.cache
