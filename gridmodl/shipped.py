@@ -128,11 +128,9 @@ class ShippedKernels:
         here, _, mine = this_processor()
         if triple != here:
             return f"built for {triple}, and this is {here}"
-        lacking = sorted(set(features.split(",")) - set(mine.split(",")))
+        lacking = sorted({feature for feature in features.split(",") if feature.startswith("+")} - {*mine.split(",")})
         if lacking:
-            return (
-                f"built for processors {name}; this one, or what NUMBA_CPU_NAME says, is without {', '.join(lacking)}"
-            )
+            return f"built for processors of {name}; numba compiles here for one without {', '.join(lacking)}"
         return None
 
 

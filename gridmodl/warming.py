@@ -377,8 +377,8 @@ def baselines(_: str) -> None:
 
 
 Step = Callable[[str], None]
-# By problem, what takes longest first: so all processes end at about the same time. Numerical targets come last: where a
-# criterion has one formula for them and for grouped classes, their kernels are the same.
+# By problem, what takes longest first: so all processes end at about the same time. Numerical targets come last: a
+# criterion may have one formula for them and for grouped classes, and then their kernels are the same.
 STEPS: dict[str, tuple[Step, ...]] = {
     "grid": (grids,),
     "joint": (pairs, joint_grids),

@@ -34,7 +34,7 @@ with warnings.catch_warnings(record=True) as caught, event.install_recorder("num
     x, town = rng.normal(size=300), rng.choice(list("abcdef"), 300)
     y = (x > 0) ^ (rng.random(300) < 0.2)
     answer = {}
-shipped = cache_facts()["shipped"]
+    shipped = cache_facts()["shipped"]
 told = [str(w.message) for w in caught]
 print(json.dumps([answer, len(recorder.buffer) // 2, told, shipped, gridmodl.__file__]))
 """
@@ -139,14 +139,14 @@ def test_no_path_of_the_builder_is_in_a_kernel(home):
         assert os.fsencode(PROJECT) not in file.read_bytes(), file.name
 
 
-@pytest.mark.parametrize("damage", ["one bit", "emptied", "another kernel"])
+@pytest.mark.parametrize("damage", ["one bit", "another kernel"])
 def test_a_tampered_file_is_not_loaded(home, place, tmp_path, damage):
     files = sorted(package(place).glob("*.kernel"))
     others = {file: files[i - 1].read_bytes() for i, file in enumerate(files)}
     for file in files:
         content = bytearray(file.read_bytes())
         content[-1] ^= 1
-        file.write_bytes({"one bit": bytes(content), "emptied": b"", "another kernel": others[file]}[damage])
+        file.write_bytes(bytes(content) if damage == "one bit" else others[file])
     answer, n_compiled, told, shipped = run(home, PRICE, tmp_path)
     assert answer == EXPECTED
     assert n_compiled > 0
@@ -169,9 +169,11 @@ def test_a_file_without_a_hash_is_not_loaded(home, place, tmp_path, absent):
         (mine,) = (line for line in lines if name in line)
         changed = f"{mine.partition(',')[0]},,\n" if absent == "hash" else ""
         record(place).write_text("".join(changed if line == mine else line for line in lines))
-    answer, n_compiled, told, shipped = run(home, PRICE, tmp_path)
-    assert answer == EXPECTED
-    assert n_compiled > 0
+    if absent == "line":  # in the other cases all of it was seen, and compiling takes seconds
+        answer, n_compiled, _, _ = run(home, PRICE, tmp_path)
+        assert answer == EXPECTED
+        assert n_compiled > 0
+    _, _, told, shipped = run(home, None, tmp_path)
     (message,) = told
     assert "its hash is not in RECORD" in message
     assert absent == "RECORD" or name in message
@@ -186,7 +188,7 @@ def test_a_file_without_a_hash_is_not_loaded(home, place, tmp_path, absent):
         ("numpy", "1.0.0", "built for numpy 1.0.0, and this is"),
         ("python", "cpython-39", "built for python cpython-39, and this is"),
         ("processor", ["aarch64-linux", "generic", ""], "built for aarch64-linux, and this is"),
-        ("processor", "with a feature of tomorrow", "numba compiles here for one without \\+avx4096"),
+        ("processor", "with a feature of tomorrow", "numba compiles here for one without +avx4096"),
     ],
 )
 def test_other_versions_are_silently_not_used(home, place, tmp_path, what, version, reason):
@@ -201,12 +203,14 @@ def test_other_versions_are_silently_not_used(home, place, tmp_path, what, versi
     text = record(place).read_text()
     assert text.count(hash_of(old)) == 1
     record(place).write_text(text.replace(hash_of(old), hash_of(manifest.read_bytes())))
-    answer, n_compiled, told, shipped = run(home, PRICE, tmp_path)
-    assert (answer, told) == (EXPECTED, [])
-    assert n_compiled > 0
-    assert not shipped["used"]
-    assert reason.replace("\\", "") in shipped["refused"]
-    assert run(home, PRICE, tmp_path)[1] == 0  # the user's cache serves
+    _, _, told, shipped = run(home, None, tmp_path)
+    assert (told, shipped["used"]) == ([], False)
+    assert reason in shipped["refused"]
+    if what == "numba":
+        answer, n_compiled, told, _ = run(home, PRICE, tmp_path)
+        assert (answer, told) == (EXPECTED, [])
+        assert n_compiled > 0
+        assert run(home, PRICE, tmp_path)[:2] == (EXPECTED, 0)  # the user's cache serves
 
 
 def hash_of(content):
@@ -223,10 +227,13 @@ def hash_of(content):
     ],
 )
 def test_another_processor_compiles(home, tmp_path, variables, reason):
-    answer, n_compiled, told, shipped = run(home, PRICE, tmp_path, **variables)
-    assert (answer, told) == (EXPECTED, [])
-    assert n_compiled > 0
+    _, _, told, shipped = run(home, None, tmp_path, **variables)
+    assert (told, shipped["used"]) == ([], False)
     assert reason in shipped["refused"]
+    if variables == {"NUMBA_CPU_NAME": "generic"}:
+        answer, n_compiled, told, _ = run(home, PRICE, tmp_path, **variables)
+        assert (answer, told) == (EXPECTED, [])
+        assert n_compiled > 0
 
 
 def test_another_digest_compiles(home, tmp_path):
