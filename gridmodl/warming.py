@@ -30,6 +30,7 @@ KNOWN_PROBLEMS = (*PROBLEMS, *WITHOUT_CRITERION)
 LOOK_SECONDS = 0.05  # between two looks at the processes
 FREE: dict[str, Any] = {}
 LIMITED: dict[str, Any] = {"max_parts": 3, "min_rows": 5}
+INSTANTS = np.arange(60).astype("datetime64[h]")  # kept as whole numbers, as are those too large for floats
 
 
 class Job(NamedTuple):
@@ -206,6 +207,7 @@ def numbers(criterion: str) -> None:
         price(x, model.partitions, data[target], criterion=criterion)
         model.explain()
     verify(optimize(x, data["y"], criterion=criterion, search="exact"), x, data["y"])
+    optimize(INSTANTS, data["y"], criterion=criterion)
     for monotone in ("increasing", "auto"):
         optimize(gaps, data["y"], criterion=criterion, monotone=monotone)
         optimize(gaps, data["y"], criterion=criterion, monotone=monotone, min_rows=5, special={"x0": [x[1]]})
@@ -216,7 +218,8 @@ def numbers(criterion: str) -> None:
     # Counts that numpy adds up too slowly.
     optimize(long, (long // 2).astype(str), criterion=criterion, search="exact", max_parts=3)
     long = np.arange(4200)
-    optimize(long, (long // 4).astype(str), criterion=criterion, search=Search("merge", post_optimize=False))
+    model = optimize(long, (long // 4).astype(str), criterion=criterion, search=Search("merge", post_optimize=False))
+    model.explain()  # of more parts than can be tried, one bound more
     if _has_sklearn():
         GridDiscretizer(criterion=criterion).fit(_numbers(data), data["t"]).transform(_numbers(data))
 
@@ -329,7 +332,9 @@ def grouped(criterion: str) -> None:
     if _has_sklearn():
         data, search = _columns(), Search("vns", effort=1)
         estimator = GridNaiveBayes(criterion=criterion, target_kind="grouped", search=search)
-        estimator.fit(_numbers(data), data["d"]).predict(_numbers(data))
+        found = estimator.fit(_numbers(data), data["d"])
+        found.predict(_numbers(data))
+        found.predict_proba(_numbers(data))
 
 
 def numerical(criterion: str) -> None:
@@ -347,6 +352,7 @@ def unlabelled(criterion: str) -> None:
     data = _columns()
     for target in ("y", "t"):
         labels = np.where(np.arange(60) % 3 == 0, data[target].astype(int), -1)
+        optimize(INSTANTS, labels, unlabelled=-1, criterion=criterion)
         for name in ("x", "c", "e"):
             for search in ("auto", "merge"):
                 model = optimize(data[name], labels, unlabelled=-1, criterion=criterion, search=search)

@@ -52,11 +52,11 @@ for column in (x, whole, times, x.astype(np.float32), pd.Series(town, dtype="cat
         optimize(column, target)
         optimize(column, target, weights=rng.integers(1, 4, n), max_parts=5, min_rows=0.05)
 x[::9] = np.nan
-optimize(x, yes, search="exact").explain().to_text()
+str(optimize(x, yes, search="exact").explain())
 optimize(x, yes, monotone="auto")
 optimize(x, three, special={"x0": [float(x[1])]}, search=Search("merge", post_optimize=False))
 models = optimize_each(pd.DataFrame({"x": x, "z": z, "whole": whole, "town": town, "shop": shop}), three, n_jobs=2)
-price(x, models["x"].partitions, three)
+price({"x": x}, models["x"].partitions, three)
 long = rng.normal(size=5_000)
 optimize(long, long + rng.normal(size=5_000) > 0, search="exact")
 cost_by_parts(x, three)
@@ -110,7 +110,7 @@ for column in (x, town):
 """,
     "semi": """
 for target in (np.where(rng.random(n) < 0.3, yes, -1), np.where(rng.random(n) < 0.3, three, -1)):
-    for column in (x, whole, town, shop):
+    for column in (x, whole, times, town, shop):
         optimize(column, target, unlabelled=-1)
     bound_posterior(x, target, unlabelled=-1)
 """,
@@ -122,6 +122,7 @@ optimize_density(x, score="kernel", kernel="box", weights=rng.integers(1, 4, n))
     "baselines": """
 for target in (yes, three):
     baselines.fayyad_irani(x, target)
+    baselines.fayyad_irani(times, target)
     baselines.chi_merge(whole, target, weights=rng.integers(1, 4, n))
     baselines.equal_width(x, target, n_parts=4)
 """,
