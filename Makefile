@@ -8,7 +8,7 @@ ASVFLAGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # two pips at work in one environment break it
-.PHONY: help demo test slow fuzz lint docs bench bench-compare bench-stable bench-stable-write reproduce reproduce-quick clean
+.PHONY: help demo test slow fuzz lint docs kernels bench bench-compare bench-stable bench-stable-write reproduce reproduce-quick clean
 
 help:
 	@echo "make demo    find partitions of real data and print them"
@@ -17,6 +17,7 @@ help:
 	@echo "make fuzz MINUTES=10 SEED=0  random problems of every kind against enumeration; CASE=0:123 runs one again"
 	@echo "make lint    ruff and mypy"
 	@echo "make docs    these pages and the examples, to docs/_build/html/index.html"
+	@echo "make kernels the wheel gridmodl-kernels of compiled searches, to dist/ (see plugins/gridmodl-kernels)"
 	@echo "make bench   benchmarks (asv); make bench ASVFLAGS=--quick runs each once"
 	@echo "make bench-compare BASE=rev BENCH=regex FACTOR=1.1  the same benchmarks at rev and at HEAD; fails where one got worse"
 	@echo "make bench-stable            prices, compiled functions and bytes against a committed baseline; -write writes it"
@@ -49,6 +50,11 @@ lint: .venv/.has-test .venv/.has-lint
 docs: .venv/.has-docs
 	$(BIN)/sphinx-build -b html -n -W --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+# All built-in criteria and problems, for the versions in .venv; KERNELFLAGS="--criterion modl --problem classes": less.
+KERNELFLAGS ?= --jobs 2
+kernels: .venv/.has-test
+	$(BIN)/python plugins/gridmodl-kernels/build_wheel.py --out dist $(KERNELFLAGS)
 
 # asv keeps a file about the machine in HOME; this one stays with the results. Since 0.6 asv fails if a benchmark does.
 bench: .venv/.has-bench

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gridmodl.spread import Prediction
     from gridmodl.terms import Criterion
     from gridmodl.verification import Verification, verify
+    from gridmodl.warming import warm_up
 
 __version__ = "0.1.0"
 
@@ -73,6 +74,7 @@ _HOME = {
     "optimize_each": "gridmodl.pipeline",
     "price": "gridmodl.pipeline",
     "verify": "gridmodl.verification",
+    "warm_up": "gridmodl.warming",
 }
 
 _MODULES = ("baselines", "density", "estimators", "plot", "testing")  # loaded on first use, as names are
@@ -106,6 +108,7 @@ __all__ = [  # without what needs scikit-learn, so that `from gridmodl import *`
     "optimize_each",
     "price",
     "verify",
+    "warm_up",
 ]
 
 

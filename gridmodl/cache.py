@@ -18,21 +18,24 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import llvmlite
+import llvmlite.binding as llvm
 import numba
 from numba.core import config
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.core.types import BaseNamedTuple, BaseTuple
 from numba.misc.appdirs import AppDirs
 
-HEADER = b"gridmodl kernel 1\n"
-SUFFIX = ".kernel"
+from gridmodl.shipped import SUFFIX, Processor, shipped_kernels, this_processor
+
+HEADER = b"gridmodl kernel 2\n"
 HALF_WRITTEN = ".part"
 MAX_BYTES = 1 << 30  # every built-in criterion with every problem takes about 100 MB
 OWN_FOLDER = "set NUMBA_CACHE_DIR to a folder of your own that can be written to"
@@ -56,35 +59,45 @@ class KernelCache(NullCache):
     def cache_path(self) -> str:
         return str(cache_folder().path)
 
+    def exists(self) -> bool:
+        """Whether the kernel was compiled before, for this machine and whatever signature: it loads, or nearly always.
+
+        Costs a listing of the folders once per process, and then microseconds.
+        """
+        package = shipped_kernels()
+        if package.refusal is None and machine_digest(package.processor) in _shipped_machines().get(self.name, ()):
+            return True
+        machines = _saved_machines().get(self.name)
+        return machines is not None and machine_digest(this_processor()) in machines
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled kernel, or None where it must be compiled."""
-        target_context.refresh()
+        """The compiled kernel, shipped or saved, or None where it must be compiled."""
+        package = shipped_kernels()
+        if package.refusal is None and self.name in _shipped_machines():
+            name = self._file_name(sig, package.processor)
+            content = package.read(name)
+            if content is not None:
+                return _rebuilt(content, package.folder / name, target_context)
         folder = cache_folder()
         if folder.refusal is not None:
             _warn_uncached(f"{folder.refusal}; {OWN_FOLDER}")
-            return None
-        file = folder.path / self._file_name(sig, target_context.codegen())
+            return _to_be_compiled(target_context)
+        file = folder.path / self._file_name(sig, target_context.codegen().magic_tuple())
         try:
             content = file.read_bytes()
         except OSError:
-            return None
+            return _to_be_compiled(target_context)
         with contextlib.suppress(OSError):
             os.utime(file)  # what is not used for long is deleted first
-        payload = _checked_payload(content)
-        if payload is None:
-            _warn_damaged(file)
-            return None
-        try:
-            data = pickle.loads(payload)  # noqa: S301  written by this user alone
-            return CompileResult._rebuild(target_context, *data)  # type: ignore[no-untyped-call]
-        except Exception:  # whatever it is: compiling is the answer
-            _warn_damaged(file)
-            return None
+        return _rebuilt(content, file, target_context)
 
     def holds(self, sig: Any, target_context: Any) -> bool:
-        """Whether the kernel is on disk for a signature."""
-        folder = cache_folder()
-        return folder.refusal is None and (folder.path / self._file_name(sig, target_context.codegen())).exists()
+        """Whether the kernel is there for a signature, shipped or saved."""
+        package, folder = shipped_kernels(), cache_folder()
+        if package.refusal is None and self._file_name(sig, package.processor) in package.hashes:
+            return True
+        file = folder.path / self._file_name(sig, target_context.codegen().magic_tuple())
+        return folder.refusal is None and file.exists()
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a kernel that was just compiled."""
@@ -94,19 +107,104 @@ class KernelCache(NullCache):
         if data.library.has_dynamic_globals:
             _warn_uncached(f"{self.name} uses a global array too large to be stored; hand it over by `constants`")
             return
-        # The annotated source is for inspection only, and would hold paths.
-        payload = dumps(data._replace(type_annotation="")._reduce())  # type: ignore[no-untyped-call]
-        file = folder.path / self._file_name(sig, data.codegen)
+        payload = _payload(data)
+        processor = data.codegen.magic_tuple()
         try:
-            _write_whole(file, HEADER + hashlib.sha256(payload).digest() + payload)
+            _write_whole(
+                folder.path / self._file_name(sig, processor), HEADER + hashlib.sha256(payload).digest() + payload
+            )
+            _saved_machines().setdefault(self.name, set()).add(machine_digest(processor))
             purge_cache()
         except OSError as error:
             _warn_uncached(f"{folder.path} cannot be written to ({error.strerror}); {OWN_FOLDER}")
 
-    def _file_name(self, sig: Any, codegen: Any) -> str:
-        versions = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__)
-        key = repr((versions, codegen.magic_tuple(), [_spelled(argument) for argument in sig]))
-        return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{SUFFIX}"
+    def _file_name(self, sig: Any, processor: Processor) -> str:
+        signature = _short_digest(repr([_spelled(argument) for argument in sig]))
+        return f"{self.name}-{machine_digest(processor)}-{signature}{SUFFIX}"
+
+
+@functools.cache
+def machine_digest(processor: Processor) -> str:
+    """Digest of what decides the machine code beside kernel and signature: versions and the processor."""
+    return _short_digest(repr((sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, *processor)))
+
+
+def _short_digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+# Which kernels are there: by name, which ends in the digest, the machines that they were compiled for.
+
+
+@functools.cache
+def _saved_machines() -> dict[str, set[str]]:
+    folder = cache_folder()
+    files: list[str] = []
+    if folder.refusal is None:
+        with contextlib.suppress(OSError):  # somebody may have deleted it
+            files = os.listdir(folder.path)
+    return _machines_by_name(files)
+
+
+@functools.cache
+def _shipped_machines() -> dict[str, set[str]]:
+    return _machines_by_name(shipped_kernels().hashes)
+
+
+def _machines_by_name(files: Iterable[str]) -> dict[str, set[str]]:
+    machines: dict[str, set[str]] = {}
+    for file in files:
+        name, *rest = file.rsplit("-", 2)
+        if file.endswith(SUFFIX) and len(rest) == 2:
+            machines.setdefault(name, set()).add(rest[0])
+    return machines
+
+
+def forget_listing() -> None:
+    """Look at the folder anew: other processes have written to it."""
+    _saved_machines.cache_clear()
+
+
+# What a file holds.
+
+
+def _payload(data: Any) -> bytes:
+    """A compiled kernel as bytes: the symbols that it needs from outside, and what numba rebuilds it from."""
+    module = data.library._final_module
+    symbols = [s.name for s in (*module.functions, *module.global_variables) if s.is_declaration]
+    # The annotated source is for inspection only, and would hold paths.
+    (library, kind, (machine_code, _)), *rest = data._replace(type_annotation="")._reduce()
+    # Numba adds the bit code, for kernels that call this one. None does: all that numba asks of it is whether
+    # it has the function that Python calls, and the rest would be half of the file.
+    asked = f'define void @"{data.fndesc.llvm_cpython_wrapper_name}"() {{ unreachable }}'
+    reduced = ((library, kind, (machine_code, llvm.parse_assembly(asked).as_bitcode())), *rest)
+    content: bytes = dumps(([s for s in symbols if not s.startswith("llvm.")], reduced))  # type: ignore[no-untyped-call]
+    return content
+
+
+def _rebuilt(content: bytes, file: Path, target_context: Any) -> Any:
+    """The kernel of a file that was written by this user or came with a checked package; None if it is damaged."""
+    payload = _checked_payload(content)
+    try:
+        if payload is None:
+            raise ValueError("not what was written")
+        symbols, data = pickle.loads(payload)  # noqa: S301
+        # Symbols of numba's memory manager. All others nearly always are there: to refresh the context, which imports
+        # the rest of numba, takes a quarter of a second in each process.
+        rtsys.initialize(target_context)
+        if not all(llvm.address_of_symbol(name) for name in symbols):
+            target_context.refresh()
+        kernel = CompileResult._rebuild(target_context, *data)  # type: ignore[no-untyped-call]
+        if not kernel.library.get_pointer_to_function(kernel.fndesc.llvm_cpython_wrapper_name):
+            raise ValueError("without the function that Python calls")
+        return kernel
+    except Exception:  # whatever it is: compiling is the answer
+        _warn_damaged(file)
+        return _to_be_compiled(target_context)
+
+
+def _to_be_compiled(target_context: Any) -> None:
+    target_context.refresh()
 
 
 def _spelled(argument: Any) -> str:
@@ -167,7 +265,7 @@ def _danger(folder: Path) -> str | None:
     return None
 
 
-def _kernel_files() -> Iterator[tuple[Path, os.stat_result]]:
+def kernel_files() -> Iterator[tuple[Path, os.stat_result]]:
     """Kernels on disk, also what a process that died had half written."""
     folder = cache_folder()
     if folder.refusal is not None:
@@ -183,7 +281,7 @@ def purge_cache() -> None:
 
     Files half written long ago are deleted too.
     """
-    files = sorted(_kernel_files(), key=lambda found: found[1].st_mtime)
+    files = sorted(kernel_files(), key=lambda found: found[1].st_mtime)
     n_bytes = sum(facts.st_size for _, facts in files)
     is_full = n_bytes > MAX_BYTES
     for file, facts in files:
@@ -191,6 +289,7 @@ def purge_cache() -> None:
         if is_left_over or (is_full and n_bytes > 0.75 * MAX_BYTES):
             file.unlink(missing_ok=True)
             n_bytes -= facts.st_size
+            forget_listing()
 
 
 def clear_cache() -> int:
@@ -199,10 +298,30 @@ def clear_cache() -> int:
     Kernels compile again on next use.
     """
     n_deleted = 0
-    for file, _ in _kernel_files():
+    for file, _ in kernel_files():
         file.unlink(missing_ok=True)
         n_deleted += 1
+    forget_listing()
     return n_deleted
+
+
+def cache_facts() -> dict[str, Any]:
+    """Where kernels are kept and how many there are, and whether those of an installed package are used."""
+    folder, package = cache_folder(), shipped_kernels()
+    files = [(file, facts) for file, facts in kernel_files() if file.suffix == SUFFIX]
+    return {
+        "folder": str(folder.path),
+        "refused": folder.refusal,
+        "kernels": len(files),
+        "bytes": sum(facts.st_size for _, facts in files),
+        "limit": MAX_BYTES,
+        "shipped": {
+            "folder": str(package.folder) if package.is_installed else None,
+            "kernels": len(package.hashes),
+            "used": package.refusal is None,
+            "refused": package.refusal,
+        },
+    }
 
 
 @functools.cache

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import hashlib
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,8 +124,10 @@ def _uses(function: Any) -> Uses:
     return Uses(names, attributes, closure)
 
 
-def _global_names(code: types.CodeType) -> Iterator[tuple[str, list[str]]]:
+@functools.cache  # a helper is met in many kernels, and taking code apart was two thirds of the time to bind one
+def _global_names(code: types.CodeType) -> list[tuple[str, list[str]]]:
     """Global names that the code loads, each with the attributes it takes of it at once."""
+    found = []
     instructions = [
         i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "PRECALL", "NOP", "EXTENDED_ARG")
     ]
@@ -135,12 +138,14 @@ def _global_names(code: types.CodeType) -> Iterator[tuple[str, list[str]]]:
                 if following.opname not in ("LOAD_ATTR", "LOAD_METHOD"):
                     break
                 chain.append(following.argval)
-            yield instruction.argval, chain
+            found.append((instruction.argval, chain))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _global_names(constant)
+            found += _global_names(constant)
+    return found
 
 
+@functools.cache
 def _code_token(code: types.CodeType, doc: str | None) -> str:
     constants = code.co_consts[1:] if doc is not None and code.co_consts[:1] == (doc,) else code.co_consts
     tokens = [_code_token(c, None) if isinstance(c, types.CodeType) else f"{type(c).__name__} {c!r}" for c in constants]

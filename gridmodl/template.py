@@ -104,6 +104,8 @@ class Kernel:
             return False
         self._was_sought = True
         dispatcher = self.compiled
+        if not dispatcher._cache.exists():
+            return False
         signature = tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
         return dispatcher._cache.holds(signature, dispatcher.targetctx)
 

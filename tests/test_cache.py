@@ -407,6 +407,47 @@ def test_full_disk_gives_one_warning_and_the_result(tmp_path):
     assert list((tmp_path / "cache" / "gridmodl").iterdir()) == []
 
 
+# Whether a kernel is there.
+
+EXISTS = """
+import time
+from gridmodl.plugins import criterion_for
+from gridmodl.pricing import price_parts
+from gridmodl.template import _bind
+there = _bind(price_parts, type(criterion_for("gini", "classes")))._cache.exists
+"""
+
+
+def test_kernel_exists_once_it_is_compiled(tmp_path):
+    cache = tmp_path / "cache"
+    code = f"{EXISTS}\nanswer = [there(), price(x, {{}}, y, criterion='gini'), there()]"
+    assert run(code, tmp_path, cache)[0] == [False, 4.0, True]
+    assert run(f"{EXISTS}\nanswer = there()", tmp_path, cache) == (True, False, [])
+    # A home that is shared by machines of several kinds: for this one it would have to be compiled.
+    assert run(f"{EXISTS}\nanswer = there()", tmp_path, cache, NUMBA_CPU_NAME="generic") == (False, False, [])
+    answer, _, _ = run(f"{EXISTS}\nanswer = [there(), gridmodl.clear_cache(), there()]", tmp_path, cache)
+    assert answer[::2] == [True, False]
+
+
+def test_to_ask_whether_a_kernel_exists_costs_next_to_nothing(tmp_path):
+    """Microseconds, though the folder is full: it is listed once."""
+    (tmp_path / "cache" / "gridmodl").mkdir(parents=True)
+    for i in range(2_000):
+        (tmp_path / "cache" / "gridmodl" / f"gridmodl.kernel-{i}-0-0.kernel").touch()
+    timed = "begun = time.process_time()\nfor _ in range(1_000): there()\nanswer = time.process_time() - begun"
+    answer, _, _ = run(f"{EXISTS}\nthere()\n{timed}", tmp_path, tmp_path / "cache")
+    assert answer < 0.1
+
+
+def test_kernel_that_needs_more_of_numba_is_loaded(tmp_path):
+    """A symbol that numba knows only once all of it is imported: the hash of a text has a secret."""
+    (tmp_path / "texts.py").write_text("def hashed(text, out):\n    out[0] = hash(text)\n")
+    code = "from texts import hashed\nfrom gridmodl.template import bind\nimport numpy\nout = numpy.zeros(1, int)\n"
+    code += "bind(hashed)('a text of more letters', out)\nanswer = int(out[0]) == hash('a text of more letters')"
+    assert run(code, tmp_path, tmp_path / "cache") == (True, True, [])
+    assert run(code, tmp_path, tmp_path / "cache") == (True, False, [])
+
+
 # Clearing.
 
 
