@@ -82,8 +82,7 @@ def warm(criteria: tuple[str, ...], problems: tuple[str, ...], jobs: int, as_jso
             if name not in known:
                 raise click.UsageError(f"gridmodl has no {what} {name!r}; {near(name, known)}")
     talk = options.talk(quiet)
-    with talk.meter() as meter:
-        n_kernels = warm_up(criteria, problems or None, n_jobs=jobs, progress=meter.searching)
+    n_kernels = warm_up(criteria, problems or None, n_jobs=jobs, progress=not quiet)
     if as_json:
         click.echo(json.dumps({"compiled": n_kernels}))
     else:
