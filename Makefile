@@ -20,7 +20,7 @@ help:
 	@echo "make kernels the wheel gridmodl-kernels of compiled searches, to dist/ (see plugins/gridmodl-kernels)"
 	@echo "make bench   benchmarks (asv); make bench ASVFLAGS=--quick runs each once"
 	@echo "make bench-compare BASE=rev BENCH=regex FACTOR=1.1  the same benchmarks at rev and at HEAD; fails where one got worse"
-	@echo "make bench-stable            prices, compiled functions and bytes against a committed baseline; -write writes it"
+	@echo "make bench-stable            prices and bytes against a committed baseline; -write writes it"
 	@echo "make reproduce DATA=folder   tables and figures of the papers, anew (hours)"
 	@echo "make reproduce-quick         a small part of each, on data that come with scikit-learn"
 	@echo "make clean   delete .venv and all caches"

@@ -245,7 +245,10 @@ def test_another_digest_compiles(home, tmp_path):
 
 
 def test_shipped_kernels_exist(home, tmp_path):
-    kernel = "gridmodl.template._bind(gridmodl.pricing.price_parts, type(gridmodl.get_criterion({!r}))).compiled._cache.exists()"
+    kernel = (
+        "gridmodl.template._bind(gridmodl.pricing.price_parts, type(gridmodl.get_criterion({!r})))"
+        ".compiled._cache.exists()"
+    )
     code = f"[__import__('gridmodl.pricing'), {kernel.format('modl')}, {kernel.format('bic')}][1:]"
     assert run(home, code, tmp_path)[:3] == ([True, False], 0, [])
 

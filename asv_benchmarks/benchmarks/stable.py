@@ -1,10 +1,11 @@
-"""Numbers that no other work on the machine changes: prices, compiled functions, bytes; CI compares them.
+"""Numbers that no other work on the machine changes: prices and bytes; CI compares them.
 
     make bench-stable          # compare with asv_benchmarks/baseline.json; exit code 1 where a number rose
     make bench-stable-write    # write that file, after a change that is meant
 
 Seconds are noisy, and a factor of two can hide in them; these numbers hardly move at all. What they depend on besides
-gridmodl, such as the version of numba, is written beside them, and they are compared only where it is the same.
+gridmodl, the version of numpy, is written beside them, and they are compared only where it is the same. How many functions
+typical calls compile is held by tests/test_compiled.py.
 """
 
 from __future__ import annotations
@@ -12,10 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
-import tempfile
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -46,15 +45,15 @@ KINDS = {
     "plain": Kind("cells priced", 0.01),
     "file": Kind("bytes of JSON", 0.0),
     "arrays": Kind("bytes at the peak", 0.02, ("numpy",)),
-    "compiled": Kind("functions", 0.0, ("python", "numba")),
-    "cache": Kind("bytes on disk", 0.05, ("python", "numba", "llvmlite", "processor")),
 }
 
-# What both scripts run, from the smallest on: each step compiles only what those before it have not.
-STEPS = """
+# Without a compiler every call of a term is one of Python, which can be counted.
+PRICED = """
+import json
+import sys
 import numpy as np
-import gridmodl
 from gridmodl import Search, optimize
+from gridmodl.plugins import criterion_for
 
 rng = np.random.default_rng(0)
 x = rng.integers(0, 40, 200) * 1.0
@@ -66,40 +65,9 @@ steps = {
     "exact": lambda: optimize(x, three, search="exact"),
     "groups": lambda: optimize(town, three, search="merge"),
     "grid": lambda: optimize({"x": x[:60], "town": town[:60]}, y[:60], search=Search("vns", effort=1)),
-    "joint": lambda: optimize({"x": x[:60], "town": town[:60]}, search=Search("vns", effort=1)),
 }
-"""
-
-COMPILED = (
-    STEPS
-    + """
-import json
-import os
-from pathlib import Path
-from numba.core import event
-
-found = {}
-for name, step in steps.items():
-    with event.install_recorder("numba:compile") as recorder:
-        step()
-    found[f"compiled/{name}"] = sum(record.is_start for _, record in recorder.buffer)
-n_bytes = sum(file.stat().st_size for file in Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.kernel"))
-assert n_bytes > 0
-print(json.dumps({**found, "cache/all of these": n_bytes}))
-"""
-)
-
-# Without a compiler every call of a term is one of Python, which can be counted; joint grids look prices up in a table.
-PRICED = (
-    STEPS
-    + """
-import json
-import sys
-from gridmodl.plugins import criterion_for
-
 cells = {type(criterion_for("modl", problem)).cell.__code__ for problem in ("classes", "grid")}
 found = {}
-del steps["joint"]
 for name, step in steps.items():
     n_calls = 0
 
@@ -113,13 +81,11 @@ for name, step in steps.items():
     found[f"plain/{name}"] = n_calls
 print(json.dumps(found))
 """
-)
 
 
 def run_apart(script: str, **variables: str) -> dict[str, float]:
     """What a script prints in a process of its own."""
-    # Hashes overflow on purpose, of which plain numpy warns.
-    command = [sys.executable, "-W", "ignore::RuntimeWarning", "-c", script]
+    command = [sys.executable, "-c", script]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, **variables})
     return json.loads(done.stdout)
 
@@ -155,25 +121,12 @@ def file_bytes() -> dict[str, float]:
 
 
 def all_values() -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as empty:
-        compiled = run_apart(COMPILED, NUMBA_CACHE_DIR=empty)
-    priced = run_apart(PRICED, NUMBA_DISABLE_JIT="1")
-    return {**proof_prices(), **priced, **compiled, **array_bytes(), **file_bytes()}
+    return {**proof_prices(), **run_apart(PRICED, GRIDMODL_COMPILE="never"), **array_bytes(), **file_bytes()}
 
 
 def environment() -> dict[str, str]:
     """What numbers depend on besides gridmodl."""
-    import llvmlite
-    import llvmlite.binding
-    import numba
-
-    return {
-        "python": ".".join(platform.python_version_tuple()[:2]),
-        "numba": numba.__version__,
-        "llvmlite": llvmlite.__version__,
-        "numpy": np.__version__,
-        "processor": llvmlite.binding.get_host_cpu_name(),
-    }
+    return {"numpy": np.__version__}
 
 
 class Stable:
@@ -189,7 +142,7 @@ class Stable:
     def track_sum(self, values, kind):
         return round(sum(value for name, value in values.items() if name.startswith(f"{kind}/")), 2)
 
-    track_sum.unit = "prices, functions or bytes"
+    track_sum.unit = "prices or bytes"
 
 
 class Comparison(NamedTuple):

@@ -16,6 +16,7 @@ busy machine is slower). Target: 80. The exit code is 1 if a cost is above the k
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from pathlib import Path
@@ -24,6 +25,8 @@ import numpy as np
 import pandas as pd
 
 import gridmodl
+
+os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 
 TARGET = "class"
 POSITIVE = 1

@@ -5,6 +5,7 @@ PYTHON comparison_libraries.py FOLDER LIMIT METHOD...
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 from comparison_columns import Answer, Columns, EachValue, EqualParts, Table, Tree, below, read_table, rows_of_parts
 from comparison_peers import put_programs_in_path, work
+
+os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 
 
 class Gridmodl(Columns):

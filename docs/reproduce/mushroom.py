@@ -12,6 +12,7 @@ above the best restart.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import sys
 import time
@@ -24,6 +25,8 @@ import gridmodl
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
 
 import naive_joint
+
+os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 
 PAIRS = [("CapColor", "Odor"), ("GillColor", "Habitat"), ("SporePrintColor", "Population")]
 SEEDS = range(10)

@@ -31,6 +31,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks" / 
 
 from memory import peak_bytes
 
+os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
+
 TARGETS = {180.0: 37_400_000.0, 600.0: 37_393_000.0}
 TIMES = [5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0, 150.0, 180.0, 240.0, 300.0, 360.0, 420.0, 480.0, 540.0, 600.0]
 MEMORY = 1e9
