@@ -4,8 +4,8 @@
     make bench-stable-write    # write that file, after a change that is meant
 
 Seconds are noisy, and a factor of two can hide in them; these numbers hardly move at all. What they depend on besides
-gridmodl, the version of numpy, is written beside them, and they are compared only where it is the same. How many functions
-typical calls compile is held by tests/test_compiled.py.
+gridmodl, the version of numpy, is written beside them, and they are compared only where it is the same. How many
+functions typical calls compile is held by tests/test_compiled.py.
 """
 
 from __future__ import annotations
