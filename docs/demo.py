@@ -28,12 +28,7 @@ QUESTIONS = [
 
 
 def main() -> None:
-    print("gridmodl looks for the intervals or groups of a column that explain a class best, and says if any do.\n")
-    print("Compiling the searches, once; later runs find them on disk ... ", end="", flush=True)
-    begun = time.perf_counter()
-    for question in QUESTIONS:  # once without a word, so that the times below are those of the searches
-        answer(question)
-    print(f"{time.perf_counter() - begun:.1f} s")
+    print("gridmodl looks for the intervals or groups of a column that explain a class best, and says if any do.")
     for number, question in enumerate(QUESTIONS, start=1):
         model = answer(question)
         print(f"\n{number}. {question.text}")
@@ -67,7 +62,7 @@ def print_grid() -> None:
     data = load_wine()
     columns = dict(zip(data.feature_names, data.data.T, strict=True))
     print(f"\n{len(QUESTIONS) + 2}. Which columns of {len(columns)} tell, together, where a wine is from?")
-    print("   one grid over the few that matter; the first run compiles its search for about a minute ...")
+    print("   one grid over the few that matter; the first run compiles a part of its search for some seconds ...")
     model = gridmodl.optimize(columns, data.target_names[data.target])
     print(f"\n   {', '.join(map(str, model.informative))}: level {model.level:.3f}; one rule for each cell\n")
     for rule in model.rules():
