@@ -10,8 +10,10 @@ time of a first call went into work that nobody needs. Where the version of numb
                                         inferred and lowered again (40 % of a joint grid's time)
     no literal arguments                a helper called with a 0 is not compiled again for that 0
 
-Processor seconds of a first call, before and after: a column of 200 values 19 -> 6, of 5,000 with proof 27 -> 10,
-a grid 97 -> 31, a joint grid 63 -> 14 (a busy machine: read the ratios); run time the same or less.
+Processor seconds of a first call of `modl`, before and after, single runs on a busy machine (read the ratios): a column
+of 200 values 15-19 -> 5-6, of 5,000 with proof 20-27 -> 10, a grid 97 -> 31, a joint grid 58-65 -> 14, a grouped target
+122 -> 17. Of `bic`, whose terms are short and so were cheap to copy, 200 values 5.2-6.5 -> 3.9-5.4.
+Of no use: to leave out LLVM's run over each function before that over the kernel, which then takes as much longer.
 
 A term of a plugin may allocate, and then the compiler says so: its kernels are compiled with counts. Another version of
 numba takes the plain way through `numba.njit`. How the shorter way is made is in `gridmodl.pipelines`.
