@@ -26,7 +26,7 @@ def problem_with_class(cls: Any) -> str | None:
         given = problems if isinstance(problems, (set, frozenset, list, tuple)) else [problems]
         near = "".join(did_you_mean(problem, PROBLEMS) for problem in given if problem not in list(PROBLEMS))
         return f"criterion {name!r} declares problems {problems!r}; known: {', '.join(PROBLEMS)}{near}"
-    names = [*CORE_FIELDS, *cls.options, *cls.constants]
+    names = [*CORE_FIELDS, *cls.options, *cls.constants, *cls.unread]
     for field in names:
         if not field.isidentifier() or field.startswith("_") or keyword.iskeyword(field) or names.count(field) > 1:
             return f"criterion {name!r} declares {field!r}, which is taken or no name; p has {', '.join(CORE_FIELDS)}"

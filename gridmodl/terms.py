@@ -160,6 +160,9 @@ class Criterion:
         term reads option ``alpha`` as ``p.alpha``.
     constants : dict, optional
         Name and type (int, float or numpy.ndarray) of what `params` adds to ``p``.
+    unread : dict, optional
+        Name and value of more fields of ``p``, which its terms never read. With the fields of another criterion, ``p``
+        has the same type, and what is compiled for one serves the other where their terms are the same.
     max_rows : int, optional
         The most rows, weights counted, for which its costs keep their digits; more are refused.
     joins_pure_runs : bool, optional
@@ -187,6 +190,7 @@ class Criterion:
     problems: ClassVar[set[str]]
     options: ClassVar[Mapping[str, bool | int | float]] = {}
     constants: ClassVar[Mapping[str, type]] = {}
+    unread: ClassVar[Mapping[str, bool | int | float]] = {}
     max_rows: ClassVar[int] = 2**53 - 1
     joins_pure_runs: ClassVar[bool] = False
     groups_by_share: ClassVar[bool] = False
@@ -255,7 +259,8 @@ def level_of(cost: float, null_cost: float) -> float | None:
 
 def params_record(criterion: Criterion, problem: Problem) -> Any:
     """``p``: one record of canonical types, so that no value of any option or size ever recompiles a kernel."""
-    own = {name: _typed(criterion.name, name, value, type(value)) for name, value in criterion.chosen.items()}
+    given = {**criterion.unread, **criterion.chosen}
+    own = {name: _typed(criterion.name, name, value, type(value)) for name, value in given.items()}
     computed = criterion.params(problem)
     if set(computed) != set(criterion.constants):
         raise TypeError(

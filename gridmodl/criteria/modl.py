@@ -105,6 +105,7 @@ class Modl(Criterion):
 
     name = "modl"
     problems = {"classes"}
+    unread = {"selection": True}  # so that grids and columns share what is compiled for their cells
     joins_pure_runs = True
     groups_by_share = True
 

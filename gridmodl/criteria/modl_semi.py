@@ -72,6 +72,7 @@ def lowest_completion(counts: Any, rows: int, unlabelled: int) -> float:
 class ModlSemi(Criterion):
     name = "modl"
     problems = {"semi"}
+    unread = {"selection": True}  # as of `Modl`, with which it shares what is compiled
     # Known by trial, not by proof: no exception in 23,000 random samples, ties included, of which every partition was
     # tried, and check_criterion tries more. Inside a gap between different classes no place is left out.
     joins_pure_runs = True
