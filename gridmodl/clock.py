@@ -63,12 +63,6 @@ def end_compiling() -> None:
     _compiled = _Compiled(_compiled.now(), None)
 
 
-def note_compiled(seconds: float) -> None:
-    """Take `seconds` off the elapsed time of every clock."""
-    global _compiled
-    _compiled = _compiled._replace(seconds=_compiled.seconds + seconds)
-
-
 def is_compiling() -> bool:
     """Whether a thread of this process compiles."""
     return _compiled.since is not None
@@ -184,14 +178,14 @@ class Clock:
         amount adapts to the speed of the machine, and the first is small, as the kernel may not be compiled yet; how
         the work is cut into turns never changes a result.
         """
-        size, before, begun_all = max(1, size // FIRST_TURN), share() if share else None, time.thread_time()
+        size, before, plain_before = max(1, size // FIRST_TURN), share() if share else None, pace.plain
         try:
             while not self.look():
                 begun = time.perf_counter()
                 done = turn(size)
                 took = time.perf_counter() - begun
                 now = None if share is None else share()
-                pace.expected = 0.0 if done else _rest(time.thread_time() - begun_all, before, now)
+                pace.expected = 0.0 if done else _rest(pace.plain - plain_before, before, now)
                 self.tell(now)
                 if done:
                     return
@@ -211,7 +205,7 @@ class Clock:
 
 
 def _rest(seconds: float, before: float | None, now: float | None) -> float:
-    """Seconds that the rest of a step will take, if its share rose so in `seconds`; 0 if nobody knows."""
+    """Seconds that the rest of a step takes if its share rose from `before` to `now` in `seconds`; 0 if unknown."""
     if before is None or now is None or now <= before:
         return 0.0
     return seconds * (1.0 - now) / (now - before)

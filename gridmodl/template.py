@@ -13,11 +13,13 @@ never cached; function pointers 2.4-19; overloads silently stale after an edit.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import signal
 import threading
 import time
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -76,7 +78,7 @@ class Kernel:
         self._is_compiled = False
 
     def __call__(self, *arguments: Any) -> Any:
-        if not self._is_compiled and self._stays_plain(arguments):
+        if self._stays_plain(arguments):
             return self._run_plain(arguments)
         self._is_compiled = True
         from numba.core.errors import NumbaError
@@ -95,6 +97,8 @@ class Kernel:
         mode = compile_mode()
         if mode != "auto":
             return mode == "never"
+        if self._is_compiled:
+            return False
         seconds = self._seconds + max(pace.expected, expected_seconds(arguments))
         return seconds <= self._patience and not self._is_on_disk(arguments)
 
@@ -102,26 +106,29 @@ class Kernel:
         """Whether an earlier process has compiled it for such arguments; looked up once."""
         if self._was_sought:
             return False
+        dispatcher, is_there = self.compiled, False
+        if dispatcher._cache.exists():
+            signature = tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
+            is_there = dispatcher._cache.holds(signature, dispatcher.targetctx)
         self._was_sought = True
-        dispatcher = self.compiled
-        if not dispatcher._cache.exists():
-            return False
-        signature = tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
-        return dispatcher._cache.holds(signature, dispatcher.targetctx)
+        return is_there
 
     def _run_plain(self, arguments: tuple[Any, ...]) -> Any:
-        begun = time.thread_time()  # which other work on the machine does not lengthen
+        begun = time.thread_time()  # not lengthened by other work on the machine
         try:
-            with np.errstate(all="ignore"):  # as compiled code, where infinities and hashes that wrap are no news
+            # As compiled code, where infinities and hashes that wrap are no news.
+            with _interrupts_held(), np.errstate(all="ignore"):
                 return self.plain(*arguments)
-        except (ArithmeticError, ValueError) as error:
+        except Exception as error:  # whatever a term does wrong
             if self.criterion is None:
                 raise
             raise TermError(
                 f"criterion {self.criterion.name!r} failed in {self.kernel.__name__}: {type(error).__name__}: {error}"
             ) from error
         finally:
-            self._seconds += time.thread_time() - begun
+            seconds = time.thread_time() - begun
+            self._seconds += seconds  # an estimate: of two threads that add at once, one may go uncounted
+            pace.plain += seconds
 
     @functools.cached_property
     def plain(self) -> types.FunctionType:
@@ -131,7 +138,10 @@ class Kernel:
     @functools.cached_property
     def compiled(self) -> Any:
         """The bound kernel, which numba compiles at its first call, or finds on disk."""
-        return self._dispatcher(allocates=False)
+        with _binding:  # since Python 3.12 two threads may come here at once: the second takes what the first made
+            if "compiled" not in self.__dict__:
+                self.__dict__["compiled"] = self._dispatcher(allocates=False)
+            return self.__dict__["compiled"]
 
     def _dispatcher(self, allocates: bool) -> Any:
         from gridmodl.cache import KernelCache
@@ -142,6 +152,26 @@ class Kernel:
             dispatcher = compile_kernel(function, None if allocates else lambda: self._dispatcher(True))
             dispatcher._cache = KernelCache(function)
             return dispatcher
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C be heard at the end of the block, as of compiled code.
+
+    A kernel that is broken off leaves arrays that contradict each other, and the search takes its result from them.
+    """
+    hear = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(hear):
+        yield
+        return
+    held = []
+    signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, hear)
+        if held:
+            hear(*held[0])
 
 
 def _copy(function: Any, names: dict[str, Any], closure: list[Any]) -> types.FunctionType:

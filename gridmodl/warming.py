@@ -19,7 +19,7 @@ import numpy as np
 
 from gridmodl.arguments import checked_jobs
 from gridmodl.cache import OWN_FOLDER, cache_folder, forget_listing, kernel_files
-from gridmodl.clock import Clock, Progress
+from gridmodl.clock import COMPILING, Clock, Progress
 from gridmodl.plugins import list_criteria
 from gridmodl.progress import showing
 from gridmodl.spelling import did_you_mean
@@ -85,7 +85,7 @@ def warm_up(
     before = {file for file, _ in kernel_files()}
     clock = Clock()
     with showing(progress, clock):
-        clock.step = "compiling"
+        clock.step = COMPILING
         _run(jobs, n_processes, clock)
     forget_listing()
     return len({file for file, _ in kernel_files()} - before)

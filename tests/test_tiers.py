@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -107,6 +109,19 @@ def test_the_environment_chooses(kernel, monkeypatch):
         Kernel(add_up)(*arguments)
 
 
+def test_never_holds_for_what_is_compiled_too(kernel, monkeypatch):
+    arguments = np.ones(4), np.zeros(1), 0, 4
+    monkeypatch.setenv("GRIDMODL_COMPILE", "always")
+    kernel(*arguments)
+    run = []
+    monkeypatch.setattr(kernel, "plain", lambda *given: run.append(given))
+    with tiers.compile_as("never"):
+        kernel(*arguments)
+    assert len(run) == 1
+    kernel(*arguments)
+    assert len(run) == 1
+
+
 def test_numba_switched_off_is_never(kernel, monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     monkeypatch.setenv("GRIDMODL_COMPILE", "always")
@@ -127,7 +142,8 @@ def test_a_kernel_that_has_run_for_long_is_compiled_and_goes_on_where_it_was(ker
 
 def test_a_step_that_will_take_long_is_compiled_after_a_turn(kernel):
     values, total, at = np.ones(20), np.zeros(1), 0
-    kernel._patience = 1e-4
+    kernel._patience = tiers.expected_seconds((values, total))
+    kernel.plain  # noqa: B018  made before it is timed
 
     def turn(size):
         nonlocal at
@@ -139,6 +155,48 @@ def test_a_step_that_will_take_long_is_compiled_after_a_turn(kernel):
     assert len(kernel.compiled.signatures) == 1
     assert total[0] == 20
     assert tiers.pace.expected == 0.0
+
+
+def test_seconds_of_compiling_are_no_reason_to_compile_more(kernel, monkeypatch):
+    """A step of two kernels: one that compiles at once, and a small one."""
+    small, at, expected = Kernel(add_up), 0, []
+    small._was_sought = True
+    kernel._patience = -1.0
+
+    def turn(size):
+        nonlocal at
+        expected.append(tiers.pace.expected)
+        for one in (kernel, small):
+            one(np.ones(20), np.zeros(1), at, at + 1)
+        at += 1
+        return at == 20
+
+    Clock().repeat(turn, lambda: at / 20)
+    assert len(kernel.compiled.signatures) == 1
+    assert len(small.compiled.signatures) == 0
+    assert max(expected) < 0.1
+
+
+def add_twice(values, first, second):
+    for i in range(len(values)):
+        first[0] += values[i]
+        second[0] += values[i]
+
+
+def test_an_interrupt_is_heard_when_a_plain_kernel_has_ended():
+    """As of compiled code: searches take their results from the arrays that kernels write into."""
+    values, first, second = np.ones(1_000_000), np.zeros(1), np.zeros(1)  # a quarter of a second or more
+    heard = signal.getsignal(signal.SIGINT)
+    killer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    killer.start()
+    with pytest.raises(KeyboardInterrupt), tiers.compile_as("never"):
+        Kernel(add_twice)(values, first, second)
+    assert first[0] == second[0] == len(values)
+    assert signal.getsignal(signal.SIGINT) is heard
+
+
+def test_threads_share_one_dispatcher(kernel):
+    assert Kernel.compiled.func(kernel) is Kernel.compiled.func(kernel)
 
 
 def test_products_of_many_rows_stay_with_the_compiler():
@@ -176,8 +234,16 @@ def test_a_term_that_fails_is_named_plain_as_well():
         def cell(p, cell):
             return 1.0 / float(int(cell.rows) - 2) if cell.rows != 5 else 1.0 / (5.0 - float(int(cell.rows)))
 
-    with pytest.raises(TermError, match=r"'ratio' failed in .*ZeroDivisionError"), tiers.compile_as("never"):
-        gridmodl.optimize([1, 1, 2, 2, 3, 3, 4, 4], [0, 1, 0, 1, 1, 1, 0, 0], criterion=Ratio())
+    class Late(Ratio):
+        name = "late"
+
+        @staticmethod
+        def cell(p, cell):
+            return 1.0 * cell.counts[int(cell.rows) - 2]
+
+    for criterion, error in ((Ratio(), "ZeroDivisionError"), (Late(), "IndexError")):
+        with pytest.raises(TermError, match=rf"'{criterion.name}' failed.*{error}"), tiers.compile_as("never"):
+            gridmodl.optimize([1, 1, 2, 2, 3, 3, 4, 4], [0, 1, 0, 1, 1, 1, 0, 0], criterion=criterion)
 
 
 def test_one_kernel_is_bound_once():

@@ -18,7 +18,7 @@ def cache() -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @options.every
 def clear(as_json: bool) -> None:
-    """Delete all that was compiled, by this version or by others; the next search of a kind compiles it anew."""
+    """Delete all that was compiled, by this version or by others; searches that need it compile it anew."""
     from gridmodl.cache import clear_cache
     from gridmodl.labels import counted
 
