@@ -44,9 +44,15 @@ def inlined(function: Function) -> Function:
 
 def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -> Kernel:
     """`kernel` with the terms of `criterion` in place of the free ones."""
+    with _binding, _naming(criterion):
+        return _bind(kernel, criterion)  # type: ignore[arg-type]  # mypy thinks a class cannot be hashed
+
+
+@contextlib.contextmanager
+def _naming(criterion: type[Criterion] | None) -> Iterator[None]:
+    """Let errors that a term cannot be compiled say of which criterion it is."""
     try:
-        with _binding:
-            return _bind(kernel, criterion)  # type: ignore[arg-type]  # mypy thinks a class cannot be hashed
+        yield
     except TermError as error:
         raise TermError(f"criterion {criterion.name!r}: {error}" if criterion is not None else str(error)) from error
 
@@ -118,7 +124,7 @@ class Kernel:
         try:
             # As compiled code, where infinities and hashes that wrap are no news.
             with _interrupts_held(), np.errstate(all="ignore"):
-                return self.plain(*arguments)
+                return _as_compiled(self.plain(*arguments))
         except Exception as error:  # whatever a term does wrong
             if self.criterion is None:
                 raise
@@ -147,11 +153,18 @@ class Kernel:
         from gridmodl.cache import KernelCache
         from gridmodl.compiler import compile_kernel
 
-        with _binding:
+        with _binding, _naming(self.criterion):
             function = _Binder(self._terms, allocates).copy(self.kernel)
             dispatcher = compile_kernel(function, None if allocates else lambda: self._dispatcher(True))
             dispatcher._cache = KernelCache(function)
             return dispatcher
+
+
+def _as_compiled(answer: Any) -> Any:
+    """What a plain kernel returns, in the types of compiled ones: numbers of Python, not of numpy."""
+    if isinstance(answer, np.generic):
+        return answer.item()
+    return tuple(map(_as_compiled, answer)) if type(answer) is tuple else answer
 
 
 @contextlib.contextmanager
@@ -208,7 +221,7 @@ class _PlainBinder:
         return self.copy(value) if is_bound else value
 
 
-_helpers: dict[tuple[str, str, bool], Any] = {}  # by name, which ends in the digest: shared by kernels and criteria
+_helpers: dict[tuple[str, bool], Any] = {}  # by name, which ends in the digest: shared by kernels and criteria
 
 
 class _Binder:
@@ -242,7 +255,9 @@ class _Binder:
         inline = value in reachable.inlined
         if (value, inline) not in self.compiled:
             copy = self.copy(value, inline)
-            name = (copy.__module__, copy.__qualname__, inline)
+            # A process that finds the kernel on disk imports the module of each helper, which a notebook's may not be.
+            copy.__module__ = __name__
+            name = (copy.__qualname__, inline)
             if name not in _helpers:
                 _helpers[name] = compile_helper(copy, inline, self.allocates)
             self.compiled[value, inline] = _helpers[name]

@@ -24,8 +24,6 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from gridmodl.spelling import check_choice
 
 MODES = ("auto", "always", "never")
@@ -68,6 +66,8 @@ def compile_mode() -> str:
 
 def expected_seconds(arguments: tuple[Any, ...]) -> float:
     """What a plain run takes, by the arrays handed to it, alone or in records; infinite where it could overflow."""
+    import numpy as np  # not above: the command line says how it is used without it
+
     n_elements, waiting = 0, [*arguments]
     while waiting:
         value = waiting.pop()

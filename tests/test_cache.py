@@ -498,6 +498,26 @@ def test_clocks_are_told_of_compiling(lab, cache):
     assert run(code.format(", Search('merge')"), lab, cache)[:2] == (True, True)
 
 
+NOWHERE = """
+from gridmodl import Criterion
+class Squares(Criterion):
+    name = "squares"
+    problems = {"classes"}
+    @staticmethod
+    def cell(p, cell):
+        return squared(cell.rows) - (cell.counts * cell.counts).sum() + 9.0
+def squared(n):
+    return float(n * n)
+"""
+
+
+def test_terms_of_a_module_that_no_process_can_import_are_found_again(tmp_path):
+    code = f"written = {{'__name__': 'nowhere'}}\nexec({NOWHERE!r}, written)\nanswer = result(written['Squares'])"
+    first = run(code, tmp_path, tmp_path / "cache")
+    assert first[1:] == (True, [])
+    assert run(code, tmp_path, tmp_path / "cache") == (first[0], False, [])
+
+
 def test_clear_cache_of_nothing(tmp_path):
     assert run("answer = gridmodl.clear_cache()", tmp_path, tmp_path / "cache") == (0, False, [])
 

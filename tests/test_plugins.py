@@ -318,12 +318,14 @@ def test_term_that_calls_through_a_module():
     raises_at_use(criterion, r"calls naive\.cut; .*`from naive import cut`")
 
 
-def test_term_that_does_not_compile():
+def test_term_that_does_not_compile(monkeypatch):
+    monkeypatch.setenv("GRIDMODL_COMPILE", "always")
     criterion = make(cell=lambda p, cell: float(len(globals())))
     raises_at_use(criterion, "criterion 'odd' does not compile.*")
 
 
-def test_term_of_two_types_does_not_compile():
+def test_term_of_two_types_does_not_compile(monkeypatch):
+    monkeypatch.setenv("GRIDMODL_COMPILE", "always")
     criterion = make(cell=lambda p, cell: "text" if cell.rows == 3 else 1.0)
     raises_at_use(criterion, "criterion 'odd' does not compile.*")
 

@@ -248,3 +248,16 @@ def test_a_term_that_fails_is_named_plain_as_well():
 
 def test_one_kernel_is_bound_once():
     assert bind(add_up) is bind(add_up)
+
+
+def ends_of(values):
+    return values[0], (values[-1] > 1.0, len(values))
+
+
+def test_plain_and_compiled_kernels_return_the_same_types():
+    kernel, values = Kernel(ends_of), np.arange(3.0)
+    found = [kernel(values)]
+    with tiers.compile_as("always"):
+        found.append(kernel(values))
+    assert found == [(0.0, (True, 3))] * 2
+    assert [type(item) for item in (found[0][0], *found[0][1])] == [float, bool, int]
