@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import click
 
 from gridmodl.cli import options
+from gridmodl.cli.options import Amount, Size
 from gridmodl.cli.outputs import STDOUT, check_outputs
-from gridmodl.cli.parsing import Amount, Size
 
 TARGET_KINDS = ("classes", "grouped", "numerical")
 SEARCHES = ("auto", "exact", "merge", "vns", "algorithm3", "diverse")

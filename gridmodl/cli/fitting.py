@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
+import time
+from dataclasses import replace
 from importlib.util import find_spec
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
-from gridmodl.arguments import checked_jobs
-from gridmodl.cli.asking import check_arguments, library_arguments, mark_of
-from gridmodl.cli.console import Talk, visible
-from gridmodl.cli.data.gathering import Reading, gathered
-from gridmodl.cli.data.sources import Given, Source, check_present, open_source
-from gridmodl.cli.data.texts import NULLS
-from gridmodl.cli.failures import Failure, Interrupted
+from gridmodl.arguments import check_seed, checked_jobs, checked_options, checked_time
+from gridmodl.cli.columns import NULLS, Reading, gathered
 from gridmodl.cli.fit import Asked
-from gridmodl.cli.memory import check_grid, limit_of
+from gridmodl.cli.messages import Failure, Interrupted, Talk, near, visible
+from gridmodl.cli.modelfiles import Found, facts_of, models_of, print_summary
+from gridmodl.cli.options import codes_of, listed, pairs, value_of
 from gridmodl.cli.outputs import STDOUT, write_text
-from gridmodl.cli.parsing import listed, pairs
-from gridmodl.cli.passes import Passes, is_interrupted
-from gridmodl.cli.summaries import Found, facts_of, models_of, print_summary
+from gridmodl.cli.sources import Given, Source, check_present, open_source
 from gridmodl.decisions import JOINT_COLUMNS
+from gridmodl.encode import KINDS
+from gridmodl.frames import ARRAYS
 from gridmodl.model import Model
 from gridmodl.models import Models
-from gridmodl.pipeline import optimize
+from gridmodl.pipeline import optimize, optimize_each
+from gridmodl.plugins import get_criterion, list_criteria
+from gridmodl.search import Search
+from gridmodl.terms import Criterion
 
 
 class Chosen(NamedTuple):
@@ -122,3 +126,224 @@ def _write(found: Found, asked: Asked, talk: Talk) -> None:
     for path in (asked.output, asked.html):
         if path not in (None, STDOUT):
             talk.say(f"written: {visible(str(path))}")
+
+
+def library_arguments(asked: Asked, names: list[str]) -> dict[str, Any]:
+    """What `optimize` and `optimize_each` take, of the columns `names`."""
+    kinds = pairs(asked.kind, "--kind", "code=categorical")
+    special = pairs(asked.special, "--special", "age=-999,-1")
+    for name, kind in kinds.items():
+        if kind not in KINDS:
+            raise click.UsageError(f"--kind {name}={kind} must be {' or '.join(KINDS)}")
+    return {
+        "criterion": _criterion_of(asked.criterion, asked.option),
+        "search": Search(asked.search) if asked.effort is None else Search(asked.search, effort=asked.effort),
+        "weights": asked.weights,
+        "kinds": {name: kind for name, kind in kinds.items() if name in names},
+        "special": {name: codes_of(codes, name) for name, codes in special.items() if name in names},
+        "target_kind": asked.target_kind,
+        "placement": asked.placement,
+        "monotone": asked.monotone,
+        "max_parts": asked.max_parts,
+        "min_rows": asked.min_rows,
+        "time_limit": asked.time_limit,
+        "random_state": asked.seed,
+    }
+
+
+def check_arguments(asked: Asked, names: list[str]) -> None:
+    """What the library would refuse, said before the data is read."""
+    given = library_arguments(asked, names)
+    what = ("criterion", "search", "kinds", "special", "monotone", "max_parts", "min_rows")
+    checked_options(*(given[name] for name in what))
+    checked_time(asked.time_limit)
+    check_seed(asked.seed)
+    if asked.jobs is not None:
+        checked_jobs(asked.jobs)
+
+
+def _criterion_of(name: str, given: tuple[str, ...]) -> Criterion:
+    known = list_criteria()
+    if name not in known:
+        raise click.UsageError(f"gridmodl has no criterion {name!r}; {near(name, known)}")
+    options = pairs(given, "--option", "alpha=0.7")
+    return get_criterion(name, **{key: value_of(text) for key, text in options.items()})
+
+
+def mark_of(asked: Asked, data: dict[str, Any], arguments: dict[str, Any]) -> None:
+    """Add what marks rows without a class, in the type of the target."""
+    if asked.unlabelled is None or asked.target is None:
+        if asked.unlabelled is not None:
+            raise click.UsageError("--unlabelled marks rows of the target; give --target")
+        return
+    kind = str(data[asked.target].type)
+    if asked.unlabelled in (asked.nulls or NULLS):
+        arguments["unlabelled"] = None
+    elif kind.startswith(("int", "uint", "float", "double", "bool", "decimal")):
+        arguments["unlabelled"] = value_of(asked.unlabelled)
+    else:
+        arguments["unlabelled"] = asked.unlabelled
+
+
+SKIPPED = "the search was interrupted before its turn came"
+
+
+class Passes:
+    """The models of the columns so far, pass by pass."""
+
+    def __init__(self, source: Source, others: list[str], asked: Asked, talk: Talk, reading: Reading) -> None:
+        self.source, self.others, self.asked, self.talk, self.reading = source, others, asked, talk, reading
+        self.models: dict[Any, Model] = {}
+        self.errors: dict[Any, Exception] = {}
+        self.time_left = asked.time_limit
+
+    def run(self, names: list[str], n_rows: int | None) -> Models:
+        """Models of all these columns; who interrupts has those so far, and the others are named in the errors."""
+        jobs = checked_jobs(-1 if self.asked.jobs is None else self.asked.jobs)
+        plan = plan_each(names, n_rows, jobs, limit_of(self.asked.memory_limit))
+        is_only = len(plan.passes) == 1
+        try:
+            others = {} if is_only else self._gathered(self.others)
+            for some in plan.passes:
+                data = self._gathered([*some, *self.others] if is_only else some) | others
+                if not self._searched(some, data, plan.n_jobs, is_only):
+                    break
+        except KeyboardInterrupt:  # while columns were read
+            if not self.models:
+                raise
+        if not self.models:
+            raise next(iter(self.errors.values()))
+        skipped = [name for name in names if name not in self.models and name not in self.errors]
+        return Models(self.models, self.errors | {name: ValueError(SKIPPED) for name in skipped}, ARRAYS)
+
+    def _gathered(self, names: list[str]) -> dict[str, Any]:
+        with self.talk.reading(self.source.label, self.source.n_rows) as tell:
+            return gathered(self.source, names, self.reading._replace(tell=tell))
+
+    def _searched(self, names: list[str], data: dict[str, Any], n_jobs: int, is_only: bool) -> bool:
+        """Add the models of these columns; whether to go on."""
+        arguments = library_arguments(self.asked, names) | {"time_limit": self.time_left, "n_jobs": n_jobs}
+        mark_of(self.asked, data, arguments)
+        begun = time.perf_counter()
+        try:
+            found = optimize_each(data, self.asked.target, **arguments, progress=not self.talk.quiet)
+        except (ValueError, TypeError) as error:
+            if len(names) > 1 or is_only:  # nothing of this column alone
+                raise
+            self.errors[names[0]] = error
+            return True
+        self.models |= {name: replace(model, _source=None) for name, model in found.items()}  # which has the data
+        self.errors |= found.errors
+        if self.time_left is not None:
+            self.time_left = max(0.0, self.time_left - (time.perf_counter() - begun))
+        return all(model.stopped != "interrupted" for model in found.values())
+
+
+def is_interrupted(found: Model | Models) -> bool:
+    """Whether the user has ended the search of a model, or of one of many."""
+    if isinstance(found, Model):
+        return found.stopped == "interrupted"
+    return any(map(is_interrupted, found.values())) or any(str(error) == SKIPPED for error in found.errors.values())
+
+
+# Bytes per row. Measured as the peak of processes with one to 18 million rows, rounded up: a column that is held is 8,
+# and what reading it leaves behind; the search of one took 50 (text) to 180 (numbers); that of a grid 75 to 120 for
+# each column, and 55 more in each further thread.
+HELD, SEARCHED, GRID, GRID_THREAD = 10, 200, 130, 60
+FREE_SHARE = 0.8  # of what is free now, left to ourselves
+
+
+class Plan(NamedTuple):
+    """Columns that are read and searched together, and the threads for them."""
+
+    passes: list[list[str]]
+    n_jobs: int
+
+
+def free_memory() -> int | None:
+    """Bytes that this process may still take; None where the system does not say."""
+    found = [bytes_free for bytes_free in (_free_of_machine(), _free_of_group()) if bytes_free is not None]
+    return min(found) if found else None
+
+
+def _free_of_machine() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _free_of_group() -> int | None:
+    """What a container leaves."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        most, used = ((folder / name).read_text(encoding="ascii").strip() for name in ("memory.max", "memory.current"))
+        return max(0, int(most) - int(used))
+    except (OSError, ValueError):
+        return None
+
+
+def limit_of(given: int | None) -> int | None:
+    """The bytes that data and search may take."""
+    if given is not None:
+        return given
+    free = free_memory()
+    return None if free is None else int(FREE_SHARE * free)
+
+
+def check_grid(n_rows: int | None, n_columns: int, n_jobs: int, limit: int | None, has_target: bool) -> None:
+    """A grid holds all its columns at a time: said here, before they are read, if they are too many."""
+    if n_rows is None or limit is None:
+        return
+    per_column = GRID + GRID_THREAD * (n_jobs - 1)
+    needed = n_rows * per_column * n_columns
+    if needed <= limit:
+        return
+    ways = [f"--sample {_round_down(limit // (per_column * n_columns))} takes so many rows at random"]
+    fitting = limit // (per_column * n_rows)
+    if fitting > 1:
+        ways.insert(0, f"--columns names at most {fitting} columns")
+    if has_target:
+        ways.insert(0, "--each takes every column on its own")
+    raise Failure(
+        f"one grid of {n_columns} columns and about {n_rows:,} rows needs about {in_words(needed)} of memory, and "
+        f"{in_words(limit)} are there: {'; '.join(ways)}; --memory-limit says that there is more"
+    )
+
+
+def plan_each(names: list[str], n_rows: int | None, n_jobs: int, limit: int | None) -> Plan:
+    """As many columns at a time as memory holds beside the target, in fewer threads if need be."""
+    if n_rows is None or limit is None or n_rows == 0:
+        return Plan([names], n_jobs)
+    columns_held = limit // (HELD * n_rows) - 2  # the target and weights
+    for threads in range(min(n_jobs, len(names)), 0, -1):
+        fitting = columns_held - threads * SEARCHED // HELD
+        if fitting >= threads:
+            return Plan([names[i : i + fitting] for i in range(0, len(names), fitting)], threads)
+    needed = n_rows * (3 * HELD + SEARCHED)
+    raise Failure(
+        f"a single column of about {n_rows:,} rows needs about {in_words(needed)} of memory, and {in_words(limit)} are "
+        f"there: --sample {_round_down(n_rows * limit // needed)} takes so many rows at random; --memory-limit says "
+        "that there is more"
+    )
+
+
+def in_words(n_bytes: int) -> str:
+    amount = float(n_bytes)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            return f"{amount:.3g} {unit}" if amount < 1000 else f"{amount:,.0f} {unit}"
+        amount /= 1000
+    raise AssertionError(unit)
+
+
+def _round_down(n: int) -> int:
+    """Two digits of a number, as it is an estimate."""
+    unit = 10 ** max(0, len(str(n)) - 2)
+    return max(1, n // unit * unit)

@@ -13,17 +13,11 @@ import click
 
 from gridmodl import __version__
 from gridmodl.cli import INTERRUPTED
-from gridmodl.cli.apply import apply
-from gridmodl.cli.cache import cache
-from gridmodl.cli.completion import completion
-from gridmodl.cli.console import echo
-from gridmodl.cli.criteria import criteria
-from gridmodl.cli.demo import demo
-from gridmodl.cli.failures import Failure, Interrupted, described
+from gridmodl.cli.about import cache, completion, criteria, demo
 from gridmodl.cli.fit import fit
+from gridmodl.cli.messages import Failure, Interrupted, described, echo
 from gridmodl.cli.outputs import drop_unfinished
-from gridmodl.cli.show import show
-from gridmodl.cli.sql import sql
+from gridmodl.cli.use import apply, show, sql
 
 
 class Commands(click.Group):

@@ -15,10 +15,10 @@ import pytest
 from commands import bad, call, good
 
 import gridmodl
-from gridmodl.cli import passes
-from gridmodl.cli.data.sampling import sampled
-from gridmodl.cli.failures import Failure
-from gridmodl.cli.memory import check_grid, free_memory, in_words, plan_each
+from gridmodl.cli import fitting
+from gridmodl.cli.columns import sampled
+from gridmodl.cli.fitting import check_grid, free_memory, in_words, plan_each
+from gridmodl.cli.messages import Failure
 
 
 def test_a_grid_too_large_is_refused_with_numbers_and_ways_out(folder):
@@ -61,7 +61,7 @@ def test_a_column_that_fails_alone_in_its_pass_is_told(tmp_path):
 
 
 def test_an_interrupt_while_later_columns_are_read_leaves_the_models_so_far(folder, tmp_path, monkeypatch):
-    read, calls = passes.gathered, []
+    read, calls = fitting.gathered, []
 
     def reading(*given):
         calls.append(given)
@@ -69,7 +69,7 @@ def test_an_interrupt_while_later_columns_are_read_leaves_the_models_so_far(fold
             raise KeyboardInterrupt
         return read(*given)
 
-    monkeypatch.setattr(passes, "gathered", reading)
+    monkeypatch.setattr(fitting, "gathered", reading)
     path = tmp_path / "m.json"
     words = ("-t", "class", "-c", "age,city,income,product", "--each", "--memory-limit", "75kB", "--jobs", 1)
     result = call("fit", folder / "data.csv", *words, "-o", path)

@@ -9,11 +9,10 @@ import pytest
 from commands import bad
 
 import gridmodl
-from gridmodl.cli.data import csvfiles, newtexts
-from gridmodl.cli.data.gathering import Reading, gathered
-from gridmodl.cli.data.sources import Given, open_source
-from gridmodl.cli.data.texts import NULLS, TextColumn, fitted
-from gridmodl.cli.failures import Failure
+from gridmodl.cli import columns, csvfiles
+from gridmodl.cli.columns import NULLS, Reading, TextColumn, fitted, gathered
+from gridmodl.cli.messages import Failure
+from gridmodl.cli.sources import Given, open_source
 
 
 def column(*pieces, as_text=False):
@@ -175,11 +174,11 @@ def test_rows_are_estimated_from_the_first_ones(tmp_path):
 def test_the_first_value_that_is_no_number_is_found_in_a_few_looks(monkeypatch):
     """A look at each of a block's 300,000 values took a minute."""
     looks = []
-    monkeypatch.setattr(newtexts, "fitted", lambda *given: looks.append(1) or fitted(*given))
+    monkeypatch.setattr(columns, "fitted", lambda *given: looks.append(1) or fitted(*given))
     numbers = gridmodl.optimize({"a": [1.0, 2.0]}, ["x", "y"]).partition("a")
     texts = pa.array(["1", None] * 5000 + ["old", "2", "older"])
     with pytest.raises(Failure, match=r"row 10008 of d\.csv has 'old' in column 'a'"):
-        newtexts.values_for(numbers, texts, NULLS, "d.csv", 7)
+        columns.values_for(numbers, texts, NULLS, "d.csv", 7)
     assert len(looks) < 20
     with pytest.raises(Failure, match=r"mixes numbers of several kinds.*row 2 has 'true'"):
-        newtexts.values_for(numbers, pa.array(["1", "true"]), NULLS, "d.csv", 0)
+        columns.values_for(numbers, pa.array(["1", "true"]), NULLS, "d.csv", 0)

@@ -1,20 +1,92 @@
-"""CSV and TSV: all columns as text, in blocks; `texts` says what they mean."""
+"""CSV and TSV: read as columns of text, in blocks (`columns` finds their types), and written."""
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
-from gridmodl.cli.data.header import BLOCK, PIECE, Header, other_delimiter, read_header
-from gridmodl.cli.data.streams import Joined, closing_quietly, in_utf8, unpacked
-from gridmodl.cli.failures import Failure
+from gridmodl.cli.messages import Failure
+from gridmodl.cli.streams import Joined, closing_quietly, in_utf8, unpacked
+
+PIECE = 2**16
+BLOCK = 2**22  # bytes that are parsed at a time; no row may be longer
+BOM = b"\xef\xbb\xbf"
+DELIMITERS = (";", "\t", "|", ",")
+
+
+class Header(NamedTuple):
+    """The names, and what was read of the rows behind them."""
+
+    names: list[str]
+    rest: bytes
+
+
+def read_header(stream: Any, delimiter: str, label: str, has_names: bool = True) -> Header:
+    """The names of the columns of a CSV in UTF-8; x0, x1, ... if it has none."""
+    text, is_all = b"", False
+    while True:
+        piece = stream.read(PIECE)
+        text, is_all = text + piece, not piece
+        fields, n_bytes = _first_record(text.removeprefix(BOM), delimiter, is_all, label)
+        if n_bytes is not None:
+            break
+        if len(text) > BLOCK:
+            raise Failure(
+                f"the first line of {label} is longer than {BLOCK} bytes; a quote that is opened and never closed "
+                "makes one, and so does a file that is no CSV"
+            )
+    if not fields:
+        raise Failure(f"{label} is empty: it has no columns")
+    text = text.removeprefix(BOM)
+    if not has_names:
+        return Header([f"x{i}" for i in range(len(fields))], text)
+    return Header(_checked(fields, label), text[n_bytes:])
+
+
+def _first_record(text: bytes, delimiter: str, is_all: bool, label: str) -> tuple[list[str], int | None]:
+    """The fields of the first record that is not blank, and its end; None while it may go on."""
+    whole = text if is_all else text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]
+    try:
+        lines = io.StringIO(whole.decode("utf-8"), newline="").readlines()
+    except UnicodeDecodeError as error:
+        raise Failure(f"{label} is not in UTF-8; say what it is in, such as --encoding latin-1 or utf-16") from error
+    reader = csv.reader(lines, delimiter=delimiter)
+    try:
+        fields = next((record for record in reader if record), [])
+    except csv.Error as error:
+        raise Failure(f"the first line of {label} cannot be read as CSV: {error}") from error
+    if not is_all and (not fields or reader.line_num == len(lines)):  # a quoted name may hold a line break
+        return [], None
+    return fields, len("".join(lines[: reader.line_num]).encode())
+
+
+def _checked(fields: list[str], label: str) -> list[str]:
+    names = [name if name.strip() else f"column_{i}" for i, name in enumerate(fields, start=1)]
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        where = [str(i) for i, name in enumerate(names, start=1) if name == twice[0]]
+        raise Failure(
+            f"columns {' and '.join(where)} of {label} have the same name {twice[0]!r}; give each a name of its own"
+        )
+    return names
+
+
+def other_delimiter(names: list[str], delimiter: str) -> str | None:
+    """What separates the columns more likely, if all names came as one."""
+    if len(names) != 1:
+        return None
+    return next((other for other in DELIMITERS if other != delimiter and other in names[0]), None)
+
 
 SAMPLE = 2**20  # bytes that tell how long rows are, packed ones too: a thousand times as many can be in them
 
@@ -157,3 +229,42 @@ def _told(label: str, message: str, ragged: Sequence[Any]) -> str:
     if re.search("invalid UTF8|codec can't decode|cannot decode", message):
         return f"{label} holds bytes that are no text in this encoding; say what it is in, such as --encoding latin-1"
     return f"{label} cannot be read: {message}"
+
+
+def csv_text(batch: pa.RecordBatch, delimiter: str = ",") -> bytes:
+    """Lines of CSV; only what must be is quoted, and a missing value is nothing."""
+    fields = [_quoted(_as_text(batch.column(i), name), delimiter) for i, name in enumerate(batch.schema.names)]
+    if len(fields) == 1:  # an empty line would be no row
+        fields = [pc.if_else(pc.equal(fields[0], ""), '""', fields[0])]
+    lines = pc.binary_join_element_wise(*fields, delimiter)
+    joined = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines), "\n")
+    return bytes(joined[0].as_buffer()) + b"\n"
+
+
+def csv_lines(columns: Mapping[str, Any]) -> Iterator[str]:
+    """A small table of columns as CSV."""
+    yield csv_header(list(columns), ",")
+    arrays = [pa.array(column) for column in columns.values()]
+    if arrays and len(arrays[0]):
+        yield csv_text(pa.RecordBatch.from_arrays(arrays, list(columns))).decode()
+
+
+def csv_header(names: list[str], delimiter: str) -> str:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow(names)
+    return text.getvalue()
+
+
+def _as_text(column: pa.Array, name: str) -> pa.Array:
+    try:
+        return pc.fill_null(column.cast(pa.string()), "")
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise Failure(f"column {name!r} holds {column.type}, which text cannot; write Parquet or Arrow") from error
+
+
+def _quoted(text: pa.Array, delimiter: str) -> pa.Array:
+    needs = pc.match_substring_regex(text, f'["\r\n{re.escape(delimiter)}]')
+    if not pc.any(needs).as_py():
+        return text
+    quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
+    return pc.if_else(needs, quoted, text)

@@ -16,9 +16,8 @@ from typing import IO, Any, BinaryIO
 import click
 import pyarrow as pa
 
-from gridmodl.cli.failures import Failure
+from gridmodl.cli.messages import STDIN, Failure, label_of
 
-STDIN = "-"
 FORMATS = ("csv", "tsv", "parquet", "arrow")
 _SUFFIXES = {
     ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
@@ -59,11 +58,6 @@ class Joined(io.RawIOBase):
     def close(self) -> None:
         self._tail.close()
         super().close()
-
-
-def label_of(path: str) -> str:
-    """What a message calls it."""
-    return "standard input" if path == STDIN else path
 
 
 def size_of(path: str) -> int | None:
