@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gridmodl.cli import options
-from gridmodl.cli.messages import near, visible
+from gridmodl.cli.messages import suggest, visible
 
 if TYPE_CHECKING:
     from gridmodl.terms import Criterion
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("name", required=False)
-@click.option("--problem", help="Only those that can price this: classes, grid, joint, grouped, numerical or semi.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--problem", help="Only criteria for this problem: classes, grid, joint, grouped, numerical or semi.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @options.every
 def criteria(name: str | None, problem: str | None, as_json: bool) -> None:
     """List the criteria that are installed, the problems they price and their formulas; all about one with NAME."""
@@ -40,7 +40,7 @@ def criteria(name: str | None, problem: str | None, as_json: bool) -> None:
         raise click.UsageError(f"there is no problem {problem!r}; {known}")
     names = list_criteria(problem)
     if name is not None and name not in names:
-        raise click.UsageError(f"gridmodl has no criterion {name!r}; {near(name, names)}")
+        raise click.UsageError(f"gridmodl has no criterion {name!r}; {suggest(name, names)}")
     found = [record for known in names if name in (None, known) for record in _records(known, problem)]
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False, indent=2))
@@ -49,11 +49,11 @@ def criteria(name: str | None, problem: str | None, as_json: bool) -> None:
     else:
         shown = ("criterion", "problems", "options", "formula")
         rows = [{**record, "options": _shown(record["options"])} for record in found]
-        print_columns({key: [row[key] for row in rows] for key in shown}, options.talk(), as_csv=False)
+        print_columns({key: [row[key] for row in rows] for key in shown}, options.messages(), as_csv=False)
 
 
 def _records(name: str, problem: str | None) -> list[dict[str, Any]]:
-    """One record for each formula of that name, and the problems it prices."""
+    """List one record per formula called `name`, with the problems that the formula prices."""
     from gridmodl.plugins import criterion_for, list_criteria
     from gridmodl.terms import PROBLEMS
 
@@ -74,14 +74,14 @@ def _records(name: str, problem: str | None) -> list[dict[str, Any]]:
 
 
 def _about(formula: type[Criterion]) -> str:
-    """What the criterion says of itself, or else its module, which holds the formulas of a family."""
+    """Join the docstrings of the criterion and of its module, which holds the formulas of a family."""
     own = vars(formula).get("__doc__")
     of_module = inspect.cleandoc(sys.modules[formula.__module__].__doc__ or "")
     return "\n\n".join(filter(None, (inspect.cleandoc(own) if own else "", of_module))) or "(no description)"
 
 
 def _formula(name: str, about: str) -> str:
-    """The line of the formula of that name, if there is one; else the first line."""
+    """Find the line of `about` that gives the formula of `name`; the first line if none does."""
     for line in about.splitlines():
         head, _, formula = line.strip().partition("  ")
         if line.startswith(" ") and name in head.split(", ") and formula:
@@ -99,10 +99,10 @@ def cache() -> None:
 
 
 @cache.command(epilog=options.examples("gridmodl cache clear"))
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @options.every
 def clear(as_json: bool) -> None:
-    """Delete all that was compiled, by this version or by others; the next search of a kind compiles it anew."""
+    """Delete all compiled searches, of this version and of others; the next search of a kind compiles it again."""
     from gridmodl.cache import clear_cache
     from gridmodl.labels import counted
 
@@ -114,7 +114,7 @@ def clear(as_json: bool) -> None:
 
 
 @cache.command(epilog=options.examples("gridmodl cache info", "gridmodl cache info --json"))
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @options.every
 def info(as_json: bool) -> None:
     """Show where compiled searches are kept, how many there are, and whether those of gridmodl-kernels are used."""
@@ -142,12 +142,12 @@ def _megabytes(n_bytes: int) -> str:
 @cache.command(
     epilog=options.examples("gridmodl cache warm --problem density", "gridmodl cache warm --problem baselines -j 2")
 )
-@click.option("--criterion", "criteria", multiple=True, default=("modl",), show_default="modl", help="Name of one; may "
-              "be given again.")  # fmt: skip
-@click.option("--problem", "problems", multiple=True, help="Only this: classes, grid, joint, grouped, numerical, semi, "
-              "density or baselines; may be given again.  [default: all]")  # fmt: skip
+@click.option("--criterion", "criteria", multiple=True, default=("modl",), show_default="modl", help="Name of a "
+              "criterion; may be given again.")  # fmt: skip
+@click.option("--problem", "problems", multiple=True, help="Only this problem: classes, grid, joint, grouped, "
+              "numerical, semi, density or baselines; may be given again.  [default: all]")  # fmt: skip
 @click.option("-j", "--jobs", type=int, default=1, show_default=True, help="Processes, -1 for one per core.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @options.quiet
 @options.every
 def warm(criteria: tuple[str, ...], problems: tuple[str, ...], jobs: int, as_json: bool, quiet: bool) -> None:
@@ -162,13 +162,13 @@ def warm(criteria: tuple[str, ...], problems: tuple[str, ...], jobs: int, as_jso
     for what, names, known in (("criterion", criteria, list_criteria()), ("problem", problems, list(KNOWN_PROBLEMS))):
         for name in names:
             if name not in known:
-                raise click.UsageError(f"gridmodl has no {what} {name!r}; {near(name, known)}")
-    talk = options.talk(quiet)
+                raise click.UsageError(f"gridmodl has no {what} {name!r}; {suggest(name, known)}")
+    messages = options.messages(quiet)
     n_kernels = warm_up(criteria, problems or None, n_jobs=jobs, progress=not quiet)
     if as_json:
         click.echo(json.dumps({"compiled": n_kernels}))
     else:
-        talk.say(f"{counted(n_kernels, 'kernel')} compiled")
+        messages.say(f"{counted(n_kernels, 'kernel')} compiled")
 
 
 @click.command(epilog=options.examples("gridmodl completion bash > completion.sh"))
@@ -231,7 +231,7 @@ def _run(folder: Path) -> None:
 
 
 def _call(command: str, folder: Path) -> None:
-    """Run a command as a shell in that folder would; the first one of a kind is compiled, which takes a while."""
+    """Run a command as a shell in `folder` would."""
     words = [str(folder / word) if word.endswith((".csv", ".json")) else word for word in shlex.split(command)[1:]]
     root = click.get_current_context().find_root()
     made = root.command.make_context("gridmodl", words, parent=root.parent)
@@ -240,7 +240,7 @@ def _call(command: str, folder: Path) -> None:
 
 
 def _customers(n_rows: int, seed: int) -> str:
-    """A CSV of customers: the old buy more, and so do those who like red or black."""
+    """Make a CSV of customers: older ones buy more, and so do those who like red or black."""
     import numpy as np
 
     rng = np.random.default_rng(seed)

@@ -35,38 +35,38 @@ FAMILIES = (NUMBERS, BOOLEANS, DATES, MOMENTS)
 TEXT = pa.dictionary(pa.int32(), pa.string())
 
 
-class Fit(NamedTuple):
-    """Text as values, and the types that may still fit the rest of the column."""
+class TypedText(NamedTuple):
+    """Values of a text, and the types that may still fit the rest of the column."""
 
     values: pa.Array
     types: tuple[pa.DataType, ...]
 
 
-def nullified(text: pa.Array, nulls: Iterable[str]) -> pa.Array:
-    """The text, missing where it is one of the spellings of nothing."""
+def with_nulls(text: pa.Array, nulls: Iterable[str]) -> pa.Array:
+    """Replace each text in `nulls` by null."""
     is_null = pc.is_in(text, value_set=pa.array(list(nulls), pa.string()))
     return pc.if_else(is_null, pa.scalar(None, pa.string()), text)
 
 
-def fitted(text: pa.Array, families: Iterable[tuple[pa.DataType, ...]], nulls: Iterable[str]) -> Fit | None:
-    """The text as values of the first type that all of it fits, in a family; None if it is just text.
+def typed_values(text: pa.Array, families: Iterable[tuple[pa.DataType, ...]], nulls: Iterable[str]) -> TypedText | None:
+    """Convert the text to the first type of a family that fits all of it; None if no type does.
 
-    Spaces around numbers and dates mean nothing.
+    Spaces around numbers and dates are ignored.
     """
     families = list(families)
     fit = _exactly(text, families)
     if fit is not None:
         return fit
     trimmed = pc.utf8_trim_whitespace(text)
-    return None if trimmed.equals(text) else _exactly(nullified(trimmed, nulls), families)
+    return None if trimmed.equals(text) else _exactly(with_nulls(trimmed, nulls), families)
 
 
-def _exactly(text: pa.Array, families: Iterable[tuple[pa.DataType, ...]]) -> Fit | None:
+def _exactly(text: pa.Array, families: Iterable[tuple[pa.DataType, ...]]) -> TypedText | None:
     for family in families:
         for i, narrow in enumerate(family):
             values = _as_type(text, narrow)
             if values is not None:
-                return Fit(values, family[i:])
+                return TypedText(values, family[i:])
     return None
 
 
@@ -82,18 +82,18 @@ def _as_type(text: pa.Array, wanted: pa.DataType) -> pa.Array | None:
 
 
 class TextColumn:
-    """A column of a text file while it is read, piece by piece."""
+    """Column of a text file, read piece by piece."""
 
     def __init__(self, nulls: Iterable[str], as_text: bool = False) -> None:
         self.nulls = list(nulls)
-        self.types: tuple[pa.DataType, ...] | None = () if as_text else None  # None: all is missing so far
+        self.types: tuple[pa.DataType, ...] | None = () if as_text else None  # None: all values so far are missing
         self.chunks: list[Any] = []
-        self.is_spoilt = False  # what was taken for numbers is text, and has to be read again
+        self.is_spoilt = False  # was read as numbers or dates but is text: read it again
 
     def add(self, text: pa.Array) -> None:
         if self.is_spoilt:
             return
-        text = nullified(text, self.nulls)
+        text = with_nulls(text, self.nulls)
         if self.types == ():
             self.chunks.append(text.dictionary_encode())
         elif text.null_count == len(text):
@@ -102,7 +102,7 @@ class TextColumn:
             self._add_values(text)
 
     def _add_values(self, text: pa.Array) -> None:
-        fit = fitted(text, FAMILIES if self.types is None else [self.types], self.nulls)
+        fit = typed_values(text, FAMILIES if self.types is None else [self.types], self.nulls)
         if fit is not None:
             self.chunks.append(fit.values)
             self.types = fit.types
@@ -114,14 +114,14 @@ class TextColumn:
             self.chunks.clear()
 
     def finished(self) -> pa.ChunkedArray:
-        """All pieces in one type; numbers where all is missing."""
+        """Join the pieces in one type; float if all values are missing."""
         kind = pa.float64() if self.types is None else self.types[0] if self.types else TEXT
         chunks = [pa.nulls(len(c), kind) if pa.types.is_null(c.type) else c.cast(kind, safe=False) for c in self.chunks]
         return pa.chunked_array(chunks, kind).unify_dictionaries()
 
 
 class TypedColumn:
-    """A column of a file that knows its types, while it is read; text is kept as numbers of its distinct values."""
+    """Column of a typed file, read piece by piece; text is dictionary-encoded."""
 
     is_spoilt = False
 
@@ -137,18 +137,18 @@ class TypedColumn:
         return pa.chunked_array(self.chunks, self.kind).unify_dictionaries()
 
 
-class Reading(NamedTuple):
-    """How columns are read."""
+class ReadSettings(NamedTuple):
+    """How to read columns."""
 
     nulls: Iterable[str] = NULLS
-    as_text: Collection[str] = ()  # columns of a text file whose values are names, whatever they look like
-    n_rows: int | None = None  # of a sample
+    as_text: Collection[str] = ()  # columns of a text file to read as text even if all values are numbers
+    n_rows: int | None = None  # size of a random sample; None for all rows
     seed: int | None = 0
-    tell: Callable[[int], Any] = lambda n_rows: None  # is told how many rows were read
+    tell: Callable[[int], Any] = lambda n_rows: None  # called with the number of rows read so far
 
 
-def gathered(source: Source, names: Sequence[str], reading: Reading) -> dict[str, pa.ChunkedArray]:
-    """These columns, in this order; what was taken for numbers and is not, is read again as text."""
+def read_columns(source: Source, names: Sequence[str], reading: ReadSettings) -> dict[str, pa.ChunkedArray]:
+    """Read the columns `names`, in this order; a column that starts as numbers and is text is read a second time."""
     columns = _read(source, names, reading)
     spoilt = [name for name in names if columns[name].is_spoilt]
     if spoilt:
@@ -156,14 +156,14 @@ def gathered(source: Source, names: Sequence[str], reading: Reading) -> dict[str
     return {name: columns[name].finished() for name in names}
 
 
-def _read(source: Source, names: Sequence[str], reading: Reading) -> dict[str, Any]:
+def _read(source: Source, names: Sequence[str], reading: ReadSettings) -> dict[str, Any]:
     columns: dict[str, Any]
     if source.is_text:
         columns = {name: TextColumn(reading.nulls, name in reading.as_text) for name in names}
     else:
         columns = {field.name: TypedColumn(field.type) for field in source.empty(names).schema}
     n_rows = 0
-    for batch in sampled(source.batches(names), reading.n_rows, reading.seed):
+    for batch in sample_rows(source.batches(names), reading.n_rows, reading.seed):
         for name in names:
             columns[name].add(batch.column(name))
         n_rows += batch.num_rows
@@ -171,8 +171,11 @@ def _read(source: Source, names: Sequence[str], reading: Reading) -> dict[str, A
     return columns
 
 
-def sampled(batches: Iterable[pa.RecordBatch], n_rows: int | None, seed: int | None) -> Iterator[pa.RecordBatch]:
-    """At most `n_rows` rows, drawn at random; all if it is None. The same seed draws the same rows of the same file."""
+def sample_rows(batches: Iterable[pa.RecordBatch], n_rows: int | None, seed: int | None) -> Iterator[pa.RecordBatch]:
+    """Draw at most `n_rows` rows, each with the same chance, in one pass and in their order; None takes all rows.
+
+    The same seed draws the same rows of the same file.
+    """
     if n_rows is None:
         yield from batches
         return
@@ -195,7 +198,7 @@ def sampled(batches: Iterable[pa.RecordBatch], n_rows: int | None, seed: int | N
 def _lowest(
     kept: list[pa.RecordBatch], keys: np.ndarray, places: np.ndarray, n_rows: int
 ) -> tuple[list[pa.RecordBatch], np.ndarray, np.ndarray]:
-    """Those rows whose random keys are the lowest so far: these are a sample of all that was seen."""
+    """Keep the `n_rows` rows with the lowest random keys: they are a sample of all rows seen so far."""
     if len(keys) <= n_rows:
         return kept, keys, places
     chosen = np.argpartition(keys, n_rows)[:n_rows]
@@ -204,17 +207,20 @@ def _lowest(
 
 
 def values_for(partition: Partition, text: pa.Array, nulls: Iterable[str], label: str, n_before: int) -> Any:
-    """A column of text as what the partition is of; `n_before` rows of the file came before it."""
+    """Read new text in the type that the column had when the model was made.
+
+    `n_before` rows of the file came before this text; error messages count from there.
+    """
     if partition.kind == "categorical":
         return _categories(partition, text, nulls)
     families, what = _families(partition)
-    text = nullified(text, nulls)
-    fit = fitted(text, families, nulls)
+    text = with_nulls(text, nulls)
+    fit = typed_values(text, families, nulls)
     if fit is not None:
         return fit.values
-    i = _first_unfit(text, lambda some: fitted(some, families, nulls) is not None)
+    i = _first_unfit(text, lambda some: typed_values(some, families, nulls) is not None)
     value = text[i].as_py()
-    if fitted(text[i : i + 1], families, nulls) is None:
+    if typed_values(text[i : i + 1], families, nulls) is None:
         raise Failure(
             f"row {n_before + i + 1} of {label} has {value!r} in column {partition.name!r}, where the "
             f"model has {what}; --null {value!r} would take it as missing"
@@ -226,8 +232,8 @@ def values_for(partition: Partition, text: pa.Array, nulls: Iterable[str], label
 
 
 def _first_unfit(text: pa.Array, fits: Callable[[pa.Array], bool]) -> int:
-    """The first value that does not fit in with those before it, where not all of them fit; in a few looks."""
-    low, high = 0, len(text)  # so many of the first values fit, and so many do not
+    """Find by bisection the first value that does not fit together with the values before it; not all values fit."""
+    low, high = 0, len(text)  # the first `low` values fit, the first `high` do not
     while high - low > 1:
         middle = (low + high) // 2
         if fits(text[:middle]):
@@ -247,17 +253,17 @@ def _families(partition: Partition) -> tuple[list[tuple[pa.DataType, ...]], str]
 
 
 def _categories(partition: Partition, text: pa.Array, nulls: Iterable[str]) -> np.ndarray:
-    """Each text as the value that it stands for; a name that the model knows is no missing value."""
+    """Map each text to the category it stands for; a category of the model is never read as missing."""
     known = [value for group in partition.groups for value in group if value is not None]
     names = {value for value in known if isinstance(value, str)}
-    encoded = nullified(text, [spelling for spelling in nulls if spelling not in names]).dictionary_encode()
+    encoded = with_nulls(text, [spelling for spelling in nulls if spelling not in names]).dictionary_encode()
     read = _reader(known)
     values = object_array([*map(read, encoded.dictionary.to_pylist()), None])
     return values[encoded.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)]
 
 
 def _reader(known: list[Any]) -> Callable[[str], Any]:
-    """How a text is read where these values are known; one that can be none of them stays a text, and unknown."""
+    """Make a function that maps a text to one of the `known` values; other texts stay texts, which are unknown."""
     if all(isinstance(value, str) for value in known):
         return str
     by_text = {str(value): value for value in known}

@@ -16,23 +16,24 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from gridmodl.cli.messages import Failure
-from gridmodl.cli.streams import Joined, closing_quietly, in_utf8, unpacked
+from gridmodl.cli.streams import JoinedStream, as_utf8, closing_quietly, decompressed
 
-PIECE = 2**16
+PIECE = 2**16  # bytes read at a time
 BLOCK = 2**22  # bytes that are parsed at a time; no row may be longer
+SAMPLE = 2**20  # bytes read to estimate the length of a row; compressed bytes may hold a thousand times as many
 BOM = b"\xef\xbb\xbf"
 DELIMITERS = (";", "\t", "|", ",")
 
 
 class Header(NamedTuple):
-    """The names, and what was read of the rows behind them."""
+    """Names of the columns, and the bytes read after them."""
 
     names: list[str]
     rest: bytes
 
 
 def read_header(stream: Any, delimiter: str, label: str, has_names: bool = True) -> Header:
-    """The names of the columns of a CSV in UTF-8; x0, x1, ... if it has none."""
+    """Read the names of the columns of a CSV in UTF-8; x0, x1, ... without a header."""
     text, is_all = b"", False
     while True:
         piece = stream.read(PIECE)
@@ -54,7 +55,7 @@ def read_header(stream: Any, delimiter: str, label: str, has_names: bool = True)
 
 
 def _first_record(text: bytes, delimiter: str, is_all: bool, label: str) -> tuple[list[str], int | None]:
-    """The fields of the first record that is not blank, and its end; None while it may go on."""
+    """Fields of the first record that is not blank, and the position of its end; None if the record may go on."""
     whole = text if is_all else text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]
     try:
         lines = io.StringIO(whole.decode("utf-8"), newline="").readlines()
@@ -82,25 +83,22 @@ def _checked(fields: list[str], label: str) -> list[str]:
 
 
 def other_delimiter(names: list[str], delimiter: str) -> str | None:
-    """What separates the columns more likely, if all names came as one."""
+    """Guess the delimiter if all names were read as one."""
     if len(names) != 1:
         return None
     return next((other for other in DELIMITERS if other != delimiter and other in names[0]), None)
 
 
-SAMPLE = 2**20  # bytes that tell how long rows are, packed ones too: a thousand times as many can be in them
-
-
 class Dialect(NamedTuple):
-    """How a text file is written."""
+    """Delimiter, encoding and header of a text file."""
 
     delimiter: str = ","
     encoding: str = "utf-8"
     has_names: bool = True
 
 
-class Begun(NamedTuple):
-    """A file whose header was read."""
+class CsvStart(NamedTuple):
+    """Opened file whose header has been read."""
 
     raw: Any
     stream: Any  # unpacked and in UTF-8
@@ -111,7 +109,7 @@ class Begun(NamedTuple):
 
 
 class CsvFile:
-    """A text file, or standard input, that is read from the start each time it is opened."""
+    """Text file, or standard input, as columns of text; each pass reads it from the start."""
 
     is_text = True
     _is_warned = False
@@ -119,29 +117,29 @@ class CsvFile:
     def __init__(self, label: str, opened: Callable[[], Any], dialect: Dialect, size: int | None) -> None:
         self.label, self._opened, self._dialect = label, opened, dialect
         self.size = size  # bytes on disk, packed or not
-        begun = self._begun()
-        self.names = begun.header.names
-        self._only = begun if size is None else None  # of a stream, which cannot be opened again
+        start = self._start()
+        self.names = start.header.names
+        self._only = start if size is None else None  # a stream cannot be opened again
         if size is not None:
-            begun.close()
+            start.close()
 
     @property
     def hint(self) -> str:
-        """What else may be wrong where a column is not found."""
+        """Advice for the message that a column is not found."""
         other = other_delimiter(self.names, self._dialect.delimiter)
         return "" if other is None else f" (are columns separated by {other!r}? then --delimiter {other!r})"
 
     @property
     def n_rows(self) -> int | None:
-        """About how many rows there are, from the length of the first ones; None where nobody can know."""
+        """Estimate of the number of rows from the length of the first rows; None for a stream."""
         if self.size is None:
             return None
         raw = self._opened()
         with closing_quietly(raw):
             packed = raw.read(SAMPLE)
         n_lines = n_bytes = 0
-        with contextlib.suppress(OSError, pa.ArrowException):  # of a packed sample, the end is missing
-            stream = unpacked(io.BytesIO(packed))
+        with contextlib.suppress(OSError, pa.ArrowException):  # a compressed sample lacks its end
+            stream = decompressed(io.BytesIO(packed))
             while piece := stream.read(PIECE):
                 n_lines, n_bytes = n_lines + piece.count(b"\n"), n_bytes + len(piece)
         if packed and not n_bytes:
@@ -150,15 +148,15 @@ class CsvFile:
         return n_lines if len(packed) < SAMPLE else round(n_lines * self.size / len(packed))
 
     def empty(self, names: Sequence[str]) -> pa.RecordBatch:
-        """No rows of these columns."""
+        """Batch of the columns `names` without rows."""
         return pa.RecordBatch.from_arrays([pa.array([], pa.string()) for _ in names], list(names))
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Blocks of rows with these columns, or all, as text; nothing is taken for missing yet."""
-        begun = self._only or self._begun()
+        """Read blocks of rows with the columns `names`, or all, as text; missing values are not marked yet."""
+        start = self._only or self._start()
         wanted = self.names if names is None else list(names)
-        stream = Joined(begun.header.rest, begun.stream)
-        with closing_quietly(begun):
+        stream = JoinedStream(start.header.rest, start.stream)
+        with closing_quietly(start):
             yield from self._parsed(stream, wanted)
         if stream.n_quotes % 2 and not self._is_warned:
             self._is_warned = True
@@ -167,14 +165,14 @@ class CsvFile:
                 stacklevel=2,
             )
 
-    def _begun(self) -> Begun:
+    def _start(self) -> CsvStart:
         raw = self._opened()
         with readable(self.label):
-            stream = in_utf8(unpacked(raw), self._dialect.encoding)
+            stream = as_utf8(decompressed(raw), self._dialect.encoding)
             header = read_header(stream, self._dialect.delimiter, self.label, self._dialect.has_names)
-        return Begun(raw, stream, header)
+        return CsvStart(raw, stream, header)
 
-    def _parsed(self, stream: Joined, wanted: list[str]) -> Iterator[pa.RecordBatch]:
+    def _parsed(self, stream: JoinedStream, wanted: list[str]) -> Iterator[pa.RecordBatch]:
         ragged: list[Any] = []
 
         def refuse(row: Any) -> str:
@@ -201,7 +199,7 @@ class CsvFile:
                 raise
             try:
                 yield from reader
-            finally:  # after an error too, threads of pyarrow read ahead: at the exit that would hang or abort
+            finally:  # threads of pyarrow read ahead even after an error: at exit they would hang or abort
                 stream.is_ended = True
                 reader.close()
                 del reader
@@ -209,7 +207,7 @@ class CsvFile:
 
 @contextlib.contextmanager
 def readable(label: str, ragged: Sequence[Any] = ()) -> Iterator[None]:
-    """Errors of the reader, told in our words."""
+    """Turn errors of pyarrow into a Failure that says what to do."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeError, EOFError) as error:
@@ -232,7 +230,7 @@ def _told(label: str, message: str, ragged: Sequence[Any]) -> str:
 
 
 def csv_text(batch: pa.RecordBatch, delimiter: str = ",") -> bytes:
-    """Lines of CSV; only what must be is quoted, and a missing value is nothing."""
+    """Write a batch as lines of CSV; fields are quoted only if they must be, and a missing value is empty."""
     fields = [_quoted(_as_text(batch.column(i), name), delimiter) for i, name in enumerate(batch.schema.names)]
     if len(fields) == 1:  # an empty line would be no row
         fields = [pc.if_else(pc.equal(fields[0], ""), '""', fields[0])]
@@ -242,7 +240,7 @@ def csv_text(batch: pa.RecordBatch, delimiter: str = ",") -> bytes:
 
 
 def csv_lines(columns: Mapping[str, Any]) -> Iterator[str]:
-    """A small table of columns as CSV."""
+    """Write a small table of columns as CSV."""
     yield csv_header(list(columns), ",")
     arrays = [pa.array(column) for column in columns.values()]
     if arrays and len(arrays[0]):

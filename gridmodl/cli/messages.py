@@ -1,6 +1,6 @@
-"""What the user is told on the error stream: messages, a progress bar on a terminal, and errors in one line.
+"""Messages on the error stream: a progress bar on a terminal, and errors in one line.
 
-Errors of the library name its arguments; here they become options of the command line.
+Errors of the library name its arguments; `with_option_names` replaces them by options of the command line.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from gridmodl.cli import INTERRUPTED
 from gridmodl.spelling import did_you_mean
 
 STDIN = "-"
+FAILED = 1  # exit code
 
 
 def visible(text: str) -> str:
-    """The text for a person: what would move the cursor or colour the terminal is shown as an escape."""
+    """Escape characters that would move the cursor or colour the terminal."""
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
@@ -32,11 +33,11 @@ def echo(message: str) -> None:
 
 
 def label_of(path: str) -> str:
-    """What a message calls it."""
+    """Name of a file in messages."""
     return "standard input" if path == STDIN else path
 
 
-class Talk:
+class Messages:
     """Messages of one run of a command."""
 
     def __init__(self, quiet: bool = False, no_color: bool = False) -> None:
@@ -47,23 +48,23 @@ class Talk:
             echo(message)
 
     def console(self, file: Any) -> Any:
-        """A console of rich, which keeps to NO_COLOR by itself."""
+        """Make a console of rich, which obeys NO_COLOR by itself."""
         from rich.console import Console
 
         return Console(file=file, no_color=self.no_color or None, highlight=False, soft_wrap=False)
 
     @contextlib.contextmanager
     def reading(self, label: str, n_expected: int | None) -> Iterator[Callable[[int], None]]:
-        """A bar for reading a file, of about `n_expected` rows; what is yielded is told how many were read."""
+        """Show a bar while a file of about `n_expected` rows is read; the yielded function takes the rows so far."""
         from gridmodl.progress import bar
 
-        work = _Reading(f"reading {visible(label)}", n_expected)
+        work = _ReadProgress(f"reading {visible(label)}", n_expected)
         with contextlib.nullcontext() if self.quiet else bar(work):
             yield work.note
 
 
-class _Reading:
-    """How far a file was read, for a bar."""
+class _ReadProgress:
+    """Rows of a file read so far, for a bar."""
 
     def __init__(self, label: str, n_expected: int | None) -> None:
         self.label, self.n_expected, self.n_rows = label, n_expected, 0
@@ -80,9 +81,7 @@ class _Reading:
         return min(1.0, self.n_rows / self.n_expected) if self.n_expected else None
 
 
-FAILED = 1
-
-# Arguments of the library, as its messages name them, and what they are called here.
+# Arguments in messages of the library, and their options on the command line.
 OPTIONS = {
     "kinds": "--kind", "n_jobs": "--jobs", "random_state": "--seed", "keep_optima": "--keep-optima",
     **{
@@ -94,12 +93,12 @@ OPTIONS = {
     },
 }  # fmt: skip
 _ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:'([^']*)'|(None)|(-?\w+))?")
-_REFUSED = re.compile(rf"^({'|'.join(OPTIONS)})(?= must)")  # what a message is about
+_REFUSED = re.compile(rf"^({'|'.join(OPTIONS)})(?= must)")  # the argument that a message starts with
 _EACH = re.compile(r"\boptimize_each(?= takes each| partitions)")
 
 
 class Failure(click.ClickException):
-    """Something is wrong with the data, a model or a file."""
+    """Error in the data, a model or a file."""
 
     exit_code = FAILED
 
@@ -108,7 +107,7 @@ class Failure(click.ClickException):
 
 
 class Interrupted(Failure):
-    """The user has stopped the work."""
+    """The user has stopped the command."""
 
     exit_code = INTERRUPTED
 
@@ -116,8 +115,8 @@ class Interrupted(Failure):
         click.echo(f"gridmodl: {visible(self.format_message())}", file=file, err=file is None)
 
 
-def in_cli_words(message: str) -> str:
-    """A message of the library for who typed options: ``unlabelled='?'`` as ``--unlabelled '?'``."""
+def with_option_names(message: str) -> str:
+    """Replace arguments in a message of the library by options: ``unlabelled='?'`` becomes ``--unlabelled ?``."""
 
     def option(match: re.Match[str]) -> str:
         name, text, nothing, word = match.groups()
@@ -128,19 +127,19 @@ def in_cli_words(message: str) -> str:
     return _EACH.sub("--each", _ARGUMENT.sub(option, line))
 
 
-def described(error: BaseException) -> str:
-    """An exception in one line."""
+def describe_error(error: BaseException) -> str:
+    """Describe an exception in one line."""
     if isinstance(error, MemoryError):
         return "there is not enough memory; see --columns, --each and --sample of gridmodl fit"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, (ValueError, TypeError, NotImplementedError, OSError, ImportError)):
-        return in_cli_words(str(error)) or type(error).__name__
+        return with_option_names(str(error)) or type(error).__name__
     return f"internal error, {type(error).__name__}: {error}; run it again with --debug for all that is known of it"
 
 
-def near(name: str, known: Sequence[str]) -> str:
-    """Names that may have been meant, or those that there are."""
+def suggest(name: str, known: Sequence[str]) -> str:
+    """Suggest a known name that is spelled like `name`; list the known names if none is."""
     question = did_you_mean(name, known)
     if question:
         return question.removeprefix("; ")

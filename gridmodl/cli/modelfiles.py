@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from gridmodl.cli.messages import STDIN, Failure, Talk, label_of, visible
+from gridmodl.cli.messages import STDIN, Failure, Messages, label_of, visible
 from gridmodl.frames import Name
 from gridmodl.labels import counted
 from gridmodl.model import Model
@@ -20,12 +20,12 @@ from gridmodl.modelfile.text import parse_json
 from gridmodl.models import Models
 from gridmodl.partition import Partition
 
-Found = Model | Models
-READERS: dict[str, Callable[[str], Found]] = {"gridmodl model": Model.from_json, "gridmodl models": Models.from_json}
+AnyModel = Model | Models
+READERS: dict[str, Callable[[str], AnyModel]] = {"gridmodl model": Model.from_json, "gridmodl models": Models.from_json}
 
 
-def read_found(path: str) -> Found:
-    """The model, or the models of many columns, of a file; ``-`` is standard input."""
+def read_model(path: str) -> AnyModel:
+    """Read a model, or the models of many columns, from a file; ``-`` is standard input."""
     try:
         text = text_of(sys.stdin.buffer.read() if path == STDIN else Path(path))
         record = parse_json(text)
@@ -38,16 +38,16 @@ def read_found(path: str) -> Found:
         raise Failure(f"{label_of(path)} is no model: {error}") from error
 
 
-MAX_CLASSES, MAX_PARTS = 8, 40  # shown on a terminal
+MAX_CLASSES, MAX_PARTS = 8, 40  # shown at most on a terminal
 
 
-def models_of(found: Found) -> Mapping[Name, Model]:
-    """All models, by column; one of a grid stands alone."""
+def models_of(found: AnyModel) -> Mapping[Name, Model]:
+    """All models by column; a single model has the name ''."""
     return found if isinstance(found, Models) else {"": found}
 
 
-def facts_of(found: Found) -> dict[str, Any]:
-    """The facts of a model, or of many, for JSON."""
+def facts_of(found: AnyModel) -> dict[str, Any]:
+    """Facts of a model, or of many, for JSON."""
     if isinstance(found, Models):
         return {
             "models": [_facts(model) for model in found.values()],
@@ -92,12 +92,12 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool)) else str(value)
 
 
-def print_summary(found: Found, talk: Talk) -> None:
-    """On a terminal tables, else plain text."""
+def print_summary(found: AnyModel, messages: Messages) -> None:
+    """Print tables on a terminal, else plain text."""
     if not sys.stdout.isatty():
         click.echo(visible(found.summary()))
         return
-    console = talk.console(sys.stdout)
+    console = messages.console(sys.stdout)
     if isinstance(found, Models):
         _print_table(console, found.table("arrays"), "")
         for name, error in found.errors.items():
@@ -118,20 +118,20 @@ def print_summary(found: Found, talk: Talk) -> None:
         console.print(f"... and {len(found.left_out) - MAX_PARTS} more columns", markup=False)
 
 
-def print_columns(columns: Mapping[str, Any], talk: Talk, as_csv: bool) -> None:
-    """A table: CSV if that is asked for, on a terminal one of rich, else aligned text."""
+def print_columns(columns: Mapping[str, Any], messages: Messages, as_csv: bool) -> None:
+    """Print a table: as CSV if `as_csv`, by rich on a terminal, else as aligned text."""
     if as_csv:
         from gridmodl.cli.csvfiles import csv_lines
 
         click.echo("".join(csv_lines(columns)), nl=False)
     elif sys.stdout.isatty():
-        _print_table(talk.console(sys.stdout), columns, "", all_rows=True)
+        _print_table(messages.console(sys.stdout), columns, "", all_rows=True)
     else:
         click.echo("\n".join(_aligned(columns)))
 
 
 def _aligned(columns: Mapping[str, Any]) -> list[str]:
-    """Lines of plain text: numbers to the right, all else to the left."""
+    """Lines of plain text: numbers aligned right, all else left."""
     names = list(columns)
     rows = [list(map(visible, names)), *_rows(columns, names)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(names))]

@@ -1,4 +1,4 @@
-"""A data file by its path, or standard input: whatever its format, named columns that are read in batches."""
+"""Data files and standard input of any format, as named columns read in batches of rows."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from gridmodl.cli.csvfiles import CsvFile, Dialect, readable
-from gridmodl.cli.messages import Failure, label_of, near
+from gridmodl.cli.messages import Failure, label_of, suggest
 from gridmodl.cli.streams import (
-    begins_with,
     closing_quietly,
+    decompressed,
     format_of,
     open_stream,
+    peek,
     size_of,
-    spooled,
-    unpacked,
+    spool,
 )
 
+ROWS = 2**16  # in a batch
+BUFFER = 2**20  # bytes of a column read at a time; without it pyarrow would read all of a row group
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
@@ -32,7 +34,7 @@ class Source(Protocol):
 
     label: str
     names: list[str]
-    is_text: bool  # whether all columns come as text, whose types are to be found
+    is_text: bool  # all columns are text, and their types are still to be found
 
     @property
     def hint(self) -> str: ...
@@ -45,8 +47,8 @@ class Source(Protocol):
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]: ...
 
 
-class Given(NamedTuple):
-    """What the user says about a data file."""
+class DataFile(NamedTuple):
+    """Path of a data file, and what the user says about its format."""
 
     path: str
     format: str | None = None
@@ -55,28 +57,28 @@ class Given(NamedTuple):
     has_names: bool = True
 
 
-def open_source(given: Given, once: bool = False) -> Source:
-    """The source of a file, or of a stream, which goes to disk first unless it is read only `once`."""
-    path, size = given.path, size_of(given.path)
+def open_source(file: DataFile, once: bool = False) -> Source:
+    """Open a file or a stream; a stream is copied to disk first unless it is read only `once`."""
+    path, size = file.path, size_of(file.path)
     if size is None and once:
-        head, stream = begins_with(unpacked(open_stream(path)))
-        if format_of(path, head, given.format) == "parquet" or head.startswith(b"ARROW1"):
+        head, stream = peek(decompressed(open_stream(path)))
+        if format_of(path, head, file.format) == "parquet" or head.startswith(b"ARROW1"):
             raise Failure(f"{label_of(path)} is a Parquet or Arrow file, which is read from its end; give its path")
-        return _source(given, head, lambda: stream, None)
+        return _source(file, head, lambda: stream, None)
     if size is None:
-        kept = spooled(path)
+        kept = spool(path)
         size = kept.seek(0, os.SEEK_END)
-        opened: Callable[[], Any] = partial(_Again, kept)
+        opened: Callable[[], Any] = partial(_RewoundFile, kept)
     else:
         opened = partial(pa.OSFile, path, "rb")
     first = opened()
     with closing_quietly(first):
-        head = begins_with(unpacked(first))[0]
-    return _source(given, head, opened, size)
+        head = peek(decompressed(first))[0]
+    return _source(file, head, opened, size)
 
 
-class _Again:
-    """A file on disk without a name, read from its start; closing it leaves it there."""
+class _RewoundFile:
+    """Unnamed file on disk, read from its start; closing this leaves the file open."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -89,29 +91,25 @@ class _Again:
         return None
 
 
-def _source(given: Given, head: bytes, opened: Callable[[], Any], size: int | None) -> Source:
-    label, kind = label_of(given.path), format_of(given.path, head, given.format)
+def _source(file: DataFile, head: bytes, opened: Callable[[], Any], size: int | None) -> Source:
+    label, kind = label_of(file.path), format_of(file.path, head, file.format)
     if kind == "parquet":
-        return ParquetData(label, unpacked(opened()))
+        return ParquetData(label, decompressed(opened()))
     if kind == "arrow":
         return ArrowData(label, opened, size)
-    delimiter = given.delimiter or DELIMITERS[kind]
-    return CsvFile(label, opened, Dialect(delimiter, given.encoding, given.has_names), size)
+    delimiter = file.delimiter or DELIMITERS[kind]
+    return CsvFile(label, opened, Dialect(delimiter, file.encoding, file.has_names), size)
 
 
 def check_present(source: Source, names: Sequence[str], what: str) -> None:
-    """Every column that is asked for must be there."""
+    """Raise a Failure if the source lacks one of the columns `names`; `what` says who needs it."""
     for name in names:
         if name not in source.names:
-            raise Failure(f"{source.label} has no column {name!r}, {what}; {near(name, source.names)}{source.hint}")
-
-
-ROWS = 2**16  # at a time
-BUFFER = 2**20  # bytes of a column that are at hand; else all of it in a group of rows would be
+            raise Failure(f"{source.label} has no column {name!r}, {what}; {suggest(name, source.names)}{source.hint}")
 
 
 class TypedFile:
-    """What files of known types have in common."""
+    """Base of files that store the types of their columns."""
 
     is_text = False
     hint = ""
@@ -124,7 +122,7 @@ class TypedFile:
             raise Failure(f"{label} has two columns called {twice[0]!r}; give each a name of its own")
 
     def empty(self, names: Sequence[str]) -> pa.RecordBatch:
-        """No rows of these columns."""
+        """Batch of the columns `names` without rows."""
         return pa.RecordBatch.from_arrays([pa.array([], self.schema.field(name).type) for name in names], list(names))
 
     def _indices(self, names: Sequence[str] | None) -> list[int]:
@@ -132,7 +130,7 @@ class TypedFile:
 
 
 class ParquetData(TypedFile):
-    """A Parquet file."""
+    """Parquet file."""
 
     def __init__(self, label: str, stream: Any) -> None:
         with readable(label):
@@ -141,7 +139,7 @@ class ParquetData(TypedFile):
             self.n_rows: int | None = self._file.metadata.num_rows
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Batches of rows with these columns, or all."""
+        """Read batches of rows with the columns `names`, or all."""
         with readable(self.label):
             wanted = self.names if names is None else list(names)
             for batch in self._file.iter_batches(batch_size=ROWS, columns=wanted):
@@ -149,7 +147,7 @@ class ParquetData(TypedFile):
 
 
 class ArrowData(TypedFile):
-    """An Arrow file (Feather) or stream."""
+    """Arrow file (Feather) or stream."""
 
     def __init__(self, label: str, opened: Callable[[], Any], size: int | None) -> None:
         self._opened = opened
@@ -160,14 +158,14 @@ class ArrowData(TypedFile):
 
     @property
     def n_rows(self) -> int | None:
-        """About how many rows there are, from the size of the first ones; None where nobody can know."""
+        """Estimate of the number of rows from the size of the first batch; None for a stream."""
         if self.size is None:
             return None
         first = next(self.batches(), None)
         return 0 if first is None else round(first.num_rows * self.size / max(1, first.nbytes))
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Batches of rows with these columns, or all; of a stream that cannot be read again, once."""
+        """Read batches of rows with the columns `names`, or all; a stream can be read only once."""
         wanted = self.names if names is None else list(names)
         with readable(self.label):
             reader = self._first if self.size is None else self._reader(self._indices(wanted))
@@ -175,7 +173,7 @@ class ArrowData(TypedFile):
                 yield batch.select(wanted)
 
     def _reader(self, fields: list[int] | None) -> Any:
-        head, stream = begins_with(unpacked(self._opened()))
+        head, stream = peek(decompressed(self._opened()))
         options = pyarrow.ipc.IpcReadOptions(included_fields=fields)
         if head.startswith(b"ARROW1"):
             return pyarrow.ipc.open_file(stream, options=options)

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 import click
 
 from gridmodl.cli import options
-from gridmodl.cli.messages import Failure, near
+from gridmodl.cli.messages import Failure, suggest
 from gridmodl.cli.outputs import STDOUT, check_outputs, write_text
 
+DIALECTS = ("postgres", "duckdb", "sqlite", "bigquery", "snowflake")
 
-class Asked(NamedTuple):
-    """What the user wrote."""
+
+class ApplySettings(NamedTuple):
+    """Arguments and options of ``gridmodl apply``."""
 
     model: str
     data: str
@@ -68,12 +70,12 @@ class Asked(NamedTuple):
     type=click.FloatRange(0, 1),
     default=0.9,
     show_default=True,
-    help="Of the interval that --as predict gives for a numerical target.",
+    help="Coverage of the interval that --as predict gives for a numerical target.",
 )
-@click.option("--informative", is_flag=True, help="Only the parts of columns that have more than one.")
-@click.option("--keep", is_flag=True, help="All columns of the data come first.")
+@click.option("--informative", is_flag=True, help="Only columns that have more than one part.")
+@click.option("--keep", is_flag=True, help="Put all columns of the data first.")
 @click.option(
-    "--keep-column", multiple=True, metavar="COLUMN", help="This column of the data comes first; may be given again."
+    "--keep-column", multiple=True, metavar="COLUMN", help="Put this column of the data first; may be given again."
 )
 @options.reading
 @click.option(
@@ -81,34 +83,34 @@ class Asked(NamedTuple):
     "--output",
     default=STDOUT,
     metavar="FILE",
-    help="CSV, TSV, Parquet or Arrow, as its name ends, .gz too. [default: CSV on standard output]",
+    help="CSV, TSV, Parquet or Arrow, by its suffix; .gz too. [default: CSV on standard output]",
 )
 @click.option(
     "--to",
     type=click.Choice(["csv", "tsv", "parquet", "arrow"]),
-    help="The format of the output, where its name does not tell.",
+    help="Format of the output, if its name does not tell.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print how many rows went where, as JSON; with --output.")
+@click.option("--json", "as_json", is_flag=True, help="Print the number of rows and the file as JSON; with --output.")
 @options.quiet
 @options.every
-def apply(**given: Any) -> None:
+def apply(**values: Any) -> None:
     """Say where the rows of DATA lie in the partition of MODEL, a file that gridmodl fit has written.
 
     Rows are read, placed and written in batches, in their order: a file may be larger than memory. Columns of a text
     file are read as they were when the model was made.
     """
-    asked = Asked(**given)
-    if asked.as_json and asked.output == STDOUT:
+    settings = ApplySettings(**values)
+    if settings.as_json and settings.output == STDOUT:
         raise click.UsageError("--json needs --output: the rows go to standard output")
-    if asked.model == asked.data == STDOUT:
+    if settings.model == settings.data == STDOUT:
         raise click.UsageError("MODEL and DATA cannot both be standard input")
-    check_outputs({"the model": asked.model, "the data": asked.data}, {"--output": asked.output})
-    delimiter, encoding = options.checked_dialect(asked.delimiter, asked.encoding)
-    from gridmodl.cli.applying import apply_to_rows
+    check_outputs({"the model": settings.model, "the data": settings.data}, {"--output": settings.output})
+    delimiter, encoding = options.checked_dialect(settings.delimiter, settings.encoding)
+    from gridmodl.cli.applying import run_apply
 
-    n_rows = apply_to_rows(asked._replace(delimiter=delimiter, encoding=encoding), options.talk(asked.quiet))
-    if asked.as_json:
-        click.echo(json.dumps({"rows": n_rows, "output": asked.output}, ensure_ascii=False))
+    n_rows = run_apply(settings._replace(delimiter=delimiter, encoding=encoding), options.messages(settings.quiet))
+    if settings.as_json:
+        click.echo(json.dumps({"rows": n_rows, "output": settings.output}, ensure_ascii=False))
 
 
 @click.command(
@@ -122,9 +124,9 @@ def apply(**given: Any) -> None:
     ),
 )
 @click.argument("model", type=click.Path())
-@click.option("--column", metavar="NAME", help="Only this column; of many models the one of this column.")
-@click.option("--table", is_flag=True, help="The parts of a column, one line each, with all that is known of them.")
-@click.option("--cells", is_flag=True, help="The cells of the grid, one line each, those of most rows first.")
+@click.option("--column", metavar="NAME", help="Only this column; of many models, the model of this column.")
+@click.option("--table", is_flag=True, help="The parts of a column, one line each, with all their facts.")
+@click.option("--cells", is_flag=True, help="The cells of the grid, one line each, largest first.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts, or the table, as JSON.")
 @options.every
@@ -134,25 +136,25 @@ def show(model: str, column: str | None, table: bool, cells: bool, as_csv: bool,
         raise click.UsageError("--table and --cells are two tables; ask for one at a time")
     if as_csv and (as_json or not (table or cells or column is None)):
         raise click.UsageError("--csv prints a table: give --table or --cells with it, and not --json")
-    from gridmodl.cli.modelfiles import facts_of, print_columns, print_summary, read_found
+    from gridmodl.cli.modelfiles import facts_of, print_columns, print_summary, read_model
     from gridmodl.models import Models
 
-    found, talk = read_found(model), options.talk()
+    found, messages = read_model(model), options.messages()
     if column is not None and isinstance(found, Models):
         found = found[_known(column, found, model)]
     if table or cells or (as_csv and isinstance(found, Models)):
         columns = _columns(found, column, cells, model)
-        _print_json(_records(columns)) if as_json else print_columns(columns, talk, as_csv)
+        _print_json(_records(columns)) if as_json else print_columns(columns, messages, as_csv)
     elif as_csv:
         raise click.UsageError("--csv prints a table: give --table or --cells with it")
     elif as_json:
         _print_json(facts_of(found))
     else:
-        print_summary(found, talk)
+        print_summary(found, messages)
 
 
 def _columns(found: Any, column: str | None, cells: bool, path: str) -> dict[str, Any]:
-    """The columns of the table that is asked for."""
+    """Columns of the table of parts, of cells or of models."""
     from gridmodl.models import Models
 
     if isinstance(found, Models):
@@ -169,10 +171,10 @@ def _columns(found: Any, column: str | None, cells: bool, path: str) -> dict[str
 
 
 def _known(column: str, names: Any, path: str) -> Any:
-    """The name as the model has it, which need not be a text."""
+    """Find the name that is written `column`; a name in a model need not be text."""
     by_text = {str(name): name for name in names}
     if column not in by_text:
-        raise Failure(f"{path} has no column {column!r}; {near(column, list(by_text))}")
+        raise Failure(f"{path} has no column {column!r}; {suggest(column, list(by_text))}")
     return by_text[column]
 
 
@@ -191,9 +193,6 @@ def _print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
 
 
-DIALECTS = ("postgres", "duckdb", "sqlite", "bigquery", "snowflake")
-
-
 @click.command(
     short_help="Print a model as a query.",
     epilog=options.examples(
@@ -202,8 +201,8 @@ DIALECTS = ("postgres", "duckdb", "sqlite", "bigquery", "snowflake")
     ),
 )
 @click.argument("model", type=click.Path())
-@click.option("-d", "--dialect", type=click.Choice(DIALECTS), required=True, help="Of the database.")
-@click.option("--table", default="data", show_default=True, help="The table that has the rows; schema.table too.")
+@click.option("-d", "--dialect", type=click.Choice(DIALECTS), required=True, help="SQL dialect of the database.")
+@click.option("--table", default="data", show_default=True, help="Table with the rows; schema.table too.")
 @click.option(
     "--keep-column", multiple=True, metavar="COLUMN", help="Return this column of the table too; may be given again."
 )
@@ -212,7 +211,7 @@ DIALECTS = ("postgres", "duckdb", "sqlite", "bigquery", "snowflake")
     "outputs",
     type=click.Choice(options.OUTPUTS),
     multiple=True,
-    help="As of gridmodl apply; may be given again. [default: all that the model has but labels]",
+    help="As in gridmodl apply; may be given again. [default: all that the model has, except labels]",
 )
 @click.option(
     "--unknown",
@@ -230,11 +229,11 @@ def sql(
 ) -> None:  # fmt: skip
     """Print a query that gives each row of a table its parts, as gridmodl apply does."""
     check_outputs({"the model": model}, {"--output": output})
-    from gridmodl.cli.modelfiles import read_found
+    from gridmodl.cli.modelfiles import read_model
 
-    text = read_found(model).to_sql(
+    text = read_model(model).to_sql(
         dialect, table.split(".") if "." in table else table, keep=keep_column, output=outputs or None, unknown=unknown
     )
     write_text(output, text)
     if output != STDOUT:
-        options.talk(quiet).say(f"written: {output}")
+        options.messages(quiet).say(f"written: {output}")
