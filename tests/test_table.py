@@ -219,7 +219,7 @@ def test_there_is_no_level_where_a_cost_is_negative(cost, null_cost, level):
 
 
 def test_a_model_without_a_level_says_so_everywhere():
-    from gridmodl.cli.summaries import _facts
+    from gridmodl.cli.modelfiles import _facts
     from gridmodl.plot import PartsDisplay
 
     model = replace(towns(), cost=-105.0, null_cost=1.0)

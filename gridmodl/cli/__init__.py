@@ -1,4 +1,12 @@
-"""The command ``gridmodl``: fit, apply, show and hand on models without writing Python."""
+"""The command ``gridmodl``: fit, apply, show and hand on models without writing Python.
+
+group                            the command, its exit codes, Ctrl-C
+fit, use, about                  commands that make a model, take a model, take neither; quick to import, for --help
+fitting, applying                the work of gridmodl fit and gridmodl apply
+modelfiles, outputs              model files read and shown; files written whole or not at all
+columns, sources, csvfiles, streams    data files, from typed columns down to bytes
+options, messages                options that commands share; messages and errors
+"""
 
 from __future__ import annotations
 
@@ -12,20 +20,20 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line; what is missing is told in one line."""
+    """Run the command line; exit with one line if a package it needs is not installed."""
     absent = [name for name in NEEDED if find_spec(name) is None]
     if absent:
         sys.exit(f'gridmodl: error: the command line needs {", ".join(absent)}: pip install "gridmodl[cli]"')
-    if sys.stdin is None:  # closed, by `<&-` or by a service: as if there was nothing in it
+    if sys.stdin is None:  # closed, by `<&-` or by a service: read as empty
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
         sys.exit(f"gridmodl: error: standard output is closed; send it to {os.devnull} if nobody is to read it")
     if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # who reads no further (`| head`) ends this quietly, as cat does
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends the command quietly, as it does cat
     try:
-        from gridmodl.cli.group import gridmodl, listen_twice
+        from gridmodl.cli.group import gridmodl, handle_interrupts
 
-        listen_twice()
+        handle_interrupts()
         gridmodl(prog_name="gridmodl")
-    except KeyboardInterrupt:  # before there was anything to interrupt
+    except KeyboardInterrupt:  # before a command has started
         sys.exit(INTERRUPTED)

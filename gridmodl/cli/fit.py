@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import click
 
 from gridmodl.cli import options
+from gridmodl.cli.options import Amount, Size
 from gridmodl.cli.outputs import STDOUT, check_outputs
-from gridmodl.cli.parsing import Amount, Size
 
 TARGET_KINDS = ("classes", "grouped", "numerical")
 SEARCHES = ("auto", "exact", "merge", "vns", "algorithm3", "diverse")
 
 
-class Asked(NamedTuple):
-    """What the user wrote."""
+class FitSettings(NamedTuple):
+    """Arguments and options of ``gridmodl fit``."""
 
     data: str
     target: str | None
@@ -83,7 +83,7 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
     "--kind",
     multiple=True,
     metavar="COLUMN=KIND",
-    help="numerical or categorical, where a column is not what it looks like.",
+    help="numerical or categorical, if a column is not what it looks like.",
 )
 @click.option("--weights", metavar="COLUMN", help="Whole numbers: a row of weight w is w rows.")
 @click.option(
@@ -100,10 +100,10 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
     default="modl",
     show_default=True,
     shell_complete=_complete_criterion,
-    help="What is best: see gridmodl criteria.",
+    help="What best means: see gridmodl criteria.",
 )
-@click.option("--option", multiple=True, metavar="NAME=VALUE", help="Of the criterion, such as alpha=0.7.")
-@click.option("--search", type=click.Choice(SEARCHES), default="auto", show_default=True, help="How to look for it.")
+@click.option("--option", multiple=True, metavar="NAME=VALUE", help="Option of the criterion, such as alpha=0.7.")
+@click.option("--search", type=click.Choice(SEARCHES), default="auto", show_default=True, help="How to search.")
 @click.option(
     "--effort", type=int, help="Rounds of the search for a grid: 2^effort and what comes before. [default: 5]"
 )
@@ -118,14 +118,14 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
     type=click.Choice(["increasing", "decreasing", "auto"]),
     help="For two classes: the share of the second one only rises, or falls.",
 )
-@click.option("--max-parts", type=int, help="Parts of each column at most.")
-@click.option("--min-rows", type=Amount(), help="Rows of each part at least, or a share of all rows below 1.")
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Then the best so far is taken.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the search for a grid, and of --sample.")
+@click.option("--max-parts", type=int, help="Largest number of parts of a column.")
+@click.option("--min-rows", type=Amount(), help="Smallest number of rows of a part; below 1, a share of all rows.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Stop the search then, with the best so far.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the search for a grid, and of --sample.")
 @click.option("-j", "--jobs", type=int, help="Threads, -1 for one per core. [default: -1 with --each, else 1]")
-@click.option("--sample", type=click.IntRange(min=1), metavar="ROWS", help="Take only so many rows, at random.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="ROWS", help="Take only this number of rows, at random.")
 @click.option(
-    "--memory-limit", type=Size(), help="What data and search may take, such as 4GB. [default: 80 % of what is free]"
+    "--memory-limit", type=Size(), help="Memory for data and search, such as 4GB. [default: 80 % of what is free]"
 )
 @options.reading
 @click.option("-o", "--output", metavar="FILE", help="Write the model here, as JSON; - for standard output.")
@@ -133,7 +133,7 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @options.quiet
 @options.every
-def fit(**given: Any) -> None:
+def fit(**values: Any) -> None:
     """Find the best partition of the columns of DATA, a CSV, TSV, Parquet or Arrow file, packed or not; - for standard
     input.
 
@@ -141,17 +141,17 @@ def fit(**given: Any) -> None:
     every column on its own, the most informative first, and reads few of them at a time where memory is short.
     Ctrl-C ends the search with the best so far, which is written all the same.
     """
-    asked = Asked(**given)
-    if asked.each and asked.target is None:
+    settings = FitSettings(**values)
+    if settings.each and settings.target is None:
         raise click.UsageError("--each partitions each column with a target in view; give --target")
-    if asked.as_json and asked.output == STDOUT:
+    if settings.as_json and settings.output == STDOUT:
         raise click.UsageError("--json and --output - cannot both go to standard output")
-    if asked.html == STDOUT:
+    if settings.html == STDOUT:
         raise click.UsageError("--html needs the name of a file: standard output has the summary")
-    if asked.target is not None and asked.target == asked.weights:
-        raise click.UsageError(f"{asked.target!r} cannot be target and weights; name two columns")
-    check_outputs({"the data": asked.data}, {"--output": asked.output, "--html": asked.html})
-    delimiter, encoding = options.checked_dialect(asked.delimiter, asked.encoding)
-    from gridmodl.cli.fitting import fit_and_tell
+    if settings.target is not None and settings.target == settings.weights:
+        raise click.UsageError(f"{settings.target!r} cannot be target and weights; name two columns")
+    check_outputs({"the data": settings.data}, {"--output": settings.output, "--html": settings.html})
+    delimiter, encoding = options.checked_dialect(settings.delimiter, settings.encoding)
+    from gridmodl.cli.fitting import run_fit
 
-    fit_and_tell(asked._replace(delimiter=delimiter, encoding=encoding), options.talk(asked.quiet))
+    run_fit(settings._replace(delimiter=delimiter, encoding=encoding), options.messages(settings.quiet))

@@ -3,122 +3,350 @@
 from __future__ import annotations
 
 import json
+import os
+import time
+from dataclasses import replace
 from importlib.util import find_spec
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
-from gridmodl.arguments import checked_jobs
-from gridmodl.cli.asking import check_arguments, library_arguments, mark_of
-from gridmodl.cli.console import Talk, visible
-from gridmodl.cli.data.gathering import Reading, gathered
-from gridmodl.cli.data.sources import Given, Source, check_present, open_source
-from gridmodl.cli.data.texts import NULLS
-from gridmodl.cli.failures import Failure, Interrupted
-from gridmodl.cli.fit import Asked
-from gridmodl.cli.memory import check_grid, limit_of
+from gridmodl.arguments import check_seed, checked_jobs, checked_options, checked_time
+from gridmodl.cli.columns import NULLS, ReadSettings, read_columns
+from gridmodl.cli.fit import FitSettings
+from gridmodl.cli.messages import Failure, Interrupted, Messages, suggest, visible
+from gridmodl.cli.modelfiles import AnyModel, facts_of, models_of, print_summary
+from gridmodl.cli.options import codes_of, listed, pairs, value_of
 from gridmodl.cli.outputs import STDOUT, write_text
-from gridmodl.cli.parsing import listed, pairs
-from gridmodl.cli.passes import Passes, is_interrupted
-from gridmodl.cli.summaries import Found, facts_of, models_of, print_summary
+from gridmodl.cli.sources import DataFile, Source, check_present, open_source
 from gridmodl.decisions import JOINT_COLUMNS
+from gridmodl.encode import KINDS
+from gridmodl.frames import ARRAYS
 from gridmodl.model import Model
 from gridmodl.models import Models
-from gridmodl.pipeline import optimize
+from gridmodl.pipeline import optimize, optimize_each
+from gridmodl.plugins import get_criterion, list_criteria
+from gridmodl.search import Search
+from gridmodl.terms import Criterion
+
+SKIPPED = "the search was interrupted before its turn came"
+
+# Bytes per row, measured as the peak of processes with one to 18 million rows and rounded up. A column in memory takes
+# 8 and what reading leaves behind; the search of one column took 50 (text) to 180 (numbers); the search of a grid 75 to
+# 120 per column, and 55 more per column in each further thread.
+HELD, SEARCHED, GRID, GRID_THREAD = 10, 200, 130, 60
+FREE_SHARE = 0.8  # of the free memory, used if --memory-limit is not given
 
 
-class Chosen(NamedTuple):
-    """Columns of a source, by what they are for."""
+class ColumnRoles(NamedTuple):
+    """Columns of a source by their role."""
 
     inputs: list[str]
-    others: list[str]  # target and weights, where there are any
+    others: list[str]  # target and weights, if the user names them
 
 
-def fit_and_tell(asked: Asked, talk: Talk) -> None:
-    """Read, search and write; that something is missing is said before the work begins."""
-    if asked.html is not None and find_spec("vl_convert") is None:
+def run_fit(settings: FitSettings, messages: Messages) -> None:
+    """Read, search and write; settings that can be checked without the data are checked first."""
+    if settings.html is not None and find_spec("vl_convert") is None:
         raise Failure('--html needs vl-convert-python: pip install "gridmodl[html]"')
-    source = open_source(Given(asked.data, asked.format, asked.delimiter, asked.encoding, not asked.no_header))
-    chosen = _chosen(source, asked)
-    check_arguments(asked, chosen.inputs)
+    file = DataFile(settings.data, settings.format, settings.delimiter, settings.encoding, not settings.no_header)
+    source = open_source(file)
+    roles = _column_roles(source, settings)
+    check_arguments(settings, roles.inputs)
     try:
-        found = (_each if asked.each else _one_grid)(source, chosen, asked, talk)
+        found = (_each if settings.each else _one_grid)(source, roles, settings, messages)
     except KeyboardInterrupt:
         raise Interrupted("interrupted before anything was found; nothing was written") from None
-    _write(found, asked, talk)
-    where = f"; it is in {asked.output}" if asked.output not in (None, STDOUT) else ""
+    _write(found, settings, messages)
+    where = f"; it is in {settings.output}" if settings.output not in (None, STDOUT) else ""
     if is_interrupted(found):
         raise Interrupted(f"interrupted: this is the best that was found so far{where}")
     if any(model.stopped == "time limit" for model in models_of(found).values()):
-        talk.say(f"gridmodl: the time limit stopped the search: this is the best that was found so far{where}")
+        messages.say(f"gridmodl: the time limit stopped the search: this is the best that was found so far{where}")
 
 
-def _chosen(source: Source, asked: Asked) -> Chosen:
-    others = [name for name in (asked.target, asked.weights) if name is not None]
-    for name, what in ((asked.target, "the target"), (asked.weights, "the weights")):
+def _column_roles(source: Source, settings: FitSettings) -> ColumnRoles:
+    others = [name for name in (settings.target, settings.weights) if name is not None]
+    for name, what in ((settings.target, "the target"), (settings.weights, "the weights")):
         check_present(source, [] if name is None else [name], what)
-    columns, excluded = listed(asked.columns, source.names), listed(asked.exclude, source.names)
+    columns, excluded = listed(settings.columns, source.names), listed(settings.exclude, source.names)
     check_present(source, columns, "which --columns names")
     check_present(source, excluded, "which --exclude names")
     inputs = [name for name in columns or source.names if name not in excluded and name not in others]
     if not inputs:
         raise Failure(f"no column is left to partition: {source.label} has {', '.join(map(repr, source.names[:10]))}")
-    for option, given in (("--kind", asked.kind), ("--special", asked.special)):
-        named = list(pairs(given, option, "age=..."))
+    for option, texts in (("--kind", settings.kind), ("--special", settings.special)):
+        named = list(pairs(texts, option, "age=..."))
         check_present(source, named, f"which {option} names")
         for name in named:
             if name not in inputs:
                 raise Failure(f"{option} names column {name!r}, which is no input: the target, weights, or left out")
-    return Chosen(inputs, others)
+    return ColumnRoles(inputs, others)
 
 
-def _reading(asked: Asked) -> Reading:
-    names = [name for name, kind in pairs(asked.kind, "--kind", "a=b").items() if kind == "categorical"]
-    return Reading(
-        nulls=asked.nulls or NULLS,
+def _read_settings(settings: FitSettings) -> ReadSettings:
+    names = [name for name, kind in pairs(settings.kind, "--kind", "a=b").items() if kind == "categorical"]
+    return ReadSettings(
+        nulls=settings.nulls or NULLS,
         as_text=names,
-        n_rows=asked.sample,
-        seed=asked.seed,
+        n_rows=settings.sample,
+        seed=settings.seed,
     )
 
 
-def _one_grid(source: Source, chosen: Chosen, asked: Asked, talk: Talk) -> Model:
-    jobs = 1 if asked.jobs is None else checked_jobs(asked.jobs)
-    n_rows = _expected_rows(source, asked)
-    if asked.target is None and len(chosen.inputs) > JOINT_COLUMNS:
+def _one_grid(source: Source, roles: ColumnRoles, settings: FitSettings, messages: Messages) -> Model:
+    jobs = 1 if settings.jobs is None else checked_jobs(settings.jobs)
+    n_rows = _expected_rows(source, settings)
+    if settings.target is None and len(roles.inputs) > JOINT_COLUMNS:
         raise Failure(
-            f"{source.label} has {len(chosen.inputs)} columns to partition and no --target is given; a joint grid is "
+            f"{source.label} has {len(roles.inputs)} columns to partition and no --target is given; a joint grid is "
             f"for {JOINT_COLUMNS} columns at most. Choose some with --columns, or give a target. Counts by row and "
             "column are a table of three columns: row, column and, as --weights, the count"
         )
-    check_grid(n_rows, len(chosen.inputs), jobs, limit_of(asked.memory_limit), asked.target is not None)
-    with talk.reading(source.label, source.n_rows) as tell:
-        data = gathered(source, [*chosen.inputs, *chosen.others], _reading(asked)._replace(tell=tell))
-    arguments = library_arguments(asked, chosen.inputs)
-    mark_of(asked, data, arguments)
-    return optimize(data, asked.target, **arguments, n_jobs=jobs, progress=not talk.quiet)
+    check_grid(n_rows, len(roles.inputs), jobs, limit_of(settings.memory_limit), settings.target is not None)
+    with messages.reading(source.label, source.n_rows) as tell:
+        data = read_columns(source, [*roles.inputs, *roles.others], _read_settings(settings)._replace(tell=tell))
+    arguments = library_arguments(settings, roles.inputs)
+    add_unlabelled(settings, data, arguments)
+    return optimize(data, settings.target, **arguments, n_jobs=jobs, progress=not messages.quiet)
 
 
-def _each(source: Source, chosen: Chosen, asked: Asked, talk: Talk) -> Models:
-    passes = Passes(source, chosen.others, asked, talk, _reading(asked))
-    return passes.run(chosen.inputs, _expected_rows(source, asked))
+def _each(source: Source, roles: ColumnRoles, settings: FitSettings, messages: Messages) -> Models:
+    passes = ColumnPasses(source, roles.others, settings, messages, _read_settings(settings))
+    return passes.run(roles.inputs, _expected_rows(source, settings))
 
 
-def _expected_rows(source: Source, asked: Asked) -> int | None:
+def _expected_rows(source: Source, settings: FitSettings) -> int | None:
     n_rows = source.n_rows
-    return n_rows if n_rows is None or asked.sample is None else min(n_rows, asked.sample)
+    return n_rows if n_rows is None or settings.sample is None else min(n_rows, settings.sample)
 
 
-def _write(found: Found, asked: Asked, talk: Talk) -> None:
-    if asked.output is not None:
-        write_text(asked.output, found.to_json())
-    if asked.html is not None:
-        write_text(asked.html, found.to_html())
-    if asked.as_json:
-        facts = facts_of(found) | {"output": asked.output, "html": asked.html}
+def _write(found: AnyModel, settings: FitSettings, messages: Messages) -> None:
+    if settings.output is not None:
+        write_text(settings.output, found.to_json())
+    if settings.html is not None:
+        write_text(settings.html, found.to_html())
+    if settings.as_json:
+        facts = facts_of(found) | {"output": settings.output, "html": settings.html}
         click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
-    elif asked.output != STDOUT and not asked.quiet:
-        print_summary(found, talk)
-    for path in (asked.output, asked.html):
+    elif settings.output != STDOUT and not settings.quiet:
+        print_summary(found, messages)
+    for path in (settings.output, settings.html):
         if path not in (None, STDOUT):
-            talk.say(f"written: {visible(str(path))}")
+            messages.say(f"written: {visible(str(path))}")
+
+
+def library_arguments(settings: FitSettings, names: list[str]) -> dict[str, Any]:
+    """Arguments of `optimize` and `optimize_each` for the input columns `names`."""
+    kinds = pairs(settings.kind, "--kind", "code=categorical")
+    special = pairs(settings.special, "--special", "age=-999,-1")
+    for name, kind in kinds.items():
+        if kind not in KINDS:
+            raise click.UsageError(f"--kind {name}={kind} must be {' or '.join(KINDS)}")
+    effort: dict[str, Any] = {} if settings.effort is None else {"effort": settings.effort}
+    return {
+        "criterion": _criterion_of(settings.criterion, settings.option),
+        "search": Search(settings.search, **effort),
+        "weights": settings.weights,
+        "kinds": {name: kind for name, kind in kinds.items() if name in names},
+        "special": {name: codes_of(codes, name) for name, codes in special.items() if name in names},
+        "target_kind": settings.target_kind,
+        "placement": settings.placement,
+        "monotone": settings.monotone,
+        "max_parts": settings.max_parts,
+        "min_rows": settings.min_rows,
+        "time_limit": settings.time_limit,
+        "random_state": settings.seed,
+    }
+
+
+def check_arguments(settings: FitSettings, names: list[str]) -> None:
+    """Check the arguments as the library does, before the data is read."""
+    arguments = library_arguments(settings, names)
+    what = ("criterion", "search", "kinds", "special", "monotone", "max_parts", "min_rows")
+    checked_options(*(arguments[name] for name in what))
+    checked_time(settings.time_limit)
+    check_seed(settings.seed)
+    if settings.jobs is not None:
+        checked_jobs(settings.jobs)
+
+
+def _criterion_of(name: str, texts: tuple[str, ...]) -> Criterion:
+    known = list_criteria()
+    if name not in known:
+        raise click.UsageError(f"gridmodl has no criterion {name!r}; {suggest(name, known)}")
+    options = pairs(texts, "--option", "alpha=0.7")
+    return get_criterion(name, **{key: value_of(text) for key, text in options.items()})
+
+
+def add_unlabelled(settings: FitSettings, data: dict[str, Any], arguments: dict[str, Any]) -> None:
+    """Add to `arguments` the mark of rows without a class, in the type of the target."""
+    if settings.unlabelled is None or settings.target is None:
+        if settings.unlabelled is not None:
+            raise click.UsageError("--unlabelled marks rows of the target; give --target")
+        return
+    kind = str(data[settings.target].type)
+    if settings.unlabelled in (settings.nulls or NULLS):
+        arguments["unlabelled"] = None
+    elif kind.startswith(("int", "uint", "float", "double", "bool", "decimal")):
+        arguments["unlabelled"] = value_of(settings.unlabelled)
+    else:
+        arguments["unlabelled"] = settings.unlabelled
+
+
+class ColumnPasses:
+    """Fit each column on its own, a few at a time if memory does not hold all: each pass reads the file again."""
+
+    def __init__(
+        self, source: Source, others: list[str], settings: FitSettings, messages: Messages, reading: ReadSettings
+    ) -> None:
+        self.source, self.others, self.reading = source, others, reading
+        self.settings, self.messages = settings, messages
+        self.models: dict[Any, Model] = {}
+        self.errors: dict[Any, Exception] = {}
+        self.time_left = settings.time_limit
+
+    def run(self, names: list[str], n_rows: int | None) -> Models:
+        """Fit the columns `names`; after Ctrl-C, the models so far, and the columns not reached as errors."""
+        jobs = checked_jobs(-1 if self.settings.jobs is None else self.settings.jobs)
+        plan = plan_each(names, n_rows, jobs, limit_of(self.settings.memory_limit))
+        is_only = len(plan.passes) == 1
+        try:
+            others = {} if is_only else self._read_columns(self.others)
+            for some in plan.passes:
+                data = self._read_columns([*some, *self.others] if is_only else some) | others
+                if not self._searched(some, data, plan.n_jobs, is_only):
+                    break
+        except KeyboardInterrupt:  # while columns were being read
+            if not self.models:
+                raise
+        if not self.models:
+            raise next(iter(self.errors.values()))
+        skipped = [name for name in names if name not in self.models and name not in self.errors]
+        return Models(self.models, self.errors | {name: ValueError(SKIPPED) for name in skipped}, ARRAYS)
+
+    def _read_columns(self, names: list[str]) -> dict[str, Any]:
+        with self.messages.reading(self.source.label, self.source.n_rows) as tell:
+            return read_columns(self.source, names, self.reading._replace(tell=tell))
+
+    def _searched(self, names: list[str], data: dict[str, Any], n_jobs: int, is_only: bool) -> bool:
+        """Add the models of the columns `names`; return whether to go on."""
+        arguments = library_arguments(self.settings, names) | {"time_limit": self.time_left, "n_jobs": n_jobs}
+        add_unlabelled(self.settings, data, arguments)
+        started = time.perf_counter()
+        try:
+            found = optimize_each(data, self.settings.target, **arguments, progress=not self.messages.quiet)
+        except (ValueError, TypeError) as error:
+            if len(names) > 1 or is_only:  # not an error of one column alone
+                raise
+            self.errors[names[0]] = error
+            return True
+        self.models |= {name: replace(model, _source=None) for name, model in found.items()}  # _source holds the data
+        self.errors |= found.errors
+        if self.time_left is not None:
+            self.time_left = max(0.0, self.time_left - (time.perf_counter() - started))
+        return all(model.stopped != "interrupted" for model in found.values())
+
+
+def is_interrupted(found: Model | Models) -> bool:
+    """Whether Ctrl-C ended the search, or one of many."""
+    if isinstance(found, Model):
+        return found.stopped == "interrupted"
+    return any(map(is_interrupted, found.values())) or any(str(error) == SKIPPED for error in found.errors.values())
+
+
+class Plan(NamedTuple):
+    """Columns to read and search together, pass by pass, and the number of threads."""
+
+    passes: list[list[str]]
+    n_jobs: int
+
+
+def free_memory() -> int | None:
+    """Bytes that this process may still take; None if the system does not tell."""
+    found = [bytes_free for bytes_free in (_free_of_machine(), _free_of_group()) if bytes_free is not None]
+    return min(found) if found else None
+
+
+def _free_of_machine() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _free_of_group() -> int | None:
+    """Bytes that the limit of a container leaves."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        most, used = ((folder / name).read_text(encoding="ascii").strip() for name in ("memory.max", "memory.current"))
+        return max(0, int(most) - int(used))
+    except (OSError, ValueError):
+        return None
+
+
+def limit_of(memory_limit: int | None) -> int | None:
+    """Bytes that data and search may take: `memory_limit`, or a share of the free memory."""
+    if memory_limit is not None:
+        return memory_limit
+    free = free_memory()
+    return None if free is None else int(FREE_SHARE * free)
+
+
+def check_grid(n_rows: int | None, n_columns: int, n_jobs: int, limit: int | None, has_target: bool) -> None:
+    """Raise a Failure, before the data is read, if memory cannot hold all columns of a grid at a time."""
+    if n_rows is None or limit is None:
+        return
+    per_column = GRID + GRID_THREAD * (n_jobs - 1)
+    needed = n_rows * per_column * n_columns
+    if needed <= limit:
+        return
+    ways = [_sample_advice(limit // (per_column * n_columns))]
+    fitting = limit // (per_column * n_rows)
+    if fitting > 1:
+        ways.insert(0, f"--columns names at most {fitting} columns")
+    if has_target:
+        ways.insert(0, "--each takes every column on its own")
+    raise Failure(
+        f"one grid of {n_columns} columns and about {n_rows:,} rows needs about {format_bytes(needed)} of memory, and "
+        f"{format_bytes(limit)} are there: {'; '.join(ways)}; --memory-limit says that there is more"
+    )
+
+
+def plan_each(names: list[str], n_rows: int | None, n_jobs: int, limit: int | None) -> Plan:
+    """Plan passes with as many columns as memory holds beside the target, with fewer threads if needed."""
+    if n_rows is None or limit is None or n_rows == 0:
+        return Plan([names], n_jobs)
+    columns_held = limit // (HELD * n_rows) - 2  # the target and weights
+    for threads in range(min(n_jobs, len(names)), 0, -1):
+        fitting = columns_held - threads * SEARCHED // HELD
+        if fitting >= threads:
+            return Plan([names[i : i + fitting] for i in range(0, len(names), fitting)], threads)
+    needed = n_rows * (3 * HELD + SEARCHED)
+    raise Failure(
+        f"a single column of about {n_rows:,} rows needs about {format_bytes(needed)} of memory, and "
+        f"{format_bytes(limit)} are there: {_sample_advice(n_rows * limit // needed)}; --memory-limit says that there "
+        "is more"
+    )
+
+
+def format_bytes(n_bytes: int) -> str:
+    amount = float(n_bytes)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            return f"{amount:.3g} {unit}" if amount < 1000 else f"{amount:,.0f} {unit}"
+        amount /= 1000
+    raise AssertionError(unit)
+
+
+def _sample_advice(n_rows: int) -> str:
+    """Advise a sample of about `n_rows` rows, rounded down to two digits because the number is an estimate."""
+    unit = 10 ** max(0, len(str(n_rows)) - 2)
+    return f"--sample {max(1, n_rows // unit * unit)} takes that number of rows at random"

@@ -1,4 +1,4 @@
-"""The command ``gridmodl`` and its parts; whatever goes wrong in one of them is told in one line."""
+"""The command ``gridmodl``: its subcommands, errors in one line, warnings as messages, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -13,25 +13,19 @@ import click
 
 from gridmodl import __version__
 from gridmodl.cli import INTERRUPTED
-from gridmodl.cli.apply import apply
-from gridmodl.cli.cache import cache
-from gridmodl.cli.completion import completion
-from gridmodl.cli.console import echo
-from gridmodl.cli.criteria import criteria
-from gridmodl.cli.demo import demo
-from gridmodl.cli.failures import Failure, Interrupted, described
+from gridmodl.cli.about import cache, completion, criteria, demo
 from gridmodl.cli.fit import fit
+from gridmodl.cli.messages import Failure, Interrupted, describe_error, echo
 from gridmodl.cli.outputs import drop_unfinished
-from gridmodl.cli.show import show
-from gridmodl.cli.sql import sql
+from gridmodl.cli.use import apply, show, sql
 
 
 class Commands(click.Group):
-    """A group whose commands end in one line where they fail, unless --debug asks for all."""
+    """Group whose commands report an error in one line; with --debug the traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        ctx.obj = {}  # shared with the command, which notes --debug here
-        with _warnings_told():
+        ctx.obj = {}  # shared with the command, which stores --debug here
+        with _warnings_as_messages():
             try:
                 return super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -41,12 +35,12 @@ class Commands(click.Group):
             except Exception as error:
                 if ctx.obj.get("debug"):
                     raise
-                raise Failure(described(error)) from error
+                raise Failure(describe_error(error)) from error
 
 
 @contextmanager
-def _warnings_told() -> Iterator[None]:
-    """Warnings of the library as messages, without the line of code that they come from."""
+def _warnings_as_messages() -> Iterator[None]:
+    """Print warnings of the library as messages, without the line of code that raised them."""
 
     def tell(message: Warning | str, *place: Any) -> None:
         echo(f"gridmodl: warning: {_described_warning(message)}")
@@ -60,12 +54,12 @@ def _warnings_told() -> Iterator[None]:
 
 
 def _described_warning(message: Warning | str) -> str:
-    return described(ValueError(str(message)))
+    return describe_error(ValueError(str(message)))
 
 
-def listen_twice() -> None:
-    """The first Ctrl-C ends a search with the best so far; the second ends everything at once."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # started in the background: not for us
+def handle_interrupts() -> None:
+    """Let the first Ctrl-C end a search with the best so far, and the second one end the process at once."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # in the background: Ctrl-C is ignored
         return
 
     def hear(number: int, frame: Any) -> None:

@@ -1,25 +1,31 @@
-"""Model files, of one model or of many."""
+"""Model files: read, and shown as JSON for programs, as text for people, as tables on a terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from gridmodl.cli.data.streams import STDIN, label_of
-from gridmodl.cli.failures import Failure
-from gridmodl.cli.summaries import Found
+import click
+import numpy as np
+
+from gridmodl.cli.messages import STDIN, Failure, Messages, label_of, visible
+from gridmodl.frames import Name
+from gridmodl.labels import counted
 from gridmodl.model import Model
 from gridmodl.modelfile import ModelFileError
 from gridmodl.modelfile.files import text_of
 from gridmodl.modelfile.text import parse_json
 from gridmodl.models import Models
+from gridmodl.partition import Partition
 
-READERS: dict[str, Callable[[str], Found]] = {"gridmodl model": Model.from_json, "gridmodl models": Models.from_json}
+AnyModel = Model | Models
+READERS: dict[str, Callable[[str], AnyModel]] = {"gridmodl model": Model.from_json, "gridmodl models": Models.from_json}
 
 
-def read_found(path: str) -> Found:
-    """The model, or the models of many columns, of a file; ``-`` is standard input."""
+def read_model(path: str) -> AnyModel:
+    """Read a model, or the models of many columns, from a file; ``-`` is standard input."""
     try:
         text = text_of(sys.stdin.buffer.read() if path == STDIN else Path(path))
         record = parse_json(text)
@@ -30,3 +36,139 @@ def read_found(path: str) -> Found:
         return READERS[kind](text)
     except ModelFileError as error:
         raise Failure(f"{label_of(path)} is no model: {error}") from error
+
+
+MAX_CLASSES, MAX_PARTS = 8, 40  # shown at most on a terminal
+
+
+def models_of(found: AnyModel) -> Mapping[Name, Model]:
+    """All models by column; a single model has the name ''."""
+    return found if isinstance(found, Models) else {"": found}
+
+
+def facts_of(found: AnyModel) -> dict[str, Any]:
+    """Facts of a model, or of many, for JSON."""
+    if isinstance(found, Models):
+        return {
+            "models": [_facts(model) for model in found.values()],
+            "errors": {str(name): str(error) for name, error in found.errors.items()},
+        }
+    return _facts(found)
+
+
+def _facts(model: Model) -> dict[str, Any]:
+    return {
+        "criterion": model.criterion,
+        "options": dict(model.options),
+        "problem": model.problem,
+        "rows": int(model.n_rows),
+        "classes": [_plain(name) for name in model.classes.tolist()],
+        "cost": float(model.cost),
+        "null_cost": float(model.null_cost),
+        "level": None if model.level is None else float(model.level),
+        "search": model.search,
+        "proven": bool(model.proven),
+        "gap": None if model.gap is None else float(model.gap),
+        "stopped": model.stopped,
+        "elapsed": float(model.elapsed),
+        "informative": [_plain(name) for name in model.informative],
+        "columns": [_column(partition) for partition in model.partitions.values()],
+        "target": None if model.target is None else _column(model.target),
+        "cells": len(model.cells.parts),
+        "left_out": {str(name): reason for name, reason in model.left_out.items()},
+    }
+
+
+def _column(partition: Partition) -> dict[str, Any]:
+    return {
+        "name": _plain(partition.name),
+        "kind": partition.kind,
+        "parts": partition.labels,
+        "rows": partition.rows.tolist(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, bool)) else str(value)
+
+
+def print_summary(found: AnyModel, messages: Messages) -> None:
+    """Print tables on a terminal, else plain text."""
+    if not sys.stdout.isatty():
+        click.echo(visible(found.summary()))
+        return
+    console = messages.console(sys.stdout)
+    if isinstance(found, Models):
+        _print_table(console, found.table("arrays"), "")
+        for name, error in found.errors.items():
+            console.print(visible(f"{name}: no model; {error}"), markup=False)
+        return
+    head, _, _ = found.summary().partition("\n\n")
+    console.print(visible(head), markup=False)
+    names = list(found.partitions) if len(found.partitions) == 1 else found.informative
+    for name in names if found.target is None else [found.target.name, *names]:
+        _print_table(console, found.table(name, "arrays"), f"{name}: {counted(found.partition(name).n_parts, 'part')}")
+    if len(found.partitions) > 1:
+        _print_table(
+            console, found.cell_table("arrays"), f"{counted(len(found.cells.parts), 'cell')} with rows in them"
+        )
+    for name, reason in list(found.left_out.items())[:MAX_PARTS]:
+        console.print(visible(f"{name} is left out: {reason}"), markup=False)
+    if len(found.left_out) > MAX_PARTS:
+        console.print(f"... and {len(found.left_out) - MAX_PARTS} more columns", markup=False)
+
+
+def print_columns(columns: Mapping[str, Any], messages: Messages, as_csv: bool) -> None:
+    """Print a table: as CSV if `as_csv`, by rich on a terminal, else as aligned text."""
+    if as_csv:
+        from gridmodl.cli.csvfiles import csv_lines
+
+        click.echo("".join(csv_lines(columns)), nl=False)
+    elif sys.stdout.isatty():
+        _print_table(messages.console(sys.stdout), columns, "", all_rows=True)
+    else:
+        click.echo("\n".join(_aligned(columns)))
+
+
+def _aligned(columns: Mapping[str, Any]) -> list[str]:
+    """Lines of plain text: numbers aligned right, all else left."""
+    names = list(columns)
+    rows = [list(map(visible, names)), *_rows(columns, names)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(names))]
+    is_number = [np.asarray(columns[name]).dtype.kind in "iuf" for name in names]
+    pads = [str.rjust if number else str.ljust for number in is_number]
+    return ["  ".join(pad(text, n) for pad, text, n in zip(pads, row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _print_table(console: Any, columns: Mapping[str, Any], title: str, all_rows: bool = False) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = [name for name in columns if all_rows or not name.startswith("rows_")]
+    shares = [name for name in shown if name.startswith("share_")]
+    shown = [name for name in shown if all_rows or name not in shares[MAX_CLASSES:]]
+    table = Table(title=Text(visible(title)) if title else None, title_justify="left", header_style="bold cyan")
+    for name in shown:
+        is_number = np.asarray(columns[name]).dtype.kind in "iuf"
+        table.add_column(Text(visible(name)), justify="right" if is_number else "left")
+    rows = _rows(columns, shown)
+    for row in rows if all_rows else rows[:MAX_PARTS]:
+        table.add_row(*map(Text, row))
+    console.print(table)
+    if len(rows) > MAX_PARTS and not all_rows:
+        console.print(f"... and {len(rows) - MAX_PARTS} more", markup=False)
+
+
+def _rows(columns: Mapping[str, Any], names: Sequence[str]) -> list[list[str]]:
+    shown = [[_cell(value, name) for value in np.asarray(columns[name]).tolist()] for name in names]
+    return [list(row) for row in zip(*shown, strict=True)]
+
+
+def _cell(value: Any, name: str) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, float):
+        return visible(str(value))
+    if value != value:
+        return ""
+    return f"{value:.1%}" if name.startswith("share") else f"{value:.6g}"

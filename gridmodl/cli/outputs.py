@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all, and never over what is read."""
+"""Files written whole or not at all, and never over an input."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 import click
 
 STDOUT = "-"
-# Errors that only writing ends in, and that name no file: the disk, the user's share of it or the file is full.
+# Errors of writing that name no file: the disk, the user's quota or the file is full.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _unfinished: set[Path] = set()
 
 
 @contextlib.contextmanager
 def replaced(path: str) -> Iterator[Path]:
-    """A path to write to, put in the place of `path` when the block ends well; a device is written to as it is."""
-    if Path(path).exists() and not Path(path).is_file():  # as it is called: a pipe has no other name
+    """Yield a path to write to; its file replaces `path` if the block raises nothing. A device is written to itself."""
+    if Path(path).exists() and not Path(path).is_file():  # not resolved: a pipe has no other name
         with _named(path, path):
             yield Path(path)
         return
@@ -39,7 +39,7 @@ def replaced(path: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _named(path: str, beside: str) -> Iterator[None]:
-    """Errors of writing by the name that the user knows, not by that of what stands beside it."""
+    """Make errors of writing name `path`, which the user knows, not the temporary file `beside`."""
     try:
         yield
     except OSError as error:
@@ -49,7 +49,7 @@ def _named(path: str, beside: str) -> Iterator[None]:
 
 
 def write_text(path: str, text: str) -> None:
-    """A text as a file, or on standard output for ``-``."""
+    """Write a text to a file, or to standard output for ``-``."""
     if path == STDOUT:
         click.echo(text, nl=not text.endswith("\n"))
         return
@@ -58,14 +58,14 @@ def write_text(path: str, text: str) -> None:
 
 
 def drop_unfinished() -> None:
-    """Delete what is half written; for who leaves at once."""
+    """Delete files that are half written, before the process ends at once."""
     for path in list(_unfinished):
         with contextlib.suppress(OSError):
             path.unlink()
 
 
 def check_outputs(inputs: dict[str, str], outputs: dict[str, str | None]) -> None:
-    """No output may be an input, or another output; each must have a folder to lie in."""
+    """Check that no output is an input or another output, and that its folder exists."""
     taken = {Path(path).resolve(): name for name, path in inputs.items() if path != STDOUT}
     on_stdout = [name for name, path in outputs.items() if path == STDOUT]
     if len(on_stdout) > 1:

@@ -15,7 +15,7 @@ import pytest
 from commands import as_csv, bad, call, good, table
 
 import gridmodl
-from gridmodl.cli.data import csvfiles
+from gridmodl.cli import csvfiles
 
 
 def records(text, delimiter=","):

@@ -15,10 +15,10 @@ import pytest
 from commands import bad, call, good
 
 import gridmodl
-from gridmodl.cli import passes
-from gridmodl.cli.data.sampling import sampled
-from gridmodl.cli.failures import Failure
-from gridmodl.cli.memory import check_grid, free_memory, in_words, plan_each
+from gridmodl.cli import fitting
+from gridmodl.cli.columns import sample_rows
+from gridmodl.cli.fitting import check_grid, format_bytes, free_memory, plan_each
+from gridmodl.cli.messages import Failure
 
 
 def test_a_grid_too_large_is_refused_with_numbers_and_ways_out(folder):
@@ -61,7 +61,7 @@ def test_a_column_that_fails_alone_in_its_pass_is_told(tmp_path):
 
 
 def test_an_interrupt_while_later_columns_are_read_leaves_the_models_so_far(folder, tmp_path, monkeypatch):
-    read, calls = passes.gathered, []
+    read, calls = fitting.read_columns, []
 
     def reading(*given):
         calls.append(given)
@@ -69,7 +69,7 @@ def test_an_interrupt_while_later_columns_are_read_leaves_the_models_so_far(fold
             raise KeyboardInterrupt
         return read(*given)
 
-    monkeypatch.setattr(passes, "gathered", reading)
+    monkeypatch.setattr(fitting, "read_columns", reading)
     path = tmp_path / "m.json"
     words = ("-t", "class", "-c", "age,city,income,product", "--each", "--memory-limit", "75kB", "--jobs", 1)
     result = call("fit", folder / "data.csv", *words, "-o", path)
@@ -87,18 +87,24 @@ def test_fewer_threads_before_more_passes_are_impossible():
 
 
 def test_words_for_sizes():
-    assert [in_words(n) for n in (5, 1500, 2_340_000, 54_400_000_000)] == ["5 bytes", "1.5 kB", "2.34 MB", "54.4 GB"]
+    sizes = (5, 1500, 2_340_000, 54_400_000_000)
+    assert [format_bytes(n) for n in sizes] == [
+        "5 bytes",
+        "1.5 kB",
+        "2.34 MB",
+        "54.4 GB",
+    ]
     assert free_memory() is None or free_memory() > 0
 
 
 def test_samples_are_uniform_and_in_order():
     batches = [pa.record_batch({"i": np.arange(start, start + 1000)}) for start in range(0, 100_000, 1000)]
-    rows = pa.Table.from_batches(list(sampled(batches, 2000, seed=1)))["i"].to_numpy()
+    rows = pa.Table.from_batches(list(sample_rows(batches, 2000, seed=1)))["i"].to_numpy()
     assert len(rows) == len(set(rows.tolist())) == 2000
     assert np.all(np.diff(rows) > 0)
     assert abs(rows.mean() - 50_000) < 5 * 100_000 / np.sqrt(12 * 2000)
-    assert len(pa.Table.from_batches(list(sampled(batches, 10**9, seed=1)))) == 100_000
-    assert list(sampled([], 5, seed=1)) == []
+    assert len(pa.Table.from_batches(list(sample_rows(batches, 10**9, seed=1)))) == 100_000
+    assert list(sample_rows([], 5, seed=1)) == []
 
 
 def peak(*words):

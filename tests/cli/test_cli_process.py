@@ -246,8 +246,8 @@ def test_colours_and_none(folder, words, environment):
 
 def test_a_second_interrupt_ends_at_once_and_leaves_nothing_half_written(tmp_path):
     code = (
-        "import os, signal, sys\nfrom gridmodl.cli.group import listen_twice\n"
-        "from gridmodl.cli.outputs import replaced\nlisten_twice()\n"
+        "import os, signal, sys\nfrom gridmodl.cli.group import handle_interrupts\n"
+        "from gridmodl.cli.outputs import replaced\nhandle_interrupts()\n"
         "with replaced(sys.argv[1]) as beside:\n"
         "    beside.write_text('half')\n"
         "    try:\n        os.kill(os.getpid(), signal.SIGINT)\n"

@@ -14,7 +14,7 @@ import pytest
 from commands import bad, call, good
 
 import gridmodl
-from gridmodl.cli import sql
+from gridmodl.cli import use
 from gridmodl.report.sql import dialects
 
 
@@ -68,7 +68,7 @@ def test_what_show_refuses(folder, words, code, said):
 
 
 def test_the_dialects_offered_are_all_that_there_are():
-    assert set(sql.DIALECTS) == set(dialects.DIALECTS)
+    assert set(use.DIALECTS) == set(dialects.DIALECTS)
 
 
 def test_sql_gives_what_apply_gives(folder, tmp_path):

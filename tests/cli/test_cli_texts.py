@@ -9,11 +9,10 @@ import pytest
 from commands import bad
 
 import gridmodl
-from gridmodl.cli.data import csvfiles, newtexts
-from gridmodl.cli.data.gathering import Reading, gathered
-from gridmodl.cli.data.sources import Given, open_source
-from gridmodl.cli.data.texts import NULLS, TextColumn, fitted
-from gridmodl.cli.failures import Failure
+from gridmodl.cli import columns, csvfiles
+from gridmodl.cli.columns import NULLS, ReadSettings, TextColumn, read_columns, typed_values
+from gridmodl.cli.messages import Failure
+from gridmodl.cli.sources import DataFile, open_source
 
 
 def column(*pieces, as_text=False):
@@ -23,12 +22,12 @@ def column(*pieces, as_text=False):
     return found
 
 
-ALL = Reading()
+ALL = ReadSettings()
 
 
 def read(path, names=None, reading=ALL, **about):
-    source = open_source(Given(str(path), **about))
-    return {name: values.to_pylist() for name, values in gathered(source, names or source.names, reading).items()}
+    source = open_source(DataFile(str(path), **about))
+    return {name: values.to_pylist() for name, values in read_columns(source, names or source.names, reading).items()}
 
 
 @pytest.mark.parametrize(
@@ -161,25 +160,25 @@ def test_other_files_that_cannot_be_read(tmp_path, monkeypatch, name, raw, said)
 def test_spellings_of_nothing_and_columns_that_are_names(tmp_path):
     path = tmp_path / "d.csv"
     path.write_text("a,b\nNA,007\n?,8\n", encoding="utf-8")
-    assert read(path, reading=Reading(nulls=["?"], as_text=["b"])) == {"a": ["NA", None], "b": ["007", "8"]}
+    assert read(path, reading=ReadSettings(nulls=["?"], as_text=["b"])) == {"a": ["NA", None], "b": ["007", "8"]}
 
 
 def test_rows_are_estimated_from_the_first_ones(tmp_path):
     text = b"a,b\n" + b"12345678,x\n" * 300_000
     (tmp_path / "d.csv").write_bytes(text)
     (tmp_path / "d.csv.gz").write_bytes(gzip.compress(text))
-    assert open_source(Given(str(tmp_path / "d.csv"))).n_rows == pytest.approx(300_000, rel=0.01)
-    assert open_source(Given(str(tmp_path / "d.csv.gz"))).n_rows == pytest.approx(300_000, rel=0.1)
+    assert open_source(DataFile(str(tmp_path / "d.csv"))).n_rows == pytest.approx(300_000, rel=0.01)
+    assert open_source(DataFile(str(tmp_path / "d.csv.gz"))).n_rows == pytest.approx(300_000, rel=0.1)
 
 
 def test_the_first_value_that_is_no_number_is_found_in_a_few_looks(monkeypatch):
     """A look at each of a block's 300,000 values took a minute."""
     looks = []
-    monkeypatch.setattr(newtexts, "fitted", lambda *given: looks.append(1) or fitted(*given))
+    monkeypatch.setattr(columns, "typed_values", lambda *given: looks.append(1) or typed_values(*given))
     numbers = gridmodl.optimize({"a": [1.0, 2.0]}, ["x", "y"]).partition("a")
     texts = pa.array(["1", None] * 5000 + ["old", "2", "older"])
     with pytest.raises(Failure, match=r"row 10008 of d\.csv has 'old' in column 'a'"):
-        newtexts.values_for(numbers, texts, NULLS, "d.csv", 7)
+        columns.values_for(numbers, texts, NULLS, "d.csv", 7)
     assert len(looks) < 20
     with pytest.raises(Failure, match=r"mixes numbers of several kinds.*row 2 has 'true'"):
-        newtexts.values_for(numbers, pa.array(["1", "true"]), NULLS, "d.csv", 0)
+        columns.values_for(numbers, pa.array(["1", "true"]), NULLS, "d.csv", 0)

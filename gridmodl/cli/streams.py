@@ -1,4 +1,4 @@
-"""Bytes of a file or of standard input: unpacked, in UTF-8, and told apart by how they begin."""
+"""Bytes of a file or of standard input: decompressed, in UTF-8, their format recognised by the first bytes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from typing import IO, Any, BinaryIO
 import click
 import pyarrow as pa
 
-from gridmodl.cli.failures import Failure
+from gridmodl.cli.messages import STDIN, Failure, label_of
 
-STDIN = "-"
 FORMATS = ("csv", "tsv", "parquet", "arrow")
 _SUFFIXES = {
     ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
@@ -30,8 +29,8 @@ _BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arr
 _OTHERS = {b"FEA1": "Feather version 1", b"PK\x03\x04": "a zip or Excel file", b"\xd0\xcf\x11\xe0": "an old Excel file"}
 
 
-class Joined(io.RawIOBase):
-    """Bytes that were read ahead, then the rest of the stream that they came from, until it is told to end."""
+class JoinedStream(io.RawIOBase):
+    """Bytes that were read ahead, then the rest of their stream; setting `is_ended` ends it early."""
 
     def __init__(self, head: bytes, tail: Any) -> None:
         self._head, self._tail = memoryview(head), tail
@@ -47,7 +46,7 @@ class Joined(io.RawIOBase):
         n = min(len(buffer), len(self._head))
         buffer[:n] = self._head[:n]
         self._head = self._head[n:]
-        while n < len(buffer):  # a pipe gives little at a time, and blocks of rows should be large
+        while n < len(buffer):  # a pipe returns few bytes per read, and blocks of rows should be large
             data = self._tail.read(len(buffer) - n)
             if not data:
                 break
@@ -61,13 +60,8 @@ class Joined(io.RawIOBase):
         super().close()
 
 
-def label_of(path: str) -> str:
-    """What a message calls it."""
-    return "standard input" if path == STDIN else path
-
-
 def size_of(path: str) -> int | None:
-    """The bytes of a file; None for standard input, a pipe or a device, which can be read once."""
+    """Size of a file in bytes; None for standard input, a pipe or a device, which can be read only once."""
     if path == STDIN:
         return None
     about = os.stat(path)
@@ -77,21 +71,21 @@ def size_of(path: str) -> int | None:
 
 
 def open_stream(path: str) -> IO[bytes]:
-    """What can be read once."""
+    """Open standard input, a pipe or a device, which can be read only once."""
     return sys.stdin.buffer if path == STDIN else closed_at_the_end(open(path, "rb"))
 
 
 def closed_at_the_end(file: Any) -> Any:
-    """A file that is closed when the command ends."""
+    """Close `file` when the command ends; return the file."""
     command = click.get_current_context(silent=True)
     if command is not None:
         command.call_on_close(file.close)
     return file
 
 
-def spooled(path: str) -> BinaryIO:
-    """A stream on disk, for what has to be read more than once; gone when it is closed."""
-    file: Any = closed_at_the_end(tempfile.TemporaryFile())  # noqa: SIM115  all who read it need it open
+def spool(path: str) -> BinaryIO:
+    """Copy a stream to a temporary file that can be read more than once; closing the file deletes it."""
+    file: Any = closed_at_the_end(tempfile.TemporaryFile())  # noqa: SIM115  stays open for its readers
     shutil.copyfileobj(open_stream(path), file, 2**20)
     return file
 
@@ -100,8 +94,8 @@ def native(stream: Any) -> pa.NativeFile:
     return stream if isinstance(stream, pa.NativeFile) else pa.PythonFile(stream, mode="r")
 
 
-def begins_with(stream: Any) -> tuple[bytes, Any]:
-    """The first bytes of a stream, and the stream with these still to come."""
+def peek(stream: Any) -> tuple[bytes, Any]:
+    """Read the first bytes of a stream; return them and a stream that starts with them again."""
     head = b""
     while len(head) < 8:
         more = stream.read(8 - len(head))
@@ -111,28 +105,28 @@ def begins_with(stream: Any) -> tuple[bytes, Any]:
     if stream.seekable():
         stream.seek(0)
         return head, stream
-    return head, io.BufferedReader(Joined(head, stream), 2**16)
+    return head, io.BufferedReader(JoinedStream(head, stream), 2**16)
 
 
-def unpacked(stream: Any) -> Any:
-    """The stream without its compression, if it has one that is known."""
-    head, stream = begins_with(stream)
+def decompressed(stream: Any) -> Any:
+    """Decompress a stream of gzip, bzip2 or zstd; return any other stream as it is."""
+    head, stream = peek(stream)
     for beginning, codec in _PACKED.items():
         if head.startswith(beginning):
             return pa.CompressedInputStream(native(stream), codec)
     return stream
 
 
-def in_utf8(stream: Any, encoding: str) -> Any:
+def as_utf8(stream: Any, encoding: str) -> Any:
     if codecs.lookup(encoding).name in ("utf-8", "utf-8-sig"):
         return stream
     return pa.transcoding_input_stream(native(stream), encoding, "utf-8")
 
 
-def format_of(path: str, head: bytes, given: str | None) -> str:
-    """Which format data has: as the user says, as it begins, or as its name ends."""
-    if given is not None:
-        return given
+def format_of(path: str, head: bytes, chosen: str | None) -> str:
+    """Format of a file: the one `chosen` by the user, else by its first bytes, else by its suffix."""
+    if chosen is not None:
+        return chosen
     for beginning, found in _BEGINNINGS.items():
         if head.startswith(beginning):
             return found
@@ -150,7 +144,7 @@ def format_of(path: str, head: bytes, given: str | None) -> str:
 
 
 def suffix_format(path: str) -> str | None:
-    """The format that a name says, whatever packed it."""
+    """Format that the suffix of a name tells, before a suffix of compression."""
     name = Path(path)
     if name.suffix.lower() in PACKED_SUFFIXES:
         name = name.with_suffix("")

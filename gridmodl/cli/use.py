@@ -1,0 +1,239 @@
+"""Commands that use a model file: ``gridmodl apply``, ``gridmodl show`` and ``gridmodl sql``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import click
+
+from gridmodl.cli import options
+from gridmodl.cli.messages import Failure, suggest
+from gridmodl.cli.outputs import STDOUT, check_outputs, write_text
+
+DIALECTS = ("postgres", "duckdb", "sqlite", "bigquery", "snowflake")
+
+
+class ApplySettings(NamedTuple):
+    """Arguments and options of ``gridmodl apply``."""
+
+    model: str
+    data: str
+    outputs: tuple[str, ...]
+    unknown: str
+    coverage: float
+    informative: bool
+    keep: bool
+    keep_column: tuple[str, ...]
+    format: str | None
+    delimiter: str | None
+    encoding: str
+    no_header: bool
+    nulls: tuple[str, ...]
+    output: str
+    to: str | None
+    as_json: bool
+    quiet: bool
+
+
+@click.command(
+    short_help="Say where new rows lie in a partition.",
+    epilog=options.examples(
+        "gridmodl apply model.json new.csv -o out.csv",
+        "gridmodl apply model.json new.csv --as labels --keep -o out.parquet",
+        "gridmodl apply model.json new.csv --as proba --keep-column id",
+        "gridmodl apply models.json new.parquet --as labels --unknown -1 -o parts.csv.gz",
+        "gridmodl apply model.json - --format csv --as predict < new.csv",
+    ),
+)
+@click.argument("model", type=click.Path())
+@click.argument("data", type=click.Path())
+@click.option(
+    "--as",
+    "outputs",
+    type=click.Choice(options.OUTPUTS),
+    multiple=True,
+    default=["parts"],
+    show_default=True,
+    help="Numbers of the parts, parts in words, the number of the cell, the likeliest class (of a numerical target "
+    "mean, median and an interval), or the share of each class; may be given again.",
+)
+@click.option(
+    "--unknown",
+    type=click.Choice(["default", "-1", "error"]),
+    default="default",
+    show_default=True,
+    help="A category that was never seen goes to the default group, is marked, or is an error.",
+)
+@click.option(
+    "--coverage",
+    type=click.FloatRange(0, 1),
+    default=0.9,
+    show_default=True,
+    help="Coverage of the interval that --as predict gives for a numerical target.",
+)
+@click.option("--informative", is_flag=True, help="Only columns that have more than one part.")
+@click.option("--keep", is_flag=True, help="Put all columns of the data first.")
+@click.option(
+    "--keep-column", multiple=True, metavar="COLUMN", help="Put this column of the data first; may be given again."
+)
+@options.reading
+@click.option(
+    "-o",
+    "--output",
+    default=STDOUT,
+    metavar="FILE",
+    help="CSV, TSV, Parquet or Arrow, by its suffix; .gz too. [default: CSV on standard output]",
+)
+@click.option(
+    "--to",
+    type=click.Choice(["csv", "tsv", "parquet", "arrow"]),
+    help="Format of the output, if its name does not tell.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the number of rows and the file as JSON; with --output.")
+@options.quiet
+@options.every
+def apply(**values: Any) -> None:
+    """Say where the rows of DATA lie in the partition of MODEL, a file that gridmodl fit has written.
+
+    Rows are read, placed and written in batches, in their order: a file may be larger than memory. Columns of a text
+    file are read as they were when the model was made.
+    """
+    settings = ApplySettings(**values)
+    if settings.as_json and settings.output == STDOUT:
+        raise click.UsageError("--json needs --output: the rows go to standard output")
+    if settings.model == settings.data == STDOUT:
+        raise click.UsageError("MODEL and DATA cannot both be standard input")
+    check_outputs({"the model": settings.model, "the data": settings.data}, {"--output": settings.output})
+    delimiter, encoding = options.checked_dialect(settings.delimiter, settings.encoding)
+    from gridmodl.cli.applying import run_apply
+
+    n_rows = run_apply(settings._replace(delimiter=delimiter, encoding=encoding), options.messages(settings.quiet))
+    if settings.as_json:
+        click.echo(json.dumps({"rows": n_rows, "output": settings.output}, ensure_ascii=False))
+
+
+@click.command(
+    short_help="Print what is in a model file.",
+    epilog=options.examples(
+        "gridmodl show model.json",
+        "gridmodl show models.json --column age",
+        "gridmodl show models.json --column age --table --csv",
+        "gridmodl show joint.json --cells",
+        "gridmodl show model.json --json",
+    ),
+)
+@click.argument("model", type=click.Path())
+@click.option("--column", metavar="NAME", help="Only this column; of many models, the model of this column.")
+@click.option("--table", is_flag=True, help="The parts of a column, one line each, with all their facts.")
+@click.option("--cells", is_flag=True, help="The cells of the grid, one line each, largest first.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts, or the table, as JSON.")
+@options.every
+def show(model: str, column: str | None, table: bool, cells: bool, as_csv: bool, as_json: bool) -> None:
+    """Print what is in MODEL, a file that gridmodl fit has written; - for standard input."""
+    if table and cells:
+        raise click.UsageError("--table and --cells are two tables; ask for one at a time")
+    if as_csv and (as_json or not (table or cells or column is None)):
+        raise click.UsageError("--csv prints a table: give --table or --cells with it, and not --json")
+    from gridmodl.cli.modelfiles import facts_of, print_columns, print_summary, read_model
+    from gridmodl.models import Models
+
+    found, messages = read_model(model), options.messages()
+    if column is not None and isinstance(found, Models):
+        found = found[_known(column, found, model)]
+    if table or cells or (as_csv and isinstance(found, Models)):
+        columns = _columns(found, column, cells, model)
+        _print_json(_records(columns)) if as_json else print_columns(columns, messages, as_csv)
+    elif as_csv:
+        raise click.UsageError("--csv prints a table: give --table or --cells with it")
+    elif as_json:
+        _print_json(facts_of(found))
+    else:
+        print_summary(found, messages)
+
+
+def _columns(found: Any, column: str | None, cells: bool, path: str) -> dict[str, Any]:
+    """Columns of the table of parts, of cells or of models."""
+    from gridmodl.models import Models
+
+    if isinstance(found, Models):
+        if cells:
+            raise Failure(f"{path} holds {len(found)} models; --column says of which one the cells are")
+        return dict(found.table("arrays"))
+    if cells:
+        return dict(found.cell_table("arrays"))
+    names = found.all_partitions
+    if column is None and len(found.partitions) > 1:
+        listed = ", ".join(repr(name) for name in found.informative)
+        raise Failure(f"{path} has {len(names)} columns; --column says which one: {listed}")
+    return dict(found.table(None if column is None else _known(column, names, path), "arrays"))
+
+
+def _known(column: str, names: Any, path: str) -> Any:
+    """Find the name that is written `column`; a name in a model need not be text."""
+    by_text = {str(name): name for name in names}
+    if column not in by_text:
+        raise Failure(f"{path} has no column {column!r}; {suggest(column, list(by_text))}")
+    return by_text[column]
+
+
+def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    import numpy as np
+
+    lists = [[_finite(value) for value in np.asarray(column).tolist()] for column in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))) else value
+
+
+def _print_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+@click.command(
+    short_help="Print a model as a query.",
+    epilog=options.examples(
+        "gridmodl sql model.json --dialect duckdb --table customers --keep-column id",
+        "gridmodl sql model.json --dialect postgres -o parts.sql",
+    ),
+)
+@click.argument("model", type=click.Path())
+@click.option("-d", "--dialect", type=click.Choice(DIALECTS), required=True, help="SQL dialect of the database.")
+@click.option("--table", default="data", show_default=True, help="Table with the rows; schema.table too.")
+@click.option(
+    "--keep-column", multiple=True, metavar="COLUMN", help="Return this column of the table too; may be given again."
+)
+@click.option(
+    "--as",
+    "outputs",
+    type=click.Choice(options.OUTPUTS),
+    multiple=True,
+    help="As in gridmodl apply; may be given again. [default: all that the model has, except labels]",
+)
+@click.option(
+    "--unknown",
+    type=click.Choice(["default", "-1"]),
+    default="default",
+    show_default=True,
+    help="A category that was never seen goes to the default group, or is marked.",
+)
+@click.option("-o", "--output", default=STDOUT, metavar="FILE", help="[default: standard output]")
+@options.quiet
+@options.every
+def sql(
+    model: str, dialect: str, table: str, keep_column: tuple[str, ...], outputs: tuple[str, ...], unknown: str,
+    output: str, quiet: bool,
+) -> None:  # fmt: skip
+    """Print a query that gives each row of a table its parts, as gridmodl apply does."""
+    check_outputs({"the model": model}, {"--output": output})
+    from gridmodl.cli.modelfiles import read_model
+
+    text = read_model(model).to_sql(
+        dialect, table.split(".") if "." in table else table, keep=keep_column, output=outputs or None, unknown=unknown
+    )
+    write_text(output, text)
+    if output != STDOUT:
+        options.messages(quiet).say(f"written: {output}")
