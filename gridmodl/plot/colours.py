@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from gridmodl.labels import counted
 from gridmodl.plot.text import class_names
-from gridmodl.report.classes import OKABE_ITO, largest, with_others
+from gridmodl.report.pictures import OKABE_ITO
+from gridmodl.report.tables import largest, with_others
 
 OF_CLASSES = (*OKABE_ITO, "#000000")
 OTHER = "#A6A6A6"  # of all classes that have no colour of their own

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.modelcounts import pair_counts, table_information
-from gridmodl.report.classes import largest
 from gridmodl.report.html.merges import merge_records
 from gridmodl.report.html.plain import cut, plain_number, plain_values
 from gridmodl.report.html.variables import MAX_CLASSES
+from gridmodl.report.tables import largest
 from gridmodl.terms import ONE_COUNT
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from gridmodl.report.html.facts import Facts, facts_of_density, facts_of_model, 
 from gridmodl.report.html.plain import cut
 from gridmodl.report.html.tables import Tables
 from gridmodl.report.html.variables import variable_record
-from gridmodl.report.parts import columns_of
+from gridmodl.report.tables import columns_of
 from gridmodl.report.text import proof_text
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.labels import has_mixed_types, shown_value
-from gridmodl.report.classes import largest
 from gridmodl.report.html.plain import cut, plain_number
 from gridmodl.report.html.tables import Tables
-from gridmodl.report.parts import columns_of
+from gridmodl.report.tables import columns_of, largest
 
 if TYPE_CHECKING:
     from gridmodl.model import Model
