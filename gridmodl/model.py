@@ -24,7 +24,7 @@ from gridmodl.terms import Criterion, level_of
 if TYPE_CHECKING:
     from gridmodl.hierarchy import Hierarchy
     from gridmodl.report.explanation import Explanation
-    from gridmodl.report.rules import Rule
+    from gridmodl.report.tables import Rule
     from gridmodl.table import Table
 
 
@@ -381,7 +381,7 @@ class Model:
 
         Of models with classes that are not grouped.
         """
-        from gridmodl.report.rules import rules_of
+        from gridmodl.report.tables import rules_of
 
         return rules_of(self)
 
@@ -394,7 +394,7 @@ class Model:
 
         The kind of `frame` is as in `table`.
         """
-        from gridmodl.report.rules import cell_columns
+        from gridmodl.report.tables import cell_columns
 
         return make_frame(cell_columns(self), frame or self.frame)
 
@@ -419,7 +419,7 @@ class Model:
         target is numerical its mean and quantiles in each part.
 
         With two classes also the log-odds (weight of evidence) of the second class, the part's information value and
-        its lift; see `gridmodl.report.parts` for the formulas.
+        its lift; see `gridmodl.report.tables` for the formulas.
 
         Parameters
         ----------
@@ -428,7 +428,7 @@ class Model:
         frame : {"pandas", "polars", "pyarrow", "arrays"}, optional
             The kind of frame; by default the kind that the model was made from, a dict of arrays for arrays.
         """
-        from gridmodl.report.parts import columns_of
+        from gridmodl.report.tables import columns_of
 
         if name is None and len(self.partitions) == 1:
             name = next(iter(self.partitions))
@@ -579,7 +579,7 @@ class Model:
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from gridmodl.report.notebook.views import model_html
+        from gridmodl.report.notebook import model_html
 
         return model_html(self)
 

@@ -160,7 +160,7 @@ class Models(Mapping[Name, Model]):
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from gridmodl.report.notebook.views import models_html
+        from gridmodl.report.notebook import models_html
 
         return models_html(self, self.errors)
 

@@ -193,7 +193,7 @@ class Partition:
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from gridmodl.report.notebook.views import partition_html
+        from gridmodl.report.notebook import partition_html
 
         return partition_html(self)
 

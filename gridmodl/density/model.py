@@ -224,7 +224,7 @@ class DensityModel:
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from gridmodl.report.notebook.views import density_html
+        from gridmodl.report.notebook import density_html
 
         return density_html(self)
 

@@ -32,7 +32,7 @@ from gridmodl.terms import Criterion
 
 if TYPE_CHECKING:
     from gridmodl.model import Model
-    from gridmodl.report.rules import Rule
+    from gridmodl.report.tables import Rule
 
 
 class OnGrids(AnyColumns, InNotebooks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

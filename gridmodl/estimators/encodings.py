@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from gridmodl.model import Model
 from gridmodl.modelcounts import part_counts
 from gridmodl.partition import Partition
-from gridmodl.report.parts import log_odds
+from gridmodl.report.tables import log_odds
 from gridmodl.spelling import check_choice
 
 ENCODINGS = ("ordinal", "onehot", "log-odds", "mean")

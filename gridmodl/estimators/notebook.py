@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridmodl.report.notebook.views import model_html, models_html
+from gridmodl.report.notebook import model_html, models_html
 
 
 class InNotebooks:

@@ -1,4 +1,4 @@
-"""The cells of a grid over any number of variables: what each says in words, its classes and its rows."""
+"""The cells of a grid over any number of variables: conditions in words, shares of classes and rows."""
 
 from __future__ import annotations
 
@@ -11,42 +11,52 @@ from numpy.typing import NDArray
 
 from gridmodl.labels import counted
 from gridmodl.modelcounts import cell_information, cell_lifts
-from gridmodl.plot.colours import INK, OF_CLASSES, shares_of, shown_classes
-from gridmodl.plot.lanes import draw_rows, height_for, inner_ticks, open_lanes
-from gridmodl.plot.panes import INCH, LARGEST, LETTER, axes_for, fitting_font, legend_above, size_in_points
+from gridmodl.plot.axes import (
+    INCH,
+    LARGEST,
+    LETTER,
+    axes_for,
+    draw_rows,
+    fitting_font,
+    height_for,
+    inner_ticks,
+    legend_above,
+    open_lanes,
+    size_in_points,
+)
 from gridmodl.plot.parts import draw_shares
 from gridmodl.plot.sources import check_model, model_of
-from gridmodl.plot.text import drawn, short_labels
+from gridmodl.plot.style import INK, OF_CLASSES, drawn, shares_of, short_labels, shown_classes
 
 if TYPE_CHECKING:
     from gridmodl.model import Model
 
-WIDTH = 7.5  # inches, of a figure of its own
-MOST = 20  # cells that are shown unless the user asks for more
-MOST_HIGH = 100.0  # inches: who asks for many cells wants to read them
-MOST_LINES = 3  # of words
-BAR = 0.8  # of a line, and the words stand above it
+WIDTH = 7.5  # inches, of a new figure
+MOST = 20  # cells shown by default
+MOST_HIGH = 100.0  # inches, as many cells are to be readable too
+MOST_LINES = 3  # of conditions
+BAR = 0.8  # height of a bar, in lines; conditions stand above it
 AND = " and "
 
 
 class CellsDisplay:
-    """The cells of a grid, those of most rows first: each in words, with the shares of its classes, and its rows.
+    """The cells of a grid, by descending rows: conditions in words, shares of classes, and rows.
 
-    Without classes, in their place the mutual information of each cell: how much it tells of the parts it combines, in
-    nats, with its lift, the share of its rows over what the shares of its parts let expect.
+    Without classes, shares are replaced by the mutual information of each cell in nats, and its lift: its share of the
+    rows over the product of the shares of its parts.
 
     Parameters
     ----------
     conditions : sequence of sequences of str
-        What each cell is, variable by variable, such as ``["a in ]2.5, 4.5]", "b in {u, v}"]``.
+        Conditions of each cell, one per variable, such as ``["a in ]2.5, 4.5]", "b in {u, v}"]``.
     counts : ndarray of shape (n, classes)
-        Rows of each cell by class; one column where there are no classes.
+        Rows of each cell by class; one column if there are no classes.
     classes : array-like
-        The classes; empty where there are none.
+        The classes; empty if there are none.
     information, lifts : ndarray of shape (n,), optional
-        Where there are no classes.
+        Mutual information and lift of each cell, if there are no classes.
     unlabelled : ndarray of shape (n,), optional
-        Rows of each cell without a class.
+        Unlabelled rows of each cell.
 
     Attributes
     ----------
@@ -55,7 +65,7 @@ class CellsDisplay:
         Where the rows are drawn, inside of ``ax_``.
     figure_ : matplotlib Figure
     order_ : ndarray
-        The cells that are shown, from the top.
+        Numbers of the cells shown, from the top.
 
     Examples
     --------
@@ -92,7 +102,7 @@ class CellsDisplay:
         Parameters
         ----------
         model : Model
-            Of any number of columns.
+            A model of any number of columns.
         """
         check_model(model)
         cells = model.cells
@@ -108,24 +118,24 @@ class CellsDisplay:
         Parameters
         ----------
         estimator : GridClassifier, GridEnsembleClassifier or GridCoclustering
-            Of an ensemble, its best single grid.
+            For an ensemble, its best single grid is shown.
         """
         return cls.from_model(model_of(estimator, None))
 
     def plot(self, ax: Axes | None = None, *, max_cells: int = MOST) -> CellsDisplay:
-        """Draw it.
+        """Draw the cells.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; by default a new figure that is as high as the cells need.
+            Where to draw; by default a new figure, as high as the cells need.
         max_cells : int
-            At most so many cells are shown, those of most rows. Words are left out where lanes are too low for them.
+            Largest number of cells shown, those with the most rows. Conditions are left out if lanes are too low.
 
         Returns
         -------
         CellsDisplay
-            This one.
+            The display itself.
         """
         if max_cells < 1:
             raise ValueError(f"max_cells must be at least 1, got {max_cells!r}")
@@ -164,7 +174,7 @@ class CellsDisplay:
 
     @property
     def _range(self) -> tuple[float, float]:
-        """What bars span from left to right."""
+        """Range of the bars from left to right."""
         if self.information is None:
             return 0.0, 1.0
         values = self.information[self.order_]
@@ -192,7 +202,7 @@ class CellsDisplay:
 
 
 def _write_words(ax: Axes, places: NDArray[np.float64], words: list[list[str]], share: float) -> None:
-    """Above each bar, if there is room in this share of its lane."""
+    """Write the words above each bar, if they fit into this share of its lane."""
     size = fitting_font(share * size_in_points(ax)[1] / len(places) / max(map(len, words)))
     for place, lines in zip(places, words, strict=True) if size else ():
         ax.text(
@@ -202,7 +212,7 @@ def _write_words(ax: Axes, places: NDArray[np.float64], words: list[list[str]], 
 
 
 def in_lines(conditions: Sequence[str], room: int) -> list[str]:
-    """Conditions one after another in lines of so many characters, and a few lines.
+    """Conditions joined by "and", in at most `MOST_LINES` lines of at most `room` characters.
 
     >>> in_lines(["a in ]2.5, 4.5]", "b in {u, v}", "c in {w}"], 32)
     ['a in ]2.5, 4.5] and b in {u, v}', 'and c in {w}']
@@ -221,7 +231,7 @@ def in_lines(conditions: Sequence[str], room: int) -> list[str]:
 
 
 def _conditions_of_cells(model: Model) -> list[list[str]]:
-    """What each cell of a model combines, such as ``["a in ]2.5, 4.5]", "b in {u, v}"]``."""
+    """Conditions of each cell of a model, such as ``["a in ]2.5, 4.5]", "b in {u, v}"]``."""
     cells = model.cells
     labels = {name: short_labels(model.partition(name)) for name in cells.names}
     return [

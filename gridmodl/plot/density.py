@@ -1,4 +1,4 @@
-"""The density of one column as a histogram whose parts were found."""
+"""The density of one column as a histogram of its parts."""
 
 from __future__ import annotations
 
@@ -12,35 +12,33 @@ from gridmodl.density.sample import read_numbers
 from gridmodl.density.text import density_per
 from gridmodl.frames import read_column
 from gridmodl.labels import counted
-from gridmodl.plot.colours import INK, OF_CLASSES
-from gridmodl.plot.panes import LARGEST, axes_for, plain_frame
-from gridmodl.plot.scales import Scale, scale_of
+from gridmodl.plot.axes import LARGEST, Scale, axes_for, plain_frame, scale_of
 from gridmodl.plot.sources import model_of
-from gridmodl.plot.text import drawn
+from gridmodl.plot.style import INK, OF_CLASSES, drawn
 
 if TYPE_CHECKING:
     from gridmodl.density import DensityModel
     from gridmodl.frames import Name
 
-MOST_STROKES = 2000  # of a sample below the axis
-SEED = 0  # of which these are drawn, so that a picture is the same each time
+MOST_STROKES = 2000  # values of a sample drawn below the axis
+SEED = 0  # of the choice of these values, so that a picture is the same each time
 
 
 class DensityDisplay:
-    """The parts of a density, each as high as its density.
+    """A histogram: the parts of a density, each as high as its density.
 
     Parameters
     ----------
     edges : ndarray of shape (n_parts + 1,)
-        Ends of the domain and the bounds between, of the column's own type.
+        Ends of the domain and the bounds between them, in the column's own type.
     densities : ndarray of shape (n_parts,)
-        Of each part, per unit of the column.
+        Density of each part, per unit of the column.
     name : str
-        The column.
+        Name of the column.
     what : str
-        What the height is, such as ``"density per day"``.
+        Label of the vertical axis, such as ``"density per day"``.
     is_utc : bool
-        Whether the edges are instants of UTC.
+        Whether the edges are moments in UTC.
     title : str, optional
 
     Attributes
@@ -48,7 +46,7 @@ class DensityDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     stairs_ : StepPatch
-        What was drawn.
+        The histogram drawn.
 
     Examples
     --------
@@ -100,7 +98,7 @@ class DensityDisplay:
         ----------
         estimator : GridDiscretizer
         name : str, optional
-            The column; may be left out where there is one.
+            The column; optional if there is only one.
         """
         model = model_of(estimator, name)
         if not hasattr(model, "densities"):
@@ -110,23 +108,23 @@ class DensityDisplay:
     def plot(
         self, ax: Axes | None = None, *, sample: Any = None, label: str | None = None, color: str = OF_CLASSES[0]
     ) -> DensityDisplay:
-        """Draw it; on the axes of another display, over that one.
+        """Draw the histogram; with the axes of another display, on top of it.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; by default a new figure.
+            Where to draw; by default a new figure.
         sample : array-like or series, optional
             Values of the column, drawn as strokes below the axis: at most 2,000 of them, at random.
         label : str, optional
-            What a legend calls it; the axes then have one.
+            Name in the legend, which is drawn only with a label.
         color : str
-            Of matplotlib.
+            A colour of matplotlib.
 
         Returns
         -------
         DensityDisplay
-            This one.
+            The display itself.
         """
         ax = axes_for(ax, 6.4, 3.6)
         self.ax_, self.figure_ = ax, ax.figure
@@ -148,7 +146,7 @@ class DensityDisplay:
 
 
 def _draw_sample(ax: Axes, sample: Any, scale: Scale) -> None:
-    """Strokes just below the axis."""
+    """Draw the values of a sample as strokes just below the axis."""
     column = read_numbers(read_column(sample, "sample"), "sample")
     values = column.values.view(column.type) if column.type.kind in "mM" else column.values
     places = scale.places(values if column.missing is None else values[~column.missing])

@@ -1,4 +1,4 @@
-"""Two variables of a grid as a map of its cells."""
+"""Two variables of a grid as a map of cells, with the trees of merges at its sides."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 from numpy.typing import NDArray
 
@@ -14,44 +15,44 @@ from gridmodl.frames import Name
 from gridmodl.labels import counted
 from gridmodl.modelcounts import information_by_cell, pair_counts
 from gridmodl.partition import Partition
-from gridmodl.plot.colours import AROUND_ZERO, SHARES, shares_of, shown_classes
-from gridmodl.plot.dendrogram import BESIDE, draw_tree, leaf_order, tree_lines
-from gridmodl.plot.heatmap import (
+from gridmodl.plot.axes import (
     ROOM_BELOW,
+    axes_for,
     bar_beside,
     draw_empty,
     draw_map,
     draw_stripes,
     height_of_map,
+    legend_above,
     name_sides,
     open_map,
     width_of_map,
     write_cells,
 )
-from gridmodl.plot.pairs import chosen_pair
-from gridmodl.plot.panes import axes_for, legend_above
 from gridmodl.plot.sources import check_model, model_of
-from gridmodl.plot.text import class_names, drawn, part_labels
+from gridmodl.plot.style import AROUND_ZERO, INK, SHARES, class_names, drawn, part_labels, shares_of, shown_classes
 
 if TYPE_CHECKING:
     from gridmodl.hierarchy import Hierarchy
     from gridmodl.model import Model
 
-
-FEW = 400  # cells; of more, the few that stand out most are beyond the range of colours
-ALMOST_ALL = 0.995
+FEW = 400  # cells up to which colours cover all values
+ALMOST_ALL = 0.995  # share of the values that colours cover if there are more cells
 ON_STRIPES = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "boxstyle": "round,pad=0.25"}
 NUMBERS_ARE_ROWS = "; numbers are rows"
+BESIDE = 0.2  # room for a tree, in widths of all cells
+GAP = 0.02  # between cells and tree, in widths of all cells
+LINES = 0.8  # points, width of the lines of a tree
 
 
 class GridDisplay:
     """Two variables of a grid, the cells of their parts coloured by what is in them.
 
     With two classes the colour is the share of the second one; with more, each cell is divided from left to right by
-    the shares of the classes. Without classes it is the mutual information of the cell, in nats: above 0 where more
-    rows are than the parts alone let expect, below 0 where fewer are. Their sum is that of the two variables. Parts are
-    then in the order of their tree of merges (`Model.hierarchy`), which is drawn at the sides: the height of a merge is
-    the information that is lost when it is made.
+    the shares of the classes. Without classes the colour is the mutual information of the cell, in nats: above 0 if the
+    cell has more rows than expected from its parts, below 0 if fewer; the sum over cells is the mutual information of
+    the two variables. Parts are then in the order of their tree of merges (`Model.hierarchy`), which is drawn at the
+    sides: the height of a merge is the information that it loses.
 
     Parameters
     ----------
@@ -62,17 +63,17 @@ class GridDisplay:
     classes : array-like
         The classes; empty where there are none.
     x_linkage, y_linkage : ndarray, optional
-        Merges of the parts, as of `Hierarchy.linkage`.
+        Merges of the parts, as `Hierarchy.linkage` returns them.
     n_others : int
-        How many more variables the grid has, over whose parts the rows are summed.
+        Number of other variables of the grid, over whose parts the rows are summed.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     values_ : ndarray of shape (parts of y, parts of x)
-        What colours stand for, in the order of the partitions: shares of the second class, mutual information, or NaN
-        where there are more than two classes.
+        Values of the colours, in the order of the partitions: shares of the second class, mutual information, or NaN
+        if there are more than two classes.
     x_order_, y_order_ : ndarray
         The part that each column and row of the picture shows.
 
@@ -115,11 +116,10 @@ class GridDisplay:
         model : Model
             Of two columns or more, or of one and a target that is partitioned too.
         x, y : str, optional
-            The variables below and on the left; by default the first that are informative. Rows are summed over all
-            others.
+            The variables below and on the left; by default the first informative ones. Rows are summed over all others.
         """
         check_model(model)
-        below, left = chosen_pair(model, x, y)
+        below, left = _chosen_pair(model, x, y)
         classes = model.classes if model.target is None else ()
         others = [name for name in model.cells.names if name not in (below.name, left.name)]
         of_x, of_y = (None, None) if len(classes) else _linkages(model.hierarchy(), below, left)
@@ -134,24 +134,24 @@ class GridDisplay:
         estimator : GridClassifier, GridEnsembleClassifier or GridCoclustering
             Of an ensemble, its best single grid.
         x, y : str, optional
-            As of `from_model`; the variables of a coclustering are ``"row"`` and ``"column"``.
+            As in `from_model`; the variables of a coclustering are ``"row"`` and ``"column"``.
         """
         return cls.from_model(model_of(estimator, None), x, y)
 
     def plot(self, ax: Axes | None = None, *, dendrogram: bool = True) -> GridDisplay:
-        """Draw it.
+        """Draw the map.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; by default a new figure that is as large as the parts need.
+            Where to draw; by default a new figure, as large as the parts need.
         dendrogram : bool
-            Without classes: whether the trees of merges are drawn at the sides.
+            Whether to draw the trees of merges at the sides, if there are no classes.
 
         Returns
         -------
         GridDisplay
-            This one.
+            The display itself.
         """
         ax = axes_for(ax, width_of_map(self.x.n_parts), height_of_map(self.y.n_parts))
         self.ax_, self.figure_, self._note = ax, ax.figure, ""
@@ -168,7 +168,7 @@ class GridDisplay:
         return self
 
     def _draw_classes(self, ax: Axes) -> list[tuple[Any, str]]:
-        """Shares of classes; entries of the legend."""
+        """Draw shares of classes; return the entries of the legend."""
         entries = draw_empty(ax, self.counts.sum(axis=-1) == 0)
         if len(self.classes) == 2:
             self.values_ = shares_of(self.counts)[..., 1]
@@ -191,13 +191,13 @@ class GridDisplay:
 
     @property
     def _rows_in_words(self) -> list[list[str]]:
-        """Of each cell, in the order in which they are drawn."""
+        """Rows of each cell as text, in the order of drawing."""
         rows = self.counts.sum(axis=-1)[self.y_order_][:, self.x_order_]
         return [[str(n) if n else "" for n in row] for row in rows.tolist()]
 
     @property
     def _placed(self) -> NDArray[np.float64]:
-        """The values in the order in which they are drawn."""
+        """Values in the order of drawing."""
         return self.values_[self.y_order_][:, self.x_order_]
 
     def _draw_values(self, ax: Axes, colours: str, norm: Normalize, what: str) -> None:
@@ -220,3 +220,53 @@ def _linkages(tree: Hierarchy, *partitions: Partition) -> list[NDArray[np.float6
 
 def _order(partition: Partition, linkage: NDArray[np.float64] | None) -> NDArray[np.int64]:
     return np.arange(partition.n_parts) if linkage is None else leaf_order(linkage)
+
+
+def _chosen_pair(model: Model, x: Name | None, y: Name | None) -> tuple[Partition, Partition]:
+    """The variables `x` and `y`; where None, the first informative variable that is free, else any."""
+    known = model.all_partitions
+    if len(known) < 2:
+        raise ValueError(f"two variables are drawn, and the model has one, {next(iter(known))!r}; see PartsDisplay")
+    if x is not None and x == y:
+        raise ValueError(f"x and y must be two variables, got {x!r} for both")
+    free = [name for name in dict.fromkeys([*model.cells.names, *known]) if name not in (x, y)]
+    below = model.partition(free.pop(0) if x is None else x)
+    left = model.partition(free.pop(0) if y is None else y)
+    return below, left
+
+
+def leaf_order(linkage: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Order of the parts in which no lines of the tree cross.
+
+    The branch with the lower part comes first, so that intervals stay in ascending order.
+    """
+    n = len(linkage) + 1
+    members: list[list[int]] = [[i] for i in range(n)]
+    for left, right in linkage[:, :2].astype(np.int64).tolist():
+        first, second = sorted((members[left], members[right]), key=min)
+        members.append(first + second)
+        members[left] = members[right] = []  # so that a long chain takes no more memory than its leaves
+    return np.array(members[-1], dtype=np.int64)
+
+
+def tree_lines(linkage: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Corners of the bracket of each merge, four per merge: place along the parts, and height."""
+    n = len(linkage) + 1
+    place, height = np.zeros(2 * n - 1), np.zeros(2 * n - 1)
+    place[order] = np.arange(n)
+    corners = np.empty((n - 1, 4, 2))
+    for i, (left, right) in enumerate(linkage[:, :2].astype(np.int64).tolist()):
+        top = height[n + i] = linkage[i, 2]
+        place[n + i] = (place[left] + place[right]) / 2.0
+        corners[i] = (place[left], height[left]), (place[left], top), (place[right], top), (place[right], height[right])
+    return corners
+
+
+def draw_tree(ax: Axes, corners: NDArray[np.float64], n_across: int, on_top: bool) -> LineCollection:
+    """Draw the tree above the cells, or to their right; `n_across` is the number of cells between it and the axis."""
+    lines = corners.copy()
+    highest = float(corners[..., 1].max()) or 1.0
+    lines[..., 1] = n_across * (1.0 + GAP + (BESIDE - GAP) * corners[..., 1] / highest) - 0.5
+    drawn = LineCollection(list(lines if on_top else lines[..., ::-1]), colors=INK, linewidths=LINES, clip_on=False)
+    ax.add_collection(drawn, autolim=False)
+    return drawn

@@ -1,4 +1,4 @@
-"""The parts of one variable: shares of the classes in each, and its rows."""
+"""The parts of one variable: shares of classes, and rows."""
 
 from __future__ import annotations
 
@@ -10,43 +10,54 @@ from numpy.typing import NDArray
 
 from gridmodl.frames import Name
 from gridmodl.partition import Partition
-from gridmodl.plot.colours import INK, OF_CLASSES, ink_on, shares_of, shown_classes
-from gridmodl.plot.lanes import BAR, draw_rows, height_for, lane_places, open_lanes, rows_bars
-from gridmodl.plot.panes import LARGEST, axes_for, fitting_font, label_rows, legend_above, size_in_points
+from gridmodl.plot.axes import (
+    BAR,
+    LARGEST,
+    axes_for,
+    draw_rows,
+    fitting_font,
+    height_for,
+    label_rows,
+    lane_places,
+    legend_above,
+    open_lanes,
+    rows_bars,
+    size_in_points,
+)
 from gridmodl.plot.sources import check_model, model_of, named
-from gridmodl.plot.text import part_labels, title_of
+from gridmodl.plot.style import INK, OF_CLASSES, ink_on, part_labels, shares_of, shown_classes, title_of
 
 if TYPE_CHECKING:
     from gridmodl.model import Model
 
-LEAST = 0.09  # share of a class that is written into its bar
+LEAST = 0.09  # smallest share that is written into its bar
 
 
 class PartsDisplay:
-    """The parts of one variable, a lane for each: the shares of the classes in it, and its rows.
+    """The parts of one variable, a lane each: shares of classes, and rows.
 
-    Intervals come in ascending order from the top, with the parts of missing values and of special codes apart from
-    them. Rows without a class are paler, and are in no share. Without classes, and where the target is partitioned too,
-    there are rows only; `TargetDisplay` has the target.
+    Intervals ascend from the top, with the parts of missing values and of special codes apart from them. Unlabelled
+    rows are paler and do not count in shares. Without classes, and if the target is partitioned too, only rows are
+    drawn; see `TargetDisplay` for the target.
 
     Parameters
     ----------
     partition : Partition
         The parts.
     classes : array-like
-        The classes that its counts are of; empty where there are none.
+        Classes of the counts of the partition; empty if there are none.
     level : float, optional
-        How much the parts explain, for the title.
+        Level of the model, for the title.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where the shares are drawn.
+        Axes of the shares.
     rows_ax_ : matplotlib Axes
-        Where the rows are drawn: inside of ``ax_``, or ``ax_`` itself where there are only rows.
+        Axes of the rows: inside ``ax_``, or ``ax_`` itself if only rows are drawn.
     figure_ : matplotlib Figure
     bars_ : list of BarContainer
-        Of each class that is shown, the bars of its shares; NaN wide where a part has no rows with a class.
+        Bars of the shares of each class shown; of width NaN where a part has no labelled rows.
 
     Examples
     --------
@@ -75,7 +86,7 @@ class PartsDisplay:
         ----------
         model : Model
         name : str, optional
-            The column, or the target where it is partitioned too; may be left out where the model has one column.
+            The column, or the target if it is partitioned too; optional if the model has one column.
         """
         check_model(model)
         is_column = name is not None and name not in model.partitions and name in model.all_partitions
@@ -91,26 +102,26 @@ class PartsDisplay:
         ----------
         estimator : GridDiscretizer, GridNaiveBayes, GridClassifier, GridEnsembleClassifier or GridCoclustering
         name : str, optional
-            The column; may be left out where there is one.
+            The column; optional if there is only one.
         """
-        if getattr(estimator, "target_kind_", "") is None:  # a discretizer that had no target: densities, or values
+        if getattr(estimator, "target_kind_", "") is None:  # a discretizer without target: densities, or values
             return cls(named(estimator.partitions_, name, "column"))
         return cls.from_model(model_of(estimator, name), name)
 
     def plot(self, ax: Axes | None = None, *, max_classes: int = len(OF_CLASSES)) -> PartsDisplay:
-        """Draw it.
+        """Draw the parts.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; by default a new figure that is as high as the parts need.
+            Where to draw; by default a new figure, as high as the parts need.
         max_classes : int
-            At most so many classes have a colour, up to 8: the largest, and one for all others together.
+            Largest number of colours, up to 8: one for each of the largest classes, the last for all others together.
 
         Returns
         -------
         PartsDisplay
-            This one.
+            The display itself.
         """
         partition, places = self.partition, lane_places(self.partition)
         ax = axes_for(ax, 7.0, height_for(places))
@@ -134,7 +145,7 @@ class PartsDisplay:
 def draw_shares(
     ax: Axes, places: NDArray[np.float64], shares: NDArray[np.float64], colours: list[str], height: float = BAR
 ) -> list[Any]:
-    """Bars of the classes side by side in each lane, with their shares written into them where there is room."""
+    """Draw bars of the classes side by side in each lane, with their shares written into them if there is room."""
     begins = np.nan_to_num(np.cumsum(shares, axis=1) - shares)
     size = fitting_font(height * size_in_points(ax)[1] / abs(np.subtract(*ax.get_ylim())))
     bars = []

@@ -1,4 +1,4 @@
-"""How likely each bound of a model of two intervals is."""
+"""Posterior probability of each bound of a model of two intervals."""
 
 from __future__ import annotations
 
@@ -8,30 +8,28 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from gridmodl.plot.colours import OF_CLASSES
-from gridmodl.plot.panes import LARGEST, axes_for, check_span, plain_frame
-from gridmodl.plot.scales import scale_of
-from gridmodl.plot.text import bound_words, drawn
+from gridmodl.plot.axes import LARGEST, axes_for, check_span, plain_frame, scale_of
+from gridmodl.plot.style import OF_CLASSES, bound_words, drawn
 
 if TYPE_CHECKING:
     from gridmodl.posterior import BoundPosterior
 
-FEW = 200  # bounds that are drawn as single strokes
+FEW = 200  # bounds up to which each is drawn as a stroke
 
 
 class PosteriorDisplay:
-    """The probability of each bound, given that there are two intervals: a stroke for each, or an area where many are.
+    """Probability of each bound, given that there are two intervals: a stroke each, or an area if there are many.
 
     Parameters
     ----------
     bounds : ndarray
         Bounds, ascending: numbers, dates or durations.
     posterior : ndarray of float
-        The probability of each.
+        Probability of each bound.
     name : str
-        Of the column.
+        Name of the column.
     is_utc : bool
-        Whether bounds are instants of UTC.
+        Whether the bounds are moments in UTC.
 
     Attributes
     ----------
@@ -58,33 +56,33 @@ class PosteriorDisplay:
 
     @classmethod
     def from_posterior(cls, found: BoundPosterior, name: Any = "bound", is_utc: bool = False) -> PosteriorDisplay:
-        """What `gridmodl.bound_posterior` returned.
+        """Display of the result of `gridmodl.bound_posterior`.
 
         Parameters
         ----------
         found : BoundPosterior
         name : str
-            What to call the column, which the result does not know; nor does it know
+            Name of the column, which `found` does not hold.
         is_utc : bool
-            whether the column had a time zone, so that its bounds are instants of UTC.
+            Whether the column had a time zone, so that its bounds are moments in UTC; `found` does not hold it.
         """
         return cls(found.bounds, found.posterior, name, is_utc)
 
     def plot(self, ax: Axes | None = None, *, coverage: float = 1.0) -> PosteriorDisplay:
-        """Draw it.
+        """Draw the probabilities.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; by default a new figure.
+            Where to draw; by default a new figure.
         coverage : float
-            Only the central bounds that hold so much of the probability, such as 0.999, where the others would take
-            all the room.
+            Share of the probability that the bounds shown hold, such as 0.999: central bounds only, if the tails would
+            take most of the room.
 
         Returns
         -------
         PosteriorDisplay
-            This one.
+            The display itself.
         """
         if not 0.0 < coverage <= 1.0:
             raise ValueError(f"coverage must be a share of the probability above 0 and up to 1, got {coverage!r}")
@@ -118,7 +116,7 @@ class PosteriorDisplay:
 
     @property
     def _title(self) -> str:
-        """The most likely bounds in words: several, one next to the other, where labels cannot tell them apart."""
+        """The most likely bound and its probability; the first and the last if several bounds are equally likely."""
         if not len(self.bounds):
             return "no bound: one value"
         best = np.flatnonzero(self.posterior >= self.posterior.max() * (1.0 - 1e-9))

@@ -1,4 +1,4 @@
-"""The model that a fitted estimator has found."""
+"""The model to draw, from a model or a fitted estimator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gridmodl.spelling import did_you_mean
 
 
 def model_of(estimator: Any, name: Name | None) -> Any:
-    """The model of an estimator, or of one of its columns where each has a model of its own."""
+    """The model of a fitted estimator, or of its column `name` if each column has its own model."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(estimator)
@@ -24,7 +24,7 @@ def model_of(estimator: Any, name: Name | None) -> Any:
 
 
 def check_model(model: Any) -> None:
-    """Refuse the models of many columns, densities and all else that is no model."""
+    """Raise TypeError unless `model` is a Model: not the models of many columns, nor a density."""
     from gridmodl.model import Model
 
     if not isinstance(model, Model):
@@ -35,7 +35,7 @@ def check_model(model: Any) -> None:
 
 
 def named(known: dict[Name, Any], name: Name | None, what: str) -> Any:
-    """The entry of this name; without a name the only one."""
+    """The entry `name`, or the only entry if `name` is None."""
     if name is None and len(known) == 1:
         return next(iter(known.values()))
     if name is None or name not in known:

@@ -1,4 +1,4 @@
-"""A target that is partitioned too, in each part of a column: shares of its groups, or how its numbers lie."""
+"""A target that is partitioned too, in each part of a column: shares of its groups, or quantiles of its numbers."""
 
 from __future__ import annotations
 
@@ -12,22 +12,30 @@ from numpy.typing import NDArray
 
 from gridmodl.modelcounts import part_counts
 from gridmodl.partition import Partition
-from gridmodl.plot.colours import INK, OF_CLASSES, PALE, SHARES, shares_of
-from gridmodl.plot.heatmap import (
+from gridmodl.plot.axes import (
+    BAR,
+    LARGEST,
     ROOM_BELOW,
+    axes_for,
     bar_beside,
+    check_span,
     draw_empty,
     draw_map,
+    draw_rows,
+    height_for,
     height_of_map,
+    inner_ticks,
+    label_rows,
+    lane_places,
+    legend_above,
     name_sides,
+    open_lanes,
     open_map,
     width_of_map,
     write_cells,
 )
-from gridmodl.plot.lanes import BAR, draw_rows, height_for, inner_ticks, lane_places, open_lanes
-from gridmodl.plot.panes import LARGEST, axes_for, check_span, label_rows, legend_above
 from gridmodl.plot.sources import check_model, model_of
-from gridmodl.plot.text import drawn, part_labels, title_of
+from gridmodl.plot.style import INK, OF_CLASSES, PALE, SHARES, drawn, part_labels, shares_of, title_of
 
 if TYPE_CHECKING:
     from gridmodl.frames import Name
@@ -37,9 +45,9 @@ if TYPE_CHECKING:
 class TargetDisplay:
     """A target that was partitioned together with a column, in each part of the column.
 
-    Of grouped classes: a map of the share of each group, in percent. Of a numerical target: a box for each part from
+    For grouped classes: a map of the share of each group, in percent. For a numerical target: a box for each part from
     the 25 % to the 75 % quantile, a line from the 5 % to the 95 % quantile, a stroke at the median and a dot at the
-    mean; dotted lines are the bounds that were found for the target.
+    mean; dotted lines are the bounds of the target.
 
     Parameters
     ----------
@@ -48,19 +56,19 @@ class TargetDisplay:
     target : Partition
         The groups of classes, or the intervals of the target.
     counts : ndarray of shape (parts of the column, parts of the target)
-        Rows.
+        Rows of each pair of parts.
     means : ndarray, optional
-        Of a numerical target in each part of the column; NaN where a part has no rows.
+        Mean of a numerical target in each part of the column; NaN where a part has no rows.
     quantiles : ndarray of shape (parts of the column, 5), optional
-        At 5, 25, 50, 75 and 95 %.
+        Quantiles of a numerical target at 5, 25, 50, 75 and 95 %.
     level : float, optional
-        How much the parts explain, for the title.
+        Level of the model, for the title.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
     rows_ax_ : matplotlib Axes
-        Where the rows are drawn; only with a numerical target.
+        Axes of the rows; only with a numerical target.
     figure_ : matplotlib Figure
 
     Examples
@@ -123,29 +131,29 @@ class TargetDisplay:
         estimator : GridDiscretizer or GridNaiveBayes
             Fitted with grouped classes or a numerical target.
         name : str, optional
-            The column; may be left out where there is one.
+            The column; optional if there is only one.
         """
         return cls.from_model(model_of(estimator, name))
 
     def plot(self, ax: Axes | None = None) -> TargetDisplay:
-        """Draw it.
+        """Draw the target.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; by default a new figure that is as large as the parts need.
+            Where to draw; by default a new figure, as large as the parts need.
 
         Returns
         -------
         TargetDisplay
-            This one.
+            The display itself.
         """
         self.ax_ = self._plot_groups(ax) if self.means is None else self._plot_numbers(ax)
         self.figure_ = self.ax_.figure
         return self
 
     def _plot_groups(self, ax: Axes | None) -> Axes:
-        """A map: groups below, parts of the column from the top."""
+        """Draw a map: groups below, parts of the column from the top."""
         ax = axes_for(ax, width_of_map(self.target.n_parts), height_of_map(self.partition.n_parts))
         open_map(ax, part_labels(self.target, ROOM_BELOW), part_labels(self.partition))
         ax.invert_yaxis()
@@ -160,7 +168,7 @@ class TargetDisplay:
         return ax
 
     def _plot_numbers(self, ax: Axes | None) -> Axes:
-        """Boxes: the target from left to right, parts of the column from the top."""
+        """Draw boxes: the target from left to right, parts of the column from the top."""
         assert self.quantiles is not None  # noqa: S101  for mypy
         assert self.means is not None  # noqa: S101
         places = lane_places(self.partition)
@@ -179,7 +187,7 @@ class TargetDisplay:
 
 
 def _range(quantiles: NDArray[np.float64], means: NDArray[np.float64]) -> tuple[float, float]:
-    """What the boxes and means span, and a little more."""
+    """Range of the boxes and means, with a small margin."""
     low = float(np.nanmin([np.nanmin(quantiles), np.nanmin(means)]))
     high = float(np.nanmax([np.nanmax(quantiles), np.nanmax(means)]))
     check_span(low, high)
@@ -190,7 +198,7 @@ def _range(quantiles: NDArray[np.float64], means: NDArray[np.float64]) -> tuple[
 def _draw_boxes(
     ax: Axes, places: NDArray[np.float64], quantiles: NDArray[np.float64], means: NDArray[np.float64]
 ) -> list[tuple[Any, str]]:
-    """A box of quantiles in each lane; entries of the legend."""
+    """Draw a box of quantiles in each lane; return the entries of the legend."""
     lowest, low, middle, high, highest = quantiles.T
     whiskers = ax.hlines(places, lowest, highest, color=INK, linewidth=1.0)
     boxes = ax.barh(places, high - low, 0.7 * BAR, low, color=PALE, edgecolor=INK, linewidth=0.8)

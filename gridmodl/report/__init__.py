@@ -1,1 +1,1 @@
-"""Models for people: text and tables."""
+"""Models for people: text, tables, HTML pages, notebooks and SQL."""

@@ -1,4 +1,4 @@
-"""A model as text, for a terminal."""
+"""The summary of a model as text, for a terminal; and the tables of parts that notebooks show too."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from gridmodl.labels import counted, level_text
 from gridmodl.modelcounts import cell_lifts, part_counts
-from gridmodl.report.parts import quantiles_shown
+from gridmodl.report.tables import largest, quantiles_shown
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
     from gridmodl.model import Model
     from gridmodl.partition import Partition
 
-MAX_SHOWN = 40  # parts, and
+MAX_SHOWN = 40  # parts, cells or columns
 MAX_CLASSES_SHOWN = 8
 
 
 def summary_of(model: Model) -> str:
-    """What was asked, what it cost, and the parts of each variable."""
+    """Summary of a model: criterion, problem, cost, the parts of each variable and the cells of a grid."""
     lines = [
         f"{criterion_text(model)}: {PROBLEMS[model.problem]}",
         f"{size_text(model)}; search {model.search!r} ({proof_text(model)}), {model.elapsed:.3g} s",
@@ -52,7 +52,7 @@ def criterion_text(model: Model) -> str:
 
 
 def proof_text(model: Model) -> str:
-    """How sure it is that nothing is cheaper, and why the search was cut short if it was."""
+    """Whether the optimum is proven, or the known gap to it; and why the search was stopped early, if it was."""
     if model.search == "given":
         return "the user's own"
     how = "proven optimum" if model.proven else "not proven"
@@ -62,6 +62,7 @@ def proof_text(model: Model) -> str:
 
 
 def size_text(model: Model) -> str:
+    """Numbers of rows, of labelled rows where some are not, and of classes."""
     n_classes = len(model.classes)
     classes = f", {n_classes} class{'es' * (n_classes > 1)}" if n_classes else ""
     if any(partition.unlabelled is not None for partition in model.partitions.values()):
@@ -70,7 +71,7 @@ def size_text(model: Model) -> str:
 
 
 def _cells(model: Model) -> list[str]:
-    """The cells of most rows: their classes, or how much more they hold than their parts let expect."""
+    """Lines on the largest cells: shares of classes, or the lift where there are no classes."""
     if len(model.classes):
         return [f"  {rule}" for rule in model.rules()[:MAX_SHOWN]]
     cells, lifts = model.cells, cell_lifts(model)
@@ -95,7 +96,7 @@ def _left_out(model: Model) -> list[str]:
 
 
 def _parts(model: Model, partition: Partition) -> list[str]:
-    """The parts of a variable, their rows, and what they tell."""
+    """Lines of the table of parts: label, rows, statistics of the target."""
     heads, columns, note = statistics_of(model, partition)
     rows = [["part", "rows", *heads]]
     n_rows = partition.rows.tolist()
@@ -108,7 +109,7 @@ def _parts(model: Model, partition: Partition) -> list[str]:
 
 
 def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[list[str]], list[str]]:
-    """Heads and columns of what a table says beyond rows, and a note below it."""
+    """Heads and columns of a table of parts beyond label and rows, and the lines of a note below it."""
     rows = partition.counts.sum(axis=1)
     if partition.n_values is None:
         heads, columns, note = shares_of(partition.counts, [str(name) for name in model.classes.tolist()], "classes")
@@ -128,10 +129,10 @@ def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[l
 
 
 def shares_of(counts: NDArray[np.int64], names: list[str], what: str) -> tuple[list[str], list[list[str]], list[str]]:
-    """The shares of the classes, or groups of them, in each part: the largest if there are many."""
+    """Heads, columns and note of the shares of classes (or groups of classes), of the largest if there are many."""
     order, rows = np.arange(len(names)), counts.sum(axis=1)
     if len(names) > MAX_CLASSES_SHOWN:
-        order = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:MAX_CLASSES_SHOWN])
+        order = np.array(largest(counts.sum(axis=0), MAX_CLASSES_SHOWN))
     columns = [[f"{counts[i, j] / n:.1%}" if n else "" for i, n in enumerate(rows.tolist())] for j in order]
     is_cut = len(names) > MAX_CLASSES_SHOWN
     note = [f"  (the {MAX_CLASSES_SHOWN} largest of {len(names)} {what})"] if is_cut else []
@@ -139,7 +140,7 @@ def shares_of(counts: NDArray[np.int64], names: list[str], what: str) -> tuple[l
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of a table, the first column to the left and the others to the right."""
+    """Lines of a table, the first column aligned left and the others right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  " + "  ".join(_padded(row, widths)) for row in rows]
 

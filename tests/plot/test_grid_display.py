@@ -15,8 +15,8 @@ import gridmodl
 from gridmodl.estimators import GridClassifier, GridCoclustering
 from gridmodl.modelcounts import cell_information
 from gridmodl.plot import GridDisplay
-from gridmodl.plot.dendrogram import leaf_order, tree_lines
-from gridmodl.plot.text import part_labels
+from gridmodl.plot.grid import leaf_order, tree_lines
+from gridmodl.plot.style import part_labels
 
 rng = np.random.default_rng(0)
 BLOCK = rng.integers(0, 3, 300)

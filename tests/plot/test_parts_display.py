@@ -17,7 +17,7 @@ from plot_cases import COUNTS, HOSTILE, groups, intervals, special_parts
 import gridmodl
 from gridmodl.estimators import GridClassifier, GridDiscretizer
 from gridmodl.plot import CellsDisplay, DensityDisplay, GridDisplay, PartsDisplay, TargetDisplay
-from gridmodl.plot.colours import OF_CLASSES, OTHER
+from gridmodl.plot.style import OF_CLASSES, OTHER
 
 X = np.array([1.0, 2.0, 3.0, 4.0, 7.0, 8.0, 9.0, 10.0] * 3)
 Y = np.array(["no", "no", "no", "no", "yes", "yes", "yes", "no"] * 3)

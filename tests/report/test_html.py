@@ -18,11 +18,9 @@ from htmlpages import EVIL, VALUES, Page, same_columns, table_of
 
 import gridmodl
 from gridmodl import Model, Models
-from gridmodl.report.classes import OKABE_ITO
-from gridmodl.report.html.page import SCRIPTS
-from gridmodl.report.html.plain import MAX_TEXT, plain_number, plain_values, script_json
-from gridmodl.report.html.variables import MAX_CLASSES
-from gridmodl.report.html.vega import chart_script
+from gridmodl.report.html.page import SCRIPTS, chart_script, script_json
+from gridmodl.report.html.variables import MAX_CLASSES, MAX_TEXT, plain_number, plain_values
+from gridmodl.report.pictures import OKABE_ITO
 
 PROJECT = Path(__file__).parent.parent.parent
 

@@ -13,9 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import gridmodl
 from gridmodl.estimators import CoclusteringClassifier, GridClassifier, GridCoclustering, GridDiscretizer
-from gridmodl.report.classes import OKABE_ITO
-from gridmodl.report.notebook.markup import plain, tag
-from gridmodl.report.notebook.pictures import OTHER, shown_classes
+from gridmodl.report.pictures import OKABE_ITO, OTHER, plain, shown_classes, tag
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -627,7 +627,7 @@ def test_literals_of_each_dialect():
 def test_sqlite_reads_any_float_to_the_bit(value):
     import sqlite3
 
-    from gridmodl.report.sql.reals import sqlite_real
+    from gridmodl.report.sql.dialects import sqlite_real
 
     (found,) = sqlite3.connect(":memory:").execute(f"SELECT {sqlite_real(value)}").fetchone()
     assert found == value

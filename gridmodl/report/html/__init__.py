@@ -1,1 +1,1 @@
-"""A model as one HTML file that needs nothing else: no network, no server, no other file."""
+"""A model as one self-contained HTML file: no network, no server, no other file."""

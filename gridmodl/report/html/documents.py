@@ -1,28 +1,38 @@
-"""All that a page says, as one record for its script: of a model, of the models of many columns, of a density."""
+"""The record that a page shows, of a model, of the models of many columns or of a density.
+
+It has facts for the head of the page, tables, variables, and the cells of a grid, which the page adds up: over the
+variables that a heat map does not show, and over merges.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gridmodl.density.text import density_per
+from gridmodl.density.text import density_per, domain_ends
 from gridmodl.frames import ARRAYS
-from gridmodl.modelcounts import group_of_classes, table_information
-from gridmodl.report.html.cells import grid_record
-from gridmodl.report.html.facts import Facts, facts_of_density, facts_of_model, facts_of_models
-from gridmodl.report.html.plain import cut
-from gridmodl.report.html.tables import Tables
-from gridmodl.report.html.variables import variable_record
-from gridmodl.report.parts import columns_of
-from gridmodl.report.text import proof_text
+from gridmodl.labels import MAX_VALUES_SHOWN, edges_of, has_mixed_types, label_of_group, label_of_intervals, level_text
+from gridmodl.modelcounts import group_of_classes, pair_counts, table_information
+from gridmodl.report.html.variables import MAX_CLASSES, Tables, cut, plain_number, plain_values, variable_record
+from gridmodl.report.tables import columns_of, largest
+from gridmodl.report.text import criterion_text, proof_text
+from gridmodl.terms import ONE_COUNT, PROBLEMS
 
 if TYPE_CHECKING:
     from gridmodl.density.model import DensityModel
     from gridmodl.model import Model
     from gridmodl.models import Models
+    from gridmodl.partition import Partition
 
-ALONE = "information alone"  # what the parts of one column of a grid tell of the class without the others, in nats
+ALONE = "information alone"  # mutual information of one column of a grid and the class, in nats
+MAX_NUMBERS = 1_000_000  # in all cells of a page, some 5 MB
+
+FactList = list[tuple[str, str]]  # terms and texts
 
 
 def document_of_model(model: Model) -> dict[str, Any]:
@@ -32,7 +42,8 @@ def document_of_model(model: Model) -> dict[str, Any]:
     if len(model.partitions) > 1 and left_out:
         columns = {"column": left_out, "reason": [model.left_out.get(name, "it has one part") for name in left_out]}
         own.append(tables.make("Columns left out", columns))
-    return _document(facts_of_model(model), own, tables, _variables_of_model(model, tables), ALONE, grid_record(model))
+    variables = _variables_of_model(model, tables)
+    return _document(_facts_of_model(model), own, tables, variables, ALONE, _grid_record(model))
 
 
 def document_of_models(models: Models) -> dict[str, Any]:
@@ -53,7 +64,7 @@ def document_of_models(models: Models) -> dict[str, Any]:
             caption = f"Parts of the target beside {name}"
             record["tables"].append(tables.make(caption, columns_of(model, model.target)))
         variables.append(record | {"name": cut(str(name))})
-    return _document(facts_of_models(models), own, tables, variables, "level", None)
+    return _document(_facts_of_models(models), own, tables, variables, "level", None)
 
 
 def document_of_density(model: DensityModel) -> dict[str, Any]:
@@ -65,11 +76,11 @@ def document_of_density(model: DensityModel) -> dict[str, Any]:
         "chart": {"kind": "density", "title": density_per(model), **_edges(model)},
         "values": [],
     }  # fmt: skip
-    return _document(facts_of_density(model), [], tables, [record], None, None)
+    return _document(_facts_of_density(model), [], tables, [record], None, None)
 
 
 def _document(
-    facts: Facts,
+    facts: FactList,
     own: list[dict[str, Any]],
     tables: Tables,
     variables: list[dict[str, Any]],
@@ -88,7 +99,7 @@ def _document(
 
 
 def _variables_of_model(model: Model, tables: Tables) -> list[dict[str, Any]]:
-    """The informative columns, those first that tell most of the class, or of most parts; a single one anyway."""
+    """Records of the informative columns, or of a single column, by descending information or number of parts."""
     shown = [model.partition(name) for name in model.informative]
     if len(model.partitions) == 1:
         shown = list(model.partitions.values())
@@ -114,10 +125,189 @@ def _about(model: Model) -> str:
 
 
 def _edges(model: DensityModel) -> dict[str, Any]:
-    """Where the parts lie: numbers, or dates in milliseconds."""
+    """Ends of the parts, as numbers or as dates in milliseconds."""
     low, high = model.domain
     edges = np.concatenate([[low], model.partition.bounds.astype(model.domain.dtype), [high]])
     if edges.dtype.kind == "M":
         return {"edges": edges.astype("datetime64[ms]").astype(np.int64).tolist(), "is_date": True}
     values = edges.astype(np.int64) if edges.dtype.kind == "m" else edges
     return {"edges": values.tolist(), "is_date": False}
+
+
+def _facts_of_model(model: Model) -> FactList:
+    facts = _problem_facts(model)
+    if len(model.partitions) > 1:
+        informative = f"{len(model.informative):,} of {len(model.partitions):,} columns"
+        facts += [("Informative", informative), ("Cells with rows", f"{len(model.cells.parts):,}")]
+    facts += [
+        ("Cost", f"{model.cost:,.6f}"),
+        ("Null cost", f"{model.null_cost:,.6f}"),
+        ("Level", level_text(model.level)),
+    ]
+    if len(model.cells.names) > 1:
+        facts.append(("Mutual information", f"{model.mutual_information:.4f} nats per row"))
+    if model.delta is not None:
+        facts.append(("Cost above that of the model it was made from", f"{model.delta:,.6f}"))
+    return [*facts, ("Search", f"{model.search}, {_seconds(model.elapsed)}"), ("Proof", proof_text(model))]
+
+
+def _facts_of_models(models: Models) -> FactList:
+    made = list(models.values())
+    informative = sum(next(iter(model.partitions.values())).n_parts > 1 for model in made)
+    facts = _problem_facts(made[0]) if made else []
+    facts += [("Columns", f"{len(made):,}"), ("Informative", f"{informative:,}")]
+    if made:
+        seconds = _seconds(sum(model.elapsed for model in made))
+        facts += [
+            ("Search", f"{_all_of(model.search for model in made)}, {seconds} summed over columns"),
+            ("Proof", f"{sum(model.proven for model in made):,} of {len(made):,} columns proven"),
+        ]
+    stopped = [model.stopped for model in made if model.stopped]
+    if stopped:
+        facts.append(("Stopped", f"{_all_of(stopped)}: {len(stopped):,} of {len(made):,} columns"))
+    return [*facts, ("Without a model", f"{len(models.errors):,} columns")] if models.errors else facts
+
+
+def _facts_of_density(model: DensityModel) -> FactList:
+    low, high = domain_ends(model)
+    facts = [
+        ("Problem", "density of one column"),
+        ("Method", model.method + (f" ({model.kernel})" if model.kernel else "")),
+        ("Rows", f"{model.n_rows:,}" + (f", {model.n_missing:,} more are missing" if model.n_missing else "")),
+        ("Domain", f"{low} to {high}"),
+        ("Parts", f"{model.n_parts:,}"),
+    ]
+    if len(model.held_out):
+        facts += [
+            (f"Log-likelihood per row held out, {model.n_folds} folds", f"{model.held_out.max():.4f}"),
+            ("The same of one part", f"{model.held_out[0]:.4f}"),
+        ]
+    facts.append(("Time", _seconds(model.elapsed)))
+    return [*facts, ("Stopped", model.stopped)] if model.stopped else facts
+
+
+def _problem_facts(model: Model) -> FactList:
+    """Facts that all models of one call share."""
+    labelled = int(model.class_rows.sum())
+    is_semi = any(partition.unlabelled is not None for partition in model.partitions.values())
+    facts = [
+        ("Problem", PROBLEMS[model.problem]),
+        ("Criterion", cut(criterion_text(model))),
+        ("Rows", f"{model.n_rows:,}" + (f", {labelled:,} of them labelled" if is_semi else "")),
+    ]
+    return [*facts, ("Classes", f"{len(model.classes):,}")] if len(model.classes) else facts
+
+
+def _all_of(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
+
+
+def _seconds(elapsed: float) -> str:
+    return f"{elapsed:.3g} s"
+
+
+def _grid_record(model: Model) -> dict[str, Any] | None:
+    """The cells of a grid and what a page needs to add them up; None if cells have fewer than two variables."""
+    cells = model.cells
+    if len(cells.names) < 2:
+        return None
+    classes = [] if model.problem in ONE_COUNT else largest(model.class_rows, MAX_CLASSES)
+    most = MAX_NUMBERS // (len(cells.names) + len(classes) + 2)
+    order = np.argsort(-cells.rows, kind="stable")[:most]
+    record = {
+        "variables": [_variable(model.partition(name)) for name in cells.names],
+        "parts": cells.parts[order].T.tolist(),
+        "rows": cells.rows[order].tolist(),
+        "unlabelled": None if cells.unlabelled is None else cells.unlabelled[order].tolist(),
+        "counts": [cells.counts[order, j].tolist() for j in classes],
+        "classes": [cut(str(model.classes[j])) for j in classes],
+        "class_rows": [int(model.class_rows[j]) for j in classes],
+        "n_rows": int(model.n_rows),
+        "other_values": _other_values(model),
+        "cost": model.cost,
+        "information": 1 if model.cost < model.null_cost else 0,  # share that the unmerged grid keeps
+        "axes": _best_pair(model),
+        "merges": _merge_records(model) if model.problem in ONE_COUNT else [],
+    }
+    return record | {"notes": _notes(model, len(order), len(classes))}
+
+
+def _variable(partition: Partition) -> dict[str, Any]:
+    return {
+        "name": cut(str(partition.name)),
+        "is_numerical": partition.kind == "numerical",
+        "labels": plain_values(partition.labels),
+        "rows": partition.rows.tolist(),
+        "values": None if partition.n_values is None else partition.n_values.tolist(),
+    }
+
+
+def _best_pair(model: Model) -> list[int]:
+    """The two variables that a heat map shows first: with the most information on the classes, or on one another."""
+    pairs = itertools.combinations(range(len(model.cells.names)), 2)
+    return list(max(pairs, key=lambda pair: table_information(_pair_table(model, *pair))))
+
+
+def _pair_table(model: Model, a: int, b: int) -> NDArray[np.int64]:
+    """Rows by pair of parts and by class; without classes, by part of `a` and part of `b`."""
+    one, other = (model.partition(model.cells.names[k]) for k in (a, b))
+    table = pair_counts(model, one, other)
+    return table[..., 0] if model.problem in ONE_COUNT else table.reshape(one.n_parts * other.n_parts, -1)
+
+
+def _other_values(model: Model) -> float | str | None:
+    """Number of combinations of values of the variables that are in no cell, by which densities are divided."""
+    others = [part for part in model.all_partitions.values() if part.name not in model.cells.names]
+    return plain_number(math.prod(float(part.n_values.sum()) for part in others if part.n_values is not None))
+
+
+def _notes(model: Model, n_shown: int, n_classes: int) -> list[str]:
+    notes = []
+    if n_shown < len(model.cells.parts):
+        rows = np.sort(model.cells.rows)[::-1][:n_shown].sum() / model.n_rows
+        notes.append(f"Only the {n_shown:,} cells with the most rows are here, with {rows:.1%} of all rows.")
+    if 0 < n_classes < len(model.classes):
+        notes.append(f"The {n_classes} largest of {len(model.classes):,} classes are shown.")
+    return notes
+
+
+def _merge_records(model: Model) -> list[dict[str, Any]]:
+    """Merges of the hierarchy, for the slider of a page: variables are numbered as in the cells."""
+    number_of = {name: k for k, name in enumerate(model.cells.names)}
+    makers = {name: _Merger(model.partition(name)) for name in number_of}
+    records = []
+    for name, stays, goes, cost, information in model.hierarchy().steps:
+        if name in number_of:
+            label = makers[name].merge(stays, goes)
+            record = {"variable": number_of[name], "stays": stays, "goes": goes, "label": cut(label)}
+            records.append(record | {"cost": cost, "information": plain_number(information)})
+    return records
+
+
+class _Merger:
+    """Merges parts of one variable, and labels each merged part as `Model.coarsen` would."""
+
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+        self.made_of = [[i] for i in range(partition.n_parts)]
+        self.rows = partition.rows.tolist()
+        self.edges = edges_of(partition)
+        self.is_mixed = has_mixed_types(partition)
+
+    def merge(self, stays: int, goes: int) -> str:
+        self.made_of[stays] = sorted([*self.made_of[stays], *self.made_of[goes]])
+        mine = self.made_of[stays]
+        return self._interval(mine) if self.partition.kind == "numerical" else self._group(mine)
+
+    def _interval(self, mine: list[int]) -> str:
+        first = int(self.partition.is_missing_apart)
+        label = label_of_intervals(self.edges, max(0, mine[0] - first), mine[-1] - first)
+        return f"{label} or missing" if self.partition.missing in mine else label
+
+    def _group(self, mine: list[int]) -> str:
+        """Label with the most typical values of each merged group in turn, the largest group first."""
+        groups = [self.partition.groups[i] for i in sorted(mine, key=lambda i: -self.rows[i])]
+        nothing = object()
+        turns = itertools.zip_longest(*(group[:MAX_VALUES_SHOWN] for group in groups), fillvalue=nothing)
+        values = [value for turn in turns for value in turn if value is not nothing]
+        return label_of_group(values, self.is_mixed, sum(map(len, groups)))

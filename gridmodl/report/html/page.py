@@ -1,8 +1,7 @@
-"""The page itself: a template, its style and scripts, and the record that the script shows.
+"""The HTML page: a template, its style and scripts, and the record that the scripts show.
 
-The browser is told to run nothing else: the Content-Security-Policy of the page names its scripts and its style by
-their hashes and forbids all other sources, the network among them. Vega's expressions are interpreted, not compiled, so
-not even `eval` is needed.
+The Content-Security-Policy of the page allows its scripts and its style by their hashes and forbids all other sources,
+the network among them. Vega's expressions are interpreted, not compiled, so `eval` is not needed.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import base64
 import functools
 import hashlib
 import html
+import json
 import os
 from importlib.resources import files
 from pathlib import Path
@@ -18,14 +18,15 @@ from string import Template
 from typing import Any
 
 from gridmodl.modelfile.files import replace_file
-from gridmodl.report.html.plain import script_json
-from gridmodl.report.html.vega import chart_script
 
 SCRIPTS = ("elements", "table", "chart", "specs", "variables", "merging", "heatmap", "grid", "start")  # in this order
 
+# Characters that could end the script element that holds the text, or open a comment in it.
+UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
 
 def write_page(document: dict[str, Any], summary: str, title: str | None, path: str | os.PathLike[str] | None) -> str:
-    """The page of a document, also written to a file if there is a path; `summary` is for readers without scripts."""
+    """The page of a document, also written to `path` if given; `summary` is for readers without scripts."""
     text = _page_text(document, summary, title or "gridmodl report")
     if path is not None:
         replace_file(Path(path), text)
@@ -59,7 +60,7 @@ def _hash(text: str) -> str:
 
 
 def _inline(script: str) -> str:
-    """The script as it may stand in a page: nothing in it ends its element or opens a comment there."""
+    """The script, escaped so that nothing in it ends its element or opens a comment in the page."""
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
 
 
@@ -68,10 +69,25 @@ def _escaped(text: str) -> str:
 
 
 def _own_script() -> str:
-    """The scripts of this package as one function, so that they share their names with nobody else."""
+    """The scripts of this package as one function, so that their names are not global."""
     return '"use strict";\n(() => {\n' + "\n".join(_part(f"{name}.js") for name in SCRIPTS) + "})();\n"
 
 
 @functools.cache
 def _part(name: str) -> str:
     return (files("gridmodl.report.html") / "template" / name).read_text(encoding="utf-8")
+
+
+def script_json(record: Any) -> str:
+    """JSON for a script element: ASCII only, so without lone surrogates and line separators."""
+    return json.dumps(record, ensure_ascii=True, allow_nan=False, separators=(",", ":")).translate(UNSAFE)
+
+
+@functools.cache
+def chart_script() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script that defines `window.vegaEmbed`, from vl-convert-python."""
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise ImportError('an HTML report needs vl-convert-python: pip install "gridmodl[html]"') from error
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))

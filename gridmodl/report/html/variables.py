@@ -1,32 +1,44 @@
-"""What a page says of one variable: its parts as a table, what to draw of them, and the values of its groups."""
+"""Records of a page on one variable: its table of parts, its chart and the values of its groups, as JSON values.
+
+JSON values are short and finite: texts are cut, numbers rounded, and NaN is None.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.labels import has_mixed_types, shown_value
-from gridmodl.report.classes import largest
-from gridmodl.report.html.plain import cut, plain_number
-from gridmodl.report.html.tables import Tables
-from gridmodl.report.parts import columns_of
+from gridmodl.report.tables import columns_of, largest
 
 if TYPE_CHECKING:
     from gridmodl.model import Model
     from gridmodl.partition import Partition
 
-MAX_CLASSES = 12  # or groups of classes, in tables, and
-MAX_DRAWN = 7  # in charts, beside "other": more colours nobody can tell apart
-MAX_VALUES = 20_000  # of categories on a page, shared among all groups, and
-FEWEST_VALUES = 5  # of each group at least, as labels have
+MAX_CLASSES = 12  # classes or groups of classes in tables
+MAX_DRAWN = 7  # classes in charts, beside "other": more colours cannot be told apart
+MAX_VALUES = 20_000  # categories on a page, shared among all groups
+FEWEST_VALUES = 5  # categories of each group at least, as many as labels have
+MAX_TEXT = 300  # characters of a name or label, to keep a page of 1,000 columns small
+DIGITS = 6  # significant digits of most numbers
+
+# Columns by how a page writes their values; all others are plain numbers.
+COUNTS = {"rows", "values", "unlabelled", "parts"}
+SHARES = {"share"}
+VALUES = {"mean", "median", "q5", "q25", "q75", "q95"}  # of a numerical target
+VALUE_DIGITS = 12  # as values of a target may be close together and far from 0
+TEXTS = {"part", "column", "class", "reason"}
+LABELS = {"share": "share of rows", "log_odds": "log-odds", "information_value": "information value"}
 
 
 def variable_record(
     model: Model, partition: Partition, tables: Tables, n_groups: int, worth: float | None, about: str
 ) -> dict[str, Any]:
-    """One variable; `n_groups` is the number of groups of the whole page, `about` a line on how it was found."""
+    """Record of one variable; `n_groups` is the number of groups on the whole page, `about` a line on the search."""
     columns, note = _columns(model, partition)
     prefix = "" if partition.n_values is None else "group "
     return {
@@ -42,8 +54,10 @@ def variable_record(
 
 
 def _columns(model: Model, partition: Partition) -> tuple[dict[str, Any], str]:
-    """The columns of `Model.table`, of the largest classes where there are many, and a note that says so;
-    of two classes, which one the log-odds are of."""
+    """Columns of `Model.table`, of the largest classes if there are many, and a note.
+
+    The note says that classes were left out; with two classes, which class the log-odds are of.
+    """
     columns = columns_of(model, partition)
     names, rows, what = _shares(model, partition)
     if len(names) <= MAX_CLASSES:
@@ -55,7 +69,7 @@ def _columns(model: Model, partition: Partition) -> tuple[dict[str, Any], str]:
 
 
 def _shares(model: Model, partition: Partition) -> tuple[list[str], NDArray[np.int64], str]:
-    """What the parts are shared among: the names that the table has for it, rows, and a word for it."""
+    """Classes, or groups of classes, whose shares the table has: names, rows, and the word for them; else nothing."""
     if partition.n_values is None:
         return [str(name) for name in model.classes.tolist()], partition.counts.sum(axis=0), "classes"
     if model.target is None or partition is model.target or model._spread is not None:
@@ -64,7 +78,7 @@ def _shares(model: Model, partition: Partition) -> tuple[list[str], NDArray[np.i
 
 
 def _chart(model: Model, partition: Partition) -> dict[str, Any]:
-    """What to draw: shares of classes or of groups of them, the spread of a numerical target, or rows alone."""
+    """Chart of shares of classes (or groups of classes), of quantiles of a numerical target, or of rows alone."""
     names, rows, _ = _shares(model, partition)
     if not names:
         has_spread = model._spread is not None and partition is not model.target
@@ -85,7 +99,7 @@ def _group_labels(model: Model) -> list[str]:
 
 
 def _values(partition: Partition, n_groups: int) -> list[dict[str, Any]]:
-    """The values of each group, as many as fit; none where the labels say it all."""
+    """Values of each group, as many as fit on the page; none if all groups are short enough for their labels."""
     if not any(len(group) > FEWEST_VALUES for group in partition.groups):
         return []
     most, is_mixed = max(FEWEST_VALUES, MAX_VALUES // max(1, n_groups)), has_mixed_types(partition)
@@ -93,3 +107,69 @@ def _values(partition: Partition, n_groups: int) -> list[dict[str, Any]]:
         {"shown": [cut(shown_value(value, is_mixed)) for value in group[:most]], "all": len(group)}
         for group in partition.groups
     ]
+
+
+class Tables:
+    """Makes tables and stores each distinct head once, as the columns of one call mostly share theirs."""
+
+    def __init__(self) -> None:
+        self.heads: list[list[dict[str, str]]] = []
+        self._number_of: dict[tuple[str, ...], int] = {}
+
+    def make(self, caption: str, columns: Mapping[str, Any], note: str = "", prefix: str = "") -> dict[str, Any]:
+        """A table; `prefix` precedes the names of classes, or of groups, in its head."""
+        keys = (prefix, *columns)
+        if keys not in self._number_of:
+            self._number_of[keys] = len(self.heads)
+            self.heads.append([_head(key, prefix) for key in columns])
+        data = [_plain_column(key, column) for key, column in columns.items()]
+        return {"caption": cut(caption), "head": self._number_of[keys], "data": data, "note": note}
+
+
+def _plain_column(key: str, column: Any) -> list[Any]:
+    if key in TEXTS:  # even if classes or columns have numbers as names: a page sorts and searches texts
+        return [cut(str(value)) for value in column]
+    return plain_values(column, VALUE_DIGITS) if key in VALUES else plain_values(column)
+
+
+def _head(key: str, prefix: str) -> dict[str, str]:
+    """Head of a column: its name in `Model.table`, its label, and the format of its values."""
+    for what in ("rows", "share"):
+        if key.startswith(f"{what}_"):
+            name = key.removeprefix(f"{what}_")
+            return {"key": key, "label": cut(f"{prefix}{name}: {what}"), "format": _format(what)}
+    return {"key": key, "label": LABELS.get(key, key), "format": _format(key)}
+
+
+def _format(key: str) -> str:
+    if key in COUNTS:
+        return "count"
+    if key in SHARES:
+        return "share"
+    if key in VALUES:
+        return "value"
+    return "text" if key in TEXTS else "number"
+
+
+def cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
+
+
+def plain_values(values: Any, digits: int = DIGITS) -> list[Any]:
+    """The values for JSON: integers unchanged, floats rounded to `digits` significant digits, all else as text."""
+    array = np.asarray(values)
+    if array.dtype.kind in "iu":
+        return array.tolist()
+    if array.dtype.kind == "f":
+        return [plain_number(value, digits) for value in array.tolist()]
+    return [cut(str(value)) for value in values]
+
+
+def plain_number(value: float, digits: int = DIGITS) -> float | str | None:
+    """The number rounded to `digits` significant digits; None for NaN and a text for infinity, unknown to JSON."""
+    if math.isnan(value):
+        return None
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() and abs(short) < 1e6 else short

@@ -1,7 +1,4 @@
-"""Models as SQL: an expression for the part of one variable, and the whole query that applies a model to a table.
-
-Text of the user's reaches a query only as a quoted name or a quoted literal.
-"""
+"""Models as SQL: an expression for the part of one variable, and the query that applies a model to a table."""
 
 from __future__ import annotations
 

@@ -1,18 +1,32 @@
-"""What databases differ in, a small record each: quotes, literals, names, and how they compare."""
+"""What databases differ in, one record each: quotes, literals, names and comparisons.
+
+To add a dialect, add a record to `DIALECTS`, and functions for the literals that it writes in its own way.
+"""
 
 from __future__ import annotations
 
+import datetime
+import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
-from gridmodl.report.sql.inlinerows import bigquery_rows, named_rows, sqlite_rows
-from gridmodl.report.sql.moments import duration_text, moment_text, sqlite_moment
-from gridmodl.report.sql.reals import bigquery_real, cast_to, snowflake_real, sqlite_real
-from gridmodl.report.sql.texts import bigquery_text, plain_text, postgres_text, snowflake_text
+import numpy as np
+
 from gridmodl.spelling import check_choice
 
-SMALLEST, LARGEST = -(2**63), 2**63 - 1
+SMALLEST, LARGEST = -(2**63), 2**63 - 1  # of 64-bit integers
 DIGITS = 10**38 - 1  # the largest number of 38 digits
+STEP = 62  # power of two of one factor of a float in SQLite
+SECOND = 10**9  # in nanoseconds, as all below
+DAY = 86_400 * SECOND
+FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
+ATTOSECONDS = {
+    "as": 1, "fs": 10**3, "ps": 10**6, "ns": 10**9, "us": 10**12, "ms": 10**15, "s": 10**18,
+    "m": 60 * 10**18, "h": 3_600 * 10**18, "D": 86_400 * 10**18, "W": 604_800 * 10**18,
+}  # fmt: skip
+ZEROS = "0000-00-00 00:00:00.000000000"  # padding of dates in SQLite, which are texts there
+MARGIN = "\n    "
 
 
 class Dialect(NamedTuple):
@@ -22,28 +36,165 @@ class Dialect(NamedTuple):
     text: Callable[[str], str]
     binary: str  # a literal of bytes, given their hexadecimal digits
     real: Callable[[float], str]
-    is_nan: str | None  # whether a number is not a number; None where columns hold none
-    moment: Callable[[int, bool], str]  # of nanoseconds since 1970, and whether they are of UTC
-    duration: Callable[[int], str] | None  # of nanoseconds; None where there are no durations
-    compared: str  # a text as it is compared: character by character, whatever the collation of the column
+    is_nan: str | None  # condition that a number is NaN; None where columns hold no NaN
+    moment: Callable[[int, bool], str]  # literal of nanoseconds since 1970, given whether they are UTC
+    duration: Callable[[int], str] | None  # literal of nanoseconds; None where there is no type for durations
+    compared: str  # a text in the form that is compared character by character, whatever the column's collation
     rows: Callable[[Sequence[str], Sequence[Sequence[str]]], str]  # a table c of named columns, to select from
-    integers: tuple[int, int] = (SMALLEST, LARGEST)  # the smallest and the largest that numbers can be
+    integers: tuple[int, int] = (SMALLEST, LARGEST)  # the smallest and the largest integer
     integer: Callable[[int], str] = str
     compared_moment: Callable[[str, bool], str] = lambda x, is_utc: x
     moment_unit: int = 1_000  # nanoseconds; columns hold nothing finer
-    instant_unit: int = 1_000  # the same of moments with a time zone
+    instant_unit: int = 1_000  # the same for moments with a time zone
     booleans: tuple[str, str] = ("FALSE", "TRUE")
     quote: str = '"'
     escapes_quotes: bool = False  # by a backslash; else the quote is written twice
-    fold: Callable[[str], str] | None = None  # what quoted names that differ are the same by; None: no names are
+    fold: Callable[[str], str] | None = None  # quoted names with equal fold are one name; None: only equal names are
     max_name: int | None = None  # bytes
-    has_plain_aliases: bool = False  # of letters, digits and underscores only
-    compares_exactly: bool = False  # integers with floats; else the integers are rounded
+    has_plain_aliases: bool = False  # aliases have letters, digits and underscores only
+    compares_exactly: bool = False  # compares integers with floats exactly; else the integers are rounded
 
 
 def dialect_named(name: Any) -> Dialect:
     check_choice("dialect", name, tuple(DIALECTS))
     return DIALECTS[name]
+
+
+# Texts: nothing in a text can end the literal that holds it.
+
+
+def plain_text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def postgres_text(text: str) -> str:
+    """Literal with backslashes escaped: under E'' they always are escapes, in '' only by a setting of the server."""
+    if "\\" not in text:
+        return plain_text(text)
+    return "E" + plain_text(text.replace("\\", "\\\\"))
+
+
+def snowflake_text(text: str) -> str:
+    return plain_text(text.replace("\\", "\\\\"))
+
+
+def bigquery_text(text: str) -> str:
+    """Literal with all that cannot be printed escaped, as no line may end inside a literal."""
+    escaped = "".join(_bigquery_character(character) for character in text)
+    return f"'{escaped}'"
+
+
+def _bigquery_character(character: str) -> str:
+    if character in "\\'":
+        return "\\" + character
+    return character if character.isprintable() else f"\\U{ord(character):08x}"
+
+
+# Floats that a database reads back to the bit. A plain ``2.45`` is a decimal number in most databases; SQLite reads it
+# as a float, but is off by one bit for one in some thousand literals. So floats are texts that are cast, and in SQLite
+# quotients or products of whole numbers, which are exact.
+
+
+def cast_to(type_name: str) -> Callable[[float], str]:
+    """A function that writes a float as the text of its digits, cast to the type `type_name`."""
+    return lambda value: f"'{_spelled(value, 'Infinity')}'::{type_name}"
+
+
+def snowflake_real(value: float) -> str:
+    return f"'{_spelled(value, 'inf')}'::FLOAT"
+
+
+def bigquery_real(value: float) -> str:
+    """Plain digits, as BigQuery reads a literal with a point or an exponent as FLOAT64."""
+    return f"CAST('{_spelled(value, 'inf')}' AS FLOAT64)" if math.isinf(value) else repr(value)
+
+
+def _spelled(value: float, infinity: str) -> str:
+    return "-" * (value < 0) + infinity if math.isinf(value) else repr(value)
+
+
+def sqlite_real(value: float) -> str:
+    """Plain digits where they are the float exactly; else whole numbers whose quotient or product is the float."""
+    if math.isinf(value):
+        return "-" * (value < 0) + "9e999"
+    if abs(value) < 1e15 and Decimal(repr(value)) == Decimal(value):
+        return repr(value)
+    mantissa, exponent = math.frexp(value)
+    whole, exponent = int(mantissa * 2**53), exponent - 53
+    steps, rest = divmod(abs(exponent), STEP)
+    factors = [2**STEP] * steps + [2**rest] * (rest > 0)
+    sign = "/" if exponent < 0 else "*"
+    return f"({whole}.0{''.join(f' {sign} {factor}.0' for factor in factors)} /* {value!r} */)"
+
+
+# Dates, moments and durations, from those of numpy.
+
+
+def nanoseconds_of(time: Any) -> tuple[int, bool]:
+    """Nanoseconds since 1970 of a moment, or of a duration, rounded down; and whether they are exact."""
+    unit, count = np.datetime_data(time.dtype)
+    if unit in ("Y", "M"):
+        time, unit, count = time.astype("datetime64[D]"), "D", 1
+    whole, rest = divmod(int(time.astype(np.int64)) * count * ATTOSECONDS[unit], ATTOSECONDS["ns"])
+    return whole, rest == 0
+
+
+def moment_text(nanoseconds: int, digits: int) -> str:
+    """Date and time such as 2020-01-31 12:00:00.000000, truncated to `digits` digits behind the point."""
+    days, rest = divmod(nanoseconds, DAY)
+    try:
+        date = datetime.date.fromordinal(FIRST_DAY + days)
+    except (ValueError, OverflowError) as error:
+        raise ValueError("is a date outside of the years 1 to 9999") from error
+    return f"{date.isoformat()} {_clock(rest, digits)}"
+
+
+def duration_text(nanoseconds: int) -> tuple[str, str]:
+    """Days and time, such as -1 and -02:03:04.500000, rounded down to microseconds."""
+    microseconds = nanoseconds // 1_000
+    sign = "-" * (microseconds < 0)
+    days, rest = divmod(abs(microseconds) * 1_000, DAY)
+    return f"{sign}{days}", f"{sign}{_clock(rest, 6)}"
+
+
+def _clock(nanoseconds: int, digits: int) -> str:
+    seconds, fraction = divmod(nanoseconds, SECOND)
+    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{clock}.{fraction:09d}"[: len(clock) + 1 + digits]
+
+
+def sqlite_moment(x: str, is_utc: bool) -> str:
+    """A date or moment as text of fixed length; converted to UTC if `is_utc`, where texts name a zone."""
+    if not is_utc:
+        return f"(replace({x}, 'T', ' ') || substr('{ZEROS}', length({x}) + 1))"
+    zone = f"ltrim(substr({x}, 20), '.0123456789')"
+    fraction = f"substr({x}, 20, max(length({x}) - 19 - length({zone}), 0))"
+    clock = f"strftime('%Y-%m-%d %H:%M:%S', substr({x}, 1, 19) || {zone})"
+    return f"({clock} || {fraction} || substr('{ZEROS[19:]}', length({fraction}) + 1))"
+
+
+# A small table that a query brings with it, joined under the name c.
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> str:
+    return f",{MARGIN}".join(f"({', '.join(row)})" for row in rows)
+
+
+def named_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return f"(VALUES{MARGIN}{_lines(rows)}\n  ) AS c ({', '.join(columns)})"
+
+
+def sqlite_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Rows in a WITH clause, the only place where SQLite takes names for the columns of VALUES."""
+    rows_of_c = f"WITH c ({', '.join(columns)}) AS (VALUES{MARGIN}{_lines(rows)}\n  )"
+    return f"({rows_of_c} SELECT * FROM c) AS c"  # noqa: S608  all of it is quoted
+
+
+def bigquery_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Rows as an array of structs, as BigQuery has no VALUES; the first struct names the columns."""
+    first = ", ".join(f"{value} AS {column}" for value, column in zip(rows[0], columns, strict=True))
+    others = f",{MARGIN}{_lines(rows[1:])}" if len(rows) > 1 else ""
+    return f"UNNEST([{MARGIN}STRUCT({first}){others}\n  ]) AS c"
 
 
 def _moments(form: str, form_utc: str, digits: int = 6) -> Callable[[int, bool], str]:
@@ -61,7 +212,7 @@ def _durations(form: str) -> Callable[[int], str]:
 
 
 def _lowered(name: str) -> str:
-    """Without the case of the letters A to Z; that of others counts."""
+    """The name with A to Z in lower case and all other letters unchanged."""
     return "".join(letter.lower() if letter.isascii() else letter for letter in name)
 
 

@@ -1,6 +1,6 @@
-"""The part of one variable as a CASE expression, the same part that `Partition.part_of` finds.
+"""The part of one variable as a CASE expression, which finds the same part as `Partition.part_of`.
 
-The expression is flat, as some databases limit how deep one may be.
+The expression is flat, as some databases limit the depth of expressions.
 """
 
 from __future__ import annotations
@@ -12,19 +12,28 @@ from numpy.typing import NDArray
 
 from gridmodl.partition import checked_unknown
 from gridmodl.report.sql.dialects import Dialect, dialect_named
-from gridmodl.report.sql.names import quoted_path, sql_name
-from gridmodl.report.sql.numbers import at_most, equal_to, listed
-from gridmodl.report.sql.plainvalues import Value, is_held, literal, time_literal, values_of
+from gridmodl.report.sql.literals import (
+    Value,
+    at_most,
+    equal_to,
+    is_held,
+    listed,
+    literal,
+    quoted_path,
+    sql_name,
+    time_literal,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from gridmodl.partition import Partition
 
-MAX_LISTED = 10_000  # values of one list; some databases take no more than 16,384
+MAX_LISTED = 10_000  # values of one IN list; some databases take at most 16,384
 TIMES = ("moment", "instant", "duration")
 
 
 class Branch(NamedTuple):
-    """Where a condition holds, the part is this one."""
+    """A condition, and the part where it holds."""
 
     condition: str
     part: int
@@ -32,13 +41,14 @@ class Branch(NamedTuple):
 
 def expression_in(partition: Partition, dialect: str, column: Any, unknown: Any) -> str:
     """The expression of `Partition.to_sql`."""
-    of = dialect_named(dialect)
-    given = sql_name(partition.name, "column") if column is None else column
-    return expression_of(partition, of, quoted_path(given, of, f"column {partition.name!r}"), unknown)
+    target_dialect = dialect_named(dialect)
+    path = sql_name(partition.name, "column") if column is None else column
+    x = quoted_path(path, target_dialect, f"column {partition.name!r}")
+    return expression_of(partition, target_dialect, x, unknown)
 
 
 def expression_of(partition: Partition, dialect: Dialect, x: str, unknown: Any, margin: str = "") -> str:
-    """The number of the part, given how the column is written in SQL."""
+    """CASE expression for the number of the part of the column `x`; `margin` precedes all lines but the first."""
     if checked_unknown(unknown) == "error":
         raise ValueError("unknown must be 'default' or -1: a query cannot stop at a value that was never seen")
     if partition.kind == "numerical":
@@ -57,7 +67,7 @@ def _last_interval(partition: Partition) -> int:
 
 
 def _intervals(partition: Partition, dialect: Dialect, x: str) -> Iterator[Branch]:
-    """Missing values, special codes, then the intervals but the last, from the lowest on."""
+    """Branches of missing values, of special codes, then of all intervals but the last, ascending."""
     if partition.n_parts == 1:
         return
     kind, what = _kind_of(partition), f"column {partition.name!r}"
@@ -75,7 +85,7 @@ def _intervals(partition: Partition, dialect: Dialect, x: str) -> Iterator[Branc
 
 
 def _kind_of(partition: Partition) -> str:
-    """What a numerical column holds; its bounds have the type of that even where there are none."""
+    """Kind of the values of a numerical column, from the type of its bounds (known even where there are none)."""
     types = partition.bounds.dtype.kind + partition.special.dtype.kind
     if "M" in types:
         return "instant" if partition.is_utc else "moment"
@@ -87,7 +97,7 @@ def _plain(array: NDArray[Any]) -> list[Any]:
 
 
 def _compared(x: str, kind: str, dialect: Dialect) -> str:
-    """The column in the form in which it is compared."""
+    """The column in the form that is compared with literals of this kind."""
     if kind == "text":
         return dialect.compared.format(x)
     return dialect.compared_moment(x, kind == "instant") if kind in ("moment", "instant") else x
@@ -100,7 +110,7 @@ def _missing(x: str, kind: str, dialect: Dialect) -> str:
 
 
 def _equal(x: str, value: Value, dialect: Dialect, what: str) -> str | None:
-    """Whether x is this value; None where no column can hold it."""
+    """Condition that x equals `value`; None where no column can hold the value."""
     if value.kind == "number":
         return equal_to(x, value.plain, dialect)
     if value.kind in TIMES and not is_held(value, dialect):
@@ -131,7 +141,7 @@ def _groups(partition: Partition, dialect: Dialect, x: str) -> Iterator[Branch]:
 
 
 def _one_of(x: str, values: list[Value], dialect: Dialect, what: str) -> Iterator[str]:
-    """Conditions of which one holds where x is one of these values."""
+    """Conditions of which one holds if and only if x is one of `values`."""
     in_list = []
     for value in values:
         if value.kind == "number":

@@ -1,20 +1,31 @@
-"""The query that applies a model to a table: parts, their labels, the cell, and what that says of the target."""
+"""The query that applies a model to a table: parts, their labels, the cell, and predictions of the target.
+
+The inner query finds the parts of each row; the outer one joins what the cells tell, as a small table of literals.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gridmodl.frames import Name
-from gridmodl.report.sql.answers import OF_PARTS, Answers, answers_of, checked_output, outputs_of
-from gridmodl.report.sql.dialects import dialect_named
-from gridmodl.report.sql.plainvalues import Value, literal
-from gridmodl.report.sql.source import Source
+from gridmodl.modelcounts import class_shares
+from gridmodl.report.sql.dialects import Dialect, dialect_named
+from gridmodl.report.sql.expressions import expression_of
+from gridmodl.report.sql.literals import Aliases, Value, literal, quoted, quoted_path, sql_name, values_of
+from gridmodl.spelling import did_you_mean
+from gridmodl.spread import Prediction
 
 if TYPE_CHECKING:
     from gridmodl.model import Model
     from gridmodl.models import Models
     from gridmodl.partition import Partition
+
+OF_PARTS = ("parts", "labels")
+OUTPUTS = (*OF_PARTS, "cell", "predict", "proba")
 
 
 def query_of_model(
@@ -28,70 +39,224 @@ def query_of_model(
     coverage: float,
 ) -> str:
     """The query of `Model.to_sql`."""
-    of, wanted = dialect_named(dialect), checked_output(output, outputs_of(model))
-    source = Source(of, table, columns, keep, _shown_partitions(model), unknown, model.partitions)
-    answers = answers_of(model, wanted, coverage, of)
-    return _query(source, wanted, answers)
+    target_dialect, outputs = dialect_named(dialect), _check_output(output, _outputs_of(model))
+    source = TableSource(target_dialect, table, columns, keep, _shown_partitions(model), unknown, model.partitions)
+    return _query(source, outputs, _joined_columns(model, outputs, coverage, target_dialect))
 
 
 def query_of_models(
     models: Models, dialect: str, table: Any, columns: Mapping[Name, str] | None, keep: Any, output: Any, unknown: Any
 ) -> str:
-    """The query of `Models.to_sql`: the parts of all columns with more than one."""
-    of, wanted = dialect_named(dialect), checked_output(output, OF_PARTS)
+    """The query of `Models.to_sql`: the parts of all columns with more than one part."""
+    target_dialect, outputs = dialect_named(dialect), _check_output(output, OF_PARTS)
     partitions = [partition for model in models.values() for partition in model.partitions.values()]
     shown = [partition for partition in partitions if partition.n_parts > 1]
     if not shown:
         raise ValueError("no column has more than one part, so there is nothing to ask of a database")
-    return _query(Source(of, table, columns, keep, shown, unknown, models), wanted, Answers((), [], []))
+    source = TableSource(target_dialect, table, columns, keep, shown, unknown, models)
+    return _query(source, outputs, JoinedColumns((), [], []))
 
 
 def _shown_partitions(model: Model) -> list[Partition]:
-    """Those of a single column, and those with more than one part of several: the others say nothing of a row."""
+    """The partition of a single column; of several columns, the partitions with more than one part."""
     partitions = list(model.partitions.values())
     return [partition for partition in partitions if partition.n_parts > 1 or len(partitions) == 1]
 
 
-def _query(source: Source, wanted: list[str], answers: Answers) -> str:
-    if wanted == ["parts"]:
+def _query(source: TableSource, outputs: list[str], joined: JoinedColumns) -> str:
+    if outputs == ["parts"]:
         return f"SELECT\n  {_comma_lines(source.select('  '))}\nFROM {source.table} AS t"
     shown = [f"p.{name}" for name in source.kept]
-    if "parts" in wanted:
+    if "parts" in outputs:
         shown += [f"p.{alias}" for alias in source.parts.values()]
-    if "labels" in wanted:
+    if "labels" in outputs:
         shown += [_label(partition, source) for partition in source.partitions]
-    named = [source.aliases.add(answer.name) for answer in answers.columns]
-    shown += [_answer(answers, i, alias) for i, alias in enumerate(named)]
+    aliases = [source.aliases.add(column.name) for column in joined.columns]
+    shown += [_joined_column(joined, i, alias) for i, alias in enumerate(aliases)]
     inner = f"  SELECT\n    {_comma_lines(source.select('    '), '    ')}\n  FROM {source.table} AS t"
-    return f"SELECT\n  {_comma_lines(shown)}\nFROM (\n{inner}\n) AS p{_join(answers, named, source)}"
+    return f"SELECT\n  {_comma_lines(shown)}\nFROM (\n{inner}\n) AS p{_join(joined, aliases, source)}"
 
 
 def _comma_lines(items: Iterable[str], margin: str = "  ") -> str:
     return f",\n{margin}".join(items)
 
 
-def _answer(answers: Answers, i: int, alias: str) -> str:
-    """What the joined cell says; where no column tells cells apart, there is one."""
-    answer = answers.columns[i]
-    if not answers.names:
-        return f"{answer.by_place[0]} AS {alias}"
-    return f"COALESCE(c.{alias}, {answer.otherwise}) AS {alias}"
+def _joined_column(joined: JoinedColumns, i: int, alias: str) -> str:
+    """The value of the joined cell; a constant where no variable tells cells apart."""
+    column = joined.columns[i]
+    if not joined.names:
+        return f"{column.by_cell[0]} AS {alias}"
+    return f"COALESCE(c.{alias}, {column.otherwise}) AS {alias}"
 
 
-def _join(answers: Answers, named: list[str], source: Source) -> str:
-    if not answers.names or not named:
+def _join(joined: JoinedColumns, aliases: list[str], source: TableSource) -> str:
+    if not joined.names or not aliases:
         return ""
-    keys = [source.parts[name] for name in answers.names]
+    keys = [source.parts[name] for name in joined.names]
     rows = [
-        [*map(str, place), *(answer.by_place[i] for answer in answers.columns)]
-        for i, place in enumerate(answers.places)
+        [*map(str, parts), *(column.by_cell[i] for column in joined.columns)] for i, parts in enumerate(joined.cells)
     ]
     on = " AND ".join(f"c.{key} = p.{key}" for key in keys)
-    return f"\nLEFT JOIN {source.dialect.rows([*keys, *named], rows)} ON {on}"
+    return f"\nLEFT JOIN {source.dialect.rows([*keys, *aliases], rows)} ON {on}"
 
 
-def _label(partition: Partition, source: Source) -> str:
-    """The part in words; NULL for an unknown value."""
+def _label(partition: Partition, source: TableSource) -> str:
+    """The label of the part; NULL for an unknown value."""
     texts = [literal(Value("text", label), source.dialect, "a label") for label in partition.labels]
     cases = "".join(f"\n    WHEN {i} THEN {text}" for i, text in enumerate(texts))
     return f"CASE p.{source.parts[partition.name]}{cases}\n  END AS {source.aliases.add(f'label_{partition.name}')}"
+
+
+class TableSource:
+    """The table of a query, its columns, and the names of what is read from it, checked once for the whole query.
+
+    Attributes
+    ----------
+    table : str
+        Quoted name of the table.
+    kept : list of str
+        Quoted names of the columns that are returned unchanged.
+    parts : dict of str to str
+        Quoted name under which the part of each variable is returned.
+    aliases : Aliases
+        All names that are taken.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        table: Any,
+        columns: Mapping[Name, str] | None,
+        keep: Any,
+        partitions: Sequence[Partition],
+        unknown: Any,
+        known: Collection[Name],
+    ) -> None:
+        self.dialect = dialect
+        self.partitions = partitions
+        self.table = quoted_path(table, dialect, "table")
+        self.aliases = Aliases(dialect)
+        self.kept = self._keep_columns(keep)
+        self._unknown = unknown
+        self._columns = self._name_columns(_check_columns(columns, known))
+        self.parts = {partition.name: self.aliases.add(f"part_{partition.name}") for partition in partitions}
+
+    def select(self, margin: str) -> list[str]:
+        """Entries of SELECT: the columns that are kept, then the parts."""
+        return [f"t.{name} AS {name}" for name in self.kept] + [
+            f"{expression_of(partition, self.dialect, self._columns[partition.name], self._unknown, margin)} "
+            f"AS {self.parts[partition.name]}"
+            for partition in self.partitions
+        ]
+
+    def _keep_columns(self, keep: Any) -> list[str]:
+        if isinstance(keep, (str, bytes)) or not isinstance(keep, Sequence):
+            raise TypeError(f"keep must be a list of names of columns, got {keep!r}")
+        kept = []
+        for name in keep:
+            kept.append(quoted(name, self.dialect, "a column to keep"))
+            if not self.aliases.is_free(name):
+                raise ValueError(f"keep names {name!r} twice{self._by_case()}")
+            self.aliases.keep(name)
+        return kept
+
+    def _name_columns(self, columns: Mapping[Name, str]) -> dict[Name, str]:
+        """Quoted column of each variable; ValueError if two variables have the same column."""
+        found: dict[Name, str] = {}
+        names = Aliases(self.dialect)
+        for partition in self.partitions:
+            what = f"column {partition.name!r}"
+            name = columns[partition.name] if partition.name in columns else sql_name(partition.name, "column")
+            found[partition.name] = f"t.{quoted(name, self.dialect, what)}"
+            if not names.is_free(name):
+                raise ValueError(
+                    f"{what} is {name!r} in SQL, as another one is{self._by_case()}; name it apart with columns="
+                )
+            names.keep(name)
+        return found
+
+    def _by_case(self) -> str:
+        return "" if self.dialect.fold is None else f"; to {self.dialect.name}, A and a are one name"
+
+
+def _check_columns(columns: Mapping[Name, str] | None, known: Collection[Name]) -> Mapping[Name, str]:
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"columns must be a dict from columns of the model to their names in SQL, got {columns!r}")
+    for name in columns:
+        if name not in known:
+            raise ValueError(f"columns names {name!r}, which is no column of the model{did_you_mean(name, known)}")
+    return columns
+
+
+class JoinedColumn(NamedTuple):
+    """A column of the result that depends on the cell."""
+
+    name: str
+    by_cell: list[str]  # a literal for each cell, or for each part of a single column
+    otherwise: str  # literal for a combination of parts that no row had, and for an unknown value
+
+
+class JoinedColumns(NamedTuple):
+    """All columns of the result that depend on the cell, and the parts that identify each cell."""
+
+    names: Sequence[Name]  # variables
+    cells: list[list[int]]  # parts of each cell, by variable
+    columns: list[JoinedColumn]
+
+
+def _check_output(output: Any, allowed: Sequence[str]) -> list[str]:
+    """The outputs to return, in the order of `allowed`; by default all but labels."""
+    if output is None:
+        return [name for name in allowed if name != "labels"]
+    outputs = list(output) if isinstance(output, Iterable) and not isinstance(output, str) else [output]
+    if not outputs or any(name not in allowed for name in outputs):
+        known = ", ".join(map(repr, allowed))
+        near = next((did_you_mean(name, allowed) for name in outputs if name not in allowed), "")
+        raise ValueError(f"output must be one or several of {known} for this model, got {output!r}{near}")
+    return [name for name in allowed if name in outputs]
+
+
+def _outputs_of(model: Model) -> list[str]:
+    """Outputs that a query of this model can return."""
+    has = {
+        "parts": True,
+        "labels": True,
+        "cell": model.target is None,
+        "predict": len(model.classes) > 0 or model._spread is not None,
+        "proba": len(model.classes) > 0,
+    }
+    return [name for name in OUTPUTS if has[name]]
+
+
+def _joined_columns(model: Model, outputs: Sequence[str], coverage: float, dialect: Dialect) -> JoinedColumns:
+    """The number of the cell, and predictions: the likeliest class, shares of classes, or mean and quantiles."""
+    if model.target is None:
+        names, cells = model.cells.names, model.cells.parts.tolist()
+    else:
+        ((name, partition),) = model.partitions.items()
+        names, cells = (name,), [[part] for part in range(partition.n_parts)]
+    columns = [JoinedColumn("cell", [str(i) for i in range(len(cells))], "-1")] if "cell" in outputs else []
+    if model._spread is not None and "predict" in outputs:
+        predicted = model._spread.predict(np.arange(len(cells) + 1), coverage)
+        columns += [_reals(name, getattr(predicted, name), dialect) for name in Prediction._fields]
+    elif len(model.classes):
+        columns += _class_columns(model, outputs, dialect)
+    return JoinedColumns(names, cells, columns)
+
+
+def _class_columns(model: Model, outputs: Sequence[str], dialect: Dialect) -> Iterator[JoinedColumn]:
+    shares, names = class_shares(model), model.classes.tolist()
+    if "predict" in outputs:
+        literals = [literal(value, dialect, "a class") for value in values_of(names, "the target")]
+        likeliest = [literals[j] for j in shares.argmax(axis=1)]
+        yield JoinedColumn("predicted", likeliest[:-1], likeliest[-1])
+    if "proba" in outputs:
+        for name, column in zip(names, shares.T, strict=True):
+            yield _reals(f"share_{name}", column, dialect)
+
+
+def _reals(name: str, column: NDArray[np.float64], dialect: Dialect) -> JoinedColumn:
+    literals = [dialect.real(number) for number in column.tolist()]
+    return JoinedColumn(name, literals[:-1], literals[-1])

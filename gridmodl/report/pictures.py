@@ -1,10 +1,12 @@
-"""Small pictures of parts and cells, as SVG in the page.
+"""Colours of classes, and HTML elements and small SVG pictures for notebooks.
 
-Lines have the colour of the text around them, which suits a dark page as well as a light one.
+All text is escaped: no name or value of the user's becomes a tag. Lines have the colour of the text around them, which
+suits a dark page as well as a light one.
 """
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,17 +14,97 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.labels import counted
-from gridmodl.report.classes import OKABE_ITO, largest, with_others
-from gridmodl.report.notebook.markup import Markup, joined, name_tag, plain, tag
+from gridmodl.report.tables import largest, with_others
 
-OTHER = "#999999"  # of all classes that have no colour of their own, and of what has no class
+# Colours of M. Okabe and K. Ito, "Color universal design", 2008, without black, which a dark page would hide; the same
+# in matplotlib, notebooks and pages (`chart.js` repeats them).
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442")
+OTHER = "#999999"  # of all classes that have no colour of their own, and of rows without a class
+
 WIDTH, HEIGHT = 480, 80
-MAX_DRAWN = 100  # parts; those beyond are one
+MAX_DRAWN = 100  # parts drawn one by one; the rest is drawn as one
 GAP = 1.0  # between two parts
+
+MAX_TEXT = 60  # characters of a name
+MAX_LABEL = 200  # characters of the label of a part, which may name several values
+
+CELL = "padding:2px 8px;border:none"
+LEFT = "text-align:left;max-width:40em;overflow-wrap:anywhere"
+RIGHT = "text-align:right;white-space:nowrap"
+LINE = "border-bottom:1px solid rgba(128,128,128,0.5)"
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def plain(value: Any, most: int = MAX_TEXT) -> str:
+    """The value as text of at most `most` characters, those that cannot be printed as escapes.
+
+    No character that changes the direction of a line, ends it or is no valid text reaches the page.
+    """
+    text = str(value)
+    if len(text) > most:
+        text = text[: most - 3] + "..."
+    return text if text.isprintable() else repr(text)[1:-1]
+
+
+def escaped(value: Any) -> Markup:
+    """Markup unchanged; any other value as escaped text."""
+    return value if isinstance(value, Markup) else Markup(html.escape(str(value), quote=True))
+
+
+def tag(name: str, *children: Any, **attributes: Any) -> Markup:
+    """An element. In names of attributes ``_`` stands for ``-``; a trailing ``_`` is dropped (``class_``)."""
+    written = "".join(f' {key.rstrip("_").replace("_", "-")}="{escaped(value)}"' for key, value in attributes.items())
+    return Markup(f"<{name}{written}>{joined(*children)}</{name}>")
+
+
+def joined(*children: Any) -> Markup:
+    return Markup("".join(map(escaped, children)))
+
+
+def name_tag(value: Any, most: int = MAX_TEXT) -> Markup:
+    """A name, isolated from its surroundings as it may run from right to left."""
+    return tag("bdi", plain(value, most))
+
+
+def label_tag(label: str) -> Markup:
+    """The label of a part."""
+    return name_tag(label, MAX_LABEL)
+
+
+def frame(*children: Any) -> Markup:
+    """The outermost element of what a notebook shows of one object."""
+    return tag("div", *children, style="font-size:13px;line-height:1.5;overflow-x:auto")
+
+
+def lines(*texts: Any) -> Markup:
+    return joined(*(tag("div", text) for text in texts))
+
+
+def table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], n_left: int = 1) -> Markup:
+    """A table whose first `n_left` columns are aligned left and the others right."""
+    sides = [LEFT if i < n_left else RIGHT for i in range(len(heads))]
+    head = [tag("th", text, style=f"{CELL};{LINE};{side}") for text, side in zip(heads, sides, strict=True)]
+    body = [
+        tag("tr", *(tag("td", text, style=f"{CELL};{side}") for text, side in zip(row, sides, strict=True)))
+        for row in rows
+    ]
+    # No colours, so that the table suits a dark page as well as a light one.
+    style = "border-collapse:collapse;border:none;margin:4px 0"
+    return tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body), style=style)
+
+
+def folded(head: Any, *children: Any) -> Markup:
+    """Children that a click on `head` opens, without a script."""
+    return tag("details", tag("summary", head, style="cursor:pointer"), *children)
 
 
 class Shares(NamedTuple):
-    """Rows by part and class, of at most so many classes as there are colours."""
+    """Rows by part and class, with the name and the colour of each class."""
 
     counts: NDArray[np.int64]
     names: list[str]
@@ -30,7 +112,7 @@ class Shares(NamedTuple):
 
 
 def shown_classes(counts: NDArray[np.int64], names: Sequence[Any]) -> Shares:
-    """The largest classes with a colour each, and all others as one."""
+    """The largest classes, a colour each, and all others as one class."""
     most = len(OKABE_ITO)
     if len(names) <= most:
         return Shares(counts, [plain(name) for name in names], list(OKABE_ITO[: len(names)]))
@@ -40,7 +122,7 @@ def shown_classes(counts: NDArray[np.int64], names: Sequence[Any]) -> Shares:
 
 
 def legend(shares: Shares) -> Markup:
-    """Which colour is which class."""
+    """The colour of each class."""
     entries = [
         tag("span", _square(colour), name_tag(name), style="margin-right:12px;white-space:nowrap")
         for name, colour in zip(shares.names, shares.colours, strict=True)
@@ -55,7 +137,7 @@ def _square(colour: str) -> Markup:
 def mosaic(
     shares: Shares, rows: NDArray[np.int64], labels: Sequence[str], width: int = WIDTH, height: int = HEIGHT
 ) -> Markup:
-    """A column for each part, as wide as its share of the rows, in it the shares of the classes one above the other."""
+    """A column for each part, as wide as its share of the rows, divided by the shares of the classes."""
     counts, rows, labels = _few(shares.counts, rows, labels)
     edges = _edges(rows, width)
     drawn = []
@@ -67,7 +149,7 @@ def mosaic(
 
 
 def _column(counts: list[int], shares: Shares, place: tuple[float, float], height: float) -> list[Markup]:
-    """The shares in one part, the first class at the bottom; nothing if none of its rows has a class."""
+    """Boxes of the shares in one part, the first class at the bottom; none if the part has no labelled rows."""
     boxes, n, below = [], sum(counts), 0
     for count, colour in zip(counts, shares.colours, strict=True):
         if count:
@@ -78,7 +160,7 @@ def _column(counts: list[int], shares: Shares, place: tuple[float, float], heigh
 
 
 def bars(rows: NDArray[np.int64], labels: Sequence[str], width: int = WIDTH, height: int = HEIGHT) -> Markup:
-    """A bar for each part, as high as its rows."""
+    """A bar for each part, its height proportional to its rows."""
     _, rows, labels = _few(rows[:, None], rows, labels)
     step, most = width / len(rows), max(1, int(rows.max()))
     drawn = []
@@ -101,7 +183,7 @@ def histogram(shares: NDArray[np.float64], densities: NDArray[np.float64], title
 
 
 def ranges(quantiles: NDArray[np.float64], rows: NDArray[np.int64], labels: Sequence[str]) -> Markup:
-    """Of each part the quantiles of a numerical target at 5, 25, 50, 75 and 95 %: a line, a box on it, a mark."""
+    """Quantiles of a numerical target in each part: a line (5 to 95 %), a box (25 to 75 %) and a mark (50 %)."""
     filled = np.flatnonzero(rows)[:MAX_DRAWN]
     low, high = float(quantiles[filled].min()), float(quantiles[filled].max())
     heights = HEIGHT * (high - quantiles) / (high - low if high > low else 1.0)
@@ -125,7 +207,7 @@ def ranges(quantiles: NDArray[np.float64], rows: NDArray[np.int64], labels: Sequ
 def heat_map(
     cells: NDArray[np.int64], lifts: NDArray[np.float64], labels: tuple[Sequence[str], Sequence[str]]
 ) -> Markup:
-    """A box for each cell of two variables: orange where more rows are than its parts let expect, blue where fewer."""
+    """A box for each cell of two variables: orange where the cell has more rows than expected, blue where fewer."""
     across, up = (len(of) for of in labels)
     width, height = WIDTH / across, HEIGHT * 2 / up
     drawn = []
@@ -140,7 +222,7 @@ def heat_map(
 
 
 def meter(share: float, width: int = 80) -> Markup:
-    """A bar of a share from 0 to 1."""
+    """A bar filled by `share`, from 0 to 1."""
     boxes = [
         _box(0.0, width, 0.0, 10.0, OTHER, 0.3),
         _box(0.0, width * min(max(share, 0.0), 1.0), 0.0, 10.0, OKABE_ITO[0]),
@@ -149,7 +231,7 @@ def meter(share: float, width: int = 80) -> Markup:
 
 
 def picture(what: str, drawn: Sequence[Markup], width: int, height: float) -> Markup:
-    """The drawing in its frame, which shrinks with the page."""
+    """An SVG element of these drawings, which shrinks with the page."""
     return tag(
         "svg",
         joined(*drawn),
@@ -165,12 +247,12 @@ def picture(what: str, drawn: Sequence[Markup], width: int, height: float) -> Ma
 
 
 def _box(x: float, width: float, y: float, height: float, colour: str, opacity: float = 1.0) -> Markup:
-    given = {} if opacity >= 1.0 else {"fill_opacity": f"{opacity:.3g}"}
-    return tag("rect", x=f"{x:.6g}", y=f"{y:.6g}", width=f"{width:.6g}", height=f"{height:.6g}", fill=colour, **given)
+    style = {} if opacity >= 1.0 else {"fill_opacity": f"{opacity:.3g}"}
+    return tag("rect", x=f"{x:.6g}", y=f"{y:.6g}", width=f"{width:.6g}", height=f"{height:.6g}", fill=colour, **style)
 
 
 def _edges(rows: NDArray[np.int64], width: int) -> list[float]:
-    """Where parts begin, and where the last ends; one without rows has no width."""
+    """Left edges of the parts and the right edge of the last; a part without rows has no width."""
     before = np.append(0, np.cumsum(rows))
     return (width * (before / max(1, int(before[-1])))).tolist()
 
@@ -178,7 +260,7 @@ def _edges(rows: NDArray[np.int64], width: int) -> list[float]:
 def _few(
     counts: NDArray[np.int64], rows: NDArray[np.int64], labels: Sequence[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
-    """The first parts, and all beyond as one, of which no shares are told."""
+    """At most `MAX_DRAWN` parts: the first ones, and all others as one without shares."""
     n = len(rows)
     if n <= MAX_DRAWN:
         return counts, rows, [plain(label) for label in labels]

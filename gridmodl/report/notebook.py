@@ -1,4 +1,4 @@
-"""What notebooks show of each thing: `_repr_html_` of models, partitions, densities and explanations."""
+"""HTML for notebooks: `_repr_html_` of models, partitions, densities and explanations."""
 
 from __future__ import annotations
 
@@ -10,17 +10,26 @@ import numpy as np
 from gridmodl.density.text import density_per, rows_text
 from gridmodl.labels import counted, level_text
 from gridmodl.modelcounts import cell_lifts, part_counts
-from gridmodl.report.notebook.markup import Markup, folded, frame, joined, label_tag, lines, name_tag, plain, table, tag
-from gridmodl.report.notebook.pictures import (
+from gridmodl.report.pictures import (
     MAX_DRAWN,
+    Markup,
     bars,
+    folded,
+    frame,
     heat_map,
     histogram,
+    joined,
+    label_tag,
     legend,
+    lines,
     meter,
     mosaic,
+    name_tag,
+    plain,
     ranges,
     shown_classes,
+    table,
+    tag,
 )
 from gridmodl.report.text import MAX_SHOWN, criterion_text, proof_text, shares_of, size_text, statistics_of
 from gridmodl.terms import PROBLEMS
@@ -31,13 +40,13 @@ if TYPE_CHECKING:
     from gridmodl.partition import Partition
     from gridmodl.report.explanation import Explanation
 
-MAX_COLUMNS = 100  # of a table of models, of which so many have a picture:
-MAX_PICTURES = 20
+MAX_COLUMNS = 100  # rows of a table of models
+MAX_PICTURES = 20  # of these rows that have a picture
 MAX_SENTENCE = 1000  # characters
 
 
 def model_html(model: Model) -> str:
-    """What it cost, a picture, and the parts of each variable; of a grid the cells first."""
+    """Cost, a picture and the parts of each variable; of a grid, the cells first."""
     head = lines(
         joined(tag("b", criterion_text(model)), ": ", PROBLEMS[model.problem]),
         f"{size_text(model)}; {proof_text(model)}",
@@ -57,12 +66,12 @@ def _heading(partition: Partition) -> Markup:
 
 
 def _more(n: int, what: str) -> Markup:
-    """That a table was cut."""
+    """A note on the rows of a table of `n` that are not shown."""
     return tag("div", f"... and {counted(n - MAX_SHOWN, f'more {what}')}") if n > MAX_SHOWN else Markup("")
 
 
 def parts_of(model: Model, partition: Partition) -> Markup:
-    """A picture and a table of the parts of one variable of a model."""
+    """A picture and a table of the parts of one variable."""
     heads, columns, note = statistics_of(model, partition)
     labels, rows = partition.labels, partition.rows
     body = [
@@ -76,7 +85,7 @@ def parts_of(model: Model, partition: Partition) -> Markup:
 
 
 def _picture(model: Model, partition: Partition) -> Markup:
-    """Shares of classes or of groups of them, quantiles of a numerical target, or rows."""
+    """Picture of shares of classes (or groups of classes), of quantiles of a numerical target, or of rows."""
     labels, rows = partition.labels, partition.rows
     is_target = partition is model.target
     if model._spread is not None and not is_target:
@@ -95,7 +104,7 @@ def _mosaic(counts: Any, names: Sequence[Any], rows: Any, labels: Sequence[str])
 
 
 def _cells(model: Model) -> Markup:
-    """The cells of a grid, those of most rows first."""
+    """A picture and a table of the cells of a grid, by descending number of rows."""
     cells = model.cells
     order = np.argsort(-cells.rows, kind="stable")
     labels = {name: model.partition(name).labels for name in cells.names}
@@ -120,7 +129,7 @@ def _cells(model: Model) -> Markup:
 
 
 def _grid_picture(model: Model, order: Any) -> Markup:
-    """A mosaic of cells with classes; of two variables without, a heat map, and of more the rows of their cells."""
+    """A mosaic of the classes of cells; without classes a heat map of two variables, or bars of rows of more."""
     cells = model.cells
     texts = [f"cell {i + 1}" for i in range(len(order))]
     if len(model.classes):
@@ -145,7 +154,7 @@ def _left_out(model: Model) -> Markup:
 
 
 def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | None = None) -> str:
-    """A line for each column: its parts, drawn, its level, and how sure it is."""
+    """A table with a row for each column: picture, parts, level, and whether the optimum is proven."""
     rows = []
     for i, (name, model) in enumerate(list(models.items())[:MAX_COLUMNS]):
         drawn = _small_picture(model) if i < MAX_PICTURES else ""
@@ -165,7 +174,7 @@ def _small_picture(model: Any) -> Markup:
 
 
 def _facts(model: Any) -> list[Any]:
-    """What a line says of a model of one column, or of a density."""
+    """Table cells on the model of one column, or on a density."""
     if not hasattr(model, "partitions"):
         return ["density", model.n_parts, "", "", ""]
     (partition,) = model.partitions.values()
@@ -179,7 +188,7 @@ def _facts(model: Any) -> list[Any]:
 
 
 def partition_html(partition: Partition) -> str:
-    """The parts of a variable, their rows, and a picture of these."""
+    """A picture and a table of the parts of a variable and their rows."""
     labels, rows, counts = partition.labels, partition.rows, partition.counts
     drawn = bars(rows, labels) if counts.shape[1] == 1 else _mosaic(counts, range(counts.shape[1]), rows, labels)
     total = max(1, int(rows.sum()))
@@ -192,7 +201,7 @@ def partition_html(partition: Partition) -> str:
 
 
 def density_html(model: DensityModel) -> str:
-    """The parts of a column, and how dense rows are in each."""
+    """A picture and a table of the parts of a density."""
     columns = model.table("arrays")
     rows = [
         [label_tag(label), int(n), f"{share:.1%}", f"{density:.4g}"]
@@ -204,7 +213,7 @@ def density_html(model: DensityModel) -> str:
     head = joined(
         "density of ", tag("b", name_tag(model.partition.name)), f" by {how}: {counted(model.n_parts, 'part')}"
     )
-    ratios = np.exp(model.log_densities - model.log_densities.max())  # as they can be beyond all floats
+    ratios = np.exp(model.log_densities - model.log_densities.max())  # as densities may overflow floats
     titles = [
         f"{plain(label)}: density {density:.4g}"
         for label, density in zip(columns["part"], columns["density"], strict=True)
@@ -215,7 +224,7 @@ def density_html(model: DensityModel) -> str:
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """The sentences, and what each alternative costs term by term."""
+    """The sentences, and a table of the costs of the alternatives by term."""
     columns = explanation.table("arrays")
     rows = [
         [

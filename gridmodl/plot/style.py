@@ -1,0 +1,151 @@
+"""Colours, and texts as matplotlib can draw them.
+
+Colours suit colour-blind readers: classes have those of M. Okabe and K. Ito, "Color universal design", 2008, shares
+those of cividis, and values around 0 run from purple to orange.
+
+Texts are on one line, shortened to fit, and never read as a formula. A character that the font lacks is drawn as ``�``;
+``matplotlib.rcParams["font.family"]`` names fonts to try in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib import rcParams
+from matplotlib.colors import to_rgb
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from numpy.typing import NDArray
+
+from gridmodl.labels import counted, edges_of
+from gridmodl.partition import Partition
+from gridmodl.report.pictures import OKABE_ITO
+from gridmodl.report.tables import largest, with_others
+
+OF_CLASSES = (*OKABE_ITO, "#000000")
+OTHER = "#A6A6A6"  # of all classes that have no colour of their own
+INK = "#404040"  # of lines and marks
+PLAIN = "#6B8CA8"  # of bars of rows of all classes
+PALE = "#C9D3DC"  # of unlabelled rows
+EMPTY = "#EDEDED"  # of cells without rows
+SHARES = "cividis"
+AROUND_ZERO = "PuOr_r"
+
+ROOM = 40  # characters of the label of a part
+DIGITS = 6  # of a bound, or more where bounds would look alike
+NEAR = 0.01  # largest rounding error of a bound, in distances between bounds
+UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+
+
+class Shown(NamedTuple):
+    """The classes of a picture: the largest, and all others as one if there are many."""
+
+    names: list[str]
+    colours: list[str]
+    counts: NDArray[np.int64]  # rows by class, along the last axis
+
+
+def shown_classes(counts: NDArray[np.int64], classes: NDArray[Any], most: int = len(OF_CLASSES)) -> Shown:
+    """At most `most` classes, in their order; the last one stands for all others if there are more."""
+    if most < 2:
+        raise ValueError(f"max_classes must be at least 2, one for all others among them, got {most!r}")
+    names, n = class_names(classes), len(classes)
+    most = min(most, len(OF_CLASSES))
+    if n <= most:
+        return Shown(names, list(OF_CLASSES[:n]), counts)
+    totals = counts.reshape(-1, n).sum(axis=0)
+    kept = largest(totals, most - 1)
+    return Shown(
+        [*(names[j] for j in kept), counted(n - len(kept), "other")],
+        [*OF_CLASSES[: len(kept)], OTHER],
+        with_others(counts, kept),
+    )
+
+
+def ink_on(colour: Any) -> str:
+    """Black or white, whichever is readable on `colour`."""
+    red, green, blue = (
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in to_rgb(colour)
+    )
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "black" if luminance > 0.18 else "white"  # at 0.18 both have the same contrast, by WCAG
+
+
+def shares_of(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Share of each class, along the last axis; NaN where there are no rows."""
+    rows = counts.sum(axis=-1, keepdims=True)
+    return np.where(rows > 0, counts / np.maximum(rows, 1), np.nan)
+
+
+def drawn(text: Any, room: int = ROOM) -> str:
+    """The text on one line of at most `room` characters, safe for matplotlib.
+
+    >>> drawn("price\\nin $", 20)
+    'price in \\\\$'
+    >>> drawn("a very long name of a column", 12)
+    'a very l…umn'
+    """
+    line = " ".join(str(text).split()) or repr(str(text))
+    known = _characters(tuple(rcParams["font.family"]))
+    line = "".join(c if c.isprintable() and ord(c) in known else UNKNOWN for c in shortened(line, room))
+    return line.replace("$", r"\$")  # as two plain dollars would enclose a formula
+
+
+def shortened(text: str, room: int) -> str:
+    """The text, or its beginning and end if it is longer than `room` characters."""
+    if len(text) <= room:
+        return text
+    tail = (room - 1) // 3
+    return f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def part_labels(partition: Partition, room: int = ROOM) -> list[str]:
+    """Labels of the parts, ready to be drawn."""
+    return [drawn(label, room) for label in short_labels(partition)]
+
+
+def title_of(partition: Partition, level: float | None) -> str:
+    """Title with the variable, its number of parts, and the level if known."""
+    known = "" if level is None else f", level {level:.3f}"
+    return f"{drawn(partition.name)}: {counted(partition.n_parts, 'part')}{known}"
+
+
+def short_labels(partition: Partition) -> list[str]:
+    """Labels of the parts, with bounds rounded as far as they stay distinct."""
+    return replace(partition, bounds=_rounded(partition.bounds)).labels
+
+
+def bound_words(bounds: NDArray[Any]) -> list[str]:
+    """Bounds as text, rounded as far as they stay distinct."""
+    alone = Partition("", "numerical", np.zeros((len(bounds) + 1, 1), dtype=np.int64), bounds=_rounded(bounds))
+    return [drawn(edge) for edge in edges_of(alone)[1:-1]]
+
+
+def class_names(classes: Sequence[Any] | NDArray[Any], room: int = 24) -> list[str]:
+    """Names of the classes, ready to be drawn."""
+    return [drawn(name, room) for name in np.asarray(classes).tolist()]
+
+
+@lru_cache(maxsize=8)
+def _characters(families: tuple[str, ...]) -> frozenset[int]:
+    """Characters that the fonts of these families have."""
+    found: set[int] = set()
+    for family in families:
+        found |= get_font(findfont(FontProperties(family=[family]))).get_charmap().keys()
+    return frozenset(found)
+
+
+def _rounded(bounds: NDArray[Any]) -> NDArray[Any]:
+    """Bounds with the fewest digits that keep the rounding error small against the distance between neighbours."""
+    if bounds.dtype.kind != "f":
+        return bounds
+    finite = np.isfinite(bounds)
+    gap = float(np.diff(bounds[finite]).min(initial=np.inf))
+    for digits in range(DIGITS, 17):
+        short = np.array([float(f"{bound:.{digits}g}") for bound in bounds.tolist()])
+        if np.all(np.abs(short[finite] - bounds[finite]) <= NEAR * gap):
+            return short
+    return bounds
