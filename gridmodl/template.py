@@ -26,7 +26,7 @@ import numpy as np
 
 from gridmodl.digest import Reachable, TermError, digest_of
 from gridmodl.terms import FLOORS, TERMS, Criterion
-from gridmodl.tiers import compile_mode, expected_seconds, pace, patience_with
+from gridmodl.tiers import compile_mode, compile_seconds, expected_seconds, pace, patience
 
 _binding = threading.RLock()  # two threads that bind one kernel would compile it twice
 
@@ -78,7 +78,7 @@ class Kernel:
         self.kernel, self.criterion = kernel, criterion
         self._terms = {term: getattr(criterion, term.__name__) for term in free}
         self._reachable = Reachable(kernel, self._terms)
-        self._patience = patience_with(self._reachable.n_instructions)
+        self._compile_seconds = compile_seconds(self._reachable.n_instructions)
         self._seconds = 0.0  # of plain runs so far
         self._was_sought = False  # on disk
         self._is_compiled = False
@@ -105,8 +105,13 @@ class Kernel:
             return mode == "never"
         if self._is_compiled:
             return False
+        if self._is_on_disk(arguments):
+            return False
         seconds = self._seconds + max(pace.expected, expected_seconds(arguments))
-        return seconds <= self._patience and not self._is_on_disk(arguments)
+        if seconds <= patience.share * self._compile_seconds:
+            return True
+        patience.lose()
+        return False
 
     def _is_on_disk(self, arguments: tuple[Any, ...]) -> bool:
         """Whether an earlier process has compiled it for such arguments; looked up once."""

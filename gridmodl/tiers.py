@@ -2,7 +2,7 @@
 
 A compiler takes seconds for each kernel, and small work takes less without it: the best intervals of a column of 150
 rows are found in milliseconds by the same functions, uncompiled. So a kernel that nobody has compiled before stays
-plain while its seconds so far, and those that are to come, are below a share of what compiling would take. Those to
+plain while its seconds so far, and those that are to come, are below what compiling would take. Those to
 come are estimated: by the size of the arrays that it is handed, and by the pace of the step that it is a turn of.
 What compiling would take is estimated by the number of its instructions.
 
@@ -10,9 +10,9 @@ The result is the same: kernels keep their state in the arrays that they are han
 on compiled. ``GRIDMODL_COMPILE`` chooses: ``auto`` is this, ``always`` compiles everything at its first call,
 ``never`` compiles nothing (and so does ``NUMBA_DISABLE_JIT=1``).
 
-Measured (numba 0.68, processor seconds from the start of Python, empty cache): iris column 0.6, compiled 3.4; 5,000
-rows with proof 1.9, compiled 9.3; grid of two columns like those of iris 2.1, compiled 24. Measured again by
-`python -m benchmarks.startup` in asv_benchmarks.
+Measured (numba 0.68, processor seconds from the start of Python, empty cache; `python -m benchmarks.startup` in
+asv_benchmarks): iris column 0.6, compiled 3.3; 5,000 rows with proof 1.9, compiled 10; grid of two columns like those of
+iris 2.0, compiled 23; grid of 2,000 rows 24, compiled at once 27 (39 where each kernel had patience of its own).
 """
 
 from __future__ import annotations
@@ -32,14 +32,31 @@ VARIABLE = "GRIDMODL_COMPILE"
 # Where numbers of 32 bits are multiplied, plain numpy stays with 32 bits, and compiled code does not: products of two
 # counts of rows must fit.
 MOST_ROWS = 46_340
-SECONDS_PER_INSTRUCTION = 0.002  # of byte code, to compile it
+SECONDS_PER_INSTRUCTION = 0.001  # of byte code, to compile it
 SECONDS_PER_ELEMENT = 2e-6  # of an array, to look at it once in plain Python
-PATIENCE = 0.5  # the share of what compiling would take that plain runs may take in vain
+LONGEST_COMPILE = 2.5  # seconds; what a large kernel is made of, others have often brought
+LEAST_PATIENCE = 0.2
 
 
-def patience_with(n_instructions: int) -> float:
-    """Seconds for which a kernel of `n_instructions` may run plain before it is compiled."""
-    return PATIENCE * SECONDS_PER_INSTRUCTION * n_instructions
+def compile_seconds(n_instructions: int) -> float:
+    """What compiling a kernel of so many instructions takes, about."""
+    return min(LONGEST_COMPILE, SECONDS_PER_INSTRUCTION * n_instructions)
+
+
+class Patience:
+    """The share of what compiling would take that plain runs may take; less where there turned out to be much work.
+
+    A search for a grid goes round a dozen kernels, and none of them knows how often: each would lose its time alone.
+    """
+
+    def __init__(self) -> None:
+        self.share = 1.0
+
+    def lose(self) -> None:
+        self.share = max(LEAST_PATIENCE, self.share / 2)
+
+
+patience = Patience()
 
 
 _chosen: list[str] = []  # by `compile_as`, the innermost last

@@ -83,7 +83,8 @@ def add_up(values, total, at, to):
 
 @pytest.fixture
 def kernel(monkeypatch):
-    """A kernel of its own, which nobody has compiled."""
+    """A kernel of its own, which nobody has compiled, and all patience with it."""
+    monkeypatch.setattr(tiers.patience, "share", 1.0)
     monkeypatch.delenv("GRIDMODL_COMPILE", raising=False)
     monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
     made = Kernel(add_up)
@@ -122,6 +123,15 @@ def test_never_holds_for_what_is_compiled_too(kernel, monkeypatch):
     assert len(run) == 1
 
 
+def test_patience_is_lost_where_there_is_much_work(kernel):
+    kernel._seconds = 0.6 * kernel._compile_seconds
+    assert not ran_compiled(kernel, np.ones(4), np.zeros(1), 0, 4)
+    kernel._seconds = 0.6 * kernel._compile_seconds
+    Kernel(add_up)(np.ones(10**6), np.zeros(1), 0, 4)
+    assert tiers.patience.share == 0.5
+    assert ran_compiled(kernel, np.ones(4), np.zeros(1), 0, 4)
+
+
 def test_numba_switched_off_is_never(kernel, monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     monkeypatch.setenv("GRIDMODL_COMPILE", "always")
@@ -142,7 +152,7 @@ def test_a_kernel_that_has_run_for_long_is_compiled_and_goes_on_where_it_was(ker
 
 def test_a_step_that_will_take_long_is_compiled_after_a_turn(kernel):
     values, total, at = np.ones(20), np.zeros(1), 0
-    kernel._patience = tiers.expected_seconds((values, total))
+    kernel._compile_seconds = tiers.expected_seconds((values, total))
     kernel.plain  # noqa: B018  made before it is timed
 
     def turn(size):
@@ -161,7 +171,7 @@ def test_seconds_of_compiling_are_no_reason_to_compile_more(kernel, monkeypatch)
     """A step of two kernels: one that compiles at once, and a small one."""
     small, at, expected = Kernel(add_up), 0, []
     small._was_sought = True
-    kernel._patience = -1.0
+    kernel._compile_seconds = -1.0
 
     def turn(size):
         nonlocal at
