@@ -11,8 +11,7 @@ from gridmodl.cli.failures import Failure
 from gridmodl.cli.summaries import Found
 from gridmodl.model import Model
 from gridmodl.modelfile import ModelFileError
-from gridmodl.modelfile.files import text_of
-from gridmodl.modelfile.text import parse_json
+from gridmodl.modelfile.files import parse_json, text_of
 from gridmodl.models import Models
 
 READERS: dict[str, Callable[[str], Found]] = {"gridmodl model": Model.from_json, "gridmodl models": Models.from_json}

@@ -13,14 +13,19 @@ from numpy.typing import NDArray
 from gridmodl import __version__
 from gridmodl.density.fitting import KERNELS
 from gridmodl.density.model import METHODS, DensityModel, domain_of
-from gridmodl.modelfile.arrays import read_array, write_array
 from gridmodl.modelfile.checks import check_one_of, check_run
-from gridmodl.modelfile.dtypes import read_dtype, write_dtype
-from gridmodl.modelfile.fields import MAX_INTEGER, read_fields, read_integer
+from gridmodl.modelfile.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, shown, wrong
 from gridmodl.modelfile.files import read_checked, write_checked
-from gridmodl.modelfile.partitions import partition_record, read_partition
-from gridmodl.modelfile.text import ModelFileError, shown, wrong
-from gridmodl.modelfile.values import read_float, read_text, write_value
+from gridmodl.modelfile.records import partition_record, read_partition
+from gridmodl.modelfile.values import (
+    read_array,
+    read_dtype,
+    read_float,
+    read_text,
+    write_array,
+    write_dtype,
+    write_value,
+)
 
 FORMAT = "gridmodl density"
 VERSION = 1  # raise it with any change of the fields, and keep the reader of each version below it
