@@ -1164,7 +1164,7 @@ BAD_VALUES = [
     {"Period": [1.5, "M"]}, {"Period": [-(2**63), "D"]}, {"Period": ["1", "M"]}, {"Period": [1, 5]}, {"Period": "ab"},
     {"Fraction": "2/4"}, {"Fraction": "1/0"}, {"Fraction": "1e999999999"}, {"Fraction": 5},
     {"Fraction": "1/" + "9" * 9999}, {"UUID": "5"}, {"UUID": "12345678123456781234567812345678"}, {"UUID": None},
-    {"time": 5},    {"time": "25:00:00"}, {"time": "10:00"},
+    {"UUID": False}, {"time": 5}, {"time": "25:00:00"}, {"time": "10:00"},
 ]  # fmt: skip
 
 

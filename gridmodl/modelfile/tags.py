@@ -64,6 +64,12 @@ def _read_fraction(content: Any, place: str) -> Fraction:
     return Fraction(content)
 
 
+def _read_uuid(content: Any, place: str) -> uuid.UUID:
+    if not isinstance(content, str):  # UUID fails on others with an AttributeError
+        raise TypeError(content)
+    return uuid.UUID(content)
+
+
 def _write_tuple(value: tuple[Any, ...], place: str) -> list[Any]:
     return [write_value(item, place) for item in value]
 
@@ -242,7 +248,7 @@ KNOWN_TAGS = {
     "time": Tag(_only(datetime.time), _write_time, lambda content, place: datetime.time.fromisoformat(content)),
     "Decimal": Tag(_only(Decimal), _write_decimal, _read_decimal),
     "Fraction": Tag(_only(Fraction), lambda value, place: str(value), _read_fraction),
-    "UUID": Tag(_only(uuid.UUID), lambda value, place: str(value), lambda content, place: uuid.UUID(content)),
+    "UUID": Tag(_only(uuid.UUID), lambda value, place: str(value), _read_uuid),
     "tuple": Tag(_only(tuple), _write_tuple, _read_tuple, is_exact=False),
     "numpy": Tag(lambda value: isinstance(value, np.generic), write_scalar, read_scalar),
     "Timestamp": Tag(_only_of_pandas("Timestamp"), _write_timestamp, _read_timestamp, is_exact=False),
