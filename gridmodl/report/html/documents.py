@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridmodl.density.text import density_per
+from gridmodl.density.model import density_per
 from gridmodl.frames import ARRAYS
 from gridmodl.modelcounts import group_of_classes, table_information
 from gridmodl.report.html.cells import grid_record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gridmodl.density.text import domain_ends
+from gridmodl.density.model import domain_ends
 from gridmodl.labels import level_text
 from gridmodl.report.html.plain import cut
 from gridmodl.report.text import criterion_text, proof_text
