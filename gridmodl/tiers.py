@@ -11,8 +11,8 @@ on compiled. ``GRIDMODL_COMPILE`` chooses: ``auto`` is this, ``always`` compiles
 ``never`` compiles nothing (and so does ``NUMBA_DISABLE_JIT=1``).
 
 Measured (numba 0.68, processor seconds from the start of Python, empty cache; `python -m benchmarks.startup` in
-asv_benchmarks): iris column 0.6, compiled 3.3; 5,000 rows with proof 1.9, compiled 10; grid of two columns like those of
-iris 2.0, compiled 23; grid of 2,000 rows 24, compiled at once 27 (39 where each kernel had patience of its own).
+asv_benchmarks): iris column 0.6, compiled 3.3; 5,000 rows with proof 1.9, compiled 10; grid of two columns like those
+of iris 2.0, compiled 23; grid of 2,000 rows 24, compiled at once 27 (39 where each kernel had patience of its own).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from gridmodl.encode import Column
 from gridmodl.frames import Name
 from gridmodl.model import Model
 from gridmodl.modelfile import ModelFileError
-from gridmodl.modelfile.certificates import check_certificate
+from gridmodl.modelfile.checks import check_certificate
 from gridmodl.plugins import criterion_for, get_criterion
 from gridmodl.quantities import Numbers
 from gridmodl.search import Search

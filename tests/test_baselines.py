@@ -18,9 +18,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 import gridmodl
 from gridmodl.baselines import chi_merge, each, equal_frequency, equal_width, fayyad_irani
-from gridmodl.baselines.chimerging import ChiMerge
-from gridmodl.baselines.entropysplits import FayyadIrani, run_starts
-from gridmodl.baselines.running import Values
+from gridmodl.baselines.cutting import ChiMerge, FayyadIrani, Values, run_starts
 from gridmodl.clock import Clock
 from gridmodl.equal import equal_width_cuts
 

@@ -16,14 +16,22 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import gridmodl.density.folds
+import gridmodl.density.fitting
 from gridmodl import ModelFileError
 from gridmodl.clock import Clock
 from gridmodl.density import DensityModel, equal_frequency, equal_width, optimize_density
-from gridmodl.density.cuts import FLAT, NO_CUT, Rule, best_by_kernel, best_by_likelihood
-from gridmodl.density.fitting import KERNELS
-from gridmodl.density.folds import folds_of
-from gridmodl.density.growth import Effort, below, grown, rows_of
+from gridmodl.density.fitting import KERNELS, folds_of
+from gridmodl.density.growth import (
+    FLAT,
+    NO_CUT,
+    CutRule,
+    Effort,
+    below,
+    best_by_kernel,
+    best_by_likelihood,
+    grown,
+    rows_of,
+)
 from gridmodl.equal import equal_frequency_bounds, equal_width_cuts
 from gridmodl.template import bind
 
@@ -156,7 +164,7 @@ class TestBestCut:
                 a, b, e = KERNELS[kernel]
                 scores += ((a * count**2 + b * v / w**2 + e * d / w) / w / rows.sum()).astype(float)[part]
             work, by_value = np.zeros(1, dtype=np.int64), np.empty(len(positions))
-            rule = Rule(False, *KERNELS[kernel], 1.0)
+            rule = CutRule(False, *KERNELS[kernel], 1.0)
             interval = (0, len(positions), 0.0, 1.0)
             score, cut = bind(best_by_kernel)(positions, below(rows), rule, interval, by_value, work)
             assert by_value[:-1] / rows.sum() == pytest.approx(scores, rel=1e-11)
@@ -231,7 +239,7 @@ class TestInvariance:
 class TestFolds:
     @pytest.mark.parametrize("most", [2**26, 10])
     def test_all_rows_once(self, monkeypatch, most):
-        monkeypatch.setattr(gridmodl.density.folds, "MAX_SHUFFLED", most)
+        monkeypatch.setattr(gridmodl.density.fitting, "MAX_SHUFFLED", most)
         rows = np.random.default_rng(0).integers(1, 100, 300)
         folds = list(folds_of(rows, 7, 0))
         assert len(folds) == 7
@@ -470,7 +478,7 @@ class TestStopping:
     def test_quadratic_time_is_avoided(self):
         positions = np.arange(2000) / 2000.0
         rows = rows_of(positions, np.ones(2000, dtype=np.int64), positions[-1])
-        rule = Rule(False, *KERNELS["epanechnikov"], 1.0)
+        rule = CutRule(False, *KERNELS["epanechnikov"], 1.0)
         assert grown(rows, rule, Effort(1500, False), Clock()).n_cuts == 1500
         little = type("Little", (Effort,), {"work": lambda self, n_values: 10 * n_values})(1500, True)
         assert grown(rows, rule, little, Clock()).n_cuts < 300

@@ -32,10 +32,9 @@ from gridmodl.atoms import Target
 from gridmodl.cells import Cells, make_cells
 from gridmodl.density import DensityModel
 from gridmodl.frames import object_array
-from gridmodl.modelfile import ModelFileError, arrays, files, read_model, write_model
-from gridmodl.modelfile.arrays import read_array, write_array
-from gridmodl.modelfile.text import parse_json
-from gridmodl.modelfile.values import TAGS, read_value, write_value
+from gridmodl.modelfile import ModelFileError, files, read_model, write_model
+from gridmodl.modelfile.files import parse_json
+from gridmodl.modelfile.values import TAGS, read_array, read_value, write_array, write_value
 from gridmodl.spread import Spread
 
 PARIS = zoneinfo.ZoneInfo("Europe/Paris")
@@ -1165,7 +1164,7 @@ BAD_VALUES = [
     {"Period": [1.5, "M"]}, {"Period": [-(2**63), "D"]}, {"Period": ["1", "M"]}, {"Period": [1, 5]}, {"Period": "ab"},
     {"Fraction": "2/4"}, {"Fraction": "1/0"}, {"Fraction": "1e999999999"}, {"Fraction": 5},
     {"Fraction": "1/" + "9" * 9999}, {"UUID": "5"}, {"UUID": "12345678123456781234567812345678"}, {"UUID": None},
-    {"time": 5},    {"time": "25:00:00"}, {"time": "10:00"},
+    {"UUID": False}, {"time": 5}, {"time": "25:00:00"}, {"time": "10:00"},
 ]  # fmt: skip
 
 
@@ -1184,7 +1183,7 @@ def test_values_nested_deeply_are_refused():
 
 
 def test_a_wide_text_type_takes_no_memory(monkeypatch):
-    monkeypatch.setattr(arrays, "MAX_BYTES", 2**24)
+    monkeypatch.setattr("gridmodl.modelfile.values.MAX_BYTES", 2**24)
     with pytest.raises(ModelFileError, match="classes: would take more than"):
         read_model(mutated(("classes", "dtype"), "U9999999"))
 

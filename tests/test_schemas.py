@@ -23,7 +23,7 @@ import gridmodl
 from gridmodl import Model, Models
 from gridmodl.certificate import Certificate
 from gridmodl.density import records as densities
-from gridmodl.modelfile import ModelFileError, certificates, collections, dtypes, partitions, records
+from gridmodl.modelfile import ModelFileError, collections, records, values
 from gridmodl.modelfile.schemas import VERSIONS
 from gridmodl.modelfile.tags import KNOWN_TAGS
 
@@ -87,7 +87,7 @@ def test_the_fields_are_those_that_are_read():
         schema = STORED[f"urn:gridmodl:schema:model:{version}"]
         assert fields_of(schema) == set(fields)
         assert VERSIONS["model"] == tuple(records.READERS)
-    for version, fields in [(1, partitions.FIELDS_2), (3, partitions.FIELDS)]:
+    for version, fields in [(1, records.PARTITION_FIELDS_2), (3, records.PARTITION_FIELDS)]:
         schema = STORED[f"urn:gridmodl:schema:partition:{version}"]
         more = {"unlabelled"} if version == 3 else set()
         assert fields_of(schema, slice(0, 1)) == {*fields["numerical"], *more}
@@ -98,7 +98,7 @@ def test_the_fields_are_those_that_are_read():
     assert set(STORED["urn:gridmodl:schema:model:2"]["properties"]["optima"]["items"]["properties"]) == set(
         records.OPTIMUM_2
     )
-    assert set(four["$defs"]["certificate"]["properties"]) == set(certificates.FIELDS)
+    assert set(four["$defs"]["certificate"]["properties"]) == set(records.CERTIFICATE_FIELDS)
     assert set(gridmodl.json_schema("density")["properties"]) == set(densities.FIELDS)
     assert VERSIONS["density"][-1] == densities.VERSION
     assert set(gridmodl.json_schema("models")["properties"]) == set(collections.FIELDS)
@@ -109,7 +109,7 @@ def test_the_values_are_those_that_are_read():
     defs = STORED["urn:gridmodl:schema:value:1"]["$defs"]
     assert set(defs["tagged"]["properties"]) == set(KNOWN_TAGS)
     assert defs["dtype"]["pattern"].strip("^$").replace("(", "(?:").replace("(?:?:", "(?:") == (
-        dtypes._DTYPE.pattern.replace("([<>]?)", "[<>]?").replace("(", "(?:").replace("(?:?:", "(?:")
+        values._DTYPE.pattern.replace("([<>]?)", "[<>]?").replace("(", "(?:").replace("(?:?:", "(?:")
     )
 
 

@@ -16,9 +16,8 @@ from gridmodl.criteria.information import Aic, Bic
 from gridmodl.criteria.modl import Modl, class_excess, class_floor, class_length, class_tangent
 from gridmodl.plugins import criterion_for
 from gridmodl.testing import check_criterion
+from gridmodl.testing.bruteforce import ColumnSample, all_cuts, plain_optimum, plain_pair, plain_price, random_pair
 from gridmodl.testing.floors import check_floors, check_pruning, random_atoms
-from gridmodl.testing.pairs import plain_pair, random_pair
-from gridmodl.testing.plain import Sample, all_cuts, plain_optimum, plain_price
 
 
 class Coupled(Criterion):
@@ -63,7 +62,7 @@ def test_the_plain_optimum_is_that_of_all_partitions():
         criterion = criterion_for(name, kind)
         for _ in range(5):
             counts = rng.integers(0, 5, (6, 2)) + np.eye(6, 2, dtype=int)
-            sample = Sample(kind, counts, (counts.sum(axis=1) == 0) + rng.integers(0, 3, 6) * (kind == "semi"))
+            sample = ColumnSample(kind, counts, (counts.sum(axis=1) == 0) + rng.integers(0, 3, 6) * (kind == "semi"))
             lowest = min(plain_price(criterion, sample, cuts) for cuts in all_cuts(6))
             assert plain_optimum(criterion, sample) == pytest.approx(lowest)
 

@@ -127,7 +127,9 @@ def test_patience_is_lost_where_there_is_much_work(kernel):
     kernel._seconds = 0.6 * kernel._compile_seconds
     assert not ran_compiled(kernel, np.ones(4), np.zeros(1), 0, 4)
     kernel._seconds = 0.6 * kernel._compile_seconds
-    Kernel(add_up)(np.ones(10**6), np.zeros(1), 0, 4)
+    large = Kernel(add_up)
+    large._was_sought = True
+    large(np.ones(10**6), np.zeros(1), 0, 4)
     assert tiers.patience.share == 0.5
     assert ran_compiled(kernel, np.ones(4), np.zeros(1), 0, 4)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.naive_bayes import CategoricalNB
 
-from gridmodl.estimators.evidence import make_evidence
 from gridmodl.estimators.naivebayes import GridNaiveBayes, part_shares
+from gridmodl.estimators.selection import make_evidence
 
 from . import best_seconds, datasets, ratio, seconds
 

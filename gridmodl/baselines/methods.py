@@ -1,4 +1,4 @@
-"""The methods as a user calls them, of one column or of each."""
+"""The methods as a user calls them, of one column or of each, and how their intervals become a model."""
 
 from __future__ import annotations
 
@@ -6,17 +6,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from gridmodl.baselines.chimerging import ChiMerge
-from gridmodl.baselines.entropysplits import FayyadIrani
-from gridmodl.baselines.equalparts import EqualFrequency, EqualWidth
-from gridmodl.baselines.running import Rule, model_of, one_model, read_classes
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.arguments import Options, checked_options
+from gridmodl.baselines.cutting import ChiMerge, CutMethod, EqualFrequency, EqualWidth, FayyadIrani, Values
 from gridmodl.clock import Clock
+from gridmodl.decisions import asked_column, check_names
 from gridmodl.frames import Name
+from gridmodl.line import Line, make_line
 from gridmodl.model import Model
 from gridmodl.models import Models
+from gridmodl.partition import Partition, interval_partition
 from gridmodl.pipeline import check_on_error, kept_models
+from gridmodl.plugins import criterion_for
+from gridmodl.quantities import Numbers
 from gridmodl.spelling import did_you_mean
+from gridmodl.table import Table, read_table
+from gridmodl.targets import NOT_GIVEN, ManyNumbers
 from gridmodl.terms import Criterion
+from gridmodl.univariate import priced, special_codes
+from gridmodl.values import Categories
+from gridmodl.wrap import column_model
 
 
 def equal_width(
@@ -35,13 +46,13 @@ def equal_width(
     data : array-like, series or frame of one column
         Numbers, dates or durations. Missing values are a part of their own beside the intervals.
     target : str or array-like of shape (n,)
-        The class of each row, or the name of the column that holds it. It is not looked at, but for the rows of each
-        class in each part.
+        The class of each row, or the name of the column that holds it. Only the rows of each class in each part depend
+        on it, not the bounds.
     n_parts : int
-        Intervals; some may hold no row. Fewer where the column's type has no number for each bound, and one where there
-        are no two different finite values.
+        Number of intervals; some may hold no row. Fewer where the column's type has no number for each bound, and one
+        where there are no two different finite values.
     criterion : str or Criterion
-        What the parts are priced by; as of `gridmodl.optimize`, and so are ``weights`` and ``special``.
+        The criterion that prices the parts; as of `gridmodl.optimize`, and so are ``weights`` and ``special``.
     weights : str or array-like of shape (n,), optional
         Whole numbers: a row of weight w is w rows.
     special : dict, optional
@@ -72,15 +83,15 @@ def equal_frequency(
 ) -> Model:
     """Intervals of about as many rows each.
 
-    Each bound is where the number of rows below is nearest to its share of all, the lower of two such places, midway
-    between two values.
+    Each bound lies midway between two values, where the number of rows below is nearest to its share of all rows; ties:
+    lowest.
 
     Parameters
     ----------
     data, target, criterion, weights, special
         As of `equal_width`.
     n_parts : int
-        Intervals; fewer where a value has the rows of several.
+        Number of intervals; fewer where a value has the rows of several.
 
     Returns
     -------
@@ -106,9 +117,9 @@ def fayyad_irani(
 ) -> Model:
     """Intervals by recursive splits of least class entropy, with a stop by description length.
 
-    An interval of N rows and k classes is cut where the mean class entropy of its two parts is least, at the lowest of
-    equal cuts, if this saves more than (log2(N - 1) + log2(3^k - 2) - k Ent + k1 Ent1 + k2 Ent2) / N bits a row; so are
-    its parts then, of k1 and k2 classes. Often called MDLP, which here is the name of another criterion.
+    An interval of N rows and k classes is cut where the mean class entropy of its two parts is least (ties: lowest), if
+    this saves more than (log2(N - 1) + log2(3^k - 2) - k Ent + k1 Ent1 + k2 Ent2) / N bits per row, with k1 and k2
+    classes in the parts. The parts are then cut likewise. Often called MDLP, which here names another criterion.
 
     Parameters
     ----------
@@ -148,21 +159,21 @@ def chi_merge(
     """Intervals by merging neighbours whose classes do not differ significantly.
 
     Each value begins as an interval. The two neighbours with the least chi-square statistic of intervals by classes
-    are merged, the leftmost of equals first, while it is below the quantile of the chi-square distribution with as many
-    degrees of freedom as there are classes, less one. As in the paper, a squared deviation is divided by 0.5 where
-    fewer rows are expected.
+    are merged (ties: leftmost), while the statistic is below the quantile of the chi-square distribution with one
+    degree of freedom less than there are classes. As in the paper, a squared deviation is divided by 0.5 where fewer
+    rows are expected.
 
     Parameters
     ----------
     data, target, criterion, weights, special
         As of `equal_width`.
     significance : float
-        Which quantile: more merges and fewer parts the closer it is to 1. The paper advises 0.90 to 0.99.
+        The quantile: the closer to 1, the more merges and the fewer parts. The paper advises 0.90 to 0.99.
     min_parts : int
-        So many intervals are left at least, if there are as many values.
+        Smallest number of intervals, if there are as many values.
     max_parts : int, optional
-        Merges go on, significant or not, until so many intervals are left at most. The part of missing values is not
-        counted, nor are special codes.
+        Largest number of intervals: neighbours are merged down to it, significant or not. The part of missing values
+        and special codes are not counted.
 
     Returns
     -------
@@ -182,7 +193,7 @@ def chi_merge(
     return _model(data, target, criterion, weights, special, ChiMerge(significance, min_parts, max_parts))
 
 
-RULES: dict[Callable[..., Model], Callable[..., Rule]] = {
+CUT_METHODS: dict[Callable[..., Model], Callable[..., CutMethod]] = {
     equal_width: EqualWidth,
     equal_frequency: EqualFrequency,
     fayyad_irani: FayyadIrani,
@@ -201,7 +212,7 @@ def each(
     on_error: str = "warn",
     **options: Any,
 ) -> Models:
-    """One of these methods on every column on its own.
+    """Cut every column on its own, by one of the methods.
 
     Parameters
     ----------
@@ -231,39 +242,94 @@ def each(
     >>> {name: model.partitions[name].n_parts for name, model in models.items()}
     {'a': 2, 'b': 2}
     """
-    rule = _rule(method, options)
+    cut_method = _cut_method(method, options)
     check_on_error(on_error)
-    table, given = read_classes(data, target, criterion, weights, special)
+    table, given = _read_classes(data, target, criterion, weights, special)
     answers: dict[Name, Model | Exception] = {}
     clock = Clock()
     for name in table.names:
         own = clock.child()
         try:
-            answers[name] = model_of(table, name, given, rule, own)
+            answers[name] = _model_of(table, name, given, cut_method, own)
         except Exception as failure:
             answers[name] = failure
-        clock.stopped = own.stopped  # who interrupts one column means all
+        clock.stopped = own.stopped  # Ctrl-C in one column stops them all
     return kept_models(answers, on_error, table)
 
 
-def _model(data: Any, target: Any, criterion: Any, weights: Any, special: Any, rule: Rule) -> Model:
+def _model(data: Any, target: Any, criterion: Any, weights: Any, special: Any, cut_method: CutMethod) -> Model:
     clock = Clock()
-    table, options = read_classes(data, target, criterion, weights, special)
-    return one_model(table, options, rule, clock)
+    table, options = _read_classes(data, target, criterion, weights, special)
+    if len(table.names) > 1:
+        raise ValueError(f"data has {len(table.names)} columns, not one; gridmodl.baselines.each takes each on its own")
+    return _model_of(table, table.names[0], options, cut_method, clock)
 
 
-def _rule(method: Any, options: Mapping[str, Any]) -> Rule:
-    """The rule of a method; `method` may be anything, such as its name, or a list."""
-    rule = next((rule for known, rule in RULES.items() if known is method), None)
-    if rule is None:
-        known = ", ".join(f"gridmodl.baselines.{function.__name__}" for function in RULES)
-        near = did_you_mean(method, [function.__name__ for function in RULES])
+def _cut_method(method: Any, options: Mapping[str, Any]) -> CutMethod:
+    """The cut method of a function, with its options; `method` may be anything, such as a name or a list."""
+    cut_method = next((cut_method for known, cut_method in CUT_METHODS.items() if known is method), None)
+    if cut_method is None:
+        known = ", ".join(f"gridmodl.baselines.{function.__name__}" for function in CUT_METHODS)
+        near = did_you_mean(method, [function.__name__ for function in CUT_METHODS])
         raise TypeError(f"method must be one of the functions {known}, got {method!r}{near}")
-    allowed = [field.name for field in fields(rule)]  # type: ignore[arg-type]  # each is a dataclass
+    allowed = [field.name for field in fields(cut_method)]  # type: ignore[arg-type]  # each is a dataclass
     for option in options:
         if option not in allowed:
             raise TypeError(
                 f"{method.__name__} has no option {option!r}; it has {', '.join(allowed) or 'none'}"
                 f"{did_you_mean(option, allowed)}"
             )
-    return rule(**options)
+    return cut_method(**options)
+
+
+def _read_classes(
+    data: Any, target: Any, criterion: str | Criterion, weights: Any, special: Mapping[Name, Any] | None
+) -> tuple[Table, Options]:
+    """Read a table with a target of classes, and the options that hold for all of its columns."""
+    options = checked_options(criterion, "auto", None, special, None, None, None)
+    if target is None:
+        raise ValueError("no target was given; without one, gridmodl.density has equal_width and equal_frequency")
+    try:
+        table = read_table(data, target, weights, None, NOT_GIVEN)
+    except ManyNumbers as error:
+        raise ValueError(f"{error.found}; give it as text if each number is a class") from error
+    if table.searched is not None:
+        raise ValueError("the target is of real numbers, not of classes; give it as text if each number is a class")
+    check_names(table, options)
+    criterion_for(options.criterion, table.problem.kind)
+    return table, options
+
+
+def _model_of(table: Table, name: Name, options: Options, cut_method: CutMethod, clock: Clock) -> Model:
+    """The model of one column of a table."""
+    column = asked_column(table, name, options)
+    if isinstance(column, Categories):
+        raise TypeError(
+            f"column {name!r} is categorical; {cut_method.name} cuts numbers, dates and durations into intervals, "
+            "gridmodl.optimize groups categories"
+        )
+    special = special_codes(column, options)
+    line = make_line(column, table.target, False, special)
+    values = _values_of(line, column)
+    bounds = cut_method.cut(values, clock) if len(values.numbers) else np.empty(0, dtype=column.type)
+    partition = _partition(column, line, bounds, special, table.target.n_classes)
+    found = priced(column, table, criterion_for(options.criterion, table.problem.kind), partition)
+    return column_model(table, name, found._replace(search=cut_method.name), clock)
+
+
+def _values_of(line: Line, column: Numbers) -> Values:
+    first = int(line.has_missing)
+    counts = line.atoms.counts[first:]
+    if len(counts) > 1:
+        numbers = np.append(line.low[first:], line.high[-1])
+    else:  # nothing is cut, and the line has no edges to read the value from
+        numbers = np.zeros(len(counts), dtype=column.values.dtype)
+    return Values(numbers, counts, column.type)
+
+
+def _partition(column: Numbers, line: Line, bounds: NDArray[Any], special: NDArray[Any], n_classes: int) -> Partition:
+    """The intervals, with counts of zero; missing values are a part of their own if there are other values."""
+    is_apart = line.has_missing and line.n_atoms > 1
+    n_parts = int(is_apart) + len(bounds) + 1 + len(special)
+    counts = np.zeros((n_parts, n_classes), dtype=np.int64)
+    return interval_partition(column, bounds, special, counts, line.has_missing)

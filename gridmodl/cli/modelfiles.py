@@ -15,8 +15,7 @@ from gridmodl.frames import Name
 from gridmodl.labels import counted
 from gridmodl.model import Model
 from gridmodl.modelfile import ModelFileError
-from gridmodl.modelfile.files import text_of
-from gridmodl.modelfile.text import parse_json
+from gridmodl.modelfile.files import parse_json, text_of
 from gridmodl.models import Models
 from gridmodl.partition import Partition
 

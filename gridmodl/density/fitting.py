@@ -1,9 +1,9 @@
-"""From a column to its density: read, grow, cross-validate, wrap."""
+"""From a column to its density: `optimize_density`, the baselines beside it, and their cross-validation."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,27 +11,29 @@ from numpy.typing import NDArray
 
 from gridmodl.arguments import Options, check_integer, check_seed, checked_time
 from gridmodl.clock import Clock, Progress
-from gridmodl.density.cuts import Rule
-from gridmodl.density.folds import HeldOut, validated
-from gridmodl.density.growth import Effort, below, grown, rows_of
-from gridmodl.density.model import DensityModel
+from gridmodl.density.growth import CutRule, Effort, Rows, below, grown, rows_of
+from gridmodl.density.model import DensityModel, log_ratio
 from gridmodl.density.sample import Sample, read_sample
+from gridmodl.equal import equal_frequency_starts, equal_width_cuts
 from gridmodl.partition import Partition
 from gridmodl.progress import showing
 from gridmodl.spelling import check_choice
+from gridmodl.template import bind
 
 SCORES = ("likelihood", "kernel")
-# Coefficients of m^2, V/w^2 and D/w in m^2 - S: see gridmodl.density.cuts.
+# Coefficients of m^2, V/w^2 and D/w in m^2 - S: see gridmodl.density.growth.
 KERNELS = {"epanechnikov": (0.25, 0.75, 0.0), "triangle": (0.0, 0.0, 1.0), "box": (0.5, 0.0, 0.0)}
 MAX_CUTS = 1_000  # where the user sets no limit
+MAX_SHUFFLED = 2**26  # rows; above this the rows of each value are divided on their own, which takes no memory per row
+NANO = 1e-9  # nats per row: log-likelihoods that differ by less are ties
 
 
-class Found(NamedTuple):
-    """Parts of a sample and where they come from."""
+class FoundParts(NamedTuple):
+    """Parts of a sample, and how they were found."""
 
     starts: NDArray[np.int64]  # the first value of each part but the lowest
     bounds: NDArray[Any]
-    shares: NDArray[np.float64]  # widths, of the domain's
+    shares: NDArray[np.float64]  # width of each part, as a share of the domain's
     method: str
     kernel: str | None = None
     path: NDArray[Any] | None = None
@@ -54,8 +56,7 @@ def optimize_density(
     """Find intervals of one numerical column in which its rows are evenly dense; no target is needed.
 
     Top-down: of all cuts in the middle of two neighbouring values, the one of the highest score is made, again and
-    again. How many cuts are kept is what rows that were held out are most likely under, in a cross-validation; then
-    all rows are cut so often.
+    again. Cross-validation chooses the number of cuts: the one under which held-out rows are most likely.
 
     Parameters
     ----------
@@ -63,30 +64,30 @@ def optimize_density(
         Numbers, dates or durations. Missing values have no density and are left out; ``n_missing`` counts them.
         Infinite values are an error, and so is a column of one distinct value without a ``domain``.
     score : {"likelihood", "kernel"}
-        What a cut is worth. ``"likelihood"`` is by how much it raises the log-likelihood of the rows (Schmidberger and
-        Frank, 2005); ``"kernel"`` how far rows' density in the two parts is from an estimate by a kernel of the part's
-        own width (Biba, Esposito, Ferilli, Di Mauro and Basile, 2007). The former is the default: it finds better
-        densities with fewer parts. A kernel's score is largest where rows are densest already and dives into that spot,
-        the deeper the more rows there are.
+        What a cut is worth. ``"likelihood"`` is by how much the cut raises the log-likelihood of the rows (Schmidberger
+        and Frank, 2005); ``"kernel"`` how far the density of the rows in the two parts is from an estimate by a kernel
+        of the part's own width (Biba, Esposito, Ferilli, Di Mauro and Basile, 2007). ``"likelihood"`` finds better
+        densities with fewer parts. The score of a kernel is largest where rows are densest, so cuts pile up there, the
+        more the more rows there are.
     kernel : {"epanechnikov", "triangle", "box"}
-        Of ``score="kernel"``.
+        The kernel of ``score="kernel"``.
     weights : array-like of shape (n,), optional
         Whole numbers: a row of weight w is w rows, exactly; each of them goes into a fold of its own.
     domain : (low, high), optional
         Where values can lie; by default the range of the rows.
     max_parts : int, optional
-        At most so many parts; by default 1,001, or fewer where cutting on would take time quadratic in the rows, as
-        kernels do on evenly spaced values.
+        Largest number of parts; by default 1,001, or fewer where further cuts would take time quadratic in the rows,
+        as kernels do on evenly spaced values.
     min_rows : int or float, optional
-        Least rows of a part, or a share of all rows below 1.
+        Smallest number of rows of a part, or below 1 their share of all rows.
     n_folds : int
-        Of the cross-validation; at most one for each row.
+        Folds of the cross-validation; at most one for each row.
     time_limit : float, optional
-        Seconds. When they are over, or on Ctrl-C, the folds that are complete decide; if there is none, the model has
-        one part. ``stopped`` says so.
+        Seconds. At the limit, or on Ctrl-C, the folds that are complete decide; if none is, the model has one part.
+        ``stopped`` says so.
     random_state : int or None
-        Decides which rows are in which fold, whatever their order; the same number gives the same model. None is a new
-        chance each time.
+        Seed of the folds, whatever the order of the rows; the same seed gives the same model. None draws new folds at
+        each call.
     progress : bool or callable, optional
         As of `optimize`.
 
@@ -104,7 +105,7 @@ def optimize_density(
     >>> model.partition.labels
     [']-inf, 1.000748325]', ']1.000748325, inf[']
     """
-    check_asked(score, kernel)
+    check_score(score, kernel)
     check_folds(n_folds)
     check_seed(random_state)
     clock = Clock(checked_time(time_limit))
@@ -123,18 +124,20 @@ def density_of(
     score: str = "likelihood",
     kernel: str = "epanechnikov",
 ) -> DensityModel:
-    """The model of a sample that was read, under the clock of one column or of many."""
+    """Fit the density of a sample, under the clock of one column or of many."""
     limits = Options(max_parts=max_parts, min_rows=min_rows).limits(sample.n_rows)
     effort = Effort(MAX_CUTS if max_parts is None else limits.max_parts - 1, max_parts is None)
-    rule = Rule(score == "likelihood", *KERNELS[kernel], float(limits.min_rows))
+    rule = CutRule(score == "likelihood", *KERNELS[kernel], float(limits.min_rows))
     found, held_out = _cut(sample, rule, effort, n_folds, random_state, clock)
-    return wrapped(sample, found._replace(method=score, kernel=None if rule.likelihood else kernel), held_out, clock)
+    return build_model(
+        sample, found._replace(method=score, kernel=None if rule.likelihood else kernel), held_out, clock
+    )
 
 
 def _cut(
-    sample: Sample, rule: Rule, effort: Effort, n_folds: int, random_state: int | None, clock: Clock
-) -> tuple[Found, HeldOut | None]:
-    """All rows are cut first: then the time limit costs folds, not the path."""
+    sample: Sample, rule: CutRule, effort: Effort, n_folds: int, random_state: int | None, clock: Clock
+) -> tuple[FoundParts, HeldOut | None]:
+    """Cut all rows, then cross-validate: in this order the time limit costs folds, not the path."""
     clock.step = "all rows"
     growth = grown(rows_of(sample.positions, sample.rows, sample.domain.end), rule, effort, clock)
     held_out = None
@@ -145,15 +148,15 @@ def _cut(
     return _first_cuts(sample, growth.path, growth.at, held_out.best()), held_out
 
 
-def _first_cuts(sample: Sample, path: NDArray[np.int64], at: NDArray[np.float64], n_cuts: int) -> Found:
+def _first_cuts(sample: Sample, path: NDArray[np.int64], at: NDArray[np.float64], n_cuts: int) -> FoundParts:
     order = np.argsort(path[:n_cuts])
     starts = path[:n_cuts][order] + 1
     widths = sample.widths(at[:n_cuts][order])
-    return Found(starts, sample.bounds(starts), widths, "", path=sample.bounds(path + 1))
+    return FoundParts(starts, sample.bounds(starts), widths, "", path=sample.bounds(path + 1))
 
 
-def wrapped(sample: Sample, found: Found, held_out: HeldOut | None, clock: Clock) -> DensityModel:
-    """The model of parts of a sample."""
+def build_model(sample: Sample, found: FoundParts, held_out: HeldOut | None, clock: Clock) -> DensityModel:
+    """Build the model from the parts that were found."""
     ends = np.concatenate([[0], found.starts, [len(sample.rows)]]).astype(np.int64)
     counts = np.diff(below(sample.rows)[ends]).astype(np.int64)
     per_row = np.empty(0)
@@ -178,7 +181,7 @@ def wrapped(sample: Sample, found: Found, held_out: HeldOut | None, clock: Clock
     )
 
 
-def check_asked(score: Any, kernel: Any) -> None:
+def check_score(score: Any, kernel: Any) -> None:
     for name, given, known in (("score", score, SCORES), ("kernel", kernel, tuple(KERNELS))):
         check_choice(name, given, known)
 
@@ -187,3 +190,202 @@ def check_folds(n_folds: Any) -> None:
     check_integer("n_folds", n_folds)
     if n_folds < 2:
         raise ValueError(f"n_folds must be at least 2, got {n_folds}")
+
+
+def equal_width(
+    data: Any,
+    n_parts: int | None = None,
+    *,
+    weights: Any = None,
+    domain: Any = None,
+    max_parts: int = 1_000,
+    n_folds: int = 10,
+    random_state: int | None = 0,
+) -> DensityModel:
+    """The density of a column in parts of one width.
+
+    Parameters
+    ----------
+    data, weights, domain, n_folds, random_state
+        As of `optimize_density`.
+    n_parts : int, optional
+        Number of parts, fewer where the column's type has no number for each bound. By default chosen by
+        cross-validation: of 1 to ``max_parts``, the first number under which held-out rows are most likely.
+    max_parts : int
+        Largest number of parts that is tried.
+
+    Examples
+    --------
+    >>> from gridmodl.density import equal_width
+    >>> equal_width([0.0, 1.0, 2.0, 10.0], 4).partition.bounds
+    array([2.5, 5. , 7.5])
+    """
+    for name, given in (("n_parts", 1 if n_parts is None else n_parts), ("max_parts", max_parts)):
+        _check_parts(name, given)
+    check_folds(n_folds)
+    check_seed(random_state)
+    clock = Clock()
+    sample = read_sample(data, weights, domain)
+    if n_parts is not None:
+        return build_model(sample, _of_one_width(sample, int(n_parts)), None, clock)
+    held_out = _validated(sample, int(max_parts), n_folds, random_state) if sample.n_rows > 1 else None
+    best = 1 if held_out is None else held_out.best() + 1
+    return build_model(sample, _of_one_width(sample, best), held_out, clock)
+
+
+def equal_frequency(data: Any, n_parts: int, *, weights: Any = None, domain: Any = None) -> DensityModel:
+    """The density of a column in parts of about equally many rows.
+
+    Parameters
+    ----------
+    data, weights, domain
+        As of `optimize_density`.
+    n_parts : int
+        Number of parts; fewer where a value has the rows of several.
+
+    Examples
+    --------
+    >>> from gridmodl.density import equal_frequency
+    >>> equal_frequency([0.0, 1.0, 2.0, 10.0], 2).partition.bounds
+    array([1.5])
+    """
+    _check_parts("n_parts", n_parts)
+    clock = Clock()
+    sample = read_sample(data, weights, domain)
+    starts = equal_frequency_starts(sample.rows, int(n_parts))[1:]
+    starts = starts[sample.middles(starts) > 0.0]  # a first part without width is none
+    found = FoundParts(starts, sample.bounds(starts), sample.widths(sample.middles(starts)), "equal frequency")
+    return build_model(sample, found, None, clock)
+
+
+def _of_one_width(sample: Sample, n_parts: int) -> FoundParts:
+    low, high, dtype = sample.domain
+    cuts = equal_width_cuts(low, high, n_parts, dtype)
+    bounds = cuts.bounds.view(np.int64) if dtype.kind in "mM" else cuts.bounds
+    starts = np.searchsorted(sample.lowest, bounds, side="right")
+    # A bound amid values that no float tells apart in the domain goes above them.
+    within = (starts > 0) & (sample.highest[starts - 1] > bounds)
+    if np.any(within):
+        bounds = np.where(within, sample.highest[starts - 1], bounds).astype(bounds.dtype)
+    shares = np.diff(np.concatenate([[0.0], cuts.shares, [1.0]]))
+    return FoundParts(starts, bounds.view(dtype) if dtype.kind in "mM" else bounds, shares, "equal width")
+
+
+def _validated(sample: Sample, max_parts: int, n_folds: int, random_state: int | None) -> HeldOut:
+    """The log-likelihood of rows held out in 1 to `max_parts` parts, above that of one part.
+
+    Rows below each bound of each number of parts are looked up once; all folds and numbers share them. Parts without
+    values are dropped: most narrow parts have none.
+    """
+    found = [_of_one_width(sample, n_parts) for n_parts in range(1, max_parts + 1)]
+    low, high, no_share = np.array([0]), np.array([len(sample.rows)]), np.array([np.nan])
+    ends = np.concatenate([edge for parts in found for edge in (low, parts.starts, high)])
+    has_values = ends[1:] > ends[:-1]  # not so between the last end of one number and the first of the next
+    start, end = ends[:-1][has_values], ends[1:][has_values]
+    shares = np.concatenate([share for parts in found for share in (parts.shares, no_share)])[:-1][has_values]
+    first = np.flatnonzero(start == 0)  # of each number
+    log_likelihood, n_held, n_done = np.zeros(max_parts), 0, 0
+    for held in folds_of(sample.rows, min(n_folds, sample.n_rows), random_state):
+        kept_below, held_below = below(sample.rows - held), below(held)
+        ratios = log_ratio(kept_below[end] - kept_below[start], shares, kept_below[-1])
+        log_likelihood += np.add.reduceat((held_below[end] - held_below[start]) * ratios, first)
+        n_held += int(held.sum())
+        n_done += 1
+    return HeldOut(log_likelihood, n_held, n_done)
+
+
+def _check_parts(name: str, given: Any) -> None:
+    check_integer(name, given)
+    if given < 1:
+        raise ValueError(f"{name} must be at least 1, got {given}")
+
+
+class HeldOut(NamedTuple):
+    """Log-likelihoods of rows held out, by number of cuts."""
+
+    log_likelihood: NDArray[np.float64]  # of all rows held out, by number of cuts, above that of one part
+    n_rows: int
+    n_folds: int
+
+    def best(self) -> int:
+        """The best number of cuts; ties: smallest."""
+        return first_maximum(self.log_likelihood, self.n_rows)
+
+
+def first_maximum(log_likelihood: NDArray[np.float64], n_rows: int) -> int:
+    """The place of the largest entry; ties: first."""
+    return int(np.argmax(log_likelihood >= log_likelihood.max() - NANO * n_rows))
+
+
+def validated(
+    sample: Sample, rule: CutRule, effort: Effort, n_folds: int, random_state: int | None, clock: Clock
+) -> HeldOut | None:
+    """Grow on all rows but those of a fold, for each fold; None if the clock stopped before the first fold was done.
+
+    Numbers of cuts are compared up to the smallest that a fold reached. A fold that ended because no further cut would
+    change its density has the same density with every larger number.
+    """
+    found, n_held = [], 0
+    folds = min(n_folds, sample.n_rows)
+    for i, held in enumerate(folds_of(sample.rows, folds, random_state)):
+        clock.step = f"fold {i + 1} of {folds}"
+        growth = grown(without_fold(sample, held), rule, effort, clock)
+        if growth is None:
+            break
+        n_held += int(held.sum())
+        path = growth.log_likelihood
+        if growth.is_flat:
+            path = np.concatenate([path, np.full(effort.max_cuts + 1 - len(path), path[-1])])
+        found.append(path)
+        effort = effort._replace(max_cuts=min(effort.max_cuts, len(path) - 1))  # no other fold needs more cuts
+    if not found:
+        return None
+    return HeldOut(np.sum([path[: effort.max_cuts + 1] for path in found], axis=0), n_held, len(found))
+
+
+def folds_of(rows: NDArray[np.int64], n_folds: int, random_state: int | None) -> Iterator[NDArray[np.int64]]:
+    """The rows of each value that each fold holds out; their order in the data plays no part.
+
+    A row of weight w is w rows, each put into a fold at random: dealt out evenly, equal rows would be as many in every
+    fold, and no fold could show that a peak of another is due to chance.
+    """
+    rng, n_rows = np.random.default_rng(random_state), int(rows.sum())
+    if n_rows > MAX_SHUFFLED:
+        yield from _divided(rows, n_folds, rng)
+        return
+    fold = np.arange(n_rows, dtype=np.int32) % n_folds
+    fold = fold.astype(np.min_scalar_type(n_folds))
+    rng.shuffle(fold)
+    starts = np.cumsum(rows) - rows if len(rows) < n_rows else None
+    for i in range(n_folds):
+        is_held = fold == i
+        yield is_held.astype(np.int64) if starts is None else np.add.reduceat(is_held, starts, dtype=np.int64)
+
+
+def _divided(rows: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+    left = rows.copy()
+    for i in range(n_folds):
+        held = rng.binomial(left, 1.0 / (n_folds - i))
+        left -= held
+        yield held
+
+
+def without_fold(sample: Sample, held: NDArray[np.int64]) -> Rows:
+    """Rows to cut by, without those of a fold, and the rows of the fold."""
+    kept = sample.rows - held
+    n_kept, n_held = int(np.count_nonzero(kept)), int(np.count_nonzero(held))
+    rows = Rows(np.empty(n_kept), np.zeros(n_kept + 1), np.empty(n_held), np.zeros(n_held + 1), sample.domain.end)
+    bind(fill_rows)(sample.positions, kept, rows.positions, rows.before)
+    bind(fill_rows)(sample.positions, held, rows.held_positions, rows.held_before)
+    return rows
+
+
+def fill_rows(positions: Any, rows: Any, found: Any, before: Any) -> None:
+    """Fill in the positions of values that have rows, and how many rows are below each."""
+    n, total = 0, 0.0
+    for i in range(len(positions)):
+        if rows[i] > 0:
+            found[n] = positions[i]
+            total += rows[i]
+            n += 1
+            before[n] = total

@@ -1,4 +1,4 @@
-"""What `optimize_density` returns: intervals of one column, and how dense rows are in each."""
+"""`DensityModel`, what `optimize_density` returns: intervals of one column, and how dense rows are in each."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from numpy.typing import NDArray
 
 from gridmodl.density.sample import Domain, read_numbers
 from gridmodl.frames import ARRAYS, make_frame, read_column, read_frame
+from gridmodl.labels import counted, labels_of
 from gridmodl.partition import Partition
 from gridmodl.quantities import Numbers
 from gridmodl.targets import encode_weights
 
 METHODS = ("likelihood", "kernel", "equal width", "equal frequency")
+UNITS = {
+    "Y": "year", "M": "month", "W": "week", "D": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond",
+    "us": "microsecond", "ns": "nanosecond", "ps": "picosecond", "fs": "femtosecond", "as": "attosecond",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +51,15 @@ class DensityModel:
         Bounds in the order that they were cut; the first ones, as many as ``partition.bounds``, are the model's.
         Empty for equal width and equal frequency.
     held_out : ndarray
-        What a row that was held out has as log-likelihood, on average, by number of cuts: entry k is that of k cuts,
-        that is of k + 1 parts. Empty where nothing was cross-validated.
+        Mean log-likelihood of a row that was held out, by number of cuts: entry k is that of k cuts, that is of k + 1
+        parts. Empty where nothing was cross-validated.
     n_folds : int
-        Of the cross-validation; 0 if there was none, fewer than asked for if there are fewer rows or no time was left.
+        Folds of the cross-validation; 0 if there was none, fewer than asked for if there are fewer rows or no time was
+        left.
     elapsed : float
         Seconds, those of compiling not counted.
     stopped : str or None
-        Why it was cut short: ``"time limit"`` or ``"interrupted"``.
+        Why the search was cut short: ``"time limit"`` or ``"interrupted"``.
     shares : ndarray
         The width of each part as a share of that of the domain.
     type : dtype
@@ -166,10 +172,32 @@ class DensityModel:
         return make_frame(columns, frame or self.frame)
 
     def summary(self) -> str:
-        """The model as text."""
-        from gridmodl.density.text import summary_of
+        """The model as text: how the density was found, what held-out rows say of it, and its parts."""
+        how = self.method + (f" ({self.kernel})" if self.kernel else "")
+        stopped = f", stopped: {self.stopped}" if self.stopped else ""
+        low, high = domain_ends(self)
+        lines = [
+            f"density of {self.partition.name} by {how}: {counted(self.n_parts, 'part')}",
+            f"{rows_text(self)}; domain {low} to {high}; {self.elapsed:.3g} s{stopped}",
+        ]
+        if len(self.held_out):
+            best, alone = self.held_out.max(), self.held_out[0]
+            lines.append(f"log-likelihood per row held out ({self.n_folds} folds) {best:.4f}, of one part {alone:.4f}")
+        return "\n".join([*lines, "", *self._table_lines()])
 
-        return summary_of(self)
+    def _table_lines(self) -> list[str]:
+        """The table of the parts as lines of text."""
+        from gridmodl.report.text import MAX_SHOWN, aligned
+
+        table = self.table("arrays")
+        rows = [["part", "rows", "share", density_per(self)]]
+        for i in range(min(self.n_parts, MAX_SHOWN)):
+            values = table["rows"][i], table["share"][i], table["density"][i]
+            rows.append([str(table["part"][i]), str(values[0]), f"{values[1]:.1%}", f"{values[2]:.4g}"])
+        lines = aligned(rows)
+        if self.n_parts > MAX_SHOWN:
+            lines.append(f"  ... and {self.n_parts - MAX_SHOWN} more parts")
+        return lines
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The density as one HTML page, also written to `path` if that is given; it needs no network and no other
@@ -234,6 +262,7 @@ class DensityModel:
 
 
 def domain_of(ends: NDArray[Any], dtype: np.dtype[Any]) -> Domain:
+    """The domain between two ends of a column of type `dtype`."""
     low, high = ends.view(np.int64) if ends.dtype.kind in "mM" else ends
     return Domain(low, high, dtype)
 
@@ -241,3 +270,23 @@ def domain_of(ends: NDArray[Any], dtype: np.dtype[Any]) -> Domain:
 def log_ratio(rows: Any, shares: Any, n_rows: float) -> NDArray[np.float64]:
     """The logarithm of a part's density times the domain's width, with one row spread over the domain."""
     return np.log(rows + shares) - np.log(shares) - math.log(n_rows + 1.0)
+
+
+def rows_text(model: DensityModel) -> str:
+    """How many rows there are, and how many more are missing."""
+    return f"{model.n_rows} rows" + (f", {model.n_missing} more are missing" if model.n_missing else "")
+
+
+def domain_ends(model: DensityModel) -> list[str]:
+    """Both ends of the domain, written as bounds are."""
+    ends = Partition("", "numerical", np.zeros((3, 1), dtype=np.int64), model.domain, is_utc=model.partition.is_utc)
+    low, high = labels_of(ends)[1][1:-1].split(", ")
+    return [low, high]
+
+
+def density_per(model: DensityModel) -> str:
+    """The word density, with the unit that it is per for dates and durations."""
+    if model.type.kind not in "mM":
+        return "density"
+    unit, size = np.datetime_data(model.type)
+    return f"density per {f'{size} {UNITS[unit]}s' if size != 1 else UNITS[unit]}"

@@ -1,4 +1,4 @@
-"""A density as JSON text, written and read; what is read is checked as strictly as a model."""
+"""A density as JSON text, written and read, and checked as strictly as a model."""
 
 from __future__ import annotations
 
@@ -13,14 +13,19 @@ from numpy.typing import NDArray
 from gridmodl import __version__
 from gridmodl.density.fitting import KERNELS
 from gridmodl.density.model import METHODS, DensityModel, domain_of
-from gridmodl.modelfile.arrays import read_array, write_array
 from gridmodl.modelfile.checks import check_one_of, check_run
-from gridmodl.modelfile.dtypes import read_dtype, write_dtype
-from gridmodl.modelfile.fields import MAX_INTEGER, read_fields, read_integer
+from gridmodl.modelfile.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, shown, wrong
 from gridmodl.modelfile.files import read_checked, write_checked
-from gridmodl.modelfile.partitions import partition_record, read_partition
-from gridmodl.modelfile.text import ModelFileError, shown, wrong
-from gridmodl.modelfile.values import read_float, read_text, write_value
+from gridmodl.modelfile.records import partition_record, read_partition
+from gridmodl.modelfile.values import (
+    read_array,
+    read_dtype,
+    read_float,
+    read_text,
+    write_array,
+    write_dtype,
+    write_value,
+)
 
 FORMAT = "gridmodl density"
 VERSION = 1  # raise it with any change of the fields, and keep the reader of each version below it
@@ -139,7 +144,7 @@ def _are_inside(bounds: NDArray[Any], model: DensityModel) -> bool:
 
 
 def _check_shares(model: DensityModel) -> None:
-    """Widths are more exact than bounds of the column's type; here they are as wide as bounds say, but for rounding."""
+    """Check that shares agree with the bounds up to rounding: bounds, of the column's type, are less exact."""
     shares, bounds = model.shares, model.partition.bounds
     if shares.dtype != np.float64 or shares.shape != (len(bounds) + 1,) or not np.all(shares > 0.0):
         raise wrong("shares", f"must be {len(bounds) + 1} positive floats")
@@ -164,4 +169,4 @@ def _check_path(model: DensityModel) -> None:
     if held_out.dtype != np.float64 or not np.all(np.isfinite(held_out)) or (is_cut and len(held_out) > len(path) + 1):
         raise wrong("held_out", "must be finite floats, at most one more than the path has cuts")
     if (model.n_folds > 0) != (len(held_out) > 0):
-        raise wrong("n_folds", f"must be positive just where held_out has entries, got {model.n_folds}")
+        raise wrong("n_folds", f"must be positive if and only if held_out has entries, got {model.n_folds}")

@@ -16,7 +16,7 @@ from gridmodl.targets import encode_weights
 
 
 class Domain(NamedTuple):
-    """Where the density is 1 in all, and in what type."""
+    """The range over which the density integrates to 1, and the type of the column."""
 
     low: Any  # as the engine has it: a float, or an integer for dates and for integers beyond 2**53
     high: Any
@@ -24,7 +24,7 @@ class Domain(NamedTuple):
 
     @property
     def width(self) -> float:
-        """In units of the column; those of dates are of their type, such as days."""
+        """The width in units of the column; units of dates are those of their type, such as days."""
         return float(int(self.high) - int(self.low)) if self.type.kind != "f" else float(self.high) - float(self.low)
 
     @property
@@ -47,9 +47,9 @@ class Domain(NamedTuple):
         return np.array(values, dtype=np.uint64 if self.type.kind == "u" else np.int64).view(self.type)
 
     def positions(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """How far above the lower end: exact differences, divided by a power of two so that the last is below 1.
+        """Distances above the lower end: exact differences, divided by a power of two so that the last is below 1.
 
-        Then no square overflows or vanishes whatever the unit, and round data stay round.
+        So no square overflows or vanishes whatever the unit, and round data stay round.
         """
         if self.type.kind == "f":
             return np.ldexp(values.astype(np.float64) - self.low, -self.exponent)
@@ -68,24 +68,24 @@ class Sample(NamedTuple):
     lowest: NDArray[Any]  # of each value, as the engine has it
     highest: NDArray[Any]
     n_missing: int
-    frame: str  # the kind of frame it came in
+    frame: str  # the kind of frame the column came in
 
     @property
     def n_rows(self) -> int:
         return int(self.rows.sum())
 
     def bounds(self, starts: NDArray[np.int64]) -> NDArray[Any]:
-        """Inner bounds below the values of these numbers, in the column's own type."""
+        """The inner bounds below values number `starts`, in the column's own type."""
         return bounds_between(self.highest[starts - 1], self.lowest[starts], self.domain.type)
 
     def middles(self, starts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The positions of cuts below the values of these numbers."""
+        """The positions of cuts below values number `starts`."""
         low, high = self.positions[starts - 1], self.positions[starts]
         middle = (low + high) / 2.0
         return np.where(middle < high, middle, low)
 
     def widths(self, cuts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The width of each part as a share of the domain's, given the positions of the bounds."""
+        """The width of each part as a share of the domain's, given the positions `cuts` of the bounds."""
         end = self.domain.end
         return np.diff(np.concatenate([[0.0], cuts, [end]])) / end
 
@@ -102,7 +102,7 @@ def read_sample(data: Any, weights: Any, domain: Any) -> Sample:
 
 
 def sample_of(column: Numbers, rows: NDArray[np.int64] | None, domain: Any = None, kind: str = ARRAYS) -> Sample:
-    """The sample of a column that was read, given how often each row counts and the kind of frame it came in."""
+    """The sample of a column, given how often each row counts and the kind of frame that it came in."""
     name = column.name
     values, rows, n_missing = _present(column, rows)
     if len(values) == 0:
@@ -151,7 +151,7 @@ def _sorted(values: NDArray[Any], rows: NDArray[np.int64] | None) -> tuple[NDArr
 
 
 def _domain(column: Numbers, values: NDArray[Any], given: Any) -> Domain:
-    """The range of the sorted values, or what the user has given, as the engine has it."""
+    """The range of the sorted values, or the one that the user gave, as the engine has it."""
     low, high = (values[0], values[-1]) if given is None else _given_ends(column, given)
     with np.errstate(over="ignore"):
         domain = Domain(low, high, column.type)

@@ -5,11 +5,10 @@ try:
 except ImportError as error:
     raise ImportError('gridmodl.estimators needs scikit-learn 1.6 or newer: pip install "gridmodl[sklearn]"') from error
 
-from gridmodl.estimators.classifier import GridClassifier
+from gridmodl.estimators.classifier import GridClassifier, GridEnsembleClassifier
 from gridmodl.estimators.coclassifier import CoclusteringClassifier
 from gridmodl.estimators.coclustering import GridCoclustering
 from gridmodl.estimators.discretizer import GridDiscretizer
-from gridmodl.estimators.ensemble import GridEnsembleClassifier
 from gridmodl.estimators.naivebayes import GridNaiveBayes
 
 __all__ = [

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gridmodl.estimators.coclustering import ROW, GridCoclustering
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
-from gridmodl.estimators.inputs import labels_of_one_type, read_labels
-from gridmodl.estimators.notebook import InNotebooks
+from gridmodl.estimators.inputs import NotebookMixin, labels_of_one_type, read_labels
 from gridmodl.labelledgroups import merged_until_labelled
 from gridmodl.missing import is_missing, is_nothing
 from gridmodl.search import Search
@@ -24,13 +23,13 @@ from gridmodl.targets import Classes, encode_labelled, marked_rows
 from gridmodl.terms import Criterion
 
 
-class CoclusteringClassifier(InNotebooks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CoclusteringClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Predict the class of a row from the rows of its group, where groups are found without any class.
 
-    The rows and columns of X are coclustered, those of rows without a class too; then the shares of the classes among
-    the labelled rows of each group of rows are what is predicted for all of its rows. A group without labelled rows is
-    merged with the group where that keeps the cost of the grid lowest, of all such merges the cheapest first, until
-    each group has some. So it learns from few labelled rows among many others, and from as many columns as there are.
+    The rows and columns of X are coclustered, rows without a class too; then each row gets the shares of the classes
+    among the labelled rows of its group. A group without labelled rows is merged into another, the cheapest merge
+    first, until each group has labelled rows. So the classifier learns from few labelled rows among many others, and
+    from any number of columns.
 
     To predict rows as the reference does, give them to `fit`, marked as unlabelled: they then help to find the groups,
     and ``transduction_`` holds their classes. `predict` is for rows that come later.
@@ -52,7 +51,7 @@ class CoclusteringClassifier(InNotebooks, ClassifierMixin, BaseEstimator):  # ty
         How a class is chosen: the most frequent one of the group, or so that the balanced error, the mean of the error
         rates of the classes, is lowest on the labelled rows.
     max_parts : int, optional
-        At most so many groups of rows and of columns.
+        Largest number of groups of rows, and of groups of columns.
     time_limit : float, optional
         Seconds, after which the best grid so far is kept.
     random_state : int, optional
@@ -71,7 +70,7 @@ class CoclusteringClassifier(InNotebooks, ClassifierMixin, BaseEstimator):  # ty
         which are in no group. Where none of these is labelled, those of all rows; and so for the groups, where only
         rows without entries are labelled.
     class_factors_ : ndarray
-        What the share of each class is multiplied by before the largest is taken; 1 without a threshold.
+        Factor of the share of each class before the largest is taken; 1 without a threshold.
     transduction_ : ndarray of shape (n,)
         The class predicted for each row in `fit`: that of its group, for labelled rows too.
     label_distributions_ : ndarray of shape (n, n_classes)

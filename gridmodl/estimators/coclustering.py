@@ -5,31 +5,33 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 from sklearn.base import BaseEstimator, BiclusterMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from gridmodl.estimators.inputs import heed_stop, read_criterion, read_seed
-from gridmodl.estimators.matrices import check_counts, read_matrix
-from gridmodl.estimators.notebook import InNotebooks
+from gridmodl.estimators.inputs import NotebookMixin, heed_stop, read_criterion, read_inputs, read_seed
 from gridmodl.frames import ARRAYS, Name
 from gridmodl.hierarchy import Hierarchy
-from gridmodl.matrix import NAMES
+from gridmodl.matrix import EXACT_FLOAT, NAMES, read_entries
 from gridmodl.model import Model
 from gridmodl.newvalues import groups_of_new
 from gridmodl.pipeline import optimize
 from gridmodl.plugins import criterion_for
 from gridmodl.search import Search
+from gridmodl.spelling import check_choice
 from gridmodl.terms import Criterion
 
 ROW, COLUMN = NAMES
 NO_ENTRIES = -1  # the label of a row or column without entries
+COUNTS = ("binary", "frequency")
 
 
-class GridCoclustering(InNotebooks, BiclusterMixin, BaseEstimator):  # type: ignore[misc]
+class GridCoclustering(NotebookMixin, BiclusterMixin, BaseEstimator):  # type: ignore[misc]
     """Cocluster the rows and columns of a matrix: groups of rows and of columns that occur together.
 
     Every entry that is not zero says that its row and its column occur together. The groups are those of the joint grid
@@ -48,7 +50,7 @@ class GridCoclustering(InNotebooks, BiclusterMixin, BaseEstimator):  # type: ign
         What an entry is: with ``"binary"`` any other than 0 is present, once, so a matrix without zeros is one group;
         with ``"frequency"`` one of n, which must be a whole number of 0 or more, counts n times.
     max_parts : int, optional
-        At most so many groups of rows and of columns. See also `coarsen`.
+        Largest number of groups of rows, and of groups of columns. See also `coarsen`.
     time_limit : float, optional
         Seconds, after which the best grid so far is kept.
     random_state : int, optional
@@ -62,8 +64,8 @@ class GridCoclustering(InNotebooks, BiclusterMixin, BaseEstimator):  # type: ign
         The joint grid of the variables ``"row"`` and ``"column"``, whose values are the numbers of rows and columns:
         its cost, level, cells, most typical rows and columns. Groups with most entries come first.
     row_labels_ : ndarray of shape (n,)
-        The group of each row. -1 for a row without entries: nothing is known of it, so it is in no group, as what is
-        noise to scikit-learn's clusterers.
+        The group of each row; -1 for a row without entries, which is in no group, like noise in scikit-learn's
+        clusterers.
     column_labels_ : ndarray of shape (k,)
         The group of each column, -1 for one without entries.
     n_row_clusters_ : int
@@ -224,9 +226,9 @@ class GridCoclustering(InNotebooks, BiclusterMixin, BaseEstimator):  # type: ign
         Parameters
         ----------
         max_cells : int, optional
-            At most so many biclusters.
+            Largest number of biclusters.
         max_parts : int or dict of str to int, optional
-            At most so many groups of rows and of columns, or of those named: ``{"row": 10}``.
+            Largest number of groups of rows and of groups of columns, or of those named: ``{"row": 10}``.
         information : float, optional
             At least this share, from 0 to 1, of what the grid saves against one of a single cell.
 
@@ -289,3 +291,54 @@ class GridCoclustering(InNotebooks, BiclusterMixin, BaseEstimator):  # type: ign
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = self.counts == "frequency"
         return tags
+
+
+class Matrix(NamedTuple):
+    """The entries of a matrix that are not zero, row by row."""
+
+    row: NDArray[np.int64]
+    column: NDArray[np.int64]
+    rows: NDArray[np.int64]  # how often each counts
+    shape: tuple[int, int]
+
+    def as_sparse(self) -> Any:
+        """The matrix as `gridmodl.optimize` takes it."""
+        return coo_array((self.rows, (self.row, self.column)), shape=self.shape)
+
+
+def check_counts(counts: Any) -> None:
+    check_choice("counts", counts, COUNTS)
+
+
+def read_matrix(estimator: Any, X: Any, counts: str, reset: bool) -> Matrix:
+    """The entries of X, a matrix of numbers: an array, a sparse matrix of any format or a frame."""
+    found = _read_numbers(estimator, X, reset)
+    row, column, values = read_entries(found if hasattr(found, "tocoo") else coo_array(found), "X")
+    if counts == "binary":
+        rows = np.ones(len(values), dtype=np.int64)
+    else:
+        _check_frequencies(values)
+        rows = values.astype(np.int64)
+    return Matrix(row.astype(np.int64), column.astype(np.int64), rows, found.shape)
+
+
+def _read_numbers(estimator: Any, X: Any, reset: bool) -> Any:
+    """X as scikit-learn checks it: two dimensions, numbers, none missing or infinite."""
+    X = nw.to_native(X, pass_through=True)
+    is_frame = nw.dependencies.is_into_dataframe(X) and not nw.dependencies.is_pandas_dataframe(X)
+    if is_frame or hasattr(X, "collect_schema"):  # pandas' own, which may be sparse, scikit-learn reads itself
+        columns = read_inputs(estimator, X, reset).columns.values()
+        return check_array(np.column_stack([np.asarray(column) for column in columns]), input_name="X")
+    return validate_data(estimator, X, reset=reset, accept_sparse=["csr", "csc", "coo"])
+
+
+def _check_frequencies(values: NDArray[Any]) -> None:
+    is_wrong = (values < 0) | (values != np.floor(values))
+    if np.any(is_wrong):
+        what = "Negative values in data" if np.any(values < 0) else "Fractions in data"
+        raise ValueError(
+            f"{what}, such as {values[is_wrong].min()}: counts='frequency' takes whole numbers of 0 or more, an entry "
+            "of n as n rows; counts='binary' takes every entry other than 0 as present, once"
+        )
+    if float(values.sum(dtype=np.float64)) >= EXACT_FLOAT:
+        raise ValueError(f"the entries of X sum to more than {EXACT_FLOAT}; scale them down")

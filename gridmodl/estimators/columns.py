@@ -1,18 +1,32 @@
-"""A model of each column on its own, for the estimators that are made of these."""
+"""Every column on its own, for the estimators: its model for a target, or its parts by density without one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.arguments import Options, check_columns, check_seed, checked_jobs, checked_options, checked_time
+from gridmodl.clock import Clock
+from gridmodl.density.fitting import density_of
+from gridmodl.density.model import DensityModel
+from gridmodl.density.sample import sample_of
+from gridmodl.encode import encode_column
 from gridmodl.estimators.inputs import heed_stop, read_criterion, read_seed, refuse_column
 from gridmodl.frames import Frame, Name
+from gridmodl.line import bounds_between
 from gridmodl.model import Model
 from gridmodl.models import Models
+from gridmodl.partition import Partition, group_partition, interval_partition
 from gridmodl.pipeline import optimize_each
+from gridmodl.quantities import Numbers
+from gridmodl.search.moves import NO_LIMIT, Limits
+from gridmodl.targets import rows_of
+from gridmodl.threads import in_threads
+from gridmodl.univariate import ordered_groups, special_codes
+from gridmodl.values import Categories, count_rows
 
 
 def models_of_each(
@@ -20,7 +34,7 @@ def models_of_each(
 ) -> dict[Name, Model]:
     """The model of every column, without its data, the most informative first.
 
-    The arguments of `optimize_each` that all these estimators have as parameters are theirs, `more` are the others.
+    Most arguments of `optimize_each` are parameters of the estimator, `more` are the others.
     """
     models = optimize_each(
         inputs.columns,
@@ -45,6 +59,121 @@ def models_of_each(
 
 
 def _stopped(models: Models) -> str | None:
-    """Why some search was cut short: first of all, that the user interrupted."""
+    """Why a search was cut short; the user's interruption comes first."""
     reasons = [model.stopped for model in models.values() if model.stopped is not None]
     return min(reasons, default=None)  # "interrupted" comes before "time limit"
+
+
+class ColumnParts(NamedTuple):
+    """The parts of a column, and their density, if the column has one."""
+
+    partition: Partition
+    model: DensityModel | None
+
+
+def parts_of_each(estimator: Any, inputs: Frame, weights: NDArray[np.int64] | None) -> dict[Name, ColumnParts]:
+    """The parts of every column without a target: numbers are cut by their density, of texts each value is a part.
+
+    Options are the parameters of the estimator that `gridmodl.optimize_each` has too.
+    """
+    clock = Clock(checked_time(estimator.time_limit))
+    options = checked_options(
+        "modl", "auto", estimator.kinds, estimator.special, None, estimator.max_parts, estimator.min_rows
+    )
+    random_state = read_seed(estimator.random_state)
+    check_seed(random_state)
+    n_threads = checked_jobs(1 if estimator.n_jobs is None else estimator.n_jobs)
+    check_columns("kinds", options.kinds, inputs.columns)
+    check_columns("special", options.special, inputs.columns)
+    if weights is not None:
+        kept = weights > 0
+        columns = {name: rows_of(raw, kept) for name, raw in inputs.columns.items()}
+        inputs, weights = inputs._replace(columns=columns), weights[kept]
+
+    def parts_or_error(name: Name) -> ColumnParts | Exception:
+        try:
+            return _parts_of(inputs, name, weights, options, random_state, clock.child())
+        except Exception as error:
+            return error
+
+    found: dict[Name, ColumnParts] = {}
+    for name, answer in in_threads(parts_or_error, list(inputs.columns), n_threads, clock).items():
+        if isinstance(answer, Exception):
+            refuse_column(name, answer)
+        else:
+            found[name] = answer
+    heed_stop(estimator, clock.stopped)
+    return found
+
+
+def _parts_of(
+    inputs: Frame,
+    name: Name,
+    weights: NDArray[np.int64] | None,
+    options: Options,
+    random_state: int | None,
+    clock: Clock,
+) -> ColumnParts:
+    column = encode_column(inputs.columns[name], name, options.kinds.get(name))
+    rows = np.ones(column.n_rows, dtype=np.int64) if weights is None else weights
+    limits = options.limits(int(rows.sum()))
+    if isinstance(column, Numbers):
+        return _intervals(column, rows, special_codes(column, options), limits, random_state, clock, inputs.kind)
+    if name in options.special:
+        raise ValueError(f"column {name!r} is categorical: each of its values is told apart; special= is for numbers")
+    return ColumnParts(_values(column, rows, limits), None)
+
+
+def _intervals(
+    column: Numbers,
+    rows: NDArray[np.int64],
+    special: NDArray[Any],
+    limits: Limits,
+    random_state: int | None,
+    clock: Clock,
+    kind: str,
+) -> ColumnParts:
+    """Cut numbers by density. Missing values and special codes stand apart; infinite values go to the outer parts."""
+    n_free = limits.max_parts - len(special)
+    if n_free < 1:
+        raise ValueError(
+            f"column {column.name!r} has {len(special)} special codes, each a part of its own; max_parts="
+            f"{limits.max_parts} leaves none for the intervals"
+        )
+    missing = np.zeros(column.n_rows, dtype=bool) if column.missing is None else column.missing
+    is_number = ~missing & ~np.isin(column.values, special)
+    n_missing = int(rows[missing].sum())
+    stand_apart = n_free > 1 and n_missing >= limits.min_rows and bool(is_number.any())
+    is_finite = is_number & np.isfinite(column.values) if column.values.dtype.kind == "f" else is_number
+    bounds, model = bounds_between(column.values[:0], column.values[:0], column.type), None
+    if np.any(
+        column.values[is_finite] != column.values[is_finite][:1]
+    ):  # one distinct value has no width, so no density
+        kept = is_finite | missing
+        present = column._replace(values=column.values[kept], missing=missing[kept])
+        is_limited = limits.max_parts < NO_LIMIT
+        max_parts = n_free - stand_apart if is_limited else None
+        sample = sample_of(present, rows[kept], kind=kind)
+        model = density_of(sample, max_parts, limits.min_rows, random_state, clock)
+        bounds = model.partition.bounds
+    n_parts = stand_apart + len(bounds) + 1 + len(special)
+    counts = np.zeros((n_parts, 1), dtype=np.int64)
+    partition = interval_partition(column, bounds, special, counts, n_missing > 0)
+    counts = count_rows(partition.part_of_encoded(column), rows, n_parts)[:, None]
+    return ColumnParts(replace(partition, counts=counts), model)
+
+
+def _values(column: Categories, rows: NDArray[np.int64], limits: Limits) -> Partition:
+    """Make each value a part, as no target groups them; if limits forbid it, the rarest values share the last part."""
+    n_values = len(column.values)
+    by_value = count_rows(column.codes, rows, n_values)
+    most_first = np.argsort(-by_value, kind="stable")
+    n_apart = min(int(np.count_nonzero(by_value >= limits.min_rows)), limits.max_parts)
+    n_others = int(by_value[most_first[n_apart:]].sum())
+    if n_apart < n_values and (n_apart == limits.max_parts or n_others < limits.min_rows):
+        n_apart = max(n_apart - 1, 0)
+    group_of = np.full(n_values, n_apart)
+    group_of[np.sort(most_first[:n_apart])] = np.arange(n_apart)
+    by_group = count_rows(group_of, by_value, int(group_of.max()) + 1)[:, None]
+    groups, counts, _ = ordered_groups(column.values, group_of, by_group, 1)
+    return group_partition(column.name, groups, counts)

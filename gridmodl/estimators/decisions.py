@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gridmodl.spelling import check_choice
 
 THRESHOLDS = ("balanced", None)
-MAX_PASSES = 10  # over all classes; two or three are enough as a rule
+MAX_PASSES = 10  # over all classes; two or three usually suffice
 
 
 def check_threshold(threshold: Any) -> None:
@@ -31,9 +31,9 @@ def plain_factors(n_classes: int) -> NDArray[np.float64]:
 def balanced_factors(
     probabilities: NDArray[np.float64], codes: NDArray[np.integer[Any]], weights: NDArray[Any] | None
 ) -> NDArray[np.float64]:
-    """The factor of each class, given the probabilities of the training rows, their classes and how often they count.
+    """The factor of each class that keeps the balanced error of the training rows low.
 
-    Every class must have a row.
+    `codes` are the classes of the rows, `weights` says how often each row counts; every class must have a row.
     """
     n_classes = probabilities.shape[1]
     class_rows = np.bincount(codes, weights, n_classes).astype(np.float64)
@@ -49,14 +49,14 @@ def balanced_factors(
 
 
 def decide(probabilities: NDArray[np.float64], factors: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The number of the class of each row; of equals the first."""
+    """The number of the class of each row; ties: first."""
     return np.argmax(probabilities * factors, axis=1)
 
 
 class _Race:
     """The two classes that are ahead in each row under some factors.
 
-    A class that gets another factor changes these where it is ahead or comes to be. Only such rows are looked at anew,
+    A new factor of a class changes the rows in which the class is ahead, or comes to be. Only these are searched again,
     as there may be hundreds of classes.
     """
 
@@ -74,7 +74,7 @@ class _Race:
         self._look(np.arange(len(codes)))
 
     def _look(self, rows: NDArray[np.int64]) -> None:
-        """Find the first two of these rows; of equals the first class."""
+        """Find the two classes that are ahead in each of `rows`; ties: first class."""
         scaled = self.probabilities[rows] * self.factors
         at = np.arange(len(rows))
         for place in range(2):
@@ -103,11 +103,11 @@ class _Race:
         return float(self.row_shares[np.where(takes, c, rival) == self.codes].sum())
 
     def _best_factor(self, c: int, rival: NDArray[np.int64], value: NDArray[np.float64]) -> float:
-        """With which most is right; of equals the one nearest to what it was."""
+        """The factor under which most rows get their class; ties: nearest to the factor that it was."""
         takes = self.probabilities[:, c] > 0.0
-        needed = value[takes] / self.probabilities[takes, c]  # a factor above it takes the row
+        needed = value[takes] / self.probabilities[takes, c]  # a larger factor takes the row
         codes, shares = self.codes[takes], self.row_shares[takes]
-        # What a row that changes to class c brings: it was right before, or is now, or neither.
+        # Gain of a row that changes to class c: it is right now, or was right before, or neither.
         change = np.where(codes == c, shares, np.where(codes == rival[takes], -shares, 0.0))
         values, number = np.unique(needed, return_inverse=True)
         right = np.append(0.0, np.cumsum(np.bincount(number, change, len(values))))

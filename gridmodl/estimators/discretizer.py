@@ -1,36 +1,33 @@
-"""A transformer: for each value the part that it lies in, or what that part says of the target."""
+"""A transformer: the part that each value lies in, or what that part says of the target."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_consistent_length, check_is_fitted
 
-from gridmodl.estimators.columns import models_of_each
-from gridmodl.estimators.densities import parts_of_each
-from gridmodl.estimators.encodings import (
-    OF_TARGETS,
-    check_encoding,
-    names_of_log_odds,
-    rows_of_parts,
-    sparse_onehot,
-    unique_names,
-)
-from gridmodl.estimators.inputs import AnyColumns, read_inputs, read_target, read_weights
-from gridmodl.estimators.notebook import InNotebooks
+from gridmodl.estimators.columns import models_of_each, parts_of_each
+from gridmodl.estimators.inputs import AnyColumnsMixin, NotebookMixin, read_inputs, read_target, read_weights
 from gridmodl.frames import Frame, Name
-from gridmodl.partition import checked_unknown
+from gridmodl.model import Model
+from gridmodl.modelcounts import part_counts
+from gridmodl.partition import Partition, checked_unknown
+from gridmodl.report.tables import log_odds
 from gridmodl.search import Search
 from gridmodl.spelling import check_choice
 from gridmodl.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.terms import Criterion
 
+ENCODINGS = ("ordinal", "onehot", "log-odds", "mean")
+OF_TARGETS = {"log-odds": ("classes", "grouped"), "mean": ("numerical",)}  # other encodings need no target
 
-class GridDiscretizer(AnyColumns, InNotebooks, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+
+class GridDiscretizer(AnyColumnsMixin, NotebookMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Partition every column on its own, as the target says, or its own density where there is none.
 
     Numbers, dates and durations are cut into intervals, text, categories and booleans are put into groups of values; as
@@ -94,9 +91,9 @@ class GridDiscretizer(AnyColumns, InNotebooks, TransformerMixin, BaseEstimator):
     monotone : {"increasing", "decreasing", "auto"}, optional
         For two classes: the share of the second never falls (rises) from interval to interval of a numerical column.
     max_parts : int, optional
-        Each column has at most so many parts.
+        Largest number of parts of a column.
     min_rows : int or float, optional
-        Each part has at least so many rows, or this share of all rows if it is a float below 1.
+        Smallest number of rows of a part, or below 1 their share of all rows.
     time_limit : float, optional
         Seconds for all columns together, after which they keep the best partitions so far.
     random_state : int, optional, default=0
@@ -343,3 +340,68 @@ class GridDiscretizer(AnyColumns, InNotebooks, TransformerMixin, BaseEstimator):
         tags.target_tags.required = bool(self._asks_for_target())
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def check_encoding(encode: Any, target_kind: str | None) -> None:
+    """Check that the encoding exists, and that it suits the target; `target_kind` is None without a target."""
+    check_choice("encode", encode, ENCODINGS)
+    if encode not in OF_TARGETS or target_kind in OF_TARGETS[encode]:
+        return
+    if target_kind is None:
+        raise ValueError(f"encode={encode!r} is what a part says of a target, and it was fitted without y")
+    if encode == "mean":
+        raise ValueError(
+            "encode='mean' is for target_kind='numerical', and the target is of classes; encode='log-odds' is what a "
+            "part says of these"
+        )
+    raise ValueError(
+        f"encode={encode!r} is what a part says of classes, and the target is numerical; encode='mean' is its mean in "
+        "a part"
+    )
+
+
+def rows_of_parts(encode: str, model: Any, partition: Partition) -> NDArray[np.float64]:
+    """The encoded row of each part, and last that of part -1, of unknown values, which says nothing."""
+    if encode == "onehot":
+        return np.eye(partition.n_parts + 1, partition.n_parts)
+    if encode == "mean":
+        means: NDArray[np.float64] = model._spread.means[:, None]
+        return means
+    counts = partition.counts if model.target is None else part_counts(model, partition)
+    return _log_odds_rows(counts)
+
+
+def _log_odds_rows(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Log-odds by class, or by group of classes; of two classes only those of the second."""
+    n_classes = counts.shape[1]
+    columns = log_odds(counts)[:, 1:] if n_classes == 2 else log_odds(counts) * (n_classes > 1)
+    columns[counts.sum(axis=1) == 0] = 0.0
+    return np.concatenate([columns, np.zeros((1, columns.shape[1]))])
+
+
+def sparse_onehot(parts: list[NDArray[np.int64]], n_parts: list[int]) -> Any:
+    offsets = np.cumsum([0, *n_parts])
+    columns = np.column_stack(parts)
+    is_known = columns >= 0
+    ends = np.append(0, np.cumsum(is_known.sum(axis=1)))
+    indices = (columns + offsets[:-1])[is_known]
+    return csr_matrix((np.ones(len(indices)), indices, ends), shape=(len(columns), int(offsets[-1])))
+
+
+def names_of_log_odds(name: str, model: Model) -> list[str]:
+    """The names of the log-odds of a column: its own name for two classes, else with the class or group of classes."""
+    if model.target is None:
+        labels = [str(label) for label in model.classes.tolist()]
+        return [f"{name}_{label}" for label in labels] if len(labels) > 2 else [name]
+    labels = model.target.labels
+    return [f"{name}_{label}" for label in (labels[1:] if len(labels) == 2 else labels)]
+
+
+def unique_names(names: Iterable[str]) -> NDArray[np.object_]:
+    taken: dict[str, None] = {}
+    for name in names:
+        free, number = name, 2
+        while free in taken:
+            free, number = f"{name} ({number})", number + 1
+        taken[free] = None
+    return np.array(list(taken), dtype=object)

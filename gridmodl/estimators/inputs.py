@@ -1,4 +1,4 @@
-"""What scikit-learn's users pass to an estimator, as columns, classes and weights."""
+"""The input of scikit-learn's users as columns, classes and weights, and the mixins that estimators share."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from sklearn.utils.validation import _get_feature_names, check_array, column_or_
 from gridmodl.frames import Frame, Name, as_array, read_column, read_frame, table_of_batch
 from gridmodl.missing import is_missing, types_in
 from gridmodl.plugins import get_criterion
+from gridmodl.report.notebook import model_html, models_html
 from gridmodl.targets import encode_weights
 from gridmodl.terms import Criterion
 
 ENTRIES = "Each entry of this argument must be missing, a string, a date or a number"
 
 
-class AnyColumns:
-    """The tags of an estimator of columns of any kinds, missing values among them."""
+class AnyColumnsMixin:
+    """Tags of an estimator that takes columns of any kind, with missing values."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -37,7 +38,7 @@ class AnyColumns:
 
 @dataclass
 class _Names:
-    """What scikit-learn must see of a frame: its shape and its names."""
+    """The shape and the names of a frame, all that scikit-learn must see of it."""
 
     shape: tuple[int, int]
     names: list[Any]
@@ -50,9 +51,9 @@ class _Names:
 
 
 def read_inputs(estimator: Any, X: Any, reset: bool) -> Frame:
-    """The columns of X, in order, by the names that scikit-learn knows them by, else x0, x1, ...
+    """Read the columns of X, in order, by the names that scikit-learn knows, else x0, x1, ...
 
-    Those of a frame stay as they are, with their types; anything else becomes one array.
+    Columns of a frame keep their types; anything else becomes one array.
     """
     X = nw.to_native(X, pass_through=True)
     if type(X).__name__ == "RecordBatch":
@@ -79,7 +80,7 @@ def read_inputs(estimator: Any, X: Any, reset: bool) -> Frame:
 
 
 def read_labels(y: Any) -> NDArray[Any]:
-    """y in one dimension, with its values as they are.
+    """Read y as an array of one dimension, with its values unchanged.
 
     Scikit-learn would make floats of nullable integers, and text of numbers in a list beside text.
     """
@@ -92,7 +93,7 @@ def read_labels(y: Any) -> NDArray[Any]:
 
 
 def labels_of_one_type(labels: NDArray[Any]) -> NDArray[Any]:
-    """Numbers that are objects as numbers; numbers beside text are refused. None may be missing."""
+    """Convert numbers that are objects to an array of numbers; refuse numbers beside text. None may be missing."""
     if labels.dtype.kind != "O":
         return labels
     types = types_in(labels)
@@ -105,6 +106,7 @@ def labels_of_one_type(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
+    """Read y as classes, none of them missing, as scikit-learn wants them checked."""
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
@@ -120,14 +122,14 @@ def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
 
 
 def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool) -> NDArray[Any]:
-    """What the kind of target says that y is; classes are scikit-learn's where nothing is said.
+    """Read y as `target_kind` says; None: as classes that scikit-learn checks.
 
-    `has_mark`: some value of y marks rows without a class, so that what y holds besides is not scikit-learn's to judge.
+    With `has_mark`, a value of y marks rows without a class, and scikit-learn does not check y.
     """
     if target_kind == "numerical":
         quantities = read_labels(y)
         if quantities.dtype.kind == "O" and any(issubclass(kind, (str, bytes)) for kind in types_in(quantities)):
-            raise ValueError("y holds text, and target_kind='numerical' was asked: give numbers")
+            raise ValueError("y holds text, and target_kind='numerical' takes numbers")
         return np.asarray(check_array(quantities, ensure_2d=False, dtype="numeric", input_name="y"))
     if target_kind is not None or has_mark:
         return read_labels(y)
@@ -142,6 +144,7 @@ def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool)
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
+    """Read how often each row counts; not all weights may be 0."""
     if sample_weight is None:
         return None
     weights = encode_weights(read_column(sample_weight, "sample_weight"), n_rows, "sample_weight")
@@ -151,7 +154,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
 
 
 def read_criterion(criterion: Any, options: Any) -> str | Criterion:
-    """The criterion with its options, where these are given apart."""
+    """The criterion, made with `options` if there are any."""
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(f"criterion_options must be a dict of options by name, got {options!r}")
     if not options:
@@ -162,7 +165,7 @@ def read_criterion(criterion: Any, options: Any) -> str | Criterion:
 
 
 def refuse_column(name: Name, error: Exception) -> None:
-    """No estimator drops a column silently."""
+    """Raise the error of a column: no estimator drops a column silently."""
     text = str(error) if repr(name) in str(error) else f"column {name!r}: {error}"
     if isinstance(error, TypeError):
         raise TypeError(f"{text}. {ENTRIES}") from error
@@ -170,7 +173,7 @@ def refuse_column(name: Name, error: Exception) -> None:
 
 
 def heed_stop(estimator: Any, stopped: str | None) -> None:
-    """Raise where the user interrupted: a grid search must not go on with its next candidate. Warn of a time limit."""
+    """Raise if the user interrupted, so that a grid search does not try its next candidate; warn of a time limit."""
     if stopped == "interrupted":
         raise KeyboardInterrupt
     if stopped is not None:
@@ -183,7 +186,7 @@ def heed_stop(estimator: Any, stopped: str | None) -> None:
 
 
 def read_seed(random_state: Any) -> Any:
-    """A generator of random numbers, as scikit-learn's users may have one, gives a seed."""
+    """The seed; a generator of random numbers draws one."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     return int(random_state.integers(2**31 - 1)) if isinstance(random_state, np.random.Generator) else random_state
@@ -191,10 +194,36 @@ def read_seed(random_state: Any) -> Any:
 
 @contextmanager
 def reading_columns() -> Iterator[None]:
-    """Say of a column that cannot be read what it may hold, as scikit-learn wants it said."""
+    """Add to the error of a column what it may hold, in the words that scikit-learn checks for."""
     try:
         yield
     except TypeError as error:
         if not str(error).startswith("column "):
             raise
         raise TypeError(f"{error}. {ENTRIES}") from error
+
+
+class NotebookMixin:
+    """Adds the fitted model to the diagram that notebooks show; stands to the left of `BaseEstimator`.
+
+    scikit-learn's option ``display="text"`` is kept.
+    """
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + _fitted_html(self)  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in shown:
+            shown["text/html"] += _fitted_html(self)
+        return shown
+
+
+def _fitted_html(estimator: Any) -> str:
+    """The model or models of an estimator; nothing before it is fitted."""
+    fitted = vars(getattr(estimator, "coclustering_", estimator))
+    if "model_" in fitted:
+        return model_html(fitted["model_"])
+    if "models_" in fitted:
+        return models_html(fitted["models_"])
+    return ""

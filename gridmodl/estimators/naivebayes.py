@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -11,24 +12,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gridmodl.estimators.columns import models_of_each
-from gridmodl.estimators.evidence import Evidence, make_evidence
-from gridmodl.estimators.inputs import AnyColumns, read_classes, read_inputs, read_weights
-from gridmodl.estimators.notebook import InNotebooks
-from gridmodl.estimators.preparation import preparation_cost
-from gridmodl.estimators.selection import make_selection, selective_weights
+from gridmodl.estimators.inputs import AnyColumnsMixin, NotebookMixin, read_classes, read_inputs, read_weights
+from gridmodl.estimators.selection import Evidence, make_evidence, make_selection, selective_weights
 from gridmodl.frames import Name
+from gridmodl.groupings import log_groupings
 from gridmodl.model import Model
 from gridmodl.modelcounts import group_of_classes, part_counts
 from gridmodl.partition import Partition, checked_unknown
+from gridmodl.plugins import criterion_for
+from gridmodl.pricing import categorical_facts, numerical_facts, prepare, price_one_variable
 from gridmodl.search import Search
 from gridmodl.spelling import check_choice
-from gridmodl.terms import Criterion
+from gridmodl.terms import Cell, Criterion, Part, Problem, Variable, params_record
 
 KINDS_OF_CLASSES = ("grouped", None)
 WEIGHTS = ("uniform", "selective")
 
 
-class GridNaiveBayes(AnyColumns, InNotebooks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GridNaiveBayes(AnyColumnsMixin, NotebookMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Naive Bayes on the best partition of every column.
 
     Each column is cut into intervals or groups of values on its own, as the classes say, and as finely as the criterion
@@ -62,9 +63,9 @@ class GridNaiveBayes(AnyColumns, InNotebooks, ClassifierMixin, BaseEstimator):  
         By column name, numbers that are codes and no quantities, such as ``{"age": [-999, -1]}``; each is a part. Not
         with ``target_kind="grouped"``.
     max_parts : int, optional
-        Each column has at most so many parts.
+        Largest number of parts of a column.
     min_rows : int or float, optional
-        Each part has at least so many rows, or this share of all rows if it is a float below 1.
+        Smallest number of rows of a part, or below 1 their share of all rows.
     time_limit : float, optional
         Seconds for the partitions of all columns together, after which they keep the best so far.
     random_state : int, optional, default=0
@@ -198,7 +199,7 @@ class GridNaiveBayes(AnyColumns, InNotebooks, ClassifierMixin, BaseEstimator):  
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row, of equals the first in ``classes_``.
+        """The most probable class of each row; ties: first in ``classes_``.
 
         Parameters
         ----------
@@ -288,3 +289,60 @@ def _selective(
 def _partition(model: Model) -> Partition:
     (partition,) = model.partitions.values()
     return partition
+
+
+def preparation_cost(model: Model) -> float:
+    """The cost, by ``modl``, of the partition of a column before any class is told, whatever its criterion.
+
+    It codes the parts, and how many rows of each class (or group of classes) each part has; where classes are grouped,
+    also the groups, and how many rows each class has. ``modl`` asks the same for these numbers whatever they are, and
+    nothing for the order of rows that are all alike. So the preparation cost is the price, by the terms of ``modl``, of
+    the same parts with rows of one class in each. The cost of a model by ``modl`` is the preparation cost and the
+    negative log-likelihood of the classes.
+    """
+    (partition,) = model.partitions.values()
+    if model.target is None:
+        return _beside_classes(model, partition)
+    return _beside_groups(model, partition, model.target)
+
+
+def _beside_classes(model: Model, partition: Partition) -> float:
+    criterion = criterion_for("modl", "classes")
+    p, facts = prepare(criterion, Problem("classes", model.n_rows, 1, model.class_rows), _facts(partition))
+    alike = np.zeros_like(partition.counts)
+    alike[:, 0] = partition.rows
+    return price_one_variable(criterion, p, facts, alike, _values(partition))
+
+
+def _beside_groups(model: Model, partition: Partition, groups: Partition) -> float:
+    criterion = criterion_for("modl", "grouped")
+    p = params_record(criterion, Problem("grouped", model.n_rows, 1, np.empty(0, dtype=np.int64)))
+    facts, rows = _facts(partition), partition.rows
+    parts = [Part(*of) for of in zip(rows.tolist(), _values(partition).tolist(), strict=True) if of[0] > 0]
+    alike = np.zeros(len(model.classes), dtype=np.int64)
+    alike[: groups.n_parts] = groups.rows
+    of_classes = categorical_facts(alike)._replace(is_target=True)
+    of_groups = [Part(*of) for of in zip(groups.rows.tolist(), map(len, groups.groups), strict=True)]
+    return math.fsum(
+        [
+            criterion.variable(p, facts, len(parts)),
+            *(criterion.part(p, facts, part, len(of_groups)) for part in parts),
+            *(criterion.cell(p, Cell(np.array([part.rows]), part.rows, 0)) for part in parts),
+            criterion.variable(p, of_classes, len(of_groups)),
+            *(criterion.part(p, of_classes, group, 0) for group in of_groups),
+        ]
+    )
+
+
+def _values(partition: Partition) -> NDArray[np.int64]:
+    """The number of values of each part; 1 for an interval, whose values ``modl`` does not price."""
+    lengths = [len(group) for group in partition.groups] or [1] * partition.n_parts
+    return np.array(lengths, dtype=np.int64)
+
+
+def _facts(partition: Partition) -> Variable:
+    """The facts of an input that ``modl`` reads; the rows of each value are not needed."""
+    n_values = int(_values(partition).sum())
+    if partition.kind == "numerical":
+        return numerical_facts(n_values)
+    return Variable(True, False, n_values, 0.0, 0.0, log_groupings(n_values))

@@ -6,11 +6,11 @@
 
     price_k  =  log K + preparation cost of column k
 
-K is the number of all columns, informative or not; the preparation cost is that of `gridmodl.estimators.preparation`.
-The constants, 0.1 and 0.95, are those of Khiops 11 (``SNBAttributeSelectionScorer``; before, the first was 0.25). For a
-column that it made itself, out of others, Khiops has the cost of that construction in place of log K. It adds a code of
-the number of columns, the sum of the weights rounded up, and takes off the log of its factorial; that term jumps, and
-is left out here.
+K is the number of all columns, informative or not; `preparation_cost` is in
+`gridmodl.estimators.naivebayes`. The constants, 0.1 and 0.95, are those of Khiops 11 (``SNBAttributeSelectionScorer``;
+before, the first was 0.25). For a column that Khiops constructs from others, it has the cost of the construction in
+place of log K. It adds a code of the number of columns, the sum of the weights rounded up, and subtracts the log of the
+factorial of that number; this term jumps, and is left out here.
 
 The first sum is convex in w, and its class terms are linear: what remains to be done for each row is one log of a sum
 over the classes. The second is concave, but hardly so: with exponent 1 it is at most 0.019 PRIOR_WEIGHT price_k lower
@@ -28,34 +28,39 @@ the order of rows does not matter, and that of columns only where levels are equ
 C. Hue, M. Boullé, "Fractional Naive Bayes (FNB): non-convex optimization for a parsimonious weighted selective naive
 Bayes classifier", arXiv 2409.11100, 2024; M. Boullé, "Compression-based averaging of selective naive Bayes
 classifiers", JMLR 8, 2007.
+
+Compiled loops add up the evidence of a row for class j,  log P(j) + sum_k  w_k * log P(part of column k | j).  The logs
+of all columns are in one table, one line for each part and last a line of zeros, for values that say nothing; `lines`
+holds for each column and row the line to read. Rows are taken a few at a time: the sums stay in the processor's cache,
+and no array of rows times classes is needed but for a result of that shape.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from gridmodl.estimators.evidence import Evidence, Reading, add_up, to_shares
 from gridmodl.template import bind
 
 PRIOR_WEIGHT = 0.1
 EXPONENT = 0.95
 LEAST_WEIGHT = 1e-4  # of a column in use; w ^ EXPONENT rises ever more steeply near 0
 ENTERING_WEIGHT = 0.5
-FEW = 5  # one column enters at a time while so many are not yet in use, then one more for each so many that are
-PRECISION = 1e-8  # what lowers the cost by a smaller share of it does not count
+FEW = 5  # one column enters at a time, and one more for each FEW columns in use
+PRECISION = 1e-8  # relative fall of the cost below which a change does not count
 # How precise weights are: rough ones tell which column is to enter next. Both are of the cost per row.
 ROUGH = {"ftol": 1e-5, "gtol": 1e-4, "maxiter": 1000}
 FINE = {"ftol": 1e-10, "gtol": 1e-7, "maxiter": 1000}
+CACHED = 4096  # rows times classes in work at a time: 32 kB
 
 
 class Selection(NamedTuple):
-    """What the cost of weights depends on."""
+    """The data on which the cost of weights depends."""
 
     evidence: Evidence
     lines: NDArray[np.int32]  # for each column and distinct row, the line of the table
@@ -73,20 +78,20 @@ class Selection(NamedTuple):
         return loss + float(self.prices @ weights**EXPONENT)
 
     def slopes(self, weights: NDArray[np.float64], columns: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
-        """The first sum of the cost, and its slopes in the weights of these columns, which hold all that are in use."""
+        """The first sum of the cost, and its slopes in the weights of `columns`, which include all columns in use."""
         of_logs, observed = np.empty(len(columns)), self.observed[columns]
         reading = self.evidence.reading(self.lines, columns, weights)
-        total = bind(sum_and_slopes)(reading, self.rows, self.evidence.workspace(), of_logs)
+        total = bind(sum_and_slopes)(reading, self.rows, self.evidence.buffer(), of_logs)
         return total - self.told - float(observed @ weights[columns]), of_logs - observed
 
     def without(self, weights: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The cost without each of these columns, which hold all that are in use."""
+        """The cost without each of `columns`, which include all columns in use."""
         ends = np.append(self.evidence.offsets[1:], len(self.evidence.table) - 1)
         of_lines = np.append(np.repeat(weights, ends - self.evidence.offsets), 0.0)
         totals, used = np.empty(len(columns)), weights[columns]
         lifts = np.exp(-of_lines[:, None] * self.evidence.table)
         reading = self.evidence.reading(self.lines, columns, weights)
-        bind(sums_without)(reading, self.rows, self.evidence.workspace(), lifts, totals)
+        bind(sums_without)(reading, self.rows, self.evidence.buffer(), lifts, totals)
         of_each = self.prices[columns] * used**EXPONENT - self.observed[columns] * used
         costs: NDArray[np.float64] = totals - self.told + of_each.sum() - of_each
         return costs
@@ -100,7 +105,7 @@ def make_selection(
     observed: NDArray[np.float64],
     prices: NDArray[np.float64],
 ) -> Selection:
-    """From the part of each training row in each column; the other arguments are as in `Selection`."""
+    """Build the selection from the part of each training row in each column; other arguments as in `Selection`."""
     n_parts = np.diff(evidence.offsets, append=len(evidence.table) - 1)
     distinct, rows = distinct_rows(parts, n_parts.tolist(), row_weights)
     told = float(class_rows @ evidence.log_prior)
@@ -110,10 +115,10 @@ def make_selection(
 def distinct_rows(
     parts: Sequence[NDArray[np.int64]], n_parts: Sequence[int], row_weights: NDArray[np.int64] | None
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
-    """Rows that differ in a part of some column, in an order that depends on nothing else, and how often each is."""
+    """The distinct rows of parts, in an order that depends on the parts alone, and how often each occurs."""
     key, size = np.zeros(len(parts[0]), dtype=np.int64), 1
     for part, n in zip(parts, n_parts, strict=True):
-        if size * n >= 2**62:  # Python's whole numbers have no end
+        if size * n >= 2**62:  # beyond this the key would overflow
             values, key = np.unique(key, return_inverse=True)
             size = len(values)
         key, size = key * n + part, size * n
@@ -147,7 +152,7 @@ def sum_and_slopes(reading: Reading, rows: Any, sums: Any, slopes: Any) -> float
 def sums_without(reading: Reading, rows: Any, sums: Any, lifts: Any, totals: Any) -> None:
     """The sum over rows of the log of the total evidence without each of the columns, into `totals`.
 
-    `lifts` has for each line of the table by how much a probability rises without it, exp(- weight * log share).
+    `lifts` holds for each line of the table the factor of a probability without the line, exp(- weight * log share).
     """
     lines, columns, _, _, log_prior = reading
     for k in range(len(columns)):
@@ -168,7 +173,7 @@ def sums_without(reading: Reading, rows: Any, sums: Any, lifts: Any, totals: Any
 
 
 def selective_weights(selection: Selection) -> NDArray[np.float64]:
-    """The weight of each column: the best found, and none, any one column alone or all of them cost no less."""
+    """The best weights found: no column, any one column alone, and all columns cost no less."""
     best = _descend(selection, np.zeros(len(selection.prices)))
     for rival in _rivals(selection, best):
         if selection.cost(rival) < best.cost:
@@ -182,7 +187,7 @@ class _Found(NamedTuple):
 
 
 def _rivals(selection: Selection, best: _Found) -> Iterator[NDArray[np.float64]]:
-    """One column alone and all of them, at full weight, unless by convexity they cannot cost less."""
+    """Each column alone, and all columns, at full weight, but for those that by convexity cannot cost less."""
     loss, slopes = selection.slopes(best.weights, selection.columns)
     floors = loss - float(slopes @ best.weights) + slopes + selection.prices
     for k in np.flatnonzero(floors < best.cost).tolist():
@@ -207,12 +212,12 @@ def _descend(selection: Selection, weights: NDArray[np.float64]) -> _Found:
 
 
 def _entered(selection: Selection, best: _Found, options: Mapping[str, float]) -> _Found | None:
-    """With more columns: those at which the cost falls fastest, if that helps, else the first that helps alone."""
+    """Add the columns at which the cost falls fastest if that helps, else the first column that helps alone."""
     _, slopes = selection.slopes(best.weights, selection.columns)
     fall = np.where(best.weights > 0.0, -math.inf, -slopes - selection.prices)
     order = np.argsort(-fall, kind="stable")
     order = order[fall[order] > PRECISION * best.cost]
-    # Columns that say the same fall alike: of those one enters, and the others are looked at again beside it.
+    # Copies of a column have the same fall: one of them enters, and the others are tried again beside it.
     differs = np.append(True, -np.diff(fall[order]) > 1e-9 * fall[order][:-1])[: len(order)]
     n_entering = 1 + np.count_nonzero(best.weights) // FEW
     several = order[differs][:n_entering]
@@ -228,7 +233,7 @@ def _entered(selection: Selection, best: _Found, options: Mapping[str, float]) -
 
 
 def _left(selection: Selection, best: _Found) -> _Found | None:
-    """Without the column without which the rest costs least, if that is less."""
+    """Drop the column without which the rest costs least, if that lowers the cost."""
     columns = np.flatnonzero(best.weights)
     if len(columns) == 0:
         return None
@@ -264,3 +269,115 @@ def _improved(
         weights[columns] = np.where(found.x > LEAST_WEIGHT, found.x, 0.0)
     cost = selection.cost(weights)
     return _Found(weights, cost) if cost < best.cost * (1.0 - PRECISION) else None
+
+
+class Reading(NamedTuple):
+    """The lines of the table that rows read, and the weight of each column: the input of all loops."""
+
+    lines: NDArray[np.int32]  # for each column and row, the line of the table
+    columns: NDArray[np.int64]  # the columns to read
+    table: NDArray[np.float64]
+    weights: NDArray[np.float64]  # of the columns to read
+    log_prior: NDArray[np.float64]
+
+
+class Evidence(NamedTuple):
+    """Logs of the shares of classes, and of parts in each class."""
+
+    log_prior: NDArray[np.float64]  # of each class
+    table: NDArray[np.float64]  # of each part of each column, by class; last a line of zeros
+    offsets: NDArray[np.int64]  # the first line of each column
+
+    def lines_of(self, parts: Iterable[NDArray[np.int64]], n_rows: int) -> NDArray[np.int32]:
+        """The line of the table for each column and row, given the part; part -1 is the line of zeros."""
+        lines = np.empty((len(self.offsets), n_rows), dtype=np.int32)
+        for k, part in enumerate(parts):
+            np.add(part, self.offsets[k], out=lines[k], casting="unsafe")
+            is_unknown = part < 0
+            if is_unknown.any():
+                lines[k][is_unknown] = len(self.table) - 1
+        return lines
+
+    def likeliest(self, lines: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The class with the most evidence for each row, under the weight of each column; ties: first."""
+        found = np.empty(lines.shape[1], dtype=np.int64)
+        bind(find_likeliest)(self.reading(lines, np.arange(len(weights)), weights), self.buffer(), found)
+        return found
+
+    def log_probabilities(self, lines: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The log of the probability of each class for each row, under the weight of each column."""
+        found = np.empty((lines.shape[1], len(self.log_prior)))
+        bind(fill_log_probabilities)(self.reading(lines, np.arange(len(weights)), weights), self.buffer(), found)
+        return found
+
+    def reading(self, lines: NDArray[np.int32], columns: NDArray[np.int64], weights: NDArray[np.float64]) -> Reading:
+        """The reading of `columns`; `weights` are those of all columns."""
+        return Reading(lines, columns, self.table, weights[columns], self.log_prior)
+
+    def buffer(self) -> NDArray[np.float64]:
+        n_classes = len(self.log_prior)
+        return np.empty((max(1, CACHED // n_classes), n_classes))
+
+
+def make_evidence(class_shares: NDArray[np.float64], log_shares: Sequence[NDArray[np.float64]]) -> Evidence:
+    """Build the evidence from the shares of the classes, and for each column the logs of the shares of its parts."""
+    offsets = np.cumsum([0, *(len(shares) for shares in log_shares)])
+    table = np.concatenate([*log_shares, np.zeros((1, len(class_shares)))])
+    return Evidence(np.log(class_shares), table, offsets[:-1])
+
+
+def add_up(reading: Reading, first: int, last: int, sums: Any) -> None:
+    """Fill the first lines of `sums` with the evidence of rows `first` to `last` - 1."""
+    lines, columns, table, weights, log_prior = reading
+    n_classes = len(log_prior)
+    for i in range(last - first):
+        for j in range(n_classes):
+            sums[i, j] = log_prior[j]
+    for k in range(len(columns)):
+        column, weight = columns[k], weights[k]
+        if weight == 0.0:
+            continue
+        for i in range(last - first):
+            line = lines[column, first + i]
+            for j in range(n_classes):
+                sums[i, j] += weight * table[line, j]
+
+
+def to_shares(sums: Any, i: int) -> float:
+    """Turn line i of `sums` from evidence into probabilities; return the log of the sum that they were divided by."""
+    largest = sums[i, 0]
+    for j in range(1, sums.shape[1]):
+        largest = max(largest, sums[i, j])
+    total = 0.0
+    for j in range(sums.shape[1]):
+        sums[i, j] = math.exp(sums[i, j] - largest)
+        total += sums[i, j]
+    for j in range(sums.shape[1]):
+        sums[i, j] /= total
+    return largest + math.log(total)
+
+
+def find_likeliest(reading: Reading, sums: Any, found: Any) -> None:
+    n_classes = len(reading.log_prior)
+    for first in range(0, len(found), len(sums)):
+        last = min(first + len(sums), len(found))
+        add_up(reading, first, last, sums)
+        for i in range(last - first):
+            best = 0
+            for j in range(1, n_classes):
+                if sums[i, j] > sums[i, best]:
+                    best = j
+            found[first + i] = best
+
+
+def fill_log_probabilities(reading: Reading, sums: Any, found: Any) -> None:
+    n_classes = len(reading.log_prior)
+    for first in range(0, len(found), len(sums)):
+        last = min(first + len(sums), len(found))
+        add_up(reading, first, last, sums)
+        for i in range(last - first):
+            for j in range(n_classes):
+                found[first + i, j] = sums[i, j]
+            total = to_shares(sums, i)
+            for j in range(n_classes):
+                found[first + i, j] -= total

@@ -9,11 +9,11 @@ import os
 
 from gridmodl.model import Model
 from gridmodl.modelfile.checks import check_model
+from gridmodl.modelfile.fields import ModelFileError
 from gridmodl.modelfile.files import read_checked, write_checked
 from gridmodl.modelfile.records import model_record, read_record
 from gridmodl.modelfile.schemas import json_schema
 from gridmodl.modelfile.tags import KNOWN_TAGS
-from gridmodl.modelfile.text import ModelFileError
 from gridmodl.modelfile.values import TAGS
 
 __all__ = ["ModelFileError", "json_schema", "read_model", "write_model"]

@@ -1,7 +1,8 @@
-"""What holds for every model: no part of it contradicts another, or is none that gridmodl could have made."""
+"""Checks of a whole model: no field contradicts another, and gridmodl could have made the model."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -10,22 +11,22 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.cells import Cells
+from gridmodl.certificate import METHODS, MONOTONE, is_lowest
 from gridmodl.codelength import MANY_ROWS
 from gridmodl.encode import KINDS
-from gridmodl.frames import ARRAYS
+from gridmodl.frames import ARRAYS, Name
 from gridmodl.model import Model
-from gridmodl.modelfile.certificates import check_certificate
-from gridmodl.modelfile.grids import check_cells
-from gridmodl.modelfile.targets import check_presence, check_target
-from gridmodl.modelfile.text import shown, wrong
+from gridmodl.modelfile.fields import shown, wrong
 from gridmodl.partition import Partition
-from gridmodl.terms import ONE_COUNT, PROBLEMS
+from gridmodl.spread import PERCENTILES, Spread
+from gridmodl.terms import ONE_COUNT, PROBLEMS, SEARCHED_TARGETS
 
 STOPPED = ("time limit", "interrupted")  # what a clock says; null where nothing cut the search short
 
 
 def check_model(model: Model) -> None:
-    """A `ModelFileError` if something does not hold, with its place."""
+    """Raise a `ModelFileError` that names the place if a field is wrong or contradicts another."""
     _check_facts(model)
     _check_options(model.options)
     _check_classes(model.classes)
@@ -61,9 +62,9 @@ def _check_grid(model: Model, by_class: list[int], place: str) -> None:
         _check_variable(partition, model, at)
     if model.target is not None:
         _check_variable(model.target, model, f"{place}target")
-    check_target(model, place)
+    _check_target(model, place)
     if model._cells is not None:
-        check_cells(model._cells, model.all_partitions, by_class, f"{place}cells")
+        _check_cells(model._cells, model.all_partitions, by_class, f"{place}cells")
 
 
 def _check_variable(partition: Partition, model: Model, place: str) -> None:
@@ -74,12 +75,12 @@ def _check_variable(partition: Partition, model: Model, place: str) -> None:
 
 
 def _check_n_values(partition: Partition, model: Model, place: str) -> None:
-    """Each part has at most as many values as rows, and a group at most those that it names."""
+    """Check that a part has at most as many values as rows, and a group at most the values that it names."""
     n_values, n_parts = partition.n_values, len(partition.counts)
     factorials = partition.log_value_factorials
     if not (math.isfinite(factorials) and (factorials >= 0.0 or model.n_rows >= MANY_ROWS)):
         raise wrong(f"{place}.log_value_factorials", f"must be finite and not negative, got {factorials!r}")
-    check_presence(n_values, model.problem in ONE_COUNT, f"{place}.n_values", model.problem)
+    _check_presence(n_values, model.problem in ONE_COUNT, f"{place}.n_values", model.problem)
     if n_values is None:
         return
     rows = partition.counts[:, 0]
@@ -104,7 +105,7 @@ def _check_facts(model: Model) -> None:
 
 
 def check_run(elapsed: float, stopped: str | None, frame: str) -> None:
-    """What any model has from the call that made it: how long that took, what cut it short, and the kind of frame."""
+    """Check what the call that made a model left in it: seconds, why it was cut short, and the kind of frame."""
     if not math.isfinite(elapsed):
         raise wrong("elapsed", f"must be finite, got {elapsed!r}")
     if elapsed < 0:
@@ -122,7 +123,7 @@ def check_one_of(place: str, given: str, known: Collection[str]) -> None:
 def _check_options(options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if not isinstance(name, str) or not name.isidentifier():
-            raise wrong("options", f"has the name {shown(name)}, which is none of an option")
+            raise wrong("options", f"has the name {shown(name)}, which is no name of an option")
         if type(value) not in (bool, int, float):
             raise wrong(f"options.{name}", f"must be a number or a boolean, got {shown(value)}")
 
@@ -233,3 +234,109 @@ def _check_number_of_intervals(partition: Partition, place: str) -> None:
         raise wrong(
             f"{place}.counts", f"has {n_parts} parts; {n_bounds} bounds and {n_special} special codes make {made}"
         )
+
+
+def _check_cells(cells: Cells, partitions: Mapping[Name, Partition], by_class: list[int], place: str) -> None:
+    """Check that the rows of cells add up to those of parts, and that cells are in the order of parts, each once."""
+    rows = cells.parts.tolist()
+    if any(low >= high for low, high in itertools.pairwise(rows)):
+        raise wrong(f"{place}.parts", "must ascend, without repeats")
+    known = [name for name, partition in partitions.items() if np.count_nonzero(partition.counts.any(axis=1)) > 1]
+    if set(cells.names) != set(known) or len(cells.names) != len(known):
+        raise wrong(f"{place}.names", "must be the columns with more than one part")
+    if np.any(cells.counts.sum(axis=1) == 0):
+        raise wrong(f"{place}.counts", "holds a cell without rows")
+    if [sum(column) for column in cells.counts.T.tolist()] != by_class:
+        raise wrong(f"{place}.counts", "must have as many rows of each class as the partitions")
+    for name, parts in zip(cells.names, cells.parts.T, strict=True):
+        expected = partitions[name].counts
+        found = np.zeros_like(expected)
+        if np.any(parts >= len(expected)):
+            raise wrong(f"{place}.parts", f"names a part that column {shown(name)} has not")
+        np.add.at(found, parts, cells.counts)
+        if not np.array_equal(found, expected):
+            raise wrong(f"{place}.counts", f"must add up to the rows of the parts of column {shown(name)}")
+
+
+def _check_presence(given: Any, is_due: bool, place: str, problem: str) -> None:
+    """Check that a field is there if and only if the problem has it."""
+    if (given is not None) != is_due:
+        raise wrong(place, f"must be {'there' if is_due else 'null'}, as the problem is {shown(problem)}")
+
+
+def _check_target(model: Model, place: str) -> None:
+    """Check that the target has parts if and only if the problem partitions it, with all that belongs to them."""
+    target, problem = model.target, model.problem
+    _check_presence(target, problem in SEARCHED_TARGETS, f"{place}target", problem)
+    _check_presence(model._class_rows, problem == "grouped", f"{place}class_rows", problem)
+    _check_presence(model._spread, problem == "numerical", f"{place}spread", problem)
+    if target is None:
+        return
+    if len(model.partitions) != 1:
+        raise wrong(f"{place}partitions", f"must be one, as the problem is {shown(model.problem)}")
+    if target.name in model.partitions:
+        raise wrong(f"{place}target.name", f"is that of a column, {shown(target.name)}")
+    if (target.kind == "categorical") != (model.problem == "grouped"):
+        raise wrong(f"{place}target.kind", f"must not be {target.kind}, as the problem is {shown(model.problem)}")
+    if target.missing is not None or len(target.special):
+        raise wrong(f"{place}target", "must have no missing values and no special codes")
+    if model._class_rows is not None:
+        _check_class_rows(model, target, f"{place}class_rows")
+    if model._spread is not None:
+        _check_spread(model._spread, model, f"{place}spread")
+
+
+def _check_class_rows(model: Model, target: Partition, place: str) -> None:
+    rows, names = model._class_rows, model.classes.tolist()
+    if rows is None or rows.dtype != np.int64 or rows.shape != (len(names),) or np.any(rows < 1):
+        raise wrong(place, f"must be {len(names)} numbers of rows, one for each class")
+    rows_of = dict(zip(names, rows.tolist(), strict=True))
+    for j, group in enumerate(target.groups):
+        n = sum(rows_of.pop(value, 0) for value in group)
+        if n != int(target.counts[j, 0]):
+            raise wrong(place, f"must add up to the rows of each group of the target: {n} in group {j}")
+    if rows_of:
+        raise wrong(place, f"has a class that is in no group of the target, {shown(next(iter(rows_of)))}")
+
+
+def _check_spread(spread: Spread, model: Model, place: str) -> None:
+    (partition,) = model.partitions.values()
+    means, percentiles = spread
+    n = partition.n_parts + 1
+    for name, array, shape in (("means", means, (n,)), ("percentiles", percentiles, (n, len(PERCENTILES)))):
+        if array.dtype != np.float64 or array.shape != shape:
+            raise wrong(f"{place}.{name}", f"must have one entry for each of {n - 1} parts, and one for all rows")
+        if not np.all(np.isfinite(array)):
+            raise wrong(f"{place}.{name}", "must be finite")
+    if np.any(percentiles[:, 1:] < percentiles[:, :-1]):
+        raise wrong(f"{place}.percentiles", "must ascend")
+    if np.any(means < percentiles[:, 0]) or np.any(means > percentiles[:, -1]):
+        raise wrong(f"{place}.means", "must lie between the lowest and the highest percentile")
+
+
+def check_certificate(model: Model) -> None:
+    """Check that a certificate is of one column with classes, finite, and in accord with `model.proven`."""
+    certificate, place = model.certificate, "certificate"
+    if certificate is None:
+        return
+    if len(model.partitions) != 1 or model._cells is not None:
+        raise wrong(place, "must be null, as there are several variables")
+    if certificate.method not in METHODS:
+        raise wrong(f"{place}.method", f"must be one of {', '.join(METHODS)}, got {shown(certificate.method)}")
+    if certificate.monotone is not None and certificate.monotone not in MONOTONE:
+        known = ", ".join(MONOTONE)
+        raise wrong(f"{place}.monotone", f"must be null or one of {known}, got {shown(certificate.monotone)}")
+    (partition,) = model.partitions.values()
+    if certificate.monotone is not None and (partition.kind != "numerical" or len(model.classes) != 2):
+        raise wrong(f"{place}.monotone", "must be null, as only intervals with two classes can be monotone")
+    if len(certificate.slopes) != len(certificate.totals):
+        raise wrong(f"{place}.totals", f"must be {len(certificate.slopes)} numbers, one for each slope")
+    for name, numbers in (
+        ("lowest", (certificate.lowest,)),
+        ("slopes", certificate.slopes),
+        ("totals", certificate.totals),
+    ):
+        if not all(map(math.isfinite, numbers)):
+            raise wrong(f"{place}.{name}", "must be finite")
+    if model.proven and not is_lowest(model.cost, certificate.lowest):
+        raise wrong("proven", f"must be false, as {certificate.lowest!r} is the lowest cost that was proven")

@@ -1,6 +1,6 @@
 """The models of many columns as one JSON text: `Models.to_json` and `Models.from_json`.
 
-A thin cover of the models, each written and checked as it would be in a text of its own.
+Each model is written and checked as it would be in a text of its own.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from gridmodl import __version__
 from gridmodl.frames import ARRAYS, Name
 from gridmodl.model import Model
 from gridmodl.modelfile.checks import check_model
-from gridmodl.modelfile.fields import read_fields, read_list
+from gridmodl.modelfile.fields import ModelFileError, read_fields, read_list, shown, wrong
 from gridmodl.modelfile.files import read_checked, write_checked
 from gridmodl.modelfile.records import model_record, read_record
-from gridmodl.modelfile.text import ModelFileError, shown, wrong
 from gridmodl.modelfile.values import read_text, read_value, write_value
 from gridmodl.models import Models
 
 FORMAT = "gridmodl models"
-VERSION = 1  # of the cover; each model has a version of its own
+VERSION = 1  # of the collection; each model has a version of its own
 FIELDS = ("format", "version", "gridmodl", "models", "errors")
 
 
@@ -92,7 +91,7 @@ def _check_one(model: Model) -> None:
 
 
 def _at(i: int, work: Any, given: Any) -> Any:
-    """What `work` says of model number `i`, its place in errors included."""
+    """Call `work`; errors name the place of model number `i`."""
     try:
         return work(given)
     except ModelFileError as error:

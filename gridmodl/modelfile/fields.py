@@ -1,13 +1,30 @@
-"""JSON of a known shape: the objects, lists, integers and booleans that a model is made of."""
+"""JSON of a known shape: objects, lists, integers and booleans, and the error that says what is wrong where."""
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from typing import Any
 
-from gridmodl.modelfile.text import shown, wrong
-
+MAX_BYTES = 2**30  # of a text, and of an array
 MAX_INTEGER = 2**63 - 1  # of a number of rows or parts
+
+
+class ModelFileError(ValueError):
+    """Raised for a text that is no model; the message says what is wrong, and where."""
+
+
+def wrong(place: str, reason: str) -> ModelFileError:
+    """The error to raise for the field at `place`."""
+    return ModelFileError(f"{place}: {reason}" if place else reason)
+
+
+def shown(value: Any) -> str:
+    """The value as a message shows it, cut if it is long."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # an integer of too many digits
+        return f"a long {type(value).__name__}"
 
 
 def read_object(given: Any, place: str) -> dict[str, Any]:
@@ -17,7 +34,7 @@ def read_object(given: Any, place: str) -> dict[str, Any]:
 
 
 def read_fields(given: Any, place: str, names: Sequence[str]) -> dict[str, Any]:
-    """An object that has these fields and no others."""
+    """Check that an object has the fields `names` and no others."""
     record = read_object(given, place)
     absent = [name for name in names if name not in record]
     if absent:

@@ -1,24 +1,32 @@
-"""The file of a model: only a regular one, of a size that memory holds, replaced as a whole."""
+"""Strict JSON text and the file that holds it.
+
+Reading refuses NaN, infinite numbers and keys that are there twice; a file must be a regular one, of a size that memory
+holds. Writing replaces a file as a whole.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import math
 import os
 import secrets
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gridmodl.modelfile.text import MAX_BYTES, ModelFileError, parse_json, render_json, shown
+from gridmodl.modelfile.fields import MAX_BYTES, ModelFileError, shown
 
 Kind = TypeVar("Kind")  # of model
+MAX_DIGITS = 20  # of an integer that stands for itself: all of 64 bits; larger ones are tagged
+MAX_LINE = 100  # what fits is written on one line
 
 
 def write_checked(
     model: Kind, check: Callable[[Kind], None], record: Callable[[Kind], Any], path: str | os.PathLike[str] | None
 ) -> str:
-    """The JSON text of a model that is fit to be read back, also written to a file if there is a path."""
+    """Check a model and return its JSON text, also written to the file `path` if that is given."""
     check(model)
     text = render_json(record(model)) + "\n"
     if path is not None:
@@ -27,7 +35,7 @@ def write_checked(
 
 
 def read_checked(source: Any, read: Callable[[Any], Kind], check: Callable[[Kind], None]) -> Kind:
-    """The model of a JSON text or of a file."""
+    """Read the model of a JSON text or of a file, and check it."""
     record = parse_json(text_of(source))
     try:
         model = read(record)
@@ -38,7 +46,7 @@ def read_checked(source: Any, read: Callable[[Any], Kind], check: Callable[[Kind
 
 
 def text_of(source: Any) -> str:
-    """The text itself, or that of bytes, or of the file at a path: a str that does not begin with a brace is one."""
+    """The text of `source`: a JSON text (str or bytes) or a path; a str that does not begin with a brace is a path."""
     if isinstance(source, str) and source.lstrip().startswith("{"):
         if len(source) > MAX_BYTES:
             raise ModelFileError(f"the text is of more than {MAX_BYTES} characters")
@@ -58,7 +66,7 @@ def text_of(source: Any) -> str:
 
 
 def _path_in(text: str) -> Path:
-    """The path of a file that is there."""
+    """Check that `text` is the path of a file that exists."""
     try:
         is_there = text.strip() != "" and os.path.exists(text)
     except ValueError:  # a character that no path has
@@ -77,11 +85,11 @@ def _bytes_of(path: Path) -> bytes:
     if about.st_size > MAX_BYTES:
         raise ModelFileError(f"{str(path)!r} is of {about.st_size} bytes; a model has at most {MAX_BYTES}")
     with path.open("rb") as file:
-        return file.read(MAX_BYTES + 1)  # it may have grown since
+        return file.read(MAX_BYTES + 1)  # the file may have grown since
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write beside the file, then put that in its place: whoever reads it sees the old or the new one, whole."""
+    """Write a new file beside `path`, then rename it: a reader sees the old or the new text, whole."""
     if path.exists() and not path.is_file():  # a device must not become a file
         raise ModelFileError(f"{str(path)!r} is there and is no file")
     beside = path.parent / f".gridmodl-{secrets.token_hex(8)}.tmp"
@@ -94,6 +102,70 @@ def replace_file(path: Path, text: str) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError) and error.filename is not None:  # that of what stands beside, which nobody knows
+        if isinstance(error, OSError) and error.filename is not None:  # of the temporary file, which nobody knows
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def parse_json(text: str) -> Any:
+    """Parse a text as strict JSON."""
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_unique_keys,
+            parse_constant=_no_constant,
+            parse_float=_finite_float,
+            parse_int=_short_integer,
+        )
+    except json.JSONDecodeError as error:
+        raise ModelFileError(f"the text is no JSON: {error}") from error
+    except RecursionError as error:
+        raise ModelFileError("the text is nested too deeply to be a model") from error
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ModelFileError(f"the text has the key {shown(key)} twice in one object")
+        found[key] = value
+    return found
+
+
+def _no_constant(text: str) -> Any:
+    raise ModelFileError(f"the text holds {text}, which is no JSON")
+
+
+def _finite_float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ModelFileError(f"the text holds the number {shown(text)}, too large for a float")
+    return number
+
+
+def _short_integer(text: str) -> int:
+    if len(text.lstrip("-")) > MAX_DIGITS:
+        raise ModelFileError(f"the text holds an integer of {len(text)} digits, {shown(text)}")
+    return int(text)
+
+
+def render_json(value: Any, indent: int = 0) -> str:
+    """Write JSON on one line if it is short or a list of values; else one line per field, or per row of a list."""
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if indent + len(line) <= MAX_LINE:
+        return line
+    if isinstance(value, dict) and len(value) > 1:
+        fields = [f"{json.dumps(key, ensure_ascii=False)}: {render_json(v, indent + 2)}" for key, v in value.items()]
+        return _in_lines("{", fields, "}", indent)
+    if isinstance(value, list) and any(_is_row(item) for item in value):
+        return _in_lines("[", [render_json(item, indent + 2) for item in value], "]", indent)
+    return line
+
+
+def _is_row(item: Any) -> bool:
+    return isinstance(item, list) or (isinstance(item, dict) and len(item) > 1)  # one key: a tagged value
+
+
+def _in_lines(opening: str, items: Sequence[str], closing: str, indent: int) -> str:
+    margin = "\n" + " " * indent
+    return f"{opening}{margin}  {f',{margin}  '.join(items)}{margin}{closing}"

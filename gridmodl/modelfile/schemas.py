@@ -1,4 +1,4 @@
-"""The JSON Schemas of the files that gridmodl writes and reads: one for each format and version, as package data."""
+"""The JSON Schemas of model files: one for each format and version, as package data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IDENTIFIER = "urn:gridmodl:schema:"
 
 
 def json_schema(kind: str = "model", version: int | None = None) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a kind of file, whole: what it refers to is in its ``$defs``.
+    """The JSON Schema (draft 2020-12) of a kind of file; the schemas that it refers to are in its ``$defs``.
 
     A text that the schema refuses is refused by the reader too. The reader checks more: that counts add up, bounds
     ascend, and no part of a file contradicts another.
@@ -43,14 +43,14 @@ def json_schema(kind: str = "model", version: int | None = None) -> dict[str, An
 
 
 def _stored(identifier: str) -> dict[str, Any]:
-    """The schema of one file, whose name follows from its identifier."""
+    """Read the schema of an identifier, which gives the name of its file."""
     name = identifier.removeprefix(IDENTIFIER).replace(":", "-")
     schema: dict[str, Any] = json.loads(files("gridmodl.modelfile").joinpath("schema", f"{name}.json").read_bytes())
     return schema
 
 
 def _all_names_in(schema: dict[str, Any]) -> set[str]:
-    """The identifiers of all schemas that a schema refers to, directly or through others, but its own."""
+    """The identifiers of all other schemas that `schema` refers to, directly or through others."""
     found: set[str] = set()
     waiting = [schema]
     while waiting:

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from gridmodl.density.model import density_per
 from gridmodl.density.sample import read_numbers
-from gridmodl.density.text import density_per
 from gridmodl.frames import read_column
 from gridmodl.labels import counted
 from gridmodl.plot.axes import LARGEST, Scale, axes_for, plain_frame, scale_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridmodl.density.text import density_per, rows_text
+from gridmodl.density.model import density_per, rows_text
 from gridmodl.labels import counted, level_text
 from gridmodl.modelcounts import cell_lifts, part_counts
 from gridmodl.report.pictures import (

@@ -1,4 +1,4 @@
-"""What a plugin's author runs: does the criterion keep the contract that searches rely on?"""
+"""`check_criterion`, for authors of plugins: does a criterion keep the contract that searches rely on?"""
 
 from __future__ import annotations
 
@@ -22,10 +22,15 @@ from gridmodl.terms import (
     floor,
     params_record,
 )
-from gridmodl.testing.columns import check_groups_by_share, check_one_variable, random_sample
+from gridmodl.testing.bruteforce import (
+    check_groups_by_share,
+    check_one_variable,
+    check_pair,
+    random_pair,
+    random_sample,
+    require,
+)
 from gridmodl.testing.floors import check_floors, check_pruning
-from gridmodl.testing.pairs import check_pair, random_pair
-from gridmodl.testing.plain import require
 from gridmodl.tiers import compile_as
 
 __all__ = ["check_criterion"]
@@ -93,7 +98,7 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
 
 
 def _check_terms(criterion: Criterion, problem: str) -> None:
-    """Every term, on the records of every problem the criterion declares, in plain Python."""
+    """Check every term in plain Python, on the records of a problem that the criterion declares."""
     has_classes = problem in ("classes", "grid", "semi")
     class_rows = np.array([3, 5] if has_classes else [], dtype=np.int64)
     facts = Problem(problem, 8, 2 if problem in ("grid", "joint") else 1, class_rows)

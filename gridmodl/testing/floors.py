@@ -1,4 +1,4 @@
-"""What a criterion says of its `cell` by `floor`, `excess` and `tangent`: against `cell` itself, and in a search."""
+"""Checks of the bounds that a criterion offers by `floor`, `excess` and `tangent`: against `cell`, and in a search."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from gridmodl.search.task import Task
 from gridmodl.table import read_table
 from gridmodl.targets import NOT_GIVEN
 from gridmodl.terms import Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
-from gridmodl.testing.plain import RELATIVE, Sample, plain_optimum, require
+from gridmodl.testing.bruteforce import RELATIVE, ColumnSample, plain_optimum, require
 from gridmodl.univariate import intervals_task
 
-# Sums of so many logarithms are off by this share of their size at most; searches allow for a tenth of it.
+# Largest relative error of a sum of logarithms; searches allow for a tenth of it.
 ALLOWED = 10 * ROUNDING
-PLACES = 8  # of starts and ends, on each line of atoms
+PLACES = 8  # starts and ends tried on each line of atoms
 SIZES = (1, 3, 100, 100_000)  # rows of an atom, at most
 
 
@@ -45,14 +45,14 @@ class PricedLine(NamedTuple):
         return float(self.criterion.cell(self.p, cell)) if cell.rows else 0.0
 
     def walk(self, origin: int, last: int) -> tuple[Walk, NDArray[np.int64]]:
-        """What the atoms between two bounds add, and its steps, one after each atom and one before the first."""
+        """The rows that the atoms between two bounds add, and the steps to them: before the first atom, after each."""
         steps = self.sums[origin : last + 1] - self.sums[origin]
         counts, rows = steps[-1].copy(), int(steps[-1].sum())
         lags = steps - steps.sum(axis=1, keepdims=True) * (counts / max(rows, 1))
         return Walk(counts, rows, np.minimum(lags, 0.0).min(axis=0)), steps
 
     def holds(self, least: float, found: float) -> bool:
-        """Whether `least` is no more than what was found, but for rounding."""
+        """Whether `least` is at most `found`, up to rounding."""
         n_rows = float(self.p.n_rows)
         return least <= found + ALLOWED * (1.0 + n_rows * math.log(n_rows + 1.0) + abs(found))
 
@@ -77,7 +77,7 @@ def check_floors(criterion: Criterion, kind: str, n_samples: int) -> None:
 
 
 def random_atoms(rng: np.random.Generator) -> NDArray[np.int64]:
-    """Rows by atom and class: few and many, pure and mixed, of changing shares; some atoms are empty, no class is."""
+    """Draw rows by atom and class: few and many, pure and mixed; some atoms are empty, no class is."""
     n_atoms, n_classes = int(rng.integers(1, 60)), int(rng.integers(1, 6))
     shares = rng.dirichlet(np.full(n_classes, rng.choice([0.2, 1.0, 5.0])), 4)
     shares = shares[np.sort(rng.integers(0, 4, n_atoms))]
@@ -93,13 +93,15 @@ def random_atoms(rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def check_pruning(criterion: Criterion, n_samples: int) -> None:
-    """The exact search, which leaves out what these floors allow it to, against all that there is."""
+    """Check that the exact search, which prunes by these bounds, finds the optimum of all partitions."""
     rng = np.random.default_rng(20124)
     for _ in range(n_samples):
         sample = _longer_sample(rng)
         lowest = plain_optimum(criterion, sample)
         task = _task(criterion, sample)
-        cost = Branches(task, task.null(), math.inf).solve().cost  # also of so few that `optimize` would try all pairs
+        cost = (
+            Branches(task, task.null(), math.inf).solve().cost
+        )  # directly: `optimize` would try all pairs of so few values
         require(
             math.isclose(cost, lowest, rel_tol=RELATIVE, abs_tol=RELATIVE),
             f"criterion {criterion.name!r}, rows by value and class {sample.counts.tolist()}: with its floor, excess "
@@ -108,18 +110,18 @@ def check_pruning(criterion: Criterion, n_samples: int) -> None:
         )
 
 
-def _longer_sample(rng: np.random.Generator) -> Sample:
-    """Some 60 to 150 values of few rows, of shares that change slowly, at once, or not at all."""
+def _longer_sample(rng: np.random.Generator) -> ColumnSample:
+    """Draw 60 to 149 values of few rows, whose shares change slowly, at once, or not at all."""
     n_values, n_classes = int(rng.integers(60, 150)), int(rng.integers(2, 4))
     wave = np.sin(np.arange(n_values) / rng.uniform(3.0, 30.0))
     wave = np.sign(wave) if rng.random() < 0.5 else wave
     share = 0.5 + rng.choice([0.0, 0.25, 0.45]) * wave
     shares = np.column_stack([share, *[(1.0 - share) / (n_classes - 1)] * (n_classes - 1)])
     counts = rng.multinomial(rng.integers(1, 4, n_values), shares)
-    return Sample("classes", counts[:, counts.any(axis=0)], np.zeros(n_values, dtype=np.int64))
+    return ColumnSample("classes", counts[:, counts.any(axis=0)], np.zeros(n_values, dtype=np.int64))
 
 
-def _task(criterion: Criterion, sample: Sample) -> Task:
+def _task(criterion: Criterion, sample: ColumnSample) -> Task:
     given, options = sample.arguments(), Options(criterion)
     table = read_table(given["data"], given["target"], None, "classes", NOT_GIVEN)
     column = cast(Numbers, table.column(table.names[0], "numerical"))
@@ -197,7 +199,7 @@ def _check_tangent(
 
 
 def _floor(line: PricedLine, name: str, *arguments: Any) -> float:
-    """A plain floor: a number below infinity, minus infinity where it knows nothing."""
+    """Call a bound as plain Python: it is a number below infinity, or minus infinity where nothing is known."""
     criterion = line.criterion
     try:
         with np.errstate(all="ignore"):

@@ -541,7 +541,7 @@ def test_arguments_are_checked_without_a_target(arguments: dict[str, Any], messa
 
 
 def test_interruption_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gridmodl.estimators import densities as module
+    from gridmodl.estimators import columns as module
 
     def interrupted(work: Any, names: Any, n_threads: Any, clock: Any) -> Any:
         clock.stopped = "interrupted"

@@ -20,14 +20,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gridmodl import optimize_each
 from gridmodl.codelength import log_factorial
-from gridmodl.estimators.evidence import make_evidence
-from gridmodl.estimators.naivebayes import GridNaiveBayes
-from gridmodl.estimators.preparation import preparation_cost
+from gridmodl.estimators.naivebayes import GridNaiveBayes, preparation_cost
 from gridmodl.estimators.selection import (
     EXPONENT,
     PRIOR_WEIGHT,
     Selection,
     distinct_rows,
+    make_evidence,
     make_selection,
     selective_weights,
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.density.text import density_per, domain_ends
+from gridmodl.density.model import density_per, domain_ends
 from gridmodl.frames import ARRAYS
 from gridmodl.labels import MAX_VALUES_SHOWN, edges_of, has_mixed_types, label_of_group, label_of_intervals, level_text
 from gridmodl.modelcounts import group_of_classes, pair_counts, table_information

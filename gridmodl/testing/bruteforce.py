@@ -1,0 +1,324 @@
+"""Every partition of a few values, priced by the plain Python terms: compiled searches are checked against them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.pipeline import optimize, price
+from gridmodl.pricing import categorical_facts, check_term, numerical_facts
+from gridmodl.terms import SEARCHED_TARGETS, Cell, Criterion, Part, Problem, Shape, Variable, params_record
+
+RELATIVE = 1e-9  # tolerance of comparisons
+
+
+def random_sample(rng: np.random.Generator, kind: str) -> ColumnSample:
+    """Draw few values and classes, with ties, pure values and runs of them; some values have unlabelled rows only."""
+    n_values, n_classes = int(rng.integers(1, 8)), int(rng.integers(1, 5))
+    counts = rng.integers(0, 4, (n_values, n_classes)) * (rng.random((n_values, n_classes)) < 0.6)
+    empty = counts.sum(axis=1) == 0
+    counts[empty, rng.integers(0, n_classes, int(empty.sum()))] = rng.integers(1, 9, int(empty.sum()))
+    unlabelled = np.zeros(n_values, dtype=np.int64)
+    if kind == "semi":
+        counts[1:] *= rng.random((n_values - 1, 1)) < 0.7
+        unlabelled = rng.integers(0, 6, n_values) * (rng.random(n_values) < 0.6)
+        unlabelled[counts.sum(axis=1) == 0] += 1
+        unlabelled[-1] += unlabelled.sum() == 0
+    return ColumnSample(kind, counts[:, counts.any(axis=0)], unlabelled)
+
+
+def check_one_variable(criterion: Criterion, sample: ColumnSample, rng: np.random.Generator) -> None:
+    """Price every partition of the values into intervals, and hold prices, declarations and searches against them."""
+    counts, given = sample.counts, sample.arguments()
+    shown = f"criterion {criterion.name!r}, rows by value and class {counts.tolist()}: "
+    if sample.kind == "semi":
+        shown = f"{shown[:-2]}, unlabelled rows by value {sample.unlabelled.tolist()}: "
+    by_cuts = {cuts: plain_price(criterion, sample, cuts) for cuts in all_cuts(len(counts))}
+    lowest = min(by_cuts.values())
+    tolerance = RELATIVE * (1.0 + abs(lowest))
+
+    for cuts in list(by_cuts)[:: max(1, len(by_cuts) // 8)]:
+        compiled = price(partitions={"x0": np.array(cuts) - 0.5}, criterion=criterion, **given)
+        require(
+            math.isclose(compiled, by_cuts[cuts], rel_tol=RELATIVE, abs_tol=RELATIVE),
+            f"{shown}cuts {cuts} cost {by_cuts[cuts]!r} by the plain terms and {compiled!r} compiled",
+        )
+        other_order = sample._replace(counts=counts[:, rng.permutation(counts.shape[1])])
+        shuffled = plain_price(criterion, other_order, cuts)
+        require(
+            math.isclose(shuffled, by_cuts[cuts], rel_tol=RELATIVE, abs_tol=RELATIVE),
+            f"{shown}cuts {cuts} cost {by_cuts[cuts]!r}, and {shuffled!r} with the classes in another order",
+        )
+    _check_finish(criterion, sample, shown)
+    if criterion.joins_pure_runs:
+        kept = min(cost for cuts, cost in by_cuts.items() if not any(_is_inside_run(counts, cut) for cut in cuts))
+        require(
+            kept <= lowest + tolerance,
+            f"{shown}joins_pure_runs is declared, but the optimum {lowest!r} cuts inside a run of one class; "
+            f"without such cuts the lowest is {kept!r}",
+        )
+    for search in ("exact", "merge"):
+        model = optimize(criterion=criterion, search=search, **given)
+        require(model.cost >= lowest - tolerance, f"{shown}search {search!r} reports {model.cost!r}, below {lowest!r}")
+        require(model.cost <= by_cuts[()] + tolerance, f"{shown}search {search!r} is worse than one part")
+        if search == "exact":
+            require(model.cost <= lowest + tolerance, f"{shown}exact found {model.cost!r}, the optimum is {lowest!r}")
+
+
+def _check_finish(criterion: Criterion, sample: ColumnSample, shown: str) -> None:
+    p, _ = facts_of(criterion, sample)
+    for n_parts in range(1, len(sample.counts) + 1):
+        shape = Shape(1, int(n_parts > 1), float(n_parts))
+        finished = [criterion.finish(p, total, shape) for total in np.linspace(-50.0, 50.0, 21)]
+        require(
+            all(low <= high + RELATIVE * (1.0 + abs(high)) for low, high in itertools.pairwise(finished)),
+            f"{shown}finish falls while the total grows, for {n_parts} parts",
+        )
+
+
+def _is_inside_run(counts: NDArray[np.int64], cut: int) -> bool:
+    """Whether the nearest labelled values on both sides of a cut hold the same single class, or a side has none."""
+    is_labelled = counts.sum(axis=1) > 0
+    before, after = np.flatnonzero(is_labelled[:cut]), np.flatnonzero(is_labelled[cut:])
+    if len(before) == 0 or len(after) == 0:
+        return True
+    both = counts[[before[-1], cut + after[0]]] > 0
+    return bool((both.sum(axis=1) == 1).all() and (both[0] == both[1]).all())
+
+
+def check_groups_by_share(criterion: Criterion, kind: str, n_samples: int) -> None:
+    """Price every grouping of a few values of two classes: the best must be intervals in the order of shares."""
+    rng = np.random.default_rng(19841)
+    for _ in range(n_samples):
+        counts = _two_classes(rng)
+        price = plain_grouping(criterion, kind, counts)
+        place = np.unique(counts[:, 1] / counts.sum(axis=1), return_inverse=True)[1]
+        lowest = min(price(groups) for groups in all_groupings(len(counts)))
+        by_share = min(price(np.searchsorted(cuts, place, side="right")) for cuts in all_cuts(int(place.max()) + 1))
+        # A statistic of 1e-15 in place of 0 changes the eighth digit of its survival function.
+        require(
+            by_share <= lowest + 1e-6 * (1.0 + abs(lowest)),
+            f"criterion {criterion.name!r}, rows by value and class {counts.tolist()}: groups_by_share is declared, "
+            f"but the lowest cost of all groupings is {lowest!r}, and of intervals in the order of shares {by_share!r}",
+        )
+
+
+def _two_classes(rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw rows of a few values by two classes, with equal shares, pure values and few or many rows."""
+    n_values = int(rng.integers(2, 7))
+    counts = rng.integers(0, 4, (n_values, 2)) * rng.choice([1, 1, 2, 5, 100], (n_values, 1))
+    counts[counts.sum(axis=1) == 0, 0] = 1
+    counts[0] += counts.sum(axis=0) == 0
+    return counts
+
+
+class PairSample(NamedTuple):
+    """Rows by value of two variables, and which of these are categorical; the second may be the target."""
+
+    counts: NDArray[np.int64]
+    categorical: tuple[bool, bool]
+
+    def all_parts(self, k: int) -> list[NDArray[np.int64]]:
+        """Every partition of one variable, as the part of each of its values."""
+        n = self.counts.shape[k]
+        if self.categorical[k]:
+            return list(all_groupings(n))
+        return [np.searchsorted(cuts, np.arange(n), side="right") for cuts in all_cuts(n)]
+
+    def written(self, k: int, parts: NDArray[np.int64]) -> Any:
+        """A partition as a user writes it."""
+        if self.categorical[k]:
+            return [np.flatnonzero(parts == part).tolist() for part in np.unique(parts)]
+        return (np.flatnonzero(np.diff(parts)) + 0.5).tolist()
+
+    def arguments(self, kind: str) -> dict[str, Any]:
+        """The data as `optimize` and `price` take it."""
+        cells = np.nonzero(self.counts)
+        a, b = (np.repeat(values, self.counts[cells]) for values in cells)
+        kinds = {name: "categorical" for name, is_one in zip("ab", self.categorical, strict=True) if is_one}
+        if kind == "joint":
+            return {"data": {"a": a, "b": b}, "kinds": kinds}
+        kinds.pop("b", None)
+        return {"data": {"a": a, "b": b}, "target": "b", "target_kind": kind, "kinds": kinds}
+
+
+def random_pair(rng: np.random.Generator, kind: str) -> PairSample:
+    """Draw few values of two variables, some of which go together."""
+    shape = rng.integers(1, 5, 2)
+    counts = rng.integers(0, 3, shape) * (rng.random(shape) < 0.7)
+    counts += rng.integers(0, 9) * (np.arange(shape[0])[:, None] % 2 == np.arange(shape[1]) % 2)
+    counts[0, 0] += 1
+    counts[counts.sum(axis=1) == 0, 0] = 1
+    counts[0, counts.sum(axis=0) == 0] = 1
+    categorical = rng.random(2) < 0.5
+    return PairSample(counts, (bool(categorical[0]), kind == "grouped" or (kind == "joint" and bool(categorical[1]))))
+
+
+def check_pair(criterion: Criterion, kind: str, sample: PairSample, rng: np.random.Generator) -> None:
+    """Price every grid over two variables, and hold prices and the search against them."""
+    kinds = ["categorical" if is_one else "numerical" for is_one in sample.categorical]
+    shown = f"criterion {criterion.name!r}, problem {kind!r}, {' x '.join(kinds)}, rows {sample.counts.tolist()}: "
+    plain = plain_pair(criterion, kind, sample)
+    costs = [(plain(a, b), a, b) for a in sample.all_parts(0) for b in sample.all_parts(1)]
+    lowest = min(cost for cost, *_ in costs)
+    tolerance = RELATIVE * (1.0 + abs(lowest))
+    given = sample.arguments(kind)
+    for i in rng.integers(0, len(costs), 3):
+        cost, a, b = costs[i]
+        compiled = price(
+            partitions={"a": sample.written(0, a), "b": sample.written(1, b)}, criterion=criterion, **given
+        )
+        require(
+            math.isclose(compiled, cost, rel_tol=RELATIVE, abs_tol=RELATIVE),
+            f"{shown}parts {a.tolist()} and {b.tolist()} cost {cost!r} by the plain terms and {compiled!r} compiled",
+        )
+    null = plain(np.zeros(sample.counts.shape[0], dtype=int), np.zeros(sample.counts.shape[1], dtype=int))
+    model = optimize(criterion=criterion, **given)
+    require(model.cost >= lowest - tolerance, f"{shown}the search reports {model.cost!r}, below {lowest!r}")
+    require(model.cost <= null + tolerance, f"{shown}the search is worse than one cell, which costs {null!r}")
+    again = price(partitions=model.all_partitions, criterion=criterion, **given)
+    require(
+        math.isclose(model.cost, again, rel_tol=RELATIVE, abs_tol=RELATIVE),
+        f"{shown}the search reports {model.cost!r}, its partitions cost {again!r}",
+    )
+
+
+def plain_pair(criterion: Criterion, kind: str, sample: PairSample) -> Callable[[Any, Any], float]:
+    """A function that prices a grid over two variables, given the part of each value, by the plain Python terms."""
+    counts, is_searched = sample.counts, kind in SEARCHED_TARGETS
+    problem = Problem(kind, int(counts.sum()), 1 if is_searched else 2, np.empty(0, dtype=np.int64))
+    facts = []
+    for k in (0, 1):
+        rows = counts.sum(axis=1 - k)
+        variable = categorical_facts(rows) if sample.categorical[k] else numerical_facts(len(rows))
+        variable = variable._replace(is_target=is_searched and k == 1)
+        facts.append(variable._replace(constant=float(criterion.variable_constant(problem, variable))))
+    p = params_record(criterion, problem)
+
+    def price_grid(*parts: Any) -> float:
+        sizes = [len(np.unique(labels)) for labels in parts]
+        inputs = sizes[:1] if is_searched else sizes
+        shape = Shape(len(inputs), sum(n > 1 for n in inputs), float(sizes[0] * sizes[1]))
+        total = criterion.grid(p, shape)
+        for k, labels in enumerate(parts):
+            total += criterion.variable(p, facts[k], sizes[k])
+            for part in np.unique(labels):
+                rows = int(counts.sum(axis=1 - k)[labels == part].sum())
+                n_target_parts = sizes[1] if is_searched and k == 0 else 0  # not for the target's own parts
+                total += criterion.part(p, facts[k], Part(rows, int((labels == part).sum())), n_target_parts)
+        for one, other in itertools.product(*map(np.unique, parts)):
+            rows = int(counts[np.ix_(parts[0] == one, parts[1] == other)].sum())
+            total += criterion.cell(p, Cell([rows], rows, 0)) if rows else 0.0
+        return float(criterion.finish(p, total, shape))
+
+    return price_grid
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise an AssertionError with `message` unless `condition` holds, also under ``python -O``."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def all_cuts(n_values: int) -> Iterator[tuple[int, ...]]:
+    """Every partition of `n_values` values into intervals, as the first value of each interval but the lowest."""
+    for k in range(n_values):
+        yield from itertools.combinations(range(1, n_values), k)
+
+
+def all_groupings(n_values: int) -> Iterator[NDArray[np.int64]]:
+    """Every grouping of `n_values` values, as the group of each: a value joins a group so far or opens one."""
+    groupings: list[tuple[int, ...]] = [()]
+    for _ in range(n_values):
+        groupings = [(*groups, group) for groups in groupings for group in range(max(groups, default=-1) + 2)]
+    yield from (np.array(groups) for groups in groupings)
+
+
+class ColumnSample(NamedTuple):
+    """Rows by distinct value and class, and unlabelled rows by value."""
+
+    kind: str  # of problem
+    counts: NDArray[np.int64]
+    unlabelled: NDArray[np.int64]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.counts.sum() + self.unlabelled.sum())
+
+    def arguments(self) -> dict[str, Any]:
+        """The data as `optimize` and `price` take it."""
+        by_code = np.column_stack([self.unlabelled, self.counts])
+        values, codes = np.nonzero(by_code)
+        n = by_code[values, codes]
+        given = {"data": np.repeat(values, n), "target": np.repeat(codes - 1, n)}
+        return given | ({"unlabelled": -1} if self.kind == "semi" else {})
+
+
+def plain_price(criterion: Criterion, sample: ColumnSample, cuts: tuple[int, ...]) -> float:
+    """The cost of one variable by the plain Python terms."""
+    p, variable = facts_of(criterion, sample)
+    shape = Shape(1, int(len(cuts) > 0), float(len(cuts) + 1))
+    total = criterion.grid(p, shape) + criterion.variable(p, variable, len(cuts) + 1)
+    for lo, hi in itertools.pairwise((0, *cuts, len(sample.counts))):
+        inside, unlabelled = [int(n) for n in sample.counts[lo:hi].sum(axis=0)], int(sample.unlabelled[lo:hi].sum())
+        rows = sum(inside) + unlabelled
+        total += criterion.part(p, variable, Part(rows, hi - lo), 0)
+        # Checked with an array, as searches pass it: a term that writes into it is found.
+        check_term(criterion, "cell", p, Cell(np.array(inside), rows, unlabelled))
+        total += criterion.cell(p, Cell(inside, rows, unlabelled))
+    return float(criterion.finish(p, total, shape))
+
+
+def plain_optimum(criterion: Criterion, sample: ColumnSample) -> float:
+    """The lowest cost of all partitions of one variable by the plain Python terms, found part by part."""
+    p, variable = facts_of(criterion, sample)
+    n = len(sample.counts)
+    by_value = np.column_stack([sample.counts, sample.unlabelled])
+    sums = np.concatenate([np.zeros((1, by_value.shape[1]), dtype=np.int64), np.cumsum(by_value, axis=0)])
+    prices = np.full((n + 1, n + 1), np.inf)
+    for lo, hi in itertools.combinations(range(n + 1), 2):
+        inside = sums[hi] - sums[lo]
+        rows = int(inside.sum())
+        prices[lo, hi] = criterion.part(p, variable, Part(rows, hi - lo), 0)
+        prices[lo, hi] += criterion.cell(p, Cell(inside[:-1], rows, int(inside[-1])))
+    lowest, up_to = np.inf, np.where(np.arange(n + 1) == 0, 0.0, np.inf)
+    for n_parts in range(1, n + 1):
+        up_to = (up_to[:, None] + prices).min(axis=0)
+        shape = Shape(1, int(n_parts > 1), float(n_parts))
+        total = criterion.grid(p, shape) + criterion.variable(p, variable, n_parts) + up_to[n]
+        lowest = min(lowest, float(criterion.finish(p, total, shape)))
+    return lowest
+
+
+def facts_of(criterion: Criterion, sample: ColumnSample) -> tuple[Any, Variable]:
+    """The parameters and the variable that the terms take."""
+    problem = Problem(sample.kind, sample.n_rows, 1, sample.counts.sum(axis=0))
+    variable = Variable(False, False, len(sample.counts), 0.0, 0.0, np.empty(0))
+    variable = variable._replace(constant=float(criterion.variable_constant(problem, variable)))
+    return params_record(criterion, problem), variable
+
+
+def plain_grouping(criterion: Criterion, kind: str, counts: NDArray[np.int64]) -> Callable[[Any], float]:
+    """A function that prices a grouping, given the group of each value, by the plain Python terms."""
+    problem = Problem(kind, int(counts.sum()), 2 if kind == "grid" else 1, counts.sum(axis=0))
+    variable = categorical_facts(counts.sum(axis=1))
+    variable = variable._replace(constant=float(criterion.variable_constant(problem, variable)))
+    p = params_record(criterion, problem)
+
+    def price_grouping(groups: Any) -> float:
+        names = np.unique(groups)
+        shape = Shape(problem.n_variables, int(len(names) > 1), float(len(names)))
+        total = criterion.grid(p, shape) + criterion.variable(p, variable, len(names))
+        for name in names:
+            inside = [int(n) for n in counts[groups == name].sum(axis=0)]
+            total += criterion.part(p, variable, Part(sum(inside), int((groups == name).sum())), 0)
+            check_term(criterion, "cell", p, Cell(np.array(inside), sum(inside), 0))
+            total += criterion.cell(p, Cell(inside, sum(inside), 0))
+        return float(criterion.finish(p, total, shape))
+
+    return price_grouping
