@@ -35,24 +35,26 @@ MOST_ROWS = 46_340
 SECONDS_PER_INSTRUCTION = 0.001  # of byte code, to compile it
 SECONDS_PER_ELEMENT = 2e-6  # of an array, to look at it once in plain Python
 LONGEST_COMPILE = 2.5  # seconds; what a large kernel is made of, others have often brought
-LEAST_PATIENCE = 0.2
+LEAST_PATIENCE = 0.2  # as a share, however much work there turned out to be
 
 
 def compile_seconds(n_instructions: int) -> float:
-    """What compiling a kernel of so many instructions takes, about."""
+    """Estimated seconds to compile a kernel of `n_instructions` of byte code."""
     return min(LONGEST_COMPILE, SECONDS_PER_INSTRUCTION * n_instructions)
 
 
 class Patience:
-    """The share of what compiling would take that plain runs may take; less where there turned out to be much work.
+    """Share of the compile time of a kernel that its plain runs may take, one for the process.
 
-    A search for a grid goes round a dozen kernels, and none of them knows how often: each would lose its time alone.
+    The share halves whenever a kernel exceeds it. A search for a grid calls a dozen kernels in turn, and without a
+    common share each of them would waste its own time before it is compiled.
     """
 
     def __init__(self) -> None:
         self.share = 1.0
 
     def lose(self) -> None:
+        """Halve the share: a kernel has turned out to have much work."""
         self.share = max(LEAST_PATIENCE, self.share / 2)
 
 
@@ -82,7 +84,7 @@ def compile_mode() -> str:
 
 
 def expected_seconds(arguments: tuple[Any, ...]) -> float:
-    """What a plain run takes, by the arrays handed to it, alone or in records; infinite where it could overflow."""
+    """Estimated seconds of a plain run, from the sizes of the arrays in `arguments`; infinite where it may overflow."""
     import numpy as np  # not above: the command line says how it is used without it
 
     n_elements, waiting = 0, [*arguments]
