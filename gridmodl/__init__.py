@@ -13,9 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gridmodl.cache import clear_cache
-    from gridmodl.certificate import Certificate
-    from gridmodl.curve import CostByParts, cost_by_parts
+    from gridmodl.analysis.curve import CostByParts, cost_by_parts
+    from gridmodl.analysis.explain import Explanation
+    from gridmodl.analysis.hierarchy import Hierarchy
+    from gridmodl.analysis.posterior import BoundPosterior, bound_posterior
+    from gridmodl.analysis.verify import Verification, verify
+    from gridmodl.analysis.warming import warm_up
     from gridmodl.density import DensityModel, optimize_density
     from gridmodl.estimators import CoclusteringClassifier as CoclusteringClassifier
     from gridmodl.estimators import GridClassifier as GridClassifier
@@ -23,58 +26,55 @@ if TYPE_CHECKING:
     from gridmodl.estimators import GridDiscretizer as GridDiscretizer
     from gridmodl.estimators import GridEnsembleClassifier as GridEnsembleClassifier
     from gridmodl.estimators import GridNaiveBayes as GridNaiveBayes
-    from gridmodl.hierarchy import Hierarchy
-    from gridmodl.model import Model
-    from gridmodl.modelfile import ModelFileError, json_schema
-    from gridmodl.models import Models
-    from gridmodl.partition import Partition
+    from gridmodl.jit.cache import clear_cache
+    from gridmodl.model.file import ModelFileError, json_schema
+    from gridmodl.model.model import Model
+    from gridmodl.model.models import Models
+    from gridmodl.model.partition import Partition
+    from gridmodl.model.target_quantiles import Prediction
     from gridmodl.pipeline import ColumnWarning, optimize, optimize_each, price
     from gridmodl.plugins import get_criterion, hookimpl, list_criteria
-    from gridmodl.posterior import BoundPosterior, bound_posterior
-    from gridmodl.report.explanation import Explanation
     from gridmodl.search import Search
-    from gridmodl.spread import Prediction
+    from gridmodl.search.proof import Certificate
     from gridmodl.terms import Criterion
-    from gridmodl.verification import Verification, verify
-    from gridmodl.warming import warm_up
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "BoundPosterior": "gridmodl.posterior",
-    "Certificate": "gridmodl.certificate",
+    "BoundPosterior": "gridmodl.analysis.posterior",
+    "Certificate": "gridmodl.search.proof",
     "CoclusteringClassifier": "gridmodl.estimators",
     "ColumnWarning": "gridmodl.pipeline",
-    "CostByParts": "gridmodl.curve",
+    "CostByParts": "gridmodl.analysis.curve",
     "Criterion": "gridmodl.terms",
     "DensityModel": "gridmodl.density",
-    "Explanation": "gridmodl.report.explanation",
+    "Explanation": "gridmodl.analysis.explain",
     "GridClassifier": "gridmodl.estimators",
     "GridCoclustering": "gridmodl.estimators",
     "GridDiscretizer": "gridmodl.estimators",
     "GridEnsembleClassifier": "gridmodl.estimators",
     "GridNaiveBayes": "gridmodl.estimators",
-    "Hierarchy": "gridmodl.hierarchy",
-    "Model": "gridmodl.model",
-    "ModelFileError": "gridmodl.modelfile",
-    "Models": "gridmodl.models",
-    "Partition": "gridmodl.partition",
-    "Prediction": "gridmodl.spread",
+    "Hierarchy": "gridmodl.analysis.hierarchy",
+    "Model": "gridmodl.model.model",
+    "ModelFileError": "gridmodl.model.file",
+    "Models": "gridmodl.model.models",
+    "Partition": "gridmodl.model.partition",
+    "Prediction": "gridmodl.model.target_quantiles",
     "Search": "gridmodl.search",
-    "Verification": "gridmodl.verification",
-    "bound_posterior": "gridmodl.posterior",
-    "clear_cache": "gridmodl.cache",
-    "cost_by_parts": "gridmodl.curve",
+    "Verification": "gridmodl.analysis.verify",
+    "bound_posterior": "gridmodl.analysis.posterior",
+    "clear_cache": "gridmodl.jit.cache",
+    "cost_by_parts": "gridmodl.analysis.curve",
     "get_criterion": "gridmodl.plugins",
     "hookimpl": "gridmodl.plugins",
-    "json_schema": "gridmodl.modelfile",
+    "json_schema": "gridmodl.model.file",
     "list_criteria": "gridmodl.plugins",
     "optimize": "gridmodl.pipeline",
     "optimize_density": "gridmodl.density",
     "optimize_each": "gridmodl.pipeline",
     "price": "gridmodl.pipeline",
-    "verify": "gridmodl.verification",
-    "warm_up": "gridmodl.warming",
+    "verify": "gridmodl.analysis.verify",
+    "warm_up": "gridmodl.analysis.warming",
 }
 
 _MODULES = ("baselines", "density", "estimators", "plot", "testing")  # loaded on first use, as names are

@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple, TypeVar
 
-from gridmodl.tiers import pace
+from gridmodl.jit.tiers import pace
 
 TURN_SECONDS = 0.05
 FIRST_TURN = 16  # times smaller than what compiled kernels do in such a time
@@ -209,3 +209,36 @@ def _rest(seconds: float, before: float | None, now: float | None) -> float:
     if before is None or now is None or now <= before:
         return 0.0
     return seconds * (1.0 - now) / (now - before)
+
+
+# Columns in threads: kernels run without the interpreter's lock.
+#
+# Threads do the work even if it is a single one: so the user's own thread hears Ctrl-C, which stops the clock, and then
+# every column ends with the best it has so far. Those that have not begun are still read; a second Ctrl-C drops them.
+
+Answer = TypeVar("Answer")
+Key = TypeVar("Key", bound=Hashable)
+
+
+def in_threads(work: Callable[[Key], Answer], names: list[Key], n_threads: int, clock: Clock) -> dict[Key, Answer]:
+    """The answer for each name, in the order of the names."""
+    with ThreadPoolExecutor(n_threads, "gridmodl") as pool:
+        futures = {name: pool.submit(work, name) for name in names}
+        try:
+            _report_each(futures, clock)
+        except KeyboardInterrupt:
+            clock.stopped = "interrupted"
+        except BaseException:
+            clock.stopped = "failed"  # the user's progress callable: do not go on behind its back
+            raise
+        try:
+            return {name: future.result() for name, future in futures.items()}
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _report_each(futures: Mapping[Key, Future[Any]], clock: Clock) -> None:
+    clock.step = "columns"
+    for n_done, _ in enumerate(clock.as_done(futures.values()), start=1):
+        clock.tell(n_done / len(futures))

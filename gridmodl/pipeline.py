@@ -6,7 +6,25 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gridmodl.arguments import (
+from gridmodl.clock import Clock, Progress, in_threads
+from gridmodl.data.columns import Categories
+from gridmodl.data.frames import Name
+from gridmodl.data.table import Table, read_table
+from gridmodl.data.targets import NOT_GIVEN
+from gridmodl.fit.build import (
+    asked_column,
+    check_grid_options,
+    check_joint_columns,
+    check_names,
+    check_one_input,
+    column_model,
+    grid_model,
+    is_grid,
+    model_of_partitions,
+)
+from gridmodl.fit.column import best_partition
+from gridmodl.fit.grid import best_grid
+from gridmodl.fit.options import (
     Options,
     check_placement,
     check_seed,
@@ -14,32 +32,14 @@ from gridmodl.arguments import (
     checked_options,
     checked_time,
 )
-from gridmodl.clock import Clock, Progress
-from gridmodl.decisions import (
-    asked_column,
-    check_grid_options,
-    check_joint_columns,
-    check_names,
-    check_one_input,
-    is_grid,
-    model_of_partitions,
-)
-from gridmodl.frames import Name
-from gridmodl.model import Model
-from gridmodl.models import Models
-from gridmodl.multivariate import best_grid
-from gridmodl.placement import at_medians
+from gridmodl.model.given import at_medians
+from gridmodl.model.model import Model
+from gridmodl.model.models import Models
 from gridmodl.plugins import criterion_for
 from gridmodl.progress import showing
 from gridmodl.search import Search
 from gridmodl.spelling import check_choice
-from gridmodl.table import Table, read_table
-from gridmodl.targets import NOT_GIVEN
 from gridmodl.terms import Criterion
-from gridmodl.threads import in_threads
-from gridmodl.univariate import best_partition
-from gridmodl.values import Categories
-from gridmodl.wrap import column_model, grid_model
 
 ON_ERROR = ("warn", "ignore", "raise")
 

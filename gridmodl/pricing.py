@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.codelength import MANY_ROWS, log_order
-from gridmodl.digest import TermError
-from gridmodl.groupings import log_groupings
-from gridmodl.template import bind
+from gridmodl.codelength import MANY_ROWS, log_groupings, log_order
+from gridmodl.jit.digest import TermError
+from gridmodl.jit.template import bind
 from gridmodl.terms import (
     SEARCHED_TARGETS,
     Cell,

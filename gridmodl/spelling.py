@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -41,3 +41,12 @@ def check_choice(what: str, given: Any, allowed: Sequence[str | None]) -> None:
         f"{what} must be one of {words}{' or None' if None in allowed else ''}, got {given!r}"
         f"{did_you_mean(given, allowed)}"
     )
+
+
+def check_columns(what: str, named: Collection[Any], names: Collection[Any]) -> None:
+    """Every column that an argument names must be there."""
+    for name in named:
+        if name not in names:
+            known = ", ".join(repr(known) for known in list(names)[:20])
+            more = ", ..." * (len(names) > 20)
+            raise ValueError(f"{what} names column {name!r}; the data has {known}{more}{did_you_mean(name, names)}")

@@ -3,7 +3,7 @@
     cost = finish( grid + sum over variables + sum over parts + sum over non-empty cells )
 
 Each term is a plain function of plain numbers, so it can be read, tested and priced without a compiler;
-`gridmodl.template` compiles it into the searches. A term is handed only what it may depend on, so a
+`gridmodl.jit.template` compiles it into the searches. A term is handed only what it may depend on, so a
 criterion cannot break additivity by accident. A term that a criterion leaves out is free.
 """
 

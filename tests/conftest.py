@@ -46,7 +46,7 @@ def pytest_runtest_call(item: pytest.Item):
     chosen = getattr(item, "callspec", None)
     if chosen is None or "tier" not in chosen.params:
         return (yield)
-    from gridmodl.tiers import compile_as
+    from gridmodl.jit.tiers import compile_as
 
     with compile_as(chosen.params["tier"]):
         return (yield)

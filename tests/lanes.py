@@ -71,7 +71,7 @@ def enter_plain_lane() -> set[str]:
 
     Returns the names of the kernels that were called, which grows.
     """
-    from gridmodl import template
+    from gridmodl.jit import template
 
     names: set[str] = set()
     empty = np.empty
@@ -168,8 +168,9 @@ def one_column() -> Found:
 
 def long_columns() -> Found:
     """Enough values for branch and bound with blocks of several heights, and for restarts of the post-optimization."""
-    from gridmodl import optimize, univariate
-    from gridmodl.search import spans
+    from gridmodl import optimize
+    from gridmodl.fit import column as univariate
+    from gridmodl.search.column import spans
 
     rng = np.random.default_rng(3)
     x = rng.permutation(700)
@@ -399,7 +400,7 @@ def searched_targets() -> Found:
 def large_cells() -> Found:
     """Cells of more rows than prices are tabulated, down to tables of a few."""
     from gridmodl import Search, optimize
-    from gridmodl.search import pairtask
+    from gridmodl.search.pair import state as pairtask
 
     most = pairtask.MAX_TABLED
     try:
@@ -595,7 +596,7 @@ def full_columns() -> Found:
 
 def full_pairs() -> Found:
     from gridmodl import Search, optimize
-    from gridmodl.search.pairtask import MAX_TABLED
+    from gridmodl.search.pair.state import MAX_TABLED
 
     few = Search("vns", effort=1)
     a, b = np.repeat(list("abcd"), 4), np.tile(list("uvwx"), 4)
@@ -666,19 +667,19 @@ def eight_times(array: Any) -> Any:
 
 
 def past_the_end() -> Found:
-    from gridmodl.template import bind
+    from gridmodl.jit.template import bind
 
     yield "", float(bind(read_at)(np.zeros(4), 4))
 
 
 def below_zero() -> Found:
-    from gridmodl.template import bind
+    from gridmodl.jit.template import bind
 
     yield "", float(bind(read_at)(np.zeros(4), -1))
 
 
 def overflow() -> Found:
-    from gridmodl.template import bind
+    from gridmodl.jit.template import bind
 
     yield "", int(bind(eight_times)(np.full(1, 100, dtype=np.int8)))
 

@@ -9,14 +9,13 @@ import pandas as pd
 import pytest
 
 import gridmodl
-from gridmodl.arguments import Options
-from gridmodl.averaging import average_of, best_average
+from gridmodl.analysis.average import GridAverage, average_of, best_average
 from gridmodl.clock import Clock
-from gridmodl.frames import read_frame
-from gridmodl.gridaverage import GridAverage
-from gridmodl.multivariate import search_grids
-from gridmodl.table import read_table
-from gridmodl.targets import NOT_GIVEN
+from gridmodl.data.frames import read_frame
+from gridmodl.data.table import read_table
+from gridmodl.data.targets import NOT_GIVEN
+from gridmodl.fit.grid import search_grids
+from gridmodl.fit.options import Options
 
 FEW = gridmodl.Search("diverse", effort=5, keep_optima=50)
 

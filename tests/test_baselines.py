@@ -20,7 +20,7 @@ import gridmodl
 from gridmodl.baselines import chi_merge, each, equal_frequency, equal_width, fayyad_irani
 from gridmodl.baselines.cutting import ChiMerge, FayyadIrani, Values, run_starts
 from gridmodl.clock import Clock
-from gridmodl.equal import equal_width_cuts
+from gridmodl.data.quantiles import equal_width_cuts
 
 METHODS = [equal_width, equal_frequency, fayyad_irani, chi_merge]
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]

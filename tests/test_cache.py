@@ -20,11 +20,11 @@ from numba.core import event
 
 import gridmodl
 from gridmodl import Search, get_criterion, optimize, price
-from gridmodl.cache import HEADER, CacheFolder, _spelled, purge_cache
 from gridmodl.criteria.entropy import Entropy
-from gridmodl.digest import Reachable, TermError, digest_of
-from gridmodl.search.greedy import merge_steps
-from gridmodl.template import _bind
+from gridmodl.jit.cache import HEADER, CacheFolder, _spelled, purge_cache
+from gridmodl.jit.digest import Reachable, TermError, digest_of
+from gridmodl.jit.template import _bind
+from gridmodl.search.column.merge import merge_steps
 
 PACKAGE = Path(gridmodl.__file__).parent
 MERGE = Search("merge", post_optimize=False)  # the fewest kernels
@@ -414,7 +414,7 @@ EXISTS = """
 import time
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import price_parts
-from gridmodl.template import _bind
+from gridmodl.jit.template import _bind
 there = _bind(price_parts, type(criterion_for("gini", "classes"))).compiled._cache.exists
 """
 
@@ -443,7 +443,7 @@ def test_to_ask_whether_a_kernel_exists_costs_next_to_nothing(tmp_path):
 def test_kernel_that_needs_more_of_numba_is_loaded(tmp_path):
     """A symbol that numba knows only once all of it is imported: the hash of a text has a secret."""
     (tmp_path / "texts.py").write_text("def hashed(text, out):\n    out[0] = hash(text)\n")
-    code = "from texts import hashed\nfrom gridmodl.template import bind\nimport numpy\nout = numpy.zeros(1, int)\n"
+    code = "from texts import hashed\nfrom gridmodl.jit.template import bind\nimport numpy\nout = numpy.zeros(1, int)\n"
     code += "bind(hashed)('a text of more letters', out)\nanswer = int(out[0]) == hash('a text of more letters')"
     assert run(code, tmp_path, tmp_path / "cache") == (True, True, [])
     assert run(code, tmp_path, tmp_path / "cache") == (True, False, [])
@@ -473,7 +473,7 @@ def test_clear_cache_deletes_files_and_things_still_work(lab, cache, tmp_path):
 
 
 def test_purge_deletes_what_was_not_used_for_longest(tmp_path, monkeypatch):
-    monkeypatch.setattr("gridmodl.cache.cache_folder", lambda: CacheFolder(tmp_path, None))
+    monkeypatch.setattr("gridmodl.jit.cache.cache_folder", lambda: CacheFolder(tmp_path, None))
     now = time.time()
     for age in range(10):
         file = tmp_path / f"{age}.kernel"
@@ -483,11 +483,11 @@ def test_purge_deletes_what_was_not_used_for_longest(tmp_path, monkeypatch):
     abandoned.touch()
     os.utime(abandoned, (now - 7200, now - 7200))
     fresh.touch()
-    monkeypatch.setattr("gridmodl.cache.MAX_BYTES", 1000)
+    monkeypatch.setattr("gridmodl.jit.cache.MAX_BYTES", 1000)
     purge_cache()
     assert len(cached_files(tmp_path)) == 10
     assert [file.name for file in tmp_path.glob("*.part")] == ["fresh.part"]
-    monkeypatch.setattr("gridmodl.cache.MAX_BYTES", 999)
+    monkeypatch.setattr("gridmodl.jit.cache.MAX_BYTES", 999)
     purge_cache()
     assert [file.name for file in cached_files(tmp_path)] == [f"{age}.kernel" for age in range(7)]
 

@@ -15,7 +15,7 @@ from collections import Counter
 
 import pytest
 
-from gridmodl.compiler import is_known_version
+from gridmodl.jit.compiler import is_known_version
 
 CALLS = """
 import json

@@ -9,8 +9,8 @@ from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.runtime import _nrt_python, rtsys
 
-from gridmodl import compiler
-from gridmodl.template import Kernel, inlined
+from gridmodl.jit import compiler
+from gridmodl.jit.template import Kernel, inlined
 
 SIZE = 100_000
 

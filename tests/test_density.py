@@ -19,6 +19,7 @@ import pytest
 import gridmodl.density.fitting
 from gridmodl import ModelFileError
 from gridmodl.clock import Clock
+from gridmodl.data.quantiles import equal_frequency_bounds, equal_width_cuts
 from gridmodl.density import DensityModel, equal_frequency, equal_width, optimize_density
 from gridmodl.density.fitting import KERNELS, folds_of
 from gridmodl.density.growth import (
@@ -32,8 +33,7 @@ from gridmodl.density.growth import (
     grown,
     rows_of,
 )
-from gridmodl.equal import equal_frequency_bounds, equal_width_cuts
-from gridmodl.template import bind
+from gridmodl.jit.template import bind
 
 ASKED = [{"score": "likelihood"}, *({"score": "kernel", "kernel": kernel} for kernel in KERNELS)]
 NAMES = ["likelihood", *KERNELS]

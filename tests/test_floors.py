@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gridmodl
+from gridmodl.jit.template import bind
 from gridmodl.plugins import criterion_for
-from gridmodl.search.blocks import fill_walk
-from gridmodl.template import bind
+from gridmodl.search.column.branch_and_bound import fill_walk
 from gridmodl.terms import FLOORS, Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
 from gridmodl.testing.floors import check_floors, random_atoms
 

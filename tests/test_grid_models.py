@@ -17,9 +17,9 @@ from sklearn.datasets import load_wine
 
 import gridmodl
 from gridmodl import Model, Search, get_criterion, list_criteria, optimize, price
-from gridmodl.atoms import Target
-from gridmodl.cells import make_cells
 from gridmodl.clock import Clock
+from gridmodl.data.atoms import Target
+from gridmodl.model.cells import make_cells
 from gridmodl.plugins import criterion_for
 
 QUICK = Search(effort=1)

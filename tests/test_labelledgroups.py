@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from joint_matrices import CRITERIA, model_of, price, random_groups, random_matrix
 
-from gridmodl.labelledgroups import merged_until_labelled
+from gridmodl.analysis.new_values import merged_until_labelled
 
 
 def slowly_merged(counts, rows, columns, criterion, is_labelled):

@@ -13,11 +13,13 @@ import time
 import numpy as np
 import pytest
 
-from gridmodl import atoms, optimize, price, threads
 from gridmodl import clock as clocks
+from gridmodl import optimize, price
 from gridmodl.clock import Clock
-from gridmodl.search import groups, postoptimize, spans
-from gridmodl.values import MANY_CODES, count_rows
+from gridmodl.data import atoms
+from gridmodl.data.columns import MANY_CODES, count_rows
+from gridmodl.search.column import groups, spans
+from gridmodl.search.column import improve as postoptimize
 
 
 def sample(n=600, n_values=90, n_classes=60, seed=0):
@@ -45,8 +47,8 @@ def test_no_long_step_begins_after_the_limit(monkeypatch, kind):
     def begins(*_):
         raise AssertionError("a merge begins")
 
-    monkeypatch.setattr("gridmodl.search.greedy.greedy_merge", begins)
-    monkeypatch.setattr("gridmodl.search.groups.starts_of", begins)
+    monkeypatch.setattr("gridmodl.search.column.merge.greedy_merge", begins)
+    monkeypatch.setattr("gridmodl.search.column.groups.starts_of", begins)
     model = optimize(x, y, kinds={"x0": kind}, search="merge", time_limit=0.0)
     assert model.stopped == "time limit"
     assert model.partitions["x0"].n_parts == 1
@@ -74,7 +76,7 @@ def test_a_table_that_takes_too_long_is_not_filled(monkeypatch, options):
     x, y = sample(n_classes=2)
     x = np.where(x == 11, np.nan, x)
     whole = optimize(x, y, **options)
-    monkeypatch.setattr("gridmodl.line.COUNTS_AT_ONCE", 20)
+    monkeypatch.setattr("gridmodl.data.line.COUNTS_AT_ONCE", 20)
     monkeypatch.setattr("gridmodl.pipeline.Clock", Impatient)
     model = optimize(x, y, **options)
     assert model.stopped == "time limit"
@@ -99,7 +101,7 @@ def test_a_look_is_a_look_at_the_clock_of_all_columns():
 def test_the_first_turn_is_short_however_many_classes_there_are(monkeypatch, search):
     """A turn adapts after it, but the first one of 6,432 classes took seconds."""
     monkeypatch.setattr("gridmodl.pipeline.Clock", Sizes)
-    monkeypatch.setattr("gridmodl.search.exact.PLAIN_ATOMS", 16)  # else the proof would be the only step
+    monkeypatch.setattr("gridmodl.search.column.exact.PLAIN_ATOMS", 16)  # else the proof would be the only step
     sizes = {}
     for n_classes in (3, 300):
         x, y = sample(n=900, n_classes=n_classes)
@@ -210,7 +212,7 @@ def test_a_column_that_comes_too_late_is_not_sorted_with_its_classes(monkeypatch
     x, y = sample(n_classes=3)
     x, weights = np.where(x == 11, np.nan, x), np.arange(600) % 3 if weighted else None
     whole = optimize(x, y, weights=weights, max_parts=1 + len(options), **options)
-    monkeypatch.setattr("gridmodl.line._sorted", None)
+    monkeypatch.setattr("gridmodl.data.line._sorted", None)
     late = optimize(x, y, weights=weights, time_limit=0.0, search=search, **options)
     assert late.stopped == "time limit"
     assert late.cost == pytest.approx(whole.cost, rel=1e-12)
@@ -232,11 +234,11 @@ def test_a_second_interrupt_drops_the_columns_that_have_not_begun(monkeypatch):
         gate.set()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(threads, "_report_each", interrupt)
+    monkeypatch.setattr(clocks, "_report_each", interrupt)
     monkeypatch.setattr("concurrent.futures.Future.result", interrupt)
     clock = Clock()
     with pytest.raises(KeyboardInterrupt):
-        threads.in_threads(lambda name: work(name) and time.sleep(0.05), list(range(50)), 1, clock)
+        clocks.in_threads(lambda name: work(name) and time.sleep(0.05), list(range(50)), 1, clock)
     assert clock.stopped == "interrupted"
     assert len(begun) < 50
 

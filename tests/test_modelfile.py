@@ -28,14 +28,14 @@ from hypothesis import strategies as st
 
 import gridmodl
 from gridmodl import Model, Models, Partition, optimize, optimize_density
-from gridmodl.atoms import Target
-from gridmodl.cells import Cells, make_cells
+from gridmodl.data.atoms import Target
+from gridmodl.data.frames import object_array
 from gridmodl.density import DensityModel
-from gridmodl.frames import object_array
-from gridmodl.modelfile import ModelFileError, files, read_model, write_model
-from gridmodl.modelfile.files import parse_json
-from gridmodl.modelfile.values import TAGS, read_array, read_value, write_array, write_value
-from gridmodl.spread import Spread
+from gridmodl.model.cells import Cells, make_cells
+from gridmodl.model.file import ModelFileError, files, read_model, write_model
+from gridmodl.model.file.files import parse_json
+from gridmodl.model.file.values import TAGS, read_array, read_value, write_array, write_value
+from gridmodl.model.target_quantiles import Spread
 
 PARIS = zoneinfo.ZoneInfo("Europe/Paris")
 
@@ -1183,7 +1183,7 @@ def test_values_nested_deeply_are_refused():
 
 
 def test_a_wide_text_type_takes_no_memory(monkeypatch):
-    monkeypatch.setattr("gridmodl.modelfile.values.MAX_BYTES", 2**24)
+    monkeypatch.setattr("gridmodl.model.file.values.MAX_BYTES", 2**24)
     with pytest.raises(ModelFileError, match="classes: would take more than"):
         read_model(mutated(("classes", "dtype"), "U9999999"))
 

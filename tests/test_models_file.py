@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gridmodl
-from gridmodl.models import Models
+from gridmodl.model.models import Models
 
 
 @pytest.fixture(scope="module")

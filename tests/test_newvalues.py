@@ -8,10 +8,9 @@ from joint_matrices import CRITERIA, model_of, price, random_groups, random_matr
 from scipy.sparse import csr_array
 
 from gridmodl import newvalues
-from gridmodl.modelgroups import ModelGroups
-from gridmodl.newvalues import groups_of_new
+from gridmodl.analysis.new_values import ModelGroups, groups_of_new
 from gridmodl.search import joining
-from gridmodl.search.joining import Joining, join_prices
+from gridmodl.search.pair.joining import Joining, join_prices
 
 
 def slow_prices(counts, new, rows, columns, criterion):

@@ -19,7 +19,7 @@ import gridmodl
 from gridmodl import Search, get_criterion, list_criteria, optimize, price
 from gridmodl import clock as clocks
 from gridmodl.clock import Clock, Progress
-from gridmodl.targets import NOT_GIVEN
+from gridmodl.data.targets import NOT_GIVEN
 
 SEARCHES = ["auto", "exact", "merge"]
 STEP = [0] * 5 + [1] * 5

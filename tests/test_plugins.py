@@ -488,7 +488,7 @@ def test_plugin_warning_is_a_user_warning():
     ],
 )
 def test_names_in_p_must_be_free(declared):
-    from gridmodl.declarations import problem_with_class
+    from gridmodl.plugins import problem_with_class
 
     cls = type("Clash", (gridmodl.Criterion,), {"name": "clash", "problems": {"classes"}, **declared})
     assert "which is taken or no name" in problem_with_class(cls)
@@ -521,7 +521,7 @@ def made(**written):
     ids=lambda given: given if isinstance(given, str) else "",
 )
 def test_misspelt_terms_and_declarations_are_named_before_anything_is_compiled(monkeypatch, written, meant):
-    monkeypatch.setattr("gridmodl.template.bind", None)
+    monkeypatch.setattr("gridmodl.jit.template.bind", None)
     (name,) = set(written) - {"cell"}
     message = f"Mine has '{name}', which no search knows; did you mean '{meant}'. If it is a helper, call it _{name}"
     for mine in (made(**written), type("Mine", (made(**written),), {"name": "heir"})):

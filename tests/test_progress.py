@@ -225,7 +225,7 @@ import numba, numpy as np
 import gridmodl
 from gridmodl import progress
 from gridmodl.clock import Clock
-import gridmodl.compiler
+import gridmodl.jit.compiler
 progress.SHOWN_AFTER = 0.0
 with progress.showing(True, Clock()):
     numba.njit(lambda a: np.median(np.sort(a)[np.argsort(a)]))(np.arange(3.0))
@@ -530,7 +530,7 @@ def test_short_compiles_now_and_then_are_none(notice, monkeypatch):
 def test_functions_of_the_user_that_compile_are_no_search(notice, monkeypatch):
     import numba
 
-    monkeypatch.setattr("gridmodl.compiler.notice", notice)
+    monkeypatch.setattr("gridmodl.jit.compiler.notice", notice)
     monkeypatch.setattr(progress, "NOTICE_AFTER", 0.0)
     assert numba.njit(lambda a: a + 1)(1) == 2
     time.sleep(0.02)

@@ -12,8 +12,8 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 import gridmodl
 from gridmodl import Search, cost_by_parts, optimize, price, verify
-from gridmodl.modelfile import ModelFileError
-from gridmodl.search import exact, monotone
+from gridmodl.model.file import ModelFileError
+from gridmodl.search.column import exact, monotone
 
 CRITERIA = gridmodl.list_criteria("classes")
 

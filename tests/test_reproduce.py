@@ -13,8 +13,8 @@ from tiny_grids import TinyGrid
 
 import gridmodl
 from gridmodl import CoclusteringClassifier
-from gridmodl.grid import make_grid
 from gridmodl.search import gridmerge
+from gridmodl.search.grid.rows import make_grid
 
 REPRODUCE = Path(__file__).parent.parent / "docs" / "reproduce"
 sys.path.append(str(REPRODUCE))

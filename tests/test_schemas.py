@@ -21,11 +21,11 @@ from test_modelfile import MUTATIONS, TARGET_MUTATIONS, WITHOUT_CLASSES, categor
 
 import gridmodl
 from gridmodl import Model, Models
-from gridmodl.certificate import Certificate
 from gridmodl.density import records as densities
-from gridmodl.modelfile import ModelFileError, collections, records, values
-from gridmodl.modelfile.schemas import VERSIONS
-from gridmodl.modelfile.tags import KNOWN_TAGS
+from gridmodl.model.file import ModelFileError, collections, records, values
+from gridmodl.model.file.schemas import VERSIONS
+from gridmodl.model.file.tags import KNOWN_TAGS
+from gridmodl.search.proof import Certificate
 
 OLD = sorted((Path(__file__).parent / "old_models").glob("*.json"))
 KINDS = [(kind, version) for kind, versions in VERSIONS.items() for version in versions]

@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 
 from gridmodl import Model, Search, optimize, optimize_each, price
+from gridmodl.model.target_quantiles import make_spread
 from gridmodl.plugins import criterion_for
-from gridmodl.spread import make_spread
 
 GROUPED = criterion_for("modl", "grouped")
 QUICK = Search(effort=1)

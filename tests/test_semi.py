@@ -15,7 +15,7 @@ import pytest
 import gridmodl
 from gridmodl import Model, bound_posterior, optimize, optimize_each, price
 from gridmodl.criteria.modl_semi import lowest_completion
-from gridmodl.targets import NOT_GIVEN
+from gridmodl.data.targets import NOT_GIVEN
 
 X = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]
 Y = [0, 0, 0, 0, -1, -1, 1, 1, 1, 1]
@@ -317,7 +317,7 @@ def test_a_merge_comes_close_to_the_optimum(n_classes):
 
 def test_large_data_are_cut_inside_the_gaps_too(monkeypatch):
     """The passes of large data on data that the exact search can still take."""
-    from gridmodl.search import postoptimize
+    from gridmodl.search.column import improve as postoptimize
 
     monkeypatch.setattr(postoptimize, "N_LATE", 32)
     monkeypatch.setattr(postoptimize, "WINDOW", 1)
@@ -333,7 +333,7 @@ def test_large_data_are_cut_inside_the_gaps_too(monkeypatch):
 
 def test_a_gap_of_many_rows_is_searched_inside(monkeypatch):
     """Where the best bound is inside a gap and not at its ends, a merge that saw only these finds it all the same."""
-    from gridmodl.search import postoptimize
+    from gridmodl.search.column import improve as postoptimize
 
     counts, unlabelled = [[1, 1], [0, 0], [0, 0], [0, 0], [0, 3]], [0, 1, 1, 1, 0]
     found = 0

@@ -29,7 +29,7 @@ from numba.core import event
 with warnings.catch_warnings(record=True) as caught, event.install_recorder("numba:compile") as recorder:
     warnings.simplefilter("always")
     import gridmodl
-    from gridmodl.cache import cache_facts
+    from gridmodl.jit.cache import cache_facts
     rng = np.random.default_rng(0)
     x, town = rng.normal(size=300), rng.choice(list("abcdef"), 300)
     y = (x > 0) ^ (rng.random(300) < 0.2)
@@ -246,7 +246,7 @@ def test_another_digest_compiles(home, tmp_path):
 
 def test_shipped_kernels_exist(home, tmp_path):
     kernel = (
-        "gridmodl.template._bind(gridmodl.pricing.price_parts, type(gridmodl.get_criterion({!r})))"
+        "gridmodl.jit.template._bind(gridmodl.pricing.price_parts, type(gridmodl.get_criterion({!r})))"
         ".compiled._cache.exists()"
     )
     code = f"[__import__('gridmodl.pricing'), {kernel.format('modl')}, {kernel.format('bic')}][1:]"

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from gridmodl import Model, Search, optimize, optimize_each, price
-from gridmodl.table import read_table
-from gridmodl.targets import NOT_GIVEN
+from gridmodl.data.table import read_table
+from gridmodl.data.targets import NOT_GIVEN
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
 

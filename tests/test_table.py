@@ -247,7 +247,7 @@ def test_columns_without_a_level_come_in_the_order_of_what_they_save():
 
 def test_the_progress_of_a_search_without_a_level():
     from gridmodl.plot import ProgressDisplay
-    from gridmodl.search.gridfound import Improvement
+    from gridmodl.search.grid.optima import Improvement
 
     shown = ProgressDisplay([Improvement(0, -105.0, None, 0.1)]).plot()
     assert "cost -105, level none" in shown.ax_.get_title(loc="left")

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import gridmodl
-from gridmodl import tiers
 from gridmodl.clock import Clock
-from gridmodl.digest import TermError
-from gridmodl.template import Kernel, bind
+from gridmodl.jit import tiers
+from gridmodl.jit.digest import TermError
+from gridmodl.jit.template import Kernel, bind
 from gridmodl.terms import Problem, params_record
 
 # Each is to run at once, in a process that finds nothing compiled.
@@ -222,7 +222,7 @@ def test_products_of_many_rows_stay_with_the_compiler():
 
 def test_what_was_compiled_before_is_loaded_for_small_work_too(tmp_path):
     script = (
-        "import numpy as np, gridmodl; from gridmodl.template import bind; from gridmodl.line import atom_ends;"
+        "import gridmodl; from gridmodl.jit.template import bind; from gridmodl.data.line import atom_ends;"
         "gridmodl.optimize([1.0, 2.0, 3.0, 4.0], [0, 0, 1, 1]); print(bind(atom_ends)._is_compiled)"
     )
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -16,9 +16,9 @@ import pytest
 
 import gridmodl
 from gridmodl import warm_up
-from gridmodl.cache import cache_folder
+from gridmodl.analysis.warming import KNOWN_PROBLEMS, STEPS, _jobs
+from gridmodl.jit.cache import cache_folder
 from gridmodl.terms import PROBLEMS
-from gridmodl.warming import KNOWN_PROBLEMS, STEPS, _jobs
 
 PACKAGE = Path(gridmodl.__file__).parent
 

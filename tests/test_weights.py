@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gridmodl import Model, Search, codelength, json_schema, optimize, price, verify
-from gridmodl.search.pairs import draw_numbers
-from gridmodl.template import bind
+from gridmodl.jit.template import bind
+from gridmodl.search.pair.vns import draw_numbers
 
 SEEDS = range(2)
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from gridmodl import get_criterion
-from gridmodl.atoms import Atoms
+from gridmodl.data.atoms import Atoms
 from gridmodl.search.moves import Frozen, Limits, Setting
 from gridmodl.search.task import Task
 from gridmodl.terms import Cell, Part, Problem, Shape, Variable, params_record

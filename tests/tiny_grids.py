@@ -6,13 +6,13 @@ import naive
 import numpy as np
 
 from gridmodl import get_criterion
-from gridmodl.atoms import Target
-from gridmodl.grid import make_grid
+from gridmodl.data.atoms import Target
+from gridmodl.data.columns import Categories
+from gridmodl.data.numbers import Numbers
 from gridmodl.plugins import criterion_for
-from gridmodl.quantities import Numbers
-from gridmodl.search.gridtask import make_task
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.grid.state import make_task
 from gridmodl.search.moves import Limits
-from gridmodl.values import Categories
 
 NO_LIMITS = Limits(2**62, 1)
 

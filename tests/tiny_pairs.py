@@ -8,11 +8,11 @@ import naive
 import numpy as np
 from tiny_grids import NO_LIMITS, encoded, plain_columns
 
-from gridmodl.atoms import Target
 from gridmodl.clock import Clock
-from gridmodl.grid import make_grid
+from gridmodl.data.atoms import Target
 from gridmodl.plugins import criterion_for
-from gridmodl.search.gridtask import make_task
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.grid.state import make_task
 
 
 class TinyPair:

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 import gridmodl
-from gridmodl.encode import encode_column
-from gridmodl.groupings import log_groupings
+from gridmodl.codelength import log_groupings
+from gridmodl.data.columns import encode_column
 
 from . import best_seconds, datasets, power, ratio
 

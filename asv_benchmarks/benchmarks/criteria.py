@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gridmodl import Criterion, get_criterion
-from gridmodl.atoms import Target
 from gridmodl.codelength import HALF_LOG_TWO_PI, LOG_FACTORIALS, TABLE_SIZE
-from gridmodl.line import make_line
-from gridmodl.quantities import Numbers
-from gridmodl.search.exact import AllBounds
-from gridmodl.search.greedy import greedy_merge
+from gridmodl.data.atoms import Target
+from gridmodl.data.line import make_line
+from gridmodl.data.numbers import Numbers
+from gridmodl.search.column.exact import AllBounds
+from gridmodl.search.column.merge import greedy_merge
 from gridmodl.search.moves import Frozen, Limits, Setting
 from gridmodl.search.task import Task
 from gridmodl.terms import Cell, Problem, Variable, params_record

@@ -12,7 +12,7 @@ from unittest import mock
 import numpy as np
 
 import gridmodl
-from gridmodl.search import exact
+from gridmodl.search.column import exact
 
 from . import datasets
 

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 import gridmodl
-from gridmodl.search import exact
-from gridmodl.search.exact import Branches
+from gridmodl.search.column import exact
+from gridmodl.search.column.exact import Branches
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
 

@@ -18,12 +18,12 @@ from grid_xor import datasets
 from reproduction import Run, say, table_of
 
 import gridmodl
-from gridmodl.grid import Grid, make_grid
-from gridmodl.search.gridmerge import merge_board
-from gridmodl.search.gridtask import GridTask, Worker
-from gridmodl.search.neighbours import draw_neighbour, neighbourhood
-from gridmodl.search.preoptimize import pre_optimize_board
-from gridmodl.search.rounds import seed_of, seed_of_round, settle
+from gridmodl.search.grid.improve import pre_optimize_board
+from gridmodl.search.grid.merge import merge_board
+from gridmodl.search.grid.neighbours import draw_neighbour, neighbourhood
+from gridmodl.search.grid.rows import Grid, make_grid
+from gridmodl.search.grid.state import GridTask, Worker
+from gridmodl.search.grid.vns import seed_of, seed_of_round, settle
 
 MANY_ROUNDS = 2 ** (gridmodl.Search().effort + 1) - 1
 

@@ -26,13 +26,14 @@ import numpy as np
 from sklearn import datasets
 
 import gridmodl
+from gridmodl.data.table import read_table
+from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.plugins import criterion_for
-from gridmodl.search import gridexact, vns
-from gridmodl.search.gridexact import exact_optimize
-from gridmodl.search.gridtask import GridTask, Worker, make_task
+from gridmodl.search.grid import exact as gridexact
+from gridmodl.search.grid import vns
+from gridmodl.search.grid.exact import exact_optimize
+from gridmodl.search.grid.state import GridTask, Worker, make_task
 from gridmodl.search.moves import Limits
-from gridmodl.table import read_table
-from gridmodl.targets import NOT_GIVEN
 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 

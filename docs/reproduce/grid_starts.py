@@ -19,12 +19,12 @@ from grid_noise import exact_interval
 from grid_xor import datasets
 from reproduction import SEED, Run, say, table_of
 
-from gridmodl.grid import make_grid
-from gridmodl.search.gridmerge import merge_board
-from gridmodl.search.gridtask import GridTask, Worker
-from gridmodl.search.neighbours import draw_neighbour
-from gridmodl.search.preoptimize import pre_optimize_board
-from gridmodl.search.rounds import seed_of, seed_of_round, settle
+from gridmodl.search.grid.improve import pre_optimize_board
+from gridmodl.search.grid.merge import merge_board
+from gridmodl.search.grid.neighbours import draw_neighbour
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.grid.state import GridTask, Worker
+from gridmodl.search.grid.vns import seed_of, seed_of_round, settle
 
 N_VARIABLES = 10
 SIZES = (1_500, 2_000, 4_000, 10_000)

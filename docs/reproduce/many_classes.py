@@ -30,7 +30,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import gridmodl
 from gridmodl import GridNaiveBayes
-from gridmodl.modelcounts import group_shares
+from gridmodl.model.counts import group_shares
 
 # Name in MANIFEST.csv, accuracies of NB-G, NB and nb in the paper's Table 1.
 TABLE_1 = {

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.arguments import check_integer
 from gridmodl.clock import Clock
-from gridmodl.equal import equal_frequency_bounds, equal_width_cuts
-from gridmodl.line import add_up, bounds_between
-from gridmodl.search.queue import MAX_TIERS, build, climb, tree_size, winner
-from gridmodl.template import bind, inlined
+from gridmodl.data.line import add_up, bounds_between
+from gridmodl.data.quantiles import equal_frequency_bounds, equal_width_cuts
+from gridmodl.fit.options import check_integer
+from gridmodl.jit.template import bind, inlined
+from gridmodl.search.column.merge import MAX_TIERS, build, climb, tree_size, winner
 
 MAX_PARTS = 1_000_000  # each has a bound in memory, also without rows
 # Cuts whose entropies differ by less, in bits per row, are ties: the order of classes must not matter.

@@ -9,25 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.arguments import Options, checked_options
 from gridmodl.baselines.cutting import ChiMerge, CutMethod, EqualFrequency, EqualWidth, FayyadIrani, Values
 from gridmodl.clock import Clock
-from gridmodl.decisions import asked_column, check_names
-from gridmodl.frames import Name
-from gridmodl.line import Line, make_line
-from gridmodl.model import Model
-from gridmodl.models import Models
-from gridmodl.partition import Partition, interval_partition
+from gridmodl.data.columns import Categories
+from gridmodl.data.frames import Name
+from gridmodl.data.line import Line, make_line
+from gridmodl.data.numbers import Numbers
+from gridmodl.data.table import Table, read_table
+from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
+from gridmodl.fit.build import asked_column, check_names, column_model
+from gridmodl.fit.column import priced, special_codes
+from gridmodl.fit.options import Options, checked_options
+from gridmodl.model.model import Model
+from gridmodl.model.models import Models
+from gridmodl.model.partition import Partition, interval_partition
 from gridmodl.pipeline import check_on_error, kept_models
 from gridmodl.plugins import criterion_for
-from gridmodl.quantities import Numbers
 from gridmodl.spelling import did_you_mean
-from gridmodl.table import Table, read_table
-from gridmodl.targets import NOT_GIVEN, ManyNumbers
 from gridmodl.terms import Criterion
-from gridmodl.univariate import priced, special_codes
-from gridmodl.values import Categories
-from gridmodl.wrap import column_model
 
 
 def equal_width(

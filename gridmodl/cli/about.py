@@ -103,8 +103,8 @@ def cache() -> None:
 @options.every
 def clear(as_json: bool) -> None:
     """Delete all compiled searches, of this version and of others; the next search of a kind compiles it again."""
-    from gridmodl.cache import clear_cache
-    from gridmodl.labels import counted
+    from gridmodl.jit.cache import clear_cache
+    from gridmodl.model.labels import counted
 
     n_files = clear_cache()
     if as_json:
@@ -118,8 +118,8 @@ def clear(as_json: bool) -> None:
 @options.every
 def info(as_json: bool) -> None:
     """Show where compiled searches are kept, how many there are, and whether those of gridmodl-kernels are used."""
-    from gridmodl.cache import cache_facts
-    from gridmodl.labels import counted
+    from gridmodl.jit.cache import cache_facts
+    from gridmodl.model.labels import counted
 
     facts = cache_facts()
     shipped = facts["shipped"]
@@ -155,9 +155,9 @@ def warm(criteria: tuple[str, ...], problems: tuple[str, ...], jobs: int, as_jso
 
     All problems of one criterion take some minutes. Ctrl-C stops; what was compiled until then is kept.
     """
-    from gridmodl.labels import counted
+    from gridmodl.analysis.warming import KNOWN_PROBLEMS, warm_up
+    from gridmodl.model.labels import counted
     from gridmodl.plugins import list_criteria
-    from gridmodl.warming import KNOWN_PROBLEMS, warm_up
 
     for what, names, known in (("criterion", criteria, list_criteria()), ("problem", problems, list(KNOWN_PROBLEMS))):
         for name in names:

@@ -21,10 +21,10 @@ from gridmodl.cli.outputs import STDOUT, replaced
 from gridmodl.cli.sources import DataFile, Source, check_present, open_source
 from gridmodl.cli.streams import FORMATS, PACKED_SUFFIXES, suffix_format
 from gridmodl.cli.use import ApplySettings
-from gridmodl.frames import Name
-from gridmodl.model import Model
-from gridmodl.models import Models
-from gridmodl.partition import Partition
+from gridmodl.data.frames import Name
+from gridmodl.model.model import Model
+from gridmodl.model.models import Models
+from gridmodl.model.partition import Partition
 
 
 def run_apply(settings: ApplySettings, messages: Messages) -> int:

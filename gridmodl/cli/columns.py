@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from gridmodl.cli.messages import Failure
 from gridmodl.cli.options import number_of
 from gridmodl.cli.sources import ROWS, Source
-from gridmodl.frames import object_array
-from gridmodl.partition import Partition
+from gridmodl.data.frames import object_array
+from gridmodl.model.partition import Partition
 
 NULLS = (
     "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "Null", "null", "None",

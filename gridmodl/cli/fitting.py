@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from gridmodl.arguments import check_seed, checked_jobs, checked_options, checked_time
 from gridmodl.cli.columns import NULLS, ReadSettings, read_columns
 from gridmodl.cli.fit import FitSettings
 from gridmodl.cli.messages import Failure, Interrupted, Messages, suggest, visible
@@ -20,11 +19,12 @@ from gridmodl.cli.modelfiles import AnyModel, facts_of, models_of, print_summary
 from gridmodl.cli.options import codes_of, listed, pairs, value_of
 from gridmodl.cli.outputs import STDOUT, write_text
 from gridmodl.cli.sources import DataFile, Source, check_present, open_source
-from gridmodl.decisions import JOINT_COLUMNS
-from gridmodl.encode import KINDS
-from gridmodl.frames import ARRAYS
-from gridmodl.model import Model
-from gridmodl.models import Models
+from gridmodl.data.columns import KINDS
+from gridmodl.data.frames import ARRAYS
+from gridmodl.fit.build import JOINT_COLUMNS
+from gridmodl.fit.options import check_seed, checked_jobs, checked_options, checked_time
+from gridmodl.model.model import Model
+from gridmodl.model.models import Models
 from gridmodl.pipeline import optimize, optimize_each
 from gridmodl.plugins import get_criterion, list_criteria
 from gridmodl.search import Search

@@ -11,13 +11,13 @@ import click
 import numpy as np
 
 from gridmodl.cli.messages import STDIN, Failure, Messages, label_of, visible
-from gridmodl.frames import Name
-from gridmodl.labels import counted
-from gridmodl.model import Model
-from gridmodl.modelfile import ModelFileError
-from gridmodl.modelfile.files import parse_json, text_of
-from gridmodl.models import Models
-from gridmodl.partition import Partition
+from gridmodl.data.frames import Name
+from gridmodl.model.file import ModelFileError
+from gridmodl.model.file.files import parse_json, text_of
+from gridmodl.model.labels import counted
+from gridmodl.model.model import Model
+from gridmodl.model.models import Models
+from gridmodl.model.partition import Partition
 
 AnyModel = Model | Models
 READERS: dict[str, Callable[[str], AnyModel]] = {"gridmodl model": Model.from_json, "gridmodl models": Models.from_json}

@@ -137,7 +137,7 @@ def show(model: str, column: str | None, table: bool, cells: bool, as_csv: bool,
     if as_csv and (as_json or not (table or cells or column is None)):
         raise click.UsageError("--csv prints a table: give --table or --cells with it, and not --json")
     from gridmodl.cli.modelfiles import facts_of, print_columns, print_summary, read_model
-    from gridmodl.models import Models
+    from gridmodl.model.models import Models
 
     found, messages = read_model(model), options.messages()
     if column is not None and isinstance(found, Models):
@@ -155,7 +155,7 @@ def show(model: str, column: str | None, table: bool, cells: bool, as_csv: bool,
 
 def _columns(found: Any, column: str | None, cells: bool, path: str) -> dict[str, Any]:
     """Columns of the table of parts, of cells or of models."""
-    from gridmodl.models import Models
+    from gridmodl.model.models import Models
 
     if isinstance(found, Models):
         if cells:

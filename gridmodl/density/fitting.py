@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.arguments import Options, check_integer, check_seed, checked_time
 from gridmodl.clock import Clock, Progress
+from gridmodl.data.quantiles import equal_frequency_starts, equal_width_cuts
 from gridmodl.density.growth import CutRule, Effort, Rows, below, grown, rows_of
 from gridmodl.density.model import DensityModel, log_ratio
 from gridmodl.density.sample import Sample, read_sample
-from gridmodl.equal import equal_frequency_starts, equal_width_cuts
-from gridmodl.partition import Partition
+from gridmodl.fit.options import Options, check_integer, check_seed, checked_time
+from gridmodl.jit.template import bind
+from gridmodl.model.partition import Partition
 from gridmodl.progress import showing
 from gridmodl.spelling import check_choice
-from gridmodl.template import bind
 
 SCORES = ("likelihood", "kernel")
 # Coefficients of m^2, V/w^2 and D/w in m^2 - S: see gridmodl.density.growth.

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.clock import Clock
-from gridmodl.template import bind, inlined
+from gridmodl.jit.template import bind, inlined
 
 TOLERANCE = 1e-9  # relative difference below which scores are ties, frequent on round data; ties: lowest cut
 NO_CUT = -2.0  # score of an interval that cannot be cut

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.frames import ARRAYS, make_frame, read_column, read_frame
+from gridmodl.data.numbers import Numbers
+from gridmodl.data.targets import encode_weights
 from gridmodl.density.sample import Domain, read_numbers
-from gridmodl.frames import ARRAYS, make_frame, read_column, read_frame
-from gridmodl.labels import counted, labels_of
-from gridmodl.partition import Partition
-from gridmodl.quantities import Numbers
-from gridmodl.targets import encode_weights
+from gridmodl.model.labels import counted, labels_of
+from gridmodl.model.partition import Partition
 
 METHODS = ("likelihood", "kernel", "equal width", "equal frequency")
 UNITS = {
@@ -187,7 +187,8 @@ class DensityModel:
 
     def _table_lines(self) -> list[str]:
         """The table of the parts as lines of text."""
-        from gridmodl.report.text import MAX_SHOWN, aligned
+        from gridmodl.model.labels import aligned
+        from gridmodl.report.text import MAX_SHOWN
 
         table = self.table("arrays")
         rows = [["part", "rows", "share", density_per(self)]]

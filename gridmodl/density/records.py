@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from gridmodl import __version__
 from gridmodl.density.fitting import KERNELS
 from gridmodl.density.model import METHODS, DensityModel, domain_of
-from gridmodl.modelfile.checks import check_one_of, check_run
-from gridmodl.modelfile.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, shown, wrong
-from gridmodl.modelfile.files import read_checked, write_checked
-from gridmodl.modelfile.records import partition_record, read_partition
-from gridmodl.modelfile.values import (
+from gridmodl.model.file.checks import check_one_of, check_run
+from gridmodl.model.file.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, shown, wrong
+from gridmodl.model.file.files import read_checked, write_checked
+from gridmodl.model.file.records import partition_record, read_partition
+from gridmodl.model.file.values import (
     read_array,
     read_dtype,
     read_float,

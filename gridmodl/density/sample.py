@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.encode import encode_column, kind_of
-from gridmodl.frames import ARRAYS, Name, Raw, as_array, read_column, read_frame
-from gridmodl.line import bounds_between
-from gridmodl.quantities import Numbers, encode_numbers
-from gridmodl.targets import encode_weights
+from gridmodl.data.columns import encode_column, kind_of
+from gridmodl.data.frames import ARRAYS, Name, Raw, as_array, read_column, read_frame
+from gridmodl.data.line import bounds_between
+from gridmodl.data.numbers import Numbers, encode_numbers
+from gridmodl.data.targets import encode_weights
 
 
 class Domain(NamedTuple):

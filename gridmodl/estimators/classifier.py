@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from gridmodl.averaging import best_average
+from gridmodl.analysis.average import GridAverage, best_average
+from gridmodl.data.frames import Frame, Name
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
 from gridmodl.estimators.inputs import (
     AnyColumnsMixin,
@@ -24,15 +25,13 @@ from gridmodl.estimators.inputs import (
     read_weights,
     reading_columns,
 )
-from gridmodl.frames import Frame, Name
-from gridmodl.gridaverage import GridAverage
-from gridmodl.partition import checked_unknown
+from gridmodl.model.partition import checked_unknown
 from gridmodl.pipeline import optimize
 from gridmodl.search import Search
 from gridmodl.terms import Criterion
 
 if TYPE_CHECKING:
-    from gridmodl.model import Model
+    from gridmodl.model.model import Model
     from gridmodl.report.tables import Rule
 
 # At most 2^(effort + 1) - 1 rounds of the search, of which at most keep_optima distinct grids are kept.

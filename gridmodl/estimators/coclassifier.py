@@ -13,13 +13,13 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from gridmodl.analysis.new_values import merged_until_labelled
+from gridmodl.data.numbers import is_missing, is_nothing
+from gridmodl.data.targets import Classes, encode_labelled, marked_rows
 from gridmodl.estimators.coclustering import ROW, GridCoclustering
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
 from gridmodl.estimators.inputs import NotebookMixin, labels_of_one_type, read_labels
-from gridmodl.labelledgroups import merged_until_labelled
-from gridmodl.missing import is_missing, is_nothing
 from gridmodl.search import Search
-from gridmodl.targets import Classes, encode_labelled, marked_rows
 from gridmodl.terms import Criterion
 
 

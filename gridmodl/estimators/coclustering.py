@@ -14,12 +14,11 @@ from scipy.sparse import coo_array
 from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from gridmodl.analysis.hierarchy import Hierarchy
+from gridmodl.analysis.new_values import groups_of_new
+from gridmodl.data.frames import ARRAYS, EXACT_FLOAT, NAMES, Name, read_entries
 from gridmodl.estimators.inputs import NotebookMixin, heed_stop, read_criterion, read_inputs, read_seed
-from gridmodl.frames import ARRAYS, Name
-from gridmodl.hierarchy import Hierarchy
-from gridmodl.matrix import EXACT_FLOAT, NAMES, read_entries
-from gridmodl.model import Model
-from gridmodl.newvalues import groups_of_new
+from gridmodl.model.model import Model
 from gridmodl.pipeline import optimize
 from gridmodl.plugins import criterion_for
 from gridmodl.search import Search

@@ -8,25 +8,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.arguments import Options, check_columns, check_seed, checked_jobs, checked_options, checked_time
-from gridmodl.clock import Clock
+from gridmodl.clock import Clock, in_threads
+from gridmodl.data.columns import Categories, count_rows, encode_column
+from gridmodl.data.frames import Frame, Name
+from gridmodl.data.line import bounds_between
+from gridmodl.data.numbers import Numbers
+from gridmodl.data.targets import rows_of
 from gridmodl.density.fitting import density_of
 from gridmodl.density.model import DensityModel
 from gridmodl.density.sample import sample_of
-from gridmodl.encode import encode_column
 from gridmodl.estimators.inputs import heed_stop, read_criterion, read_seed, refuse_column
-from gridmodl.frames import Frame, Name
-from gridmodl.line import bounds_between
-from gridmodl.model import Model
-from gridmodl.models import Models
-from gridmodl.partition import Partition, group_partition, interval_partition
+from gridmodl.fit.column import ordered_groups, special_codes
+from gridmodl.fit.options import Options, check_seed, checked_jobs, checked_options, checked_time
+from gridmodl.model.model import Model
+from gridmodl.model.models import Models
+from gridmodl.model.partition import Partition, group_partition, interval_partition
 from gridmodl.pipeline import optimize_each
-from gridmodl.quantities import Numbers
 from gridmodl.search.moves import NO_LIMIT, Limits
-from gridmodl.targets import rows_of
-from gridmodl.threads import in_threads
-from gridmodl.univariate import ordered_groups, special_codes
-from gridmodl.values import Categories, count_rows
+from gridmodl.spelling import check_columns
 
 
 def models_of_each(

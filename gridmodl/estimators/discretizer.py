@@ -11,16 +11,16 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_consistent_length, check_is_fitted
 
+from gridmodl.data.frames import Frame, Name
+from gridmodl.data.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.estimators.columns import models_of_each, parts_of_each
 from gridmodl.estimators.inputs import AnyColumnsMixin, NotebookMixin, read_inputs, read_target, read_weights
-from gridmodl.frames import Frame, Name
-from gridmodl.model import Model
-from gridmodl.modelcounts import part_counts
-from gridmodl.partition import Partition, checked_unknown
+from gridmodl.model.counts import part_counts
+from gridmodl.model.model import Model
+from gridmodl.model.partition import Partition, checked_unknown
 from gridmodl.report.tables import log_odds
 from gridmodl.search import Search
 from gridmodl.spelling import check_choice
-from gridmodl.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.terms import Criterion
 
 ENCODINGS = ("ordinal", "onehot", "log-odds", "mean")

@@ -15,11 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d, validate_data
 
-from gridmodl.frames import Frame, Name, as_array, read_column, read_frame, table_of_batch
-from gridmodl.missing import is_missing, types_in
+from gridmodl.data.frames import Frame, Name, as_array, read_column, read_frame, table_of_batch
+from gridmodl.data.numbers import is_missing, types_in
+from gridmodl.data.targets import encode_weights
 from gridmodl.plugins import get_criterion
 from gridmodl.report.notebook import model_html, models_html
-from gridmodl.targets import encode_weights
 from gridmodl.terms import Criterion
 
 ENTRIES = "Each entry of this argument must be missing, a string, a date or a number"

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from gridmodl.codelength import log_groupings
+from gridmodl.data.frames import Name
 from gridmodl.estimators.columns import models_of_each
 from gridmodl.estimators.inputs import AnyColumnsMixin, NotebookMixin, read_classes, read_inputs, read_weights
 from gridmodl.estimators.selection import Evidence, make_evidence, make_selection, selective_weights
-from gridmodl.frames import Name
-from gridmodl.groupings import log_groupings
-from gridmodl.model import Model
-from gridmodl.modelcounts import group_of_classes, part_counts
-from gridmodl.partition import Partition, checked_unknown
+from gridmodl.model.counts import group_of_classes, part_counts
+from gridmodl.model.model import Model
+from gridmodl.model.partition import Partition, checked_unknown
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import categorical_facts, numerical_facts, prepare, price_one_variable
 from gridmodl.search import Search

@@ -45,7 +45,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from gridmodl.template import bind
+from gridmodl.jit.template import bind
 
 PRIOR_WEIGHT = 0.1
 EXPONENT = 0.95

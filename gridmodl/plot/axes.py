@@ -17,7 +17,7 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from gridmodl.partition import Partition
+from gridmodl.model.partition import Partition
 from gridmodl.plot.style import EMPTY, OTHER, PALE, PLAIN, ink_on
 
 SMALLEST = 5.5  # points, the smallest readable font

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from gridmodl.labels import counted
-from gridmodl.modelcounts import cell_information, cell_lifts
+from gridmodl.model.counts import cell_information, cell_lifts
+from gridmodl.model.labels import counted
 from gridmodl.plot.axes import (
     INCH,
     LARGEST,
@@ -29,7 +29,7 @@ from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import INK, OF_CLASSES, drawn, shares_of, short_labels, shown_classes
 
 if TYPE_CHECKING:
-    from gridmodl.model import Model
+    from gridmodl.model.model import Model
 
 WIDTH = 7.5  # inches, of a new figure
 MOST = 20  # cells shown by default

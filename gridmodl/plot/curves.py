@@ -9,14 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from gridmodl.labels import counted, level_text
+from gridmodl.model.labels import counted, level_text
 from gridmodl.plot.axes import LARGEST, axes_for, plain_frame
 from gridmodl.plot.style import INK, OF_CLASSES, drawn
 from gridmodl.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from gridmodl.curve import CostByParts
-    from gridmodl.search.gridfound import Improvement
+    from gridmodl.analysis.curve import CostByParts
+    from gridmodl.search.grid.optima import Improvement
 
 BY = {"elapsed": "seconds", "round": "round"}
 

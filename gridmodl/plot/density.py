@@ -8,17 +8,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from gridmodl.data.frames import read_column
 from gridmodl.density.model import density_per
 from gridmodl.density.sample import read_numbers
-from gridmodl.frames import read_column
-from gridmodl.labels import counted
+from gridmodl.model.labels import counted
 from gridmodl.plot.axes import LARGEST, Scale, axes_for, plain_frame, scale_of
 from gridmodl.plot.sources import model_of
 from gridmodl.plot.style import INK, OF_CLASSES, drawn
 
 if TYPE_CHECKING:
+    from gridmodl.data.frames import Name
     from gridmodl.density import DensityModel
-    from gridmodl.frames import Name
 
 MOST_STROKES = 2000  # values of a sample drawn below the axis
 SEED = 0  # of the choice of these values, so that a picture is the same each time

@@ -11,10 +11,10 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 from numpy.typing import NDArray
 
-from gridmodl.frames import Name
-from gridmodl.labels import counted
-from gridmodl.modelcounts import information_by_cell, pair_counts
-from gridmodl.partition import Partition
+from gridmodl.data.frames import Name
+from gridmodl.model.counts import information_by_cell, pair_counts
+from gridmodl.model.labels import counted
+from gridmodl.model.partition import Partition
 from gridmodl.plot.axes import (
     ROOM_BELOW,
     axes_for,
@@ -33,8 +33,8 @@ from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import AROUND_ZERO, INK, SHARES, class_names, drawn, part_labels, shares_of, shown_classes
 
 if TYPE_CHECKING:
-    from gridmodl.hierarchy import Hierarchy
-    from gridmodl.model import Model
+    from gridmodl.analysis.hierarchy import Hierarchy
+    from gridmodl.model.model import Model
 
 FEW = 400  # cells up to which colours cover all values
 ALMOST_ALL = 0.995  # share of the values that colours cover if there are more cells

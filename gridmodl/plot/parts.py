@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from gridmodl.frames import Name
-from gridmodl.partition import Partition
+from gridmodl.data.frames import Name
+from gridmodl.model.partition import Partition
 from gridmodl.plot.axes import (
     BAR,
     LARGEST,
@@ -28,7 +28,7 @@ from gridmodl.plot.sources import check_model, model_of, named
 from gridmodl.plot.style import INK, OF_CLASSES, ink_on, part_labels, shares_of, shown_classes, title_of
 
 if TYPE_CHECKING:
-    from gridmodl.model import Model
+    from gridmodl.model.model import Model
 
 LEAST = 0.09  # smallest share that is written into its bar
 

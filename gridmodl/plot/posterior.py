@@ -12,7 +12,7 @@ from gridmodl.plot.axes import LARGEST, axes_for, check_span, plain_frame, scale
 from gridmodl.plot.style import OF_CLASSES, bound_words, drawn
 
 if TYPE_CHECKING:
-    from gridmodl.posterior import BoundPosterior
+    from gridmodl.analysis.posterior import BoundPosterior
 
 FEW = 200  # bounds up to which each is drawn as a stroke
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridmodl.frames import Name
+from gridmodl.data.frames import Name
 from gridmodl.spelling import did_you_mean
 
 
@@ -25,7 +25,7 @@ def model_of(estimator: Any, name: Name | None) -> Any:
 
 def check_model(model: Any) -> None:
     """Raise TypeError unless `model` is a Model: not the models of many columns, nor a density."""
-    from gridmodl.model import Model
+    from gridmodl.model.model import Model
 
     if not isinstance(model, Model):
         raise TypeError(

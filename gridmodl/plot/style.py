@@ -20,8 +20,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from numpy.typing import NDArray
 
-from gridmodl.labels import counted, edges_of
-from gridmodl.partition import Partition
+from gridmodl.model.labels import counted, edges_of
+from gridmodl.model.partition import Partition
 from gridmodl.report.pictures import OKABE_ITO
 from gridmodl.report.tables import largest, with_others
 

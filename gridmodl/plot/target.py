@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from numpy.typing import NDArray
 
-from gridmodl.modelcounts import part_counts
-from gridmodl.partition import Partition
+from gridmodl.model.counts import part_counts
+from gridmodl.model.partition import Partition
 from gridmodl.plot.axes import (
     BAR,
     LARGEST,
@@ -38,8 +38,8 @@ from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import INK, OF_CLASSES, PALE, SHARES, drawn, part_labels, shares_of, title_of
 
 if TYPE_CHECKING:
-    from gridmodl.frames import Name
-    from gridmodl.model import Model
+    from gridmodl.data.frames import Name
+    from gridmodl.model.model import Model
 
 
 class TargetDisplay:

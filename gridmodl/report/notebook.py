@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridmodl.density.model import density_per, rows_text
-from gridmodl.labels import counted, level_text
-from gridmodl.modelcounts import cell_lifts, part_counts
+from gridmodl.model.counts import cell_lifts, part_counts
+from gridmodl.model.labels import counted, level_text
 from gridmodl.report.pictures import (
     MAX_DRAWN,
     Markup,
@@ -35,10 +35,10 @@ from gridmodl.report.text import MAX_SHOWN, criterion_text, proof_text, shares_o
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
+    from gridmodl.analysis.explain import Explanation
     from gridmodl.density import DensityModel
-    from gridmodl.model import Model
-    from gridmodl.partition import Partition
-    from gridmodl.report.explanation import Explanation
+    from gridmodl.model.model import Model
+    from gridmodl.model.partition import Partition
 
 MAX_COLUMNS = 100  # rows of a table of models
 MAX_PICTURES = 20  # of these rows that have a picture

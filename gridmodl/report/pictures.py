@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.labels import counted
+from gridmodl.model.labels import counted
 from gridmodl.report.tables import largest, with_others
 
 # Colours of M. Okabe and K. Ito, "Color universal design", 2008, without black, which a dark page would hide; the same

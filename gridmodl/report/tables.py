@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.frames import Name
-from gridmodl.modelcounts import cell_densities, cell_information, cell_lifts, part_counts
+from gridmodl.data.frames import Name
+from gridmodl.model.counts import cell_densities, cell_information, cell_lifts, part_counts
 
 if TYPE_CHECKING:
-    from gridmodl.model import Model
-    from gridmodl.partition import Partition
-    from gridmodl.spread import Spread
+    from gridmodl.model.model import Model
+    from gridmodl.model.partition import Partition
+    from gridmodl.model.target_quantiles import Spread
 
 HALF = 0.5  # added to counts in log-odds
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.labels import counted, level_text
-from gridmodl.modelcounts import cell_lifts, part_counts
+from gridmodl.model.counts import cell_lifts, part_counts
+from gridmodl.model.labels import aligned, counted, level_text
 from gridmodl.report.tables import largest, quantiles_shown
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
-    from gridmodl.model import Model
-    from gridmodl.partition import Partition
+    from gridmodl.model.model import Model
+    from gridmodl.model.partition import Partition
 
 MAX_SHOWN = 40  # parts, cells or columns
 MAX_CLASSES_SHOWN = 8
@@ -137,13 +136,3 @@ def shares_of(counts: NDArray[np.int64], names: list[str], what: str) -> tuple[l
     is_cut = len(names) > MAX_CLASSES_SHOWN
     note = [f"  (the {MAX_CLASSES_SHOWN} largest of {len(names)} {what})"] if is_cut else []
     return [names[j] for j in order], columns, note
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table, the first column aligned left and the others right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  " + "  ".join(_padded(row, widths)) for row in rows]
-
-
-def _padded(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    return [row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))]

@@ -104,11 +104,10 @@ def _last(task: Task, best: Found, steps: Iterator[Found]) -> Found:
 
 def _steps(task: Task, search: Search) -> Iterator[Partitioning]:
     """The best partition after each step."""
-    from gridmodl.certificate import ALL, is_lowest
-    from gridmodl.search.exact import PLAIN_ATOMS, budget_of, proven_optimum
-    from gridmodl.search.greedy import greedy_merge
-    from gridmodl.search.postoptimize import improve_merged
-    from gridmodl.search.proof import Proof
+    from gridmodl.search.column.exact import PLAIN_ATOMS, budget_of, proven_optimum
+    from gridmodl.search.column.improve import improve_merged
+    from gridmodl.search.column.merge import greedy_merge
+    from gridmodl.search.proof import ALL, Proof, is_lowest
 
     null = task.null()
     if task.n_atoms == 1 or task.limits.max_parts == 1:
@@ -151,8 +150,8 @@ def run_grouping(task: Task, search: Search) -> tuple[Grouping, str]:
     """The best grouping found of a categorical variable, and which search found it."""
     import numpy as np
 
-    from gridmodl.search.groups import priced_groups
-    from gridmodl.search.shares import is_enough, share_line
+    from gridmodl.search.column.groups import priced_groups
+    from gridmodl.search.column.shares import is_enough, share_line
 
     _check_for_one(search)
     if is_enough(task):
@@ -165,7 +164,7 @@ def run_grouping(task: Task, search: Search) -> tuple[Grouping, str]:
 
 
 def _grouping_kind(task: Task, search: Search) -> str:
-    from gridmodl.search.subsets import MAX_VALUES
+    from gridmodl.search.column.subsets import MAX_VALUES
 
     # One group, where there can be no other, is proven at once.
     if task.n_atoms <= MAX_VALUES or task.limits.max_parts == 1:
@@ -181,12 +180,11 @@ def _grouping_kind(task: Task, search: Search) -> str:
 
 def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool) -> Iterator[Grouping]:
     """The best grouping after each step."""
-    from gridmodl.certificate import ALL
-    from gridmodl.search.groups import merge_groups, starts_of
-    from gridmodl.search.proof import Proof
-    from gridmodl.search.shares import has_shares, share_line
-    from gridmodl.search.subsets import proven_grouping
-    from gridmodl.search.transfers import improve_groups, settled
+    from gridmodl.search.column.groups import merge_groups, starts_of
+    from gridmodl.search.column.shares import has_shares, share_line
+    from gridmodl.search.column.subsets import proven_grouping
+    from gridmodl.search.column.transfers import improve_groups, settled
+    from gridmodl.search.proof import ALL, Proof
 
     if task.n_atoms == 1 or task.limits.max_parts == 1:
         yield null._replace(proven=True, proof=Proof(ALL, null.cost))

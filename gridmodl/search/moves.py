@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gridmodl.template import inlined
+from gridmodl.jit.template import inlined
 from gridmodl.terms import Cell, Part, Shape, Variable, cell, finish, grid, part, variable
 
 UNCOUPLED = np.empty(0)

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.atoms import Atoms
 from gridmodl.clock import Clock
+from gridmodl.data.atoms import Atoms
+from gridmodl.jit.template import bind
 from gridmodl.search.moves import Limits, Setting, Work, make_work, price_partition
 from gridmodl.search.proof import Proof
-from gridmodl.template import bind
 from gridmodl.terms import Criterion
 
 

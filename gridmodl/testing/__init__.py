@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 
-from gridmodl.declarations import problem_with_class
-from gridmodl.digest import TermError
-from gridmodl.plugins import get_criterion
+from gridmodl.jit.digest import TermError
+from gridmodl.jit.tiers import compile_as
+from gridmodl.plugins import get_criterion, problem_with_class
 from gridmodl.pricing import check_term
 from gridmodl.terms import (
     ONE_COUNT,
@@ -31,7 +31,6 @@ from gridmodl.testing.bruteforce import (
     require,
 )
 from gridmodl.testing.floors import check_floors, check_pruning
-from gridmodl.tiers import compile_as
 
 __all__ = ["check_criterion"]
 

@@ -8,20 +8,19 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.arguments import Options
 from gridmodl.clock import Clock
-from gridmodl.digest import TermError
+from gridmodl.data.numbers import Numbers
+from gridmodl.data.table import read_table
+from gridmodl.data.targets import NOT_GIVEN
+from gridmodl.fit.column import intervals_task
+from gridmodl.fit.options import Options
+from gridmodl.jit.digest import TermError
 from gridmodl.pricing import check_term
-from gridmodl.quantities import Numbers
-from gridmodl.search.blocks import CHUNK
-from gridmodl.search.branches import ROUNDING
-from gridmodl.search.exact import Branches
+from gridmodl.search.column.branch_and_bound import CHUNK, ROUNDING
+from gridmodl.search.column.exact import Branches
 from gridmodl.search.task import Task
-from gridmodl.table import read_table
-from gridmodl.targets import NOT_GIVEN
 from gridmodl.terms import Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
 from gridmodl.testing.bruteforce import RELATIVE, ColumnSample, plain_optimum, require
-from gridmodl.univariate import intervals_task
 
 # Largest relative error of a sum of logarithms; searches allow for a tenth of it.
 ALLOWED = 10 * ROUNDING

@@ -39,10 +39,10 @@ def build(out: Path, criteria: list[str], problems: list[str], n_jobs: int) -> N
             "NUMBA_DISABLE_INTEL_SVML": "1",  # few have it, and none needs it
             "GRIDMODL_SHIPPED": "ignore",
         }
-        from gridmodl.cache import cache_folder
+        from gridmodl.analysis.warming import warm_up
         from gridmodl.criteria import gridmodl_criteria
-        from gridmodl.shipped import MANIFEST, manifest
-        from gridmodl.warming import warm_up
+        from gridmodl.jit.cache import cache_folder
+        from gridmodl.jit.shipped import MANIFEST, manifest
 
         built_in = sorted({criterion.name for criterion in gridmodl_criteria()})
         n_kernels = warm_up(criteria or built_in, problems or None, n_jobs=n_jobs, progress=sys.stderr.isatty())

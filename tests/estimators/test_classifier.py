@@ -217,7 +217,7 @@ def test_an_interrupted_fit_raises_and_leaves_what_was_there(monkeypatch: pytest
 
     fitted = [clone(classifier).fit(DATA, Y) for classifier in CLASSIFIERS]
     expected = [classifier.predict_proba(DATA) for classifier in fitted]
-    monkeypatch.setattr("gridmodl.search.vns._add_starts", stop)
+    monkeypatch.setattr("gridmodl.search.grid.vns._add_starts", stop)
     for classifier, before in zip(fitted, expected, strict=True):
         with pytest.raises(KeyboardInterrupt):
             classifier.fit(DATA, np.arange(len(DATA)) % 3)

@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gridmodl
 from gridmodl import DensityModel, GridDiscretizer, get_criterion, optimize_density, optimize_each
-from gridmodl.targets import NOT_GIVEN
+from gridmodl.data.targets import NOT_GIVEN
 
 
 class OfNumbers(GridDiscretizer):

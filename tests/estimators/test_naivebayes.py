@@ -19,7 +19,7 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gridmodl import optimize_each
-from gridmodl.codelength import log_factorial
+from gridmodl.codelength import log_factorial, log_groupings
 from gridmodl.estimators.naivebayes import GridNaiveBayes, preparation_cost
 from gridmodl.estimators.selection import (
     EXPONENT,
@@ -30,7 +30,6 @@ from gridmodl.estimators.selection import (
     make_selection,
     selective_weights,
 )
-from gridmodl.groupings import log_groupings
 
 KINDS: list[dict[str, Any]] = [{}, {"weights": "selective"}, {"target_kind": "grouped"}]
 BOTH: dict[str, Any] = {"target_kind": "grouped", "weights": "selective"}

@@ -22,7 +22,7 @@ from matplotlib.text import Text
 
 import gridmodl
 from gridmodl import plot
-from gridmodl.search.gridfound import Improvement
+from gridmodl.search.grid.optima import Improvement
 
 IMAGES = Path(__file__).parent / "images"
 DPI = 75

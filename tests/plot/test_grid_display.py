@@ -13,7 +13,7 @@ from plot_cases import LINKAGE, grid_counts, groups, intervals, joint_display
 
 import gridmodl
 from gridmodl.estimators import GridClassifier, GridCoclustering
-from gridmodl.modelcounts import cell_information
+from gridmodl.model.counts import cell_information
 from gridmodl.plot import GridDisplay
 from gridmodl.plot.grid import leaf_order, tree_lines
 from gridmodl.plot.style import part_labels

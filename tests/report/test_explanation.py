@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import gridmodl
-from gridmodl import alternatives, mergeprices
-from gridmodl.alternatives import Variable
+from gridmodl.analysis import alternatives
+from gridmodl.analysis.alternatives import Variable
 from gridmodl.plugins import criterion_for
-from gridmodl.search import onesplit
+from gridmodl.search.column import splits
 from gridmodl.terms import Criterion, finish
 
 RNG = np.random.default_rng(3)
@@ -281,7 +281,7 @@ def test_a_name_is_asked_for_where_there_are_several():
 
 
 def test_a_split_is_priced_where_all_partitions_take_long(monkeypatch):
-    monkeypatch.setattr(onesplit, "MOST_PRICES", 0.0)
+    monkeypatch.setattr(splits, "MOST_PRICES", 0.0)
     column = np.where(SECOND == 4, np.nan, VALUES.astype(float))
     model = gridmodl.Model.from_partitions(column, CLASSES, {"x0": [np.nan, 1.5, 3.5]})
     explained = model.explain()
@@ -336,7 +336,7 @@ def test_a_group_is_cut_in_two_where_groupings_are_too_many(is_grid):
 
 
 def test_many_values_are_not_merged_pair_by_pair_unless_there_is_time(monkeypatch):
-    monkeypatch.setattr(onesplit, "MOST_PRICES", 0.0)
+    monkeypatch.setattr(splits, "MOST_PRICES", 0.0)
     values = np.array([f"v{i:02}" for i in range(20)])[np.arange(800) % 20]
     classes = np.where(RNG.random(800) < 0.9, np.arange(800) % 20 // 5, 0)
     groups = [sorted(set(values))[:10], sorted(set(values))[10:]]
@@ -345,14 +345,14 @@ def test_many_values_are_not_merged_pair_by_pair_unless_there_is_time(monkeypatc
     assert [one.how for one in explained.alternatives] == ["merge", "split"]
     assert "would take long to find" in explained.notes[0]
     assert "would take long" not in str(model.explain(time_limit=60))
-    monkeypatch.setattr(onesplit, "MAX_VALUES", 5)
+    monkeypatch.setattr(splits, "MAX_VALUES", 5)
     explained = model.explain()
     assert [one.how for one in explained.alternatives] == ["merge"]
     assert explained.notes[0].startswith("Other numbers of parts were not searched for: it has 20 values; explain(")
 
 
 def test_too_many_pairs_are_not_tried(monkeypatch):
-    monkeypatch.setattr(mergeprices, "MAX_UNIONS", 0)
+    monkeypatch.setattr(alternatives, "MAX_UNIONS", 0)
     model = gridmodl.Model.from_partitions(VALUES.astype(float), CLASSES, {"x0": [1.5, 4.5]})
     assert Variable(model, "x0").cheapest_merge() is None
     explained = gridmodl.Model.from_json(model.to_json()).explain()

@@ -10,9 +10,9 @@ import pytest
 from tiny import NO_LIMITS, Tiny
 
 import gridmodl
-from gridmodl.search import exact
-from gridmodl.search.blocks import CHUNK
-from gridmodl.search.exact import AllBounds, Branches, can_prune, make_programme, proven_optimum
+from gridmodl.search.column import exact
+from gridmodl.search.column.branch_and_bound import CHUNK
+from gridmodl.search.column.exact import AllBounds, Branches, can_prune, make_programme, proven_optimum
 from gridmodl.search.moves import Limits
 from gridmodl.terms import floor
 

@@ -7,12 +7,11 @@ import pytest
 from tiny_grids import TinyGrid, random_problem
 from tiny_pairs import random_pair
 
-from gridmodl.multivariate import run_engine
+from gridmodl.fit.grid import run_engine
 from gridmodl.search import Search
-from gridmodl.search.gridstarts import null_grid
-from gridmodl.search.gridtask import Worker
-from gridmodl.search.rounds import local_optimum
-from gridmodl.search.vns import run_grid
+from gridmodl.search.grid.starts import null_grid
+from gridmodl.search.grid.state import Worker
+from gridmodl.search.grid.vns import local_optimum, run_grid
 
 
 def alike(n_rows=200, n_columns=8, seed=0):

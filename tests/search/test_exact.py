@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from gridmodl import Criterion
-from gridmodl.search.exact import proven_optimum
-from gridmodl.search.greedy import greedy_merge
+from gridmodl.search.column.exact import proven_optimum
+from gridmodl.search.column.improve import improve
+from gridmodl.search.column.merge import greedy_merge
 from gridmodl.search.moves import Limits
-from gridmodl.search.postoptimize import improve
 
 
 @pytest.mark.parametrize("limits", [Limits(2**62, 1), Limits(3, 1), Limits(2**62, 5), Limits(2, 4)])

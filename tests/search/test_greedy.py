@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gridmodl.search.greedy import greedy_merge
+from gridmodl.search.column.merge import greedy_merge
 from gridmodl.search.moves import Limits
 
 

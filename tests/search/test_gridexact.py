@@ -11,14 +11,14 @@ from tiny_grids import NO_LIMITS, TinyGrid, random_problem
 
 import gridmodl
 from gridmodl.clock import Clock
-from gridmodl.grid import make_grid
 from gridmodl.search import Search
-from gridmodl.search.exact import AllBounds, Branches, can_prune
-from gridmodl.search.gridexact import MAX_BOUNDS, candidates, exact_optimize, find_optimum, variable_task
-from gridmodl.search.gridimprove import post_optimize
-from gridmodl.search.gridtask import Worker, price_grid
+from gridmodl.search.column.exact import AllBounds, Branches, can_prune
+from gridmodl.search.grid.exact import MAX_BOUNDS, candidates, exact_optimize, find_optimum, variable_task
+from gridmodl.search.grid.improve import post_optimize
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.grid.state import Worker, price_grid
+from gridmodl.search.grid.vns import EXACT_EFFORT, run_grid
 from gridmodl.search.moves import Limits
-from gridmodl.search.vns import EXACT_EFFORT, run_grid
 
 NAMES = gridmodl.list_criteria("grid")
 SLOPES = (0.0, 0.7, 3.0, 9.0)
@@ -196,7 +196,7 @@ def test_vns_ends_with_it(monkeypatch, n_jobs):
         improved.append(grid.signature())
         return exact_optimize(task, grid, worker)
 
-    monkeypatch.setattr("gridmodl.search.vns.exact_optimize", spy)
+    monkeypatch.setattr("gridmodl.search.grid.vns.exact_optimize", spy)
     task = random_problem(2, n_rows=200).task
     for kind, effort, n in (("merge", 5, 0), ("vns", EXACT_EFFORT - 1, 0), ("vns", EXACT_EFFORT, 1)):
         improved.clear()
@@ -208,7 +208,7 @@ def test_ctrl_c_in_it_keeps_the_best(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gridmodl.search.vns.exact_optimize", interrupted)
+    monkeypatch.setattr("gridmodl.search.grid.vns.exact_optimize", interrupted)
     task = replace(random_problem(2, n_rows=200).task, clock=Clock())
     found = run_grid(task, Search("vns", effort=EXACT_EFFORT), random_state=0)
     assert task.clock.stopped == "interrupted"

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tiny_grids import random_problem
 
-from gridmodl.grid import make_grid
-from gridmodl.search.cells import COST
-from gridmodl.search.gridimprove import improve_board, post_optimize
-from gridmodl.search.gridtask import Worker
+from gridmodl.search.grid.cells import COST
+from gridmodl.search.grid.improve import improve_board, post_optimize
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.grid.state import Worker
 
 
 @pytest.mark.parametrize("name", ["modl", "bic"])

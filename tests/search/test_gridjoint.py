@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from tiny_grids import NO_LIMITS
 
-from gridmodl.atoms import Atoms, Target
 from gridmodl.clock import Clock
-from gridmodl.grid import make_grid
+from gridmodl.data.atoms import Atoms, Target
+from gridmodl.data.columns import Categories
+from gridmodl.data.numbers import Numbers
 from gridmodl.plugins import criterion_for
-from gridmodl.quantities import Numbers
 from gridmodl.search import Search
-from gridmodl.search.gridstarts import pair_grid, pair_task, pairs_of
-from gridmodl.search.gridtask import make_task, price_grid
+from gridmodl.search.grid.groups import lean_of_profiles
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.grid.starts import pair_grid, pair_task, pairs_of
+from gridmodl.search.grid.state import make_task, price_grid
+from gridmodl.search.grid.vns import run_grid
 from gridmodl.search.moves import Limits
-from gridmodl.search.residuals import lean_of_profiles
-from gridmodl.search.vns import run_grid
-from gridmodl.values import Categories
 
 MODL = criterion_for("modl", "joint")
 

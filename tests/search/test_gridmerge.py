@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tiny_grids import random_problem
 
-from gridmodl.grid import make_grid
-from gridmodl.search.gridmerge import BEST_COST, exhaustive_merge, greedy_merge, merge_board
-from gridmodl.search.gridtask import Worker
+from gridmodl.search.grid.merge import BEST_COST, exhaustive_merge, greedy_merge, merge_board
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.grid.state import Worker
 
 
 def merges_of(problem, grid):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tiny_grids import random_problem
 
-from gridmodl.grid import make_grid
-from gridmodl.search.gridtask import Worker, price_grid
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.grid.state import Worker, price_grid
 
 NAMES = ("modl", "aic", "bic", "gini", "entropy")
 

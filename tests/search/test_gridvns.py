@@ -11,16 +11,15 @@ from tiny_grids import NO_LIMITS, TinyGrid, random_problem
 from tiny_groups import TinyGroups
 
 from gridmodl.clock import Clock
-from gridmodl.grid import make_grid
 from gridmodl.search import Search
-from gridmodl.search.gridimprove import post_optimize
-from gridmodl.search.gridmerge import exhaustive_merge, greedy_merge
-from gridmodl.search.gridstarts import null_grid, product_grid, single_grid
-from gridmodl.search.gridtask import Worker, price_grid
+from gridmodl.search.grid.improve import post_optimize, pre_optimize
+from gridmodl.search.grid.merge import exhaustive_merge, greedy_merge
+from gridmodl.search.grid.neighbours import draw_neighbour
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.grid.starts import null_grid, product_grid, single_grid
+from gridmodl.search.grid.state import Worker, price_grid
+from gridmodl.search.grid.vns import run_grid
 from gridmodl.search.moves import Limits
-from gridmodl.search.neighbours import draw_neighbour
-from gridmodl.search.preoptimize import pre_optimize
-from gridmodl.search.vns import run_grid
 
 SEARCHES = (pre_optimize, greedy_merge, exhaustive_merge, post_optimize)
 

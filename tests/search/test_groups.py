@@ -13,11 +13,11 @@ from tiny_groups import TinyGroups, random_groups
 from gridmodl import Criterion
 from gridmodl.clock import Clock
 from gridmodl.search import Search, run_grouping
-from gridmodl.search.groups import merge_groups, numbered, priced_groups, start_groups
+from gridmodl.search.column.groups import merge_groups, numbered, priced_groups, start_groups
+from gridmodl.search.column.shares import share_line
+from gridmodl.search.column.subsets import proven_grouping
+from gridmodl.search.column.transfers import improve_groups, transfer_values
 from gridmodl.search.moves import Limits
-from gridmodl.search.shares import share_line
-from gridmodl.search.subsets import proven_grouping
-from gridmodl.search.transfers import improve_groups, transfer_values
 from gridmodl.testing import check_criterion
 
 LIMITS = [Limits(2**62, 1), Limits(2, 1), Limits(2**62, 12), Limits(3, 9)]

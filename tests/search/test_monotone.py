@@ -13,12 +13,11 @@ from tiny import NO_LIMITS, Tiny
 
 from gridmodl import Criterion
 from gridmodl.clock import Clock
-from gridmodl.search import monotone
-from gridmodl.search.exact import proven_optimum
-from gridmodl.search.monotone import monotone_optimum
+from gridmodl.jit.template import bind
+from gridmodl.search.column import monotone
+from gridmodl.search.column.exact import proven_optimum
+from gridmodl.search.column.monotone import at_most, monotone_optimum, pool
 from gridmodl.search.moves import Frozen, Limits
-from gridmodl.search.shareorder import at_most, pool
-from gridmodl.template import bind
 
 DIRECTIONS = ("increasing", "decreasing")
 

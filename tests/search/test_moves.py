@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gridmodl.jit.template import bind
 from gridmodl.search.moves import best_cut
-from gridmodl.template import bind
 
 
 @pytest.mark.parametrize("name", ["modl", "gini", "g2"])

@@ -10,17 +10,17 @@ from tiny_pairs import TinyPair, planted, random_pair
 
 from gridmodl import Criterion
 from gridmodl.clock import Clock
-from gridmodl.grid import make_grid
-from gridmodl.multivariate import run_engine
+from gridmodl.fit.grid import run_engine
 from gridmodl.search import Search
-from gridmodl.search.gridtask import price_grid
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.grid.state import price_grid
 from gridmodl.search.moves import Limits
-from gridmodl.search.pairintervals import cut_intervals, improve_intervals
-from gridmodl.search.pairmerge import merge, merge_path
-from gridmodl.search.pairpasses import transfer
-from gridmodl.search.pairs import run_pair
-from gridmodl.search.pairsplits import all_groups, split
-from gridmodl.search.pairtask import Pair
+from gridmodl.search.pair.intervals import cut_intervals, improve_intervals
+from gridmodl.search.pair.merge import merge, merge_path
+from gridmodl.search.pair.splits import all_groups, split
+from gridmodl.search.pair.state import Pair
+from gridmodl.search.pair.transfers import transfer
+from gridmodl.search.pair.vns import run_pair
 
 C, N = "categorical", "numerical"
 PROBLEMS = [

@@ -10,10 +10,10 @@ from tiny import Tiny
 
 import gridmodl
 from gridmodl import Criterion
-from gridmodl.search import postoptimize
-from gridmodl.search.greedy import greedy_merge
+from gridmodl.search.column import improve as postoptimize
+from gridmodl.search.column.improve import improve, improve_merged
+from gridmodl.search.column.merge import greedy_merge
 from gridmodl.search.moves import Limits
-from gridmodl.search.postoptimize import improve, improve_merged
 
 
 def neighbours(tiny, starts):

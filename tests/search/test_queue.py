@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gridmodl.search import queue
+from gridmodl.search.column import merge as queue
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 64, 65, 600])

@@ -7,8 +7,8 @@ import pytest
 from tiny_groups import random_groups
 
 from gridmodl.search import Search, run_grouping
+from gridmodl.search.column.subsets import MAX_VALUES, proven_grouping
 from gridmodl.search.moves import Limits
-from gridmodl.search.subsets import MAX_VALUES, proven_grouping
 
 
 @pytest.mark.parametrize("limits", [Limits(2**62, 1), Limits(2, 1), Limits(2**62, 12), Limits(3, 9)])

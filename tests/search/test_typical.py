@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gridmodl.atoms import Target
-from gridmodl.grid import make_grid
+from gridmodl.data.atoms import Target
+from gridmodl.data.columns import Categories
+from gridmodl.data.numbers import Numbers
 from gridmodl.plugins import criterion_for
-from gridmodl.quantities import Numbers
-from gridmodl.search import typical
-from gridmodl.search.gridtask import Worker, make_task
+from gridmodl.search.grid import typical
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.grid.state import Worker, make_task
+from gridmodl.search.grid.typical import typicality
 from gridmodl.search.moves import Limits
-from gridmodl.search.typical import typicality
-from gridmodl.values import Categories
 
 
 def slow_typicality(task, grid, k):

@@ -14,10 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.frames import ARRAYS
 from gridmodl.density.model import density_per, domain_ends
-from gridmodl.frames import ARRAYS
-from gridmodl.labels import MAX_VALUES_SHOWN, edges_of, has_mixed_types, label_of_group, label_of_intervals, level_text
-from gridmodl.modelcounts import group_of_classes, pair_counts, table_information
+from gridmodl.model.counts import group_of_classes, pair_counts, table_information
+from gridmodl.model.labels import (
+    MAX_VALUES_SHOWN,
+    edges_of,
+    has_mixed_types,
+    label_of_group,
+    label_of_intervals,
+    level_text,
+)
 from gridmodl.report.html.variables import MAX_CLASSES, Tables, cut, plain_number, plain_values, variable_record
 from gridmodl.report.tables import columns_of, largest
 from gridmodl.report.text import criterion_text, proof_text
@@ -25,9 +32,9 @@ from gridmodl.terms import ONE_COUNT, PROBLEMS
 
 if TYPE_CHECKING:
     from gridmodl.density.model import DensityModel
-    from gridmodl.model import Model
-    from gridmodl.models import Models
-    from gridmodl.partition import Partition
+    from gridmodl.model.model import Model
+    from gridmodl.model.models import Models
+    from gridmodl.model.partition import Partition
 
 ALONE = "information alone"  # mutual information of one column of a grid and the class, in nats
 MAX_NUMBERS = 1_000_000  # in all cells of a page, some 5 MB

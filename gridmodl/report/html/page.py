@@ -17,7 +17,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from gridmodl.modelfile.files import replace_file
+from gridmodl.model.file.files import replace_file
 
 SCRIPTS = ("elements", "table", "chart", "specs", "variables", "merging", "heatmap", "grid", "start")  # in this order
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.labels import has_mixed_types, shown_value
+from gridmodl.model.labels import has_mixed_types, shown_value
 from gridmodl.report.tables import columns_of, largest
 
 if TYPE_CHECKING:
-    from gridmodl.model import Model
-    from gridmodl.partition import Partition
+    from gridmodl.model.model import Model
+    from gridmodl.model.partition import Partition
 
 MAX_CLASSES = 12  # classes or groups of classes in tables
 MAX_DRAWN = 7  # classes in charts, beside "other": more colours cannot be told apart

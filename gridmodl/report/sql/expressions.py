@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from gridmodl.partition import checked_unknown
+from gridmodl.model.partition import checked_unknown
 from gridmodl.report.sql.dialects import Dialect, dialect_named
 from gridmodl.report.sql.literals import (
     Value,
@@ -26,7 +26,7 @@ from gridmodl.report.sql.literals import (
 )
 
 if TYPE_CHECKING:
-    from gridmodl.partition import Partition
+    from gridmodl.model.partition import Partition
 
 MAX_LISTED = 10_000  # values of one IN list; some databases take at most 16,384
 TIMES = ("moment", "instant", "duration")

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gridmodl.frames import Name
-from gridmodl.quantities import EXACT_FLOAT, has_zone
+from gridmodl.data.frames import Name
+from gridmodl.data.numbers import EXACT_FLOAT, has_zone
 from gridmodl.report.sql.dialects import Dialect, nanoseconds_of
 
 LARGEST_FLOAT = int(sys.float_info.max)

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.frames import Name
-from gridmodl.modelcounts import class_shares
+from gridmodl.data.frames import Name
+from gridmodl.model.counts import class_shares
+from gridmodl.model.target_quantiles import Prediction
 from gridmodl.report.sql.dialects import Dialect, dialect_named
 from gridmodl.report.sql.expressions import expression_of
 from gridmodl.report.sql.literals import Aliases, Value, literal, quoted, quoted_path, sql_name, values_of
 from gridmodl.spelling import did_you_mean
-from gridmodl.spread import Prediction
 
 if TYPE_CHECKING:
-    from gridmodl.model import Model
-    from gridmodl.models import Models
-    from gridmodl.partition import Partition
+    from gridmodl.model.model import Model
+    from gridmodl.model.models import Models
+    from gridmodl.model.partition import Partition
 
 OF_PARTS = ("parts", "labels")
 OUTPUTS = (*OF_PARTS, "cell", "predict", "proba")

@@ -1,1 +1,1 @@
-"""Compiled kernels of gridmodl lie in this folder, which `gridmodl.shipped` reads; there is nothing to import."""
+"""Compiled kernels of gridmodl lie in this folder, which `gridmodl.jit.shipped` reads; there is nothing to import."""

@@ -6,7 +6,7 @@ import warnings
 from importlib.metadata import version
 
 import gridmodl
-from gridmodl.shipped import shipped_kernels
+from gridmodl.jit.shipped import shipped_kernels
 
 
 def test_the_version_is_that_of_gridmodl():

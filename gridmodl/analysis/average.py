@@ -1,0 +1,275 @@
+"""Search many grids over the same columns and put them together to an average."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.clock import Clock
+from gridmodl.data.frames import Name
+from gridmodl.data.table import Table, read_table
+from gridmodl.data.targets import NOT_GIVEN
+from gridmodl.fit.build import check_names, grid_model
+from gridmodl.fit.column import class_means
+from gridmodl.fit.grid import Searched, found_grid, partition_of, search_grids
+from gridmodl.fit.options import check_seed, checked_jobs, checked_options, checked_time
+from gridmodl.jit.template import bind
+from gridmodl.model.cells import Cells, make_cells
+from gridmodl.model.model import Model
+from gridmodl.model.partition import Partition, checked_unknown
+from gridmodl.search import Search
+from gridmodl.search.grid.rows import Grid, numbered_parts
+from gridmodl.terms import Criterion, level_of
+
+NEVER_SEEN = -2  # the place of values that were never seen, after all fine parts
+
+
+def best_average(
+    data: Any,
+    target: Any,
+    *,
+    criterion: str | Criterion,
+    search: str | Search,
+    weights: Any,
+    kinds: Mapping[Name, str] | None,
+    max_parts: int | None,
+    min_rows: int | float | None,
+    time_limit: float | None,
+    random_state: int | None,
+    n_jobs: int,
+) -> tuple[Model, GridAverage]:
+    """The model of the best grid, and the average of all optima that the search keeps; arguments as of `optimize`."""
+    if not isinstance(search, Search) or search.keep_optima == 0:
+        raise ValueError(
+            "search must say how many grids to average, such as gridmodl.Search('diverse', effort=10, "
+            f"keep_optima=2000); got {search!r}"
+        )
+    clock = Clock(checked_time(time_limit))
+    options = checked_options(criterion, search, kinds, None, None, max_parts, min_rows)
+    check_seed(random_state)
+    n_threads = checked_jobs(n_jobs)
+    table = read_table(data, target, weights, "classes", NOT_GIVEN)
+    check_names(table, options)
+    searched = search_grids(table, options, n_threads, random_state, clock)
+    return grid_model(table, found_grid(table, searched), clock), average_of(table, searched)
+
+
+def average_of(table: Table, searched: Searched) -> GridAverage:
+    """The average of the optima that a search kept."""
+    columns, task, found, _ = searched
+    grids = [grid for grid in found.optima if grid.cost < found.null.cost]
+    used = sorted({k for grid in grids for k in grid.variables})
+    fine = [_fine_parts([grid for grid in grids if k in grid.variables], k) for k in used]
+    partitions, parts_of_atoms = {}, {}
+    for k, labels in zip(used, fine, strict=True):
+        partition, parts_of_atoms[k] = partition_of(columns[k], labels, task, found.grid, k, table)
+        partitions[partition.name] = partition
+    class_rows = table.problem.class_rows
+    return GridAverage(
+        partitions,
+        np.array([_level(grid.cost, found.null.cost) for grid in grids]),
+        class_rows / class_rows.sum(),
+        _make_steps(grids, used, parts_of_atoms, table, searched),
+        np.array([found.null.cost - grid.cost for grid in grids]),
+    )
+
+
+def _level(cost: float, null_cost: float) -> float:
+    level = level_of(cost, null_cost)
+    return math.nan if level is None else level
+
+
+def _fine_parts(grids: Sequence[Grid], k: int) -> NDArray[np.int32]:
+    """The part of each atom of variable k, so fine that the parts of all these grids are unions of them."""
+    fine = np.zeros(len(grids[0].parts[grids[0].variables.index(k)]), dtype=np.int64)
+    for grid in grids:
+        parts = grid.parts[grid.variables.index(k)]
+        fine = numbered_parts(fine * (int(parts.max()) + 1) + parts).astype(np.int64)
+    return fine.astype(np.int32)
+
+
+def _make_steps(
+    grids: Sequence[Grid],
+    used: Sequence[int],
+    parts_of_atoms: Mapping[int, NDArray[np.int64]],
+    table: Table,
+    searched: Searched,
+) -> Steps:
+    rows, target = searched.task.rows, table.target
+    column: list[int] = []
+    n_parts: list[int] = []
+    part, step, shares = [], [], []
+    for grid in grids:
+        of_rows = [parts[rows.atom[k]] for k, parts in zip(grid.variables, grid.parts, strict=True)]
+        cells = make_cells(grid.variables, of_rows, target)
+        shares.append(cells.shares())
+        step += _steps_of(cells, grid.shape)
+        n_parts += grid.shape
+        for i, k in enumerate(grid.variables):
+            column.append(used.index(k))
+            part.append(_part_of_fine(grid.parts[i], parts_of_atoms[k]))
+            if searched.task.facts.categorical[k]:
+                part[-1][NEVER_SEEN] = _default(grid.parts[i], target.counts(of_rows[i], grid.shape[i]))
+    return Steps(
+        grid_at=_begins([len(grid.variables) for grid in grids]),
+        column=np.array(column, dtype=np.int32),
+        part_at=_begins(map(len, part))[:-1],
+        part=np.concatenate(part).astype(np.int32) if part else np.empty(0, dtype=np.int32),
+        n_parts=np.array(n_parts, dtype=np.int64),
+        step_at=_begins(map(len, step))[:-1],
+        step=np.concatenate(step).astype(np.int32) if step else np.empty(0, dtype=np.int32),
+        cell_at=_begins(map(len, shares))[:-1],
+        shares=np.concatenate(shares) if shares else np.empty((0, searched.task.n_counts)),
+    )
+
+
+def _begins(sizes: Any) -> NDArray[np.int64]:
+    return np.cumsum([0, *sizes], dtype=np.int64)
+
+
+def _steps_of(cells: Cells, shape: Sequence[int]) -> list[NDArray[np.int64]]:
+    """For each variable of a grid, the number of each combination of parts so far that exists, as `Cells` has them."""
+    found, known, n_known = [], np.zeros(len(cells.parts), dtype=np.int64), 1
+    for of_cells, width in zip(cells.parts.T, shape, strict=True):
+        combinations, numbers = np.unique(known * width + of_cells, return_inverse=True)
+        steps = np.full(n_known * width, -1, dtype=np.int64)
+        steps[combinations] = np.arange(len(combinations))
+        found.append(steps)
+        known, n_known = numbers, len(combinations)
+    return found
+
+
+def _part_of_fine(parts: NDArray[np.int32], fine: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The part of each fine part; two more at the end, for values that were never seen and for those of no part."""
+    found = np.full(int(fine.max()) + 3, -1, dtype=np.int64)
+    found[fine] = parts
+    return found
+
+
+def _default(parts: NDArray[np.int32], counts: NDArray[np.int64]) -> int:
+    """The group of values that were never seen, as `Partition.default` has it.
+
+    Of most values, then of most rows; of equals the first in the order that groups have in a partition.
+    """
+    order = np.argsort(class_means(counts), kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return int(np.lexsort((-rank, counts.sum(axis=1), np.bincount(parts)))[-1])
+
+
+# The average of many grids over the same columns: the class shares of a row's cell in each, weighted.
+#
+#     P(class | row) = sum over grids of weight times the share of the class in the row's cell
+#
+# with weights in proportion to null cost - cost, and so to the level, those of grids that cost more than the null grid
+# being 0 (compression-based averaging: M. Boullé, "Data grid models for preparation and modeling in supervised
+# learning", 2011, 7.2.2; weights by posterior probability would leave one grid, as these are peaked). An empty cell has
+# the shares of all rows.
+#
+# All grids stand in the same few flat arrays. A column is read once, into parts so fine that each grid's parts are
+# unions of them; the cell of a row in a grid is found by going through its variables, from one number of the
+# combinations that exist to the next.
+
+BLOCK = 2**14  # rows whose probabilities and codes stay in the cache while all grids add to them
+
+
+class Steps(NamedTuple):
+    """All grids, variable after variable: from a number for the parts so far and the next part to a new number."""
+
+    grid_at: Any  # where the variables of each grid begin; one more at the end
+    column: Any  # which column each variable is
+    part_at: Any  # where its parts begin in `part`
+    part: Any  # of each fine part of the column, and last of values that were never seen; -1 for no part
+    n_parts: Any
+    step_at: Any  # where its steps begin in `step`
+    step: Any  # at number * n_parts + part; -1 for a combination that no row had
+    cell_at: Any  # where the cells of each grid begin in `shares`
+    shares: Any  # of each class in each cell
+
+
+@dataclass(frozen=True, eq=False)
+class GridAverage:
+    """An average of grids.
+
+    Attributes
+    ----------
+    partitions : dict of str to Partition
+        Of each column that some grid uses, the parts of which those of all grids are made.
+    levels : ndarray
+        Of each grid, NaN where it has none; their weights are in proportion to what they save, and so to these.
+    shares : ndarray
+        Of each class in all rows.
+    """
+
+    partitions: Mapping[Name, Partition]
+    levels: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    _steps: Steps
+    _savings: NDArray[np.float64]  # null cost - cost of each grid
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def __repr__(self) -> str:
+        return f"GridAverage({len(self)} grids of {len(self.partitions)} columns)"
+
+    @property
+    def column_weights(self) -> dict[Name, float]:
+        """By column, the weight of the grids that use it."""
+        grid = np.repeat(np.arange(len(self)), np.diff(self._steps.grid_at))
+        weights = np.bincount(self._steps.column, self._weights()[grid], len(self.partitions))
+        return dict(zip(self.partitions, weights.tolist(), strict=True))
+
+    def predict_proba(self, columns: Mapping[Name, Any], unknown: str | int = "default") -> NDArray[np.float64]:
+        """The weighted mean over the grids of the class shares in the cell of each row.
+
+        Parameters
+        ----------
+        columns : dict of str to column
+            At least those of `partitions`.
+        unknown : {"default", -1, "error"}
+            What becomes of a category that was never seen: in each grid the group with the most values; no group, so
+            that the shares are those of all rows; or a ValueError.
+        """
+        n_rows = len(next(iter(columns.values())))
+        if not len(self):
+            return np.tile(self.shares, (n_rows, 1))
+        codes = self._codes(columns, unknown, n_rows)
+        found = np.zeros((n_rows, len(self.shares)))
+        add = bind(add_shares)
+        for begin in range(0, n_rows, BLOCK):
+            block = np.ascontiguousarray(codes[:, begin : begin + BLOCK])
+            add(self._steps, self._weights(), self.shares, block, found[begin : begin + BLOCK])
+        return found / found.sum(axis=1, keepdims=True)  # shares of whole numbers sum to 1 but for rounding
+
+    def _codes(self, columns: Mapping[Name, Any], unknown: str | int, n_rows: int) -> NDArray[np.int32]:
+        """The fine part of each row in each column; one more than there are for a value that was never seen."""
+        how = checked_unknown(unknown)
+        codes = np.empty((len(self.partitions), n_rows), dtype=np.int32)
+        for k, (name, partition) in enumerate(self.partitions.items()):
+            parts = partition.part_of_column(columns[name], "error" if how == "error" else -1)
+            codes[k] = np.where(parts >= 0, parts, partition.n_parts + (how == "-1"))
+        return codes
+
+    def _weights(self) -> NDArray[np.float64]:
+        return np.asarray(self._savings / self._savings.sum())
+
+
+def add_shares(steps: Any, weights: Any, overall: Any, codes: Any, found: Any) -> None:
+    """Add the weighted shares of each row's cell in each grid."""
+    grid_at, column, part_at, part, n_parts, step_at, step, cell_at, shares = steps
+    for g in range(len(weights)):
+        for r in range(len(found)):
+            number: Any = np.int64(0)
+            for i in range(grid_at[g], grid_at[g + 1]):
+                own: Any = part[part_at[i] + codes[column[i], r]]
+                number = step[step_at[i] + number * n_parts[i] + own] if own >= 0 else np.int64(-1)
+                if number < 0:
+                    break
+            for c in range(len(overall)):
+                found[r, c] += weights[g] * (shares[cell_at[g] + number, c] if number >= 0 else overall[c])

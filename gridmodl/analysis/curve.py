@@ -1,0 +1,263 @@
+"""The best cost for each number of parts: the curve that says what one part more is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.clock import Clock, Progress
+from gridmodl.data.columns import Categories, Column
+from gridmodl.data.frames import ARRAYS, Name, make_frame
+from gridmodl.data.numbers import Numbers
+from gridmodl.data.table import Table, read_table
+from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
+from gridmodl.fit.build import asked_column, check_names, check_one_input, is_grid
+from gridmodl.fit.column import codes_alone, groups_of, intervals_of, intervals_task, values_task
+from gridmodl.fit.grid import grid_task, partition_of, with_values
+from gridmodl.fit.options import Options, check_integer, checked_options, checked_time
+from gridmodl.model.partition import Partition
+from gridmodl.plugins import criterion_for
+from gridmodl.progress import showing
+from gridmodl.search.column.exact import ByParts, best_by_parts
+from gridmodl.search.column.groups import numbered, priced_groups
+from gridmodl.search.column.shares import is_enough, share_line
+from gridmodl.search.column.splits import best_split, group_split, grouping_takes_long, takes_long
+from gridmodl.search.column.subsets import groupings_by_parts
+from gridmodl.search.grid.exact import TooMany, best_beside
+from gridmodl.search.grid.rows import make_grid
+from gridmodl.search.moves import NO_LIMIT, Limits
+from gridmodl.terms import Criterion
+
+if TYPE_CHECKING:
+    from gridmodl.analysis.alternatives import Variable
+
+
+@dataclass(frozen=True, eq=False)
+class CostByParts:
+    """What `cost_by_parts` returns.
+
+    Attributes
+    ----------
+    n_parts : ndarray
+        Numbers of parts, ascending; those that no partition has, as of two values in three parts, are left out.
+    cost : ndarray
+        The lowest cost found of a partition with so many parts.
+    gap : ndarray
+        How far above the lowest of all it is at most: 0 where it is proven; NaN where no floor is known.
+    partitions : tuple of Partition
+        Those of these costs.
+    stopped : str or None
+        Why it was cut short: ``"time limit"`` or ``"interrupted"``.
+    elapsed : float
+        Seconds.
+    frame : str
+        The kind of frame that the data came in, which `table` gives back.
+    """
+
+    n_parts: NDArray[np.int64]
+    cost: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    partitions: tuple[Partition, ...]
+    stopped: str | None
+    elapsed: float
+    frame: str = ARRAYS
+
+    def table(self, frame: str | None = None) -> Any:
+        """One row for each number of parts, in a `frame` of the kind that the data had or of the kind that is named."""
+        columns = {"parts": self.n_parts, "cost": self.cost, "gap": self.gap}
+        return make_frame(columns, frame or self.frame)
+
+
+def cost_by_parts(
+    data: Any,
+    target: Any,
+    *,
+    max_parts: int = 20,
+    criterion: str | Criterion = "modl",
+    weights: Any = None,
+    kinds: Mapping[Name, str] | None = None,
+    special: Mapping[Name, Any] | None = None,
+    min_rows: int | float | None = None,
+    unlabelled: Any = NOT_GIVEN,
+    time_limit: float | None = None,
+    progress: bool | Callable[[Progress], Any] | None = None,
+) -> CostByParts:
+    """The best partition of one column into 1, 2, ... parts, and what each costs.
+
+    Parameters
+    ----------
+    data, target, criterion, weights, kinds, special, min_rows, unlabelled, progress
+        As of `optimize`, for one column and a class target.
+    max_parts : int
+        The largest number of parts, those of special codes included.
+    time_limit : float, optional
+        Seconds after which numbers of parts that were not reached get what a merge found, with a gap; so does Ctrl-C.
+
+    Returns
+    -------
+    CostByParts
+        Proven for a numerical column, and for a categorical one with two classes and a criterion that groups by share
+        or with at most 12 values; other values are grouped by a merge, and nothing is known of the gap.
+
+    Notes
+    -----
+    Each number takes one recursion over the bounds: near-linear in the rows for a criterion with the floors of
+    `gridmodl.terms.FLOORS`, quadratic for others.
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> curve = gridmodl.cost_by_parts([1, 2, 3, 4, 5, 6], ["a", "a", "b", "b", "a", "a"], max_parts=3)
+    >>> curve.cost.round(3).tolist()
+    [6.446, 8.237, 8.42]
+    >>> curve.gap.tolist()
+    [0.0, 0.0, 0.0]
+    """
+    clock = Clock(checked_time(time_limit))
+    check_integer("max_parts", max_parts)
+    options = checked_options(criterion, "exact", kinds, special, None, max_parts, min_rows)
+    if target is None:
+        raise ValueError("cost_by_parts takes a class target, and no target was given")
+    try:
+        table = read_table(data, target, weights, None, unlabelled)
+    except ManyNumbers as error:
+        raise ValueError(f"{error.found}; give it as text if each number is a class") from error
+    check_names(table, options)
+    check_one_input(table, unlabelled)
+    if is_grid(table):
+        what = "the target is numerical" if table.searched is not None else f"data has {len(table.names)} columns"
+        raise ValueError(f"cost_by_parts takes one column and a class target; {what}")
+    (name,) = table.names
+    with showing(progress, clock):
+        found, partitions = curve_of(asked_column(table, name, options), table, options, clock)
+    return CostByParts(
+        np.array([partition.n_parts for partition in partitions], dtype=np.int64),
+        found.costs,
+        found.gaps,
+        partitions,
+        clock.stopped,
+        clock.elapsed,
+        table.inputs.kind,
+    )
+
+
+def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tuple[ByParts, tuple[Partition, ...]]:
+    criterion = criterion_for(options.criterion, table.problem.kind)
+    limits = options.limits(table.problem.n_rows)
+    if isinstance(column, Numbers):
+        # For a given number of parts, the best bound may lie inside a run of one class.
+        intervals = intervals_task(column, table, criterion, options, limits, clock, may_join=False)
+        if intervals.line.n_atoms == 0:
+            alone = codes_alone(criterion, intervals)
+            found, partitionings = ByParts(np.array([alone.cost]), np.zeros(1)), [alone]
+        else:
+            found, partitionings = best_by_parts(intervals.task)
+        return found, tuple(intervals_of(column, intervals, table.target, one) for one in partitionings)
+    task = values_task(column, table, criterion, limits, clock)
+    if is_enough(task):
+        line = share_line(task)
+        found, partitionings = best_by_parts(line.task)
+        groupings = [line.grouping(task, one) for one in partitionings]
+    else:
+        found, groupings = groupings_by_parts(task)
+    return found, tuple(groups_of(column, table.target, grouping) for grouping in groupings)
+
+
+# The best partitions of one variable of a model into each number of parts, found in the data it was made from.
+
+
+class ByNumber(NamedTuple):
+    """A partition that a search found."""
+
+    partition: Partition
+    gap: float  # how far above the lowest of so many parts it is at most; NaN where that is not known
+    how: str  # "best" of all that were looked at, or "split": of those with one part of the model cut in two
+
+
+def of_column(variable: Variable, most: int, clock: Clock, is_patient: bool) -> list[ByNumber]:
+    """Of one column with classes: the best partitions of each number of parts.
+
+    Where one would wait for them, and is not said to be patient, a split of one of the model's parts alone.
+    """
+    model, partition = variable.model, variable.partition
+    assert model._source is not None  # noqa: S101  for mypy
+    table = model._source[0].priced_rows()
+    special = {partition.name: partition.special} if len(partition.special) else {}
+    # Codes that no row has count as parts for a limit, and are none here.
+    n_absent = len(partition.special) - (variable.n_parts - len(variable.rows_of_intervals))
+    options = Options(variable.criterion, special=special, max_parts=most + n_absent)
+    column = table.column(partition.name, partition.kind)
+    if isinstance(column, Numbers):
+        splits = _split(variable, column, table, options, clock)
+    else:
+        splits = _split_of_many(variable, column, table, clock) if not is_patient else []
+    if splits and not is_patient:
+        return splits
+    found, partitions = curve_of(column, table, options, clock)
+    if isinstance(column, Categories) and np.isnan(found.gaps).any() and not clock.stopped:
+        splits = _group_split(variable, column, table, clock)
+    return [*splits, *(ByNumber(one, gap, "best") for one, gap in zip(partitions, found.gaps.tolist(), strict=True))]
+
+
+def _split(variable: Variable, column: Numbers, table: Table, options: Options, clock: Clock) -> list[ByNumber]:
+    """One more bound, where all partitions into as many parts are too many to wait for, or for long."""
+    limits = Limits(NO_LIMIT, 1)
+    intervals = intervals_task(column, table, variable.criterion, options, limits, clock, may_join=False)
+    task = intervals.task
+    if intervals.line.n_atoms == 0 or not takes_long(task, variable.n_parts + 1):
+        return []
+    rows = np.add.reduceat(task.atoms.rows, task.atoms.first[:-1])
+    ends = np.cumsum(variable.rows_of_intervals)[:-1]
+    starts = np.append(0, np.searchsorted(np.cumsum(rows), ends) + 1)
+    found = best_split(task, starts)
+    return [] if found is None else [ByNumber(intervals_of(column, intervals, table.target, found), np.nan, "split")]
+
+
+def _split_of_many(variable: Variable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
+    """One of the groups of the model cut in two, where all groupings into as many groups take long to merge."""
+    task = values_task(column, table, variable.criterion, Limits(NO_LIMIT, 1), clock)
+    if not grouping_takes_long(task):
+        return []
+    splits = _group_split(variable, column, table, clock)
+    if not splits:
+        raise TooMany(f"it has {task.n_atoms} values; explain(name, time_limit=...) says how long to search")
+    return splits
+
+
+def _group_split(variable: Variable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
+    """One of the groups of the model cut in two."""
+    task = values_task(column, table, variable.criterion, Limits(NO_LIMIT, 1), clock)
+    groups = np.zeros(task.n_atoms, dtype=np.int64)
+    groups[column.codes] = variable.partition.part_of_encoded(column)
+    split = group_split(task, numbered(groups))
+    if split is None:
+        return []
+    return [ByNumber(groups_of(column, table.target, priced_groups(task, split)), np.nan, "split")]
+
+
+def of_grid(variable: Variable, most: int, clock: Clock) -> list[ByNumber]:
+    """Of a variable of a grid, the others frozen."""
+    model = variable.model
+    assert model._source is not None  # noqa: S101  for mypy
+    table = model._source[0]
+    kinds = {name: part.kind for name, part in model.partitions.items()}
+    columns, task = grid_task(table, Options(variable.criterion, kinds=kinds), variable.criterion, clock)
+    labels: list[tuple[int, NDArray[Any]]] = []
+    for v, column in enumerate(columns):
+        of_atoms = np.zeros(task.rows.n_atoms(v), dtype=np.int64)
+        of_atoms[task.rows.atom[v]] = variable.parts_of_rows[column.name]
+        labels.append((v, of_atoms))
+    grid, k = make_grid(labels), [column.name for column in columns].index(variable.partition.name)
+    found = []
+    for beside in best_beside(task, grid, k, most):
+        other = make_grid([*labels[:k], (k, beside.parts), *labels[k + 1 :]])
+        parts = other.parts_of(k, len(beside.parts))
+        partition, renumbered = partition_of(columns[k], parts, task, other, k, table)
+        if table.problem.kind != "classes":
+            partition = with_values(partition, task, k, renumbered)
+        found.append(ByNumber(partition, beside.gap, beside.how))
+    return found

@@ -1,0 +1,183 @@
+"""From a grid down to a single cell, one merge of two parts at a time, the cheapest first.
+
+Each step costs some of what the grid tells of the data:
+
+    information kept = (null cost - cost) / (null cost - cost of the model)
+
+from 1 for the model itself to 0 for one cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.frames import Name
+
+if TYPE_CHECKING:
+    from gridmodl.analysis.model_task import ModelTask
+    from gridmodl.search.grid.optima import Merge as GridMerge
+    from gridmodl.search.grid.rows import Grid
+    from gridmodl.search.grid.state import GridTask
+
+
+class Merge(NamedTuple):
+    """One step: two parts of a variable become one."""
+
+    name: Name  #: the variable
+    stays: int  #: number of one of the model's parts; a part made of several goes by the one that stayed
+    goes: int  #: number of the other
+    cost: float  #: of the grid after the step
+    information: float  #: kept after it
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """The merges that lead from a model's grid to a single cell, the cheapest first.
+
+    Made by `Model.hierarchy`. `Model.coarsen` makes a model of the grid after some of the steps.
+
+    Attributes
+    ----------
+    steps : tuple of Merge
+        Records of ``name``, ``stays``, ``goes``, ``cost`` and ``information``. Parts without rows go first: they take
+        nothing with them.
+    information : ndarray
+        Share of the model's information that is kept before the first step, 1, and after each, 0 after the last; below
+        0 where a grid on the way costs more than one cell. All 0 where the model costs no less than the null grid.
+    n_parts : dict of str to int
+        Parts of each variable of the model.
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> x, y = [1, 2, 3, 4, 5, 6] * 20, list("aabbcc") * 20
+    >>> hierarchy = gridmodl.optimize({"x": x, "y": y}).hierarchy()
+    >>> len(hierarchy)
+    4
+    >>> hierarchy.linkage("y").shape
+    (2, 4)
+    """
+
+    steps: tuple[Merge, ...]
+    information: NDArray[np.float64]
+    n_parts: Mapping[Name, int]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __repr__(self) -> str:
+        sizes = " x ".join(str(n) for n in self.n_parts.values() if n > 1) or "1 part"
+        return f"Hierarchy({sizes}, {len(self)} merges)"
+
+    def parts_at(self, step: int) -> dict[Name, NDArray[np.int64]]:
+        """After `step` steps, the part of each of the model's parts, by variable.
+
+        Numbered 0, 1, ... in the order in which the model's parts name them.
+        """
+        from gridmodl.search.grid.rows import numbered_parts
+
+        if not isinstance(step, (int, np.integer)) or isinstance(step, bool) or not 0 <= step <= len(self):
+            raise ValueError(f"step must be a whole number from 0 to {len(self)}, got {step!r}")
+        return {name: numbered_parts(parts).astype(np.int64) for name, parts in self._parts_at(step).items()}
+
+    def shape_at(self, step: int) -> dict[Name, int]:
+        """After `step` steps, the number of parts of each variable."""
+        return {name: int(parts.max()) + 1 for name, parts in self.parts_at(step).items()}
+
+    def linkage(self, name: Name) -> NDArray[np.float64]:
+        """The merges of one variable as `scipy.cluster.hierarchy` takes them, for its ``dendrogram``.
+
+        Heights are the information lost when the merge is made, among those of all variables; where a merge wins some
+        back, the height stays. The last column counts the model's parts below.
+
+        Parameters
+        ----------
+        name : str
+            A variable with more than one part.
+
+        Examples
+        --------
+        >>> import gridmodl
+        >>> from scipy.cluster.hierarchy import dendrogram
+        >>> model = gridmodl.optimize({"x": [1, 2, 3, 4, 5, 6] * 20, "y": list("aabbcc") * 20})
+        >>> tree = dendrogram(model.hierarchy().linkage("x"), labels=model.partitions["x"].labels, no_plot=True)
+        >>> sorted(tree["ivl"])
+        [']-inf, 2.5]', ']2.5, 4.5]', ']4.5, inf[']
+        """
+        n = self._n_parts_of(name)
+        height = np.maximum.accumulate(np.maximum(0.0, 1.0 - self.information))
+        found = np.zeros((n - 1, 4))
+        number, size = list(range(n)), [1] * n
+        row = 0
+        for step, merge in enumerate(self.steps, start=1):
+            if merge.name == name:
+                i, j = merge.stays, merge.goes
+                size[i] += size[j]
+                found[row] = *sorted((number[i], number[j])), height[step], size[i]
+                number[i] = n + row
+                row += 1
+        return found
+
+    def _n_parts_of(self, name: Name) -> int:
+        if self.n_parts.get(name, 1) == 1:
+            known = ", ".join(repr(known) for known, n in self.n_parts.items() if n > 1) or "none"
+            raise ValueError(f"name must be a variable with more than one part ({known}), got {name!r}")
+        return self.n_parts[name]
+
+    def _parts_at(self, step: int) -> dict[Name, NDArray[np.int64]]:
+        """The same, each part by the number of the one that stayed."""
+        parts = {name: np.arange(n) for name, n in self.n_parts.items()}
+        for merge in reversed(self.steps[:step]):  # backwards: where a part goes to is known before who came to it
+            parts[merge.name][merge.goes] = parts[merge.name][merge.stays]
+        return parts
+
+
+def hierarchy_of(whole: ModelTask) -> Hierarchy:
+    """The merges from the grid of a model down to one cell."""
+    model = whole.model
+    saved = model.null_cost - model.cost
+
+    def kept(cost: float) -> float:
+        return (model.null_cost - cost) / saved if saved > 0.0 else 0.0
+
+    steps = [Merge(*merge, model.cost, kept(model.cost)) for merge in _empty_parts(whole)]
+    for k, stays, goes, cost in _merges(whole.task, whole.grid):
+        name, filled = whole.partitions[k].name, whole.filled[k]
+        steps.append(Merge(name, int(filled[stays]), int(filled[goes]), cost, kept(cost)))
+    if len(whole.grid.variables):  # the last step makes the null grid: 0, but for rounding
+        steps[-1] = steps[-1]._replace(cost=model.null_cost, information=0.0)
+    information = np.array([kept(model.cost), *(merge.information for merge in steps)])
+    return Hierarchy(tuple(steps), information, {part.name: part.n_parts for part in whole.partitions})
+
+
+def _empty_parts(whole: ModelTask) -> list[tuple[Name, int, int]]:
+    """Parts without rows go to the part beside them, to the largest group of a categorical variable."""
+    merges = []
+    for partition, filled in zip(whole.partitions, whole.filled, strict=True):
+        rows = partition.counts.sum(axis=1)
+        for i in np.flatnonzero(rows == 0).tolist():
+            stays = int(filled[max(0, int(np.searchsorted(filled, i)) - 1)])
+            if partition.kind == "categorical":
+                stays = int(rows.argmax())
+            merges.append((partition.name, stays, i))
+    return merges
+
+
+def _merges(task: GridTask, grid: Grid) -> list[GridMerge]:
+    """The merges from a grid down to one cell."""
+    from gridmodl.search.grid.merge import merge_path as sparse_path
+    from gridmodl.search.pair.merge import merge_path as dense_path
+    from gridmodl.search.pair.state import MAX_CELLS
+
+    is_coupled = bool(task.facts.is_target.any())
+    if not grid.variables:
+        return []
+    if task.n_variables == 2 and task.n_counts == 1 and (is_coupled or math.prod(grid.shape) <= MAX_CELLS):
+        return dense_path(task, grid)
+    return sparse_path(task, grid)

@@ -1,0 +1,83 @@
+"""A model as a task of its own: its non-empty cells stand for the rows, its parts for the values.
+
+Rows of the same cell are alike to every merge of parts, so these can be priced from the model alone, without the data.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gridmodl.clock import Clock
+from gridmodl.data.atoms import Target
+from gridmodl.data.columns import Categories
+from gridmodl.plugins import criterion_for, get_criterion
+from gridmodl.pricing import numerical_facts, values_facts
+from gridmodl.search.grid.rows import Grid, checked_facts, make_grid, make_rows
+from gridmodl.search.grid.state import GridTask, price_grid
+from gridmodl.search.moves import NO_LIMIT, Limits
+from gridmodl.terms import SEARCHED_TARGETS, Problem
+
+if TYPE_CHECKING:
+    from gridmodl.model.model import Model
+
+# A model says how much it costs; one that its own parts price otherwise was made by another criterion of that name.
+SAME_COST = 1e-6
+
+
+class ModelTask:
+    """The task, the grid whose parts are those of the model, and the partitions in the order of its variables."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.partitions = list(model.all_partitions.values())
+        for partition in self.partitions:
+            if partition.n_values is None:
+                raise ValueError(
+                    f"column {partition.name!r} does not say how many values its parts hold, which a merge needs to "
+                    "know: models without a target do, and those whose target is partitioned too"
+                )
+            if len(partition.special):
+                raise ValueError(
+                    f"column {partition.name!r} has special codes, each a part of its own: they cannot be merged"
+                )
+        self.filled = [np.flatnonzero(partition.counts.any(axis=1)) for partition in self.partitions]
+        rows = model.cells.rows  # of one class, as every model without classes of its own
+        self.target = Target(np.zeros(len(rows), dtype=np.int32), rows.astype(np.int64), 1)
+        self.task = self._task()
+        self.grid = self._finest()
+
+    def _task(self) -> GridTask:
+        model, cells = self.model, self.model.cells
+        columns, values, facts = [], [], []
+        for partition, filled in zip(self.partitions, self.filled, strict=True):
+            of_cells = np.zeros(len(cells.parts), dtype=np.int32)
+            if partition.name in cells.names:
+                place = np.zeros(partition.n_parts, dtype=np.int32)
+                place[filled] = np.arange(len(filled))
+                of_cells = place[cells.parts[:, cells.names.index(partition.name)]]
+            columns.append(Categories(partition.name, [None] * len(filled), of_cells))
+            assert partition.n_values is not None  # noqa: S101  for mypy
+            values.append(partition.n_values[filled].astype(np.int32))
+            n_values = int(values[-1].sum())
+            if partition.kind == "categorical":
+                facts.append(values_facts(n_values, partition.log_value_factorials, model.n_rows))
+            else:
+                facts.append(numerical_facts(n_values))
+        rows = make_rows(columns, self.target)._replace(atom_values=np.concatenate(values))
+        n_inputs = len(columns) - (1 if model.problem in SEARCHED_TARGETS else 0)
+        problem = Problem(model.problem, model.n_rows, n_inputs, np.empty(0, dtype=np.int64))
+        criterion = criterion_for(get_criterion(model.criterion, **dict(model.options)), model.problem)
+        p, known = checked_facts(criterion, problem, facts)
+        return GridTask(rows, known, p, type(criterion), Limits(NO_LIMIT, 1), Clock())
+
+    def _finest(self) -> Grid:
+        grid = make_grid([(k, np.arange(len(filled))) for k, filled in enumerate(self.filled)])
+        cost, given = price_grid(self.task, grid), self.model.cost
+        if not abs(cost - given) <= SAME_COST * (1.0 + abs(given)):
+            raise ValueError(
+                f"the model costs {given!r}, but criterion {self.model.criterion!r} prices its parts at {cost!r}: it "
+                "was made by another criterion of that name, or another version of it"
+            )
+        return grid._replace(cost=cost)

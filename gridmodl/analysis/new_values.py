@@ -1,0 +1,183 @@
+"""Values that a joint grid of two variables has never seen, put into its groups: each where it costs least.
+
+A new value brings rows of its own. What is priced is the data with this value and its rows added, and no other new one:
+N, V, the cells, the groups and all constants of the criterion are those of that data. It joins a group that is there
+and makes none of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.frames import Name
+from gridmodl.pricing import order_with, prepare, values_facts
+from gridmodl.search.pair.joining import Groups, Joining, join_prices
+from gridmodl.terms import Criterion, Problem, Variable
+
+if TYPE_CHECKING:
+    from gridmodl.model.model import Model
+
+# Prices by value and group that are at hand at a time, 64 MB.
+MAX_PRICES = 2**23
+
+
+def groups_of_new(
+    model: Model,
+    criterion: Criterion,
+    name: Name,
+    first: NDArray[np.int64],
+    part: NDArray[np.int64],
+    rows: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """The group of a categorical variable that each new value of it joins at the least cost; of equals the first.
+
+    Parameters
+    ----------
+    model : Model
+        A joint grid of two variables.
+    criterion : Criterion
+        What priced it.
+    name : str
+        The variable; its partition has no groups without rows.
+    first : ndarray of shape (n + 1,)
+        Where the entries of each new value begin.
+    part : ndarray
+        Of each entry, the part of the other variable.
+    rows : ndarray
+        Of each entry, its rows, 1 or more.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The number of the group; -1 for a value without entries, of which nothing is known.
+    """
+    known = ModelGroups(model, criterion, name)
+    ends = np.append(0, np.cumsum(rows))
+    total = ends[first[1:]] - ends[first[:-1]]
+    joining = Joining(first, part, rows, np.ones(len(total), dtype=np.int64))
+    found = np.full(len(total), -1, dtype=np.int64)
+    facts, step = known.facts(n_more=1), max(1, MAX_PRICES // len(known.groups.rows))
+    order = np.argsort(total, kind="stable")
+    sizes, begin = np.unique(total[order], return_index=True)
+    for n, alike in zip(sizes.tolist(), np.split(order, begin[1:]), strict=True):  # of equal rows, so of the same `p`
+        if n == 0:
+            continue
+        p, facts_with = known.prepared(facts, n)
+        for at in range(0, len(alike), step):
+            which = alike[at : at + step]
+            prices = join_prices(type(criterion), p, facts_with, known.groups, joining, which)
+            found[which] = prices.argmin(axis=1)
+    return found
+
+
+# The groups of one variable of a joint grid of two, and what a criterion may know of it, from a model alone.
+
+
+class ModelGroups:
+    """A categorical variable of a joint grid of two variables; every part has rows."""
+
+    def __init__(self, model: Model, criterion: Criterion, name: Name) -> None:
+        self.model, self.criterion = model, criterion
+        self.partition = model.partition(name)
+        (self.other,) = (partition for partition in model.partitions.values() if partition.name != name)
+        self.groups = self._groups()
+
+    def _groups(self) -> Groups:
+        cells, n_values = self.model.cells, self.partition.n_values
+        table = np.zeros((self.other.n_parts, self.partition.n_parts), dtype=np.int64)
+        whole = np.zeros(len(cells.parts), dtype=np.int64)  # cells name no part of a variable that has one
+        across, own = (
+            cells.parts[:, cells.names.index(part.name)] if part.name in cells.names else whole
+            for part in (self.other, self.partition)
+        )
+        table[across, own] = cells.rows
+        assert n_values is not None  # noqa: S101  for mypy: a joint grid has them
+        return Groups(table, self.partition.rows.astype(np.int64), n_values.astype(np.int64))
+
+    def facts(self, n_more: int = 0) -> Variable:
+        """The variable as it is, or with so many values more, whose rows are not counted."""
+        n_values = int(self.groups.values.sum()) + n_more
+        return values_facts(n_values, self.partition.log_value_factorials, self.model.n_rows)
+
+    def prepared(self, facts: Variable, more_rows: int = 0) -> tuple[Any, Variable]:
+        """`p` and the facts with the criterion's own constant, after a value of so many rows has come."""
+        problem = Problem("joint", self.model.n_rows + more_rows, 2, np.empty(0, dtype=np.int64))
+        order = order_with(facts.constant, self.model.n_rows, more_rows)
+        return prepare(self.criterion, problem, values_facts(facts.n_values, order, problem.n_rows))
+
+
+# Merges of groups until each holds something that has a label.
+#
+# A group without any is merged with the group that keeps the cost of the grid lowest, of all such merges the cheapest
+# first, until none is left: M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011,
+# 7.2.3. Only groups of one variable merge; the parts of the other stay as they are.
+
+
+def merged_until_labelled(
+    model: Model, criterion: Criterion, name: Name, is_labelled: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Of each group of a categorical variable of a joint grid of two, the group that it ends in.
+
+    Groups that are merged go by the lowest number among them. At least one group is labelled. Of merges that cost the
+    same, the one of the lowest numbers is made.
+    """
+    into = np.arange(len(is_labelled))
+    if is_labelled.all():
+        return into
+    merges = _Merges(ModelGroups(model, criterion, name), is_labelled)
+    while merges.is_open.any():
+        stays, goes = merges.make_cheapest()
+        into[into == goes] = stays
+    return into
+
+
+class _Merges:
+    """Groups under merges, and what each merge of one without a label would change.
+
+    All merges make one group less, so grid and variable terms do not tell them apart.
+    """
+
+    def __init__(self, known: ModelGroups, is_labelled: NDArray[np.bool_]) -> None:
+        self.criterion = type(known.criterion)
+        self.p, self.facts = known.prepared(known.facts())
+        # One group more, without rows: to join it costs what a group costs alone, which its merges save.
+        cells, rows, values = known.groups
+        self.groups = Groups(np.pad(cells, ((0, 0), (0, 1))), np.pad(rows, (0, 1)), np.pad(values, (0, 1)))
+        self.is_open = ~is_labelled
+        self.is_there = np.ones(len(is_labelled), dtype=bool)
+        self.deltas = np.full((len(is_labelled),) * 2, np.inf)
+        self._price(np.flatnonzero(self.is_open))
+
+    def make_cheapest(self) -> tuple[int, int]:
+        """Merge where it is cheapest: the group that stays, and the one that goes into it."""
+        stays, goes = sorted(divmod(int(self.deltas.argmin()), len(self.deltas)))
+        for array in (self.groups.cells.T, self.groups.rows, self.groups.values):
+            array[stays] += array[goes]
+            array[goes] = 0
+        self.is_open[stays] &= self.is_open[goes]
+        self.is_open[goes] = self.is_there[goes] = False
+        self.deltas[[stays, goes]] = self.deltas[:, [stays, goes]] = np.inf
+        self._price(np.array([stays]))
+        return stays, goes
+
+    def _price(self, which: NDArray[np.int64]) -> None:
+        """Price the merges of these groups with all others, where either is without a label."""
+        prices = join_prices(
+            self.criterion, self.p, self.facts, self.groups, self._joining(which), np.arange(len(which))
+        )
+        deltas = prices[:, :-1] - prices[:, -1:]
+        may_merge = self.is_there & (self.is_open | self.is_open[which][:, None])
+        deltas[~may_merge] = np.inf
+        deltas[np.arange(len(which)), which] = np.inf
+        self.deltas[which] = deltas
+        self.deltas[:, which] = deltas.T
+
+    def _joining(self, which: NDArray[np.int64]) -> Joining:
+        """These groups as ones that join others."""
+        cells = self.groups.cells[:, which].T
+        group, part = np.nonzero(cells)
+        first = np.searchsorted(group, np.arange(len(which) + 1))
+        return Joining(first, np.ascontiguousarray(part), cells[group, part], self.groups.values[which])

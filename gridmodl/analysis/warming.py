@@ -1,0 +1,401 @@
+"""Compile ahead: small calls of every kind, in processes of their own, so that later calls find their kernels on disk.
+
+Processes, as numba has one lock for all threads. Each runs one step of `STEPS`, real calls on tiny data: no list of
+kernels has to be kept, and a test holds that typical calls compile nothing afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from importlib.util import find_spec
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from gridmodl.clock import COMPILING, Clock, Progress
+from gridmodl.fit.options import checked_jobs
+from gridmodl.jit.cache import OWN_FOLDER, cache_folder, forget_listing, kernel_files
+from gridmodl.plugins import list_criteria
+from gridmodl.progress import showing
+from gridmodl.spelling import did_you_mean
+from gridmodl.terms import PROBLEMS
+
+WITHOUT_CRITERION = ("density", "baselines")
+KNOWN_PROBLEMS = (*PROBLEMS, *WITHOUT_CRITERION)
+LOOK_SECONDS = 0.05  # between two looks at the processes
+FREE: dict[str, Any] = {}
+LIMITED: dict[str, Any] = {"max_parts": 3, "min_rows": 5}
+INSTANTS = np.arange(60).astype("datetime64[h]")  # kept as whole numbers, as are those too large for floats
+
+
+class Job(NamedTuple):
+    """One step of warming up, and the criterion it is for, empty where it needs none."""
+
+    step: str
+    criterion: str
+
+
+def warm_up(
+    criteria: str | Iterable[str] = "modl",
+    problems: str | Iterable[str] | None = None,
+    *,
+    n_jobs: int = 1,
+    progress: bool | Callable[[Progress], Any] | None = None,
+) -> int:
+    """Compile ahead what calls of these criteria and problems need, and keep it on disk.
+
+    What is on disk already, or came with ``gridmodl-kernels``, is not compiled again. Ctrl-C stops at once; what was
+    compiled until then stays.
+
+    Parameters
+    ----------
+    criteria : str or list of str
+        Names out of `list_criteria`. A criterion is compiled for those of `problems` that it prices.
+    problems : str or list of str, optional
+        Keys of `gridmodl.terms.PROBLEMS`, ``"density"`` for `optimize_density` or ``"baselines"``; all by default.
+    n_jobs : int
+        Processes, each of about 400 MB; -1 for one per core.
+    progress : bool or callable, optional
+        As of `optimize`.
+
+    Returns
+    -------
+    int
+        How many kernels were compiled.
+
+    Notes
+    -----
+    Weights that sum up to 2**31 rows and more need wider counts, and with them kernels that compile when they are met.
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> n_kernels = gridmodl.warm_up("bic", "classes", n_jobs=2)  # doctest: +SKIP
+    """
+    jobs = _jobs(_names("criteria", criteria, list_criteria()), _names("problems", problems, KNOWN_PROBLEMS))
+    n_processes = checked_jobs(n_jobs)
+    refusal = cache_folder().refusal
+    if refusal is not None:
+        raise OSError(f"compiled kernels cannot be kept: {refusal}; {OWN_FOLDER}")
+    before = {file for file, _ in kernel_files()}
+    clock = Clock()
+    with showing(progress, clock):
+        clock.step = COMPILING
+        _run(jobs, n_processes, clock)
+    forget_listing()
+    return len({file for file, _ in kernel_files()} - before)
+
+
+def _names(what: str, given: str | Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    names = list(known) if given is None else [given] if isinstance(given, str) else list(given)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{what} names {name!r}; known: {', '.join(known)}{did_you_mean(name, known)}")
+    return names
+
+
+def _jobs(criteria: list[str], problems: list[str]) -> list[Job]:
+    """What there is to do, the longest first."""
+    jobs = []
+    for problem in sorted(problems, key=list(STEPS).index):
+        priced_by = [""] if problem in WITHOUT_CRITERION else [c for c in criteria if c in list_criteria(problem)]
+        jobs += [Job(step.__name__, criterion) for step in STEPS[problem] for criterion in priced_by]
+    if not jobs:
+        raise ValueError(
+            f"none of the criteria {', '.join(criteria) or '(none given)'} prices any of the problems "
+            f"{', '.join(problems) or '(none given)'}"
+        )
+    return jobs
+
+
+def _run(jobs: list[Job], n_processes: int, clock: Clock) -> None:
+    """Run each job in a process, some at a time; none outlives this call."""
+    waiting, running, n_done = list(jobs), list[tuple[Job, subprocess.Popen[bytes], IO[bytes]]](), 0
+    try:
+        while waiting or running:
+            while waiting and len(running) < n_processes:
+                log = tempfile.TemporaryFile()  # noqa: SIM115  closed below
+                running.append((waiting[0], _start(waiting.pop(0), log), log))
+            clock.tell(n_done / len(jobs))
+            time.sleep(LOOK_SECONDS)
+            for job, process, errors in [run for run in running if run[1].poll() is not None]:
+                running.remove((job, process, errors))
+                n_done += 1
+                with errors:
+                    _check(job, process.returncode, errors)
+        clock.tell(1.0)
+    finally:
+        for _, process, errors in running:
+            process.kill()
+            process.wait()
+            errors.close()
+
+
+def _start(job: Job, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(os.path.abspath(place) for place in sys.path)
+    # A first call on little data would run uncompiled.
+    wanted = {"GRIDMODL_COMPILE": "always", "NUMBA_DISABLE_JIT": "0", "PYTHONPATH": path}
+    command = [sys.executable, "-W", "ignore", "-m", "gridmodl.analysis.warming", *job]
+    # In a session of its own, Ctrl-C reaches this process only, which ends the others.
+    return subprocess.Popen(  # noqa: S603
+        command,
+        env=os.environ | wanted,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=errors,
+        start_new_session=True,
+    )
+
+
+def _check(job: Job, code: int, errors: IO[bytes]) -> None:
+    if code != 0:
+        errors.seek(0)
+        said = errors.read().decode(errors="replace").strip()
+        raise RuntimeError(f"{' '.join(job).strip()!r} could not be compiled (exit code {code}): {said[-2000:]}")
+
+
+# The steps. Data are as small as they can be to reach every kernel: limits of sizes are met from both sides.
+
+
+def _columns(n: int = 60) -> dict[str, Any]:
+    """Columns that go together: x and z of numbers, c, d and e of categories, and classes y and t, two and three."""
+    rng = np.random.default_rng(n)
+    x = rng.normal(size=n).round(1)
+    step = np.digitize(x, [-0.6, 0.4])
+    noise = rng.random(n) < 0.2
+    return {
+        "x": x,
+        "z": (step + rng.normal(size=n) / 3).round(1),
+        "c": np.array(list("abcdefg"))[(2 * step + rng.integers(0, 3, n)) % 7],
+        "d": np.array(list("uvwst"))[(step + noise) % 5],
+        "e": np.array([f"e{i}" for i in 8 * step + rng.integers(0, 8, n)]),
+        "y": (step > 0) ^ noise,
+        "t": (step + noise) % 3,
+    }
+
+
+def _some(names: str, n: int = 60) -> dict[str, Any]:
+    data = _columns(n)
+    return {name: data[name] for name in names}
+
+
+def _has_sklearn() -> bool:
+    return find_spec("sklearn") is not None
+
+
+def _numbers(data: Mapping[str, Any]) -> Any:
+    """The columns as numbers, for estimators."""
+    return np.column_stack([data["x"], data["z"], np.unique(data["c"], return_inverse=True)[1]])
+
+
+def numbers(criterion: str) -> None:
+    from gridmodl import GridDiscretizer, Search, cost_by_parts, optimize, price, verify
+
+    data = _columns()
+    x, gaps = data["x"], np.where(np.arange(60) % 7 == 0, np.nan, data["x"])
+    for target in ("y", "t"):
+        for search in ("merge", "exact", "auto"):
+            optimize(gaps, data[target], criterion=criterion, search=search)
+        model = optimize(x, data[target], criterion=criterion, min_rows=5, max_parts=4)
+        optimize(gaps, data[target], criterion=criterion, special={"x0": [x[1]]}).explain()
+        cost_by_parts(x, data[target], criterion=criterion, max_parts=4)
+        price(x, model.partitions, data[target], criterion=criterion)
+        model.explain()
+    verify(optimize(x, data["y"], criterion=criterion, search="exact"), x, data["y"])
+    optimize(INSTANTS, data["y"], criterion=criterion)
+    for monotone in ("increasing", "auto"):
+        optimize(gaps, data["y"], criterion=criterion, monotone=monotone)
+        optimize(gaps, data["y"], criterion=criterion, monotone=monotone, min_rows=5, special={"x0": [x[1]]})
+    # More bounds than a plain proof takes.
+    long = np.arange(700)
+    signal = (np.sin(long / 60.0) > 0) ^ (np.random.default_rng(0).random(700) < 0.2)
+    verify(optimize(long, signal, criterion=criterion, search="exact"), long, signal)
+    # Counts that numpy adds up too slowly.
+    optimize(long, (long // 2).astype(str), criterion=criterion, search="exact", max_parts=3)
+    long = np.arange(4200)
+    model = optimize(long, (long // 4).astype(str), criterion=criterion, search=Search("merge", post_optimize=False))
+    model.explain()  # of more parts than can be tried, one bound more
+    if _has_sklearn():
+        GridDiscretizer(criterion=criterion).fit(_numbers(data), data["t"]).transform(_numbers(data))
+
+
+def categories(criterion: str) -> None:
+    from gridmodl import GridNaiveBayes, cost_by_parts, optimize, price, verify
+
+    data = _columns()
+    for target in ("y", "t"):
+        for name in ("c", "e"):
+            for limits in (FREE, LIMITED):
+                model = optimize(data[name], data[target], criterion=criterion, **limits)
+                optimize(data[name], data[target], criterion=criterion, search="merge", **limits)
+            model.explain()
+            cost_by_parts(data[name], data[target], criterion=criterion, max_parts=4)
+            price(data[name], model.partitions, data[target], criterion=criterion)
+            verify(model, data[name], data[target])
+    optimize([f"v{i % 80}" for i in range(200)], np.arange(200) % 3, criterion=criterion)
+    if _has_sklearn():
+        for estimator in (
+            GridNaiveBayes(criterion=criterion),
+            GridNaiveBayes(criterion=criterion, weights="selective"),
+        ):
+            found = estimator.fit(_numbers(data), data["t"])
+            found.predict(_numbers(data))
+            found.predict_proba(_numbers(data))
+
+
+def grids(criterion: str) -> None:
+    from gridmodl import GridClassifier, GridEnsembleClassifier, Search, optimize, price
+
+    for names, target in (("xc", "y"), ("xczd", "t"), ("xz", "y"), ("ce", "t")):
+        data = _columns()
+        given = {name: data[name] for name in names}
+        for kind, limits in (("vns", FREE), ("merge", LIMITED)):
+            search = Search(kind, effort=1, keep_optima=3)
+            model = optimize(given, data[target], criterion=criterion, search=search, **limits)
+        for name in names:
+            model.explain(name)
+        price(given, model.partitions, data[target], criterion=criterion)
+    optimize(_some("xd"), data["t"], criterion=criterion, search=Search("algorithm3", effort=1))
+    if _has_sklearn():
+        X, search = _numbers(data), Search("diverse", effort=2, keep_optima=5)
+        GridClassifier(criterion=criterion, search=Search("vns", effort=1)).fit(X, data["t"]).predict_proba(X)
+        GridEnsembleClassifier(criterion=criterion, search=search).fit(X, data["t"]).predict_proba(X)
+
+
+def pairs(criterion: str) -> None:
+    from scipy import sparse
+
+    from gridmodl import CoclusteringClassifier, GridCoclustering, Search, optimize, price
+
+    few = Search("vns", effort=1, keep_optima=2)
+    for names in ("cd", "xz", "xd", "ce"):
+        data = _some(names)
+        for search, limits in ((few, FREE), (Search("merge"), LIMITED)):
+            model = optimize(data, criterion=criterion, search=search, **limits)
+        price(data, model.partitions, criterion=criterion)
+        model.explain(names[1])
+        for name in set(names) & set("cde"):
+            model.typical_values(name)
+        if model.hierarchy().steps:
+            model.coarsen(max_cells=2)
+    optimize(_some("xd"), criterion=criterion, search=Search("algorithm3", effort=1))
+    rng = np.random.default_rng(4)
+    matrix = rng.poisson(np.where((np.arange(14) % 2)[:, None] == np.arange(9) % 2, 1.5, 0.2))
+    optimize(sparse.csr_matrix(matrix), criterion=criterion, search=few).typical_values("row")
+    if _has_sklearn():
+        found = GridCoclustering(criterion=criterion, search=few).fit(matrix[:8])
+        found.predict(np.tile(matrix[8:], (4, 1)))
+        labels = np.where(np.arange(14) < 6, np.arange(14) % 2, -1)
+        classifier = CoclusteringClassifier(unlabelled=-1, criterion=criterion, search=few)
+        classifier.fit(matrix, labels).predict_proba(matrix)
+
+
+def joint_grids(criterion: str) -> None:
+    from gridmodl import Search, optimize, price
+
+    for names in ("xcd", "xczd"):
+        data = _some(names, 30)
+        model = optimize(data, criterion=criterion, search=Search("vns", effort=1))
+        optimize(data, criterion=criterion, search="merge", max_parts=3, min_rows=5)
+        price(data, model.partitions, criterion=criterion)
+        for name in names:
+            model.explain(name)
+        model.typical_values("d")
+        if model.hierarchy().steps:
+            model.coarsen(max_cells=2)
+
+
+def _targets(criterion: str, kind: str, targets: str) -> None:
+    from gridmodl import Search, optimize, price
+
+    data = _columns()
+    asked: dict[str, Any] = {"criterion": criterion, "target_kind": kind}
+    for target in targets:
+        for name in "xc":
+            for search, limits in (("vns", FREE), ("merge", LIMITED)):
+                model = optimize(data[name], data[target], **asked, search=Search(search, effort=1), **limits)
+            price(data[name], model.all_partitions, data[target], **asked)
+            if model.hierarchy().steps:
+                model.coarsen(max_cells=2)
+            model.explain(name if name in model.partitions else None)
+
+
+def grouped(criterion: str) -> None:
+    from gridmodl import GridNaiveBayes, Search
+
+    _targets(criterion, "grouped", "de")
+    if _has_sklearn():
+        data, search = _columns(), Search("vns", effort=1)
+        estimator = GridNaiveBayes(criterion=criterion, target_kind="grouped", search=search)
+        found = estimator.fit(_numbers(data), data["d"])
+        found.predict(_numbers(data))
+        found.predict_proba(_numbers(data))
+
+
+def numerical(criterion: str) -> None:
+    from gridmodl import GridDiscretizer
+
+    _targets(criterion, "numerical", "z")
+    if _has_sklearn():
+        data = _columns()
+        GridDiscretizer(criterion=criterion, target_kind="numerical").fit(_numbers(data), data["z"])
+
+
+def unlabelled(criterion: str) -> None:
+    from gridmodl import bound_posterior, optimize, price
+
+    data = _columns()
+    for target in ("y", "t"):
+        labels = np.where(np.arange(60) % 3 == 0, data[target].astype(int), -1)
+        optimize(INSTANTS, labels, unlabelled=-1, criterion=criterion)
+        for name in ("x", "c", "e"):
+            for search in ("auto", "merge"):
+                model = optimize(data[name], labels, unlabelled=-1, criterion=criterion, search=search)
+            price(data[name], model.partitions, labels, unlabelled=-1, criterion=criterion)
+        bound_posterior(data["x"], labels, unlabelled=-1)
+
+
+def density(_: str) -> None:
+    from gridmodl import density, optimize_density
+
+    x = _columns()["x"]
+    for kernel in ("epanechnikov", "triangle", "box"):
+        optimize_density(x, score="kernel", kernel=kernel)
+    optimize_density(x)
+    optimize_density(x, min_rows=4, max_parts=5, n_folds=3)
+    density.equal_width(x, max_parts=12)
+
+
+def baselines(_: str) -> None:
+    from gridmodl.baselines import chi_merge, equal_frequency, fayyad_irani
+
+    data = _columns()
+    for target in ("y", "t"):
+        fayyad_irani(data["x"], data[target])
+        chi_merge(data["x"], data[target])
+        chi_merge(data["x"], data[target], max_parts=4)
+        equal_frequency(data["x"], data[target], n_parts=5)
+
+
+Step = Callable[[str], None]
+# By problem, what takes longest first: so all processes end at about the same time. Numerical targets come last: a
+# criterion may have one formula for them and for grouped classes, and then their kernels are the same.
+STEPS: dict[str, tuple[Step, ...]] = {
+    "grid": (grids,),
+    "joint": (pairs, joint_grids),
+    "grouped": (grouped,),
+    "classes": (numbers, categories),
+    "semi": (unlabelled,),
+    "density": (density,),
+    "baselines": (baselines,),
+    "numerical": (numerical,),
+}
+
+
+if __name__ == "__main__":
+    {step.__name__: step for steps in STEPS.values() for step in steps}[sys.argv[1]](sys.argv[2])

@@ -1,0 +1,1 @@
+"""The data of one call: columns, targets and weights, encoded and counted for the searches."""

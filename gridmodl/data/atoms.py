@@ -1,0 +1,176 @@
+"""One variable as atoms: the smallest parts that a search may have to tell apart.
+
+Of a categorical variable an atom is one value, of a numerical one a value or a run of values (`line`). Rows without a
+class are told by a code of their own, the last.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.columns import Categories, count_rows
+
+# Beyond this the table of counts alone fills gigabytes, and every price reads a row of it.
+MAX_COUNTS = 2**28
+COUNTS_AT_ONCE = 2**24  # counts that are filled in one step: of new memory a GB took 2 s, deaf to Ctrl-C
+
+
+class Atoms(NamedTuple):
+    """The rows of each atom, by frozen cell and class.
+
+    Other variables of a grid, while frozen, cut an atom into entries, one per frozen cell it touches, in the
+    order of the cells. A variable alone has one entry per atom, all in frozen cell 0.
+    """
+
+    first: Any  # entries of atom i are first[i] to first[i + 1]
+    frozen: Any  # frozen cell of each entry
+    counts: Any  # rows of each entry, by class
+    rows: Any  # rows of each entry, unlabelled ones included
+    values: Any  # distinct values of each atom
+
+
+class Target(NamedTuple):
+    """The class and the weight of each row."""
+
+    codes: NDArray[np.int32]  # `n_classes` for a row without a class
+    weights: NDArray[np.int64] | None
+    n_classes: int
+    has_unlabelled: bool = False
+
+    @property
+    def n_codes(self) -> int:
+        return self.n_classes + self.has_unlabelled
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.codes) if self.weights is None else int(self.weights.sum())
+
+    @property
+    def few_rows(self) -> bool:
+        return self.n_rows < 2**31
+
+    def by_code(self, parts: NDArray[Any], n_parts: int) -> NDArray[np.int64]:
+        """Rows by part and code, given the part of each row: by class and, if there are any, those without one."""
+        rows = count_rows(self.places(parts), self.weights, n_parts * self.n_codes)
+        return rows.reshape(n_parts, self.n_codes)
+
+    def places(self, parts: NDArray[Any]) -> NDArray[np.int64]:
+        """Where each row counts in a table by part and code, laid flat."""
+        return parts.astype(np.int64) * self.n_codes + self.codes
+
+    def table(self, parts: NDArray[Any], n_parts: int) -> NDArray[Any]:
+        """The same in 32 bits where rows are few; nothing is written but where rows are."""
+        rows = np.zeros(n_parts * self.n_codes, dtype=np.int32 if self.few_rows else np.int64)
+        # Of another type, even a plain 1, numpy takes fifty times as long.
+        more = rows.dtype.type(1) if self.weights is None else self.weights.astype(rows.dtype)
+        np.add.at(rows, self.places(parts), more)
+        return rows.reshape(n_parts, self.n_codes)
+
+    def counts(self, parts: NDArray[Any], n_parts: int) -> NDArray[np.int64]:
+        """Rows by part and class, given the part of each row."""
+        return self.by_code(parts, n_parts)[:, : self.n_classes]
+
+    def of_rows(self, kept: NDArray[np.bool_]) -> Target:
+        return self._replace(codes=self.codes[kept], weights=None if self.weights is None else self.weights[kept])
+
+
+def make_values(column: Categories, target: Target) -> Atoms:
+    """One atom for each value of a categorical column."""
+    n_values = len(column.values)
+    check_size(n_values, target.n_codes, "values")
+    by_code = target.table(column.codes, n_values)
+    rows = count_rows(column.codes, target.weights, n_values)
+    return alone(by_code, np.ones(n_values, dtype=np.int32), target.n_classes, rows)
+
+
+def tail(atoms: Atoms, start: int) -> Atoms:
+    """The atoms from number `start` on."""
+    entry = atoms.first[start]
+    return Atoms(
+        atoms.first[start:] - entry,
+        atoms.frozen[entry:],
+        atoms.counts[entry:],
+        atoms.rows[entry:],
+        atoms.values[start:],
+    )
+
+
+def head(atoms: Atoms, end: int) -> Atoms:
+    """The atoms before number `end`."""
+    entry = atoms.first[end]
+    return Atoms(
+        atoms.first[: end + 1], atoms.frozen[:entry], atoms.counts[:entry], atoms.rows[:entry], atoms.values[:end]
+    )
+
+
+def alone(
+    by_code: NDArray[Any], n_values: NDArray[np.int32], n_classes: int, rows: NDArray[np.int64] | None = None
+) -> Atoms:
+    """Atoms of a variable without others: one entry each, all in frozen cell 0; a code beyond the classes is none.
+
+    `rows` are those of each atom, where they are known.
+    """
+    n = len(by_code)
+    first = np.arange(n + 1, dtype=np.int32)
+    counts = np.ascontiguousarray(by_code[:, :n_classes])
+    rows = by_code.sum(axis=1, dtype=np.int64) if rows is None else rows
+    return Atoms(first, np.zeros(n, dtype=np.int32), counts, rows, n_values)
+
+
+def rows_by_code(atoms: Atoms, target: Target) -> NDArray[Any]:
+    """The rows of each atom of a variable without others, by code of the target: what `alone` was made of."""
+    if not target.has_unlabelled:
+        return np.asarray(atoms.counts)
+    return np.column_stack([atoms.counts, atoms.rows - atoms.counts.sum(axis=1, dtype=np.int64)])
+
+
+def gap_ends(atoms: Atoms) -> NDArray[np.int64]:
+    """First atoms of the parts to merge from where many have no labelled row: neighbours without one are together."""
+    is_labelled = atoms.counts.any(axis=1)
+    begins = is_labelled.copy()
+    begins[:1] = True
+    begins[1:] |= is_labelled[:-1]
+    return np.flatnonzero(begins)
+
+
+def check_size(n_atoms: int, n_classes: int, what: str) -> None:
+    if n_atoms * n_classes > MAX_COUNTS:
+        raise ValueError(
+            f"{n_atoms} {what} by {n_classes} classes is a table of more than {MAX_COUNTS} counts; "
+            "is the target an identifier? Otherwise round the column or group the classes"
+        )
+
+
+def _added_up(counts: NDArray[Any], begins: NDArray[np.int64], order: NDArray[np.int64] | None) -> NDArray[Any]:
+    """The sums of the rows of a table, in this order, from each of `begins` to the next, of some at a time."""
+    sums = np.empty((len(begins), counts.shape[1]), dtype=counts.dtype)
+    size, ends = max(1, COUNTS_AT_ONCE // counts.shape[1]), np.append(begins, len(counts))
+    for lo in range(0, len(begins), size):
+        hi = min(lo + size, len(begins))
+        span = slice(ends[lo], ends[hi])
+        block = counts[span if order is None else order[span]]
+        np.add.reduceat(block, begins[lo:hi] - ends[lo], axis=0, dtype=counts.dtype, out=sums[lo:hi])
+    return sums
+
+
+def coarsen(atoms: Atoms, starts: NDArray[np.int64]) -> Atoms:
+    """The parts that begin at atoms `starts`, as atoms."""
+    part = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(atoms.values))))
+    part_of_entry = np.repeat(part, np.diff(atoms.first))
+    order = np.lexsort((atoms.frozen, part_of_entry)) if atoms.frozen.any() else None
+    frozen, rows = atoms.frozen, atoms.rows
+    if order is not None:
+        part_of_entry, frozen, rows = part_of_entry[order], frozen[order], rows[order]
+    is_new = np.append(True, (np.diff(part_of_entry) != 0) | (np.diff(frozen) != 0))
+    begins = np.flatnonzero(is_new)
+    first = np.searchsorted(part_of_entry[begins], np.arange(len(starts) + 1)).astype(atoms.first.dtype)
+    return Atoms(
+        first,
+        frozen[begins],
+        _added_up(atoms.counts, begins, order),
+        np.add.reduceat(rows, begins),
+        np.add.reduceat(atoms.values, starts, dtype=atoms.values.dtype),
+    )

@@ -1,0 +1,259 @@
+"""Data as the user has it, read as named columns, and answers given back in the same kind of frame.
+
+Arrays, lists, dicts of columns, sparse matrices, series and frames of any library that narwhals knows. Nothing is
+copied or changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.spelling import did_you_mean
+
+Name = Hashable  # of a column: a string, but pandas allows more
+Raw = nw.Series[Any] | NDArray[Any]  # a column as the user has it
+
+FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+ARRAYS = "arrays"  # the kind of frame of those who came with none: a dict of arrays
+
+
+class Frame(NamedTuple):
+    """Named columns of one length, each a narwhals series or a 1-D array."""
+
+    columns: dict[Name, Raw]
+    n_rows: int
+    kind: str  # the library it came from, or ARRAYS
+    has_names: bool = True  # the user's own
+    is_column: bool = False  # a single one, not a table of one column
+    entries: NDArray[Any] | None = None  # of a sparse matrix, whose columns are the numbers of its rows and columns
+
+    def without(self, name: Name) -> Frame:
+        return self._replace(columns={key: column for key, column in self.columns.items() if key != name})
+
+
+def read_frame(data: Any, what: str = "data") -> Frame:
+    """The columns of `data`; those of an array are called x0, x1, ..., those of a sparse matrix row and column."""
+    if is_sparse(data):
+        row, column, values = read_entries(data, what)
+        return Frame(dict(zip(NAMES, (row, column), strict=True)), len(values), ARRAYS, entries=values)
+    if isinstance(data, Mapping):
+        _check_names(data, what)
+        return _of_columns({name: read_column(column, f"column {name!r}") for name, column in data.items()}, what)
+    native = _from_native(data, what)
+    if isinstance(native, nw.DataFrame):
+        _check_names(native.columns, what)
+        columns: dict[Name, Any] = {name: native.get_column(name) for name in native.columns}
+        return Frame(columns, native.shape[0], native.implementation.value)
+    if isinstance(native, nw.Series):
+        _check_names([native.name], what)
+        name = native.name if native.name not in (None, "") else "x0"
+        return Frame({name: native}, len(native), native.implementation.value, is_column=True)
+    array = as_array(data, what)
+    if array.ndim == 1:
+        return Frame({"x0": array}, len(array), ARRAYS, has_names=False, is_column=True)
+    if array.ndim != 2:
+        raise ValueError(f"{what} must be one column or a table of columns, got an array of shape {array.shape}")
+    return Frame({f"x{i}": array[:, i] for i in range(array.shape[1])}, len(array), ARRAYS, has_names=False)
+
+
+def read_column(data: Any, what: str) -> Raw:
+    """One column: a series, or a 1-D array with one entry per row."""
+    native = _from_native(data, what)
+    if isinstance(native, nw.DataFrame):
+        if native.shape[1] != 1:
+            raise ValueError(f"{what} must be one column, got a frame of {native.shape[1]} columns")
+        return native.get_column(native.columns[0])
+    if isinstance(native, nw.Series):
+        return native
+    array = as_array(data, what)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must be a 1-D array with one entry per row, got shape {array.shape}")
+    return array
+
+
+def make_frame(columns: Mapping[str, Any], kind: str) -> Any:
+    """A frame of the library `kind`; for those who came with arrays, a dict of arrays."""
+    if kind == ARRAYS:
+        return {name: np.asarray(column) for name, column in columns.items()}
+    if kind not in FRAMES:
+        known = (*FRAMES, ARRAYS)
+        raise ValueError(f"frame must be one of {', '.join(map(repr, known))}, got {kind!r}{did_you_mean(kind, known)}")
+    backend: Any = kind
+    return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def as_array(data: Any, what: str) -> NDArray[Any]:
+    """An array of one type; what has none, or none that is meant, is refused."""
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"{what} must be array-like, got {type(data).__name__} {data!r}")
+    if isinstance(data, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(data)
+        nothing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(data.dtype.kind)
+        nothing = np.array(nothing, dtype=object if nothing is None else data.dtype)
+        data = np.where(masked, nothing, data.data) if masked.any() else data.data
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        raise ValueError(f"{what} must be a regular array: its rows have different lengths") from error
+    if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
+        array = np.array(data, dtype=object)  # numpy would make text of numbers
+    elif array.dtype.kind in "iuf" and isinstance(data, (list, tuple)) and _has_many_types(data, array.ndim):
+        array = np.array(data, dtype=object)  # True is no 1.0, and 2**60 + 1 is no float
+    if array.dtype.kind == "c":
+        raise TypeError(f"{what} holds complex numbers, which have no order; use their real part or modulus")
+    if array.dtype.kind == "V":
+        raise TypeError(f"{what} is a structured array; pass a dict of columns, such as {{name: array[name]}}")
+    if array.ndim == 0:
+        raise TypeError(f"{what} must be array-like, got {type(data).__name__} {data!r}")
+    return array
+
+
+def _has_many_types(data: Any, ndim: int) -> bool:
+    rows = data if ndim > 1 else [data]
+    return len({kind for row in rows for kind in set(map(type, row))}) > 1
+
+
+def table_of_batch(batch: Any) -> Any:
+    """A record batch of pyarrow as a table of pyarrow, which narwhals can read."""
+    import pyarrow
+
+    return pyarrow.Table.from_batches([batch])
+
+
+def object_array(values: list[Any]) -> NDArray[Any]:
+    """An array of these objects, also where they are tuples, of which numpy would make more dimensions."""
+    array = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
+
+
+def _from_native(data: Any, what: str) -> Any:
+    if is_sparse(data):  # as_array would make one object of it
+        raise TypeError(f"{what} is a sparse {type(data).__name__}; call its toarray() first")
+    if type(data).__module__.startswith("pyarrow") and hasattr(data, "dictionary_encode"):
+        import pyarrow
+
+        data = pyarrow.chunked_array([data]) if isinstance(data, pyarrow.Array) else data
+    elif type(data).__name__ == "RecordBatch":
+        data = table_of_batch(data)
+    try:
+        native = nw.from_native(data, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        names = ", ".join(re.findall("'.*?'", str(error)))
+        raise ValueError(f"{what} has several columns of one name, {names}; rename all but one") from error
+    except nw.exceptions.NarwhalsError as error:
+        raise ValueError(f"{what} cannot be read: {error}") from error
+    if isinstance(native, nw.LazyFrame):
+        raise TypeError(f"{what} is lazy; collect it first: {type(data).__name__}.collect()")
+    return native
+
+
+def _check_names(names: Iterable[Any], what: str) -> None:
+    """Refuse names by which no column is found again: NaN, and tuples that hold it."""
+    for name in names:
+        if _is_unlike_itself(name):
+            raise ValueError(
+                f"{what} has a column called {name!r}, a name that is not equal to itself, so that no column is found "
+                "by it; rename the column"
+            )
+
+
+def _is_unlike_itself(name: Any) -> bool:
+    if isinstance(name, tuple):
+        return any(map(_is_unlike_itself, name))
+    try:
+        return bool(name != name)
+    except Exception:  # NA, whose comparison is neither true nor false, and names that cannot be compared at all
+        return True
+
+
+def _of_columns(columns: dict[Name, Any], what: str) -> Frame:
+    if not columns:
+        raise ValueError(f"{what} has no columns")
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name!r} has {n}" for name, n in list(lengths.items())[:5])
+        raise ValueError(f"the columns of {what} have different lengths: {listed}")
+    return Frame(columns, next(iter(lengths.values())), ARRAYS)
+
+
+# A sparse matrix as rows of data: each entry that is not zero is a row with a number of its row and of its column.
+#
+# No entry is looked at by Python, and nothing is made dense. Entries that are stored twice are one entry, their sum, or
+# for booleans either of them, as everywhere in scipy; scipy itself is not imported to find out.
+
+NAMES = ("row", "column")
+EXACT_FLOAT = 2**53  # up to here every whole number is a float64
+
+
+class Entries(NamedTuple):
+    """The entries that are not zero, row by row and in each row by column."""
+
+    row: NDArray[Any]
+    column: NDArray[Any]
+    values: NDArray[Any]  # bool, int64 or float64
+
+
+def is_sparse(data: Any) -> bool:
+    return hasattr(data, "tocsr") and hasattr(data, "tocoo")
+
+
+def read_entries(matrix: Any, what: str) -> Entries:
+    """The entries of a sparse matrix or array of any format, which stays as it is."""
+    if len(matrix.shape) != 2:
+        raise ValueError(f"{what} is a sparse array of {len(matrix.shape)} dimension(s); it must have rows and columns")
+    found = matrix.tocoo()
+    values = found.data
+    if values.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{what} is a sparse matrix of {values.dtype}; it takes whole numbers, or booleans for presence"
+        )
+    if values.dtype.kind == "u" and values.dtype.itemsize == 8 and np.any(values > EXACT_FLOAT):
+        raise ValueError(f"{what} holds entries of more than {EXACT_FLOAT}; scale them down")
+    if values.dtype.kind != "b":  # sums of small integers would overflow
+        values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
+    row, column, values = _in_order(found.row, found.col, values, int(matrix.shape[1]))
+    is_there = values != 0
+    return (
+        Entries(row, column, values) if is_there.all() else Entries(row[is_there], column[is_there], values[is_there])
+    )
+
+
+def _in_order(
+    row: NDArray[Any], column: NDArray[Any], values: NDArray[Any], n_columns: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Row by row, each place once."""
+    if len(row) == 0:
+        return row, column, values
+    if int(row.max()) * n_columns + n_columns < 2**63:
+        place = row.astype(np.int64) * n_columns + column
+        if np.all(place[1:] > place[:-1]):  # so are most matrices
+            return row, column, values
+        order = np.argsort(place, kind="stable")
+    else:
+        order = np.lexsort((column, row))
+    row, column, values = row[order], column[order], values[order]
+    first = np.flatnonzero(np.append(True, (row[1:] != row[:-1]) | (column[1:] != column[:-1])))
+    add = np.logical_or if values.dtype.kind == "b" else np.add
+    return row[first], column[first], add.reduceat(values, first)
+
+
+def entry_weights(values: NDArray[Any], what: str) -> NDArray[np.int64] | None:
+    """How often each entry counts; None: once each."""
+    if values.dtype.kind == "b":
+        return None
+    if not np.all(np.isfinite(values)) or np.any(values < 0) or np.any(values != np.floor(values)):
+        raise ValueError(
+            f"{what} is a sparse matrix whose entries are not all whole numbers of 0 or more: one of n counts as n "
+            "rows; pass matrix != 0 for presence"
+        )
+    if float(values.sum(dtype=np.float64)) >= EXACT_FLOAT:
+        raise ValueError(f"the entries of {what} sum to more than {EXACT_FLOAT}; scale them down")
+    return None if np.all(values == 1) else values.astype(np.int64)

@@ -1,0 +1,227 @@
+"""A numerical column: numbers, dates or durations as numbers that the engine can sort."""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.frames import Name, Raw, as_array, object_array
+
+EXACT_FLOAT = 2**53  # up to here every whole number is a float64
+NO_TIME = np.iinfo(np.int64).min  # what numpy stores for a missing date
+
+
+class Numbers(NamedTuple):
+    """A numerical column: float64, or 64-bit integers where float64 would lose digits and for dates."""
+
+    name: Name
+    values: NDArray[Any]
+    missing: NDArray[np.bool_] | None  # None: no value is missing
+    type: np.dtype[Any]  # what its bounds are given in: a float, integer, date or duration
+    is_utc: bool = False  # dates of a time zone, as instants of UTC
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.values)
+
+
+def encode_numbers(raw: Raw, name: Name) -> Numbers:
+    missing, is_utc = None, False
+    if isinstance(raw, np.ndarray):
+        array = raw
+    else:
+        is_utc = isinstance(raw.dtype, nw.Datetime) and raw.dtype.time_zone is not None
+        if is_utc:
+            raw = raw.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        if raw.dtype.is_integer() and raw.null_count() > 0:
+            missing = raw.is_null().to_numpy().astype(bool)
+            raw = raw.fill_null(0)
+        array = raw.to_numpy()
+    if array.dtype.kind == "O":
+        is_utc = any(map(has_zone, array.tolist()))
+        array, missing = numbers_of_objects(_in_utc(array) if is_utc else array, name)
+    if array.dtype.kind in "mM":
+        return _times(array, name, is_utc)
+    if array.dtype.kind == "b":
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise TypeError(f"column {name!r} holds {array.dtype}; gridmodl takes real numbers of at most 64 bits")
+    if array.dtype.kind in "iu" and _needs_integers(array):
+        whole = np.array(array, dtype=np.uint64 if array.dtype.kind == "u" else np.int64)
+        return Numbers(name, whole, missing, whole.dtype)
+    values = np.ascontiguousarray(array, dtype=np.float64) + 0.0  # a copy, in which -0.0 is 0.0
+    absent = np.isnan(values) if array.dtype.kind == "f" else missing
+    absent = absent if absent is not None and absent.any() else None
+    kept_type = array.dtype if array.dtype.kind == "f" else values.dtype
+    return Numbers(name, values, absent, kept_type)
+
+
+def _needs_integers(array: NDArray[Any]) -> bool:
+    """Whether float64 would round a value, or its neighbour to it: a special code of 2^53 + 1 is none of 2^53."""
+    return array.dtype.itemsize == 8 and (int(array.max()) >= EXACT_FLOAT or int(array.min()) <= -EXACT_FLOAT)
+
+
+def _times(array: NDArray[Any], name: Name, is_utc: bool) -> Numbers:
+    if np.datetime_data(array.dtype)[0] in ("generic", "Y", "M") and array.dtype.kind == "m":
+        raise TypeError(f"column {name!r} holds {array.dtype}, whose length is not known; use days or seconds")
+    if np.datetime_data(array.dtype)[0] == "generic":
+        array = array.astype("datetime64[s]")  # all missing: numpy knows no unit
+    array = array.astype(array.dtype.newbyteorder("="))
+    values = np.ascontiguousarray(array).view(np.int64)
+    missing = values == NO_TIME
+    return Numbers(name, values, missing if missing.any() else None, array.dtype, is_utc)
+
+
+def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """An object array of numbers, or of dates, and missing values, as an array of its own type."""
+    missing = is_missing(array)
+    present = array[~missing].tolist()
+    for kind, times in ((np.datetime64, datetime.date), (np.timedelta64, datetime.timedelta)):
+        if present and all(isinstance(value, (kind, times)) for value in present):
+            return _times_of_objects(missing, present, kind, name), None
+    bad = [value for value in present if not isinstance(value, (numbers.Real, Decimal))]
+    if bad:
+        such_as = f"such as {_shown(bad[0])} ({type(bad[0]).__name__})"
+        if len(bad) == len(present):
+            raise TypeError(f"column {name!r} holds no numbers, {such_as}; call it categorical with kinds=")
+        raise TypeError(
+            f"column {name!r} mixes numbers with other things, {such_as}; give it one type, or call it categorical "
+            "with kinds="
+        )
+    whole = [int(value) for value in present if isinstance(value, numbers.Integral)]
+    if whole and len(whole) == len(present):
+        for dtype in (np.dtype(np.int64), np.dtype(np.uint64)):
+            if np.iinfo(dtype).min <= min(whole) and max(whole) <= np.iinfo(dtype).max:
+                values = np.zeros(len(array), dtype=dtype)
+                values[~missing] = whole
+                return values, missing if missing.any() else None
+        raise TypeError(f"column {name!r} holds integers beyond 64 bits; scale them or use floats")
+    if any(abs(value) > EXACT_FLOAT and int(float(value)) != value for value in whole):
+        raise TypeError(f"column {name!r} mixes integers beyond 2**53 with floats, which would round them")
+    floats = np.full(len(array), np.nan)
+    try:
+        floats[~missing] = [float(value) for value in present]
+    except OverflowError as error:
+        raise TypeError(f"column {name!r} holds numbers too large for a float; scale them") from error
+    return floats, None
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception:  # whatever __repr__ of a value raises
+        return "a value that cannot be shown"
+
+
+def has_zone(value: Any) -> bool:
+    return isinstance(value, datetime.datetime) and value.tzinfo is not None
+
+
+def _in_utc(array: NDArray[Any]) -> NDArray[Any]:
+    """Moments with a time zone as moments of UTC without one; those without get one, so as to be refused."""
+    utc = datetime.UTC
+    moments = [
+        value.astimezone(utc).replace(tzinfo=None) if has_zone(value)
+        else value.replace(tzinfo=utc) if isinstance(value, datetime.datetime) else value
+        for value in array.tolist()
+    ]  # fmt: skip
+    return object_array(moments)
+
+
+def _times_of_objects(missing: NDArray[np.bool_], present: list[Any], kind: Any, name: Name) -> NDArray[Any]:
+    if any(has_zone(value) for value in present):
+        raise TypeError(f"column {name!r} mixes dates with and without a time zone; give it one type")
+    # Each in its own unit, pandas' timestamps in nanoseconds; numpy finds one that holds all.
+    found = np.array([value.to_numpy() if hasattr(value, "to_numpy") else kind(value) for value in present])
+    times = np.full(len(missing), kind("NaT"), dtype=found.dtype)
+    times[~missing] = found
+    return times
+
+
+def encode_special(given: Any, column: Numbers) -> NDArray[Any]:
+    """Special codes of a numerical column, in the type of its values, without repeats."""
+    if isinstance(given, (str, bytes)) or np.ndim(given) == 0:
+        given = [given]
+    if len(given) == 0:
+        return np.empty(0, dtype=column.values.dtype)
+    what = f"special of column {column.name!r}"
+    array = as_array(given, what)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must be a list of codes, got {given!r}")
+    try:
+        codes = encode_numbers(array, column.name)
+    except TypeError as error:
+        raise TypeError(f"{what} must be a list of numbers or dates, got {given!r}") from error
+    if codes.is_utc and not column.is_utc:
+        raise TypeError(f"{what} have a time zone, the column has none")
+    if codes.missing is not None:
+        raise ValueError(f"special of column {column.name!r} holds a missing value; those are apart already")
+    if codes.type.kind != column.type.kind and "M" in (codes.type.kind + column.type.kind).upper():
+        raise TypeError(f"special of column {column.name!r} holds {codes.type}, the column {column.type}")
+    if codes.type.kind in "mM":
+        times = codes.values.view(codes.type)
+        if np.any(times.astype(column.type).astype(codes.type) != times):
+            raise ValueError(f"{what} holds times that {column.type} cannot")
+        values = times.astype(column.type).view(np.int64)
+    elif column.type.kind == "f":
+        values = codes.values.astype(column.type).astype(column.values.dtype)  # 0.1 of a float32 column is another 0.1
+    else:
+        values = codes.values.astype(column.values.dtype)
+        if np.any(values != codes.values):
+            raise ValueError(f"special of column {column.name!r} holds numbers that {column.values.dtype} cannot")
+    return np.array(list(dict.fromkeys(values.tolist())), dtype=values.dtype)
+
+
+# What counts as missing: null and NaN alike, whatever the library.
+
+
+def n_missing_of(raw: Raw) -> int:
+    if isinstance(raw, np.ndarray):
+        return int(np.count_nonzero(is_missing(raw)))
+    if isinstance(raw.dtype, (nw.Object, nw.Unknown)) or raw.dtype.is_float():
+        return int(np.count_nonzero(is_missing(raw.to_numpy())))
+    return int(raw.null_count())
+
+
+def is_missing(array: NDArray[Any]) -> NDArray[np.bool_]:
+    if array.dtype.kind == "f":
+        return np.isnan(array)
+    if array.dtype.kind in "mM":
+        return np.isnat(array)
+    if array.dtype.kind == "O" and not types_in(array) <= {str, bytes, int, bool}:
+        return np.array([is_nothing(value) for value in array.tolist()], dtype=bool)
+    return np.zeros(len(array), dtype=bool)
+
+
+def types_in(array: NDArray[Any]) -> set[type]:
+    return set(map(type, array.tolist()))
+
+
+def is_nothing(value: Any) -> bool:
+    """None, NaN, and what data frames put in their place; pandas' NA has no truth value, so it goes by its name."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(value != value)
+    except ValueError:  # an array in place of a value
+        return False
+    except InvalidOperation:  # a signalling NaN
+        return True
+    except Exception:  # a value that cannot be compared, which `gridmodl.data.columns` refuses with the column's name
+        return False
+
+
+def is_text(array: NDArray[Any]) -> bool:
+    if array.dtype.kind != "O":
+        return False
+    kinds = types_in(array)
+    texts = {kind for kind in kinds if issubclass(kind, (str, bytes, bool, np.bool_))}
+    if texts == kinds:
+        return bool(texts)
+    return bool(texts) and all(type(value) in texts or is_nothing(value) for value in array.tolist())

@@ -1,0 +1,223 @@
+"""A table to learn from: the input columns, the target of each row if there is one, and how often each row counts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.atoms import Target
+from gridmodl.data.columns import Categories, Column, count_rows, encode_column, kind_of
+from gridmodl.data.frames import Frame, Name, entry_weights, is_sparse, read_column, read_frame
+from gridmodl.data.numbers import Numbers
+from gridmodl.data.targets import (
+    NOT_GIVEN,
+    check_meant_as_classes,
+    encode_classes,
+    encode_labelled,
+    encode_quantities,
+    encode_weights,
+    kind_of_target,
+    rows_of,
+)
+from gridmodl.spelling import check_columns
+from gridmodl.terms import Problem
+
+
+class Table(NamedTuple):
+    """Rows of weight 0 are gone from the target, and from each column before it is encoded."""
+
+    inputs: Frame
+    classes: NDArray[Any]  # their names
+    target: Target  # without classes, or where the target is partitioned too, all rows are of one class
+    kept: NDArray[np.bool_] | None  # rows of the inputs that count; None: all
+    problem: Problem
+    searched: Column | None = None  # the target, where it is partitioned like a variable
+    placed: bool = False  # rows without a class only say where bounds are put; the problem is that of the others
+
+    @property
+    def names(self) -> list[Name]:
+        return list(self.inputs.columns)
+
+    @property
+    def known_names(self) -> list[Name]:
+        """Of all that has a partition."""
+        return self.names if self.searched is None else [*self.names, self.searched.name]
+
+    @property
+    def quantities(self) -> NDArray[np.float64]:
+        """A numerical target as floats."""
+        assert isinstance(self.searched, Numbers)  # noqa: S101  for mypy
+        return self.searched.values.astype(np.float64)
+
+    @property
+    def class_rows(self) -> NDArray[np.int64] | None:
+        """Rows of each class, where classes are grouped."""
+        if not isinstance(self.searched, Categories):
+            return None
+        return count_rows(self.searched.codes, self.target.weights, len(self.classes))
+
+    def is_categorical(self, name: Name, kind: str | None) -> bool:
+        return (self._kind(kind) or kind_of(self.inputs.columns[name])) == "categorical"
+
+    def priced_rows(self) -> Table:
+        """The table of the rows that the cost is of."""
+        if not self.placed:
+            return self
+        is_labelled = self.target.codes < self.target.n_classes
+        kept = is_labelled
+        if self.kept is not None:
+            kept = self.kept.copy()
+            kept[kept] = is_labelled
+        target = self.target.of_rows(is_labelled)._replace(has_unlabelled=False)
+        return self._replace(kept=kept, target=target, placed=False)
+
+    def only(self, name: Name) -> Table:
+        """The table with one input column."""
+        return self._replace(inputs=self.inputs._replace(columns={name: self.inputs.columns[name]}))
+
+    def column(self, name: Name, kind: str | None) -> Column:
+        raw = self.inputs.columns[name]
+        return encode_column(raw if self.kept is None else rows_of(raw, self.kept), name, self._kind(kind))
+
+    def _kind(self, kind: str | None) -> str | None:
+        """Numbers of rows and columns of a matrix are names, unless the user says that their order matters."""
+        return "categorical" if kind is None and self.inputs.entries is not None else kind
+
+
+def read_table(
+    data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any, placement: str | None = None
+) -> Table:
+    """Read data, target and weights, the latter two also by the name of a column."""
+    if is_sparse(data):
+        _check_alone(data, target, weights)
+    inputs = read_frame(data)
+    if inputs.n_rows == 0:
+        raise ValueError("data has no rows" if inputs.entries is None else "data is a sparse matrix without entries")
+    name = target if _is_name(target, inputs) else None
+    _check_unlabelled(target, target_kind, unlabelled, placement)
+    if target is None and target_kind is not None:
+        raise ValueError(f"target_kind={target_kind!r} says what the target is, and no target was given")
+    target_of, inputs = (None, inputs) if target is None else _taken(inputs, target, "target")
+    weights_of, inputs = (None, inputs) if weights is None else _taken(inputs, weights, "weights")
+    _check_inputs(inputs, target)
+    if target_of is not None and len(target_of) != inputs.n_rows:
+        raise ValueError(f"data has {inputs.n_rows} rows and target has {len(target_of)}")
+    if inputs.entries is None:
+        rows = encode_weights(weights_of, inputs.n_rows)
+    else:
+        rows = entry_weights(inputs.entries, "data")
+    kept = None
+    if rows is not None and np.any(rows == 0):
+        kept = rows > 0
+        if not kept.any():
+            raise ValueError("all weights are 0: there are no rows")
+        target_of, rows = None if target_of is None else rows_of(target_of, kept), rows[kept]
+    n_lines = inputs.n_rows if kept is None else int(np.count_nonzero(kept))
+    if target_of is None:
+        return _without_classes(inputs, rows, kept, n_lines, "joint")
+    if unlabelled is not NOT_GIVEN:
+        return _some_labelled(inputs, target_of, rows, kept, target_kind, unlabelled, placement)
+    kind = kind_of_target(target_of, target_kind)
+    if kind == "numerical":
+        quantities = encode_quantities(target_of, _name_beside(inputs) if name is None else name)
+        return _without_classes(inputs, rows, kept, n_lines, kind)._replace(searched=quantities)
+    names, codes = encode_classes(target_of)
+    if target_kind is None:
+        check_meant_as_classes(names, n_lines if rows is None else int(rows.sum()))
+    if kind == "grouped":
+        searched = Categories(_name_beside(inputs) if name is None else name, names.tolist(), codes)
+        return _without_classes(inputs, rows, kept, n_lines, kind)._replace(classes=names, searched=searched)
+    by_class = count_rows(codes, rows, len(names))
+    problem = Problem("classes", int(by_class.sum()), 1, by_class)
+    return Table(inputs, names, Target(codes, rows, len(names)), kept, problem)
+
+
+def _some_labelled(
+    inputs: Frame, target: Any, rows: NDArray[np.int64] | None, kept: NDArray[np.bool_] | None, target_kind: str | None,
+    unlabelled: Any, placement: str | None,
+) -> Table:  # fmt: skip
+    """A table of which rows with a mark have no class; where none has it, just one with classes."""
+    (names, codes), has_unlabelled = encode_labelled(target, unlabelled, target_kind)
+    by_class = count_rows(codes, rows, len(names) + has_unlabelled)[: len(names)]
+    if target_kind is None:
+        check_meant_as_classes(names, int(by_class.sum()))
+    target_of = Target(codes, rows, len(names), has_unlabelled)
+    placed = has_unlabelled and placement is not None
+    n_rows = int(by_class.sum()) if placed else target_of.n_rows
+    problem = Problem("semi" if has_unlabelled and not placed else "classes", n_rows, 1, by_class)
+    return Table(inputs, names, target_of, kept, problem, placed=placed)
+
+
+def _check_unlabelled(target: Any, target_kind: str | None, unlabelled: Any, placement: str | None) -> None:
+    if placement is not None and unlabelled is NOT_GIVEN:
+        raise ValueError(
+            f"placement={placement!r} puts bounds where rows without a class say; unlabelled= tells which these are"
+        )
+    if unlabelled is NOT_GIVEN:
+        return
+    if target is None:
+        raise ValueError(f"unlabelled={unlabelled!r} marks rows of the target, and no target was given")
+    if target_kind in ("grouped", "numerical"):
+        raise ValueError(
+            f"unlabelled= is for a target of classes, and target_kind={target_kind!r} was asked; drop the rows without "
+            "a target"
+        )
+
+
+def _without_classes(
+    inputs: Frame, rows: NDArray[np.int64] | None, kept: NDArray[np.bool_] | None, n_lines: int, kind: str
+) -> Table:
+    n_rows = n_lines if rows is None else int(rows.sum())
+    problem = Problem(kind, n_rows, len(inputs.columns) if kind == "joint" else 1, np.empty(0, dtype=np.int64))
+    return Table(inputs, np.empty(0), Target(np.zeros(n_lines, dtype=np.int32), rows, 1), kept, problem)
+
+
+def _check_alone(data: Any, target: Any, weights: Any) -> None:
+    """A sparse matrix is all there is: its entries are the rows."""
+    what = f"data is a sparse {type(data).__name__}"
+    if target is not None:
+        raise TypeError(
+            f"{what}, whose rows and columns are partitioned together, without a target; to partition its columns with "
+            "a target in view, call its toarray() first"
+        )
+    if weights is not None:
+        raise TypeError(f"{what}, whose entries are the weights; weights= is for other data")
+
+
+def _check_inputs(inputs: Frame, target: Any) -> None:
+    if not inputs.columns:
+        raise ValueError("data has no column beside the target")
+    if target is None and len(inputs.columns) == 1:
+        raise ValueError(
+            "data is one column, and no target was given: give a target, or two columns or more for a joint grid; the "
+            "density of a single column is found by gridmodl.optimize_density"
+        )
+
+
+def _name_beside(inputs: Frame) -> Name:
+    """A name for the target that no input has."""
+    name = "target"
+    while name in inputs.columns:
+        name += "'"
+    return name
+
+
+def _is_name(given: Any, inputs: Frame) -> bool:
+    """Whether this names a column and is no list of values; a tuple does where a column is called so."""
+    if isinstance(given, tuple):
+        return inputs.has_names and any(isinstance(name, tuple) and given == name for name in inputs.columns)
+    return isinstance(given, (str, bytes, int)) and not isinstance(given, bool)
+
+
+def _taken(inputs: Frame, given: Any, what: str) -> tuple[Any, Frame]:
+    """A column given by its name, which then is no input, or as it is."""
+    if not _is_name(given, inputs):
+        return read_column(given, what), inputs
+    assert isinstance(given, Hashable)  # noqa: S101  for mypy
+    if not inputs.has_names:
+        raise TypeError(f"{what} must be array-like, or the name of a column of a frame; got {given!r} beside an array")
+    check_columns(what, [given], inputs.columns)
+    return inputs.columns[given], inputs.without(given)

@@ -1,0 +1,276 @@
+"""The target and the weights of the rows, and what can be wrong with them."""
+
+from __future__ import annotations
+
+import numbers
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.columns import factorized, factorized_objects, small_codes, sorted_codes
+from gridmodl.data.frames import Name, Raw, as_array, object_array
+from gridmodl.data.numbers import (
+    EXACT_FLOAT,
+    Numbers,
+    encode_numbers,
+    is_missing,
+    is_nothing,
+    n_missing_of,
+    numbers_of_objects,
+    types_in,
+)
+from gridmodl.spelling import did_you_mean
+
+TARGET_KINDS = ("classes", "grouped", "numerical")
+
+
+FEW_CLASSES = 20  # whole numbers are names of classes where there are no more of them, or
+ROWS_PER_CLASS = 10  # rows per distinct number, on average, from which whole numbers are classes
+
+
+class ManyNumbers(ValueError):
+    """A target of many whole numbers, of which nobody said whether they are quantities or names of classes."""
+
+    def __init__(self, found: str, way_out: str) -> None:
+        super().__init__(f"{found}; {way_out}")
+        self.found = found
+
+
+class NotGiven:
+    """What an argument is that nobody gave, where None means something."""
+
+    def __repr__(self) -> str:
+        return "NOT_GIVEN"
+
+    def __reduce__(self) -> str:
+        return "NOT_GIVEN"  # there is only one
+
+
+NOT_GIVEN = NotGiven()
+TEXTS = (nw.String, nw.Categorical, nw.Enum)
+
+
+class Classes(NamedTuple):
+    """A class target."""
+
+    names: NDArray[Any]  # in sorted order, of the user's own type
+    codes: NDArray[np.int32]  # of each row
+
+
+def kind_of_target(raw: Raw, target_kind: str | None) -> str:
+    """Whether a target is classes, classes to be grouped, or numbers: as the user says, else as its type does."""
+    if target_kind is not None and target_kind not in TARGET_KINDS:
+        raise ValueError(
+            f"unknown target_kind {target_kind!r}; allowed: None, {', '.join(TARGET_KINDS)}"
+            f"{did_you_mean(target_kind, TARGET_KINDS)}"
+        )
+    if target_kind is not None:
+        return target_kind
+    if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, TEXTS):
+        return "classes"
+    return "numerical" if _holds_fractions(_array_of(raw)) else "classes"
+
+
+def check_meant_as_classes(names: NDArray[Any], n_rows: int, what: str = "target") -> None:
+    """Refuse many whole numbers as classes where nobody said that they are: rounded prices would be searched for hours.
+
+    `n_rows` are counted as often as their weights say.
+    """
+    are_numbers = names.dtype.kind in "iuf" or (
+        names.dtype.kind == "O" and all(issubclass(kind, numbers.Number) for kind in types_in(names))
+    )
+    if are_numbers and len(names) > FEW_CLASSES and len(names) * ROWS_PER_CLASS > n_rows:
+        raise ManyNumbers(
+            f"{what} holds {len(names)} different whole numbers in {n_rows} rows, which may be quantities or names of "
+            "classes",
+            "target_kind='numerical' takes them as quantities, target_kind='classes' as classes, "
+            "target_kind='grouped' as classes to be grouped",
+        )
+
+
+def encode_classes(raw: Raw) -> Classes:
+    """The classes of a class target."""
+    n_missing = n_missing_of(raw)
+    if n_missing:
+        raise ValueError(
+            f"target has {n_missing} missing values of {len(raw)}; drop those rows, or with unlabelled=None learn from "
+            "them as rows without a class, which target_kind='grouped' cannot"
+        )
+    if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, TEXTS):
+        codes, values = factorized(raw, "target")
+        _check_order(values)
+        values, codes = sorted_codes(codes, values)
+        names = np.array(values)
+        return Classes(object_array(values) if isinstance(values[0], str) or names.ndim > 1 else names, codes)
+    array = _array_of(raw)
+    if array.dtype.kind not in "biufUSTO":
+        raise TypeError(f"target holds {array.dtype}; classes are strings, integers, booleans or whole floats")
+    return _codes_of(array)
+
+
+def encode_labelled(raw: Raw, mark: Any, target_kind: str | None) -> tuple[Classes, bool]:
+    """The classes of a target, rows with the mark of those without one coded beyond them, and whether there are any."""
+    is_marked = marked_rows(raw, mark)
+    n_marked = int(np.count_nonzero(is_marked))
+    if n_marked == len(raw):
+        raise ValueError(
+            f"no row has a class: all {len(raw)} are marked by unlabelled={mark!r}; without any class, "
+            "gridmodl.optimize_density partitions a numerical column"
+        )
+    labelled = rows_of(raw, ~is_marked) if n_marked else raw
+    if kind_of_target(labelled, target_kind) != "classes":
+        raise ValueError(
+            "unlabelled= marks rows without a class, and the target is of real numbers; target_kind='classes' takes "
+            "them as classes"
+        )
+    n_missing = n_missing_of(labelled)
+    if n_missing and not is_nothing(mark):
+        raise ValueError(
+            f"target has {n_missing} missing values of {len(raw)} beside the mark unlabelled={mark!r}; drop those "
+            "rows, or give them the mark too"
+        )
+    names, codes = encode_classes(labelled)
+    if not n_marked:
+        _check_no_namesake(names, mark)
+        return Classes(names, codes), False
+    all_codes = np.full(len(raw), len(names), dtype=np.int32)
+    all_codes[~is_marked] = codes
+    return Classes(names, all_codes), True
+
+
+def rows_of(raw: Raw, kept: NDArray[np.bool_]) -> Raw:
+    return raw[kept] if isinstance(raw, np.ndarray) else raw.filter(kept.tolist())
+
+
+def marked_rows(raw: Raw, mark: Any) -> NDArray[np.bool_]:
+    """Which rows of a target hold the mark; None, NaN and their like mark all that is missing."""
+    if not np.isscalar(mark) and not is_nothing(mark) and not isinstance(mark, Decimal):
+        raise TypeError(f"unlabelled must be one value that marks rows without a class, such as -1, got {mark!r}")
+    if is_nothing(mark):
+        if isinstance(raw, np.ndarray):
+            return is_missing(raw)
+        if isinstance(raw.dtype, (nw.Object, nw.Unknown)) or raw.dtype.is_float():
+            return is_missing(raw.to_numpy())
+        return np.asarray(raw.is_null().to_numpy(), dtype=bool)
+    if not isinstance(raw, np.ndarray) and (isinstance(raw.dtype, TEXTS) or raw.null_count()):
+        codes, values = factorized(raw, "target")
+        is_mark = np.array([*(_is_same(value, mark) for value in values), False])  # the last is for code -1
+        return np.asarray(is_mark[codes])
+    array = _array_of(raw)
+    if array.dtype.kind in "biuf" and isinstance(mark, (int, float, np.number, np.bool_, Decimal)):
+        is_bool = isinstance(mark, (bool, np.bool_))
+        same_kind = is_bool == (array.dtype.kind == "b")
+        return np.asarray(array == mark) if same_kind else np.zeros(len(array), dtype=bool)
+    if (array.dtype.kind == "U" and isinstance(mark, str)) or (array.dtype.kind == "S" and isinstance(mark, bytes)):
+        return np.asarray(array == mark)
+    codes, values = factorized_objects(array.tolist(), "target")
+    return np.array([_is_same(value, mark) for value in values])[codes]
+
+
+def _is_same(value: Any, mark: Any) -> bool:
+    """Whether a value is the mark: 1 is 1.0, but neither is True."""
+    if is_nothing(value) or isinstance(value, (bool, np.bool_)) != isinstance(mark, (bool, np.bool_)):
+        return False
+    return bool(value == mark)
+
+
+def _check_no_namesake(names: NDArray[Any], mark: Any) -> None:
+    """That no row has the mark is no mistake, unless there is a class that only looks like it."""
+    for name in names.tolist():
+        if _looks_like(name, mark):
+            raise ValueError(
+                f"unlabelled={mark!r} marks no row, but the target has the class {name!r}, of another type; "
+                f"unlabelled={name!r} marks those rows"
+            )
+
+
+def _looks_like(name: Any, mark: Any) -> bool:
+    """Whether a class and a mark that are not the same would be taken for one: 1, "1", "1.0" and True."""
+    if name == mark or str(name) == str(mark):
+        return True
+    if isinstance(name, str) == isinstance(mark, str):
+        return False
+    try:
+        return float(str(name)) == float(str(mark))
+    except ValueError:
+        return False
+
+
+def encode_quantities(raw: Raw, name: Name) -> Numbers:
+    """A numerical target: finite numbers, of which means and quantiles can be told."""
+    n_missing = n_missing_of(raw)
+    if n_missing:
+        raise ValueError(f"target has {n_missing} missing values of {len(raw)}; drop those rows")
+    try:
+        found = encode_numbers(_array_of(raw), name)
+    except TypeError as error:
+        raise TypeError(f"target_kind='numerical' was asked, and the target holds no numbers: {error}") from error
+    if found.type.kind in "mM":
+        raise TypeError(f"target holds {found.type}; a numerical target is of numbers, such as days since a date")
+    if found.values.dtype.kind == "f" and not np.all(np.isfinite(found.values)):
+        n_infinite = int(np.count_nonzero(~np.isfinite(found.values)))
+        raise ValueError(
+            f"target has {n_infinite} infinite values of {len(raw)}, of which no mean can be told; drop those rows, or "
+            "replace them by numbers beyond all others"
+        )
+    return found
+
+
+def _array_of(raw: Raw) -> NDArray[Any]:
+    array = raw if isinstance(raw, np.ndarray) else as_array(raw.to_numpy(), "target")
+    return array.astype(object) if array.dtype.kind == "T" else array
+
+
+def _holds_fractions(array: NDArray[Any]) -> bool:
+    array = array[~is_missing(array)]  # which is another error, whatever the target
+    types = types_in(array) if array.dtype.kind == "O" else set()
+    if types & {float, Decimal} and types <= {int, float, bool, Decimal}:
+        array = array.astype(np.float64)  # a list such as [0, 0.5, 1]
+    return array.dtype.kind == "f" and not (np.all(np.isfinite(array)) and np.array_equal(array, np.floor(array)))
+
+
+def _codes_of(array: NDArray[Any]) -> Classes:
+    small = small_codes(array) if array.dtype.kind in "biu" else None
+    if small is not None:
+        return Classes(small[1], small[0])
+    if array.dtype.kind in "OUS":
+        codes, values = factorized_objects(array.tolist(), "target")
+        _check_order(values)
+        values, codes = sorted_codes(codes, values)
+        return Classes(object_array(values) if array.dtype.kind == "O" else np.array(values, dtype=array.dtype), codes)
+    names, codes = np.unique(array, return_inverse=True)
+    return Classes(names, codes.astype(np.int32))
+
+
+def _check_order(values: list[Any]) -> None:
+    try:
+        sorted(values)
+    except Exception as error:  # whatever __lt__ of a label raises
+        raise TypeError(
+            "target mixes labels that cannot be sorted, such as strings and numbers; give them one type"
+        ) from error
+
+
+def encode_weights(raw: Raw | None, n_rows: int, what: str = "weights") -> NDArray[np.int64] | None:
+    """Whole, non-negative numbers of rows."""
+    if raw is None:
+        return None
+    array = raw if isinstance(raw, np.ndarray) else raw.to_numpy()
+    if array.dtype.kind == "O" and not any(issubclass(kind, str) for kind in types_in(array)):
+        array, missing = numbers_of_objects(array, what)
+        array = array.astype(np.float64) if missing is None else np.where(missing, np.nan, array)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{what} must be a 1-D array of numbers, got shape {array.shape} of {array.dtype}")
+    if len(array) != n_rows:
+        raise ValueError(f"{what} has {len(array)} entries and data has {n_rows} rows")
+    if not np.all(np.isfinite(array)) or np.any(array < 0) or np.any(array != np.floor(array)):
+        raise ValueError(f"{what} must be whole numbers, 0 or more: a row of weight w counts as w rows")
+    if float(array.sum(dtype=np.float64)) >= EXACT_FLOAT:
+        raise ValueError(
+            f"{what} sum to more than {EXACT_FLOAT - 1} rows, the most that can be counted exactly: divide all of them "
+            "by a common factor"
+        )
+    return array.astype(np.int64)

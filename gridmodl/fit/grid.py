@@ -1,0 +1,309 @@
+"""Many columns as one grid: encode them, search, and say what each part is and why a column is left out."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.clock import Clock
+from gridmodl.data.columns import Categories, Column
+from gridmodl.data.frames import Name
+from gridmodl.data.line import bounds_between
+from gridmodl.data.numbers import Numbers
+from gridmodl.data.table import Table
+from gridmodl.fit.column import ordered_groups, with_rows
+from gridmodl.fit.options import Options
+from gridmodl.model.cells import Cells, make_cells
+from gridmodl.model.file.values import check_writable
+from gridmodl.model.given import given_partition
+from gridmodl.model.partition import Partition, group_partition, interval_partition
+from gridmodl.model.target_quantiles import Spread, make_spread
+from gridmodl.plugins import criterion_for
+from gridmodl.pricing import check_cost, order_of
+from gridmodl.search import Search
+from gridmodl.search.grid.optima import GridFound
+from gridmodl.search.grid.rows import Grid, make_grid
+from gridmodl.search.grid.state import GridTask, make_task, price_grid
+from gridmodl.search.grid.typical import typicality
+from gridmodl.search.grid.vns import run_grid
+from gridmodl.search.pair.vns import run_pair
+from gridmodl.terms import Criterion, level_of
+
+
+class GridModel(NamedTuple):
+    """A grid in the user's words."""
+
+    partitions: dict[Name, Partition]  # of the inputs
+    cells: Cells
+    cost: float
+    target: Partition | None = None  # where it is partitioned too
+    spread: Spread | None = None  # of a numerical target
+
+
+class FoundGrid(NamedTuple):
+    """The best grid, and all that is known of it."""
+
+    best: GridModel
+    null_cost: float
+    left_out: dict[Name, str]
+    optima: list[GridModel]
+    search: str
+    criterion: Criterion
+
+
+class Searched(NamedTuple):
+    """What a search found, before it is put into words."""
+
+    columns: list[Column]
+    task: GridTask
+    found: GridFound
+    criterion: Criterion
+
+
+def best_grid(table: Table, options: Options, n_jobs: int, random_state: int | None, clock: Clock) -> FoundGrid:
+    """The best grid over all columns of a table that the search finds, and the optima that it keeps beside it."""
+    searched = search_grids(table, options, n_jobs, random_state, clock)
+    columns, task, found, _ = searched
+    optima = [_in_words(grid, columns, table, task, _kept(grid, columns, table)) for grid in found.optima]
+    return found_grid(table, searched)._replace(optima=optima)
+
+
+def search_grids(table: Table, options: Options, n_jobs: int, random_state: int | None, clock: Clock) -> Searched:
+    """Search for grids over all columns of a table."""
+    criterion = criterion_for(options.criterion, grid_problem(table))
+    columns, task = grid_task(table, options, criterion, clock)
+    found = run_engine(task, options.search, n_jobs, random_state)
+    check_cost(criterion, found.null.cost)
+    check_cost(criterion, found.grid.cost)
+    return Searched(columns, task, found, criterion)
+
+
+def found_grid(table: Table, searched: Searched) -> FoundGrid:
+    """The best of the grids that were found, in words."""
+    columns, task, found, criterion = searched
+    best = _in_words(found.grid, columns, table, task, table.names)
+    reasons = {} if table.searched is not None else _left_out(found, columns, task)
+    return FoundGrid(best, found.null.cost, reasons, [], found.kind, criterion)
+
+
+def grid_problem(table: Table) -> str:
+    """Which problem a grid over the columns of a table is."""
+    return "grid" if table.problem.kind == "classes" else table.problem.kind
+
+
+def run_engine(task: GridTask, search: Search, n_jobs: int, random_state: int | None) -> GridFound:
+    """The search that suits: two variables without classes have dense cells, all others sparse ones.
+
+    Algorithm 3 is one of sparse cells.
+    """
+    if task.n_variables == 2 and not task.has_classes and search.kind != "algorithm3":
+        return run_pair(task, search, random_state)
+    return run_grid(task, search, n_jobs, random_state)
+
+
+def grid_task(
+    table: Table, options: Options, criterion: Criterion, clock: Clock | None = None
+) -> tuple[list[Column], GridTask]:
+    """The encoded columns, a target that is partitioned the last, and the task of finding a grid over them."""
+    columns = [table.column(name, options.kinds.get(name)) for name in table.names]
+    for column in columns:
+        if isinstance(column, Categories):
+            check_writable(column.values, f"column {column.name!r}")
+    columns += [] if table.searched is None else [table.searched]
+    limits = options.limits(table.problem.n_rows)
+    return columns, make_task(columns, table.target, criterion, limits, clock, grid_problem(table))
+
+
+def _kept(grid: Grid, columns: Sequence[Column], table: Table) -> list[Name]:
+    """The inputs that an optimum beside the best keeps: those with more than one part."""
+    return table.names if table.searched is not None else [columns[k].name for k in grid.variables]
+
+
+def _in_words(grid: Grid, columns: Sequence[Column], table: Table, task: GridTask, names: Sequence[Name]) -> GridModel:
+    """The partitions of the columns of these names, and the cells of the grid."""
+    partitions, parts_of_rows = {}, {}
+    for k, column in enumerate(columns):
+        if column.name not in names and column is not table.searched:
+            continue
+        labels = grid.parts_of(k, task.rows.n_atoms(k))
+        partition, renumbered = partition_of(column, labels, task, grid, k, table)
+        if table.problem.kind != "classes":
+            partition = with_values(partition, task, k, renumbered)
+        partitions[column.name] = partition
+        parts_of_rows[column.name] = renumbered[task.rows.atom[k]]
+    informative = [columns[k].name for k in grid.variables]
+    return _grid_model(partitions, parts_of_rows, informative, grid.cost, table)
+
+
+def _grid_model(
+    partitions: dict[Name, Partition],
+    parts_of_rows: dict[Name, NDArray[np.int64]],
+    informative: Sequence[Name],
+    cost: float,
+    table: Table,
+) -> GridModel:
+    """Partitions and the part of each row in each of them, as a model of inputs and, where it has parts, a target."""
+    cells = make_cells(informative, [parts_of_rows[name] for name in informative], table.target)
+    if table.searched is None:
+        return GridModel(partitions, cells, cost)
+    target = partitions.pop(table.searched.name)
+    ((name, partition),) = partitions.items()
+    return GridModel(partitions, cells, cost, target, spread_of(table, parts_of_rows[name], partition.n_parts))
+
+
+def partition_of(
+    column: Column, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table
+) -> tuple[Partition, NDArray[np.int64]]:
+    """A partition of one column, and the number of the part of each of its atoms."""
+    n_parts = int(labels.max()) + 1
+    has_classes = table.problem.kind == "classes"
+    if isinstance(column, Categories) and not has_classes:
+        return found_groups(column, labels, task, grid, k, table)
+    counts = (
+        table.target.counts(labels[task.rows.atom[k]], n_parts)
+        if has_classes
+        else rows_of_parts(task, k, labels, n_parts)
+    )
+    if isinstance(column, Numbers):
+        bounds, special = _bounds(column, labels, task, k), np.empty(0, column.values.dtype)
+        partition = interval_partition(column, bounds, special, counts, column.missing is not None)
+        return partition, labels.astype(np.int64)
+    groups, counts, rank = ordered_groups(column.values, labels, counts, counts.shape[1])
+    return group_partition(column.name, groups, counts), rank[labels]
+
+
+def _bounds(column: Numbers, labels: NDArray[np.int32], task: GridTask, k: int) -> NDArray[Any]:
+    """Where parts of neighbouring values meet; missing values, the first atom, have no bound with the others."""
+    n_missing = int(column.missing is not None and bool(column.missing.any()))
+    of_values, at = labels[n_missing:], task.rows.atom_at
+    cuts = np.flatnonzero(of_values[1:] != of_values[:-1])
+    first = task.rows.first[at[k] + k + n_missing : at[k + 1] + k]  # place of the first row of each value
+    low, high = (column.values[task.rows.order[k, first[ends]]] for ends in (cuts, cuts + 1))
+    return bounds_between(low, high, column.type)
+
+
+def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -> FoundGrid:
+    """The grid of partitions that the user decided, at its true cost; a column left out has one part."""
+    criterion = criterion_for(options.criterion, grid_problem(table))
+    columns, task = grid_task(table, options, criterion)
+    given, parts_of_rows, labels = {}, {}, []
+    for k, column in enumerate(columns):
+        given[column.name] = given_partition(
+            column, partitions.get(column.name, ()), np.empty(0), table.target.n_classes
+        )
+        parts_of_rows[column.name] = parts = given[column.name].part_of_encoded(column, "error")
+        of_atoms = np.zeros(task.rows.n_atoms(k), dtype=np.int64)
+        of_atoms[task.rows.atom[k]] = parts
+        labels.append(of_atoms)
+    informative = [column.name for k, column in enumerate(columns) if np.any(labels[k] != labels[k][0])]
+    grid = make_grid(list(enumerate(labels)))
+    cost = check_cost(criterion, price_grid(task, grid))
+    filled = {}
+    for k, column in enumerate(columns):
+        partition = given[column.name]
+        counts = table.target.counts(parts_of_rows[column.name], partition.n_parts)
+        if table.problem.kind != "classes":
+            partition = typical_groups(with_values(partition, task, k, labels[k]), column, task, grid, k)
+        filled[column.name] = with_rows(partition, column, counts)
+    null_cost = check_cost(criterion, price_grid(task, make_grid([])))
+    left_out = {name: "it has one part as given" for name in table.names if name not in informative}
+    left_out = {} if table.searched is not None else left_out
+    best = _grid_model(filled, parts_of_rows, informative, cost, table)
+    return FoundGrid(best, null_cost, left_out, [], "given", criterion)
+
+
+def _left_out(found: GridFound, columns: Sequence[Column], task: GridTask) -> dict[Name, str]:
+    """Why a column has one part, in a sentence."""
+    return {column.name: _reason(found, task, k) for k, column in enumerate(columns) if k not in found.grid.variables}
+
+
+def _reason(found: GridFound, task: GridTask, k: int) -> str:
+    if task.rows.n_atoms(k) == 1:
+        return "it has one value"
+    if task.limits.max_parts == 1:
+        return "max_parts=1 leaves it whole"
+    single = found.singles[k] if found.singles else found.null
+    if not single.variables and task.clock.stopped:
+        return f"the search was stopped ({task.clock.stopped}) before a partition of it paid"
+    if not task.has_classes:  # no variable tells anything alone
+        return "no partition of it beside the others that pays was found"
+    if not single.variables:
+        return "no partition of it alone pays, and none beside the others was found"
+    level = level_of(single.cost, found.null.cost)
+    alone = f"it saves {found.null.cost - single.cost:.4f}" if level is None else f"it has level {level:.4f}"
+    return f"alone {alone}, but beside the others its parts cost more than they tell"
+
+
+# Parts where rows have no classes, in the user's words: groups by size, and in each the most typical values first.
+
+
+def rows_of_parts(task: GridTask, k: int, labels: NDArray[Any], n_parts: int) -> NDArray[np.int64]:
+    """Rows of each part of a variable, given the part of each of its atoms, as a partition counts them."""
+    rows = np.zeros(n_parts, dtype=np.int64)
+    np.add.at(rows, labels, task.rows.rows_of_atoms(k))
+    return rows[:, None]
+
+
+def with_values(partition: Partition, task: GridTask, k: int, labels: NDArray[Any]) -> Partition:
+    """The partition with what a price needs to know of the values of its parts."""
+    n_values = np.bincount(labels, minlength=partition.n_parts).astype(np.int64)
+    if partition.kind != "categorical":
+        return replace(partition, n_values=n_values)
+    return replace(partition, n_values=n_values, log_value_factorials=order_of(task.rows.rows_of_atoms(k)))
+
+
+def found_groups(
+    column: Categories, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table
+) -> tuple[Partition, NDArray[np.int64]]:
+    """Groups that a search found, and the number of the group of each value."""
+    n_groups = int(labels.max()) + 1
+    rows = rows_of_parts(task, k, labels, n_groups)
+    key: NDArray[Any] = -rows[:, 0]
+    if table.problem.kind == "numerical":  # so that the target rises from group to group
+        key = _mean_target(labels[task.rows.atom[k]], table, rows[:, 0])
+    order = np.argsort(key, kind="stable")
+    rank = np.empty(n_groups, dtype=np.int64)
+    rank[order] = np.arange(n_groups)
+    places = _typical_first(task, grid, k)
+    groups = _in_groups(column.values, rank[labels], n_groups, places)
+    return group_partition(column.name, groups, rows[order]), rank[labels]
+
+
+def _typical_first(task: GridTask, grid: Grid, k: int) -> NDArray[np.int64]:
+    """The values of a variable, the most typical of their groups first; of equals those of most rows."""
+    return np.lexsort((-task.rows.rows_of_atoms(k), -typicality(task, grid, k)))
+
+
+def _in_groups(
+    values: Sequence[Any], group: NDArray[Any], n_groups: int, places: NDArray[np.int64]
+) -> tuple[tuple[Any, ...], ...]:
+    """The values of each group, in the order of `places`."""
+    order = places[np.argsort(group[places], kind="stable")].tolist()
+    ends = np.cumsum(np.bincount(group, minlength=n_groups)).tolist()
+    return tuple(tuple(values[i] for i in order[lo:hi]) for lo, hi in itertools.pairwise([0, *ends]))
+
+
+def _mean_target(groups: NDArray[Any], table: Table, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    y, weights = table.quantities, table.target.weights
+    return np.bincount(groups, y / len(y) if weights is None else y * (weights / weights.sum())) / rows
+
+
+def typical_groups(partition: Partition, column: Column, task: GridTask, grid: Grid, k: int) -> Partition:
+    """The user's own groups, in his order, in each the most typical values first and those without rows at the end."""
+    if not isinstance(column, Categories):
+        return partition
+    place = {column.values[i]: n for n, i in enumerate(_typical_first(task, grid, k).tolist())}
+    groups = tuple(tuple(sorted(group, key=lambda value: place.get(value, len(place)))) for group in partition.groups)
+    return replace(partition, groups=groups)
+
+
+def spread_of(table: Table, parts: NDArray[np.int64], n_parts: int) -> Spread | None:
+    """How a numerical target lies in the parts of the input, given the part of each row."""
+    if table.problem.kind != "numerical":
+        return None
+    return make_spread(table.quantities, parts, table.target.weights, n_parts)

@@ -1,0 +1,1 @@
+"""From terms to compiled kernels: templates, digests, tiers, the compiler and its cache."""

@@ -1,0 +1,197 @@
+"""Everything a kernel can reach, and one digest of it.
+
+The digest is what a compiled kernel is found by (`gridmodl.jit.cache`), and no file name or time stamp is: without it,
+editing a term would go unnoticed, and one criterion was seen to run another's machine code. What the digest covers is
+what decides the machine code: byte code, constants, called functions in whatever module, defaults, closures,
+compiler options and versions. Comments and docstrings are not in it. An object of unknown type is an error, not a
+guess.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import functools
+import hashlib
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# Modules whose functions the compiler brings itself: their names and versions say all.
+KNOWN_MODULES = ("math", "numpy", "numba", "builtins", "operator")
+FLAGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML")
+
+
+class TermError(TypeError):
+    """A criterion's term cannot be compiled or priced; the message says which and why."""
+
+
+class Uses(NamedTuple):
+    """What one function refers to."""
+
+    names: dict[str, Any]  # global names, as the function would find them
+    attributes: dict[str, Any]  # dotted names that start at a module, with what they mean
+    closure: list[Any]
+
+
+class Reachable:
+    """All plain functions that `kernel` can reach, with `terms` in place of the free ones."""
+
+    def __init__(self, kernel: Callable[..., Any], terms: Mapping[Any, Any], inline: bool = False) -> None:
+        self.terms = terms
+        self.uses: dict[Any, Uses] = {}  # in the order met, the kernel first
+        self.inlined: set[Any] = set()
+        self._visit(kernel, inline, ())
+
+    def meaning(self, value: Any) -> Any:
+        """`value`, or the criterion's term where it is a free one."""
+        return self.terms.get(value, value) if isinstance(value, types.FunctionType) else value
+
+    @property
+    def n_instructions(self) -> int:
+        """Instructions of byte code of all functions, each once."""
+        return sum(len(function.__code__.co_code) // 2 for function in self.uses)
+
+    def _visit(self, function: Any, inline: bool, callers: tuple[Any, ...]) -> None:
+        if function in callers:
+            raise TermError(f"{function.__qualname__} calls itself, which a kernel cannot do; write a loop")
+        # Terms, and all that they call, are copied into the kernel; other helpers where they ask for it.
+        inline = inline or function in self.terms.values() or getattr(function, "inlined", False)
+        if function in self.uses and (not inline or function in self.inlined):
+            return
+        if inline:
+            self.inlined.add(function)
+        self.uses.setdefault(function, _uses(function))
+        for value in (*self.uses[function].names.values(), *self.uses[function].closure):
+            called = self.meaning(value)
+            if isinstance(called, types.FunctionType) and not _is_known(called):
+                self._visit(called, inline, (*callers, function))
+
+
+def digest_of(reachable: Reachable, options: Mapping[str, Any]) -> str:
+    """Sixteen hexadecimal digits that change whenever the machine code could."""
+    import numba
+    from numba.core import config
+
+    order = {function: i for i, function in enumerate(reachable.uses)}
+    flags = [(flag, getattr(config, flag, None)) for flag in FLAGS]
+    lines = [repr((numba.__version__, np.__version__, sorted(options.items()), flags))]
+    for function, uses in reachable.uses.items():
+        lines.append(_code_token(function.__code__, function.__doc__))
+        lines.append(repr(function in reachable.inlined))
+        parts = {"defaults": function.__defaults__, "keywords": _as_tuple(function.__kwdefaults__)}
+        parts |= uses.names | uses.attributes | {f"closure {i}": value for i, value in enumerate(uses.closure)}
+        for name, value in parts.items():
+            lines.append(f"{name} = {_token(reachable.meaning(value), name, function, order)}")
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _uses(function: Any) -> Uses:
+    names, attributes = {}, {}
+    for name, chain in _global_names(function.__code__):
+        if name not in function.__globals__ and not hasattr(builtins, name):
+            raise TermError(f"{function.__qualname__} uses {name!r}, which is not defined")
+        names[name] = value = function.__globals__.get(name, getattr(builtins, name, None))
+        if value is print:
+            raise TermError(
+                f"{function.__qualname__} prints, and a search calls it millions of times; to see what it does, call "
+                "the plain function by hand"
+            )
+        if not isinstance(value, types.ModuleType):
+            continue
+        dotted = name
+        for attribute in chain:
+            dotted, value = f"{dotted}.{attribute}", getattr(value, attribute, None)
+            if not isinstance(value, types.ModuleType):
+                break
+        if isinstance(value, types.FunctionType) and not _is_known(value):
+            raise TermError(
+                f"{function.__qualname__} calls {dotted}; a kernel reaches functions by name only: "
+                f"write `from {value.__module__} import {value.__name__}`"
+            )
+        if isinstance(value, types.ModuleType) and value.__name__.split(".")[0] not in KNOWN_MODULES:
+            raise TermError(f"{function.__qualname__} uses module {dotted} as a value; import what it needs by name")
+        attributes[dotted] = value
+    closure = [cell.cell_contents for cell in function.__closure__ or ()]
+    for value in closure:
+        if isinstance(value, types.ModuleType) and value.__name__.split(".")[0] not in KNOWN_MODULES:
+            raise TermError(
+                f"{function.__qualname__} uses module {value.__name__} of an enclosing function; "
+                "import what it needs by name"
+            )
+    return Uses(names, attributes, closure)
+
+
+@functools.cache  # a helper is met in many kernels, and taking code apart was two thirds of the time to bind one
+def _global_names(code: types.CodeType) -> list[tuple[str, list[str]]]:
+    """Global names that the code loads, each with the attributes it takes of it at once."""
+    found = []
+    instructions = [
+        i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "PRECALL", "NOP", "EXTENDED_ARG")
+    ]
+    for i, instruction in enumerate(instructions):
+        if instruction.opname == "LOAD_GLOBAL":
+            chain = []
+            for following in instructions[i + 1 :]:
+                if following.opname not in ("LOAD_ATTR", "LOAD_METHOD"):
+                    break
+                chain.append(following.argval)
+            found.append((instruction.argval, chain))
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found += _global_names(constant)
+    return found
+
+
+@functools.cache
+def _code_token(code: types.CodeType, doc: str | None) -> str:
+    constants = code.co_consts[1:] if doc is not None and code.co_consts[:1] == (doc,) else code.co_consts
+    tokens = [_code_token(c, None) if isinstance(c, types.CodeType) else f"{type(c).__name__} {c!r}" for c in constants]
+    arguments = (code.co_argcount, code.co_kwonlyargcount, code.co_flags)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return repr((code.co_code, code.co_exceptiontable, names, arguments, tokens))
+
+
+def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> str:
+    """A text that stands for a value in the digest."""
+    if isinstance(value, types.FunctionType) and value in order:
+        return f"function {order[value]}"
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        return f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, (np.generic, np.dtype)):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, tuple):
+        inner = ", ".join(_token(item, name, function, order) for item in value)
+        return f"{type(value).__module__}.{type(value).__qualname__} {getattr(value, '_fields', ())} ({inner})"
+    if _is_jitted(value):
+        return f"jitted {sorted(value.targetoptions.items())!r} " + digest_of(Reachable(value.py_func, {}), {})
+    if isinstance(value, type) and hasattr(value, "_fields"):
+        return f"record {value.__module__}.{value.__qualname__} {value._fields}"
+    if _is_known(value):
+        return f"known {getattr(value, '__module__', '')} {getattr(value, '__qualname__', repr(value))}"
+    raise TermError(
+        f"{function.__qualname__} uses {name!r}, a {type(value).__name__}, which a kernel cannot carry; "
+        "use numbers, strings, tuples, numpy arrays or functions"
+    )
+
+
+def _is_jitted(value: Any) -> bool:
+    """Whether an author has given a function to numba already."""
+    from numba.core.dispatcher import Dispatcher
+
+    return isinstance(value, Dispatcher)
+
+
+def _is_known(value: Any) -> bool:
+    if isinstance(value, (types.ModuleType, np.ufunc)):
+        return True  # what is taken of a module is in the digest by itself
+    home = getattr(value, "__module__", None)
+    return isinstance(home, str) and home.split(".")[0] in KNOWN_MODULES
+
+
+def _as_tuple(keywords: Mapping[str, Any] | None) -> tuple[Any, ...]:
+    return tuple(sorted((keywords or {}).items()))

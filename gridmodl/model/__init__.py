@@ -1,0 +1,1 @@
+"""What the user gets: models, partitions, and files of them."""

@@ -1,0 +1,114 @@
+"""What the counts of a model say: shares of classes, and information that its parts have of one another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from gridmodl.model.model import Model
+    from gridmodl.model.partition import Partition
+
+
+def class_shares(model: Model) -> NDArray[np.float64]:
+    """The share of each class in each cell, or in each part where classes are grouped; at the end that of all rows."""
+    if not len(model.classes):
+        instead = "predict gives its mean and quantiles" if model.target is not None else "use transform or cell_of"
+        raise ValueError(f"this model ({model.problem}) has no classes to predict; {instead}")
+    overall = model.class_rows / model.class_rows.sum()
+    if model.target is None:
+        return np.vstack([model.cells.shares(), overall])
+    shares = np.vstack([group_shares(model), model.target.counts[:, 0] / model.n_rows])
+    group = group_of_classes(model)
+    in_group = model.class_rows / model.target.counts[group, 0]
+    return shares[:, group] * in_group
+
+
+def group_of_classes(model: Model) -> NDArray[np.int64]:
+    """The number of the group of each class, where classes are grouped."""
+    assert model.target is not None  # noqa: S101  for mypy
+    group_of = {value: j for j, group in enumerate(model.target.groups) for value in group}
+    return np.array([group_of[name] for name in model.classes.tolist()])
+
+
+def group_shares(model: Model) -> NDArray[np.float64]:
+    """The share of each part of the target in each part of the column; of all rows for a part without rows."""
+    ((_, partition),) = model.partitions.items()
+    counts = part_counts(model, partition)
+    rows = counts.sum(axis=1, keepdims=True)
+    assert model.target is not None  # noqa: S101  for mypy
+    overall = model.target.counts[:, 0] / model.n_rows
+    return np.where(rows > 0, counts / np.maximum(rows, 1), overall)
+
+
+def part_counts(model: Model, partition: Partition) -> NDArray[np.int64]:
+    """Rows by part of the column and part of the target."""
+    assert model.target is not None  # noqa: S101  for mypy
+    return pair_counts(model, partition, model.target)[..., 0]  # there is one count, as classes are in the parts
+
+
+def pair_counts(model: Model, one: Partition, other: Partition) -> NDArray[np.int64]:
+    """Rows with a class by part of one variable, part of another and class, summed over all other variables."""
+    cells = model.cells
+    found = np.zeros((one.n_parts, other.n_parts, cells.counts.shape[1]), dtype=np.int64)
+    np.add.at(found, (_parts_of_cells(model, one), _parts_of_cells(model, other)), cells.counts)
+    return found
+
+
+def _parts_of_cells(model: Model, partition: Partition) -> NDArray[np.int64]:
+    """The part of each cell; of a variable that no cell names, the only one with rows, which need not be the first."""
+    cells, names = model.cells, list(model.cells.names)
+    if partition.name in names:
+        return cells.parts[:, names.index(partition.name)]
+    return np.full(len(cells.parts), int(partition.rows.argmax()))
+
+
+def cell_lifts(model: Model) -> NDArray[np.float64]:
+    """The share of rows of each cell, over the product of those of its parts."""
+    cells = model.cells
+    expected = np.ones(len(cells.parts))
+    for k, name in enumerate(cells.names):
+        expected *= model.partition(name).counts.sum(axis=1)[cells.parts[:, k]] / model.n_rows
+    return cells.rows / model.n_rows / expected
+
+
+def cell_information(model: Model) -> NDArray[np.float64]:
+    """What each cell adds to the information that the parts have of one another."""
+    cells = model.cells
+    return cells.rows / model.n_rows * np.log(cell_lifts(model))
+
+
+def cell_densities(model: Model) -> NDArray[np.float64]:
+    """Rows of each cell, over the number of combinations of the distinct values of its parts."""
+    cells, names = model.cells, list(model.cells.names)
+    density = cells.rows.astype(np.float64)
+    for partition in model.all_partitions.values():
+        assert partition.n_values is not None  # noqa: S101  of models without classes
+        if partition.name in names:
+            density /= partition.n_values[cells.parts[:, names.index(partition.name)]]
+        else:
+            density /= partition.n_values.sum()
+    return density
+
+
+def mutual_information_of(model: Model) -> float:
+    """Of the parts of variables with one another; of cells with classes where there are classes."""
+    if model.target is not None or not len(model.classes):
+        # Of one variable rounding would leave 1e-17.
+        return float(cell_information(model).sum()) if len(model.cells.names) > 1 else 0.0
+    return table_information(model.cells.counts)
+
+
+def table_information(counts: NDArray[np.int64]) -> float:
+    """The mutual information of the rows and columns of a table, in nats."""
+    return float(information_by_cell(counts)[counts > 0].sum())
+
+
+def information_by_cell(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What each cell of a table adds to that; 0 without rows."""
+    shares = counts / counts.sum()
+    expected = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
+    lifts = np.divide(shares, expected, out=np.ones_like(shares), where=shares > 0)
+    return shares * np.log(lifts)

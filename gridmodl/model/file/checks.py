@@ -1,0 +1,342 @@
+"""Checks of a whole model: no field contradicts another, and gridmodl could have made the model."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.codelength import MANY_ROWS
+from gridmodl.data.columns import KINDS
+from gridmodl.data.frames import ARRAYS, Name
+from gridmodl.model.cells import Cells
+from gridmodl.model.file.fields import shown, wrong
+from gridmodl.model.model import Model
+from gridmodl.model.partition import Partition
+from gridmodl.model.target_quantiles import PERCENTILES, Spread
+from gridmodl.search.proof import METHODS, MONOTONE, is_lowest
+from gridmodl.terms import ONE_COUNT, PROBLEMS, SEARCHED_TARGETS
+
+STOPPED = ("time limit", "interrupted")  # what a clock says; null where nothing cut the search short
+
+
+def check_model(model: Model) -> None:
+    """Raise a `ModelFileError` that names the place if a field is wrong or contradicts another."""
+    _check_facts(model)
+    _check_options(model.options)
+    _check_classes(model.classes)
+    if not model.partitions:
+        raise wrong("partitions", "must not be empty")
+    if model._cells is None and len(model.partitions) > 1:
+        raise wrong("cells", "must be there, as there are several partitions")
+    if model._cells is None and model.problem in ONE_COUNT:
+        raise wrong("cells", f"must be there, as the problem is {shown(model.problem)}")
+    if (model.problem in ("joint", "numerical")) != (len(model.classes) == 0):
+        raise wrong(
+            "classes", f"must {'' if len(model.classes) else 'not '}be empty, as the problem is {model.problem!r}"
+        )
+    check_certificate(model)
+    by_class = _rows_by_class(next(iter(model.partitions.values())).counts)
+    _check_grid(model, by_class, "")
+    for i, name in enumerate(model.left_out):
+        if name not in model.partitions or name in model.informative:
+            raise wrong(f"left_out[{i}]", f"names {shown(name)}, which is no column with one part")
+    for i, optimum in enumerate(model.optima):
+        if not math.isfinite(optimum.cost):
+            raise wrong(f"optima[{i}].cost", f"must be finite, got {optimum.cost!r}")
+        if optimum._cells is None:
+            raise wrong(f"optima[{i}].cells", "must be there")
+        _check_grid(optimum, by_class, f"optima[{i}].")
+
+
+def _check_grid(model: Model, by_class: list[int], place: str) -> None:
+    for i, (key, partition) in enumerate(model.partitions.items()):
+        at = f"{place}partitions[{i}]"
+        if partition.name is not key and partition.name != key:
+            raise wrong(f"{at}.name", f"is {shown(partition.name)}, the model has it as {shown(key)}")
+        _check_variable(partition, model, at)
+    if model.target is not None:
+        _check_variable(model.target, model, f"{place}target")
+    _check_target(model, place)
+    if model._cells is not None:
+        _check_cells(model._cells, model.all_partitions, by_class, f"{place}cells")
+
+
+def _check_variable(partition: Partition, model: Model, place: str) -> None:
+    _check_partition(partition, place)
+    _check_unlabelled(partition, model, f"{place}.unlabelled")
+    _check_counts(partition, model, f"{place}.counts")
+    _check_n_values(partition, model, place)
+
+
+def _check_n_values(partition: Partition, model: Model, place: str) -> None:
+    """Check that a part has at most as many values as rows, and a group at most the values that it names."""
+    n_values, n_parts = partition.n_values, len(partition.counts)
+    factorials = partition.log_value_factorials
+    if not (math.isfinite(factorials) and (factorials >= 0.0 or model.n_rows >= MANY_ROWS)):
+        raise wrong(f"{place}.log_value_factorials", f"must be finite and not negative, got {factorials!r}")
+    _check_presence(n_values, model.problem in ONE_COUNT, f"{place}.n_values", model.problem)
+    if n_values is None:
+        return
+    rows = partition.counts[:, 0]
+    if n_values.dtype != np.int64 or n_values.shape != (n_parts,) or np.any((n_values > 0) != (rows > 0)):
+        raise wrong(f"{place}.n_values", f"must be {n_parts} numbers of values, none for parts without rows")
+    most = [
+        min(n, len(group)) for n, group in zip(rows.tolist(), partition.groups or [range(n) for n in rows], strict=True)
+    ]
+    if np.any(n_values > np.array(most)):
+        raise wrong(f"{place}.n_values", "must not be more than the rows of a part, or the values of a group")
+
+
+def _check_facts(model: Model) -> None:
+    for name, number in {"cost": model.cost, "null_cost": model.null_cost, "delta": model.delta or 0.0}.items():
+        if not math.isfinite(number):
+            raise wrong(name, f"must be finite, got {number!r}")
+    check_one_of("problem", model.problem, PROBLEMS)
+    check_run(model.elapsed, model.stopped, model.frame)
+    for name, text in (("criterion", model.criterion), ("search", model.search)):
+        if not text:
+            raise wrong(name, "must not be empty")
+
+
+def check_run(elapsed: float, stopped: str | None, frame: str) -> None:
+    """Check what the call that made a model left in it: seconds, why it was cut short, and the kind of frame."""
+    if not math.isfinite(elapsed):
+        raise wrong("elapsed", f"must be finite, got {elapsed!r}")
+    if elapsed < 0:
+        raise wrong("elapsed", f"must not be negative, got {elapsed!r}")
+    if stopped is not None and stopped not in STOPPED:
+        raise wrong("stopped", f"must be null or one of {', '.join(STOPPED)}, got {shown(stopped)}")
+    check_one_of("frame", frame, [ARRAYS, *(library.value for library in nw.Implementation)])
+
+
+def check_one_of(place: str, given: str, known: Collection[str]) -> None:
+    if given not in known:
+        raise wrong(place, f"must be one of {', '.join(known)}, got {shown(given)}")
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name, value in options.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise wrong("options", f"has the name {shown(name)}, which is no name of an option")
+        if type(value) not in (bool, int, float):
+            raise wrong(f"options.{name}", f"must be a number or a boolean, got {shown(value)}")
+
+
+def _check_classes(classes: NDArray[Any]) -> None:
+    names = classes.tolist()
+    if classes.ndim != 1 or len(set(names)) < len(names):
+        raise wrong("classes", "must be a list without repeats")
+    if any(name is None or name != name for name in names):
+        raise wrong("classes", "must not hold missing values")
+
+
+def _check_unlabelled(partition: Partition, model: Model, place: str) -> None:
+    """Rows without a class are of one column with classes, and of all its parts."""
+    unlabelled, n_parts = partition.unlabelled, len(partition.counts)
+    if unlabelled is None:
+        if model.problem == "semi":
+            raise wrong(place, "must be there, as the problem is 'semi'")
+        return
+    if model.problem not in ("semi", "classes") or len(model.partitions) > 1:
+        raise wrong(place, f"must not be there, as the problem is {shown(model.problem)}")
+    if unlabelled.dtype != np.int64 or unlabelled.shape != (n_parts,) or np.any(unlabelled < 0):
+        raise wrong(place, f"must be {n_parts} numbers of rows, one for each part")
+    if not partition.counts.any():
+        raise wrong(place, "must not be all rows: some have a class")
+
+
+def _check_counts(partition: Partition, model: Model, place: str) -> None:
+    counts = partition.counts
+    n_columns = 1 if model.problem in ONE_COUNT else max(1, len(model.classes))
+    if counts.ndim != 2 or counts.dtype != np.int64 or counts.shape[1] != n_columns:
+        raise wrong(place, f"must have {n_columns} columns, one for each class; has the shape {counts.shape}")
+    by_class = _rows_by_class(counts)
+    total = sum(by_class) + (0 if partition.unlabelled is None else sum(partition.unlabelled.tolist()))
+    if np.any(counts < 0) or total != model.n_rows:
+        raise wrong(place, f"must sum to n_rows, {model.n_rows}, without negative counts; the sum is {total}")
+    if by_class != _rows_by_class(next(iter(model.partitions.values())).counts):
+        raise wrong(place, "must have as many rows of each class as the first partition")
+
+
+def _rows_by_class(counts: NDArray[np.int64]) -> list[int]:
+    return [sum(column) for column in counts.T.tolist()]  # of Python's integers, which never overflow
+
+
+def _check_partition(partition: Partition, place: str) -> None:
+    if partition.kind not in KINDS:
+        raise wrong(f"{place}.kind", f"must be one of {', '.join(KINDS)}, got {shown(partition.kind)}")
+    if partition.kind == "categorical":
+        _check_groups(partition, place)
+    else:
+        _check_intervals(partition, place)
+
+
+def _check_groups(partition: Partition, place: str) -> None:
+    if len(partition.bounds) or len(partition.special) or partition.is_utc:
+        raise wrong(place, "is categorical and has bounds or special codes")
+    groups, n_parts = partition.groups, len(partition.counts)
+    if len(groups) != n_parts or not all(groups):
+        raise wrong(f"{place}.groups", f"must be {n_parts} lists of values, as counts has {n_parts} parts")
+    _check_values(groups, f"{place}.groups")
+    missing = next((i for i, group in enumerate(groups) if None in group), None)
+    if partition.missing != missing:
+        raise wrong(f"{place}.missing", f"must be {missing}, the group that holds null, got {partition.missing}")
+    if partition.default is not None and not 0 <= partition.default < n_parts:
+        raise wrong(f"{place}.default", f"must be one of the {n_parts} groups, got {partition.default}")
+
+
+def _check_values(groups: tuple[tuple[Any, ...], ...], place: str) -> None:
+    seen: set[Any] = set()
+    for i, group in enumerate(groups):
+        for value in group:
+            if value != value:
+                raise wrong(f"{place}[{i}]", "holds a value that is not a number; missing values are null")
+            if value in seen:
+                raise wrong(f"{place}[{i}]", f"holds a value for the second time, such as {shown(value)}")
+            seen.add(value)
+
+
+def _check_intervals(partition: Partition, place: str) -> None:
+    if partition.groups or partition.default is not None:
+        raise wrong(place, "is numerical and has groups or a default")
+    bounds, special = partition.bounds, partition.special
+    for name, array in (("bounds", bounds), ("special", special)):
+        if array.ndim != 1 or array.dtype.kind not in "iufmM":
+            raise wrong(f"{place}.{name}", f"must be a list of numbers, dates or durations, got {array.dtype}")
+        if np.any(array != array):
+            raise wrong(f"{place}.{name}", "holds a missing value")
+    if not np.all(bounds[1:] > bounds[:-1]):
+        raise wrong(f"{place}.bounds", "must ascend")
+    if len(set(special.tolist())) < len(special):
+        raise wrong(f"{place}.special", "holds a code twice")
+    kinds = {bounds.dtype.kind, special.dtype.kind}
+    if len(special) and len(kinds) > 1 and kinds & {"m", "M"}:  # numbers of different kinds compare, dates do not
+        raise wrong(f"{place}.special", f"is of {special.dtype}, the bounds of {bounds.dtype}")
+    if partition.is_utc and bounds.dtype.kind != "M":
+        raise wrong(f"{place}.is_utc", f"must be false, as bounds of {bounds.dtype} are no dates")
+    _check_number_of_intervals(partition, place)
+
+
+def _check_number_of_intervals(partition: Partition, place: str) -> None:
+    if partition.missing not in (None, 0):
+        raise wrong(f"{place}.missing", f"must be 0 or null, got {partition.missing}")
+    n_bounds, n_special, n_parts = len(partition.bounds), len(partition.special), len(partition.counts)
+    least = n_bounds + 1 + n_special
+    allowed = [least] if partition.missing is None else [least, least + 1]  # missing values may be a part of their own
+    if n_parts not in allowed:
+        made = " or ".join(map(str, allowed))
+        raise wrong(
+            f"{place}.counts", f"has {n_parts} parts; {n_bounds} bounds and {n_special} special codes make {made}"
+        )
+
+
+def _check_cells(cells: Cells, partitions: Mapping[Name, Partition], by_class: list[int], place: str) -> None:
+    """Check that the rows of cells add up to those of parts, and that cells are in the order of parts, each once."""
+    rows = cells.parts.tolist()
+    if any(low >= high for low, high in itertools.pairwise(rows)):
+        raise wrong(f"{place}.parts", "must ascend, without repeats")
+    known = [name for name, partition in partitions.items() if np.count_nonzero(partition.counts.any(axis=1)) > 1]
+    if set(cells.names) != set(known) or len(cells.names) != len(known):
+        raise wrong(f"{place}.names", "must be the columns with more than one part")
+    if np.any(cells.counts.sum(axis=1) == 0):
+        raise wrong(f"{place}.counts", "holds a cell without rows")
+    if [sum(column) for column in cells.counts.T.tolist()] != by_class:
+        raise wrong(f"{place}.counts", "must have as many rows of each class as the partitions")
+    for name, parts in zip(cells.names, cells.parts.T, strict=True):
+        expected = partitions[name].counts
+        found = np.zeros_like(expected)
+        if np.any(parts >= len(expected)):
+            raise wrong(f"{place}.parts", f"names a part that column {shown(name)} has not")
+        np.add.at(found, parts, cells.counts)
+        if not np.array_equal(found, expected):
+            raise wrong(f"{place}.counts", f"must add up to the rows of the parts of column {shown(name)}")
+
+
+def _check_presence(given: Any, is_due: bool, place: str, problem: str) -> None:
+    """Check that a field is there if and only if the problem has it."""
+    if (given is not None) != is_due:
+        raise wrong(place, f"must be {'there' if is_due else 'null'}, as the problem is {shown(problem)}")
+
+
+def _check_target(model: Model, place: str) -> None:
+    """Check that the target has parts if and only if the problem partitions it, with all that belongs to them."""
+    target, problem = model.target, model.problem
+    _check_presence(target, problem in SEARCHED_TARGETS, f"{place}target", problem)
+    _check_presence(model._class_rows, problem == "grouped", f"{place}class_rows", problem)
+    _check_presence(model._spread, problem == "numerical", f"{place}spread", problem)
+    if target is None:
+        return
+    if len(model.partitions) != 1:
+        raise wrong(f"{place}partitions", f"must be one, as the problem is {shown(model.problem)}")
+    if target.name in model.partitions:
+        raise wrong(f"{place}target.name", f"is that of a column, {shown(target.name)}")
+    if (target.kind == "categorical") != (model.problem == "grouped"):
+        raise wrong(f"{place}target.kind", f"must not be {target.kind}, as the problem is {shown(model.problem)}")
+    if target.missing is not None or len(target.special):
+        raise wrong(f"{place}target", "must have no missing values and no special codes")
+    if model._class_rows is not None:
+        _check_class_rows(model, target, f"{place}class_rows")
+    if model._spread is not None:
+        _check_spread(model._spread, model, f"{place}spread")
+
+
+def _check_class_rows(model: Model, target: Partition, place: str) -> None:
+    rows, names = model._class_rows, model.classes.tolist()
+    if rows is None or rows.dtype != np.int64 or rows.shape != (len(names),) or np.any(rows < 1):
+        raise wrong(place, f"must be {len(names)} numbers of rows, one for each class")
+    rows_of = dict(zip(names, rows.tolist(), strict=True))
+    for j, group in enumerate(target.groups):
+        n = sum(rows_of.pop(value, 0) for value in group)
+        if n != int(target.counts[j, 0]):
+            raise wrong(place, f"must add up to the rows of each group of the target: {n} in group {j}")
+    if rows_of:
+        raise wrong(place, f"has a class that is in no group of the target, {shown(next(iter(rows_of)))}")
+
+
+def _check_spread(spread: Spread, model: Model, place: str) -> None:
+    (partition,) = model.partitions.values()
+    means, percentiles = spread
+    n = partition.n_parts + 1
+    for name, array, shape in (("means", means, (n,)), ("percentiles", percentiles, (n, len(PERCENTILES)))):
+        if array.dtype != np.float64 or array.shape != shape:
+            raise wrong(f"{place}.{name}", f"must have one entry for each of {n - 1} parts, and one for all rows")
+        if not np.all(np.isfinite(array)):
+            raise wrong(f"{place}.{name}", "must be finite")
+    if np.any(percentiles[:, 1:] < percentiles[:, :-1]):
+        raise wrong(f"{place}.percentiles", "must ascend")
+    if np.any(means < percentiles[:, 0]) or np.any(means > percentiles[:, -1]):
+        raise wrong(f"{place}.means", "must lie between the lowest and the highest percentile")
+
+
+def check_certificate(model: Model) -> None:
+    """Check that a certificate is of one column with classes, finite, and in accord with `model.proven`."""
+    certificate, place = model.certificate, "certificate"
+    if certificate is None:
+        return
+    if len(model.partitions) != 1 or model._cells is not None:
+        raise wrong(place, "must be null, as there are several variables")
+    if certificate.method not in METHODS:
+        raise wrong(f"{place}.method", f"must be one of {', '.join(METHODS)}, got {shown(certificate.method)}")
+    if certificate.monotone is not None and certificate.monotone not in MONOTONE:
+        known = ", ".join(MONOTONE)
+        raise wrong(f"{place}.monotone", f"must be null or one of {known}, got {shown(certificate.monotone)}")
+    (partition,) = model.partitions.values()
+    if certificate.monotone is not None and (partition.kind != "numerical" or len(model.classes) != 2):
+        raise wrong(f"{place}.monotone", "must be null, as only intervals with two classes can be monotone")
+    if len(certificate.slopes) != len(certificate.totals):
+        raise wrong(f"{place}.totals", f"must be {len(certificate.slopes)} numbers, one for each slope")
+    for name, numbers in (
+        ("lowest", (certificate.lowest,)),
+        ("slopes", certificate.slopes),
+        ("totals", certificate.totals),
+    ):
+        if not all(map(math.isfinite, numbers)):
+            raise wrong(f"{place}.{name}", "must be finite")
+    if model.proven and not is_lowest(model.cost, certificate.lowest):
+        raise wrong("proven", f"must be false, as {certificate.lowest!r} is the lowest cost that was proven")

@@ -1,0 +1,398 @@
+"""A model as the fields of a JSON object: what is written, and a reader for each version that was ever written."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl import __version__
+from gridmodl.codelength import MANY_ROWS
+from gridmodl.data.columns import KINDS
+from gridmodl.data.frames import Name
+from gridmodl.model.cells import Cells
+from gridmodl.model.file.fields import (
+    MAX_INTEGER,
+    ModelFileError,
+    read_bool,
+    read_fields,
+    read_integer,
+    read_list,
+    read_object,
+    shown,
+    wrong,
+)
+from gridmodl.model.file.values import (
+    read_array,
+    read_float,
+    read_floats,
+    read_text,
+    read_value,
+    read_values,
+    write_array,
+    write_value,
+)
+from gridmodl.model.model import Model
+from gridmodl.model.partition import Partition
+from gridmodl.model.target_quantiles import PERCENTILES, Spread
+from gridmodl.search.proof import Certificate
+
+FORMAT = "gridmodl model"
+VERSION = 4  # raise it with any change of the fields, and keep the reader of each version below it
+FIELDS_1 = (
+    "format", "version", "gridmodl", "criterion", "options", "problem", "n_rows", "cost", "null_cost", "delta",
+    "search", "proven", "stopped", "elapsed", "frame", "classes", "partitions",
+)  # fmt: skip
+FIELDS_2 = (*FIELDS_1, "cells", "left_out", "optima")
+FIELDS_3 = (*FIELDS_2, "target", "class_rows", "spread")
+FIELDS = (*FIELDS_3, "certificate")
+OPTIMUM_2 = ("cost", "partitions", "cells")
+OPTIMUM = (*OPTIMUM_2, "target", "spread")
+PARTITION_FIELDS_2 = {  # up to version 2
+    "numerical": ("name", "kind", "bounds", "is_utc", "special", "missing", "counts"),
+    "categorical": ("name", "kind", "groups", "default", "missing", "counts"),
+}
+PARTITION_FIELDS = {kind: (*fields, "n_values", "log_value_factorials") for kind, fields in PARTITION_FIELDS_2.items()}
+CERTIFICATE_FIELDS = ("method", "lowest", "slopes", "totals", "max_parts", "min_rows", "monotone")
+
+
+def model_record(model: Model) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "gridmodl": __version__,
+        "criterion": write_value(model.criterion, "criterion"),
+        "options": {name: write_value(value, f"options.{name}") for name, value in model.options.items()},
+        "problem": model.problem,
+        "n_rows": operator.index(model.n_rows),
+        "cost": float(model.cost),
+        "null_cost": float(model.null_cost),
+        "delta": None if model.delta is None else float(model.delta),
+        "search": write_value(model.search, "search"),
+        "proven": bool(model.proven),
+        "stopped": write_value(model.stopped, "stopped"),
+        "elapsed": float(model.elapsed),
+        "frame": model.frame,
+        "classes": write_array(model.classes, "classes"),
+        "partitions": _partition_records(model.partitions, "partitions"),
+        "cells": _cells_record(model._cells, "cells"),
+        "left_out": _left_out_record(model.left_out),
+        "optima": [_optimum_record(optimum, f"optima[{i}]") for i, optimum in enumerate(model.optima)],
+        "target": _target_record(model.target, "target"),
+        "class_rows": None if model._class_rows is None else model._class_rows.tolist(),
+        "spread": _spread_record(model._spread),
+        "certificate": _certificate_record(model.certificate),
+    }
+
+
+def _optimum_record(optimum: Model, place: str) -> dict[str, Any]:
+    """The fields in which a local optimum differs from the model that keeps it."""
+    return {
+        "cost": float(optimum.cost),
+        "partitions": _partition_records(optimum.partitions, f"{place}.partitions"),
+        "cells": _cells_record(optimum.cells, f"{place}.cells"),
+        "target": _target_record(optimum.target, f"{place}.target"),
+        "spread": _spread_record(optimum._spread),
+    }
+
+
+def read_record(record: Any) -> Model:
+    """Build the model from its fields, each checked for its type; `check_model` checks that they fit one another."""
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise ModelFileError(f"the text is no gridmodl model: its 'format' is not {FORMAT!r}")
+    version = record.get("version")
+    if type(version) is not int or version not in READERS:
+        known = ", ".join(map(str, READERS))
+        newer = "; a newer gridmodl is needed" if type(version) is int and version > VERSION else ""
+        raise wrong("version", f"is {shown(version)}; this gridmodl, {__version__}, reads version {known}{newer}")
+    return READERS[version](record)
+
+
+def _read_version_1(record: dict[str, Any]) -> Model:
+    """Version 1: models of one variable."""
+    return _read_facts(read_fields(record, "", FIELDS_1), 1)
+
+
+def _read_version_2(record: dict[str, Any]) -> Model:
+    """Version 2: models of several variables, with classes."""
+    return _read_grid(read_fields(record, "", FIELDS_2), 2)
+
+
+def _read_version_3(record: dict[str, Any]) -> Model:
+    """Version 3: models with a target that is partitioned too, or without a target."""
+    return _read_grid(read_fields(record, "", FIELDS_3), 3)
+
+
+def _read_version_4(record: dict[str, Any]) -> Model:
+    """Version 4: models with a certificate."""
+    model = _read_grid(read_fields(record, "", FIELDS), 4)
+    return replace(model, certificate=_read_certificate(record["certificate"], "certificate"))
+
+
+def _read_grid(record: dict[str, Any], version: int) -> Model:
+    model = _read_facts(record, version)
+    model = replace(
+        model,
+        left_out=_read_left_out(record["left_out"]),
+        _cells=_read_cells(record["cells"], "cells", model.n_rows),
+        **_read_target(record, "", model.n_rows, version),
+    )
+    if version > 2:
+        model = replace(model, _class_rows=_read_integers(record["class_rows"], "class_rows", model.n_rows))
+    optima = [_read_optimum(given, i, model, version) for i, given in enumerate(read_list(record["optima"], "optima"))]
+    return replace(model, optima=tuple(optima))
+
+
+def _read_target(record: dict[str, Any], place: str, n_rows: int, version: int) -> dict[str, Any]:
+    if version <= 2:
+        return {}
+    target = record["target"]
+    return {
+        "target": None if target is None else read_partition(target, f"{place}target", n_rows, version),
+        "_spread": _read_spread(record["spread"], f"{place}spread"),
+    }
+
+
+def _read_optimum(given: Any, i: int, model: Model, version: int) -> Model:
+    place = f"optima[{i}]"
+    record = read_fields(given, place, OPTIMUM if version > 2 else OPTIMUM_2)
+    return replace(
+        model,
+        cost=read_float(record["cost"], f"{place}.cost"),
+        partitions=_read_partitions(record["partitions"], f"{place}.partitions", model.n_rows, version),
+        left_out={},
+        _cells=_read_cells(record["cells"], f"{place}.cells", model.n_rows),
+        **_read_target(record, f"{place}.", model.n_rows, version),
+    )
+
+
+def _read_facts(record: dict[str, Any], version: int) -> Model:
+    read_text(record["gridmodl"], "gridmodl")
+    classes = read_array(record["classes"], "classes")
+    n_rows = read_integer(record["n_rows"], "n_rows", 1, MAX_INTEGER)
+    return Model(
+        cost=read_float(record["cost"], "cost"),
+        null_cost=read_float(record["null_cost"], "null_cost"),
+        criterion=read_text(record["criterion"], "criterion"),
+        options=_read_options(record["options"]),
+        problem=read_text(record["problem"], "problem"),
+        n_rows=n_rows,
+        classes=classes,
+        partitions=_read_partitions(record["partitions"], "partitions", n_rows, version),
+        proven=read_bool(record["proven"], "proven"),
+        search=read_text(record["search"], "search"),
+        elapsed=read_float(record["elapsed"], "elapsed"),
+        stopped=None if record["stopped"] is None else read_text(record["stopped"], "stopped"),
+        delta=None if record["delta"] is None else read_float(record["delta"], "delta"),
+        frame=read_text(record["frame"], "frame"),
+    )
+
+
+def _read_options(given: Any) -> dict[str, bool | int | float]:
+    return {name: read_value(value, f"options.{name}") for name, value in read_object(given, "options").items()}
+
+
+def partition_record(partition: Partition, place: str) -> dict[str, Any]:
+    """The fields of a partition; which there are depends on its kind."""
+    record: dict[str, Any] = {"name": write_value(partition.name, f"{place}.name"), "kind": partition.kind}
+    if partition.kind == "numerical":
+        record["bounds"] = write_array(partition.bounds, f"{place}.bounds")
+        record["is_utc"] = bool(partition.is_utc)
+        record["special"] = write_array(partition.special, f"{place}.special")
+    else:
+        record["groups"] = [
+            [write_value(value, f"{place}.groups[{i}][{j}]") for j, value in enumerate(group)]
+            for i, group in enumerate(partition.groups)
+        ]
+        record["default"] = _index_or_none(partition.default)
+    record["missing"] = _index_or_none(partition.missing)
+    record["counts"] = partition.counts.tolist()
+    record["n_values"] = None if partition.n_values is None else partition.n_values.tolist()
+    record["log_value_factorials"] = float(partition.log_value_factorials)
+    if partition.unlabelled is not None:
+        record["unlabelled"] = partition.unlabelled.tolist()
+    return record
+
+
+def _index_or_none(value: Any) -> int | None:
+    return None if value is None else operator.index(value)
+
+
+def read_partition(given: Any, place: str, n_rows: int, version: int) -> Partition:
+    kind = given.get("kind") if isinstance(given, dict) else None
+    if kind not in KINDS:
+        raise wrong(place, f"must be an object whose 'kind' is one of {', '.join(KINDS)}, got {shown(kind)}")
+    fields = (PARTITION_FIELDS if version > 2 else PARTITION_FIELDS_2)[kind]
+    has_unlabelled = version > 2 and "unlabelled" in given
+    record = read_fields(given, place, (*fields, "unlabelled") if has_unlabelled else fields)
+    facts: dict[str, Any] = {
+        "name": read_value(record["name"], f"{place}.name"),
+        "kind": kind,
+        "counts": _read_counts(record["counts"], f"{place}.counts", n_rows),
+        "missing": _read_part(record["missing"], f"{place}.missing"),
+    }
+    if has_unlabelled:
+        facts["unlabelled"] = _read_integers(record["unlabelled"], f"{place}.unlabelled", n_rows)
+    if version > 2:
+        facts["n_values"] = _read_integers(record["n_values"], f"{place}.n_values", n_rows)
+        order = read_float(record["log_value_factorials"], f"{place}.log_value_factorials")
+        facts["log_value_factorials"] = _in_units(order, n_rows)
+    if kind == "categorical":
+        groups = read_list(record["groups"], f"{place}.groups")
+        facts["groups"] = tuple(tuple(read_values(group, f"{place}.groups[{i}]")) for i, group in enumerate(groups))
+        facts["default"] = _read_part(record["default"], f"{place}.default")
+    else:
+        facts["bounds"] = read_array(record["bounds"], f"{place}.bounds")
+        facts["special"] = read_array(record["special"], f"{place}.special")
+        facts["is_utc"] = read_bool(record["is_utc"], f"{place}.is_utc")
+    return Partition(**facts)
+
+
+def _in_units(order: float, n_rows: int) -> float:
+    """`Partition.log_value_factorials`; older files of 2^24 rows and more hold it without a unit taken off per row.
+
+    With the unit the sum is at most log(2 pi N) / 2 and a bit; without, it is far above that: values have many rows.
+    """
+    is_plain = n_rows >= MANY_ROWS and order > math.log(n_rows)
+    return order - n_rows * (math.log(n_rows) - 1.0) if is_plain else order
+
+
+def _read_part(given: Any, place: str) -> int | None:
+    return None if given is None else read_integer(given, place, 0, MAX_INTEGER)
+
+
+def _read_integers(given: Any, place: str, most: int) -> NDArray[np.int64] | None:
+    """Read a list of integers from 0 to `most`; None for null."""
+    if given is None:
+        return None
+    integers = [read_integer(n, f"{place}[{i}]", 0, most) for i, n in enumerate(read_list(given, place))]
+    return np.array(integers, dtype=np.int64)
+
+
+def _read_counts(given: Any, place: str, n_rows: int) -> NDArray[np.int64]:
+    rows = [
+        [
+            read_integer(count, f"{place}[{i}][{j}]", 0, n_rows)
+            for j, count in enumerate(read_list(row, f"{place}[{i}]"))
+        ]
+        for i, row in enumerate(read_list(given, place))
+    ]
+    if not rows or len(set(map(len, rows))) > 1:
+        raise wrong(place, "must be lists of one length, one for each part")
+    return np.array(rows, dtype=np.int64)
+
+
+def _cells_record(cells: Cells | None, place: str) -> dict[str, Any] | None:
+    if cells is None:
+        return None
+    return {
+        "names": [write_value(name, f"{place}.names[{i}]") for i, name in enumerate(cells.names)],
+        "parts": cells.parts.tolist(),
+        "counts": cells.counts.tolist(),
+    }
+
+
+def _read_cells(given: Any, place: str, n_rows: int) -> Cells | None:
+    if given is None:
+        return None
+    record = read_fields(given, place, ("names", "parts", "counts"))
+    names = [read_value(name, f"{place}.names[{i}]") for i, name in enumerate(read_list(record["names"], place))]
+    counts = _read_counts(record["counts"], f"{place}.counts", n_rows)
+    parts = [
+        [read_integer(part, f"{place}.parts[{i}][{j}]", 0, MAX_INTEGER) for j, part in enumerate(read_list(row, place))]
+        for i, row in enumerate(read_list(record["parts"], f"{place}.parts"))
+    ]
+    if len(parts) != len(counts) or any(len(row) != len(names) for row in parts):
+        raise wrong(f"{place}.parts", f"must be {len(counts)} lists of {len(names)} parts")
+    return Cells(tuple(names), np.array(parts, dtype=np.int64).reshape(len(parts), len(names)), counts)
+
+
+def _left_out_record(left_out: Mapping[Name, str]) -> list[Any]:
+    return [[write_value(name, "left_out"), reason] for name, reason in left_out.items()]
+
+
+def _read_left_out(given: Any) -> dict[Name, str]:
+    left_out: dict[Name, str] = {}
+    for i, pair in enumerate(read_list(given, "left_out")):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise wrong(f"left_out[{i}]", "must be a list of a name and a reason")
+        name = read_value(pair[0], f"left_out[{i}][0]")
+        if name in left_out:
+            raise wrong(f"left_out[{i}]", f"names column {shown(name)} for the second time")
+        left_out[name] = read_text(pair[1], f"left_out[{i}][1]")
+    return left_out
+
+
+def _partition_records(partitions: Mapping[Name, Partition], place: str) -> list[dict[str, Any]]:
+    return [partition_record(partition, f"{place}[{i}]") for i, partition in enumerate(partitions.values())]
+
+
+def _read_partitions(given: Any, place: str, n_rows: int, version: int) -> dict[Name, Partition]:
+    partitions: dict[Name, Partition] = {}
+    for i, record in enumerate(read_list(given, place)):
+        partition = read_partition(record, f"{place}[{i}]", n_rows, version)
+        if partition.name in partitions:
+            raise wrong(f"{place}[{i}].name", f"is there twice: {shown(partition.name)}")
+        partitions[partition.name] = partition
+    return partitions
+
+
+def _target_record(target: Partition | None, place: str) -> dict[str, Any] | None:
+    return None if target is None else partition_record(target, place)
+
+
+def _spread_record(spread: Spread | None) -> dict[str, Any] | None:
+    if spread is None:
+        return None
+    return {"means": spread.means.tolist(), "percentiles": spread.percentiles.tolist()}
+
+
+def _read_spread(given: Any, place: str) -> Spread | None:
+    if given is None:
+        return None
+    record = read_fields(given, place, ("means", "percentiles"))
+    means = read_floats(record["means"], f"{place}.means")
+    rows = read_list(record["percentiles"], f"{place}.percentiles")
+    percentiles = [read_floats(row, f"{place}.percentiles[{i}]") for i, row in enumerate(rows)]
+    if len(percentiles) != len(means) or any(len(row) != len(PERCENTILES) for row in percentiles):
+        raise wrong(f"{place}.percentiles", f"must be {len(means)} lists of {len(PERCENTILES)} numbers")
+    return Spread(np.array(means), np.array(percentiles).reshape(len(means), len(PERCENTILES)))
+
+
+def _certificate_record(certificate: Certificate | None) -> dict[str, Any] | None:
+    if certificate is None:
+        return None
+    record = asdict(certificate)
+    return {**record, "slopes": list(certificate.slopes), "totals": list(certificate.totals)}
+
+
+def _read_certificate(given: Any, place: str) -> Certificate | None:
+    if given is None:
+        return None
+    record = read_fields(given, place, CERTIFICATE_FIELDS)
+    return Certificate(
+        method=read_text(record["method"], f"{place}.method"),
+        lowest=read_float(record["lowest"], f"{place}.lowest"),
+        slopes=tuple(read_floats(record["slopes"], f"{place}.slopes")),
+        totals=tuple(read_floats(record["totals"], f"{place}.totals")),
+        max_parts=_read_limit(record["max_parts"], f"{place}.max_parts"),
+        min_rows=read_integer(record["min_rows"], f"{place}.min_rows", 1, MAX_INTEGER),
+        monotone=None if record["monotone"] is None else read_text(record["monotone"], f"{place}.monotone"),
+    )
+
+
+def _read_limit(given: Any, place: str) -> int | None:
+    return None if given is None else read_integer(given, place, 1, MAX_INTEGER)
+
+
+READERS: Mapping[int, Callable[[dict[str, Any]], Model]] = {
+    1: _read_version_1,
+    2: _read_version_2,
+    3: _read_version_3,
+    4: _read_version_4,
+}

@@ -1,0 +1,127 @@
+"""Parts in words: intervals of numbers, dates and durations, and groups of values; and how many of them there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from gridmodl.model.partition import Partition
+
+MAX_VALUES_SHOWN = 5  # of a group, in its label, and
+MAX_TEXT_SHOWN = 60  # characters of each
+
+
+def level_text(level: float | None, digits: int = 4) -> str:
+    """A level in a report; None where costs are negative."""
+    return "none" if level is None else f"{level:.{digits}f}"
+
+
+def counted(n: int, what: str) -> str:
+    """Such as ``1 part`` and ``3 parts``."""
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
+def labels_of(partition: Partition) -> list[str]:
+    """Each part in words, such as ``]2.45, 4.75]`` or ``{blue, green}``."""
+    if partition.kind == "categorical":
+        is_mixed = has_mixed_types(partition)
+        return [label_of_group(values, is_mixed) for values in partition.groups]
+    edges = edges_of(partition)
+    labels = [label_of_intervals(edges, i, i) for i in range(len(edges) - 1)]
+    if partition.missing is not None:
+        if partition.is_missing_apart:
+            labels.insert(0, "missing")
+        else:
+            labels[0] += " or missing"
+    return labels + [f"special {code}" for code in _shown(partition.special, partition.is_utc)]
+
+
+def edges_of(partition: Partition) -> list[str]:
+    """The bounds of the intervals in words, with the infinities at both ends."""
+    return ["-inf", *_shown(partition.bounds, partition.is_utc), "inf"]
+
+
+def label_of_intervals(edges: Sequence[str], first: int, last: int) -> str:
+    """The intervals from the first to the last taken together, given the edges of all."""
+    return f"]{edges[first]}, {edges[last + 1]}{'[' if last + 2 == len(edges) else ']'}"
+
+
+def has_mixed_types(partition: Partition) -> bool:
+    """Whether values of different types need their quotes to be told apart: 1 is not "1"."""
+    return len({type(value) for group in partition.groups for value in group if value is not None}) > 1
+
+
+def _shown(bounds: NDArray[Any], is_utc: bool) -> list[str]:
+    """Short texts of numbers or dates, long enough to tell them apart."""
+    if bounds.dtype.kind in "mM":
+        return _shown_times(bounds, is_utc)
+    if bounds.dtype.kind in "iu":
+        return [str(b) for b in bounds.tolist()]
+    short = [repr(float(f"{b:.10g}")) for b in bounds.tolist()]
+    return short if len(set(short)) == len(short) else [repr(b) for b in bounds.tolist()]
+
+
+def _shown_times(times: NDArray[Any], is_utc: bool) -> list[str]:
+    if times.dtype.kind == "m":
+        return [_shown_duration(time) for time in times]
+    for unit in ("D", "m", "s", "ms", "us", "ns"):
+        try:
+            short = times.astype(f"datetime64[{unit}]")
+        except OverflowError:
+            break
+        if np.array_equal(short.astype(times.dtype), times):
+            return [f"{time}{'Z' if is_utc and unit != 'D' else ''}" for time in short]
+    return [str(time) for time in times]
+
+
+def _shown_duration(time: np.timedelta64) -> str:
+    """Such as ``-2 days 06:30:00.5``."""
+    if np.datetime_data(time.dtype)[0] in ("ps", "fs", "as"):
+        return str(time)
+    sign = "-" if time < np.timedelta64(0) else ""
+    whole_days, rest = divmod(abs(time), np.timedelta64(1, "D"))
+    whole_seconds, rest = divmod(rest, np.timedelta64(1, "s"))
+    days, seconds, nanoseconds = int(whole_days), int(whole_seconds), int(rest / np.timedelta64(1, "ns"))
+    fraction = f"{nanoseconds:09d}".rstrip("0")
+    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{'.' * bool(fraction)}{fraction}"
+    if not days:
+        return sign + clock
+    return f"{sign}{counted(days, 'day')}" + (f" {clock}" if seconds or fraction else "")
+
+
+def label_of_group(values: Sequence[Any], is_mixed: bool, n_values: int | None = None) -> str:
+    """A group in words, given its values, or the first ones and how many there are."""
+    shown = [shown_value(value, is_mixed) for value in values[:MAX_VALUES_SHOWN]]
+    n_values = len(values) if n_values is None else n_values
+    if n_values > MAX_VALUES_SHOWN:
+        shown.append(f"... {n_values - MAX_VALUES_SHOWN} more")
+    return f"{{{', '.join(shown)}}}"
+
+
+def shown_value(value: Any, is_mixed: bool) -> str:
+    """A value in a label: as it is where that is plain, else as Python writes it."""
+    if value is None:
+        return "missing"
+    if is_mixed:
+        return repr(value)
+    text = str(value)
+    if len(text) > MAX_TEXT_SHOWN:
+        text = text[:MAX_TEXT_SHOWN] + "..."
+    is_plain = (
+        text.isprintable() and text == text.strip() and text not in ("", "missing") and not set(text) & set("{},'")
+    )
+    return text if is_plain else repr(value)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table, the first column aligned left and the others right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  " + "  ".join(_padded(row, widths)) for row in rows]
+
+
+def _padded(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    return [row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))]

@@ -1,0 +1,1 @@
+"""Searches of one variable: intervals and groups of values."""

@@ -1,0 +1,122 @@
+"""The proof of an optimum, from runs and layers over whichever partitions; what these prove is in `proof`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.search.proof import LAYERS, SLOPES, Proof, Slopes, costs_by_parts, nearly
+from gridmodl.search.task import Partitioning, Task
+
+
+class Programme:
+    """What slopes and layers prove; a subclass says of which partitions, and does one run or layer.
+
+    Whatever the partitions, two neighbours of one may merge: so where none has k parts, none has more.
+    """
+
+    def __init__(self, task: Task, best: Partitioning, budget: float = math.inf) -> None:
+        self.task, self.best, self.budget = task, best, budget
+        self.n = task.n_atoms
+        self.max_parts = min(task.limits.max_parts, self.n)
+        self.n_prices = 0.0  # so far
+        known = {len(starts): task.price_of(starts) for starts in self._known_partitions()}
+        self.slopes = Slopes(task.criterion, task.setting, self.max_parts, known)
+
+    def _known_partitions(self) -> list[NDArray[np.int64]]:
+        apart = np.arange(self.n)
+        return [apart, self.best.starts, apart[:1]]  # of one number, the last counts
+
+    @property
+    def is_over(self) -> bool:
+        return self.task.clock.stopped is not None or self.n_prices > self.budget
+
+    def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:
+        """A partition with the lowest sum of prices if each part costs `slope` more, and that sum; None if over."""
+        raise NotImplementedError
+
+    def relaxed(self, slope: float) -> float | None:
+        """What no sum can be below if each part costs `slope` more, found sooner than by a run; None if it is over."""
+        return None
+
+    def layer(self, k: int, n_layers: int) -> float | None:
+        """The lowest sum of prices of `k` + 1 parts, infinite if there are none; layer `k` - 1 is done."""
+        raise NotImplementedError
+
+    def trace_layers(self, k: int) -> NDArray[np.int64]:
+        """The partition that layer `k` found."""
+        raise NotImplementedError
+
+    @staticmethod
+    def share_of(layer: tuple[int, int] | None, done: Callable[[], float]) -> Callable[[], float] | None:
+        """The share of all layers that is done, for the clock; `layer` is (k, n_layers), or None of a run.
+
+        Nobody knows how many runs a proof takes, so they have no share.
+        """
+        return None if layer is None else lambda: (layer[0] + min(1.0, done())) / layer[1]
+
+    def solve(self) -> Partitioning:
+        slopes = self.slopes
+        self._relax()
+        while len(slopes.may_win(self.best.cost)):
+            slope = slopes.next_slope(self.best.cost, len(self.best.starts))
+            if slope is None or not self.explore(slope):
+                break
+        else:
+            return self._proven(SLOPES)
+        lowest = min(self.best.cost, float(slopes.floors.min()))
+        proof = Proof(SLOPES, lowest, tuple(slopes.runs.items())) if math.isfinite(lowest) else None
+        if not self.is_over and self._go_through_layers(int(slopes.may_win(self.best.cost)[-1])):
+            return self._proven(LAYERS)
+        return self.best._replace(proven=False, proof=proof)
+
+    def _proven(self, method: str) -> Partitioning:
+        return self.best._replace(proven=True, proof=Proof(method, self.best.cost, tuple(self.slopes.runs.items())))
+
+    def _relax(self) -> None:
+        """Exclude the largest numbers of parts: a run would take longest there, and need not be exact."""
+        if self.slopes.is_additive and len(self.slopes.rises):
+            slope = float(self.slopes.rises[-1])
+            least = self.relaxed(slope)
+            if least is not None:
+                self.slopes.note(slope, least)
+
+    def explore(self, slope: float) -> bool:
+        """Do a run and take in what it proves; False if it was not finished."""
+        found = None if self.is_over else self.run(slope)
+        if found is None:
+            return False
+        starts, penalised = found
+        self.slopes.ran.add(slope)
+        self.slopes.note(slope, penalised)
+        total, known = penalised - slope * len(starts), self.slopes.known
+        if len(starts) not in known or total < nearly(known[len(starts)]):  # and not by rounding: runs would never end
+            known[len(starts)] = total
+        self._offer(starts)
+        return True
+
+    def _go_through_layers(self, n_layers: int) -> bool:
+        """All numbers of parts up to `n_layers`; True if none was left out."""
+        totals: list[float] = []
+        while len(totals) < n_layers:
+            total = None if self.is_over else self.layer(len(totals), n_layers)
+            if total is None:
+                break
+            # What `finish` makes of infinity means nothing.
+            if not math.isfinite(total):
+                n_layers = len(totals)
+                break
+            totals.append(total)
+        if totals:
+            costs = costs_by_parts(self.task.criterion, self.task.setting, np.array(totals))
+            self._offer(self.trace_layers(int(np.argmin(costs))))
+        return len(totals) == n_layers
+
+    def _offer(self, starts: NDArray[np.int64]) -> None:
+        if len(starts) <= self.max_parts:
+            found = self.task.priced(starts)
+            if found.cost < self.best.cost:
+                self.best = found

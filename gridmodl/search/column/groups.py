@@ -1,0 +1,323 @@
+"""Greedy merge of groups of values, over all pairs, carried on to one group; the best grouping met is kept.
+
+A categorical variable has no order: any two groups may merge. Each group remembers its cheapest merge with a later
+group, so the cheapest of all is one look along the groups, and memory stays linear. After a merge the pairs with
+the union are priced, once each; a group whose partner is gone keeps its old delta, which is a floor under what is
+left for it, and looks for another partner only when that floor is the lowest of all (after D. Müllner, "Modern
+hierarchical, agglomerative clustering algorithms", 2011). Quadratic in the groups, so it starts from sqrt(N) of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.atoms import Atoms, coarsen
+from gridmodl.jit.template import bind
+from gridmodl.search.moves import Limits, Setting, cells_price, part_price, price_partition, rows_in, total_cost
+from gridmodl.search.task import Grouping, Task
+
+MOST_GROUPS = 2048  # to start from: quadratic time, 4 million pairs
+FEW_VALUES = 64  # which a merge may start from all apart, whatever the number of rows
+
+# Deltas closer than this share of all prices are equal, and the lowest index wins: rounding, which depends on the
+# order of the classes, must not choose among values with the same rows.
+EQUAL = 1e-12
+
+SCANNED_AT_ONCE = 2**20  # counts that are looked at together
+NEVER = np.iinfo(np.int32).max
+
+# The fields of `PairMerge.now` (whole numbers) and `PairMerge.sums`.
+N_GROUPS, N_PRICED, N_QUEUED, STEP, SEEN_STEP, BEST_STEP, N_SMALL = range(7)
+PRICE, BEST_COST, SCALE = range(3)
+
+
+class PairMerge(NamedTuple):
+    """The state of a merge between two calls of the kernel."""
+
+    # of each group; one more, with nothing in it, at the end
+    counts: Any  # rows by frozen cell and class
+    rows: Any  # rows by frozen cell
+    values: Any
+    # of each group
+    price: Any
+    delta: Any  # of its cheapest merge with a later group, in units of what counts as equal; or a floor under it
+    partner: Any  # that group; -1 where it has to be found anew
+    joined: Any  # price of their union
+    removed: Any  # the step at which it went into another group
+    into: Any  # and that group, an earlier one
+    union: Any  # room for the counts of one cell
+    now: Any
+    sums: Any
+
+
+class MergedGroups(NamedTuple):
+    """What a merge leaves behind: the best grouping it met, and its whole path."""
+
+    best: Grouping
+    start: NDArray[np.int64]  # group of each atom where it started
+    removed: NDArray[np.int32]  # of each of these groups, the step at which it went into another
+    into: NDArray[np.int32]  # and that one
+    n_steps: int
+    max_parts: int  # a grouping of the path keeps the limits if it has at most so many groups
+
+    def path(self, n_groups: int) -> NDArray[np.int64]:
+        """Group of each atom when so many groups were left."""
+        return _groups_at(self.start, self.removed, self.into, min(max(len(self.into) - n_groups, 0), self.n_steps))
+
+
+def _groups_at(start: NDArray[np.int64], removed: Any, into: Any, step: int) -> NDArray[np.int64]:
+    """Group of each atom after so many steps."""
+    now = np.arange(len(into))
+    for group in np.flatnonzero(removed <= step):  # upwards: a group goes into an earlier one, which is final by then
+        now[group] = now[into[group]]
+    return numbered(now[start])
+
+
+def numbered(groups: NDArray[Any]) -> NDArray[np.int64]:
+    """The same grouping with its groups numbered 0, 1, ... in the order in which the atoms name them."""
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    number = np.empty(len(first), dtype=np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[inverse]
+
+
+def arranged(atoms: Atoms, groups: NDArray[Any]) -> tuple[Atoms, NDArray[np.int64]]:
+    """The atoms in the order of their groups, and the first of each group: a grouping as a partition."""
+    if not np.any(groups):
+        return atoms, np.zeros(1, dtype=np.int64)
+    order = np.argsort(groups, kind="stable")
+    lengths = np.diff(atoms.first)[order]
+    first = np.append(0, np.cumsum(lengths))
+    entries = np.repeat(atoms.first[:-1][order] - first[:-1], lengths) + np.arange(first[-1])
+    starts = np.searchsorted(groups[order], np.arange(int(groups.max()) + 1))
+    in_order = Atoms(
+        first.astype(atoms.first.dtype),
+        atoms.frozen[entries],
+        atoms.counts[entries],
+        atoms.rows[entries],
+        atoms.values[order],
+    )
+    return in_order, starts
+
+
+def priced_groups(task: Task, groups: NDArray[Any]) -> Grouping:
+    """A grouping with its cost, computed from nothing."""
+    groups = numbered(groups)
+    atoms, starts = arranged(task.atoms, groups)
+    cost, _ = bind(price_partition, task.criterion)(atoms, task.setting, starts, task.work)
+    return Grouping(groups, cost)
+
+
+def most_groups(task: Task) -> int:
+    """How many groups a merge may start from: with fewer than sqrt(N) rows in each, pairs say little anyway."""
+    return min(math.isqrt(int(task.atoms.rows.sum())), MOST_GROUPS)
+
+
+def starts_of(task: Task) -> list[NDArray[np.int64]]:
+    """Groupings to start merges from: at most sqrt(N) groups, and where values are few, also all apart.
+
+    With few rows sqrt(N) groups are few, too: the second start lowered 40 costs of g2 from -1263 to -1333 in sum.
+    """
+    start = start_groups(task)
+    is_apart = len(start) == int(start.max()) + 1
+    return [start] if is_apart or task.n_atoms > FEW_VALUES else [start, np.arange(task.n_atoms)]
+
+
+def start_groups(task: Task) -> NDArray[np.int64]:
+    """Group of each atom to start a merge from: all apart, or where these are too many, the rare ones together.
+
+    The most frequent values keep a group each. The others are ordered by the frozen cell and class that most of their
+    rows are in and by its share of them, and cut into groups of about equal rows.
+    """
+    n, most = task.n_atoms, max(most_groups(task), 1)
+    if n <= most:
+        return np.arange(n)
+    first, frozen, _, entry_rows, _ = task.atoms
+    rows = np.add.reduceat(entry_rows, first[:-1])
+    n_apart = most // 2
+    by_rows = np.argsort(-rows, kind="stable")
+    rare = np.sort(by_rows[n_apart:])
+    top_class, top_count = _largest(task.atoms.counts)
+    largest = np.maximum.reduceat(top_count, first[:-1])
+    atom = np.repeat(np.arange(n), np.diff(first))
+    is_largest = np.flatnonzero(top_count == largest[atom])
+    main = is_largest[np.unique(atom[is_largest], return_index=True)[1]]  # the entry of each atom's largest count
+    order = rare[np.lexsort((largest[rare] / rows[rare], top_class[main[rare]], frozen[main[rare]]))]
+    before = np.cumsum(rows[order]) - rows[order]
+    groups = np.empty(n, dtype=np.int64)
+    groups[by_rows[:n_apart]] = np.arange(n_apart)
+    groups[order] = n_apart + before * (most - n_apart) // rows[order].sum()
+    return numbered(groups)
+
+
+def _largest(counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The class of the largest count of each entry, and that count; ties: the first class.
+
+    Classes are numbered in an order that depends on their rows alone, not on their names. Some entries at a time: a
+    table of 1e8 counts would be copied to 8 bytes each, and nobody would hear Ctrl-C meanwhile.
+    """
+    n, n_classes = counts.shape
+    size = max(1, SCANNED_AT_ONCE // n_classes)
+    blocks = [slice(lo, lo + size) for lo in range(0, n, size)]
+    place = np.arange(1.0, n + 1.0)
+    weights, keys = np.stack([place * place, place, np.ones(n)]), np.zeros((3, n_classes))
+    for block in blocks:
+        keys += weights[:, block] @ counts[block].astype(np.float64)
+    order = np.lexsort(tuple(keys))[::-1]
+    top_class, top_count = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    for block in blocks:
+        in_order = counts[block][:, order]
+        top_class[block], top_count[block] = in_order.argmax(axis=1), in_order.max(axis=1)
+    return top_class, top_count
+
+
+def merge_groups(task: Task, start: NDArray[np.int64], is_step: bool = False) -> MergedGroups:
+    """Merge the groups of `start`, numbered from 0, down to one.
+
+    The best is the cheapest grouping met that keeps the limits; one group always does. `is_step` says that the clock's
+    step is this merge and nothing else, so that its share is known.
+    """
+    state = _start(task, start)
+    n = len(state.price)
+    steps = bind(pair_steps, task.criterion)
+    size = max(1, 2**20 // (n * state.counts[0].size))  # a step prices up to n pairs
+    # First each group alone: turns of such short steps grow, and the first turn of pairs would take n times as long.
+    steps(state, task.setting, task.limits, False, n)
+
+    def merge(small_only: bool) -> None:
+        state.now[N_QUEUED] = 0
+        task.clock.repeat(
+            lambda n_steps: bool(steps(state, task.setting, task.limits, small_only, n_steps)),
+            None if small_only or not is_step else lambda: float((state.now[N_QUEUED] + state.now[STEP]) / (2 * n)),
+            size,
+        )
+
+    # Groups with too few rows merge first: only then can a grouping met on the way keep the limit.
+    if task.limits.min_rows > 1:
+        merge(small_only=True)
+    max_parts = int(state.now[N_GROUPS]) if state.now[N_SMALL] == 0 or task.limits.min_rows == 1 else 1
+    merge(small_only=False)
+    best_step = int(state.now[BEST_STEP])
+    best = _groups_at(start, state.removed, state.into, best_step)
+    if state.sums[BEST_COST] == np.inf:  # stopped before any grouping kept the limits
+        best = np.zeros(task.n_atoms, dtype=np.int64)
+    max_parts = min(max_parts, task.limits.max_parts)
+    return MergedGroups(priced_groups(task, best), start, state.removed, state.into, int(state.now[STEP]), max_parts)
+
+
+def dense(atoms: Atoms, n_cells: int, room: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Counts by atom, frozen cell and class, and rows by atom and frozen cell, with room for so many atoms."""
+    counts = np.zeros((room, n_cells, atoms.counts.shape[1]), dtype=atoms.counts.dtype)
+    rows = np.zeros((room, n_cells), dtype=np.int64)
+    atom = np.repeat(np.arange(len(atoms.values)), np.diff(atoms.first))
+    counts[atom, atoms.frozen], rows[atom, atoms.frozen] = atoms.counts, atoms.rows
+    return counts, rows
+
+
+def _start(task: Task, start: NDArray[np.int64]) -> PairMerge:
+    atoms = coarsen(*arranged(task.atoms, start))
+    n = len(atoms.values)
+    counts, rows = dense(atoms, task.n_frozen_cells, n + 1)
+    now = np.zeros(7, dtype=np.int64)
+    now[N_GROUPS], now[SEEN_STEP] = n, -1
+    return PairMerge(
+        counts=counts,
+        rows=rows,
+        values=np.append(atoms.values, np.int32(0)),
+        price=np.empty(n),
+        delta=np.full(n, np.inf),
+        partner=np.full(n, -1, dtype=np.int32),
+        joined=np.empty(n),
+        removed=np.full(n, NEVER, dtype=np.int32),
+        into=np.arange(n, dtype=np.int32),
+        union=np.zeros(counts.shape[2], dtype=np.int64),
+        now=now,
+        sums=np.array([0.0, np.inf, 1.0]),
+    )
+
+
+def pair_steps(state: PairMerge, setting: Setting, limits: Limits, small_only: bool, n_steps: int) -> bool:
+    """Do up to `n_steps` steps; True when there is nothing left to merge.
+
+    First each step prices one group, then it finds the partner of one group, then it is a merge or finds a partner
+    anew. All need prices of the unions of one group with others, and one place finds them: every copy of the terms in
+    a kernel costs half a second of compile time.
+    """
+    counts, rows, values, price, delta, partner, joined, removed, into, union, now, sums = state
+    p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
+    n, min_rows = len(price), limits.min_rows
+    for _ in range(n_steps):
+        pricing = now[N_PRICED] < n
+        gone: Any = -1  # the group that a merge removes
+        if pricing:
+            k = now[N_PRICED]
+            now[N_PRICED] += 1
+        elif now[N_QUEUED] < n:
+            k = now[N_QUEUED]
+            now[N_QUEUED] += 1
+            delta[k], partner[k] = np.inf, -1
+            if removed[k] != NEVER:
+                continue
+        else:
+            if now[SEEN_STEP] != now[STEP]:
+                now[SEEN_STEP] = now[STEP]
+                if now[N_GROUPS] == 1 or (now[N_GROUPS] <= limits.max_parts and now[N_SMALL] == 0):
+                    cost = total_cost(setting, sums[PRICE], now[N_GROUPS])
+                    if cost <= sums[BEST_COST]:  # of equal costs, the fewest groups
+                        sums[BEST_COST] = cost
+                        now[BEST_STEP] = now[STEP]
+            k = 0
+            for m in range(1, n):
+                if delta[m] < delta[k]:
+                    k = m
+            if delta[k] == np.inf:
+                return True
+            gone = np.int64(partner[k])
+            if gone >= 0:
+                now[STEP] += 1
+                now[N_GROUPS] -= 1
+                now[N_SMALL] -= (rows_in(rows, k) < min_rows) + (rows_in(rows, gone) < min_rows)
+                removed[gone], into[gone], delta[gone] = now[STEP], k, np.inf
+                sums[PRICE] += joined[k] - (price[k] + price[gone])
+                price[k] = joined[k]
+                values[k] += values[gone]
+                for f in range(counts.shape[1]):
+                    rows[k, f] += rows[gone, f]
+                    for c in range(counts.shape[2]):
+                        counts[k, f, c] += counts[gone, f, c]
+                now[N_SMALL] += rows_in(rows, k) < min_rows
+        k_rows = rows_in(rows, k)
+        k_small = k_rows < min_rows
+        equal = EQUAL * sums[SCALE]
+        lowest, lowest_m, lowest_joined = np.inf, -1, 0.0
+        # Group n is the one with nothing in it. After a merge the earlier groups may want the union, too.
+        for m in range(n if pricing else (0 if gone >= 0 else k + 1), n + 1 if pricing else n):
+            m_rows = rows_in(rows, m)
+            if not pricing:
+                if m == k or removed[m] != NEVER:
+                    continue
+                if gone >= 0 and (partner[m] == gone or partner[m] == k):
+                    partner[m] = -1
+                if small_only and not k_small and m_rows >= min_rows:
+                    continue
+            together = cells_price(p, counts, rows, union, k, m)
+            together += part_price(p, facts, n_target_parts, k_rows + m_rows, values[k] + values[m])
+            if pricing:
+                price[k] = together
+                sums[PRICE] += together
+                sums[SCALE] += abs(together)
+                now[N_SMALL] += k_small
+                continue
+            change = np.floor((together - (price[k] + price[m])) / equal + 0.5)
+            if m > k:
+                if change < lowest:
+                    lowest, lowest_m, lowest_joined = change, m, together
+            elif change < delta[m] or (change == delta[m] and (partner[m] < 0 or k < partner[m])):
+                delta[m], partner[m], joined[m] = change, k, together
+        if not pricing:
+            delta[k], partner[k], joined[k] = lowest, lowest_m, lowest_joined
+    return False

@@ -1,0 +1,1 @@
+"""Searches of grids of any number of variables."""

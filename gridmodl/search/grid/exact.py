@@ -1,0 +1,194 @@
+"""One numerical variable of a grid at its proven optimum beside the others, which are frozen; then the next one.
+
+The exact search of a variable alone (`exact`) prices an interval by the sum over its cells: with other variables frozen
+there are many of them, and nothing else changes. It takes time for each bound and each frozen cell: where a variable
+has many values, only bounds at some of its quantiles are looked at, and local moves of all variables go on from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.atoms import Atoms, coarsen, head
+from gridmodl.jit.template import bind
+from gridmodl.search.column.exact import PLAIN_ATOMS, PRICES_PER_ATOM, best_by_parts, can_prune, proven_optimum
+from gridmodl.search.column.improve import LEAST_SAVING
+from gridmodl.search.column.splits import MAX_VALUES, group_split
+from gridmodl.search.column.subsets import groupings_by_parts
+from gridmodl.search.grid.cells import FIXED, N_ALL_CELLS, N_INFORMATIVE, Board, fill_entries, find_frozen
+from gridmodl.search.grid.improve import improve_board
+from gridmodl.search.grid.rows import Grid
+from gridmodl.search.grid.state import MAX_CELL_COUNTS, GridTask, Worker
+from gridmodl.search.grid.typical import setting_beside
+from gridmodl.search.moves import Frozen, Limits, Setting
+from gridmodl.search.task import Task
+
+# Bounds to choose from. With more, a visit takes longer and may save more or less: --bounds of grid_exact.py.
+MAX_BOUNDS = 1024
+# Counts by bound, frozen cell and class: a price takes about 10 ns for each frozen cell and class.
+MAX_SUMS = 2**20
+MAX_RUNS = 20  # of few bounds; a proof takes 1 to 6
+
+
+def exact_optimize(task: GridTask, grid: Grid, worker: Worker | None = None) -> Grid:
+    """The grid that optima of the informative numerical variables in turn, and local moves of all after each, lead to.
+
+    A visit that does not save is undone: it may have looked at some of the bounds only.
+    """
+    worker = Worker(task) if worker is None else worker
+    visits = [k for k in grid.variables if not task.facts.categorical[k]]
+    n_quiet = 0
+    while n_quiet < len(visits) and not worker.task.clock.stopped:
+        k = visits.pop(0)
+        visits.append(k)
+        n_quiet += 1
+        worker.load(grid)
+        if find_optimum(worker, k):
+            improve_board(worker, np.arange(task.n_variables))
+            found = worker.grid()
+            if found.cost < grid.cost - LEAST_SAVING * (1.0 + abs(grid.cost)):
+                grid, n_quiet = found, 0
+                visits = [v for v in visits if v in grid.variables]
+    return grid
+
+
+def find_optimum(worker: Worker, k: int) -> bool:
+    """Give variable k of the grid on the board the cheapest partition at some of its bounds; whether that is another.
+
+    Left as it is where the criterion has no floor, so that the time would be quadratic.
+    """
+    one = variable_task(worker, k)
+    if not can_prune(one):
+        return False
+    lo, n = worker.task.rows.atom_at[k], worker.task.rows.n_atoms(k)
+    size = one.n_frozen_cells * one.atoms.counts.shape[1]
+    starts = candidates(one.atoms, worker.task, max(2, min(MAX_BOUNDS, MAX_SUMS // size)))
+    one = replace(one, atoms=coarsen(one.atoms, starts))
+    found = proven_optimum(one, budget=visit_budget(len(starts)))
+    is_start = np.zeros(n, dtype=np.int32)
+    is_start[starts[found.starts[1:]]] = 1
+    parts, labels = worker.board.part[lo : lo + n], np.cumsum(is_start)
+    if np.array_equal(parts, labels):
+        return False
+    parts[:] = labels
+    worker.board.n_parts[k] = len(found.starts)
+    worker.price()
+    return True
+
+
+def visit_budget(n_bounds: int) -> float:
+    """Prices that a visit may take; of few bounds all pairs are priced, each run the same number."""
+    return MAX_RUNS * 0.5 * n_bounds**2 if n_bounds <= PLAIN_ATOMS else PRICES_PER_ATOM * n_bounds
+
+
+def variable_task(worker: Worker, k: int) -> Task:
+    """Variable k of the grid on the board with the others frozen; its atoms are in the worker's room."""
+    task, board, n_parts = worker.task, worker.board, float(worker.board.n_parts[k])
+    bind(freeze)(task.rows, board, worker.atoms, worker.slot, worker.orders[0], k)
+    others = Frozen(
+        n_variables=task.n_variables,
+        n_informative=int(board.now[N_INFORMATIVE]) - int(n_parts > 1),
+        n_cells=float(board.sums[N_ALL_CELLS]) / n_parts,
+        price=float(board.sums[FIXED] - board.prices[k]),
+    )
+    atoms = head(worker.atoms, task.rows.n_atoms(k))
+    return Task(atoms, Setting(task.p, task.facts.variable(k), others), task.criterion, task.limits, task.clock)
+
+
+def freeze(rows: Any, board: Board, atoms: Any, slot: Any, in_order: Any, k: int) -> None:
+    """Write the atoms of variable k with the others frozen to the front of `atoms`."""
+    n_frozen = find_frozen(rows, board, k)
+    fill_entries(rows, board.cell_of_row, board.frozen_of_cell, atoms, slot, k, n_frozen, in_order)
+
+
+def candidates(atoms: Atoms, task: GridTask, most: int) -> NDArray[np.int64]:
+    """First atoms of runs that need not be cut, or where these are more than `most`, of quantiles made of them."""
+    starts = np.arange(len(atoms.values))
+    if task.criterion.joins_pure_runs and task.limits.min_rows <= 1:
+        starts = run_starts(atoms)
+    if len(starts) > most:
+        before = np.append(0, np.cumsum(atoms.rows))[atoms.first[starts]]
+        quantile = (most * (before / task.n_rows)).astype(np.int64)
+        starts = starts[np.diff(quantile, prepend=-1) > 0]
+    return starts
+
+
+def run_starts(atoms: Atoms) -> NDArray[np.int64]:
+    """Where runs of atoms of one frozen cell and one class begin."""
+    entry, n_classes = atoms.first[:-1], atoms.counts.shape[1]
+    is_pure = (np.diff(atoms.first) == 1) & (np.count_nonzero(atoms.counts, axis=1)[entry] == 1)
+    kind = np.where(is_pure, atoms.frozen[entry].astype(np.int64) * n_classes + atoms.counts.argmax(axis=1)[entry], -1)
+    return np.flatnonzero(np.append(True, (kind[1:] != kind[:-1]) | ~is_pure[1:]))
+
+
+# The best partitions of one variable of a grid into 1, 2, ... parts, with the others frozen.
+
+
+class Beside(NamedTuple):
+    """A partition of one variable beside the others."""
+
+    parts: NDArray[np.int64]  # of each atom
+    gap: float  # how far above the lowest of so many parts it is at most; NaN where that is not known
+    how: str = "best"  # or "split": one group of the grid is cut in two
+
+
+class TooMany(ValueError):
+    """There is more to look at than a search of one variable takes."""
+
+
+def best_beside(task: GridTask, grid: Grid, k: int, most: int) -> list[Beside]:
+    """Partitions of variable k into 1, 2, ... up to `most` parts, each the cheapest that is found.
+
+    Proven for a numerical variable of few values, and for at most 12 categories; of many numbers only bounds at some
+    quantiles and those of the grid are looked at.
+    """
+    one = _alone(task, grid, k, most)
+    if task.facts.categorical[k]:
+        found, groupings = groupings_by_parts(one)
+        split = None if one.clock.stopped else group_split(one, grid.parts_of(k, one.n_atoms).astype(np.int64))
+        besides = [Beside(grouping.groups, gap) for grouping, gap in zip(groupings, found.gaps.tolist(), strict=True)]
+        return besides if split is None else [*besides, Beside(split, np.nan, "split")]
+    starts = _starts(task, grid, k, one)
+    is_all = len(starts) == one.n_atoms
+    one = replace(one, atoms=coarsen(one.atoms, starts), setting=setting_beside(task, grid, k, _sizes(len(starts))))
+    by_number, partitionings = best_by_parts(one)
+    gaps = by_number.gaps.tolist() if is_all else [0.0, *[np.nan] * (len(partitionings) - 1)]
+    n_atoms = task.rows.n_atoms(k)
+    return [
+        Beside(np.searchsorted(starts[found.starts], np.arange(n_atoms), side="right") - 1, gap)
+        for found, gap in zip(partitionings, gaps, strict=True)
+    ]
+
+
+def _alone(task: GridTask, grid: Grid, k: int, most: int) -> Task:
+    """Variable k as a task of its own."""
+    n_atoms = task.rows.n_atoms(k)
+    if task.facts.categorical[k] and n_atoms > MAX_VALUES:
+        raise TooMany(f"it has {n_atoms} values, and groups of more than {MAX_VALUES} are not searched for")
+    n_frozen = float(np.prod([n for v, n in zip(grid.variables, grid.shape, strict=True) if v != k]))
+    if min(n_frozen, task.rows.n_lines) * task.n_counts > MAX_CELL_COUNTS:
+        raise TooMany("the other variables make more cells than a search of one variable takes")
+    worker = Worker(task)
+    worker.load(grid)
+    one = variable_task(worker, k)
+    setting = setting_beside(task, grid, k, _sizes(n_atoms if task.facts.categorical[k] else 1))
+    return replace(one, setting=setting, limits=Limits(most, 1))
+
+
+def _sizes(n_atoms: int) -> range:
+    """Numbers of parts that a search may price."""
+    return range(1, n_atoms + 1)
+
+
+def _starts(task: GridTask, grid: Grid, k: int, one: Task) -> NDArray[np.int64]:
+    """The atoms where a part may begin: all, or where these are too many some quantiles and where parts of it do."""
+    most = max(2, min(MAX_BOUNDS, MAX_SUMS // (one.n_frozen_cells * one.atoms.counts.shape[1])))
+    if one.n_atoms <= most:
+        return np.arange(one.n_atoms)
+    parts = grid.parts_of(k, one.n_atoms)
+    own = np.append(0, np.flatnonzero(np.diff(parts)) + 1)
+    return np.union1d(own, candidates(one.atoms, task, most))

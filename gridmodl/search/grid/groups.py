@@ -1,0 +1,280 @@
+"""The groups of a categorical variable, the others frozen: what to do before and after values are transferred."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gridmodl.search.column import transfers
+from gridmodl.search.column.improve import LEAST_SAVING
+from gridmodl.search.grid.cells import SHIFTS_ONLY, Board, fill_entries
+from gridmodl.search.grid.state import GroupRoom
+from gridmodl.search.moves import Limits, Setting, Work, best_cut, total_cost
+
+MOVES_GROUPS, MOVES_SLOTS = transfers.N_GROUPS, transfers.N_SLOTS
+
+
+def order_values(
+    rows: Any, board: Board, atoms: Any, slot: Any, orders: Any, room: GroupRoom, work: Work, k: int, n_frozen: int
+) -> None:
+    """Put the values in the order of their groups, and within a group of their residual class shares.
+
+    The order goes to `orders[1]`, the entries in that order to `atoms`, the groups to `room.group`, and where each ends
+    to `room.n_atoms`.
+    """
+    part, n_parts, _, cell_of_row, _, _, _, _, frozen_of_cell, now, _ = board
+    group, ends, lean, share, direction = room.group, room.n_atoms, room.lean, room.share, room.direction
+    totals, total_rows = work.left, work.left_rows
+    by_index, order = orders
+    lo, n, n_groups = rows.atom_at[k], rows.atom_at[k + 1] - rows.atom_at[k], n_parts[k]
+    for m in range(n_groups):
+        ends[m] = 0
+    for v in range(n):
+        ends[part[lo + v]] += 1
+    begin = 0
+    for m in range(n_groups):
+        ends[m], begin = begin, begin + ends[m]
+    for v in range(n):
+        order[ends[part[lo + v]]] = v
+        ends[part[lo + v]] += 1
+    for time in range(2):
+        if time == 0 and now[SHIFTS_ONLY] == 1:
+            continue
+        fill_entries(rows, cell_of_row, frozen_of_cell, atoms, slot, k, n_frozen, by_index if time == 0 else order)
+        begin = 0
+        for m in range(n_groups if time == 0 else 0):
+            if ends[m] - begin > 1:
+                if atoms.counts.shape[1] > 1:
+                    lean_of_group(atoms, order, begin, ends[m], lean, share, direction, totals, total_rows)
+                else:
+                    lean_of_profiles(atoms, order, begin, ends[m], lean, direction, total_rows)
+                sort_by_lean(order, begin, ends[m], lean)
+            begin = ends[m]
+    for i in range(n):
+        group[i] = part[lo + order[i]]
+
+
+def cut_groups(
+    atoms: Any, setting: Setting, limits: Limits, work: Work, ends: Any, n_groups: int, group: Any
+) -> tuple[int, float]:
+    """Make the best cut of one group in two, if it pays; the number of groups and the cost."""
+    price, begin = 0.0, 0
+    saving, at, until = np.inf, 0, 0
+    for m in range(n_groups):
+        whole, cut, bound = best_cut(atoms, setting, begin, ends[m], work, limits.min_rows)
+        price += whole
+        if cut - whole < saving:
+            saving, at, until = cut - whole, bound, ends[m]
+        begin = ends[m]
+    cost = np.inf
+    for more in range(2):
+        if more == 0 or (n_groups < limits.max_parts and saving < np.inf):
+            cheaper = total_cost(setting, price + saving if more == 1 else price, n_groups + more)
+            if more == 0:
+                cost = cheaper
+            elif cheaper < cost - LEAST_SAVING * (abs(price) + abs(cost)):
+                for i in range(at, until):
+                    group[i] = n_groups
+                return n_groups + 1, cheaper
+    return n_groups, cost
+
+
+def start_transfers(atoms: Any, room: GroupRoom, n: int, n_groups: int, n_slots: int, n_frozen: int) -> None:
+    """Count the rows of the groups `room.group` for transfers between them."""
+    first, frozen, more, more_rows, values = atoms
+    group, _, floor, seen, counts, rows, prices, n_atoms, n_rows, n_values = room[:10]
+    part_price, changed, _, now, sums = room[10:15]
+    n_classes = more.shape[1]
+    for i in range(n_slots * n_frozen):
+        rows[i], prices[i] = 0, 0.0
+    for i in range(n_slots * n_frozen * n_classes):
+        counts[i] = 0
+    for m in range(n_slots):
+        n_atoms[m] = n_rows[m] = n_values[m] = changed[m] = 0
+        part_price[m] = 0.0
+    for v in range(n):
+        g = np.int64(group[v])
+        seen[v], floor[v] = -1, np.inf
+        n_atoms[g] += 1
+        n_values[g] += values[v]
+        for e in range(first[v], first[v + 1]):
+            at = g * n_frozen + frozen[e]
+            n_rows[g] += more_rows[e]
+            rows[at] += more_rows[e]
+            for c in range(n_classes):
+                counts[at * n_classes + c] += more[e, c]
+    for i in range(len(now)):
+        now[i] = 0
+    for i in range(len(sums)):
+        sums[i] = 0.0
+    now[MOVES_GROUPS] = now[MOVES_SLOTS] = n_groups
+
+
+def name_groups(room: GroupRoom, orders: Any, n: int, n_slots: int) -> None:
+    """Put the groups back in the order of the values, numbered as these name them."""
+    group, names, seen = room.group, room.n_atoms, room.seen
+    _, order = orders
+    for i in range(n):
+        seen[order[i]] = group[i]
+    for m in range(n_slots):
+        names[m] = -1
+    n_groups = 0
+    for v in range(n):
+        m = seen[v]
+        if names[m] < 0:
+            names[m] = n_groups
+            n_groups += 1
+        group[v] = names[m]
+
+
+# An order of the values of a group along which a cut may pay: by what they differ in from the rest of their group.
+#
+# With classes, a value's residual is, in each frozen cell and class, its rows less those it would have with the group's
+# share of that class there. With two classes and no other variable, the order is that of the class shares, which is
+# enough to find the best cut. In general values are ordered by their residual along one direction: that in which they
+# differ most (a few steps of power iteration from the value with the largest residual), which also sees values that
+# differ in opposite ways in different cells, as in an XOR.
+#
+# Without classes values differ in which frozen cells their rows are in. A cell's place on the line is the mean place of
+# its rows in the group, and a value's that of its cells' places over its rows, in turn: the same power iteration, on
+# the residuals against the group's profile in units of their deviation (reciprocal averaging, the first axis of a
+# correspondence analysis).
+
+N_STEPS = 2
+
+
+def lean_of_group(
+    atoms: Any, order: Any, lo: int, hi: int, lean: Any, share: Any, direction: Any, totals: Any, total_rows: Any
+) -> None:
+    """Write the lean of each of the values order[lo:hi], which make a group.
+
+    `totals` and `total_rows` are room by frozen cell, zero between calls; `share` and `direction` may hold anything.
+    """
+    first, frozen, counts, rows, _ = atoms
+    n_classes = counts.shape[1]
+    for i in range(lo, hi):
+        v = order[i]
+        for e in range(first[v], first[v + 1]):
+            for c in range(n_classes):
+                totals[frozen[e], c] += counts[e, c]
+            total_rows[frozen[e]] += rows[e]
+    for i in range(lo, hi):
+        v = order[i]
+        for e in range(first[v], first[v + 1]):
+            f = frozen[e]
+            if total_rows[f] > 0:  # the first entry of this cell
+                for c in range(n_classes):
+                    share[f, c] = totals[f, c] / total_rows[f]
+                    direction[f, c] = 0.0
+                    totals[f, c] = 0
+                total_rows[f] = 0
+    largest, reference = -1.0, order[lo]
+    for i in range(lo, hi):
+        v = order[i]
+        norm, n = 0.0, 0
+        for e in range(first[v], first[v + 1]):
+            n += rows[e]
+            for c in range(n_classes):
+                residual = counts[e, c] - rows[e] * share[frozen[e], c]
+                norm += residual * residual
+        if norm / n > largest:
+            largest, reference = norm / n, v
+        lean[v] = 0.0
+    lean[reference] = 1.0
+    for _ in range(N_STEPS):
+        for i in range(lo, hi):
+            v = order[i]
+            if lean[v] != 0.0:
+                for e in range(first[v], first[v + 1]):
+                    for c in range(n_classes):
+                        direction[frozen[e], c] += lean[v] * (counts[e, c] - rows[e] * share[frozen[e], c])
+        largest = 0.0
+        for i in range(lo, hi):
+            v = order[i]
+            along, n = 0.0, 0
+            for e in range(first[v], first[v + 1]):
+                n += rows[e]
+                for c in range(n_classes):
+                    along += direction[frozen[e], c] * (counts[e, c] - rows[e] * share[frozen[e], c])
+            lean[v] = along / n
+            largest = max(largest, abs(lean[v]))
+        for i in range(lo, hi):
+            v = order[i]
+            if largest > 0.0:
+                lean[v] /= largest
+            for e in range(first[v], first[v + 1]):
+                for c in range(n_classes):
+                    direction[frozen[e], c] = 0.0
+
+
+def lean_of_profiles(atoms: Any, order: Any, lo: int, hi: int, lean: Any, place: Any, total_rows: Any) -> None:
+    """Write the lean of each of the values order[lo:hi], which make a group, where rows have no classes.
+
+    `total_rows` is room by frozen cell, zero between calls; `place` may hold anything.
+    """
+    first, frozen, _, rows, _ = atoms
+    n_all = 0
+    for i in range(lo, hi):
+        v = order[i]
+        for e in range(first[v], first[v + 1]):
+            total_rows[frozen[e]] += rows[e]
+            n_all += rows[e]
+    largest, reference = -1.0, order[lo]
+    for i in range(lo, hi):
+        v = order[i]
+        square, n = 0.0, 0
+        for e in range(first[v], first[v + 1]):
+            n += rows[e]
+            square += float(rows[e]) * rows[e] / total_rows[frozen[e]]
+        if n_all * square / n - n > largest:  # chi-square of its profile against the group's
+            largest, reference = n_all * square / n - n, v
+        lean[v] = 0.0
+    lean[reference] = 1.0
+    for _ in range(N_STEPS):
+        for i in range(lo, hi):
+            v = order[i]
+            for e in range(first[v], first[v + 1]):
+                place[frozen[e], 0] = 0.0
+        for i in range(lo, hi):
+            v = order[i]
+            for e in range(first[v], first[v + 1]):
+                place[frozen[e], 0] += lean[v] * rows[e] / total_rows[frozen[e]]
+        middle = 0.0
+        for i in range(lo, hi):
+            v = order[i]
+            along, n = 0.0, 0
+            for e in range(first[v], first[v + 1]):
+                n += rows[e]
+                along += place[frozen[e], 0] * rows[e]
+            lean[v] = along / n
+            middle += along
+        largest = 0.0
+        for i in range(lo, hi):
+            lean[order[i]] -= middle / n_all
+            largest = max(largest, abs(lean[order[i]]))
+        for i in range(lo, hi):
+            if largest > 0.0:
+                lean[order[i]] /= largest
+    for i in range(lo, hi):
+        v = order[i]
+        for e in range(first[v], first[v + 1]):
+            total_rows[frozen[e]] = 0
+
+
+def sort_by_lean(order: Any, lo: int, hi: int, lean: Any) -> None:
+    """Sort a stretch of `order` by lean, equal ones by index (Shell's sort: in place, and little to compile)."""
+    gap = 1
+    while gap < (hi - lo) // 3:
+        gap = 3 * gap + 1
+    while gap >= 1:
+        for i in range(lo + gap, hi):
+            v = order[i]
+            at = i
+            while at >= lo + gap and (
+                lean[order[at - gap]] > lean[v] or (lean[order[at - gap]] == lean[v] and order[at - gap] > v)
+            ):
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = v
+        gap //= 3

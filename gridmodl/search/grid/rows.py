@@ -1,0 +1,245 @@
+"""Rows of many variables, and a grid over them: the part of each atom of each informative variable.
+
+An atom is one distinct value: of a numerical variable in ascending order, missing values first as an atom of their own;
+of a categorical one in the order of its codes. Memory is O(K N) for the rows, and for a grid the atoms of its
+informative variables; cells are never stored, only made from the rows while a search needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.atoms import Target
+from gridmodl.data.columns import Categories
+from gridmodl.data.numbers import Numbers
+from gridmodl.jit.template import bind
+from gridmodl.pricing import categorical_facts, numerical_facts, prepare
+from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Variable
+
+
+class Rows(NamedTuple):
+    """The atom of each row in each variable, and the rows of each variable in the order of their atoms."""
+
+    atom: Any  # int32 [variable, row]
+    order: Any  # int32 [variable, place]: rows in the order of their atoms
+    atom_at: Any  # where the atoms of each variable begin in the flat arrays; one more at the end
+    first: Any  # first place of each atom, flat, with one more entry for each variable: at atom_at[k] + k
+    atom_rows: Any  # rows of each atom, weights counted, flat
+    codes: Any  # class of each row
+    weights: Any  # how often each row counts; empty if each counts once
+    atom_values: Any  # distinct values of each atom, flat: 1, but where an atom is a whole part of another grid
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.atom_at) - 1
+
+    @property
+    def n_lines(self) -> int:
+        """Rows as they are stored, each once whatever its weight."""
+        return len(self.codes)
+
+    def n_atoms(self, k: int) -> int:
+        return int(self.atom_at[k + 1] - self.atom_at[k])
+
+    def rows_of_atoms(self, k: int) -> NDArray[np.int64]:
+        return np.asarray(self.atom_rows[self.atom_at[k] : self.atom_at[k + 1]])
+
+    def only(self, variables: Sequence[int]) -> Rows:
+        """The same rows with these of the variables."""
+        at, chosen = self.atom_at, list(variables)
+        return Rows(
+            atom=self.atom[chosen],
+            order=self.order[chosen],
+            atom_at=np.cumsum([0, *(self.n_atoms(k) for k in chosen)], dtype=np.int64),
+            first=np.concatenate([self.first[at[k] + k : at[k + 1] + k + 1] for k in chosen]),
+            atom_rows=np.concatenate([self.atom_rows[at[k] : at[k + 1]] for k in chosen]),
+            codes=self.codes,
+            weights=self.weights,
+            atom_values=np.concatenate([self.atom_values[at[k] : at[k + 1]] for k in chosen]),
+        )
+
+
+class Facts(NamedTuple):
+    """What a criterion may know of each variable, whatever its partition: the fields of `Variable`, as arrays."""
+
+    categorical: Any
+    is_target: Any
+    n_values: Any
+    log_value_factorials: Any
+    constant: Any
+    log_groupings: Any  # the tables of all variables in one row
+    groupings_at: Any  # where each begins; one more at the end
+
+    def variable(self, k: int) -> Variable:
+        return Variable(
+            bool(self.categorical[k]),
+            bool(self.is_target[k]),
+            int(self.n_values[k]),
+            float(self.log_value_factorials[k]),
+            float(self.constant[k]),
+            self.log_groupings[self.groupings_at[k] : self.groupings_at[k + 1]],
+        )
+
+    def only(self, variables: Sequence[int]) -> Facts:
+        """Those of these variables."""
+        chosen = list(variables)
+        tables = [self.variable(k).log_groupings for k in chosen]
+        return Facts(
+            categorical=self.categorical[chosen],
+            is_target=self.is_target[chosen],
+            n_values=self.n_values[chosen],
+            log_value_factorials=self.log_value_factorials[chosen],
+            constant=self.constant[chosen],
+            log_groupings=np.concatenate(tables),
+            groupings_at=np.cumsum([0, *map(len, tables)], dtype=np.int64),
+        )
+
+
+class Grid(NamedTuple):
+    """The parts of the informative variables, with the cost of the grid; all other variables have one part."""
+
+    variables: tuple[int, ...]  # in ascending order
+    parts: tuple[NDArray[np.int32], ...]  # part of each atom: 0, 1, ... in the order in which the atoms name them
+    cost: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of parts of each informative variable."""
+        return tuple(int(parts.max()) + 1 for parts in self.parts)
+
+    def parts_of(self, k: int, n_atoms: int) -> NDArray[np.int32]:
+        """Part of each atom of any variable."""
+        if k in self.variables:
+            return self.parts[self.variables.index(k)]
+        return np.zeros(n_atoms, dtype=np.int32)
+
+    def signature(self) -> tuple[Any, ...]:
+        """Equal for equal partitions, whatever the cost: sums of the same terms differ by 1e-11."""
+        return self.variables, tuple(parts.tobytes() for parts in self.parts)
+
+
+def make_grid(parts: Sequence[tuple[int, NDArray[Any]]], cost: float = np.inf) -> Grid:
+    """A grid of variables and the parts of their atoms, in any numbering; variables of one part are left out."""
+    kept = sorted((k, numbered_parts(labels)) for k, labels in parts if np.any(labels != labels[0]))
+    return Grid(tuple(k for k, _ in kept), tuple(labels for _, labels in kept), cost)
+
+
+def numbered_parts(labels: NDArray[Any]) -> NDArray[np.int32]:
+    """The same parts numbered 0, 1, ... in the order in which the atoms name them."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(len(first), dtype=np.int32)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[inverse]
+
+
+def make_rows(columns: Sequence[Numbers | Categories], target: Target) -> Rows:
+    """Encoded columns as rows."""
+    k_max, n = len(columns), len(target.codes)
+    atom, order = np.empty((k_max, n), dtype=np.int32), np.empty((k_max, n), dtype=np.int32)
+    weights = np.empty(0, dtype=np.int64) if target.weights is None else target.weights.astype(np.int64)
+    firsts, atom_rows = [], []
+    for k, column in enumerate(columns):
+        if isinstance(column, Categories):
+            n_atoms = len(column.values)
+            first, rows_of_atoms = np.zeros(n_atoms + 1, dtype=np.int32), np.zeros(n_atoms, dtype=np.int64)
+            atom[k] = column.codes
+            bind(sort_codes)(atom[k], weights, order[k], first, rows_of_atoms)
+        else:
+            first = _rank(column, atom[k], order[k])
+            running = np.arange(n + 1) if target.weights is None else np.append(0, np.cumsum(weights[order[k]]))
+            rows_of_atoms = np.diff(running[first])
+        firsts.append(first)
+        atom_rows.append(rows_of_atoms)
+    return Rows(
+        atom=atom,
+        order=order,
+        atom_at=np.cumsum([0, *(len(rows) for rows in atom_rows)], dtype=np.int64),
+        first=np.concatenate(firsts),
+        atom_rows=np.concatenate(atom_rows).astype(np.int64),
+        codes=np.array(target.codes, dtype=np.int32),
+        weights=weights,
+        atom_values=np.ones(sum(map(len, atom_rows)), dtype=np.int32),
+    )
+
+
+def sort_codes(codes: Any, weights: Any, order: Any, first: Any, rows: Any) -> None:
+    """Write the places in the order of their codes, where each code begins, and its rows; `first` and `rows` are zero.
+
+    A sort by counting: a million rows of two columns in 22 ms, where sorting and searching took 180.
+    """
+    n_codes = len(rows)
+    for i in range(len(codes)):
+        first[codes[i] + 1] += 1
+        rows[codes[i]] += weights[i] if len(weights) > 0 else 1
+    for c in range(n_codes):
+        first[c + 1] += first[c]
+    for i in range(len(codes) - 1, -1, -1):  # from the end: what is left in first[c + 1] is where code c begins
+        first[codes[i] + 1] -= 1
+        order[first[codes[i] + 1]] = i
+    for c in range(n_codes):
+        first[c] = first[c + 1]
+    first[n_codes] = len(codes)
+
+
+def _rank(column: Numbers, atom: NDArray[np.int32], order: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Write the rank of each row's value, missing ones first, and the rows in that order; where each rank begins.
+
+    One more entry at the end.
+    """
+    n = column.n_rows
+    missing = column.missing if column.missing is not None else np.zeros(n, dtype=bool)
+    n_missing = int(np.count_nonzero(missing))
+    if n_missing:
+        present = np.flatnonzero(~missing)
+        order[:n_missing] = np.flatnonzero(missing)
+        order[n_missing:] = present[np.argsort(column.values[present], kind="stable")]
+    else:
+        order[:] = np.argsort(column.values, kind="stable")
+    values = column.values[order[n_missing:]]
+    is_new = np.zeros(n, dtype=np.int32)
+    is_new[n_missing + 1 :] = values[1:] != values[:-1]
+    if 0 < n_missing < n:
+        is_new[n_missing] = 1
+    atom[order] = np.cumsum(is_new, dtype=np.int32)
+    is_new[0] = 1
+    return np.append(np.flatnonzero(is_new), n).astype(np.int32)
+
+
+def make_facts(criterion: Criterion, problem: Problem, rows: Rows, kinds: Sequence[str]) -> tuple[Any, Facts]:
+    """`p` and the facts of all variables; the last is the target where the problem is one whose target is searched."""
+    return checked_facts(
+        criterion,
+        problem,
+        [
+            categorical_facts(rows.rows_of_atoms(k)) if kind == "categorical" else numerical_facts(rows.n_atoms(k))
+            for k, kind in enumerate(kinds)
+        ],
+    )
+
+
+def checked_facts(criterion: Criterion, problem: Problem, variables: Sequence[Variable]) -> tuple[Any, Facts]:
+    """`p` and the facts of all variables, after the plain terms of the criterion were tried on one of each kind."""
+    facts: list[Variable] = []
+    p, tried = None, set()
+    for k, plain in enumerate(variables):
+        known = plain._replace(is_target=problem.kind in SEARCHED_TARGETS and k == len(variables) - 1)
+        if (known.categorical, known.is_target) not in tried:
+            p, known = prepare(criterion, problem, known)
+            tried.add((known.categorical, known.is_target))
+        else:
+            known = known._replace(constant=float(criterion.variable_constant(problem, known)))
+        facts.append(known)
+    tables = [fact.log_groupings for fact in facts]
+    return p, Facts(
+        categorical=np.array([fact.categorical for fact in facts]),
+        is_target=np.array([fact.is_target for fact in facts]),
+        n_values=np.array([fact.n_values for fact in facts], dtype=np.int64),
+        log_value_factorials=np.array([fact.log_value_factorials for fact in facts]),
+        constant=np.array([fact.constant for fact in facts]),
+        log_groupings=np.concatenate(tables).astype(np.float64),
+        groupings_at=np.cumsum([0, *map(len, tables)], dtype=np.int64),
+    )

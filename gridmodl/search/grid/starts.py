@@ -1,0 +1,125 @@
+"""Grids to start from.
+
+with classes      no variable, each variable alone, and the product of the variables that pay alone
+without classes   no variable pays alone: each two variables, and products of the parts that variables have there
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.atoms import Atoms, Target, alone, coarsen
+from gridmodl.search import Search, run_grouping, run_search
+from gridmodl.search.grid.rows import Grid, make_grid
+from gridmodl.search.grid.state import GridTask, Worker
+from gridmodl.search.moves import Frozen, Setting
+from gridmodl.search.pair.vns import run_pair
+from gridmodl.search.task import Task
+
+MAX_PAIRS = 45  # of variables: all of ten
+PAIR_EFFORT = 1
+
+
+def null_grid(worker: Worker) -> Grid:
+    """No informative variable."""
+    empty = make_grid([])
+    return empty._replace(cost=worker.load(empty))
+
+
+def single_grid(task: GridTask, null: Grid, prices: NDArray[np.float64], k: int) -> Grid:
+    """The best grid that a one-variable search finds with variable k alone; `prices` are those of the null grid."""
+    if task.rows.n_atoms(k) == 1 or task.limits.max_parts == 1 or task.clock.look():
+        return null
+    atoms, starts = _atoms(task, k)
+    others = Frozen(n_variables=task.n_variables, price=float(prices.sum() - prices[k]))
+    setting = Setting(task.p, task.facts.variable(k), others)
+    alone_task = Task(atoms, setting, task.criterion, task.limits, task.clock.child())
+    if task.facts.categorical[k]:
+        grouping, _ = run_grouping(alone_task, Search("merge"))
+        grid = make_grid([(k, grouping.groups)], grouping.cost)
+    else:
+        found, _ = run_search(alone_task, Search("merge"))
+        labels = np.zeros(task.rows.n_atoms(k), dtype=np.int64)
+        labels[starts[found.starts[1:]]] = 1
+        grid = make_grid([(k, np.cumsum(labels))], found.cost)
+    if alone_task.clock.stopped == "interrupted":  # heard in this thread, and meant for the whole search
+        task.clock.stopped = "interrupted"
+    return grid
+
+
+def _atoms(task: GridTask, k: int) -> tuple[Atoms, NDArray[Any]]:
+    """A variable alone, and where its atoms begin: runs of one class are joined where the criterion allows it."""
+    rows, n_atoms = task.rows, task.rows.n_atoms(k)
+    target = Target(rows.codes, rows.weights if len(rows.weights) else None, task.n_counts)
+    counts = target.table(rows.atom[k], n_atoms)
+    atoms = alone(counts, rows.atom_values[rows.atom_at[k] : rows.atom_at[k + 1]].copy(), counts.shape[1])
+    starts = np.arange(n_atoms)
+    if task.criterion.joins_pure_runs and task.limits.min_rows <= 1 and not task.facts.categorical[k]:
+        pure = np.where(np.count_nonzero(counts, axis=1) == 1, counts.argmax(axis=1), -1)
+        starts = np.flatnonzero(np.append(True, (pure[1:] != pure[:-1]) | (pure[1:] < 0)))
+        atoms = coarsen(atoms, starts)
+    return atoms, starts
+
+
+def product_grid(singles: list[Grid], most: int | None = None) -> Grid:
+    """The product of the grids of one variable, or of so many of the cheapest; without its cost."""
+    informative = sorted((grid for grid in singles if grid.variables), key=lambda grid: grid.cost)
+    return make_grid([(grid.variables[0], grid.parts[0]) for grid in informative[:most]])
+
+
+def pairs_of(n_variables: int) -> list[tuple[int, int]]:
+    """Which variables to look at two by two: all, or where they are many each with a few others."""
+    ring = [(k, (k + d) % n_variables) for d in range(1, n_variables // 2 + 1) for k in range(n_variables)]
+    distinct = dict.fromkeys((min(pair), max(pair)) for pair in ring)
+    return list(distinct)[: max(MAX_PAIRS, n_variables)]
+
+
+def pair_grid(task: GridTask, i: int, j: int, seed: int) -> Grid:
+    """The best grid found of two variables i < j, all others of one part; its cost is that of the two alone."""
+    if task.limits.max_parts == 1:
+        return make_grid([])
+    pair = pair_task(task, i, j)
+    found = run_pair(pair, Search("vns", effort=PAIR_EFFORT), seed % 2**63)
+    if pair.clock.stopped == "interrupted":  # heard in this thread, and meant for the whole search
+        task.clock.stopped = "interrupted"
+    saving = found.null.cost - found.grid.cost
+    return Grid(tuple((i, j)[k] for k in found.grid.variables), found.grid.parts, -saving)
+
+
+def pair_task(task: GridTask, i: int, j: int) -> GridTask:
+    """The same rows with two of the variables; `p` is still that of all."""
+    return replace(task, rows=task.rows.only([i, j]), facts=task.facts.only([i, j]), clock=task.clock.child())
+
+
+def products_of_pairs(pairs: list[Grid], most: int) -> list[Grid]:
+    """Products of the parts that the variables have in their pairs: of the best variables, and of more and more.
+
+    A variable is as good as the best pair that it is in. It brings the parts that it has there, or the most that it has
+    in any pair. Without their costs.
+    """
+    best: dict[int, Grid] = {}
+    finest: dict[int, Grid] = {}
+    for grid in sorted((grid for grid in pairs if grid.variables), key=lambda grid: grid.cost):
+        for k, n_parts in zip(grid.variables, grid.shape, strict=True):
+            best.setdefault(k, grid)
+            if k not in finest or n_parts > finest[k].shape[finest[k].variables.index(k)]:
+                finest[k] = grid
+    order = list(best)[:most]
+    chosen = [(best, order[:n]) for n in range(2, len(order) + 1)] + [(finest, order)]
+    products = [make_grid([(k, kind[k].parts[kind[k].variables.index(k)]) for k in some]) for kind, some in chosen]
+    return list({grid.signature(): grid for grid in products if grid.variables}.values())
+
+
+def most_in_product(task: GridTask, most_cells: int) -> int:
+    """More variables than log2 N would leave a row per cell."""
+    return max(1, int(math.log2(max(2, min(task.n_rows, most_cells)))))
+
+
+def with_clock(task: GridTask) -> GridTask:
+    """The same task with a clock for one thread: it ends with that of the task."""
+    return replace(task, clock=task.clock.child())

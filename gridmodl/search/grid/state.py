@@ -1,0 +1,370 @@
+"""What every search of a grid is given, and the room it works in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gridmodl.clock import Clock
+from gridmodl.data.atoms import Atoms, Target
+from gridmodl.data.columns import Categories, count_rows
+from gridmodl.data.numbers import Numbers
+from gridmodl.jit.template import bind, inlined
+from gridmodl.search.column.improve import make_sweep
+from gridmodl.search.grid.cells import COST, FIXED, GENERATION, N_ALL_CELLS, N_CELLS, N_INFORMATIVE, Board, number_cells
+from gridmodl.search.grid.rows import Facts, Grid, Rows, make_facts, make_rows
+from gridmodl.search.moves import Limits, cell_price, make_work, part_price
+from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Shape, Variable, finish, grid, variable
+
+# Counts by frozen cell and class, 32 MB: a variable is left as it is while the others make more cells than fit.
+MAX_CELL_COUNTS = 2**22
+# Counts by group, frozen cell and class, 64 MB at most: beyond, values are not transferred.
+MAX_GROUP_COUNTS = 2**24
+# Counts by row and class, 0.5 GB: what one variable with the others frozen may take.
+MAX_ROW_COUNTS = 2**27
+# Pairs of parts under merges, 1 GB.
+MAX_PAIRS = 2**27
+MORE_GROUPS = 2  # that transfers may open in one visit
+
+
+@dataclass(frozen=True)
+class GridTask:
+    """Variables to make a grid of."""
+
+    rows: Rows
+    facts: Facts
+    p: Any
+    criterion: type[Criterion]
+    limits: Limits
+    clock: Clock = field(default_factory=Clock)
+
+    @property
+    def n_variables(self) -> int:
+        return self.rows.n_variables
+
+    @property
+    def has_classes(self) -> bool:
+        return int(self.p.n_classes) > 0
+
+    @property
+    def n_counts(self) -> int:
+        """Entries in the counts of a cell: one for each class, a single one where there are no classes."""
+        return max(1, int(self.p.n_classes))
+
+    @property
+    def n_rows(self) -> int:
+        """Weights counted."""
+        return int(self.p.n_rows)
+
+
+def make_task(
+    columns: Sequence[Numbers | Categories],
+    target: Target,
+    criterion: Criterion,
+    limits: Limits,
+    clock: Clock | None = None,
+    kind: str = "grid",
+) -> GridTask:
+    """The task of finding a grid over encoded columns, for a problem of this kind.
+
+    Where the problem has no classes, `target` holds the weights of the rows, all of one class. Where its target is
+    partitioned like a variable, that is the last of the columns.
+    """
+    if len(target.codes) * target.n_classes > MAX_ROW_COUNTS:
+        raise ValueError(
+            f"{len(target.codes)} rows by {target.n_classes} classes is a table of more than {MAX_ROW_COUNTS} counts; "
+            "is the target an identifier? Otherwise group its classes"
+        )
+    class_rows = count_rows(target.codes, target.weights, target.n_classes)
+    n_inputs = len(columns) - (1 if kind in SEARCHED_TARGETS else 0)
+    problem = Problem(kind, int(class_rows.sum()), n_inputs, class_rows if kind == "grid" else class_rows[:0])
+    rows = make_rows(columns, target)
+    kinds = ["categorical" if isinstance(column, Categories) else "numerical" for column in columns]
+    p, facts = make_facts(criterion, problem, rows, kinds)
+    return GridTask(rows, facts, p, type(criterion), limits, clock if clock is not None else Clock())
+
+
+class GroupRoom(NamedTuple):
+    """Room for the transfers of values between groups, by value, by slot for a group, and by slot and frozen cell."""
+
+    group: Any
+    alone: Any
+    floor: Any
+    seen: Any
+    counts: Any
+    rows: Any
+    cell_prices: Any
+    n_atoms: Any
+    n_rows: Any
+    n_values: Any
+    part_price: Any
+    changed: Any
+    union: Any
+    now: Any
+    sums: Any
+    lean: Any  # of each value, where to cut a group
+    share: Any  # of each class in each frozen cell
+    direction: Any
+
+
+class MergeRoom(NamedTuple):
+    """Room for merges: by informative variable, by cell, by pair of parts, and by part of any variable."""
+
+    variables: Any  # the informative ones
+    part_at: Any  # where their parts begin in the flat arrays; one more at the end
+    pair_at: Any  # where their pairs begin
+    n_left: Any  # how many parts they still have
+    head: Any  # the first of these
+    cell_part: Any  # part of each cell, by informative variable
+    listed: Any  # cells to move
+    moved: Any  # of each cell, the step at which it last moved
+    deltas: Any  # change of the cells' price if a pair merges
+    left: Any  # neighbours of a part that still live, -1 where there is none
+    right: Any
+    n_cells: Any
+    n_rows: Any
+    n_values: Any
+    price: Any
+    into: Any  # the part that a part went into
+    gone: Any  # and at which step
+    now: Any
+    sums: Any
+    costs: Any  # after each step
+
+
+class Worker:
+    """A board and all the room that kernels need; one for each thread, used for one grid after another.
+
+    Room for merges is that of grids which say something of the data, or with `whole` that of one part for each atom.
+    """
+
+    def __init__(self, task: GridTask, whole: bool = False) -> None:
+        self.task = task
+        rows, n, n_classes = task.rows, task.rows.n_lines, task.n_counts
+        n_atoms = int(np.diff(rows.atom_at).max())
+        # Where room is made for some number of rows, these are counted by weight: weighted rows have the room of
+        # repeated ones, and so the same search. Memory that no grid of these atoms needs is not taken.
+        most_cells = max(64, MAX_CELL_COUNTS // n_classes)
+        self.most_cells = max(1, min(task.n_rows, most_cells))
+        n_cells = max(1, min(n, most_cells))
+        size = 1 << (4 * n - 1).bit_length()
+        small = np.int32 if task.n_rows < 2**31 else np.int64
+        i32, i64 = np.int32, np.int64
+        self.board = Board(
+            part=np.zeros(int(rows.atom_at[-1]), dtype=i32),
+            n_parts=np.ones(task.n_variables, dtype=i64),
+            prices=np.zeros(task.n_variables),
+            cell_of_row=np.zeros(n, dtype=i32),
+            cell_row=np.zeros(n, dtype=i32),
+            cell_key=np.zeros(n, dtype=np.uint64),
+            keys=np.zeros(size, dtype=np.uint64),
+            marks=np.zeros(size, dtype=i64),
+            frozen_of_cell=np.zeros(n, dtype=i32),
+            now=np.zeros(8, dtype=i64),
+            sums=np.zeros(3),
+        )
+        self.atoms = Atoms(
+            first=np.zeros(n_atoms + 1, dtype=i32),
+            frozen=np.zeros(n, dtype=i32),
+            counts=np.zeros((n, n_classes), dtype=small),
+            rows=np.zeros(n, dtype=i64),
+            values=np.ones(n_atoms, dtype=i32),
+        )
+        self.slot = np.zeros(n, dtype=i32)
+        self.orders = np.arange(n_atoms, dtype=i32), np.arange(n_atoms, dtype=i32)
+        self.work = make_work(n_cells, n_classes)
+        self.sweep = make_sweep(n_atoms)
+        self.groups = self._group_room(n_cells, small)
+        sizes = np.zeros(max(n_atoms, 64 * 64) + 1, dtype=i64)
+        self.slot_of_part = np.zeros(n_atoms + 1, dtype=i64), sizes, np.zeros(n_atoms + 1, dtype=i64)
+        self.tally = np.zeros((n_atoms, 2), dtype=i64)
+        self.counts = np.zeros(n_classes, dtype=i64)
+        self.by_cell = np.zeros((2, n + 2), dtype=i32)
+        self.merge = self._merge_room(n_cells, whole)
+
+    def _group_room(self, n_cells: int, small: Any) -> GroupRoom:
+        task = self.task
+        is_group = task.facts.categorical
+        n_values = int(np.diff(task.rows.atom_at)[is_group].max()) if is_group.any() else 1
+        n_classes = task.n_counts
+        needed = (n_values + MORE_GROUPS + 1) * n_cells
+        room = min(8 * task.n_rows + 64, MAX_GROUP_COUNTS // n_classes, needed) if is_group.any() else 1
+        n_cells = n_cells if is_group.any() else 1
+        return GroupRoom(
+            group=np.zeros(n_values, dtype=np.int32),
+            alone=np.zeros(n_values),
+            floor=np.zeros(n_values),
+            seen=np.zeros(n_values, dtype=np.int64),
+            counts=np.zeros(room * n_classes, dtype=small),
+            rows=np.zeros(room, dtype=np.int64),
+            cell_prices=np.zeros(room),
+            n_atoms=np.zeros(n_values + 4, dtype=np.int64),
+            n_rows=np.zeros(n_values + 4, dtype=np.int64),
+            n_values=np.zeros(n_values + 4, dtype=np.int64),
+            part_price=np.zeros(n_values + 4),
+            changed=np.zeros(n_values + 4, dtype=np.int64),
+            union=np.zeros(n_classes, dtype=np.int64),
+            now=np.zeros(7, dtype=np.int64),
+            sums=np.zeros(3),
+            lean=np.zeros(n_values),
+            share=np.zeros((n_cells, n_classes)),
+            direction=np.zeros((n_cells, n_classes)),
+        )
+
+    def _merge_room(self, n_cells: int, whole: bool) -> MergeRoom:
+        n, n_atoms = self.task.n_rows, np.diff(self.task.rows.atom_at)
+        most, n_parts = self.task.n_variables, int(n_atoms.sum())
+        n_pairs = int(np.where(self.task.facts.categorical, n_atoms * n_atoms, n_atoms).sum())
+        if not whole:
+            most, n_parts = min(most, 4 * n.bit_length() + 8), min(n_parts, 4 * n + 4096)
+            n_pairs = min(n_pairs, 8 * n + 2**14, MAX_PAIRS)
+        return MergeRoom(
+            variables=np.zeros(most, dtype=np.int64),
+            part_at=np.zeros(most + 1, dtype=np.int64),
+            pair_at=np.zeros(most + 1, dtype=np.int64),
+            n_left=np.zeros(most, dtype=np.int64),
+            head=np.zeros(most, dtype=np.int64),
+            cell_part=np.zeros((most, n_cells), dtype=np.int32),
+            listed=np.zeros(n_cells, dtype=np.int32),
+            moved=np.zeros(n_cells, dtype=np.int64),
+            deltas=np.zeros(n_pairs),
+            left=np.zeros(n_parts, dtype=np.int32),
+            right=np.zeros(n_parts, dtype=np.int32),
+            n_cells=np.zeros(n_parts, dtype=np.int64),
+            n_rows=np.zeros(n_parts, dtype=np.int64),
+            n_values=np.zeros(n_parts, dtype=np.int64),
+            price=np.zeros(n_parts),
+            into=np.zeros(n_parts, dtype=np.int32),
+            gone=np.zeros(n_parts, dtype=np.int64),
+            now=np.zeros(5, dtype=np.int64),
+            sums=np.zeros(2),
+            costs=np.zeros(n_parts),
+        )
+
+    def load(self, grid: Grid) -> float:
+        """Put a grid on the board; its cost."""
+        board, at = self.board, self.task.rows.atom_at
+        if board.now[GENERATION] > 2**30:  # long before the generations run out of bits
+            board.marks[:] = 0
+            board.now[GENERATION] = 0
+        for k in np.flatnonzero(board.n_parts > 1):
+            board.part[at[k] : at[k + 1]] = 0
+        board.n_parts[:] = 1
+        for index, parts, n_parts in zip(grid.variables, grid.parts, grid.shape, strict=True):
+            board.part[at[index] : at[index + 1]] = parts
+            board.n_parts[index] = n_parts
+        return self.price()
+
+    def price(self) -> float:
+        """The cost of the grid on the board, from nothing."""
+        task = self.task
+        kernel = bind(price_board, task.criterion)
+        return float(kernel(task.rows, task.facts, task.p, self.board, self.tally, self.counts, self.by_cell))
+
+    def grid(self) -> Grid:
+        """The grid on the board, whose parts are numbered as a grid's are, with its cost from nothing."""
+        cost = self.price()
+        variables = np.flatnonzero(self.board.n_parts > 1).tolist()
+        at, part = self.task.rows.atom_at, self.board.part
+        return Grid(tuple(variables), tuple(part[at[k] : at[k + 1]].copy() for k in variables), cost)
+
+
+def price_grid(task: GridTask, grid: Grid) -> float:
+    """The cost of a grid, from nothing: the one truth that every result of a search is priced with."""
+    return Worker(task).load(grid)
+
+
+# The price of a grid from nothing: what every search of a grid starts from and every result is checked with.
+
+
+@inlined
+def added(total: float, rest: float, more: float) -> tuple[float, float]:
+    """A sum and what rounding has left out of it so far, with one more term (A. Neumaier).
+
+    So a price does not depend on the order of its terms, even where large ones cancel.
+    """
+    new = total + more
+    lost = (total - new) + more if abs(total) >= abs(more) else (more - new) + total
+    return new, rest + lost
+
+
+def variable_price(
+    p: Any,
+    facts: Variable,
+    n_target_parts: int,
+    n_parts: int,
+    part: Any,
+    at: int,
+    n_atoms: int,
+    atom_rows: Any,
+    atom_values: Any,
+    tally: Any,
+) -> float:
+    """The variable term and the part terms of the variable whose atoms begin at `at`."""
+    price, rest = variable(p, facts, n_parts), 0.0
+    for i in range(n_parts):
+        tally[i, 0] = tally[i, 1] = 0
+    if n_parts == 1:
+        tally[0, 0], tally[0, 1] = p.n_rows, facts.n_values
+    for a in range(at, at + n_atoms if n_parts > 1 else at):
+        tally[part[a], 0] += atom_rows[a]
+        tally[part[a], 1] += atom_values[a]
+    for i in range(n_parts):
+        price, rest = added(price, rest, part_price(p, facts, n_target_parts, tally[i, 0], tally[i, 1]))
+    return price + rest
+
+
+def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts: Any, by_cell: Any) -> float:
+    """Number the cells of the grid on the board and price it, from nothing."""
+    number_cells(rows, board)
+    part, n_parts, prices, cell_of_row = board.part, board.n_parts, board.prices, board.cell_of_row
+    now, sums = board.now, board.sums
+    categorical, is_target, n_values, log_factorials, constant, log_groupings, groupings_at = facts
+    atom_at, atom_rows, atom_values = rows.atom_at, rows.atom_rows, rows.atom_values
+    codes, weights = rows.codes, rows.weights
+    n_inputs, n_informative, n_target_parts = len(n_parts), now[N_INFORMATIVE], 0
+    for k in range(len(n_parts)):
+        if is_target[k]:
+            n_inputs, n_target_parts = n_inputs - 1, n_parts[k]
+            n_informative -= 1 if n_parts[k] > 1 else 0
+    total, rest = 0.0, 0.0
+    for k in range(len(n_parts)):
+        table = log_groupings[groupings_at[k] : groupings_at[k + 1]]
+        known = Variable(categorical[k], is_target[k], n_values[k], log_factorials[k], constant[k], table)
+        n_atoms = atom_at[k + 1] - atom_at[k]
+        coupled = 0 if is_target[k] else n_target_parts  # only parts of an input know the number of the target's
+        prices[k] = variable_price(
+            p, known, coupled, n_parts[k], part, atom_at[k], n_atoms, atom_rows, atom_values, tally
+        )
+        total, rest = added(total, rest, prices[k])
+    sums[FIXED] = total + rest
+    # Rows in the order of their cells: a table of counts by cell could be as large as rows times classes.
+    n_cells = now[N_CELLS]
+    first, order = by_cell[0], by_cell[1]
+    for c in range(n_cells + 1):
+        first[c] = 0
+    for r in range(len(cell_of_row)):
+        first[cell_of_row[r] + 1] += 1
+    for c in range(n_cells):
+        first[c + 1] += first[c]
+    for r in range(len(cell_of_row) - 1, -1, -1):
+        first[cell_of_row[r] + 1] -= 1
+        order[first[cell_of_row[r] + 1]] = r
+    # first[c + 1] is now where cell c begins.
+    for c in range(n_cells):
+        end = first[c + 2] if c + 1 < n_cells else len(cell_of_row)
+        for j in range(len(counts)):
+            counts[j] = 0
+        n: Any = np.int64(0)
+        for i in range(first[c + 1], end):
+            r = order[i]
+            counts[codes[r]] += weights[r] if len(weights) > 0 else 1
+            n += weights[r] if len(weights) > 0 else 1
+        total, rest = added(total, rest, cell_price(p, counts, n))
+    shape = Shape(n_inputs, n_informative, sums[N_ALL_CELLS])
+    total, rest = added(total, rest, grid(p, shape))
+    sums[COST] = finish(p, total + rest, shape)
+    return sums[COST]

@@ -1,0 +1,254 @@
+"""How typical a value is of its group: what it would cost more to move it to the best other group.
+
+Values that hold a group together cost most to move; those that could as well be elsewhere cost next to nothing. All
+other values and variables stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.jit.template import bind
+from gridmodl.search.grid.rows import Grid
+from gridmodl.search.grid.state import GridTask
+from gridmodl.search.moves import Frozen, Setting, cell_price, part_price, total_cost
+from gridmodl.terms import Part
+
+# Counts and prices by frozen cell and group, 256 MB: groups beyond are met in a block of their own.
+MAX_BYTES = 2**28
+# Without classes the price of a cell is one of its rows alone, and a value has few rows in most: what so few more would
+# change is looked up. A block of groups then takes one addition each, 1.5 million entries by 200 groups 0.4 s.
+N_LOOKED_UP = 4
+
+
+def typicality(task: GridTask, grid: Grid, k: int) -> NDArray[np.float64]:
+    """Of each value of categorical variable k, how much more the grid would cost with it in the best other group.
+
+    Zeros where all values are in one group. Below zero only where the grid is no local optimum.
+    """
+    rows, n_values = task.rows, task.rows.n_atoms(k)
+    groups = grid.parts_of(k, n_values)
+    n_groups = int(groups.max()) + 1
+    if n_groups == 1:
+        return np.zeros(n_values)
+    frozen, n_frozen = _frozen_cells(task, grid, k)
+    setting = setting_beside(task, grid, k, (n_groups - 1, n_groups))
+    part_rows, part_values, part_prices = _prices_of_parts(task, grid, k)
+    n_counts, n_looked_up = task.n_counts, N_LOOKED_UP if task.n_counts == 1 else 0
+    width = max(1, min(n_groups, MAX_BYTES // (8 * n_frozen * (n_counts + n_looked_up + 2))))
+    at, end = rows.atom_at[k], rows.atom_at[k + 1]
+    leave, join = np.zeros(n_values), np.full(n_values, np.inf)
+    counts = np.zeros((n_frozen, width, n_counts), dtype=np.int64)
+    cell_rows = np.zeros((n_frozen, width), dtype=np.int64)
+    tables = np.zeros((1 + n_looked_up, n_frozen, width))
+    entry, union = np.zeros((n_frozen, n_counts), dtype=np.int64), np.zeros(n_counts, dtype=np.int64)
+    touched, changes = np.zeros(n_frozen, dtype=np.int64), np.zeros(width)
+    cells_total = 0.0
+    for lo in range(0, n_groups, width):
+        cells_total += bind(price_transfers, task.criterion)(
+            (
+                rows.order[k],
+                rows.first[at + k : end + k + 1],
+                frozen,
+                rows.codes,
+                rows.weights,
+                rows.atom_values[at:end],
+            ),
+            setting,
+            (groups, part_rows, part_values, part_prices),
+            (counts, cell_rows, tables, entry, union, touched, changes),
+            lo,
+            min(lo + width, n_groups),
+            leave,
+            join,
+        )
+    typical = np.empty(n_values)
+    size = np.bincount(groups, minlength=n_groups)
+    bind(cost_of_moves, task.criterion)(
+        setting, cells_total + part_prices.sum(), n_groups, leave + join, size[groups] == 1, typical
+    )
+    return typical
+
+
+def _frozen_cells(task: GridTask, grid: Grid, k: int) -> tuple[NDArray[np.int64], int]:
+    """The cell of each row without variable k, and how many there are."""
+    cell, n_cells = np.zeros(task.rows.n_lines, dtype=np.int64), 1
+    for variable, parts, n_parts in zip(grid.variables, grid.parts, grid.shape, strict=True):
+        if variable == k:
+            continue
+        keys = cell * n_parts + parts[task.rows.atom[variable]]
+        if n_cells * n_parts <= 4 * len(keys) + 1024:  # a table instead of a sort
+            is_there = np.zeros(n_cells * n_parts, dtype=bool)
+            is_there[keys] = True
+            cell = (np.cumsum(is_there) - 1)[keys]
+        else:
+            cell = np.unique(keys, return_inverse=True)[1]
+        n_cells = int(cell.max()) + 1
+    return cell, n_cells
+
+
+def setting_beside(task: GridTask, grid: Grid, k: int, sizes: Sequence[int]) -> Setting:
+    """What stays as it is while variable k is searched, which will have one of so many parts (known for a target)."""
+    p, facts, n_parts = task.p, task.facts, _n_parts(task, grid)
+    is_target, n_target_parts = facts.is_target, _n_target_parts(task, grid)
+    price, by_target = 0.0, np.zeros(max(sizes) + 1 if is_target[k] else 0)
+    for v in range(task.n_variables):
+        if v == k:
+            continue
+        known, parts = facts.variable(v), _parts(task, grid, v, int(n_parts[v]))
+        price += task.criterion.variable(p, known, int(n_parts[v]))
+        coupled = 0 if is_target[v] else n_target_parts
+        if not is_target[k]:
+            price += sum(task.criterion.part(p, known, part, coupled) for part in parts)
+        else:  # the parts of the inputs cost another amount for each number of parts of the target
+            for j in sizes:
+                by_target[j] += sum(task.criterion.part(p, known, part, j) for part in parts)
+    others = np.arange(task.n_variables) != k
+    frozen = Frozen(
+        n_variables=int(np.count_nonzero(~is_target)),
+        n_informative=int(np.count_nonzero((n_parts > 1) & others & ~is_target)),
+        n_cells=float(np.prod(n_parts[others], dtype=np.float64)),
+        n_target_parts=0 if is_target[k] else n_target_parts,
+        price=float(price),
+        by_target=by_target,
+    )
+    return Setting(p, facts.variable(k), frozen)
+
+
+def _n_parts(task: GridTask, grid: Grid) -> NDArray[np.int64]:
+    """The number of parts of each variable."""
+    n_parts = np.ones(task.n_variables, dtype=np.int64)
+    n_parts[list(grid.variables)] = grid.shape
+    return n_parts
+
+
+def _n_target_parts(task: GridTask, grid: Grid) -> int:
+    is_target = task.facts.is_target
+    return int(_n_parts(task, grid)[is_target][0]) if is_target.any() else 0
+
+
+def _prices_of_parts(
+    task: GridTask, grid: Grid, k: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Rows, values and prices of the parts of variable k."""
+    parts = _parts(task, grid, k, int(_n_parts(task, grid)[k]))
+    coupled = 0 if task.facts.is_target[k] else _n_target_parts(task, grid)
+    prices = [task.criterion.part(task.p, task.facts.variable(k), part, coupled) for part in parts]
+    rows, values = zip(*parts, strict=True)
+    return np.array(rows, dtype=np.int64), np.array(values, dtype=np.int64), np.array(prices, dtype=np.float64)
+
+
+def _parts(task: GridTask, grid: Grid, k: int, n_parts: int) -> list[Part]:
+    """Rows and distinct values of each part of a variable."""
+    labels, at = grid.parts_of(k, task.rows.n_atoms(k)), task.rows.atom_at
+    rows, values = np.zeros(n_parts, dtype=np.int64), np.zeros(n_parts, dtype=np.int64)
+    np.add.at(rows, labels, task.rows.rows_of_atoms(k))
+    np.add.at(values, labels, task.rows.atom_values[at[k] : at[k + 1]])
+    return [Part(n, m) for n, m in zip(rows.tolist(), values.tolist(), strict=True)]
+
+
+def price_transfers(
+    variable: Any, setting: Setting, parts: Any, room: Any, lo: int, hi: int, leave: Any, join: Any
+) -> float:
+    """Price each value out of its group and into those from `lo` to `hi`; the price of the cells of these groups.
+
+    `leave` gets the change of the group that a value leaves, `join` the lowest change of one that it joins.
+    """
+    order, first, frozen, codes, weights, atom_values = variable
+    p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
+    group, part_rows, part_values, part_prices = parts
+    counts, cell_rows, tables, entry, union, touched, changes = room
+    n_frozen, n_classes, n_tables, width = counts.shape[0], counts.shape[2], tables.shape[0], hi - lo
+    for f in range(n_frozen):
+        for g in range(width):
+            cell_rows[f, g] = 0
+            for c in range(n_classes):
+                counts[f, g, c] = 0
+    for v in range(len(group)):
+        own: Any = np.int64(group[v]) - lo
+        if 0 <= own < width:
+            for i in range(first[v], first[v + 1]):
+                r = order[i]
+                n = weights[r] if len(weights) > 0 else 1
+                counts[frozen[r], own, codes[r]] += n
+                cell_rows[frozen[r], own] += n
+    total = 0.0
+    for f in range(n_frozen):
+        for g in range(width):
+            for more in range(n_tables):  # more than none only where there is one count
+                price = 0.0
+                n = min(cell_rows[f, g] + more, p.n_rows)  # no value brings a cell more rows than there are
+                if n > 0:
+                    for c in range(n_classes):
+                        union[c] = counts[f, g, c] + n - cell_rows[f, g]
+                    price = cell_price(p, union, n)
+                tables[more, f, g] = price - tables[0, f, g] if more > 0 else price
+            total += tables[0, f, g]
+    for v in range(len(group)):
+        own = np.int64(group[v]) - lo
+        n_touched, v_rows = 0, 0
+        for i in range(first[v], first[v + 1]):
+            r = order[i]
+            n, f = weights[r] if len(weights) > 0 else 1, frozen[r]
+            is_new = True
+            for c in range(n_classes):
+                is_new = is_new and entry[f, c] == 0
+            if is_new:
+                touched[n_touched] = f
+                n_touched += 1
+            entry[f, codes[r]] += n
+            v_rows += n
+        for g in range(width):
+            changes[g] = 0.0
+        leaving = 0.0
+        for t in range(n_touched):
+            f = touched[t]
+            n = 0
+            for c in range(n_classes):
+                n += entry[f, c]
+            begin: Any = 0
+            end: Any = width
+            if n < n_tables:
+                for g in range(width):
+                    changes[g] += tables[n, f, g]
+                begin, end = (own, own + 1) if 0 <= own < width else (0, 0)
+            for g in range(begin, end):
+                sign = -1 if g == own else 1
+                n_cell, price = cell_rows[f, g] + sign * n, 0.0
+                if n_cell > 0:
+                    for c in range(n_classes):
+                        union[c] = counts[f, g, c] + sign * entry[f, c]
+                    price = cell_price(p, union, n_cell)
+                if g == own:
+                    leaving += price - tables[0, f, g]
+                else:
+                    changes[g] += price - tables[0, f, g]
+        for g in range(width):
+            sign, price = -1 if g == own else 1, 0.0
+            n = part_rows[lo + g] + sign * v_rows
+            if n > 0:
+                price = part_price(p, facts, n_target_parts, n, part_values[lo + g] + sign * atom_values[v])
+            if g == own:
+                leave[v] = leaving + price - part_prices[lo + g]
+            else:
+                join[v] = min(join[v], changes[g] + price - part_prices[lo + g])
+        for t in range(n_touched):
+            for c in range(n_classes):
+                entry[touched[t], c] = 0
+    return total
+
+
+def cost_of_moves(setting: Setting, parts_price: float, n_parts: int, changes: Any, ends: Any, typical: Any) -> None:
+    """What each change of the parts' price does to the cost, where `ends` says that a part ends with it."""
+    cost = 0.0
+    for i in range(-1, len(changes)):
+        change = changes[i] if i >= 0 else 0.0
+        after = total_cost(setting, parts_price + change, n_parts - (1 if i >= 0 and ends[i] else 0))
+        if i >= 0:
+            typical[i] = after - cost
+        else:
+            cost = after

@@ -1,0 +1,267 @@
+"""Variable neighbourhood search for grids: local optima from random neighbours of the best grid so far.
+
+    start        the null grid, each variable alone, the product of those that pay alone; without classes each two
+                 variables (`pairs`), and products of the parts that the variables have there
+    round        a random neighbour of the best (`neighbours`), pre-optimization, exhaustive merge, post-optimization
+    stage        as many rounds as neighbourhood sizes: 1, 2, 4, ... 2^effort, from the smallest to the largest
+    end          optima of the numerical variables of the best grid in turn, the others frozen (`gridexact`)
+
+After M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, Algorithm 3, which goes
+back to the smallest neighbourhood whenever it finds a cheaper grid ("algorithm3" by name). Here rounds run in batches
+of a fixed size, from one and the same grid, and a stage goes on to its end: so threads change no bit of the result,
+and effort alone sets the time. Half of the neighbours have bounds near quantiles (`neighbours`). On satimage 63 such
+rounds reached 3293.01 to 3313.41 (four seeds), 36 to 42 rounds of Algorithm 3 3296.63 to 3350.20.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.search import Search
+from gridmodl.search.grid.cells import N_ALL_CELLS
+from gridmodl.search.grid.exact import exact_optimize
+from gridmodl.search.grid.improve import improve_board, pre_optimize_board
+from gridmodl.search.grid.merge import merge_board
+from gridmodl.search.grid.neighbours import draw_neighbour, neighbourhood
+from gridmodl.search.grid.optima import GridFound, Tally
+from gridmodl.search.grid.rows import Grid
+from gridmodl.search.grid.starts import (
+    most_in_product,
+    null_grid,
+    pair_grid,
+    pairs_of,
+    product_grid,
+    products_of_pairs,
+    single_grid,
+)
+from gridmodl.search.grid.state import GridTask, Worker
+from gridmodl.search.grid.workers import BATCH, Crew
+
+GRID_KINDS = ("auto", "vns", "algorithm3", "diverse", "merge")
+# Rounds of a batch that are neighbours of the null grid, not of the best: as good a best grid on satimage (3293.01 at
+# effort 5), and twice the distinct optima on Ada (23 instead of 11 in 127 rounds).
+FRESH = (3, 6)
+# From this effort on, "vns" ends with the exact search of the variables of its best grid (`gridexact`). At effort 3 it
+# took 3 to 22 % more time and saved 4 to 12 nats on 3 of 12 data sets, 0 on the others; at effort 5, 1 to 4 %, and 6
+# nats on 1 of 8 (docs/reproduce/grid_exact.py). With fewer rounds, or after "merge", it took up to 4 searches' time.
+EXACT_EFFORT = 3
+
+
+def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int | None = None) -> GridFound:
+    """The best grid found: never more expensive than the null grid, nor, with classes, than any variable alone."""
+    kind = search.kind if search.kind != "auto" else "vns"
+    if kind not in GRID_KINDS:
+        raise ValueError(f"search={kind!r} cannot find a grid of several variables; known: {', '.join(GRID_KINDS)}")
+    if bool(task.facts.is_target.any()):
+        raise ValueError(
+            f"search={kind!r} cannot group the classes of a target or cut it into intervals; use 'auto', 'vns' or "
+            "'merge' with a target and one column"
+        )
+    if kind == "diverse" and not task.has_classes:
+        raise ValueError("search='diverse' finds grids of classes, and there is no target; use 'auto' or 'vns'")
+    seed = seed_of(random_state)
+    with Crew(task, n_jobs) as crew:
+        null = null_grid(crew.workers[0])
+        tally = Tally(task, null, search.keep_optima, search.on_improvement, null)
+        singles = [null] * task.n_variables
+        try:
+            _add_starts(crew, tally, singles, seed)
+            if kind != "merge" and task.limits.max_parts > 1 and not task.clock.stopped:
+                PLANS[kind](crew, tally, seed, search.effort)
+            if kind == "vns" and search.effort >= EXACT_EFFORT and not task.clock.stopped:
+                _add_exact(crew, tally)
+        except KeyboardInterrupt:
+            task.clock.stopped = "interrupted"
+    return tally.found(kind, tuple(singles))
+
+
+def _add_starts(crew: Crew, tally: Tally, singles: list[Grid], seed: int) -> None:
+    """Each variable alone, or without classes each two, then the local optima that these and their products lead to."""
+    if not tally.task.has_classes:
+        _add_pairs(crew, tally, seed)
+        return
+    task = tally.task
+    prices = crew.workers[0].board.prices.copy()
+    task.clock.step = "single variables"
+    work = crew.each(lambda worker, k: single_grid(worker.task, tally.null, prices, k), task.n_variables)
+    for n_done, single in enumerate(work, start=1):
+        if single.variables:
+            singles[single.variables[0]] = single
+        task.clock.tell(n_done / task.n_variables)
+        tally.add(single, is_optimum=False)
+    product = product_grid(singles)
+    tally.add(product._replace(cost=crew.workers[0].load(product)), is_optimum=False)
+    starts = [product_grid(singles, most_in_product(task, crew.workers[0].most_cells)), tally.best]
+    task.clock.step = "start"
+    for grid in list(crew.each(lambda worker, i: settled_from(worker, starts[i]), 2)):
+        tally.add(grid)
+
+
+def _add_pairs(crew: Crew, tally: Tally, seed: int) -> None:
+    """Each two variables, then the local optima that the products of their parts lead to."""
+    task = tally.task
+    task.clock.step = "pairs of variables"
+    two = pairs_of(task.n_variables)
+    pairs = []
+    for n_done, pair in enumerate(
+        crew.each(lambda worker, i: pair_grid(worker.task, *two[i], seed + i), len(two)), start=1
+    ):
+        pairs.append(pair)
+        task.clock.tell(n_done / len(two))
+    starts = products_of_pairs(pairs, most_in_product(task, crew.workers[0].most_cells))
+    task.clock.step = "start"
+    for grid in starts[:1]:  # if the time is up, the best pair is what there is
+        tally.add(grid._replace(cost=crew.workers[0].load(grid)), is_optimum=False)
+    for grid in crew.each(lambda worker, i: settled_from(worker, starts[i]), len(starts)):
+        tally.add(grid)
+
+
+def _stages(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
+    """Stages of 1, 2, 4, ... 2^effort rounds, from the smallest neighbourhood to the largest in each."""
+    tally.task.clock.step = "vns"
+
+    def work(worker: Worker, best: Grid, r: int, n_sizes: int) -> Grid:
+        share = (r - (n_sizes - 1) + 1) / n_sizes
+        near = tally.null if r % BATCH in FRESH else best
+        return local_optimum(worker, near, share, r % 2 == 0, seed_of_round(seed, r))
+
+    for _ in stages(crew, tally, effort, work):
+        pass
+
+
+def _add_exact(crew: Crew, tally: Tally) -> None:
+    """What the exact search of one variable after the other makes of the best grid."""
+    tally.task.clock.step = "exact"
+    best = tally.best
+    for grid in crew.each(lambda worker, _: exact_optimize(worker.task, best, worker), 1):
+        tally.add(grid)
+
+
+def _algorithm_3(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
+    """Algorithm 3 with 1, 2, 4, ... 2^effort sizes: one after the other, back to the smallest when the cost falls."""
+    task = tally.task
+    task.clock.step = "vns"
+    for stage in range(effort + 1):
+        size = 1
+        while size <= 2**stage and not task.clock.stopped:
+            tally.n_rounds += 1
+            r, best, share = tally.n_rounds, tally.best, size / 2**stage
+            grid = local_optimum(crew.workers[0], best, share, False, seed_of_round(seed, r))
+            is_cheaper = tally.best.cost - grid.cost > 1e-9 * (1.0 + abs(grid.cost))
+            tally.add(grid)
+            size = 1 if is_cheaper else size + 1
+            task.clock.tell(None)
+
+
+# Rounds of a search of grids: a random neighbour of a grid, pre-optimized, merged and post-optimized; in stages.
+
+MASK = 2**64 - 1
+
+
+def stages(crew: Crew, tally: Tally, effort: int, work: Callable[[Worker, Grid, int, int], Grid]) -> Iterator[int]:
+    """Stages of 1, 2, 4, ... 2^effort rounds, in batches from the best grid so far; the size of each when it is done.
+
+    `work` is told the best grid, the number of the round among all, and the size of the stage. Batches are of a fixed
+    size, so threads change no bit of the result.
+    """
+    total = 2 ** (effort + 1) - 1
+    for n_rounds in (2**stage for stage in range(effort + 1)):
+        for begin in range(0, n_rounds, BATCH):
+            best, first = tally.best, n_rounds - 1 + begin  # of all rounds before this batch
+
+            def one(worker: Worker, i: int, best: Grid = best, first: int = first, n: int = n_rounds) -> Grid:
+                return work(worker, best, first + i, n)
+
+            for grid in crew.each(one, min(BATCH, n_rounds - begin)):
+                tally.n_rounds += 1
+                tally.add(grid)
+            tally.task.clock.tell(tally.n_rounds / total)
+            if tally.task.clock.stopped:
+                return
+        yield n_rounds
+
+
+def seed_of(random_state: int | None) -> int:
+    """The seed of a whole search."""
+    return int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
+
+
+def seed_of_round(seed: int, r: int) -> int:
+    """Of round r of the search with this seed."""
+    return (seed + r * 0x9E3779B97F4A7C15) & MASK
+
+
+def local_optimum(
+    worker: Worker,
+    near: Grid,
+    share: float,
+    near_quantiles: bool,
+    seed: int,
+    chosen: NDArray[np.int64] | None = None,
+) -> Grid:
+    """A random neighbour of grid `near`, cleaned, merged and improved; by the chosen variables only, or by all."""
+    worker.load(near)
+    n_cells = float(worker.board.sums[N_ALL_CELLS])
+    visits = np.arange(worker.task.n_variables) if chosen is None else chosen.copy()
+    n_new, n_parts = neighbourhood(worker.task, share, worker.most_cells, n_cells)
+    draw_neighbour(worker, min(n_new, len(visits)), n_parts, near_quantiles, seed, visits)
+    worker.price()
+    pre_optimize_board(worker)
+    merge_board(worker)
+    settle(worker, visits)
+    return worker.grid()
+
+
+def settled_from(worker: Worker, start: Grid) -> Grid:
+    """What merges and local moves of all variables make of a grid."""
+    worker.load(start)
+    merge_board(worker)
+    settle(worker, np.arange(worker.task.n_variables))
+    return worker.grid()
+
+
+def settle(worker: Worker, visits: NDArray[np.int64]) -> None:
+    """Local moves of these variables and merges in turn, until neither saves."""
+    while True:
+        improve_board(worker, visits)
+        if worker.task.clock.stopped or merge_board(worker, is_greedy=True) == 0:
+            return
+
+
+# Many different grids, for an average of them: local optima of random choices of the variables.
+#
+# Each round draws some of the variables, a random grid of these, and improves it by them alone. What it ends at would
+# often not be an optimum if the other variables could enter, so rounds that would all end at the same few grids end at
+# different ones (the benchmark `classifiers` counts them).
+
+# A stage of so many rounds or more that finds no new grid is the last: there are hardly any others.
+FEW_ROUNDS = 32
+
+
+def run_diverse(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
+    """Stages of 1, 2, 4, ... 2^effort rounds, each round with variables of its own."""
+    tally.task.clock.step = "diverse"
+    n_known = tally.n_new
+    for n_rounds in stages(crew, tally, effort, lambda worker, _, r, __: _round(worker, tally.null, seed, r)):
+        if tally.keep > 0 and n_rounds >= FEW_ROUNDS and tally.n_new == n_known:
+            return
+        n_known = tally.n_new
+
+
+def _round(worker: Worker, null: Grid, seed: int, r: int) -> Grid:
+    """The local optimum of round r."""
+    rng = np.random.default_rng([seed, r])
+    variables = _choice(rng, worker.task.n_variables)
+    return local_optimum(worker, null, float(rng.random()), r % 2 == 0, seed_of_round(seed, r), variables)
+
+
+def _choice(rng: np.random.Generator, n_variables: int) -> NDArray[np.int64]:
+    """At least two of the variables, every number of them as likely."""
+    n_chosen = int(rng.integers(min(2, n_variables), n_variables + 1))
+    return rng.permutation(n_variables)[:n_chosen].astype(np.int64)
+
+
+PLANS = {"vns": _stages, "algorithm3": _algorithm_3, "diverse": run_diverse}

@@ -1,0 +1,208 @@
+"""What merging each two parts of either of two variables would change, kept for all pairs while they merge.
+
+Merging parts a and b of a variable changes the price of the cells by sum_t [ cell(a_t + b_t) - cell(a_t) - cell(b_t) ]
+over the parts t of the other variable: kept for all pairs of groups, for neighbours only of a numerical variable. A
+merge of p and q on the other variable changes two terms of each of these sums, so they are updated, not computed anew:
+
+    cell(x_a + x_b) - cell(p_a + p_b) - cell(q_a + q_b) - u_a - u_b     x = p + q,  u = cell(x) - cell(p) - cell(q)
+
+which is 0 where either of a and b has no rows in p and q.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gridmodl.search.moves import part_price
+from gridmodl.search.pair.state import price_at
+from gridmodl.terms import Variable
+
+FEW_ROWS = 8  # in a cell: where p_a and q_a both are fewer, the change is worked out once for all a that have the same
+LEFT, TOO_FEW = range(2)  # of `MergeRoom.counts`: parts that are left, those with too few rows
+
+
+class MergeRoom(NamedTuple):
+    """The parts of both variables under merges, by variable and slot; a gone group's slot is taken by the last one."""
+
+    cells: Any  # of each variable: rows by own part, then by part of the other variable
+    deltas: Any  # of merging parts i and j < i; of a numerical variable, of part i and the next, in column 0
+    low: Any  # the lowest of these in row i
+    near: Any  # and its j
+    sums: Any  # price of the cells of a part
+    price: Any  # part term
+    n_rows: Any
+    n_values: Any
+    name: Any  # number of the part that the slot holds
+    left: Any  # neighbours of an interval, -1 where there is none
+    right: Any
+    counts: Any
+    changes: Any  # of deltas by a merge of the other variable, by p_a and q_a, then by b
+    known: Any  # step at which each of these was worked out
+
+
+def ready_part(
+    p: Any, facts: Variable, table: Any, one: Any, room: MergeRoom, k: Any, i: Any, n_slots: Any, n_target_parts: Any
+) -> None:
+    """Price part i, then its merges with the parts below `n_slots`."""
+    cells, deltas, sums, price = room.cells[k], room.deltas[k], room.sums, room.price
+    n_rows, n_values, left, right = room.n_rows, room.n_values, room.left, room.right
+    n_across, is_tabled = cells.shape[1], p.n_rows < len(table)
+    # The first round prices the part itself, the others with each part that it may merge with.
+    for j in range(-1, n_slots if facts.categorical else np.int64(2)):
+        other = np.int64(j)
+        if not facts.categorical and j >= 0:
+            other = left[k, i] if j == 0 else right[k, i]
+            if other < 0 or other >= n_slots:
+                continue
+        if other == i:
+            continue
+        total = 0.0
+        if other < 0:
+            for t in range(n_across):
+                total += price_at(p, table, one, cells[i, t])
+        elif is_tabled:
+            for t in range(n_across):
+                total += table[cells[i, t] + cells[other, t]]
+        else:
+            for t in range(n_across):
+                total += price_at(p, table, one, cells[i, t] + cells[other, t])
+        rows, values = n_rows[k, i], n_values[k, i]
+        if other >= 0:
+            rows, values = rows + n_rows[k, other], values + n_values[k, other]
+        part = part_price(p, facts, n_target_parts, rows, values)
+        if other < 0:
+            sums[k, i], price[k, i] = total, part
+            continue
+        delta = total - sums[k, i] - sums[k, other] + part - price[k, i] - price[k, other]
+        if facts.categorical:
+            deltas[max(i, other), min(i, other)] = delta
+        else:
+            deltas[min(i, other), 0] = delta
+
+
+def find_low(is_group: Any, deltas: Any, low: Any, near: Any, right: Any, i: Any) -> None:
+    """Find the lowest delta in row i; of equals the lowest j."""
+    low[i] = np.inf
+    if is_group:
+        for j in range(i):
+            if deltas[i, j] < low[i]:
+                low[i], near[i] = deltas[i, j], j
+    elif right[i] >= 0:
+        low[i], near[i] = deltas[i, 0], right[i]
+
+
+def fill_changes(
+    p: Any, table: Any, one: Any, own: Any, x: Any, y: Any, a: Any, b: Any, begin: Any, end: Any, into: Any
+) -> None:
+    """cell(x_a + x_b) - cell(p_a + p_b) - cell(q_a + q_b) for p_a = a, q_a = b, and parts b from begin to end.
+
+    Where b is a itself its rows count twice: never used, so those sums may end at the number of all rows.
+    """
+    most = p.n_rows
+    if most < len(table):
+        for t in range(begin, end):
+            n, m = a + own[x, t], b + own[y, t]
+            into[t] = table[min(n + m, most)] - table[min(n, most)] - table[min(m, most)]
+        return
+    for t in range(begin, end):
+        into[t] = 0.0
+        for way in range(3):
+            n, m = a + own[x, t], b + own[y, t]
+            price = price_at(p, table, one, min(n + m if way == 0 else (n if way == 1 else m), most))
+            into[t] += price if way == 0 else -price
+
+
+def meet(p: Any, is_group: Any, table: Any, one: Any, room: MergeRoom, k: Any, x: Any, y: Any, step: Any) -> None:
+    """Update the deltas of variable k where parts x and y of the other one merge."""
+    own, deltas, changes, known, right = room.cells[1 - k], room.deltas[k], room.changes, room.known, room.right[k]
+    low, near, sums = room.low[k], room.near[k], room.sums[k]
+    n = np.int64(own.shape[1])
+    fill_changes(p, table, one, own, x, y, np.int64(0), np.int64(0), np.int64(0), n, changes[0])
+    alone = changes[0]  # u
+    for s in range(n):
+        a, b = own[x, s], own[y, s]
+        if a + b == 0:
+            continue
+        sums[s] += alone[s]
+        row = a * FEW_ROWS + b if a < FEW_ROWS and b < FEW_ROWS else np.int64(FEW_ROWS**2)
+        if not is_group:
+            t = right[s]
+            if t >= 0:
+                fill_changes(p, table, one, own, x, y, a, b, t, t + 1, changes[row])
+                deltas[s, 0] += changes[row, t] - alone[s] - alone[t]
+                low[s] = deltas[s, 0]
+            continue
+        if row == FEW_ROWS**2:
+            fill_changes(p, table, one, own, x, y, a, b, np.int64(0), np.int64(s), changes[row])
+        elif known[row] != step:
+            known[row] = step
+            fill_changes(p, table, one, own, x, y, a, b, np.int64(0), n, changes[row])
+        lowest, at, less = np.inf, near[s], alone[s]
+        for t in range(s):
+            delta = deltas[s, t] + (changes[row, t] - alone[t] - less)
+            deltas[s, t] = delta
+            if delta < lowest:
+                lowest, at = delta, t
+        low[s], near[s] = lowest, at
+
+
+def join_parts(
+    p: Any,
+    facts: Variable,
+    table: Any,
+    one: Any,
+    room: MergeRoom,
+    k: Any,
+    x: Any,
+    y: Any,
+    n_target_parts: Any,
+    min_rows: int,
+) -> None:
+    """Make parts x and y one, x, and price its merges."""
+    cells, across, deltas, low, near = room.cells[k], room.cells[1 - k], room.deltas[k], room.low[k], room.near[k]
+    n_rows, n_values, left, right = room.n_rows[k], room.n_values[k], room.left[k], room.right[k]
+    price, sums, name, counts = room.price[k], room.sums[k], room.name[k], room.counts
+    counts[k, TOO_FEW] -= (1 if n_rows[x] < min_rows else 0) + (1 if n_rows[y] < min_rows else 0)
+    n_rows[x] += n_rows[y]
+    n_values[x] += n_values[y]
+    counts[k, TOO_FEW] += 1 if n_rows[x] < min_rows else 0
+    counts[k, LEFT] -= 1
+    last = counts[k, LEFT] if facts.categorical else y  # moves into the slot of the part that goes
+    for t in range(cells.shape[1]):
+        cells[x, t] += cells[y, t]
+        cells[y, t] = 0
+        across[t, x] = cells[x, t]
+        across[t, y] = 0
+        if last != y:
+            cells[y, t] = across[t, y] = cells[last, t]
+            cells[last, t] = across[t, last] = 0
+    if not facts.categorical:
+        right[x] = right[y]
+        if right[y] >= 0:
+            left[right[y]] = x
+        low[y], right[y] = np.inf, -1
+        ready_part(p, facts, table, one, room, k, x, np.int64(len(cells)), n_target_parts)
+        for way in range(2):
+            i = x if way == 0 else left[x]
+            if i >= 0:
+                find_low(facts.categorical, deltas, low, near, right, i)
+        return
+    if last != y:
+        sums[y], n_rows[y], n_values[y], price[y] = sums[last], n_rows[last], n_values[last], price[last]
+        name[y] = name[last]
+        for j in range(y):
+            deltas[y, j] = deltas[last, j]
+        for i in range(y + 1, last):
+            deltas[i, y] = deltas[last, i]
+    n = counts[k, LEFT]
+    ready_part(p, facts, table, one, room, k, x, n, n_target_parts)
+    for i in range(n):
+        if i in (x, y) or near[i] in (x, y) or near[i] >= n:
+            find_low(facts.categorical, deltas, low, near, right, np.int64(i))
+            continue
+        for way in range(2):
+            j = x if way == 0 else y
+            if j < i and (deltas[i, j] < low[i] or (deltas[i, j] == low[i] and j < near[i])):
+                low[i], near[i] = deltas[i, j], j

@@ -1,0 +1,119 @@
+"""The intervals of one of two variables while the other is frozen: sweeps of local moves, and cuts in two.
+
+The sweep is that of one variable alone (`postoptimize`). Of a variable of very many values the places for a bound are
+some thousand quantiles, where bounds are already, and in the end the values around these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.atoms import Atoms
+from gridmodl.jit.template import bind
+from gridmodl.search.column.improve import ONLY_SHIFTS, sweep, sweep_from
+from gridmodl.search.moves import Limits, Setting, Work, best_cut, make_work
+from gridmodl.search.pair.state import MAX_PLACES, Pair, fill_coarse
+
+WINDOW = 64  # values next to a bound to which it may be shifted in the end; beyond, ever larger steps
+
+
+def starts_of(pair: Pair, k: int) -> NDArray[np.int64]:
+    """First atom of each interval."""
+    part = pair.sides[k].part
+    return np.flatnonzero(np.append(True, part[1:] != part[:-1]))
+
+
+def places_of(pair: Pair, k: int, around_bounds: bool) -> NDArray[np.int64]:
+    """Atoms that an interval may begin with: quantiles and those that do, or all around these."""
+    n, starts = pair.n_atoms(k), starts_of(pair, k)
+    if n <= MAX_PLACES:
+        return np.arange(n)
+    is_place = np.zeros(n, dtype=bool)
+    is_place[starts] = True
+    if around_bounds:
+        steps = np.concatenate([np.arange(1, WINDOW), WINDOW * 2 ** np.arange(int(np.log2(n)))])
+        near = starts[1:, None] + np.concatenate([-steps, steps])[None, :]
+        is_place[near[(near >= 0) & (near < n)]] = True
+    is_place[pair.places[k]] = True
+    return np.flatnonzero(is_place)
+
+
+def coarse_atoms(pair: Pair, k: int, places: NDArray[np.int64]) -> tuple[Atoms, Work]:
+    """The atoms between the places as one each, their entries by part of the other variable; and room to price them."""
+    side, across, n_across = pair.sides[k], pair.sides[1 - k], pair.n_parts[1 - k]
+    n, n_entries = len(places), len(side.other)
+    most = min(n_entries, n * n_across)
+    rows = np.empty(most, dtype=np.int64)
+    first, frozen = np.empty(n + 1, dtype=np.int64), np.empty(most, dtype=np.int32)
+    values = np.zeros(n, dtype=np.int64)
+    slot = np.full(n_across, -1, dtype=np.int64)
+    n_coarse = bind(fill_coarse)(side, across.part, places, first, frozen, rows, values, slot)
+    frozen, rows = frozen[:n_coarse], rows[:n_coarse]
+    return Atoms(first, frozen, rows.reshape(-1, 1), rows, values), make_work(n_across, 1)
+
+
+def improve_intervals(
+    pair: Pair, k: int, limits: Limits, only_shifts: bool = False, around_bounds: bool = False
+) -> None:
+    """Split, merge and shift intervals of numerical variable k until nothing saves."""
+    places = places_of(pair, k, around_bounds)
+    most = min(limits.max_parts, pair.most_parts(k))
+    n_parts = pair.n_parts[k]
+    setting = pair.lay(k, n_targets=min(most, len(places), 4 * n_parts + 64)).setting
+    atoms, work = coarse_atoms(pair, k, places)
+    n = len(places)
+    state = sweep_from(n, np.searchsorted(places, starts_of(pair, k)))
+    state.now[ONLY_SHIFTS] = int(only_shifts)
+    kernel = bind(sweep, pair.task.criterion)
+    kept = Limits(max(most, n_parts), limits.min_rows)
+    pair.task.clock.repeat(
+        lambda n_parts: bool(kernel(state, atoms, setting, kept, work, n_parts)),
+        None,
+        size=max(1, 2**16 * n_parts // len(atoms.rows)),
+    )
+    set_starts(pair, k, places[np.flatnonzero(state.end)])
+    pair.price()
+
+
+def set_starts(pair: Pair, k: int, starts: NDArray[np.int64]) -> None:
+    """Give variable k the intervals that begin with these atoms."""
+    begins = np.zeros(pair.n_atoms(k), dtype=np.int32)
+    begins[starts[1:]] = 1
+    np.cumsum(begins, out=pair.sides[k].part)
+    pair.n_parts[k] = len(starts)
+
+
+def cut_intervals(pair: Pair, k: int, chosen: NDArray[np.bool_]) -> None:
+    """Cut the chosen intervals of numerical variable k in two, each at its best place, whatever it costs."""
+    places = places_of(pair, k, around_bounds=False)
+    setting = pair.lay(k).setting
+    atoms, work = coarse_atoms(pair, k, places)
+    starts = np.append(np.searchsorted(places, starts_of(pair, k)), len(places))
+    cuts = np.full(len(chosen), -1, dtype=np.int64)
+    at = np.zeros(1, dtype=np.int64)
+    most = pair.most_parts(k) - pair.n_parts[k]
+    chosen = chosen & (np.cumsum(chosen) <= most)
+    kernel = bind(find_cuts, pair.task.criterion)
+    pair.task.clock.repeat(
+        lambda n: bool(kernel(atoms, setting, starts, chosen, work, cuts, at, n)),
+        None,
+        size=max(1, 2**17 * len(chosen) // len(atoms.rows)),
+    )
+    set_starts(pair, k, np.sort(np.concatenate([places[starts[:-1]], places[cuts[cuts >= 0]]])))
+
+
+def find_cuts(atoms: Any, setting: Setting, starts: Any, chosen: Any, work: Work, cuts: Any, at: Any, n: int) -> bool:
+    """Find the best cuts of so many intervals; True when all are done."""
+    for _ in range(n):
+        if at[0] == len(chosen):
+            return True
+        i = at[0]
+        at[0] += 1
+        if chosen[i] and starts[i + 1] - starts[i] > 1:
+            _, price, cut = best_cut(atoms, setting, starts[i], starts[i + 1], work, 1)
+            if price < np.inf:
+                cuts[i] = cut
+    return False

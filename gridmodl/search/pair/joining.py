@@ -1,0 +1,144 @@
+"""What it costs that more values join groups of a variable: values that are new to it, or a group as a whole.
+
+The parts of the other variable stay as they are. What joins has e_t rows in part t of it, n in all, and v values:
+
+    sum_t [ cell(N_gt + e_t) - cell(N_gt) ] + part(N_g + n, V_g + v) - part(N_g, V_g)          for each group g
+
+No sum is taken of more rows or values than there are: a group that joins itself, or few more rows that no cell can get,
+are priced as the largest there can be, and nobody looks at these prices.
+
+The grid and variable terms are the same whichever group is joined, and so is the price of all that does not change:
+the lowest of these is the group that costs least. To join an empty group is to be one. All this is for grids without
+classes, where a cell has one count.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.jit.template import bind
+from gridmodl.search.grid.typical import N_LOOKED_UP
+from gridmodl.search.moves import part_price
+from gridmodl.search.pair.state import price_at
+from gridmodl.terms import Criterion, Variable
+
+
+class Groups(NamedTuple):
+    """The groups of a variable."""
+
+    cells: NDArray[np.int64]  # rows by part of the other variable, then by group
+    rows: NDArray[np.int64]
+    values: NDArray[np.int64]  # distinct ones
+
+
+class Joining(NamedTuple):
+    """What may join a group, with its rows in the parts of the other variable."""
+
+    first: NDArray[np.int64]  # where the entries of each begin; one more at the end
+    part: NDArray[np.int64]  # of each entry; a part may come more than once
+    rows: NDArray[np.int64]  # of each entry
+    values: NDArray[np.int64]  # distinct ones of each
+
+
+class Room(NamedTuple):
+    """Room for prices by part of the other variable, or by group."""
+
+    tables: Any  # prices of cells, and how few more rows change them
+    entry: Any  # rows of what joins, zero before and after
+    touched: Any  # the parts where it has some
+    of_parts: Any  # price of each group
+    empty: Any  # the price of a cell without rows: 0
+    one: Any  # the count of a cell
+
+
+def make_room(n_tables: int, n_parts: int, n_groups: int) -> Room:
+    return Room(
+        tables=np.zeros((n_tables, n_parts, n_groups)),
+        entry=np.zeros(n_parts, dtype=np.int64),
+        touched=np.zeros(n_parts, dtype=np.int64),
+        of_parts=np.zeros(n_groups),
+        empty=np.zeros(1),
+        one=np.zeros(1, dtype=np.int64),
+    )
+
+
+def join_prices(
+    criterion: type[Criterion], p: Any, facts: Variable, groups: Groups, joining: Joining, which: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """What it changes that each of `which` joins each of the groups, apart from what is the same for all groups."""
+    n_parts, n_groups = groups.cells.shape
+    n_entries = int((joining.first[which + 1] - joining.first[which]).sum())
+    n_tables = 1 + N_LOOKED_UP if n_entries > (1 + N_LOOKED_UP) * n_parts else 0  # they must save more than they cost
+    changes = np.zeros((len(which), n_groups))
+    bind(price_joins, criterion)(
+        p,
+        facts,
+        groups,
+        joining,
+        which,
+        make_room(n_tables, n_parts, n_groups),
+        changes,
+    )
+    return changes
+
+
+def price_joins(
+    p: Any,
+    facts: Variable,
+    groups: Groups,
+    joining: Joining,
+    which: Any,
+    room: Room,
+    changes: Any,
+) -> None:
+    """Tabulate the prices of cells and their changes by few more rows, then price each join; `changes` are zero."""
+    tables, entry, touched, of_parts, empty, one = room
+    cells, group_rows, group_values = groups
+    first, part, rows, values = joining
+    n_tables, n_parts, n_groups = tables.shape
+    for more in range(n_tables):
+        for t in range(n_parts):
+            for g in range(n_groups):
+                price = price_at(p, empty, one, min(cells[t, g] + more, p.n_rows))
+                tables[more, t, g] = price - tables[0, t, g] if more > 0 else price
+    last_n, last_values = np.int64(-1), np.int64(-1)
+    for i in range(len(which)):
+        v, change = which[i], changes[i]
+        n_touched, n = 0, np.int64(0)
+        for e in range(first[v], first[v + 1]):
+            if entry[part[e]] == 0:
+                touched[n_touched] = part[e]
+                n_touched += 1
+            entry[part[e]] += rows[e]
+            n += rows[e]
+        for k in range(n_touched):
+            t = touched[k]
+            more = entry[t]
+            entry[t] = 0
+            if more < n_tables:
+                table = tables[more, t]
+                for g in range(n_groups):
+                    change[g] += table[g]
+                continue
+            for g in range(n_groups):
+                before = tables[0, t, g] if n_tables > 0 else price_at(p, empty, one, cells[t, g])
+                change[g] += price_at(p, empty, one, min(cells[t, g] + more, p.n_rows)) - before
+        if n != last_n or values[v] != last_values:  # many have as many rows as the one before
+            last_n, last_values = n, values[v]
+            for g in range(n_groups):
+                of_parts[g] = part_change(p, facts, group_rows[g], group_values[g], n, values[v])
+        for g in range(n_groups):
+            change[g] += of_parts[g]
+
+
+def part_change(p: Any, facts: Variable, n: Any, n_values: Any, more: Any, more_values: Any) -> float:
+    """What `more` rows of `more_values` values change in the price of a group, which may be empty."""
+    change = 0.0
+    for way in range(0 if n > 0 else 1, 2):
+        rows, values = min(n + way * more, p.n_rows), min(n_values + way * more_values, facts.n_values)
+        price = part_price(p, facts, 0, rows, values)
+        change += price if way == 1 else -price
+    return change

@@ -1,0 +1,263 @@
+"""Merges of parts of two variables, the cheapest first, down to one cell; the best grid on the way is kept."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.jit.template import bind, inlined
+from gridmodl.search.column.improve import LEAST_SAVING
+from gridmodl.search.grid.optima import Merge
+from gridmodl.search.grid.rows import Grid
+from gridmodl.search.grid.state import GridTask
+from gridmodl.search.moves import Limits, part_price
+from gridmodl.search.pair.deltas import FEW_ROWS, LEFT, TOO_FEW, MergeRoom, find_low, join_parts, meet, ready_part
+from gridmodl.search.pair.state import COST, Pair
+from gridmodl.terms import Shape, Variable, finish, grid, variable
+
+
+def merge_path(task: GridTask, start: Grid) -> list[Merge]:
+    """All merges that lead from a grid of two variables to a single cell, the cheapest first."""
+    pair = Pair(task)
+    pair.load((start.parts_of(0, pair.n_atoms(0)), start.parts_of(1, pair.n_atoms(1))))
+    state, _ = run_merges(pair, is_greedy=False)
+    n = int(state.now[N_DONE])
+    arrays = (state.variable, state.stays, state.goes, state.cost)
+    return [Merge(*step) for step in zip(*(array[:n].tolist() for array in arrays), strict=True)]
+
+
+def merge(pair: Pair, limits: Limits, is_greedy: bool = False) -> list[NDArray[np.int64]]:
+    """Merge the grid to the best one on the way to one cell that keeps the limits; while it saves, if `is_greedy`.
+
+    Of each part of either variable that is left, the part it would be cheapest to merge with, where the way ends; -1
+    where there is none.
+    """
+    state, room = run_merges(pair, is_greedy, limits)
+    n_best = int(state.now[N_BEST])
+    nearest = []
+    for k in (0, 1):
+        into = np.arange(pair.n_parts[k])
+        steps = np.flatnonzero(state.variable[:n_best] == k)
+        for step in steps[::-1]:  # from the end: where a part goes that others went into is known by then
+            into[state.goes[step]] = into[state.stays[step]]
+        number = np.cumsum(np.bincount(into, minlength=len(into)) > 0) - 1
+        nearest.append(_nearest(room, k, number))
+        pair.put(k, into[pair.sides[k].part])
+    if n_best > 0:
+        pair.sums[COST] = state.sums[BEST_COST]
+    return nearest
+
+
+def _nearest(room: MergeRoom, k: int, number: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of each group where the merges ended, the nearest group."""
+    n = int(room.counts[k, LEFT])
+    nearest = np.full(int(number[-1]) + 1, -1, dtype=np.int64)
+    if room.deltas[k].shape[1] > 1 and n == len(nearest):
+        low = np.full(n, np.inf)
+        names = number[room.name[k, :n]]
+        for i in range(1, n):
+            for a, b in ((i, room.near[k, i]), (room.near[k, i], i)):
+                if room.low[k, i] < low[a]:
+                    low[a], nearest[names[a]] = room.low[k, i], names[b]
+    return nearest
+
+
+def run_merges(pair: Pair, is_greedy: bool, limits: Limits | None = None) -> tuple[Merging, MergeRoom]:
+    """Merge down to one cell, or while it saves; what was merged, and the parts as they are then."""
+    limits = pair.relaxed if limits is None else limits
+    cells, tally, _ = pair.lay(0)
+    n_0, n_1 = pair.n_parts
+    room = _merge_room(pair, cells, tally, limits)
+    n_steps = n_0 + n_1 - 2
+    state = Merging(
+        variable=np.zeros(n_steps, dtype=np.int64),
+        stays=np.zeros(n_steps, dtype=np.int64),
+        goes=np.zeros(n_steps, dtype=np.int64),
+        cost=np.zeros(n_steps),
+        now=np.array([0, 0, 0, int(is_greedy), -1], dtype=np.int64),
+        sums=np.array([0.0, pair.cost, np.inf, 0.0]),
+    )
+    kernel = bind(merge_steps, pair.task.criterion)
+    facts = pair.sides[0].facts, pair.sides[1].facts
+    pair.task.clock.repeat(
+        lambda n: bool(kernel(room, facts, pair.task.p, limits, pair.table, pair.one, state, n)),
+        None,
+        size=max(1, 2**22 // (n_0 * n_1)),
+    )
+    return state, room
+
+
+def _merge_room(pair: Pair, cells: Any, tally: Any, limits: Limits) -> MergeRoom:
+    n_0, n_1 = pair.n_parts
+    n = max(n_0, n_1)
+    deltas = tuple(np.empty((m, m if pair.is_group(k) else 1)) for k, m in enumerate(pair.n_parts))
+    name = np.stack([np.arange(n)] * 2)
+    right = name + 1
+    right[0, n_0 - 1] = right[1, n_1 - 1] = -1
+    counts = np.array([(m, np.count_nonzero(tally[2 * k, :m] < limits.min_rows)) for k, m in enumerate(pair.n_parts)])
+    room = FEW_ROWS**2 + 1, n
+    return MergeRoom(
+        cells=(cells.T.copy(), cells.copy()),  # copies: the transpose of a single row is the same memory
+        deltas=deltas,
+        low=np.full((2, n), np.inf),
+        near=np.zeros((2, n), dtype=np.int64),
+        sums=np.zeros((2, n)),
+        price=np.zeros((2, n)),
+        n_rows=tally[::2, :n].copy(),
+        n_values=tally[1::2, :n].copy(),
+        name=name,
+        left=name - 1,
+        right=right,
+        counts=counts.astype(np.int64),
+        changes=np.empty(room),
+        known=np.full(room[0], -1, dtype=np.int64),
+    )
+
+
+# The steps of a merge of two variables: price all pairs of parts once, then merge the cheapest, again and again.
+
+# The fields of `Merging.now` and `Merging.sums`.
+READY, N_DONE, N_BEST, GREEDY, SHARED_FOR = range(5)
+TOTAL, MERGE_COST, BEST_COST, SHARED = range(4)
+
+
+class Merging(NamedTuple):
+    """The state of the merges between two calls of the kernel, and what was merged."""
+
+    variable: Any  # of each step
+    stays: Any  # part by its number in the grid
+    goes: Any  # into it
+    cost: Any  # after it
+    now: Any
+    sums: Any
+
+
+def pair_cost(p: Any, facts: Any, total: float, n_0: Any, n_1: Any) -> float:
+    """The cost of a grid of `n_0` by `n_1` parts, whose parts and cells cost `total`."""
+    n_variables, n_informative, shared = 0, 0, 0.0
+    for k in range(2):
+        n_parts = n_0 if k == 0 else n_1
+        shared += variable(p, facts[k], n_parts)
+        if not facts[k].is_target:
+            n_variables, n_informative = n_variables + 1, n_informative + (1 if n_parts > 1 else 0)
+    shape = Shape(n_variables, n_informative, float(n_0) * float(n_1))
+    return finish(p, total + shared + grid(p, shape), shape)
+
+
+def reprice_inputs(p: Any, facts: Variable, room: MergeRoom, n_target_parts: Any) -> None:
+    """Price the parts of the input, and their merges, at another number of target parts: one less than before."""
+    deltas, price, right = room.deltas[0], room.price[0], room.right[0]
+    n_rows, n_values = room.n_rows[0], room.n_values[0]
+    change = room.changes[0]
+    n = room.counts[0, LEFT] if facts.categorical else np.int64(len(deltas))
+    for i in range(n):
+        # First the part itself, then its merges.
+        n_others = np.int64(i) if facts.categorical else np.int64(1 if right[i] >= 0 else 0)
+        for j in range(-1, n_others):
+            other = np.int64(j) if facts.categorical else right[i]
+            more = 0.0
+            for way in range(2):
+                rows, values = n_rows[i], n_values[i]
+                if j >= 0:
+                    rows, values = rows + n_rows[other], values + n_values[other]
+                part = part_price(p, facts, n_target_parts + way, rows, values)
+                more += part if way == 0 else -part
+            if j < 0:
+                change[i] = more
+                price[i] += more
+            elif facts.categorical:
+                deltas[i, j] += more - change[i] - change[other]
+            else:
+                deltas[i, 0] += more - change[i]  # the next one's own change follows below
+    for i in range(n):
+        if not facts.categorical and right[i] >= 0:
+            deltas[i, 0] -= change[right[i]]
+        find_low(facts.categorical, deltas, room.low[0], room.near[0], right, np.int64(i))
+
+
+def inputs_change(p: Any, facts: Variable, room: MergeRoom, n_target_parts: Any) -> float:
+    """What one target part less changes the part terms of the input by."""
+    n_rows, n_values, price, right = room.n_rows[0], room.n_values[0], room.price[0], room.right[0]
+    change = 0.0
+    i = np.int64(0)
+    for _ in range(room.counts[0, LEFT]):
+        change += part_price(p, facts, n_target_parts - 1, n_rows[i], n_values[i]) - price[i]
+        i = i + 1 if facts.categorical else right[i]
+    return change
+
+
+def merge_steps(
+    room: MergeRoom, facts: Any, p: Any, limits: Limits, table: Any, one: Any, state: Merging, n_steps: int
+) -> bool:
+    """Make so many steps: price one part and its merges, or merge two parts; True when all is done."""
+    steps_variable, steps_stays, steps_goes, steps_cost, now, sums = state
+    counts, low, near, name, right = room.counts, room.low, room.near, room.name, room.right
+    n_0, n_1 = np.int64(len(room.deltas[0])), np.int64(len(room.deltas[1]))
+    has_target = facts[1].is_target
+    for _ in range(n_steps):
+        n_targets = counts[1, LEFT] if has_target else np.int64(0)
+        if now[READY] < n_0 + n_1:
+            ready: Any = np.int64(0 if now[READY] < n_0 else 1)
+            i = now[READY] - n_0 * ready
+            ready_part(p, facts[ready], table, one, room, ready, i, i, n_targets * (1 - ready))
+            is_group = facts[ready].categorical
+            if is_group or i > 0:
+                row = i if is_group else i - 1
+                find_low(is_group, room.deltas[ready], low[ready], near[ready], right[ready], row)
+            sums[TOTAL] += room.price[ready, i] + (room.sums[ready, i] if ready == 0 else 0.0)
+            now[READY] += 1
+            if now[READY] == n_0 + n_1:
+                sums[MERGE_COST] = pair_cost(p, facts, sums[TOTAL], n_0, n_1)
+                note_best(limits, counts, now, sums)
+            continue
+        if counts[0, LEFT] == 1 and counts[1, LEFT] == 1:
+            return True
+        shared_for = counts[0, LEFT] * (n_1 + 1) + counts[1, LEFT]
+        if has_target and counts[1, LEFT] > 1 and now[SHARED_FOR] != shared_for:
+            now[SHARED_FOR] = shared_for
+            sums[SHARED] = inputs_change(p, facts[0], room, n_targets)
+        best_k: Any = np.int64(-1)
+        best_i: Any = np.int64(-1)
+        best_cost, best_total = np.inf, 0.0
+        for k in range(2):
+            lowest = np.inf
+            at: Any = np.int64(-1)
+            for i in range(counts[k, LEFT] if facts[k].categorical else len(room.deltas[k])):
+                if low[k, i] < lowest:
+                    lowest, at = low[k, i], i
+            if at < 0:
+                continue
+            total = sums[TOTAL] + lowest + (sums[SHARED] if k == 1 and has_target else 0.0)
+            cost = pair_cost(p, facts, total, counts[0, LEFT] - (1 - k), counts[1, LEFT] - k)
+            if cost < best_cost or best_k < 0:
+                best_k, best_i, best_cost, best_total = np.int64(k), at, cost, total
+        least = LEAST_SAVING * (abs(sums[TOTAL]) + abs(sums[MERGE_COST]))
+        if best_k < 0 or (now[GREEDY] == 1 and not best_cost < sums[MERGE_COST] - least):
+            return True
+        x, y = best_i, near[best_k, best_i]
+        if facts[best_k].categorical:
+            x, y = y, x  # the lower slot stays
+        step = now[N_DONE]
+        steps_variable[step], steps_stays[step], steps_goes[step] = best_k, name[best_k, x], name[best_k, y]
+        steps_cost[step] = sums[MERGE_COST] = best_cost
+        sums[TOTAL] = best_total
+        now[N_DONE] += 1
+        meet(p, facts[1 - best_k].categorical, table, one, room, 1 - best_k, x, y, step)
+        join_parts(p, facts[best_k], table, one, room, best_k, x, y, n_targets * (1 - best_k), limits.min_rows)
+        if best_k == 1 and has_target:
+            reprice_inputs(p, facts[0], room, counts[1, LEFT])
+        note_best(limits, counts, now, sums)
+    return False
+
+
+@inlined
+def note_best(limits: Limits, counts: Any, now: Any, sums: Any) -> None:
+    """Keep in mind a grid that is cheaper than all before it and keeps the limits; one cell always does."""
+    keeps = max(counts[0, LEFT], counts[1, LEFT]) <= limits.max_parts
+    for k in range(2):
+        keeps = keeps and (counts[k, LEFT] == 1 or counts[k, TOO_FEW] == 0)
+    if (keeps or (counts[0, LEFT] == 1 and counts[1, LEFT] == 1)) and sums[MERGE_COST] < sums[BEST_COST]:
+        sums[BEST_COST] = sums[MERGE_COST]
+        now[N_BEST] = now[N_DONE]

@@ -1,0 +1,292 @@
+"""The search for a grid of two variables with one count to a cell: coclustering, and targets that are partitioned too.
+
+    start      random groups and intervals on both sides, or groups of values that occur with the same values
+               (`pairspectral`); passes, merge to one cell keeping the best, descend
+    pass       each value to the group where it costs least; the bounds of intervals, each to its best place
+    descend    splits, passes, merges, and pairs of groups split anew, in turn until they save little
+    round      from the best grid: split half or all of its parts, forced; passes, merge to one cell keeping the best,
+               descend; kept if it is cheaper. While that is one cell, another start
+
+Neither many random groups nor few are a safe start alone: on sparse data many are blind and lead back to one cell,
+where few with splits find the pattern. Of what leads from a local optimum to a better one, forced splits are by far the
+best: restarts, random groups, annealing and splits that must save all stayed higher.
+
+After M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, section 6.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.codelength import MANY_ROWS
+from gridmodl.jit.template import bind
+from gridmodl.search import Search
+from gridmodl.search.column.improve import LEAST_SAVING
+from gridmodl.search.grid.neighbours import below
+from gridmodl.search.grid.optima import GridFound, Tally
+from gridmodl.search.grid.rows import Grid
+from gridmodl.search.grid.state import GridTask, Worker
+from gridmodl.search.pair.intervals import cut_intervals, improve_intervals, set_starts
+from gridmodl.search.pair.merge import merge
+from gridmodl.search.pair.splits import all_groups, split, with_nearest
+from gridmodl.search.pair.starts import Points
+from gridmodl.search.pair.state import Pair
+from gridmodl.search.pair.transfers import transfer
+
+PAIR_KINDS = ("auto", "vns", "merge")
+FINER, MANY, SOME, FEW = 256, 64, 16, 4  # random parts of each variable, to start from
+# Passes over them. On sparse data (200,000 rows, 5,000 x 5,000 values, 40 x 40 groups) 10 pairs of passes led 7 of 8
+# times from 4 random groups to a grid that pays, 5 pairs never, and 10 pairs from 16 groups never either.
+MANY_PASSES, FEW_PASSES = 3, 20
+NEAR = (40, 16)  # groups of values that lie near each other, to start from
+NEAR_PASSES = 4
+# One part for each value is a start where the merges of all pairs of them take so many prices at most: 10 ms.
+FINEST_PRICES = 2e6
+TURNS = 6  # of a descent, at most
+SAME = 1e-11  # difference of two costs, as a share, that is taken for rounding
+LITTLE = 2e-7  # saving of a turn, as a share of the cost, with which a descent ends
+QUIET_ROUNDS = 2  # rounds in a row without a cheaper grid that end the search, for each unit of effort
+
+
+def run_pair(task: GridTask, search: Search, random_state: int | None = None) -> GridFound:
+    """The best grid of two variables that a search finds: never more expensive than one cell."""
+    kind = search.kind if search.kind != "auto" else "vns"
+    if kind not in PAIR_KINDS:
+        allowed = ", ".join(map(repr, PAIR_KINDS))
+        raise ValueError(f"search={kind!r} cannot find a grid of two variables; use one of {allowed}")
+    pair = Pair(task)
+    null = pair.grid()
+    tally = Tally(task, null, search.keep_optima, search.on_improvement, null)
+    seed: Any = np.random.SeedSequence(random_state).generate_state(1, np.uint64)
+    try:
+        if task.limits.max_parts > 1 and max(pair.n_atoms(0), pair.n_atoms(1)) > 1:
+            _Run(pair, tally, seed).run(0 if kind == "merge" else search.effort)
+    except KeyboardInterrupt:
+        task.clock.stopped = "interrupted"
+    found = tally.found(kind, (null, null))
+    return found if task.n_rows < MANY_ROWS else _priced_again(task, found)
+
+
+def _priced_again(task: GridTask, found: GridFound) -> GridFound:
+    """What was found, with costs that keep what rounding leaves out.
+
+    From 2^24 rows on large terms may cancel: only such sums are the same in any order. Optima that the clock leaves no
+    time for are dropped.
+    """
+    worker = Worker(task)
+
+    def priced(grid: Grid) -> Grid:
+        return grid._replace(cost=worker.load(grid))
+
+    best, null, optima = priced(found.grid), priced(found.null), list[Grid]()
+    try:
+        for grid in found.optima:
+            if task.clock.look():
+                break
+            optima.append(priced(grid))
+    except KeyboardInterrupt:
+        task.clock.stopped = "interrupted"
+    optima.sort(key=lambda grid: grid.cost)
+    best = min(best, null, *optima, key=lambda grid: grid.cost)
+    return found._replace(grid=best, null=null, singles=(null, null), optima=tuple(optima))
+
+
+class _Run:
+    """One search: the pair, the best so far, and the random numbers."""
+
+    def __init__(self, pair: Pair, tally: Tally, seed: NDArray[np.uint64]) -> None:
+        self.fine, self.tally, self.seed = pair, tally, seed
+        self.clock, self.limits = pair.task.clock, pair.task.limits
+        # Of many values of a numerical variable only quantiles count until the end.
+        self.pair = Pair(pair.task, pair) if pair.has_many_bounds(0) or pair.has_many_bounds(1) else pair
+        self.best = self.pair.save()
+        self.is_polishing = False
+        self.points = Points(self.pair, np.random.default_rng(seed)) if _has_points(self.pair) else None
+
+    def run(self, effort: int) -> None:
+        self.clock.step = "start"
+        for n_parts in _start_sizes(self.pair):
+            self._start(n_parts)
+        if self.points is not None:
+            for n_groups in NEAR:
+                self._start((n_groups, n_groups), near=True)
+        n_quiet, most = 0, QUIET_ROUNDS * effort
+        while n_quiet < most and not self.clock.stopped:
+            n_quiet = 0 if self._round(n_quiet) else n_quiet + 1
+            self.clock.tell(None)
+        self._polish()
+
+    def _note(self) -> bool:
+        """Take note of the grid, a local optimum; whether it is the cheapest so far."""
+        pair, tally = self.pair, self.tally
+        cost = pair.price()
+        is_better = cost < tally.best.cost - LEAST_SAVING * abs(cost)
+        if not (is_better or tally.keep > 0) or not pair.keeps_limits():
+            return False
+        if is_better:
+            self.best = pair.save()
+        tally.add(pair.grid())
+        return is_better
+
+    def _start(self, n_parts: tuple[int, int], near: bool = False) -> bool:
+        """A local optimum from so many parts, random or of values near each other; whether it is the best.
+
+        Few are split before they merge.
+        """
+        if self.clock.stopped:
+            return False
+        for k in (0, 1):
+            if near and self.points is not None:
+                self.pair.put(k, self.points.groups(k, n_parts[k]))
+            else:
+                self._scatter(k, n_parts[k])
+        self.pair.price()
+        is_many = max(n_parts) > SOME and not near
+        self._passes(MANY_PASSES if is_many else (NEAR_PASSES if near else FEW_PASSES))
+        if not is_many and self.pair.keeps_limits():
+            self._descend()
+        if not self.clock.stopped:
+            merge(self.pair, self.limits)
+        self._descend()
+        return self._note()
+
+    def _scatter(self, k: int, n_parts: int) -> None:
+        """Random parts of variable k."""
+        pair = self.pair
+        n_parts = min(n_parts, pair.n_atoms(k), max(2, math.isqrt(pair.task.n_rows)))
+        if pair.n_atoms(k) <= n_parts:
+            pair.put(k, np.arange(pair.n_atoms(k)))
+        elif pair.is_group(k):
+            labels = np.empty(pair.n_atoms(k), dtype=np.int64)
+            bind(draw_numbers)(self.seed, n_parts, labels)
+            pair.put(k, labels)
+        else:
+            before = np.cumsum(pair.sides[k].atom_rows)
+            jitter = np.empty(n_parts - 1, dtype=np.int64)
+            bind(draw_numbers)(self.seed, 2**20, jitter)
+            rows = (np.arange(1, n_parts) + jitter / 2**20 - 0.5) * (pair.task.n_rows / n_parts)
+            starts = np.minimum(np.searchsorted(before, rows), pair.n_atoms(k) - 1)
+            set_starts(pair, k, np.unique(np.append(0, starts)))
+
+    def _passes(self, n: int) -> None:
+        """Passes over both variables that change no number of parts but where a group ends; fewer where they rest."""
+        for _ in range(n):
+            before = self.pair.cost
+            for k in (0, 1):
+                if self.pair.n_parts[k] > 1 and not self.clock.stopped:
+                    if self.pair.is_group(k):
+                        transfer(self.pair, k, self.pair.relaxed, 1, opens=False)
+                    else:
+                        improve_intervals(self.pair, k, self.pair.relaxed, only_shifts=True)
+            if before - self.pair.cost <= LITTLE * abs(before):
+                return
+
+    def _improve(self, k: int, n_passes: int) -> None:
+        if self.pair.n_atoms(k) > 1 and not self.clock.stopped:
+            if self.pair.is_group(k):
+                transfer(self.pair, k, self.limits, n_passes)
+            else:
+                improve_intervals(self.pair, k, self.limits)
+
+    def _descend(self, n_turns: int = TURNS) -> None:
+        pair = self.pair
+        for _ in range(n_turns):
+            if self.clock.stopped or self._is_back():
+                return
+            before = pair.cost
+            for k in (0, 1):
+                if pair.is_group(k) and not self.clock.stopped:
+                    split(pair, k, self.limits, all_groups(pair.n_parts[k]), self.seed)
+            for k in (0, 1):
+                self._improve(k, 1)
+            if self.clock.stopped:
+                return
+            nearest = merge(pair, self.limits, is_greedy=True)
+            for k in (0, 1):
+                jobs = with_nearest(nearest[k])
+                if len(jobs) and not self.clock.stopped:
+                    split(pair, k, self.limits, jobs, self.seed)
+            if before - pair.cost <= LITTLE * abs(pair.cost):
+                return
+
+    def _is_back(self) -> bool:
+        """Whether the grid costs what the best costs, from which a descent was made already; not so from one cell.
+
+        Descents from one cell differ in their random splits: on sparse data some find the pattern, most do not.
+        """
+        best = self.tally.best
+        if self.is_polishing or not best.variables:
+            return False
+        return abs(self.pair.cost - best.cost) <= SAME * abs(best.cost)
+
+    def _round(self, n_quiet: int) -> bool:
+        """A local optimum near the best grid; whether it is cheaper."""
+        pair = self.pair
+        self.tally.n_rounds += 1
+        if not self.tally.best.variables:
+            return self._start((FEW, FEW) if self.points is None else (NEAR[0], NEAR[0]), self.points is not None)
+        pair.load(self.best)
+        pair.price()
+        for k in (0, 1):
+            self._force_splits(k, all_of_them=n_quiet % 2 == 1)
+        self._passes(2)
+        if not self.clock.stopped:
+            merge(pair, self.limits)
+        self._descend()
+        return self._note()
+
+    def _polish(self) -> None:
+        """Descend from the best to where nothing saves, with bounds at any value."""
+        if self.clock.stopped:
+            return
+        parts = self.pair.task_parts(self.best)
+        self.pair, self.is_polishing = self.fine, True
+        self.pair.load(parts)
+        self.pair.price()
+        cost = np.inf
+        while self.pair.cost < cost - LITTLE * abs(self.pair.cost) and not self.clock.stopped:
+            cost = self.pair.cost
+            self._descend()
+            for k in (0, 1):
+                if self.pair.has_many_bounds(k) and not self.clock.stopped:
+                    improve_intervals(self.pair, k, self.limits, around_bounds=True)
+        self._note()
+
+    def _force_splits(self, k: int, all_of_them: bool) -> None:
+        pair = self.pair
+        if pair.n_atoms(k) == 1 or self.clock.stopped:
+            return
+        n = pair.n_parts[k]
+        draws = np.zeros(n, dtype=np.int64)
+        if not all_of_them:
+            bind(draw_numbers)(self.seed, 2, draws)
+        chosen = draws == 0
+        if pair.is_group(k):
+            split(pair, k, pair.relaxed, all_groups(n)[chosen], self.seed, forced=True)
+        else:
+            cut_intervals(pair, k, chosen)
+
+
+def _has_points(pair: Pair) -> bool:
+    """Whether both variables have so many values to group that random groups of them can be blind."""
+    return all(pair.is_group(k) and pair.n_atoms(k) > MANY for k in (0, 1))
+
+
+def _start_sizes(pair: Pair) -> list[tuple[int, int]]:
+    """Numbers of parts to start from: one part for each value, where a merge of these is quick, then of random ones."""
+    n_0, n_1 = pair.n_atoms(0), pair.n_atoms(1)
+    merges = [n * n / 2 if pair.is_group(k) else n for k, n in enumerate((n_0, n_1))]
+    finest = [(n_0, n_1)] if merges[0] * n_1 + merges[1] * n_0 <= FINEST_PRICES else []
+    # Where one of a hundred intervals of one variable goes with one of the other, 64 of each miss some for good.
+    finer = [] if pair.is_group(0) and pair.is_group(1) else [(FINER, FINER)]
+    return [*finest, *finer, (MANY, MANY), *([] if _has_points(pair) else [(FEW, FEW), (SOME, SOME)])]
+
+
+def draw_numbers(seed: Any, n: int, numbers: Any) -> None:
+    """Random numbers below n."""
+    for i in range(len(numbers)):
+        numbers[i] = below(seed, n)
