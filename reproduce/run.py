@@ -1,9 +1,9 @@
-"""What all scripts that reproduce a paper share: their arguments, their data, and the page of results that they write.
+"""What scripts that write a page share: their arguments, their data, and the page in docs/results.
 
-    python docs/reproduce/NAME.py --data ../shared/data            prints the paper's numbers beside ours
-    python docs/reproduce/NAME.py --data ../shared/data --write    writes docs/results/NAME.md too
-    python docs/reproduce/NAME.py --quick                          a small part, on data that come with scikit-learn
-    python docs/reproduce/NAME.py --data ../shared/data --only "Figure 4" --write    one section of the page anew
+    python -m reproduce.papers.NAME --data ../shared/data            print the paper's numbers beside ours
+    python -m reproduce.papers.NAME --data ../shared/data --write    write docs/results/NAME.md too
+    python -m reproduce.papers.NAME --quick                          a small part, on data that come with scikit-learn
+    python -m reproduce.papers.NAME --data ../shared/data --only "Figure 4" --write    one section of the page anew
 
 A page says with which seed, versions and date it was made, and how long that took; so does a section that was made
 apart from its page (`--only`, in scripts that have several), at its own end. `make reproduce` makes all pages, `make
@@ -31,7 +31,9 @@ import pandas as pd
 import sklearn.datasets
 from matplotlib.figure import Figure
 
-RESULTS = Path(__file__).parent.parent / "results"
+from reproduce import ROOT
+
+RESULTS = ROOT / "docs" / "results"
 SEED = 0
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # told apart by colour-blind eyes too
 PACKAGES = ("gridmodl", "numpy", "numba", "scikit-learn", "pandas")
@@ -52,6 +54,15 @@ class Run(NamedTuple):
     options: argparse.Namespace
     only: str | None = None  # the one section to make
     asked: str = ""  # the section, and numbers other than their defaults, as on the command line
+
+    @property
+    def script(self) -> Path:
+        """Of the running script, from the root; its name is that of the page."""
+        return Path(sys.argv[0]).resolve().relative_to(ROOT)
+
+    @property
+    def page(self) -> Path:
+        return RESULTS / f"{self.script.stem}.md"
 
 
 Sections = Mapping[str, Callable[[Run], str]]  # by how the heading of each begins
@@ -120,25 +131,24 @@ def picture(name: str, words: str, figure: Figure, run: Run) -> str:
     return f"![{words}]({name}.png)\n"
 
 
-def publish(name: str, title: str, text: str, run: Run) -> None:
+def publish(title: str, text: str, run: Run) -> None:
     """Print the results, and write their page where that was asked for."""
     print(text)
     if run.write:
         RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{name}.md").write_text(f"# {title}\n\n{text}\n{_made(name, run)}\n")
+        run.page.write_text(f"# {title}\n\n{text}\n{_made(run)}\n")
 
 
-def publish_sections(name: str, title: str, introduction: str, sections: Sections, run: Run) -> None:
+def publish_sections(title: str, introduction: str, sections: Sections, run: Run) -> None:
     """Make all sections of a page and publish them; or make the one asked for, and put it into the page."""
     if run.only is None:
-        publish(name, title, "\n".join([introduction, *(make(run) for make in sections.values())]), run)
+        publish(title, "\n".join([introduction, *(make(run) for make in sections.values())]), run)
         return
     text = sections[run.only](run)
     print(text)
     if run.write:
-        path = RESULTS / f"{name}.md"
-        made = _made(name, run).replace("*Made by", "*This section was made by", 1)
-        path.write_text(with_section(path.read_text(), f"{text}\n{made}\n", run.only, list(sections)))
+        made = _made(run).replace("*Made by", "*This section was made by", 1)
+        run.page.write_text(with_section(run.page.read_text(), f"{text}\n{made}\n", run.only, list(sections)))
 
 
 def with_section(page: str, text: str, only: str, names: Sequence[str]) -> str:
@@ -161,11 +171,22 @@ def with_section(page: str, text: str, only: str, names: Sequence[str]) -> str:
     return head + "".join(blocks) + found[2]
 
 
-def _made(name: str, run: Run) -> str:
+def _made(run: Run) -> str:
     """How the results were made."""
     minutes = (time.perf_counter() - run.begun) / 60.0
     versions = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
     return (
-        f"*Made by [`docs/reproduce/{name}.py{run.asked}`](../reproduce/{name}.py) on {datetime.date.today()} in "
+        f"*Made by `python -m {'.'.join(run.script.with_suffix('').parts)}{run.asked}` on {datetime.date.today()} in "
         f"{minutes:.1f} minutes; seed {SEED}, Python {platform.python_version()}, {versions}.*"
     )
+
+
+def put_table(name: str, text: str) -> None:
+    """Write a table into docs/exact.md, in place of what is between the marks of that name."""
+    path = ROOT / "docs" / "exact.md"
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    document = path.read_text()
+    if document.count(begin) != 1 or document.count(end) != 1:
+        raise ValueError(f"{path.name} must have the lines {begin!r} and {end!r} once each; add them")
+    before, rest = document.split(begin)
+    path.write_text(before + begin + "\n" + text + "\n" + end + rest.split(end)[1])

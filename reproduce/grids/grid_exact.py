@@ -1,8 +1,8 @@
 """What the exact search of one variable beside frozen ones adds to the search of a grid: nats, and processor time.
 
     .venv/bin/pip install pandas
-    .venv/bin/python docs/reproduce/grid_exact.py --data ../shared/data       # five minutes; Ada and satimage too
-    .venv/bin/python docs/reproduce/grid_exact.py --long
+    .venv/bin/python -m reproduce.grids.grid_exact --data ../shared/data       # five minutes; Ada and satimage too
+    .venv/bin/python -m reproduce.grids.grid_exact --long
 
 For each data set and search, means over the seeds: the cost without it, the nats that it saves on the best grid at the
 end, the processor time that takes as a share of the search's, and the nats that twice the rounds save (one more effort)

@@ -1,14 +1,14 @@
 """Grids on artificial data, section 6 of the paper: noise, the thresholds of XOR, the parts of the search, time.
 
     .venv/bin/pip install --group docs --group test
-    .venv/bin/python docs/reproduce/grid_experiments.py --data ../shared/data
+    .venv/bin/python -m reproduce.grids.grid_experiments --data ../shared/data
 
 M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011:
 
-Figure 5         false detections in noise (`grid_noise.py`)
+Figure 5         false detections in noise (`noise.py`)
 Figure 7         rows of a cell that an XOR of K columns needs, by its price
-6.2.2            the greedy merge alone, with pre- and post-optimization, from random starts (`grid_ablation.py`)
-Figures 9, 10    what detection takes in rows and in time (`grid_xor.py`), and where rounds start (`grid_starts.py`)
+6.2.2            the greedy merge alone, with pre- and post-optimization, from random starts (`ablation.py`)
+Figures 9, 10    what detection takes in rows and in time (`xor.py`), and where rounds start (`starts.py`)
 
 All data are made here; wine, which comes with scikit-learn, is the one real table.
 """
@@ -20,15 +20,16 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from grid_ablation import ablation
-from grid_noise import figure_5
-from grid_starts import starts
-from grid_xor import datasets, detect, figures_9_and_10, pays
 from matplotlib.figure import Figure
-from reproduction import COLOURS, Run, Sections, picture, publish_sections, read_run, say, table_of
 from sklearn.datasets import load_wine
 
 import gridmodl
+from asv_benchmarks.benchmarks import datasets
+from reproduce.grids.ablation import ablation
+from reproduce.grids.noise import figure_5
+from reproduce.grids.starts import starts
+from reproduce.grids.xor import detect, figures_9_and_10, pays
+from reproduce.run import COLOURS, Run, Sections, picture, publish_sections, read_run, say, table_of
 
 PAPER_CELL_ROWS = {2: 10, 5: 6, 11: 2, 12: 2, 13: 2}  # what its text says
 INTRODUCTION = (
@@ -140,7 +141,7 @@ SECTIONS: Sections = {
 
 def main() -> None:
     run = read_run(__doc__, SECTIONS)
-    publish_sections("grid_experiments", "Grids on artificial data", INTRODUCTION, SECTIONS, run)
+    publish_sections("Grids on artificial data", INTRODUCTION, SECTIONS, run)
 
 
 if __name__ == "__main__":

@@ -10,21 +10,16 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from reproduction import COLOURS, SEED, Run, picture, say, table_of
 from scipy.stats import beta
 
 import gridmodl
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks" / "benchmarks"))
-
-import datasets
+from asv_benchmarks.benchmarks import datasets
+from reproduce.run import COLOURS, SEED, Run, picture, say, table_of
 
 SIZES = (2, 4, 6, 10, 14, 20, 30, 50, 100, 200, 500, 1_000)
 MOST_LISTED = 14

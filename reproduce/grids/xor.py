@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import os
 import statistics
-import sys
 import time
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
-from reproduction import COLOURS, SEED, Run, picture, say, table_of
 
 import gridmodl
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks" / "benchmarks"))
-
-import datasets
+from asv_benchmarks.benchmarks import datasets
+from reproduce.run import COLOURS, SEED, Run, picture, say, table_of
 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 

@@ -1,7 +1,7 @@
 """Ada, prior and agnostic: the best grid at default effort, its test error, and local optima per second.
 
     .venv/bin/pip install pandas
-    .venv/bin/python docs/reproduce/ada_grid.py --data ../shared/data
+    .venv/bin/python -m reproduce.measured.ada_grid --data ../shared/data
 
 The grids are those of train + valid, 4,562 rows, one thread; Table 4 of M. Boullé, "Data grid models", 2011, has the
 one of prior. A row of the test file gets the class whose share in its cell is above that in all rows; the error is

@@ -1,7 +1,7 @@
 """Coclustering of planted blocks, from a frame of texts to a model: cost and time beside the targets.
 
     .venv/bin/pip install pandas polars
-    .venv/bin/python docs/reproduce/blocks.py
+    .venv/bin/python -m reproduce.measured.blocks
 
 Two columns whose values fall into blocks drawn at random; rows fall into the cells of the blocks unevenly (the data is
 `make_blocks` of `asv_benchmarks/benchmarks/datasets.py`, seed 0). The frame is made before the clock starts; reading
@@ -22,14 +22,10 @@ import os
 import statistics
 import sys
 import time
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import gridmodl
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks" / "benchmarks"))
-
-import datasets
+from asv_benchmarks.benchmarks import datasets
 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 

@@ -1,6 +1,6 @@
 """How time and memory of coclustering grow with the rows and with the values of both variables.
 
-    .venv/bin/python docs/reproduce/joint_growth.py
+    .venv/bin/python -m reproduce.measured.joint_growth
 
 Planted blocks (`make_wide_blocks` of `asv_benchmarks/benchmarks/datasets.py`), integer codes taken as categories, at
 effort 0: the starts alone. Each measurement has a process of its own, in which the same call was made once with
@@ -21,17 +21,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import gridmodl
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks" / "benchmarks"))
-
-import datasets
-from memory import peak_bytes
+from asv_benchmarks.benchmarks import datasets
+from asv_benchmarks.benchmarks.memory import peak_bytes
+from reproduce import environment
 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 
@@ -74,8 +71,8 @@ def measure_apart(size: tuple[int, int, int], effort: int, time_limit: float | N
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/columns.npy"
         np.save(file, np.array(datasets.make_wide_blocks(*size)))
-        command = [sys.executable, __file__, "--only", json.dumps([file, effort, time_limit])]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+        command = [sys.executable, "-m", __spec__.name, "--only", json.dumps([file, effort, time_limit])]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment())  # noqa: S603
     return json.loads(done.stdout.splitlines()[-1])
 
 

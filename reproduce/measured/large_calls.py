@@ -1,6 +1,6 @@
 """Default calls on large data, each in a process of its own: which is the slowest, and what ten million rows take.
 
-    python docs/reproduce/large_calls.py [--only NAME] [--seconds 300]
+    python -m reproduce.measured.large_calls [--only NAME] [--seconds 300]
 
 Processor seconds of the call, compiling left out (a small call of the same kind comes before), and the peak of memory
 of the process. A call that takes longer than --seconds is stopped by its time limit, and the table says so.
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import gridmodl
+from reproduce import environment
 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 
@@ -143,8 +144,8 @@ def main() -> None:
         return
     print("| call | processor seconds | MB |\n| --- | --- | --- |", flush=True)
     for name in given.only or CALLS:
-        command = [sys.executable, __file__, "--here", name, "--seconds", str(given.seconds)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
+        command = [sys.executable, "-m", __spec__.name, "--here", name, "--seconds", str(given.seconds)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment())  # noqa: S603
         facts = json.loads(done.stdout)
         stopped = f" ({facts['stopped']})" if facts["stopped"] else ""
         print(f"| {name.replace('_', ' ')} | {facts['seconds']:.1f}{stopped} | {facts['peak']} |", flush=True)

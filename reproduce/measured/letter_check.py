@@ -1,6 +1,6 @@
 """MODL with grouped classes: intervals of `width` and groups of the 26 letters of `letter` (20,000 rows).
 
-    .venv/bin/python docs/reproduce/letter_check.py --data ../shared/data
+    .venv/bin/python -m reproduce.measured.letter_check --data ../shared/data
 
 The price of a known partition, by the oracle of the tests from the plain terms, and what the search finds for seeds
 0-9, priced by the oracle too. Known: cost 63541.126778, null 65251.563543. Seconds once compiled. The exit code is 1 if
@@ -17,12 +17,9 @@ import sys
 import time
 from pathlib import Path
 
-import gridmodl
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
-
 import naive
 
+import gridmodl
 from gridmodl.criteria.modl_grouped import ModlGrouped
 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles

@@ -1,7 +1,7 @@
 """Joint grids of three pairs of columns of `mushroom`, against the best of many restarts of a plain local search.
 
     .venv/bin/pip install pandas
-    .venv/bin/python docs/reproduce/mushroom.py --data ../shared/data
+    .venv/bin/python -m reproduce.measured.mushroom --data ../shared/data
 
 The plain search is that of the tests, `tests/naive_joint.py`: from random groups it moves single values and merges two
 groups while that pays, pricing every move from nothing. `reached` counts the restarts that end at their best cost. Ours
@@ -18,13 +18,10 @@ import sys
 import time
 from pathlib import Path
 
+import naive_joint
 import pandas as pd
 
 import gridmodl
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
-
-import naive_joint
 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 

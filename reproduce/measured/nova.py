@@ -1,7 +1,7 @@
 """Coclustering of the words and texts of Nova: cost against time, and the peak of memory, on one core.
 
     .venv/bin/pip install scipy
-    .venv/bin/python docs/reproduce/nova.py --data ../shared/data
+    .venv/bin/python -m reproduce.measured.nova --data ../shared/data
 
 2.14 million ones over 22,047 words and 19,466 texts, some without a word: which words are in which texts. A small
 matrix is coclustered first, so nothing compiles within the time limit. A line is the cheapest grid within so many
@@ -22,14 +22,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 import gridmodl
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks" / "benchmarks"))
-
-from memory import peak_bytes
+from asv_benchmarks.benchmarks.memory import peak_bytes
+from reproduce.matrices import read_matrix
 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 
@@ -41,9 +36,7 @@ ENDLESS = 40  # the effort: more rounds than any time limit allows
 
 def read(data: Path) -> Any:
     """Words x texts, True where the word is in the text."""
-    with np.load(data / "nova_bow.npz") as file:
-        counts = sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"]))
-    return (counts != 0).T.tocsr()
+    return read_matrix("nova", data).X.T.tocsr()
 
 
 class History:

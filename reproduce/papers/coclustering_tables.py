@@ -1,7 +1,7 @@
 """Coclustering of Gina, Hiva and Nova without labels, and classes read off its groups: Tables 5 and 6 of the paper.
 
     .venv/bin/pip install --group docs --group test
-    .venv/bin/python docs/reproduce/coclustering_tables.py --data ../shared/data [--seconds 600]
+    .venv/bin/python -m reproduce.papers.coclustering_tables --data ../shared/data [--seconds 600]
 
 M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, 7.4: sizes and sparseness of
 the matrices before and after, balanced test error, and the most informative themes of Nova (7.4.3). The paper gave its
@@ -18,9 +18,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from matrices import Matrix, read_matrix
 from numpy.typing import NDArray
-from reproduction import SEED, Run, Sections, publish_sections, read_run, say, table_of
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.metrics import balanced_accuracy_score
@@ -29,6 +27,8 @@ import gridmodl
 from gridmodl import CoclusteringClassifier, Search
 from gridmodl.estimators.coclassifier import _merged_counts, _shares
 from gridmodl.estimators.decisions import balanced_factors, decide, plain_factors
+from reproduce.matrices import Matrix, read_matrix
+from reproduce.run import SEED, Run, Sections, publish_sections, read_run, say, table_of
 
 ENDLESS = 40  # the effort: more rounds than any time limit allows
 UNLABELLED = 0
@@ -240,7 +240,7 @@ def main() -> None:
     warnings.filterwarnings("ignore", message="GridCoclustering was stopped by time_limit")  # as it was asked to
     run = read_run(__doc__, SECTIONS, seconds=(600.0, "of search for each data set"))
     introduction = INTRODUCTION.format(seconds_of(run))
-    publish_sections("coclustering_tables", "Coclustering of Gina, Hiva and Nova", introduction, SECTIONS, run)
+    publish_sections("Coclustering of Gina, Hiva and Nova", introduction, SECTIONS, run)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Which data sets of the papers there are here, and how they differ from the papers': MANIFEST.csv, by paper.
 
 .venv/bin/pip install --group docs --group test
-.venv/bin/python docs/reproduce/data_sets.py --data ../shared/data
+.venv/bin/python -m reproduce.papers.data_sets --data ../shared/data
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 import pandas as pd
-from reproduction import STAND_INS, Run, load, publish, read_run, table_of
+
+from reproduce.run import STAND_INS, Run, load, publish, read_run, table_of
 
 PAPERS = {
     "000": "A. Bondu, M. Boullé, V. Lemaire, semi-supervised discretization, 2010: [few labels](few_labels.md)",
@@ -80,7 +81,7 @@ def main() -> None:
         "`--data`; it has a MANIFEST.csv with sources and licences, and a schema.json with the kind of each column.\n"
     ]
     text += [section(paper, manifest) for paper in PAPERS]
-    publish("data_sets", "The data sets of the papers", "\n".join(text), run)
+    publish("The data sets of the papers", "\n".join(text), run)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Unsupervised discretization by density against equal intervals: the paper's table, by every reading of its score.
 
     .venv/bin/pip install --group docs --group test
-    .venv/bin/python docs/reproduce/density_table.py --data ../shared/data
+    .venv/bin/python -m reproduce.papers.density_table --data ../shared/data
 
 M. Biba, F. Esposito, S. Ferilli, N. Di Mauro, T. Basile, "Unsupervised discretization using kernel density
 estimation", IJCAI 2007, Table 1: on how many numerical columns of 13 data sets the method has a significantly better,
@@ -30,11 +30,11 @@ import pandas as pd
 import scipy.stats
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from reproduction import COLOURS, SEED, Run, load, picture, publish, read_run, say, table_of
 from sklearn.model_selection import KFold
 
 import gridmodl
 from gridmodl import density
+from reproduce.run import COLOURS, SEED, Run, load, picture, publish, read_run, say, table_of
 
 INTRODUCTION = """M. Biba, F. Esposito, S. Ferilli, N. Di Mauro, T. Basile, "Unsupervised discretization using kernel
 density estimation", IJCAI 2007, Table 1: a line for each of three other methods. Its numbers are lost in our text of
@@ -242,7 +242,7 @@ def main() -> None:
     kinds = {"all": found, "continuous": continuous}
     image = picture("density_table_verdicts", "better, equal and worse by reading and opponent", bars(kinds), run)
     text = [INTRODUCTION, table_1(kinds), image, remarks(kinds), methods(kinds), by_data(found)]
-    publish("density_table", "Unsupervised discretization by density", "\n".join(text), run)
+    publish("Unsupervised discretization by density", "\n".join(text), run)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Supervised data grids on the data of the challenge: Figure 1, Tables 2 to 4 and section 7.3.2 of the paper.
 
     .venv/bin/pip install --group docs --group test
-    .venv/bin/python docs/reproduce/grid_tables.py --data ../shared/data [--seconds 120]
+    .venv/bin/python -m reproduce.papers.grid_tables --data ../shared/data [--seconds 120]
 
 M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011. MAP is the best single grid,
 CMA the average of many, both with the threshold of least balanced error on the training rows. Ada has seeds 0 to 4, the
@@ -24,14 +24,14 @@ from typing import Any, NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matrices import FILES, read_matrix
-from reproduction import COLOURS, SEED, Run, Sections, picture, publish_sections, read_run, say, table_of
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import balanced_accuracy_score, log_loss
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 import gridmodl
 from gridmodl import GridClassifier, GridEnsembleClassifier, Search
+from reproduce.matrices import FILES, read_matrix
+from reproduce.run import COLOURS, SEED, Run, Sections, picture, publish_sections, read_run, say, table_of
 
 SEEDS = range(5)
 FEW = Search("diverse", effort=4, keep_optima=100)  # of a quick run
@@ -306,7 +306,7 @@ SECTIONS: Sections = {
 def main() -> None:
     warnings.filterwarnings("ignore", message=".*was stopped by time_limit")  # as it was asked to
     run = read_run(__doc__, SECTIONS, seconds=(120.0, "for each fit at most"))
-    publish_sections("grid_tables", "Supervised data grids", INTRODUCTION, SECTIONS, run)
+    publish_sections("Supervised data grids", INTRODUCTION, SECTIONS, run)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from reproduction import SEED
 from sklearn.tree import DecisionTreeClassifier
 
 import gridmodl
+from reproduce.run import SEED
 
 CLASSIFIERS = ("tree", "naive Bayes")
 Pair = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows to fit, and rows to classify

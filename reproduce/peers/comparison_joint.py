@@ -3,7 +3,7 @@
     .venv/bin/pip install --group docs --group test
     python3 -m venv ../khiops && ../khiops/bin/pip install khiops
     python3 -m venv ../sparsebm && ../sparsebm/bin/pip install sparsebm
-    .venv/bin/python docs/reproduce/comparison_joint.py --data ../shared/data --khiops-python ../khiops/bin/python \\
+    .venv/bin/python -m reproduce.peers.comparison_joint --data ../shared/data --khiops-python ../khiops/bin/python \\
         --sparsebm-python ../sparsebm/bin/python
 
 A library whose Python is not given is skipped. Every method gets the training rows of two columns of categories, or a
@@ -12,27 +12,24 @@ matrix of them; its groups are priced by `gridmodl.price`, and tell the pairs of
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison_blocks import METHODS
-from comparison_peers import ask, by_package, python_options, pythons, skipped_words
 from numpy.typing import NDArray
-from reproduction import SEED, Run, publish, read_run, say, table_of
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
 import gridmodl
+from asv_benchmarks.benchmarks import datasets
+from reproduce.matrices import read_matrix
+from reproduce.peers.joint_libraries import METHODS
+from reproduce.peers.processes import ask, by_package, python_options, pythons, skipped_words
+from reproduce.run import SEED, Run, publish, read_run, say, table_of
 
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks" / "benchmarks"))
-
-import datasets
-
-SCRIPT = Path(__file__).parent / "comparison_blocks.py"
+LIBRARIES = "reproduce.peers.joint_libraries"
 TEST_SHARE = 0.3
 TIME_LIMIT = 300  # seconds of the processor for a method and a data set
 FIRST = next(iter(METHODS))
@@ -108,10 +105,9 @@ def matrix_case(name: str, matrix: Any) -> Case:
 
 
 def nova(data: Path) -> Any:
-    with np.load(data / "nova_bow.npz") as file:
-        counts = sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"]))
-    texts = np.random.default_rng(SEED).choice(counts.shape[0], 1_000, replace=False)
-    ones = (counts[np.sort(texts)] != 0).astype(np.int64).tocsc()
+    matrix = read_matrix("nova", data).X
+    texts = np.random.default_rng(SEED).choice(matrix.shape[0], 1_000, replace=False)
+    ones = matrix[np.sort(texts)].astype(np.int64).tocsc()
     return ones[:, np.flatnonzero(ones.sum(axis=0) >= 20)]
 
 
@@ -169,7 +165,7 @@ def compare(case: Case, known: dict[str, str], run: Run) -> dict[str, dict[str, 
             if names == [SELECTION] and results[ONE_MODEL].get("processor", np.inf) > SLOW:
                 answers = {SELECTION: {"error": "not tried"}}
             else:
-                answers = ask(known[package], SCRIPT, names, Path(folder), TIME_LIMIT)
+                answers = ask(known[package], LIBRARIES, names, Path(folder), TIME_LIMIT)
             for method, answer in answers.items():
                 found = answer.pop("found", None)
                 results[method] = {**answer, **(judge(case, found) if found else {})}
@@ -230,7 +226,7 @@ def main() -> None:
     skipped = skipped_words(kind.package for kind, *_ in METHODS.values() if kind.package not in known)
     ran = ", ".join(f"{package} {version}" for package, version in versions.items())
     text = [INTRODUCTION, f"Versions: {ran}. {skipped}\n", *sections]
-    publish("comparison_joint", "Coclustering beside other libraries", "\n".join(text), run)
+    publish("Coclustering beside other libraries", "\n".join(text), run)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     .venv/bin/pip install scipy
     python3 -m venv ../densities && ../densities/bin/pip install khisto astropy
-    .venv/bin/python docs/reproduce/density_peers.py --peers-python ../densities/bin/python
+    .venv/bin/python -m reproduce.peers.density_peers --peers-python ../densities/bin/python
 
 Without that Python the peers are skipped. Every method makes its parts from the same rows; then all densities are those
 of gridmodl, (m + w/W) / (w (n + 1)) with m of n rows in a part of width w in a domain of width W, and rows outside the
@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -31,6 +30,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from reproduce import environment
+from reproduce.peers.processes import processor_seconds
 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 
@@ -72,12 +74,10 @@ def true_log_density(name: str, x: np.ndarray) -> np.ndarray:
 DATA = ("gaussian", "mixture", "uniform with gaps", "heavy-tailed", "rounded")
 
 
-def processor_seconds(call: Callable[[], Any]) -> tuple[Any, float]:
-    """Of this process and of those it starts."""
-    begun = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    found = call()
-    ended = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return found, sum(e.ru_utime + e.ru_stime - b.ru_utime - b.ru_stime for b, e in zip(begun, ended, strict=True))
+def timed(call: Callable[[], Any]) -> tuple[Any, float]:
+    """What the call returns, and its seconds of the processor."""
+    begun = processor_seconds()
+    return call(), processor_seconds() - begun
 
 
 def peer_edges(name: str, x: np.ndarray) -> np.ndarray:
@@ -119,14 +119,14 @@ def held_out(edges: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
 def ask_peer(python: Path, name: str, files: list[Path]) -> list[tuple[np.ndarray, float]]:
     """All samples of one peer in one process, which loads it once."""
     path = f"{python.parent}{os.pathsep}{os.environ.get('PATH', '')}"  # where khisto finds its own program
-    command = [str(python), __file__, "--work", name, *map(str, files)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PATH": path})  # noqa: S603
+    command = [str(python), "-m", __spec__.name, "--work", name, *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**environment(), "PATH": path})  # noqa: S603
     return [(np.array(edges), taken) for edges, taken in json.loads(done.stdout.splitlines()[-1])]
 
 
 def work(name: str, files: list[str]) -> None:
     peer_edges(name, np.random.default_rng(0).normal(size=100))
-    found = [processor_seconds(lambda file=file: peer_edges(name, np.load(file))) for file in files]
+    found = [timed(lambda file=file: peer_edges(name, np.load(file))) for file in files]
     print(json.dumps([(edges.tolist(), taken) for edges, taken in found]))
 
 
@@ -144,7 +144,7 @@ def compare(name: str, n: int, seeds: range, python: Path | None) -> dict[str, l
         for method, call in our_methods().items():
             call(trains[0][:50])
             for train, test in zip(trains, tests, strict=True):
-                model, taken = processor_seconds(lambda train=train, call=call: call(train))
+                model, taken = timed(lambda train=train, call=call: call(train))
                 edges = our_edges(model)
                 found.setdefault(method, []).append((held_out(edges, train, test), len(edges) - 1, taken))
         for peer in PEERS if python is not None else ():

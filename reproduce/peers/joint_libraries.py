@@ -1,6 +1,6 @@
 """The libraries that `comparison_joint.py` asks for groups of the values of two columns, each in its own environment.
 
-    PYTHON comparison_blocks.py FOLDER LIMIT METHOD...
+    PYTHON -m reproduce.peers.joint_libraries FOLDER LIMIT METHOD...
 
 The file pairs.npz holds the codes 0, 1, ... of two columns, a and b, row by row, and how many groups of each a method
 is told, where it has to be told. What is found is the group of each code of both.
@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison_peers import Method, put_programs_in_path, work
+
+from reproduce.peers.processes import Method, put_programs_in_path, work
 
 SEED = 1  # not that of the data
 

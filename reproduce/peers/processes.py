@@ -1,8 +1,8 @@
 """How the comparisons talk to the other libraries: a process for each package and data set, each in its environment.
 
-The driver writes a folder with the data, starts `PYTHON script FOLDER LIMIT METHOD...`, and reads FOLDER/answers.json:
-for each method the seconds of its fit, and what it found. LIMIT is in seconds of the processor, for each method. Both
-sides import this file, so it needs nothing but Python.
+The driver writes a folder with the data, starts `PYTHON -m MODULE FOLDER LIMIT METHOD...`, and reads
+FOLDER/answers.json: for each method the seconds of its fit, and what it found. LIMIT is in seconds of the processor,
+for each method. Both sides import this file, so it needs nothing but Python.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from reproduce import environment
 
 OURS = ("gridmodl", "scikit-learn")  # packages of the driver's own environment
 PEERS = {"khiops": "khiops", "optbinning": "optbinning", "orange3": "orange", "sparsebm": "sparsebm"}
@@ -94,13 +96,13 @@ def python_options(names: Iterable[str]) -> dict[str, tuple[None, str]]:
     return {f"{name}_python": (None, f"Python of an environment with {name}; skipped without") for name in names}
 
 
-def ask(python: str, script: Path, methods: Sequence[str], folder: Path, limit: int) -> dict[str, dict[str, Any]]:
+def ask(python: str, module: str, methods: Sequence[str], folder: Path, limit: int) -> dict[str, dict[str, Any]]:
     """The answer of each method of one package, or an error in words; all in one process, which loads it once."""
     (folder / ANSWERS).unlink(missing_ok=True)
     # A group of its own, so that at the time limit what it started ends with it.
     process = subprocess.Popen(  # noqa: S603
-        [os.path.abspath(python), "-W", "ignore", str(script), str(folder), str(limit), *methods],
-        cwd=folder, env={**os.environ, **dict.fromkeys(THREADS, "1")},
+        [os.path.abspath(python), "-W", "ignore", "-m", module, str(folder), str(limit), *methods],
+        cwd=folder, env={**environment(), **dict.fromkeys(THREADS, "1")},
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     error = NO_ANSWER.format(limit)

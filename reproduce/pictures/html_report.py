@@ -1,6 +1,6 @@
 """The picture of `docs/use/html_report.md`: a page of iris in Chromium, its slider moved and a cell hovered.
 
-.venv/bin/pip install --group test && .venv/bin/python docs/reproduce/report_picture.py
+.venv/bin/pip install --group test && .venv/bin/python -m reproduce.pictures.html_report
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from playwright.sync_api import sync_playwright
 from sklearn.datasets import load_iris
 
 import gridmodl
+from reproduce import ROOT
 
-PICTURE = Path(__file__).parent.parent / "pictures" / "html_report.png"
+PICTURE = ROOT / "docs" / "pictures" / "html_report.png"
 
 
 def main() -> None:

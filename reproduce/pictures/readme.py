@@ -1,11 +1,9 @@
 """The picture of the README: three columns of iris and the intervals that explain the species.
 
-.venv/bin/pip install --group docs && .venv/bin/python docs/reproduce/readme_picture.py
+.venv/bin/pip install --group docs && .venv/bin/python -m reproduce.pictures.readme
 """
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import matplotlib
 
@@ -15,6 +13,7 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 import gridmodl
+from reproduce import ROOT
 
 COLOURS = ["#0072B2", "#E69F00", "#009E73"]  # told apart by colour-blind eyes too
 COLUMNS = ["petal length (cm)", "petal width (cm)", "sepal width (cm)"]
@@ -49,7 +48,7 @@ def main() -> None:
     row[0].set_ylabel("share of each species")
     row[-1].legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.tight_layout()
-    path = Path(__file__).parent.parent / "pictures" / "iris.png"
+    path = ROOT / "docs" / "pictures" / "iris.png"
     figure.savefig(path, dpi=110)
     print(f"wrote docs/pictures/{path.name}")
 

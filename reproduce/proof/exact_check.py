@@ -1,7 +1,7 @@
 """The proven optimum against two oracles: a table over (parts, bound), and the same recursion without any pruning.
 
-    .venv/bin/python docs/reproduce/exact_check.py            # minutes
-    .venv/bin/python docs/reproduce/exact_check.py --quick    # a twentieth of it
+    .venv/bin/python -m reproduce.proof.exact_check            # minutes
+    .venv/bin/python -m reproduce.proof.exact_check --quick    # a twentieth of it
 
 Optima: random columns of 2 to 160 rows, some of 1,000, 2 to 5 classes, noise, steps, waves, classes that are rare or
 nearly alone, ties, weights, `min_rows` and `max_parts`. `optimize(..., search="exact")` must say that it proved
@@ -21,19 +21,15 @@ import itertools
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
+import naive_exact
 import numpy as np
+from tiny import NO_LIMITS, Tiny
 
 import gridmodl
 from gridmodl.search.column import exact
 from gridmodl.search.column.exact import Branches
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
-
-import naive_exact
-from tiny import NO_LIMITS, Tiny
 
 # Optima, and lines to run over, by criterion.
 N_CASES = {"modl": (10_000, 250)} | dict.fromkeys(("aic", "bic", "mdlp", "gini", "entropy"), (1_000, 50))

@@ -1,8 +1,8 @@
 """How the proof of the optimum of one column grows with the rows.
 
-    .venv/bin/python docs/reproduce/exact_growth.py             # up to a million rows, and the slow cases
-    .venv/bin/python docs/reproduce/exact_growth.py --most 1e7  # two signals of ten million too
-    .venv/bin/python docs/reproduce/exact_growth.py --write     # the tables of docs/exact.md too
+    .venv/bin/python -m reproduce.proof.exact_growth             # up to a million rows, and the slow cases
+    .venv/bin/python -m reproduce.proof.exact_growth --most 1e7  # two signals of ten million too
+    .venv/bin/python -m reproduce.proof.exact_growth --write     # the tables of docs/exact.md too
 
 modl on noise, ten steps, a sigmoid and eight waves (`make` of `asv_benchmarks/benchmarks/exact.py`). Seconds are
 those of one call `optimize(column, target, search="exact")`, from an array to the model, merge and post-optimization
@@ -17,19 +17,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import gridmodl
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks"))
-
-from benchmarks.exact import N_CLASSES, ROWS, SIGNALS, make, measure
-from exact_tables import put
-from reproduction import table_of
+from asv_benchmarks.benchmarks.exact import N_CLASSES, ROWS, SIGNALS, make, measure
+from reproduce.run import put_table, table_of
 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 
@@ -83,8 +77,8 @@ def main() -> None:
     lines = [show(s, c, n, make(s, n, c)) for s, c, n in cases]
     slow = [show(kind, c, n, make_slow(kind, n)) for kind, c in SLOW for n in ROWS[1:] if n <= arguments.most]
     if arguments.write:
-        put("growth", table_of(HEAD, lines))
-        put("slow", table_of(HEAD, slow))
+        put_table("growth", table_of(HEAD, lines))
+        put_table("slow", table_of(HEAD, slow))
 
 
 if __name__ == "__main__":

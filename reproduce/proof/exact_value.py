@@ -1,7 +1,7 @@
 """How often, and by how much, the searches without a proof miss the optimum of a column.
 
-    .venv/bin/python docs/reproduce/exact_value.py             # two minutes
-    .venv/bin/python docs/reproduce/exact_value.py --write     # the tables of docs/exact.md too
+    .venv/bin/python -m reproduce.proof.exact_value             # two minutes
+    .venv/bin/python -m reproduce.proof.exact_value --write     # the tables of docs/exact.md too
 
 modl, for every column of the four data sets with classes that come with scikit-learn, and for ten random columns each
 of the signals of `asv_benchmarks/benchmarks/exact.py`. `merge` is the greedy merge alone, `+ post` with local moves
@@ -12,21 +12,15 @@ what the optimum costs.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn import datasets as sklearn_datasets
 
 import gridmodl
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "asv_benchmarks"))
-
-from benchmarks.exact import N_CLASSES, SIGNALS, make
-from exact_tables import put
-from reproduction import table_of
+from asv_benchmarks.benchmarks.exact import N_CLASSES, SIGNALS, make
+from reproduce.run import put_table, table_of
 
 SETS = {"iris": "load_iris", "wine": "load_wine", "breast cancer": "load_breast_cancer", "digits": "load_digits"}
 SEARCHES = {"merge": gridmodl.Search("merge", post_optimize=False), "merge + post": gridmodl.Search("merge")}
@@ -79,8 +73,8 @@ def main() -> None:
         for n in ROWS
     ]
     if is_written:
-        put("value", table_of(head, of_sets))
-        put("signals", table_of(made_head, of_signals))
+        put_table("value", table_of(head, of_sets))
+        put_table("signals", table_of(made_head, of_signals))
 
 
 if __name__ == "__main__":

@@ -14,17 +14,17 @@ import time
 from typing import Any
 
 import numpy as np
-from grid_exact import grid_task
-from grid_noise import exact_interval
-from grid_xor import datasets
-from reproduction import SEED, Run, say, table_of
 
+from asv_benchmarks.benchmarks import datasets
 from gridmodl.search.grid.improve import pre_optimize_board
 from gridmodl.search.grid.merge import merge_board
 from gridmodl.search.grid.neighbours import draw_neighbour
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import GridTask, Worker
 from gridmodl.search.grid.vns import seed_of, seed_of_round, settle
+from reproduce.grids.grid_exact import grid_task
+from reproduce.grids.noise import exact_interval
+from reproduce.run import SEED, Run, say, table_of
 
 N_VARIABLES = 10
 SIZES = (1_500, 2_000, 4_000, 10_000)
