@@ -1,7 +1,7 @@
 """The columns that a peer of `comparison.py` partitions, in its own environment, and what scikit-learn does with them.
 
 The file table.npz holds the columns x0, x1, ... (real numbers, NaN where missing; or whole numbers, the categories, -1
-where missing) and the classes y. What is found of each column are either bounds, so that a part is ``]lo, hi]``, and
+where missing) and the classes y. What is found of each column are either bounds, so that a part is ``(lo, hi]``, and
 whether missing values are apart; or groups of categories. With them go the rows of each part and class as the peer
 itself counts them, so that the driver can check that it understood the parts.
 """
@@ -49,7 +49,7 @@ def rows_of_parts(parts: Any, y: Any, n_classes: int) -> list[list[int]]:
 
 
 def below(bounds: Any) -> list[float]:
-    """Bounds of ``[lo, hi[`` as those of ``]lo, hi]``: the number just below each."""
+    """Bounds of ``[lo, hi[`` as those of ``(lo, hi]``: the number just below each."""
     return np.nextafter(np.asarray(bounds, dtype=np.float64), -np.inf).tolist()
 
 
