@@ -3,7 +3,7 @@
 >>> import gridmodl
 >>> model = gridmodl.optimize([1.0, 2.0, 3.0, 7.0, 8.0, 9.0], [0, 0, 0, 1, 1, 1])
 >>> model.partitions["x0"].labels
-[']-inf, 5.0]', ']5.0, inf[']
+['(-inf, 5.0]', '(5.0, inf)']
 
 Public names load on first use: importing gridmodl imports neither numba nor numpy.
 """

@@ -399,7 +399,7 @@ class TestTypes:
     def test_dates(self):
         days = np.datetime64("2024-01-01") + np.repeat(np.arange(100), [5] * 50 + [1] * 50).astype("m8[D]")
         model = optimize_density(days)
-        assert model.partition.labels == ["]-inf, 2024-02-19]", "]2024-02-19, inf["]
+        assert model.partition.labels == ["(-inf, 2024-02-19]", "(2024-02-19, inf)"]
         assert model.density(np.array(["2024-01-05"], dtype="M8[D]"))[0] == pytest.approx(250.5 / 49.5 / 301)
         assert "density per day" in model.summary()
         assert model.domain.dtype == days.dtype

@@ -76,7 +76,7 @@ def test_one_class(search):
 def test_constant_column(criterion):
     model = optimize(np.full(10, 2.0), STEP, criterion=criterion)
     assert (only(model).n_parts, model.proven) == (1, True)
-    assert only(model).labels == ["]-inf, inf["]
+    assert only(model).labels == ["(-inf, inf)"]
     assert model.transform([1.0, 2.0, 3.0]).tolist() == [0, 0, 0]
 
 
@@ -181,7 +181,7 @@ def test_object_array_of_numbers_with_missing_ones(nothing):
     data = np.array([nothing] * 5 + [5, 6, 7.5, 8, 9], dtype=object)
     model = optimize(data, STEP)
     assert only(model).missing == 0
-    assert only(model).labels == ["missing", "]-inf, inf["]
+    assert only(model).labels == ["missing", "(-inf, inf)"]
     assert model.transform(data).tolist() == STEP
 
 
@@ -500,7 +500,7 @@ def test_missing_values_get_a_part_of_their_own(search):
     assert partition.missing == 0
     assert partition.bounds.tolist() == [7.5]
     assert partition.n_parts == 3
-    assert partition.labels == ["missing", "]-inf, 7.5]", "]7.5, inf["]
+    assert partition.labels == ["missing", "(-inf, 7.5]", "(7.5, inf)"]
     assert partition.counts.tolist() == [[8, 0], [0, 8], [8, 0]]
     assert model.transform([np.nan, -math.inf, 7.5, 8.0]).tolist() == [0, 1, 1, 2]
     assert partition.part_of([None, 3.0]).tolist() == [0, 1]
@@ -513,7 +513,7 @@ def test_missing_values_join_the_lowest_interval(search):
     partition = only(model)
     assert partition.missing == 0
     assert partition.bounds.tolist() == [7.5]
-    assert partition.labels == ["]-inf, 7.5] or missing", "]7.5, inf["]
+    assert partition.labels == ["(-inf, 7.5] or missing", "(7.5, inf)"]
     assert partition.counts.tolist() == [[0, 16], [8, 0]]
     assert model.transform([np.nan, 7.5, 8.0]).tolist() == [0, 0, 1]
 
@@ -534,7 +534,7 @@ def test_missing_values_below_minus_infinity():
 def test_missing_values_seen_only_by_transform_go_to_the_first_part():
     model = optimize(np.arange(10.0), STEP)
     assert only(model).missing is None
-    assert only(model).labels[0] == "]-inf, 4.5]"
+    assert only(model).labels[0] == "(-inf, 4.5]"
     assert model.transform([np.nan, 9.0]).tolist() == [0, 1]
 
 

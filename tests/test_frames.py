@@ -155,7 +155,7 @@ def test_what_the_table_holds(wanted):
     """So that the comparisons below mean something."""
     age, town, owner = (wanted[name].partitions[name] for name in NAMES)
     assert (age.kind, town.kind, owner.kind) == ("numerical", "categorical", "categorical")
-    assert age.labels == ["]-inf, 32.5] or missing", "]32.5, inf["]
+    assert age.labels == ["(-inf, 32.5] or missing", "(32.5, inf)"]
     assert {frozenset(group) for group in town.groups} == {
         frozenset(["Bern", "Rom", "Ulm", None]),
         frozenset(["Oslo", "Paris"]),
@@ -863,7 +863,7 @@ def test_dates_of_every_kind(kind):
     assert partition.counts.tolist() == [[5, 0], [0, 5]]
     assert model.cost == optimize(np.arange(10.0), STEP).cost
     assert model.transform({"day": column}).ravel().tolist() == STEP
-    assert partition.labels[0].startswith(("]-inf, 1969-12-31", "]-inf, 1970-01-01"))
+    assert partition.labels[0].startswith(("(-inf, 1969-12-31", "(-inf, 1970-01-01"))
     assert partition.labels[0].endswith("Z]") == (partition.is_utc and "T" in partition.labels[0])
 
 
@@ -981,7 +981,7 @@ def test_durations(column):
     partition = model.partitions["x"]
     assert partition.bounds.dtype.kind == "m"
     assert np.timedelta64(0, "h") <= partition.bounds[0] < np.timedelta64(12, "h")
-    assert partition.labels == ["]-inf, 06:00:00]", "]06:00:00, inf["]
+    assert partition.labels == ["(-inf, 06:00:00]", "(06:00:00, inf)"]
     assert model.transform({"x": column}).ravel().tolist() == STEP
 
 
@@ -994,7 +994,7 @@ def test_missing_durations():
         masked([None, None, *[np.timedelta64(d, "ns") for d in DURATIONS]], "m8[ns]", np.timedelta64(0, "ns")),
     ):
         model = optimize({"x": column}, [0, 0, *STEP])
-        assert model.partitions["x"].labels == ["]-inf, 06:00:00] or missing", "]06:00:00, inf["]
+        assert model.partitions["x"].labels == ["(-inf, 06:00:00] or missing", "(06:00:00, inf)"]
 
 
 @pytest.mark.parametrize(
@@ -1013,7 +1013,7 @@ def test_durations_in_words(seconds, text):
     bound = np.timedelta64(round(seconds * 1e9), "ns")
     column = np.array([bound, bound + np.timedelta64(1, "ns")])
     model = Model.from_partitions(column, [0, 1], {"x0": [bound]})
-    assert model.partitions["x0"].labels == [f"]-inf, {text}]", f"]{text}, inf["]
+    assert model.partitions["x0"].labels == [f"(-inf, {text}]", f"({text}, inf)"]
 
 
 @pytest.mark.parametrize(
@@ -1033,11 +1033,11 @@ def test_dates_in_words(bound, text):
     bound = np.datetime64(bound)
     column = np.array([bound, bound + np.timedelta64(1, "ns")])
     model = Model.from_partitions(column, [0, 1], {"x0": [bound]})
-    assert model.partitions["x0"].labels == [f"]-inf, {text}]", f"]{text}, inf["]
+    assert model.partitions["x0"].labels == [f"(-inf, {text}]", f"({text}, inf)"]
     zone = pd.Series(column).dt.tz_localize("UTC")
     model = Model.from_partitions({"x0": zone}, [0, 1], {"x0": [bound]})
     z = "Z" if "T" in text else ""
-    assert model.partitions["x0"].labels == [f"]-inf, {text}{z}]", f"]{text}{z}, inf["]
+    assert model.partitions["x0"].labels == [f"(-inf, {text}{z}]", f"({text}{z}, inf)"]
 
 
 def test_labels_of_dates_tell_bounds_apart():
@@ -1046,7 +1046,7 @@ def test_labels_of_dates_tell_bounds_apart():
     column = np.array(["2020-01-01T00", "2020-01-01T06", "2020-01-02T00"], dtype="M8[h]")
     labels = Model.from_partitions(column, [0, 1, 0], {"x0": column[:2]}).partitions["x0"].labels
     assert len(set(labels)) == 3
-    assert labels[1] == "]2020-01-01T00:00, 2020-01-01T06:00]"
+    assert labels[1] == "(2020-01-01T00:00, 2020-01-01T06:00]"
 
 
 def test_missing_values_among_a_list_of_texts():
@@ -1064,7 +1064,7 @@ def test_moments_with_a_time_zone_as_objects_bounds_and_codes():
     assert expected.is_utc
     bound = datetime.datetime(2020, 1, 5, tzinfo=datetime.UTC)
     model = optimize(frame, target).edit("at", bounds=[bound])
-    assert model.partitions["at"].labels == ["]-inf, 2020-01-05]", "]2020-01-05, inf["]
+    assert model.partitions["at"].labels == ["(-inf, 2020-01-05]", "(2020-01-05, inf)"]
     with pytest.raises(TypeError, match="time zone"):
         optimize(pd.DataFrame({"at": moments.tz_localize(None)}), target).edit("at", bounds=[bound])
 

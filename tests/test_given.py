@@ -141,7 +141,7 @@ def test_a_partition_without_missing_values_on_data_with_some():
     assert model.cost == price(values, {"x0": [4.5]}, STEP)
     assert only(model).counts.tolist() == [[5, 0], [0, 5]]
     assert only(model).missing == 0
-    assert only(model).labels == ["]-inf, 4.5] or missing", "]4.5, inf["]
+    assert only(model).labels == ["(-inf, 4.5] or missing", "(4.5, inf)"]
 
 
 def test_a_partition_that_misses_values():
@@ -208,7 +208,7 @@ def test_nat_first_keeps_missing_dates_apart(bounds):
     days = DAYS.copy()
     days[[0, 9]] = np.datetime64("NaT")
     model = Model.from_partitions(days, STEP, {"x0": bounds})
-    assert only(model).labels == ["missing", "]-inf, 2024-01-05]", "]2024-01-05, inf["]
+    assert only(model).labels == ["missing", "(-inf, 2024-01-05]", "(2024-01-05, inf)"]
     assert only(model).counts.tolist() == [[1, 1], [4, 0], [0, 4]]
     numbers = np.where(np.isnat(days), np.nan, np.arange(10))
     assert model.cost == price(numbers, {"x0": [math.nan, 4]}, STEP)
@@ -267,7 +267,7 @@ def test_durations_as_bounds():
     for bounds in ([datetime.timedelta(days=4)], [np.timedelta64(4 * 24 + 1, "h")], spans[4:5], [pd.Timedelta(days=4)]):
         model = Model.from_partitions(spans, STEP, {"x0": bounds})
         assert only(model).counts.tolist() == [[5, 0], [0, 5]]
-        assert only(model).labels == ["]-inf, 4 days]", "]4 days, inf["]
+        assert only(model).labels == ["(-inf, 4 days]", "(4 days, inf)"]
 
 
 # Groups that mean nothing.
@@ -398,7 +398,7 @@ def test_edit_keeps_special_codes_apart():
     model = optimize(data, STEP, special={"x0": [-9, -1, -5]})
     edited = model.edit("x0", bounds=[3.5])
     assert only(edited).special.tolist() == [-9.0, -1.0, -5.0]
-    assert only(edited).labels == ["]-inf, 3.5]", "]3.5, inf[", "special -9.0", "special -1.0", "special -5.0"]
+    assert only(edited).labels == ["(-inf, 3.5]", "(3.5, inf)", "special -9.0", "special -1.0", "special -5.0"]
     assert only(edited).counts.sum(axis=1).tolist() == [4, 3, 2, 1, 0]
     parts = [2, 2, 3, 0, 0, 0, 0, 1, 1, 1]
     assert edited.cost == pytest.approx(naive_price(data.tolist(), parts, STEP), rel=1e-12)
@@ -473,8 +473,8 @@ def test_edit_with_missing_values_apart_and_joined():
     values = np.array([math.nan] * 4 + list(range(6)))
     model = optimize(values, STEP)
     apart, joined = model.edit("x0", bounds=[math.nan, 2.5]), model.edit("x0", bounds=[2.5])
-    assert only(apart).labels == ["missing", "]-inf, 2.5]", "]2.5, inf["]
-    assert only(joined).labels == ["]-inf, 2.5] or missing", "]2.5, inf["]
+    assert only(apart).labels == ["missing", "(-inf, 2.5]", "(2.5, inf)"]
+    assert only(joined).labels == ["(-inf, 2.5] or missing", "(2.5, inf)"]
     assert apart.cost == pytest.approx(naive_price(values.tolist(), [0] * 4 + [1] * 3 + [2] * 3, STEP), rel=1e-12)
     assert joined.cost == pytest.approx(naive_price(values.tolist(), [0] * 7 + [1] * 3, STEP), rel=1e-12)
 

@@ -140,9 +140,9 @@ def cell_labels(model, frame):
 def test_a_rule_names_no_class_that_is_not_there_and_the_likeliest_first():
     model = optimize({"x": np.arange(90), "z": np.zeros(90)}, np.repeat(["u", "v", "w"], 30))
     assert [str(rule) for rule in model.rules()] == [
-        "x in ]-inf, 29.5]: u 100.0% (30 rows, 33.3%)",
-        "x in ]29.5, 59.5]: v 100.0% (30 rows, 33.3%)",
-        "x in ]59.5, inf[: w 100.0% (30 rows, 33.3%)",
+        "x in (-inf, 29.5]: u 100.0% (30 rows, 33.3%)",
+        "x in (29.5, 59.5]: v 100.0% (30 rows, 33.3%)",
+        "x in (59.5, inf): w 100.0% (30 rows, 33.3%)",
     ]
 
 

@@ -46,14 +46,14 @@ def iris():
 @pytest.mark.parametrize(
     ("bounds", "missing", "labels"),
     [
-        ([], None, ["]-inf, inf["]),
-        ([], 0, ["]-inf, inf[ or missing"]),
-        ([2.45, 4.75], None, ["]-inf, 2.45]", "]2.45, 4.75]", "]4.75, inf["]),
-        ([2.45], 0, ["]-inf, 2.45] or missing", "]2.45, inf["]),
-        ([2**60, 2**60 + 1], None, ["]-inf, 1152921504606846976]", "]1152921504606846976, 1152921504606846977]",
-                                    "]1152921504606846977, inf["]),
-        ([1e300], None, ["]-inf, 1e+300]", "]1e+300, inf["]),
-        ([0.1 + 0.2], None, ["]-inf, 0.3]", "]0.3, inf["]),
+        ([], None, ["(-inf, inf)"]),
+        ([], 0, ["(-inf, inf) or missing"]),
+        ([2.45, 4.75], None, ["(-inf, 2.45]", "(2.45, 4.75]", "(4.75, inf)"]),
+        ([2.45], 0, ["(-inf, 2.45] or missing", "(2.45, inf)"]),
+        ([2**60, 2**60 + 1], None, ["(-inf, 1152921504606846976]", "(1152921504606846976, 1152921504606846977]",
+                                    "(1152921504606846977, inf)"]),
+        ([1e300], None, ["(-inf, 1e+300]", "(1e+300, inf)"]),
+        ([0.1 + 0.2], None, ["(-inf, 0.3]", "(0.3, inf)"]),
     ],
 )  # fmt: skip
 def test_labels(bounds, missing, labels):
@@ -61,28 +61,28 @@ def test_labels(bounds, missing, labels):
 
 
 def test_labels_of_missing_values_apart():
-    assert partition([], missing=0, apart=True).labels == ["missing", "]-inf, inf["]
-    assert partition([-1.5], missing=0, apart=True).labels == ["missing", "]-inf, -1.5]", "]-1.5, inf["]
+    assert partition([], missing=0, apart=True).labels == ["missing", "(-inf, inf)"]
+    assert partition([-1.5], missing=0, apart=True).labels == ["missing", "(-inf, -1.5]", "(-1.5, inf)"]
 
 
 def test_labels_of_special_codes_come_last():
     assert partition([1.5], special=[-9.0, -1.0]).labels[2:] == ["special -9.0", "special -1.0"]
     found = partition([1.5], missing=0, apart=True, special=[-9.0])
-    assert found.labels == ["missing", "]-inf, 1.5]", "]1.5, inf[", "special -9.0"]
+    assert found.labels == ["missing", "(-inf, 1.5]", "(1.5, inf)", "special -9.0"]
     found = partition([1.5], missing=0, special=[-9.0])
-    assert found.labels == ["]-inf, 1.5] or missing", "]1.5, inf[", "special -9.0"]
+    assert found.labels == ["(-inf, 1.5] or missing", "(1.5, inf)", "special -9.0"]
 
 
 def test_labels_tell_close_bounds_apart():
     close = [1.0, np.nextafter(1.0, 2.0)]
     labels = partition(close).labels
-    assert labels == ["]-inf, 1.0]", "]1.0, 1.0000000000000002]", "]1.0000000000000002, inf["]
+    assert labels == ["(-inf, 1.0]", "(1.0, 1.0000000000000002]", "(1.0000000000000002, inf)"]
 
 
 def test_labels_of_infinite_bounds_tell_the_parts_apart():
     labels = partition([-math.inf, 5.0]).labels
     assert len(set(labels)) == 3
-    assert labels[2] == "]5.0, inf["
+    assert labels[2] == "(5.0, inf)"
 
 
 def test_bounds_are_one_less_than_parts_counts_and_labels(iris):
@@ -136,7 +136,7 @@ def test_labels_say_where_values_are(iris):
     found = iris.partitions["x0"]
     parts = iris.transform(length)
     for i, label in enumerate(found.labels):
-        lo, hi = (float(text) for text in label.strip("][").split(", "))
+        lo, hi = (float(text) for text in label.strip("(])").split(", "))
         inside = (length > lo) & (length <= hi)
         assert np.array_equal(inside, parts == i)
         assert inside.sum() == found.counts[i].sum()
@@ -220,7 +220,7 @@ def test_summary_names_options():
 def test_summary_of_one_part():
     text = model_of(partition([])).summary()
     assert "x0: 1 part\n" in text
-    assert text.splitlines()[-1].split() == ["]-inf,", "inf[", "2", "50.0%", "50.0%"]
+    assert text.splitlines()[-1].split() == ["(-inf,", "inf)", "2", "50.0%", "50.0%"]
 
 
 def test_summary_of_many_parts_is_cut():

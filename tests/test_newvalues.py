@@ -7,7 +7,7 @@ import pytest
 from joint_matrices import CRITERIA, model_of, price, random_groups, random_matrix
 from scipy.sparse import csr_array
 
-from gridmodl import newvalues
+from gridmodl.analysis import new_values
 from gridmodl.analysis.new_values import ModelGroups, groups_of_new
 from gridmodl.search import joining
 from gridmodl.search.pair.joining import Joining, join_prices
@@ -93,7 +93,7 @@ def test_pieces_make_no_difference(monkeypatch):
     counts, rows, columns = random_matrix(5), random_groups(5, 14, 4), random_groups(6, 9, 3)
     model, given = model_of(counts, rows, columns, criterion), entries(new_rows(5, 60, 9), columns)
     whole = groups_of_new(model, criterion, "row", *given)
-    monkeypatch.setattr(newvalues, "MAX_PRICES", 1)  # one value at a time
+    monkeypatch.setattr(new_values, "MAX_PRICES", 1)  # one value at a time
     np.testing.assert_array_equal(groups_of_new(model, criterion, "row", *given), whole)
 
 

@@ -52,7 +52,7 @@ def iris():
 @pytest.mark.parametrize("search", SEARCHES)
 def test_petal_length_of_iris(iris, search):
     model = optimize(*iris, search=search)
-    assert only(model).labels == ["]-inf, 2.45]", "]2.45, 4.75]", "]4.75, inf["]
+    assert only(model).labels == ["(-inf, 2.45]", "(2.45, 4.75]", "(4.75, inf)"]
     assert model.classes.tolist() == ["setosa", "versicolor", "virginica"]
     assert only(model).counts.sum() == model.n_rows == 150
     assert (model.criterion, model.problem, model.stopped) == ("modl", "classes", None)

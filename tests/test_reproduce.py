@@ -13,7 +13,7 @@ from tiny_grids import TinyGrid
 
 import gridmodl
 from gridmodl import CoclusteringClassifier
-from gridmodl.search.grid import merge as gridmerge
+from gridmodl.search.grid import merge as grid_merge
 from gridmodl.search.grid.rows import make_grid
 
 sys.path.append(str(Path(__file__).parent.parent))
@@ -94,7 +94,7 @@ def test_with_ties_leftmost_it_is_the_merge_of_the_library():
         columns, y = draw_xor(40, seed)
         ranks = [np.argsort(np.argsort(column)) for column in columns]
         task = TinyGrid(ranks, ["numerical"] * 2, y).task
-        found = gridmerge.merge_path(task, make_grid([(k, np.arange(40)) for k in range(2)]))
+        found = grid_merge.merge_path(task, make_grid([(k, np.arange(40)) for k in range(2)]))
         path = merge_path(columns, y, None)
         assert [merge.variable for merge in found] == path.column.tolist()
         assert [merge.cost for merge in found] == pytest.approx(path.cost, abs=1e-9)

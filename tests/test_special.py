@@ -151,7 +151,7 @@ def test_the_level_may_fall_below_zero():
 def test_a_code_that_no_row_has():
     plain, model = optimize(np.arange(10.0), STEP), optimize(np.arange(10.0), STEP, special={"x0": [-9]})
     assert (model.cost, model.null_cost) == (plain.cost, plain.null_cost)
-    assert only(model).labels == ["]-inf, 4.5]", "]4.5, inf[", "special -9.0"]
+    assert only(model).labels == ["(-inf, 4.5]", "(4.5, inf)", "special -9.0"]
     assert only(model).counts.tolist() == [[5, 0], [0, 5], [0, 0]]
     assert model.transform([-9.0, -8.0]).tolist() == [2, 0]
 
@@ -290,7 +290,7 @@ def test_special_of_a_column_that_is_not_there():
 def test_given_bounds_beside_codes():
     values = [-9.0, -9.0, -1.0, *range(7)]
     model = Model.from_partitions(values, STEP, {"x0": [3]}, special={"x0": [-1, -9]})
-    assert only(model).labels == ["]-inf, 3.0]", "]3.0, inf[", "special -1.0", "special -9.0"]
+    assert only(model).labels == ["(-inf, 3.0]", "(3.0, inf)", "special -1.0", "special -9.0"]
     assert model.cost == pytest.approx(naive_price(values, [3, 3, 2, 0, 0, 0, 0, 1, 1, 1], STEP), rel=1e-12)
     with_missing = [math.nan, *values[1:]]
     model = Model.from_partitions(with_missing, STEP, {"x0": [math.nan]}, special={"x0": [-9]})

@@ -64,7 +64,7 @@ def test_the_table_is_of_the_users_own_kind(kind):
         "part", "rows", "share", "rows_0", "rows_1", "share_0", "share_1", "log_odds", "information_value", "lift"
     ]  # fmt: skip
     (partition,) = model.partitions.values()
-    assert columns["part"] == partition.labels == ["]-inf, 4.0] or missing", "]4.0, inf["]
+    assert columns["part"] == partition.labels == ["(-inf, 4.0] or missing", "(4.0, inf)"]
     assert columns["rows"] == [5, 5]
     assert all(type(n) is int for n in columns["rows"])
 

@@ -108,7 +108,7 @@ class Hierarchy:
         >>> model = gridmodl.optimize({"x": [1, 2, 3, 4, 5, 6] * 20, "y": list("aabbcc") * 20})
         >>> tree = dendrogram(model.hierarchy().linkage("x"), labels=model.partitions["x"].labels, no_plot=True)
         >>> sorted(tree["ivl"])
-        [']-inf, 2.5]', ']2.5, 4.5]', ']4.5, inf[']
+        ['(-inf, 2.5]', '(2.5, 4.5]', '(4.5, inf)']
         """
         n = self._n_parts_of(name)
         height = np.maximum.accumulate(np.maximum(0.0, 1.0 - self.information))

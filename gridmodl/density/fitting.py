@@ -103,7 +103,7 @@ def optimize_density(
     >>> values = np.concatenate([rng.uniform(0, 1, 900), rng.uniform(1, 10, 100)])
     >>> model = gridmodl.optimize_density(values)
     >>> model.partition.labels
-    [']-inf, 1.000748325]', ']1.000748325, inf[']
+    ['(-inf, 1.000748325]', '(1.000748325, inf)']
     """
     check_score(score, kernel)
     check_folds(n_folds)

@@ -224,7 +224,7 @@ class GridClassifier(GridClassifierBase):
     >>> classifier.predict([[1.5, "red"], [9.0, "red"]])
     array([ True, False])
     >>> print(classifier.rules()[0])
-    x0 in ]-inf, 4.5] and x1 in {black, blue}: False 100.0% (16 rows, 25.0%)
+    x0 in (-inf, 4.5] and x1 in {black, blue}: False 100.0% (16 rows, 25.0%)
     """
 
     def rules(self) -> list[Rule]:

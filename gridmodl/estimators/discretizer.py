@@ -134,7 +134,7 @@ class GridDiscretizer(AnyColumnsMixin, NotebookMixin, TransformerMixin, BaseEsti
     array([[0, 0],
            [1, 0]])
     >>> discretizer.set_params(encode="onehot").get_feature_names_out().tolist()
-    ['x0=]-inf, 4.75]', 'x0=]4.75, inf[', 'x1={blue, red}']
+    ['x0=(-inf, 4.75]', 'x0=(4.75, inf)', 'x1={blue, red}']
 
     A target of numbers:
 
@@ -150,7 +150,7 @@ class GridDiscretizer(AnyColumnsMixin, NotebookMixin, TransformerMixin, BaseEsti
 
     >>> waits = np.append(np.arange(100), np.arange(100, 1000, 50))
     >>> GridDiscretizer().fit(waits[:, None]).partitions_["x0"].labels
-    [']-inf, 99.5]', ']99.5, inf[']
+    ['(-inf, 99.5]', '(99.5, inf)']
     """
 
     models_: dict[Name, Any]  # Model, or DensityModel without a target
@@ -292,7 +292,7 @@ class GridDiscretizer(AnyColumnsMixin, NotebookMixin, TransformerMixin, BaseEsti
         Returns
         -------
         ndarray of str
-            The name of the column; for ``encode="onehot"`` with the label of the part, ``size=]2.5, 4.75]``; for
+            The name of the column; for ``encode="onehot"`` with the label of the part, ``size=(2.5, 4.75]``; for
             ``"log-odds"`` of more than two classes with the class, ``size_setosa``, and of groups of classes with the
             group. A name that is taken gets a number.
         """

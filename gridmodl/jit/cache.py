@@ -125,8 +125,13 @@ class KernelCache(NullCache):
 
 @functools.cache
 def machine_digest(processor: Processor) -> str:
-    """Digest of what decides the machine code beside kernel and signature: versions and the processor."""
-    return _short_digest(repr((sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, *processor)))
+    """Digest of what decides a file beside kernel and signature: versions, the processor, where the module of kernels is.
+
+    Machine code is found again by the name of the module that its functions were made in, so a move makes new files.
+    """
+    return _short_digest(
+        repr((__package__, sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, *processor))
+    )
 
 
 def _short_digest(text: str) -> str:

@@ -26,7 +26,7 @@ def counted(n: int, what: str) -> str:
 
 
 def labels_of(partition: Partition) -> list[str]:
-    """Each part in words, such as ``]2.45, 4.75]`` or ``{blue, green}``."""
+    """Each part in words, such as ``(2.45, 4.75]`` or ``{blue, green}``."""
     if partition.kind == "categorical":
         is_mixed = has_mixed_types(partition)
         return [label_of_group(values, is_mixed) for values in partition.groups]
@@ -47,7 +47,7 @@ def edges_of(partition: Partition) -> list[str]:
 
 def label_of_intervals(edges: Sequence[str], first: int, last: int) -> str:
     """The intervals from the first to the last taken together, given the edges of all."""
-    return f"]{edges[first]}, {edges[last + 1]}{'[' if last + 2 == len(edges) else ']'}"
+    return f"({edges[first]}, {edges[last + 1]}{')' if last + 2 == len(edges) else ']'}"
 
 
 def has_mixed_types(partition: Partition) -> bool:

@@ -34,7 +34,7 @@ class Partition:
     name : str
         The column.
     kind : {"numerical", "categorical"}
-        Whether parts are intervals ``]lo, hi]`` or groups of values.
+        Whether parts are intervals ``(lo, hi]`` or groups of values.
     counts : ndarray of shape (n_parts, n_classes)
         Rows of each part and class; a single column where there are no classes, or where they are partitioned too.
     unlabelled : ndarray of shape (n_parts,) or None
@@ -88,7 +88,7 @@ class Partition:
 
     @property
     def labels(self) -> list[str]:
-        """Each part in words, such as ``]2.45, 4.75]`` or ``{blue, green}``."""
+        """Each part in words, such as ``(2.45, 4.75]`` or ``{blue, green}``."""
         return labels_of(self)
 
     def part_of(self, values: ArrayLike, unknown: str | int = "default") -> NDArray[np.int64]:

@@ -48,7 +48,7 @@ class CellsDisplay:
     Parameters
     ----------
     conditions : sequence of sequences of str
-        Conditions of each cell, one per variable, such as ``["a in ]2.5, 4.5]", "b in {u, v}"]``.
+        Conditions of each cell, one per variable, such as ``["a in (2.5, 4.5]", "b in {u, v}"]``.
     counts : ndarray of shape (n, classes)
         Rows of each cell by class; one column if there are no classes.
     classes : array-like
@@ -74,7 +74,7 @@ class CellsDisplay:
     >>> model = gridmodl.optimize(data, [0, 1, 1, 0] * 10)
     >>> display = gridmodl.plot.CellsDisplay.from_model(model).plot()
     >>> display.conditions[0]
-    ['a in ]-inf, 5.0]', 'b in {u}']
+    ['a in (-inf, 5.0]', 'b in {u}']
     """
 
     ax_: Axes
@@ -214,8 +214,8 @@ def _write_words(ax: Axes, places: NDArray[np.float64], words: list[list[str]], 
 def in_lines(conditions: Sequence[str], room: int) -> list[str]:
     """Conditions joined by "and", in at most `MOST_LINES` lines of at most `room` characters.
 
-    >>> in_lines(["a in ]2.5, 4.5]", "b in {u, v}", "c in {w}"], 32)
-    ['a in ]2.5, 4.5] and b in {u, v}', 'and c in {w}']
+    >>> in_lines(["a in (2.5, 4.5]", "b in {u, v}", "c in {w}"], 32)
+    ['a in (2.5, 4.5] and b in {u, v}', 'and c in {w}']
     """
     lines = [""]
     for condition in conditions:
@@ -231,7 +231,7 @@ def in_lines(conditions: Sequence[str], room: int) -> list[str]:
 
 
 def _conditions_of_cells(model: Model) -> list[list[str]]:
-    """Conditions of each cell of a model, such as ``["a in ]2.5, 4.5]", "b in {u, v}"]``."""
+    """Conditions of each cell of a model, such as ``["a in (2.5, 4.5]", "b in {u, v}"]``."""
     cells = model.cells
     labels = {name: short_labels(model.partition(name)) for name in cells.names}
     return [

@@ -65,7 +65,7 @@ class PartsDisplay:
     >>> model = gridmodl.optimize([1.0, 2.0, 3.0, 7.0, 8.0, 9.0], ["no", "no", "no", "yes", "yes", "yes"])
     >>> display = gridmodl.plot.PartsDisplay.from_model(model).plot()
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
-    [']-inf, 5.0]', ']5.0, inf[']
+    ['(-inf, 5.0]', '(5.0, inf)']
     """
 
     ax_: Axes

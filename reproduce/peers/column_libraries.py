@@ -57,7 +57,7 @@ def rows_of_parts(parts: Any, y: Any, n_classes: int) -> list[list[int]]:
 
 
 def below(bounds: Any) -> list[float]:
-    """Bounds of ``[lo, hi[`` as those of ``]lo, hi]``: the number just below each."""
+    """Bounds of ``[lo, hi)`` as those of ``(lo, hi]``: the number just below each."""
     return np.nextafter(np.asarray(bounds, dtype=np.float64), -np.inf).tolist()
 
 

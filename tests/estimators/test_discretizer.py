@@ -174,7 +174,7 @@ def test_constant_and_missing_columns_have_one_part() -> None:
     y = np.arange(40) % 2
     assert not GridDiscretizer().fit_transform(X, y).any()
     names = GridDiscretizer(encode="onehot").fit(X, y).get_feature_names_out().tolist()
-    assert names == ["x0=]-inf, inf[", "x1=]-inf, inf[ or missing"]
+    assert names == ["x0=(-inf, inf)", "x1=(-inf, inf) or missing"]
     np.testing.assert_allclose(GridDiscretizer(encode="log-odds").fit_transform(X, y), 0.0, atol=1e-15)
 
 
@@ -182,7 +182,7 @@ def test_names_out_are_unique() -> None:
     X = pd.DataFrame({"a": [1, "1"] * 30, "b": [1.0, 2.0] * 30}).astype({"a": object})
     discretizer = GridDiscretizer(encode="onehot", kinds={"a": "categorical"}).fit(X, [0, 1] * 30)
     names = discretizer.get_feature_names_out().tolist()
-    assert names == ["a={1}", "a={'1'}", "b=]-inf, 1.5]", "b=]1.5, inf["]
+    assert names == ["a={1}", "a={'1'}", "b=(-inf, 1.5]", "b=(1.5, inf)"]
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0] * 20, "a_b": [1.0, 2.0, 3.0] * 20})
     names = GridDiscretizer(encode="log-odds").fit(X, ["b_c", "c", "d"] * 20).get_feature_names_out()
     assert len(set(names)) == 6

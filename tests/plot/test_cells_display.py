@@ -31,7 +31,7 @@ def test_each_cell_has_words_shares_and_rows(model):
     ]
     assert widths(display.rows_ax_.containers[0]).tolist() == [rule.rows for rule in rules]
     assert widths(display.ax_.containers[0]).tolist() == [rule.shares["$0$"] for rule in rules]
-    assert r"<b>\$a\$</b> in ]5.0, inf[ and 7 in {v}" in texts_of(display)
+    assert r"<b>\$a\$</b> in (5.0, inf) and 7 in {v}" in texts_of(display)
     assert legend_of(display) == [r"\$0\$", "1"]
     assert title_of(display) == "4 cells"
     display.figure_.savefig(io.BytesIO())
@@ -46,9 +46,9 @@ def test_the_largest_are_shown(model):
 
 
 def test_who_asks_for_many_cells_can_read_them():
-    conditions = [["a in ]1, 2]"]] * 100
+    conditions = [["a in (1, 2]"]] * 100
     display = CellsDisplay(conditions, np.ones((100, 2), dtype=int), [0, 1]).plot(max_cells=100)
-    assert texts_of(display).count("a in ]1, 2]") == 100
+    assert texts_of(display).count("a in (1, 2]") == 100
 
 
 def test_rows_without_a_class_count():

@@ -54,9 +54,9 @@ def test_the_fonts_of_the_user_count():
 @pytest.mark.parametrize(
     ("bounds", "labels"),
     [
-        ([0.123456789], ["]-inf, 0.123457]", "]0.123457, inf["]),
-        ([1.0000001, 1.0000002], ["]-inf, 1.0000001]", "]1.0000001, 1.0000002]", "]1.0000002, inf["]),
-        ([-np.inf, 2.5], ["]-inf, -inf]", "]-inf, 2.5]", "]2.5, inf["]),
+        ([0.123456789], ["(-inf, 0.123457]", "(0.123457, inf)"]),
+        ([1.0000001, 1.0000002], ["(-inf, 1.0000001]", "(1.0000001, 1.0000002]", "(1.0000002, inf)"]),
+        ([-np.inf, 2.5], ["(-inf, -inf]", "(-inf, 2.5]", "(2.5, inf)"]),
     ],
 )
 def test_bounds_are_as_short_as_they_stay_apart(bounds, labels):

@@ -194,7 +194,7 @@ def test_missing_values_stay_in_the_labels_of_merges() -> None:
     grid = document_of(gridmodl.optimize({"x": x, "y": np.arange(400) % 4}))["grid"]
     k = [variable["name"] for variable in grid["variables"]].index("x")
     assert grid["variables"][k]["labels"][0] == "missing"
-    assert [merge["label"] for merge in grid["merges"] if merge["variable"] == k][-1] == "]-inf, inf[ or missing"
+    assert [merge["label"] for merge in grid["merges"] if merge["variable"] == k][-1] == "(-inf, inf) or missing"
 
 
 def test_parts_without_rows_and_models_that_tell_nothing() -> None:
