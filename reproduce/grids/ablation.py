@@ -1,4 +1,4 @@
-"""What each part of the search of a grid does, section 6.2.2 of the paper, for `grid_experiments.py`.
+"""Effect of each step of the search of a grid, section 6.2.2 of the paper, for `grid_experiments.py`.
 
 The paper has a sentence on the greedy merge alone, one on random starts, and the rows that all steps together need.
 Here each step is left out in turn, on the XOR of two and of five columns; found is a grid of exactly these. Ties are
@@ -198,7 +198,7 @@ PAPER = {
 
 
 def finest(task: GridTask, n_parts: int | None) -> Grid:
-    """A part for each row, or so many parts of about as many rows."""
+    """A part for each row, or n_parts parts of about equally many rows."""
     n = task.n_rows
     parts = np.arange(n) if n_parts is None else np.arange(n) * n_parts // n
     return make_grid([(k, parts) for k in range(task.n_variables)])
@@ -213,7 +213,7 @@ def shares(n_rounds: int) -> Iterator[float]:
 
 
 def best_of_rounds(task: GridTask, steps: Steps, seed: int) -> Grid:
-    """The best grid of so many rounds, none of which knows of the others."""
+    """The best grid of steps.rounds independent rounds."""
     worker = Worker(task, whole=steps.start == "rows")
     best = make_grid([])
     best = best._replace(cost=worker.load(best))
@@ -258,7 +258,7 @@ def measure_steps(run: Run) -> Found:
 
 
 def paths(n: int, n_draws: int, at_random: bool) -> list[Path]:
-    """The greedy merges of so many draws of n rows of an XOR of two columns, ties at random or leftmost."""
+    """The greedy merges of n_draws draws of n rows of an XOR of two columns, ties at random or leftmost."""
     draws = (datasets.make_xor(n, 2, None, s) for s in range(n_draws))
     return [merge_path(list(X.values()), y, s if at_random else None) for s, (X, y) in enumerate(draws)]
 

@@ -1,4 +1,4 @@
-"""What the exact search of one variable beside frozen ones adds to the search of a grid: nats, and processor time.
+"""Gain of the exact search of one variable beside frozen ones in the search of a grid: nats and processor time.
 
     .venv/bin/pip install pandas
     .venv/bin/python -m reproduce.grids.grid_exact --data ../shared/data       # five minutes; Ada and satimage too

@@ -45,7 +45,7 @@ SIMPLE = ((2, 40, 100), (5, 200, 100), (5, 256, 100))  # variables, which are al
 
 
 def prices(n_variables: int, cell_rows: int) -> tuple[float, float]:
-    """The cost of the XOR grid with so many rows in each cell, and of the null grid."""
+    """The cost of the XOR grid with cell_rows rows in each cell, and of the null grid."""
     cells = np.array(list(itertools.product((0, 1), repeat=n_variables)))
     weights = np.full(len(cells), cell_rows)
     bounds = {f"x{i}": [0.5] for i in range(n_variables)}

@@ -124,7 +124,7 @@ class Noise(NamedTuple):
     grids: dict[int, list[tuple[Share, Share]]]  # by columns: without the selection terms, and with
 
     def curves(self, n_columns: int) -> dict[str, list[Share]]:
-        """By name, for so many columns."""
+        """By name, for n_columns columns."""
         paid = [Share(1.0 - (1.0 - own.value) ** n_columns, own.hits, own.draws) for own, _ in self.alone]
         if n_columns == 1:
             formula = [grid for _, grid in self.alone]

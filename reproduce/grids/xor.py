@@ -1,4 +1,4 @@
-"""What detecting the XOR of many columns takes in rows and in time, Figures 9 and 10, for `grid_experiments.py`.
+"""Rows and time that detecting the XOR of many columns takes, Figures 9 and 10, for `grid_experiments.py`.
 
 A draw counts as found when the informative columns are exactly those of the XOR. Each draw has a seed of its own for
 the search too: with the same seed a search tries the same columns together in the same rounds, and all draws would be

@@ -1,4 +1,4 @@
-"""Default calls on large data, each in a process of its own: which is the slowest, and what ten million rows take.
+"""Default calls on large data, each in a process of its own: the slowest kinds, and the time of ten million rows.
 
     python -m reproduce.measured.large_calls [--only NAME] [--seconds 300]
 

@@ -4,7 +4,7 @@
     .venv/bin/python -m reproduce.measured.nova --data ../shared/data
 
 2.14 million ones over 22,047 words and 19,466 texts, some without a word: which words are in which texts. A small
-matrix is coclustered first, so nothing compiles within the time limit. A line is the cheapest grid within so many
+matrix is coclustered first, so nothing compiles within the time limit. A line is the cheapest grid within a number of
 seconds of one core, and when it was found by the clock; the time limit is by the clock, so give a busy machine more.
 The peak of memory is that of the whole process, compiler included.
 

@@ -1,4 +1,4 @@
-"""Which data sets of the papers there are here, and how they differ from the papers': MANIFEST.csv, by paper.
+"""Data sets of the papers that are here, and how they differ from those of the papers: MANIFEST.csv, by paper.
 
 .venv/bin/pip install --group docs --group test
 .venv/bin/python -m reproduce.papers.data_sets --data ../shared/data

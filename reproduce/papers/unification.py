@@ -263,7 +263,7 @@ def pairs_of(folds: list[NDArray[np.int64]]) -> list[Pair]:
 
 
 def best_of(surface: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The setting of least error for each classifier; of equals that of the largest alpha, so of the fewest parts."""
+    """The setting of least error for each classifier; ties: the largest alpha, so the fewest parts."""
     return np.asarray(len(surface) - 1 - surface[::-1].round(9).argmin(axis=0))  # equal but for the order of a sum
 
 
