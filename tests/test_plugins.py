@@ -12,9 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import naive
 import numpy as np
 import pytest
+from oracles import naive
 
 import gridmodl
 from gridmodl import Criterion, get_criterion, list_criteria, optimize, price

@@ -6,7 +6,7 @@
 Optima: random columns of 2 to 160 rows, some of 1,000, 2 to 5 classes, noise, steps, waves, classes that are rare or
 nearly alone, ties, weights, `min_rows` and `max_parts`. `optimize(..., search="exact")` must say that it proved
 its cost, which must be that of its own intervals and that of the cheapest partition of distinct values, both by the
-plain formulas of `tests/naive_exact.py`.
+plain formulas of `tests/oracles/naive_exact.py`.
 
 Runs: random lines of up to 3,000 atoms, some beside frozen cells, some with `min_rows`. All costs F and all starts of
 `Branches` at several slopes must be those of the same kernel bound to a criterion without bounds, to the last bit.
@@ -32,8 +32,8 @@ from gridmodl.search.column.exact import Branches
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
 
-import naive_exact
-from tiny import NO_LIMITS, Tiny
+from oracles import naive_exact
+from oracles.tiny import NO_LIMITS, Tiny
 
 # Optima, and lines to run over, by criterion.
 N_CASES = {"modl": (10_000, 250)} | dict.fromkeys(("aic", "bic", "mdlp", "gini", "entropy"), (1_000, 50))

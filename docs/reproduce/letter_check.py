@@ -21,7 +21,7 @@ import gridmodl
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
 
-import naive
+from oracles import naive
 
 from gridmodl.criteria.modl_grouped import ModlGrouped
 

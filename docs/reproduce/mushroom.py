@@ -3,10 +3,10 @@
     .venv/bin/pip install pandas
     .venv/bin/python docs/reproduce/mushroom.py --data ../shared/data
 
-The plain search is that of the tests, `tests/naive_joint.py`: from random groups it moves single values and merges two
-groups while that pays, pricing every move from nothing. `reached` counts the restarts that end at their best cost. Ours
-are seeds 0-9 at default effort; the seconds are the median of them, once compiled. The exit code is 1 if any seed is
-above the best restart.
+The plain search is that of the tests, `tests/oracles/naive_joint.py`: from random groups it moves single values and
+merges two groups while that pays, pricing every move from nothing. `reached` counts the restarts that end at their best
+cost. Ours are seeds 0-9 at default effort; the seconds are the median of them, once compiled. The exit code is 1 if any
+seed is above the best restart.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import gridmodl
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
 
-import naive_joint
+from oracles import naive_joint
 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import click
 import pytest
-from commands import call, good
-from pages import without_seconds
+from cli.commands import call, good
+from docs.pages import without_seconds
 
 from gridmodl.cli.group import gridmodl
 
