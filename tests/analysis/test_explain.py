@@ -184,7 +184,7 @@ class ByValue(Criterion):
     problems = {"classes"}
 
     @staticmethod
-    def part(p, variable, part, n_target_parts):
+    def part(p, variable, part):
         return math.log(part.values)
 
 

@@ -9,6 +9,7 @@ from gridmodl_khiops11 import Khiops11
 from scipy.sparse import csr_array
 
 import gridmodl
+from gridmodl.codelength import log_groupings
 from gridmodl.plugins import criterion_for
 from gridmodl.terms import Criterion
 
@@ -23,8 +24,8 @@ class Coupled(Criterion):
     def params(self, problem):
         return {"root": math.sqrt(problem.n_rows)}
 
-    def variable_constant(self, problem, variable):
-        return float(variable.n_values) / problem.n_rows
+    def variable_facts(self, problem, variable, value_rows):
+        return float(variable.n_values) / problem.n_rows, log_groupings(variable.n_values)
 
     @staticmethod
     def grid(p, shape):
@@ -32,10 +33,10 @@ class Coupled(Criterion):
 
     @staticmethod
     def variable(p, variable, n_parts):
-        return variable.log_groupings[n_parts] * p.log_rows
+        return variable.by_parts[n_parts] * p.log_rows
 
     @staticmethod
-    def part(p, variable, part, n_target_parts):
+    def part(p, variable, part):
         price = part.rows * math.log(part.rows) / variable.n_values + variable.constant * part.values**2 * p.log_rows
         return price if variable.n_values % 2 == 0 else -price
 

@@ -31,15 +31,14 @@ class Column:
 
     def variable(self, criterion, problem):
         counts = Counter(self.values)
-        facts = Variable(
-            categorical=self.categorical,
-            is_target=self.is_target,
-            n_values=len(counts),
-            log_value_factorials=sum(math.lgamma(n + 1) for n in counts.values()),
-            constant=0.0,
-            log_groupings=log_groupings(len(counts)) if self.categorical else np.empty(0),
-        )
-        return facts._replace(constant=criterion.variable_constant(problem, facts))
+        plain = Variable(self.categorical, self.is_target, len(counts), constant=0.0, by_parts=np.empty(0))
+        rows = np.array(list(counts.values()) if self.categorical else [], dtype=int)
+        constant, by_parts = criterion.variable_facts(problem, plain, rows)
+        if criterion.name == "modl" and self.categorical:  # by other code than the criterion's own
+            by_parts = log_groupings(len(counts))
+            if problem.kind in ("joint", "grouped", "numerical"):
+                constant = sum(math.lgamma(n + 1) for n in counts.values())
+        return plain._replace(constant=constant, by_parts=by_parts)
 
 
 def cut(values, bounds):
@@ -71,10 +70,12 @@ def price(criterion, kind, columns, target=None, unlabelled=None):
     for column, n in zip(columns, n_parts, strict=True):
         facts = column.variable(criterion, problem)
         total += criterion.variable(p, facts, n)
-        coupled = 0 if column.is_target else n_target_parts  # only parts of an input know the number of the target's
         for i in set(column.parts):
             values = [value for value, part in zip(column.values, column.parts, strict=True) if part == i]
-            total += criterion.part(p, facts, Part(len(values), len(set(map(str, values)))), coupled)
+            total += criterion.part(p, facts, Part(len(values), len(set(map(str, values)))))
+    if n_target_parts:
+        for rows in Counter(zip(*(column.parts for column in inputs), strict=True)).values():
+            total += criterion.margin(p, rows, n_target_parts)
     cells = {}
     for row, key in enumerate(zip(*(column.parts for column in columns), strict=True)):
         cells.setdefault(key, []).append(row)

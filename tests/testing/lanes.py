@@ -444,16 +444,17 @@ def looked_up() -> Found:
             cost -= p.logs[n]
         return cost
 
-    def value_order(p: Any, variable: Any, part: Any, n_target_parts: int) -> float:
+    def value_order(p: Any, variable: Any, part: Any) -> float:
         cost = p.logs[part.rows]
         if variable.categorical:
             cost += log_binomial(part.rows + part.values - 1, part.values - 1)
         return cost
 
-    def input_length(p: Any, variable: Any, part: Any, n_target_parts: int) -> float:
-        if variable.is_target:
-            return value_order(p, variable, part, n_target_parts)
-        return log_binomial(part.rows + n_target_parts - 1, n_target_parts - 1) + p.logs[part.rows]
+    def target_length(p: Any, variable: Any, part: Any) -> float:
+        return value_order(p, variable, part) if variable.is_target else 0.0
+
+    def margin(p: Any, rows: int, n_target_parts: int) -> float:
+        return log_binomial(rows + n_target_parts - 1, n_target_parts - 1) + p.logs[rows]
 
     def cell_order(p: Any, cell: Any) -> float:
         return -p.logs[cell.rows]
@@ -485,7 +486,7 @@ def looked_up() -> Found:
     labels = np.where(np.arange(12) % 8 == 0, np.arange(12) // 4, -1)
     found = CoclusteringClassifier(unlabelled=-1, criterion=joint, search=search).fit(matrix, labels)
     yield "labelled groups", found.predict(matrix).tolist()
-    grouped = criterion(ModlGrouped, cell=cell_order, part=input_length)
+    grouped = criterion(ModlGrouped, cell=cell_order, part=target_length, margin=margin)
     for name, target, kind in (("x", "d", "grouped"), ("c", "e", "grouped"), ("c", "z", "numerical")):
         asked = {"target_kind": kind, "criterion": grouped, "search": search}
         yield f"{kind} {name}", told(optimize(data[name], data[target], **asked))

@@ -21,14 +21,18 @@ from gridmodl.testing.floors import check_floors, check_pruning, random_atoms
 
 
 class Coupled(Criterion):
-    """Every part costs something for each part of the target that it is told of."""
+    """Every part of an input costs something for each part of the target."""
 
     name = "coupled"
     problems = {"joint", "grouped", "numerical"}
 
     @staticmethod
-    def part(p, variable, part, n_target_parts):
-        return part.rows + 100.0 * n_target_parts
+    def part(p, variable, part):
+        return part.rows
+
+    @staticmethod
+    def margin(p, rows, n_target_parts):
+        return math.sqrt(rows) + 100.0 * n_target_parts
 
     @staticmethod
     def cell(p, cell):
@@ -258,7 +262,7 @@ def test_floors_beside_priced_parts_are_refused():
         name = "priced"
 
         @staticmethod
-        def part(p, variable, part, n_target_parts):
+        def part(p, variable, part):
             return 1.0
 
     message = r"criterion 'priced' has 'floor' and 'excess' and 'tangent', which no search uses as it prices parts too"

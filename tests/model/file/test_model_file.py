@@ -606,7 +606,7 @@ def of_version_2(record):
 
 
 def without_values(partition):
-    return {key: value for key, value in partition.items() if key not in ("n_values", "log_value_factorials")}
+    return {key: value for key, value in partition.items() if key not in ("n_values", "value_rows")}
 
 
 def test_version_2_is_read():
@@ -812,7 +812,7 @@ CELLS, OPT = ("cells",), ("optima", 0)
 GONE = object()
 MUTATIONS = [
     (("version",), 5, "version: is 5; this gridmodl, .*, reads version 1, 2, 3, 4; a newer gridmodl is needed"),
-    (("version",), 0, "version: is 0; .* reads version 1, 2, 3, 4$"),
+    (("version",), 0, "version: is 0; .* reads version 1, 2, 3, 4, 5$"),
     (("version",), 1, "has the unknown field 'cells'"),
     (("version",), 2, "has the unknown field 'target'"),
     (("target",), GONE, "lacks the field 'target'"),
@@ -823,9 +823,9 @@ MUTATIONS = [
     (("problem",), "grouped", "counts: must have 1 columns"),
     ((*X, "n_values"), [1, 1, 1, 1], r"partitions\[0\].n_values: must be null, as the problem is 'grid'"),
     ((*X, "n_values"), GONE, r"partitions\[0\]: lacks the field 'n_values'"),
-    ((*X, "log_value_factorials"), -1.0, r"partitions\[0\].log_value_factorials: must be finite and not negative"),
-    ((*X, "log_value_factorials"), {"float": "inf"}, r"partitions\[0\].log_value_factorials: must be finite"),
-    ((*X, "log_value_factorials"), None, r"partitions\[0\].log_value_factorials: must be a float"),
+    ((*X, "value_rows"), [1, 1], r"partitions\[0\].value_rows: must not be there, as the variable is numerical"),
+    ((*X, "value_rows"), GONE, r"partitions\[0\]: lacks the field 'value_rows'"),
+    ((*X, "log_value_factorials"), 1.0, r"partitions\[0\]: has the unknown field 'log_value_factorials'"),
     ((*OPT, "target"), GONE, r"optima\[0\]: lacks the field 'target'"),
     ((*OPT, "spread"), 3, r"optima\[0\].spread: must be an object"),
     (("version",), True, "version: is True"),
@@ -1042,7 +1042,12 @@ def of_problem(problem):
     x = with_values(numerical("x", bounds=[1.5]), [5, 3], [4, 2])
     rows = np.array([[4], [1], [3]], dtype=np.int64)
     groups = with_values(
-        categorical("y", groups=(("b", "a"), ("c",))), [4, 4], [2, 1], log_value_factorials=5.5, missing=None, default=0
+        categorical("y", groups=(("b", "a"), ("c",))),
+        [4, 4],
+        [2, 1],
+        value_rows=np.array([3, 1, 4]),
+        missing=None,
+        default=0,
     )
     other = with_values(numerical("y", bounds=[0.5]), [4, 4], [3, 3]) if problem == "numerical" else groups
     cells = Cells(("x", "y"), np.array([[0, 0], [0, 1], [1, 1]]), rows)

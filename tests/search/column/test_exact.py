@@ -78,7 +78,7 @@ class WithParts(Criterion):
         return 0.3 * shape.n_informative + 0.01 * shape.n_cells
 
     @staticmethod
-    def part(p, variable, part, n_target_parts):
+    def part(p, variable, part):
         return 1.0 + 0.1 * part.values + math.log(part.rows)
 
     @staticmethod

@@ -189,7 +189,7 @@ class Cancelling(Criterion):
     problems = {"classes"}
 
     @staticmethod
-    def part(p, variable, part, n_target_parts):
+    def part(p, variable, part):
         return 1e7 * math.sqrt(part.rows)
 
     @staticmethod

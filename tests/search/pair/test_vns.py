@@ -46,7 +46,7 @@ class Squashed(Criterion):
         return 1.5 * n_parts
 
     @staticmethod
-    def part(p, variable, part, n_target_parts):
+    def part(p, variable, part):
         return part.rows * math.log(part.rows) + 0.1 * part.values
 
     @staticmethod
