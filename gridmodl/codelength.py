@@ -83,6 +83,28 @@ def log_compositions(n: int, cells: float) -> float:
     )
 
 
+class SummedRows(np.ndarray):
+    """Rows of each value of a variable of a model that does not know them, as one of an old file.
+
+    The array holds the rows of each group shared evenly among its values.
+    """
+
+    log_orders: float  # of the true rows, with `unit_of` all rows taken off; NaN where that is not known
+
+
+def unit_of(n_rows: int) -> float:
+    """What criteria take off log n! for each of the n rows: 0, but of very many rows log(rows) - 1, see `log_order`."""
+    return math.log(n_rows) - 1.0 if n_rows >= MANY_ROWS else 0.0
+
+
+def log_orders(value_rows: NDArray[np.int64], n_rows: int, unit: float) -> float:
+    """The sum over values of log n! - n `unit`, given the rows n of each, `n_rows` in all."""
+    if isinstance(value_rows, SummedRows):
+        return value_rows.log_orders + n_rows * (unit_of(n_rows) - unit)
+    rows, times = np.unique(value_rows, return_counts=True)
+    return math.fsum(m * log_order(n, n_rows, unit) for n, m in zip(rows.tolist(), times.tolist(), strict=True))
+
+
 # log B(V, I): how many nats it takes to say how V values are divided into at most I groups.
 #
 # B(V, I) is the sum of the Stirling numbers of the second kind S(V, i) over i <= I. Their explicit formula

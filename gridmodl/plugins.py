@@ -10,6 +10,7 @@ import contextlib
 import functools
 import inspect
 import keyword
+import math
 import sys
 import threading
 import warnings
@@ -20,7 +21,7 @@ from typing import Any
 import pluggy
 
 from gridmodl.spelling import did_you_mean, meant_by
-from gridmodl.terms import CORE_FIELDS, FLOORS, PROBLEMS, TERMS, Criterion, floor, part
+from gridmodl.terms import CORE_FIELDS, FLOORS, FUNCTIONS, PROBLEMS, TERMS, Criterion, finish, floor, part
 
 PATIENCE = 10.0  # seconds until a plugin that is still loading is named
 
@@ -196,9 +197,9 @@ def problem_with_class(cls: Any) -> str | None:
     """What is wrong with a criterion class as written, in words, or None."""
     if not (isinstance(cls, type) and issubclass(cls, Criterion)):
         return f"{cls!r} is not a subclass of gridmodl.Criterion"
-    misspelt = _misspelt(cls)
-    if misspelt:
-        return misspelt
+    outdated = _outdated(cls) or _misspelt(cls)
+    if outdated:
+        return outdated
     name, problems = getattr(cls, "name", None), getattr(cls, "problems", None)
     if not isinstance(name, str) or not name:
         return f"{cls.__name__} has no `name`"
@@ -210,7 +211,7 @@ def problem_with_class(cls: Any) -> str | None:
     for field in names:
         if not field.isidentifier() or field.startswith("_") or keyword.iskeyword(field) or names.count(field) > 1:
             return f"criterion {name!r} declares {field!r}, which is taken or no name; p has {', '.join(CORE_FIELDS)}"
-    for term in (*TERMS, *FLOORS):
+    for term in FUNCTIONS:
         written = inspect.getattr_static(cls, term.__name__)
         what = "term" if term in TERMS else "function"
         if not isinstance(written, staticmethod):
@@ -223,11 +224,28 @@ def problem_with_class(cls: Any) -> str | None:
                 f"{what} {term.__name__!r} of criterion {name!r} takes {len(given)} arguments ({', '.join(given)}); "
                 f"it must take {len(wanted)} ({', '.join(wanted)})"
             )
-    wrong = _problem_with_floors(cls)
+    wrong = _problem_with_floors(cls) or _problem_with_scale(cls)
     if wrong is None and all(getattr(cls, term.__name__) is term for term in TERMS):
         terms = ", ".join(term.__name__ for term in TERMS)
         return f"criterion {name!r} has no term, so that every partition would cost 0; write one of {terms} or more"
     return wrong
+
+
+def _outdated(cls: type[Criterion]) -> str | None:
+    """What to change in a criterion that was written for an earlier gridmodl, or None."""
+    name = getattr(cls, "name", cls.__name__)
+    if hasattr(cls, "variable_constant"):
+        return (
+            f"criterion {name!r} has variable_constant, which is gone: write variable_facts(self, problem, variable, "
+            "value_rows) in its place, which returns that constant and an array by number of parts"
+        )
+    own = getattr(cls.part, "__code__", None)
+    if own is not None and own.co_argcount == 4:
+        return (
+            f"part of criterion {name!r} takes 4 arguments: drop the last, n_target_parts, and move what depends on it "
+            "into the term margin(p, rows, n_target_parts)"
+        )
+    return None
 
 
 def _misspelt(cls: type[Criterion]) -> str | None:
@@ -244,6 +262,18 @@ def _misspelt(cls: type[Criterion]) -> str | None:
                     f"{cls.__name__} has {name!r}, which no search knows; did you mean {near[0]!r}? If it is a helper, "
                     f"call it _{name}"
                 )
+    return None
+
+
+def _problem_with_scale(cls: type[Criterion]) -> str | None:
+    """What is wrong with the scale that a criterion declares, or None."""
+    scale = cls.scale
+    if scale is None:
+        return None
+    if isinstance(scale, bool) or not isinstance(scale, (int, float)) or not 0.0 < scale < math.inf:
+        return f"criterion {cls.name!r} declares scale {scale!r}; it must be None or a positive number"
+    if cls.finish is not finish:
+        return f"criterion {cls.name!r} declares a scale, but its `finish` makes another number of the sum of its terms"
     return None
 
 

@@ -1,17 +1,21 @@
-"""The price of a given grid, by the compiled terms and nothing else: no search code is involved."""
+"""The price of a given grid, by the compiled terms and nothing else: no search code is involved.
+
+`finished` is the one place where compiled code adds the terms of a grid up; `gridmodl.analysis.cost_terms` is its twin
+in plain Python.
+"""
 
 from __future__ import annotations
 
 import math
 import numbers
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.codelength import MANY_ROWS, log_groupings, log_order
+from gridmodl.codelength import SummedRows
 from gridmodl.jit.digest import TermError
-from gridmodl.jit.template import bind
+from gridmodl.jit.template import bind, inlined
 from gridmodl.terms import (
     SEARCHED_TARGETS,
     Cell,
@@ -32,6 +36,12 @@ from gridmodl.terms import (
 SAFE_ROWS = 2**29
 
 
+@inlined
+def finished(p: Any, total: float, rest: float, shape: Shape) -> float:
+    """Cost of a grid of a `shape`: what all other terms add up to is `total`, and a small `rest`."""
+    return finish(p, total + grid(p, shape) + rest, shape)
+
+
 def price_one_variable(
     criterion: Criterion, p: Any, facts: Variable, by_code: NDArray[np.int64], values: NDArray[np.int64]
 ) -> float:
@@ -45,53 +55,58 @@ def price_one_variable(
 
 
 def price_parts(p: Any, facts: Variable, shape: Shape, counts: Any, rows: Any, values: Any) -> float:
-    total = grid(p, shape) + variable(p, facts, len(values))
+    total = variable(p, facts, len(values))
     for i in range(len(values)):
         unlabelled = rows[i] - counts[i].sum()
-        total += part(p, facts, Part(rows[i], values[i]), 0) + cell(p, Cell(counts[i], rows[i], unlabelled))
-    return finish(p, total, shape)
+        total += part(p, facts, Part(rows[i], values[i])) + cell(p, Cell(counts[i], rows[i], unlabelled))
+    return finished(p, total, 0.0, shape)
 
 
-def numerical_facts(n_values: int) -> Variable:
-    """What a criterion may know of a numerical variable, whatever its partition."""
-    return Variable(False, False, n_values, 0.0, 0.0, np.empty(0))
+class ColumnValues(NamedTuple):
+    """The values of one variable, as far as a criterion may know them whatever the partition."""
+
+    categorical: bool
+    n_values: int  # distinct ones
+    rows: NDArray[np.int64]  # of each value of a categorical variable; empty for a numerical one
 
 
-def categorical_facts(value_rows: NDArray[np.int64]) -> Variable:
-    """What a criterion may know of a categorical variable, given the rows of each of its values."""
-    return values_facts(len(value_rows), order_of(value_rows), int(value_rows.sum()))
+NO_ROWS = np.empty(0, dtype=np.int64)
 
 
-def order_of(value_rows: NDArray[np.int64]) -> float:
-    """The sum over values of log n!, of very many rows N less n (log N - 1) for each, given the rows n of each."""
-    n_rows = int(value_rows.sum())
-    if n_rows < MANY_ROWS:
-        return math.fsum(math.lgamma(n + 1.0) for n in value_rows.tolist())
-    return math.fsum(log_order(n, n_rows, math.log(n_rows) - 1.0) for n in value_rows.tolist())
+def numerical_values(n_values: int) -> ColumnValues:
+    return ColumnValues(False, n_values, NO_ROWS)
 
 
-def values_facts(n_values: int, order: float, n_rows: int) -> Variable:
-    """What a criterion may know of a categorical variable, given its number of values and `order_of` their rows."""
-    factorials = order if n_rows < MANY_ROWS else order + n_rows * (math.log(n_rows) - 1.0)
-    return Variable(True, False, n_values, factorials, order, log_groupings(n_values))
+def categorical_values(value_rows: NDArray[np.int64]) -> ColumnValues:
+    return ColumnValues(True, len(value_rows), value_rows)
 
 
-def order_with(order: float, n_rows: int, more_rows: int) -> float:
-    """What `order_of` says after a value of `more_rows` has come."""
-    n = n_rows + more_rows
-    unit = math.log(n) - 1.0
-    if n < MANY_ROWS:
-        return order + math.lgamma(more_rows + 1.0)
-    if n_rows < MANY_ROWS:
-        return order - n_rows * unit + log_order(more_rows, n, unit)
-    return order - n_rows * math.log1p(more_rows / n_rows) + log_order(more_rows, n, unit)
+def variable_of(criterion: Criterion, problem: Problem, values: ColumnValues, is_target: bool = False) -> Variable:
+    """The variable as terms see it, with the criterion's own constant and table; both are checked."""
+    plain = Variable(values.categorical, is_target, values.n_values, 0.0, np.empty(0))
+    name = f"variable_facts of criterion {criterion.name!r}"
+    try:
+        given: Any = criterion.variable_facts(problem, plain, values.rows)
+    except Exception as error:
+        raise TermError(f"{name} failed: {type(error).__name__}: {error}{_what_changed(error)}") from error
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise TermError(f"{name} returned {given!r}; it returns a constant and an array by number of parts")
+    constant, table = given
+    is_unknown = isinstance(values.rows, SummedRows) and math.isnan(constant)  # in a file; terms that need it give NaN
+    if not isinstance(constant, numbers.Real) or not (math.isfinite(constant) or is_unknown):
+        raise TermError(f"{name} returned the constant {constant!r}; it must be a finite number")
+    if not isinstance(table, np.ndarray) or table.ndim != 1 or table.dtype.kind not in "fiu" or np.isnan(table).any():
+        raise TermError(f"{name} returned the table {table!r}; it must be an array of numbers of one dimension")
+    return plain._replace(constant=float(constant), by_parts=np.array(table, dtype=np.float64))
 
 
-def prepare(criterion: Criterion, problem: Problem, facts: Variable) -> tuple[Any, Variable]:
-    """`p` and the facts of one variable with the criterion's own constant, after its plain terms were tried."""
+def prepare(
+    criterion: Criterion, problem: Problem, values: ColumnValues, is_target: bool = False
+) -> tuple[Any, Variable]:
+    """`p` and one variable as terms see them, after the plain terms were tried."""
     check_rows(criterion, problem)
     try:
-        return _tried(criterion, problem, facts)
+        return _tried(criterion, problem, values, is_target)
     except TermError as error:
         if problem.n_rows < SAFE_ROWS:
             raise
@@ -110,7 +125,7 @@ def check_rows(criterion: Criterion, problem: Problem) -> None:
         )
 
 
-def _tried(criterion: Criterion, problem: Problem, facts: Variable) -> tuple[Any, Variable]:
+def _tried(criterion: Criterion, problem: Problem, values: ColumnValues, is_target: bool) -> tuple[Any, Variable]:
     """What `prepare` returns, or what is wrong with a term.
 
     So a broken term is named before it meets the compiler. Tried on the whole column and on a single row, labelled or
@@ -118,13 +133,12 @@ def _tried(criterion: Criterion, problem: Problem, facts: Variable) -> tuple[Any
     """
     try:
         p = params_record(criterion, problem)
-        facts = facts._replace(constant=float(criterion.variable_constant(problem, facts)))
     except Exception as error:
         raise TermError(f"params of criterion {criterion.name!r} failed: {type(error).__name__}: {error}") from error
+    facts = variable_of(criterion, problem, values, is_target)
     all_rows = problem.class_rows if problem.n_classes else np.array([problem.n_rows])
     one_row, first_row = np.zeros_like(all_rows), np.zeros_like(all_rows)
     one_row[-1] = first_row[0] = 1
-    n_target_parts = 1 if problem.kind in SEARCHED_TARGETS else 0
     unlabelled = problem.n_rows - int(all_rows.sum())
     tried = [(all_rows, unlabelled, facts.n_values), (one_row, 0, 1), (first_row, 0, 1)]
     if unlabelled:
@@ -132,11 +146,23 @@ def _tried(criterion: Criterion, problem: Problem, facts: Variable) -> tuple[Any
     for counts, unlabelled, n in tried:
         rows, shape = int(counts.sum()) + unlabelled, Shape(1, 0, 1.0)
         check_term(criterion, "grid", p, shape)
-        check_term(criterion, "variable", p, facts, 1)
-        check_term(criterion, "part", p, facts, Part(rows, n), n_target_parts)
+        check_term(criterion, "variable", p, facts, n if n < 2 else 2)
+        check_term(criterion, "part", p, facts, Part(rows, n))
+        if problem.kind in SEARCHED_TARGETS:
+            check_term(criterion, "margin", p, rows, 1)
         check_term(criterion, "cell", p, Cell(counts.copy(), rows, unlabelled))
         check_term(criterion, "finish", p, 1.0, shape)
     return p, facts
+
+
+def _what_changed(error: Exception) -> str:
+    """What the author of a criterion of an earlier gridmodl has to change, where that is the reason of the `error`."""
+    if not isinstance(error, AttributeError) or error.name not in ("log_groupings", "log_value_factorials"):
+        return ""
+    return (
+        f"; a variable has no {error.name} any more: return what the criterion needs of it from "
+        "variable_facts(self, problem, variable, value_rows) and read variable.constant and variable.by_parts[i]"
+    )
 
 
 def check_term(criterion: Criterion, term: str, *arguments: Any) -> None:
@@ -153,7 +179,8 @@ def check_term(criterion: Criterion, term: str, *arguments: Any) -> None:
         with np.errstate(all="ignore"):
             price, again = (getattr(criterion, term)(*arguments) for _ in range(2))
     except Exception as error:
-        raise TermError(f"term {term!r} of criterion {name!r} failed: {type(error).__name__}: {error}") from error
+        what = f"{type(error).__name__}: {error}{_what_changed(error)}"
+        raise TermError(f"term {term!r} of criterion {name!r} failed: {what}") from error
     if not isinstance(price, (numbers.Real, np.bool_)) or not math.isfinite(price):
         raise TermError(f"term {term!r} of criterion {name!r} returned {price!r}; a term returns a finite number")
     for record, field, array, before in arrays:

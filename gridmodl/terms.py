@@ -1,6 +1,8 @@
 """What a criterion is: terms that price a grid, and the records those terms may see.
 
-    cost = finish( grid + sum over variables + sum over parts + sum over non-empty cells )
+    cost = finish( grid + sum over variables + sum over parts + sum over margins + sum over non-empty cells )
+
+A margin is a non-empty cell of the inputs alone, where the target is partitioned too.
 
 Each term is a plain function of plain numbers, so it can be read, tested and priced without a compiler;
 `gridmodl.jit.template` compiles it into the searches. A term is handed only what it may depend on, so a
@@ -16,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gridmodl.spelling import did_you_mean
 
@@ -46,9 +49,8 @@ class Variable(NamedTuple):
     categorical: bool  #: else numerical
     is_target: bool  #: of a target that is partitioned too
     n_values: int  #: distinct ones
-    log_value_factorials: float  #: sum over its values of log n_v!
-    constant: float  #: the criterion's own, see `Criterion.variable_constant`
-    log_groupings: Any  #: log B(n_values, i) at index i; empty for a numerical variable
+    constant: float  #: the criterion's own, see `Criterion.variable_facts`
+    by_parts: Any  #: the criterion's own table by number of parts, see `Criterion.variable_facts`
 
 
 class Part(NamedTuple):
@@ -101,11 +103,15 @@ def variable(p: Any, variable: Variable, n_parts: int) -> float:
     return 0.0
 
 
-def part(p: Any, variable: Variable, part: Part, n_target_parts: int) -> float:
-    """Price of one `part` of a `variable`.
+def part(p: Any, variable: Variable, part: Part) -> float:
+    """Price of one `part` of a `variable`."""
+    return 0.0
 
-    `n_target_parts` is, for a part of an input, the number of groups or intervals of a target that is searched too; 0
-    where none is, and for the target's own parts.
+
+def margin(p: Any, rows: int, n_target_parts: int) -> float:
+    """Price of one non-empty cell of the inputs, of `rows` rows, beside a target in `n_target_parts` parts.
+
+    Only where the target is partitioned too: problems grouped and numerical.
     """
     return 0.0
 
@@ -120,7 +126,7 @@ def finish(p: Any, total: float, shape: Shape) -> float:
     return total
 
 
-TERMS = (grid, variable, part, cell, finish)
+TERMS = (grid, variable, part, margin, cell, finish)
 
 
 def floor(p: Any, cell: Cell) -> float:
@@ -144,6 +150,15 @@ def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
 
 # Not terms: what a criterion may know of its `cell`, for a proof in less than quadratic time.
 FLOORS = (floor, excess, tangent)
+
+
+def predictive(p: Any, cell: Cell, code: int) -> float:
+    """Probability that the next row of a `cell`, which may be empty, is of class `code`."""
+    return math.nan
+
+
+# All that a criterion may write as functions; kernels see these names as its own.
+FUNCTIONS = (*TERMS, *FLOORS, predictive)
 
 
 class Criterion:
@@ -175,11 +190,20 @@ class Criterion:
         in the order of their class shares, values of equal shares together. So it is where a cell costs a constant and
         a concave function of its counts that is 0 without rows, and more groups of the same sum never cost less.
         Searches then look at intervals only, and can prove the optimum of many values. `check_criterion` tests it.
+    concave_cell : bool, optional
+        Whether ``cell``, with 0 for an empty cell and all rows labelled, is concave in its counts: its price at whole
+        counts u is at least the sum of l_i times its price at u_i, for all whole counts u_i and weights l_i >= 0 of sum
+        1 with u = sum of l_i u_i. Then of a block of bounds only those whose cumulative counts are extreme points of
+        the block's can begin a part of a cheapest partition that skips the block otherwise. `check_criterion` tests it.
+    scale : float or None, optional
+        Nats per unit of cost, where the cost is minus the log of a posterior probability up to a constant, exactly or
+        by a usual approximation; None where it means no such thing. ``finish`` is then the total itself.
 
     Notes
     -----
     Beside its terms it may offer `floor`, and `excess` and `tangent` with it, where its `part` is free: searches then
-    prove the optimum of one variable in less than quadratic time. `check_criterion` tests them.
+    prove the optimum of one variable in less than quadratic time. It may offer `predictive`, the probability of each
+    class of the next row of a cell. `check_criterion` tests them.
 
     Every term sees ``p``, a record of ``n_rows``, ``n_classes``, ``n_variables``, ``log_rows``,
     ``class_rows``, the options, and the constants. ``p.n_classes`` is the number of classes, never
@@ -194,15 +218,19 @@ class Criterion:
     max_rows: ClassVar[int] = 2**53 - 1
     joins_pure_runs: ClassVar[bool] = False
     groups_by_share: ClassVar[bool] = False
+    concave_cell: ClassVar[bool] = False
+    scale: ClassVar[float | None] = None
 
     grid = staticmethod(grid)
     variable = staticmethod(variable)
     part = staticmethod(part)
+    margin = staticmethod(margin)
     cell = staticmethod(cell)
     finish = staticmethod(finish)
     floor = staticmethod(floor)
     excess = staticmethod(excess)
     tangent = staticmethod(tangent)
+    predictive = staticmethod(predictive)
 
     def __init__(self, **options: bool | int | float) -> None:
         for option in options:
@@ -225,13 +253,15 @@ class Criterion:
         """The declared ``constants``, computed once per data set from the facts of the `problem`."""
         return {}
 
-    def variable_constant(self, problem: Problem, variable: Variable) -> float:
-        """A number of the criterion's own for one `variable` of a `problem`, seen by terms as ``variable.constant``.
+    def variable_facts(
+        self, problem: Problem, variable: Variable, value_rows: NDArray[np.int64]
+    ) -> tuple[float, NDArray[np.float64]]:
+        """A constant and a table of the criterion's own for one `variable` of a `problem`.
 
-        On entry ``variable.constant`` holds, of a categorical variable, the sum over its values of log n_v!; from
-        N = 2^24 rows on of log n_v! - n_v (log N - 1), which has more digits. It is 0 of a numerical one.
+        Terms read them as ``variable.constant`` and, at i parts, ``variable.by_parts[i]``. `value_rows` has the rows of
+        each value of a categorical variable, weights counted, in any order; it is empty for a numerical one.
         """
-        return 0.0
+        return 0.0, np.empty(0)
 
     def __repr__(self) -> str:
         chosen = ", ".join(f"{name}={value!r}" for name, value in self.chosen.items())

@@ -12,9 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import naive
 import numpy as np
 import pytest
+from oracles import naive
 
 import gridmodl
 from gridmodl import Criterion, get_criterion, list_criteria, optimize, price
@@ -272,7 +272,7 @@ def test_every_term_is_named_when_it_returns_text(term):
     functions = {
         "grid": lambda p, shape: "text",
         "variable": lambda p, variable, n_parts: "text",
-        "part": lambda p, variable, part, n_target_parts: "text",
+        "part": lambda p, variable, part: "text",
         "cell": lambda p, cell: "text",
         "finish": lambda p, total, shape: "text",
     }

@@ -5,7 +5,7 @@
 
 Seconds are noisy, and a factor of two can hide in them; these numbers hardly move at all. What they depend on besides
 gridmodl, the version of numpy, is written beside them, and they are compared only where it is the same. How many
-functions typical calls compile is held by tests/test_compiled.py.
+functions typical calls compile is held by tests/jit/test_compiled.py.
 """
 
 from __future__ import annotations

@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.analysis.coarsening import merged_partition
-from gridmodl.analysis.cost_terms import CostTerms, Counted, Values, counted_grid, filled_parts
+from gridmodl.analysis.cost_terms import CostTerms, Counted, PartValues, counted_grid, filled_parts
 from gridmodl.analysis.curve import of_column, of_grid
 from gridmodl.analysis.model_task import SAME_COST
+from gridmodl.codelength import SummedRows
 from gridmodl.data.frames import Name
 from gridmodl.model.cells import make_cells
-from gridmodl.model.partition import Partition
+from gridmodl.model.partition import Partition, known_values
 from gridmodl.plugins import criterion_for, get_criterion
+from gridmodl.pricing import NO_ROWS
 
 if TYPE_CHECKING:
     from gridmodl.clock import Clock
@@ -93,7 +95,7 @@ class Variable:
         """The grid of the model, if its criterion prices it as it says."""
         model = self.model
         known = {part.name: values_of(model, part) for part in model.all_partitions.values()}
-        is_known = all(np.isfinite(values.of_parts).all() and math.isfinite(values.order) for values in known.values())
+        is_known = all(np.isfinite(values.of_parts).all() and _are_known(values.rows) for values in known.values())
         try:
             counted = counted_grid(model, self.criterion, known)
             cost = counted.cost(counted.terms())
@@ -211,19 +213,30 @@ def one_part(partition: Partition) -> Partition:
     )
 
 
-def values_of(model: Model, partition: Partition) -> Values:
+def _are_known(value_rows: NDArray[np.int64]) -> bool:
+    """Whether a criterion can make of `value_rows` what it made of those of the data."""
+    return not isinstance(value_rows, SummedRows) or math.isfinite(value_rows.log_orders)
+
+
+def values_of(model: Model, partition: Partition) -> PartValues:
     """The distinct values of each part: as the partition says, as the data does, or as far as its groups do."""
     if partition.n_values is not None:
-        return Values(partition.n_values.astype(np.float64), partition.log_value_factorials)
+        rows = known_values(partition).rows if partition.kind == "categorical" else NO_ROWS
+        return PartValues(partition.n_values.astype(np.float64), rows)
     if model._source is not None:
         from gridmodl.fit.column import value_facts
 
         table = model._source[0].priced_rows()
-        values, facts = value_facts(table.column(partition.name, partition.kind), table, partition)
-        return Values(values.astype(np.float64), facts.constant)
+        values, known = value_facts(table.column(partition.name, partition.kind), table, partition)
+        return PartValues(values.astype(np.float64), known.rows)
     if partition.kind == "categorical":
-        return Values(np.array([float(len(group)) for group in partition.groups]), math.nan)
-    return Values(np.full(partition.n_parts, math.nan), 0.0)
+        known = known_values(partition)
+        if partition.value_rows is None:
+            return PartValues(np.array([float(len(group)) for group in partition.groups]), known.rows)
+        ends = np.cumsum([len(group) for group in partition.groups])
+        there = np.append(0, np.cumsum(partition.value_rows > 0))
+        return PartValues(np.diff(there[ends], prepend=0).astype(np.float64), known.rows)
+    return PartValues(np.full(partition.n_parts, math.nan), NO_ROWS)
 
 
 # What it costs to merge two parts of a variable, for many pairs at once, by the plain terms.
@@ -232,25 +245,38 @@ MAX_UNIONS = 2**22  # cells of all pairs of parts that may merge: some seconds
 
 
 def merge_deltas(counted: Counted, k: int, pairs: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    """What parts and cells cost more if two parts of variable k merge, for each of the pairs; None if too many.
+    """What parts, margins and cells cost more if two parts of variable k merge, for each pair; None if too many.
 
     The other terms change alike for all of them, and `finish` keeps the order of totals.
     """
-    others = np.delete(counted.parts, k, axis=1)
-    n_frozen, frozen = _numbered_rows(others)
+    n_frozen, frozen = _numbered_rows(np.delete(counted.parts, k, axis=1))
     if len(pairs) * n_frozen > MAX_UNIONS:
         return None
-    place = np.full((len(counted.sides[k].rows), n_frozen), -1, dtype=np.int64)
-    place[counted.parts[:, k], frozen] = np.arange(len(frozen))
-    left, right = place[pairs[:, 0]], place[pairs[:, 1]]
-    which, _ = both = np.nonzero((left >= 0) & (right >= 0))
-    one, other = left[both], right[both]
+    n_parts, own = len(counted.sides[k].rows), counted.parts[:, k]
+    which, one, other = _unions(n_parts, own, n_frozen, frozen, pairs)
     unions = counted.cell_prices(
         counted.counts[one] + counted.counts[other], counted.unlabelled[one] + counted.unlabelled[other]
     )
     alone = counted.cell_prices(counted.counts, counted.unlabelled)
-    cells = np.bincount(which, unions - alone[one] - alone[other], len(pairs))
-    return cells + _part_deltas(counted, k, pairs)
+    deltas = np.bincount(which, unions - alone[one] - alone[other], len(pairs)) + _part_deltas(counted, k, pairs)
+    margins, rows = counted.margins()
+    if len(rows) and not counted.sides[k].facts.is_target:
+        n_frozen, frozen = _numbered_rows(np.delete(margins, k, axis=1))
+        which, one, other = _unions(n_parts, margins[:, k], n_frozen, frozen, pairs)
+        unions, alone = counted.margin_prices(rows[one] + rows[other]), counted.margin_prices(rows)
+        deltas += np.bincount(which, unions - alone[one] - alone[other], len(pairs))
+    return deltas
+
+
+def _unions(
+    n_parts: int, own: NDArray[np.int64], n_frozen: int, frozen: NDArray[np.int64], pairs: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The two cells that each of the pairs of parts makes one, given the own part and the frozen cell of each cell."""
+    place = np.full((n_parts, n_frozen), -1, dtype=np.int64)
+    place[own, frozen] = np.arange(len(frozen))
+    left, right = place[pairs[:, 0]], place[pairs[:, 1]]
+    which, _ = both = np.nonzero((left >= 0) & (right >= 0))
+    return which, left[both], right[both]
 
 
 def _part_deltas(counted: Counted, k: int, pairs: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from gridmodl.analysis.hierarchy import Hierarchy, hierarchy_of
 from gridmodl.analysis.model_task import ModelTask
 from gridmodl.data.frames import Name
 from gridmodl.model.cells import Cells, make_cells
-from gridmodl.model.partition import Partition, group_partition
+from gridmodl.model.partition import Partition, group_partition, rows_in_groups
 from gridmodl.model.target_quantiles import Spread, merged_spread
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import price_grid
@@ -179,7 +179,10 @@ def merged_partition(partition: Partition, parts: NDArray[np.int64]) -> Partitio
         mine = sorted(np.flatnonzero(parts == i).tolist(), key=lambda j: -rows[j])
         groups.append(_interleaved([partition.groups[j] for j in mine]))
     merged = group_partition(partition.name, tuple(groups), counts, unlabelled)
-    return replace(merged, n_values=n_values, log_value_factorials=partition.log_value_factorials)
+    value_rows = partition.value_rows
+    if value_rows is not None:
+        value_rows = rows_in_groups(groups, list(itertools.chain(*partition.groups)), value_rows)
+    return replace(merged, n_values=n_values, value_rows=value_rows, _log_orders=partition._log_orders)
 
 
 def _summed(of_parts: NDArray[np.int64] | None, parts: NDArray[np.int64]) -> NDArray[np.int64] | None:

@@ -1,6 +1,8 @@
 """What a grid costs term by term, by the plain terms of its criterion: no compiler, no search, and of a model no data.
 
-cost = finish( grid + variable + part + cell )
+cost = finish( grid + variable + part + margin + cell )
+
+The twin of `gridmodl.pricing.finished` and `gridmodl.search.moves`: the only place that adds plain terms up.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
-from gridmodl.pricing import numerical_facts, values_facts
+from gridmodl.pricing import categorical_values, numerical_values, variable_of
 from gridmodl.terms import ONE_COUNT, Cell, Criterion, Part, Problem, Shape, Variable, params_record
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class CostTerms(NamedTuple):
-    """The four terms of a cost, each summed over what it prices.
+    """The terms of a cost, each summed over what it prices.
 
     Attributes
     ----------
@@ -33,6 +35,8 @@ class CostTerms(NamedTuple):
         Of the numbers of parts of the variables, and the choice among all partitions into so many.
     part : float
         Of the parts, one by one.
+    margin : float
+        Of the non-empty cells of the inputs, where the target is partitioned too; else 0.
     cell : float
         Of the non-empty cells: what is left to say of the classes, or of the rows, in them.
     """
@@ -40,6 +44,7 @@ class CostTerms(NamedTuple):
     grid: float
     variable: float
     part: float
+    margin: float
     cell: float
 
     @property
@@ -48,11 +53,11 @@ class CostTerms(NamedTuple):
         return math.fsum(self)
 
 
-class Values(NamedTuple):
-    """The distinct values of each part of a variable; NaN where a model does not know."""
+class PartValues(NamedTuple):
+    """What a price needs to know of the values of a variable."""
 
-    of_parts: NDArray[np.float64]
-    order: float  # `Partition.log_value_factorials`
+    of_parts: NDArray[np.float64]  # distinct values of each part; NaN where a model does not know
+    rows: NDArray[np.int64]  # of each value of a categorical variable; empty for a numerical one
 
 
 class Side(NamedTuple):
@@ -91,7 +96,8 @@ class Counted:
         parts = [self.part_prices(k, side.rows, side.values) for k, side in enumerate(self.sides)]
         cells = self.cell_prices(self.counts, self.unlabelled)
         grid = float(self.criterion.grid(self.p, self.shape))
-        return CostTerms(grid, math.fsum(variables), math.fsum(np.concatenate(parts)), math.fsum(cells))
+        margins = math.fsum(self.margin_prices(self.margins()[1]))
+        return CostTerms(grid, math.fsum(variables), math.fsum(np.concatenate(parts)), margins, math.fsum(cells))
 
     def cost(self, terms: CostTerms) -> float:
         """What `finish` makes of the terms."""
@@ -100,8 +106,25 @@ class Counted:
     def part_prices(self, k: int, rows: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The price of each of these parts of variable k."""
         facts = self.sides[k].facts
-        coupled = 0 if facts.is_target else self.n_target_parts  # the target's own parts do not depend on their number
-        prices = [self.criterion.part(self.p, facts, part, coupled) for part in _parts(rows, values)]
+        prices = [self.criterion.part(self.p, facts, part) for part in _parts(rows, values)]
+        return np.asarray(prices, dtype=np.float64)
+
+    def margins(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The non-empty cells of the inputs, where the target is partitioned too: their parts, and their rows.
+
+        Parts are by variable, 0 for the target.
+        """
+        is_target = np.array([side.facts.is_target for side in self.sides])
+        if not is_target.any():
+            return self.parts[:0], np.empty(0, dtype=np.int64)
+        parts, cell = np.unique(np.where(is_target, 0, self.parts), axis=0, return_inverse=True)
+        rows = np.zeros(len(parts), dtype=np.int64)
+        np.add.at(rows, cell.ravel(), self.counts.sum(axis=1))
+        return parts, rows
+
+    def margin_prices(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The price of each of these cells of the inputs; without a target in parts there are none."""
+        prices = [self.criterion.margin(self.p, n, self.n_target_parts) for n in rows.tolist()]
         return np.asarray(prices, dtype=np.float64)
 
     def cell_prices(self, counts: NDArray[np.int64], unlabelled: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -135,7 +158,7 @@ def _parts(rows: NDArray[np.int64], values: NDArray[np.float64]) -> list[Part]:
     return [Part(n, m if math.isnan(m) else int(m)) for n, m in zip(rows.tolist(), values.tolist(), strict=True)]
 
 
-def counted_grid(model: Model, criterion: Criterion, values: Mapping[Name, Values]) -> Counted:
+def counted_grid(model: Model, criterion: Criterion, values: Mapping[Name, PartValues]) -> Counted:
     """The grid of a model; `values` says of each of its variables what a price needs to know of its values."""
     partitions = list(model.all_partitions.values())
     filled = [filled_parts(model, partition) for partition in partitions]
@@ -166,19 +189,17 @@ def _side(
     model: Model,
     partition: Partition,
     filled: NDArray[np.int64],
-    values: Values,
+    values: PartValues,
     criterion: Criterion,
     problem: Problem,
 ) -> Side:
     of_parts = values.of_parts[filled]
     n_values = float(of_parts.sum())
-    categorical = partition.kind == "categorical"
-    if categorical:
-        facts = values_facts(int(n_values), values.order, problem.n_rows)
+    if partition.kind == "categorical":
+        known = categorical_values(values.rows)
     else:
-        facts = numerical_facts(n_values if math.isnan(n_values) else int(n_values))  # type: ignore[arg-type]
-    facts = facts._replace(is_target=partition is model.target)
-    facts = facts._replace(constant=float(criterion.variable_constant(problem, facts)))
+        known = numerical_values(n_values if math.isnan(n_values) else int(n_values))  # type: ignore[arg-type]
+    facts = variable_of(criterion, problem, known, is_target=partition is model.target)
     return Side(facts, part_rows(model, partition)[filled], of_parts)
 
 

@@ -292,6 +292,7 @@ def _purpose_of_terms(variable: Variable) -> dict[str, str]:
         "grid": "the sizes of the grid",
         "variable": "the choice of parts",
         "part": "the parts one by one",
+        "margin": "how many rows of each part of the column are in each part of the target",
         "cell": f"{what} in {'them' if is_one else 'the cells'}",
     }
 

@@ -12,8 +12,9 @@ import numpy as np
 from gridmodl.clock import Clock
 from gridmodl.data.atoms import Target
 from gridmodl.data.columns import Categories
+from gridmodl.model.partition import known_values
 from gridmodl.plugins import criterion_for, get_criterion
-from gridmodl.pricing import numerical_facts, values_facts
+from gridmodl.pricing import numerical_values
 from gridmodl.search.grid.rows import Grid, checked_facts, make_grid, make_rows
 from gridmodl.search.grid.state import GridTask, price_grid
 from gridmodl.search.moves import NO_LIMIT, Limits
@@ -61,10 +62,7 @@ class ModelTask:
             assert partition.n_values is not None  # noqa: S101  for mypy
             values.append(partition.n_values[filled].astype(np.int32))
             n_values = int(values[-1].sum())
-            if partition.kind == "categorical":
-                facts.append(values_facts(n_values, partition.log_value_factorials, model.n_rows))
-            else:
-                facts.append(numerical_facts(n_values))
+            facts.append(known_values(partition) if partition.kind == "categorical" else numerical_values(n_values))
         rows = make_rows(columns, self.target)._replace(atom_values=np.concatenate(values))
         n_inputs = len(columns) - (1 if model.problem in SEARCHED_TARGETS else 0)
         problem = Problem(model.problem, model.n_rows, n_inputs, np.empty(0, dtype=np.int64))

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
-from gridmodl.pricing import order_with, prepare, values_facts
+from gridmodl.model.partition import known_values
+from gridmodl.pricing import categorical_values, prepare
 from gridmodl.search.pair.joining import Groups, Joining, join_prices
 from gridmodl.terms import Criterion, Problem, Variable
 
@@ -59,13 +60,13 @@ def groups_of_new(
     total = ends[first[1:]] - ends[first[:-1]]
     joining = Joining(first, part, rows, np.ones(len(total), dtype=np.int64))
     found = np.full(len(total), -1, dtype=np.int64)
-    facts, step = known.facts(n_more=1), max(1, MAX_PRICES // len(known.groups.rows))
+    step = max(1, MAX_PRICES // len(known.groups.rows))
     order = np.argsort(total, kind="stable")
     sizes, begin = np.unique(total[order], return_index=True)
     for n, alike in zip(sizes.tolist(), np.split(order, begin[1:]), strict=True):  # of equal rows, so of the same `p`
         if n == 0:
             continue
-        p, facts_with = known.prepared(facts, n)
+        p, facts_with = known.prepared(n)
         for at in range(0, len(alike), step):
             which = alike[at : at + step]
             prices = join_prices(type(criterion), p, facts_with, known.groups, joining, which)
@@ -97,16 +98,17 @@ class ModelGroups:
         assert n_values is not None  # noqa: S101  for mypy: a joint grid has them
         return Groups(table, self.partition.rows.astype(np.int64), n_values.astype(np.int64))
 
-    def facts(self, n_more: int = 0) -> Variable:
-        """The variable as it is, or with so many values more, whose rows are not counted."""
-        n_values = int(self.groups.values.sum()) + n_more
-        return values_facts(n_values, self.partition.log_value_factorials, self.model.n_rows)
+    def prepared(self, more_rows: int = 0) -> tuple[Any, Variable]:
+        """`p` and the variable as terms see them, with one more value of `more_rows` rows, if any.
 
-    def prepared(self, facts: Variable, more_rows: int = 0) -> tuple[Any, Variable]:
-        """`p` and the facts with the criterion's own constant, after a value of so many rows has come."""
+        Of a file that does not know the rows of each value they are shared evenly: groups are compared, and what
+        a criterion makes of the rows is the same for all of them.
+        """
         problem = Problem("joint", self.model.n_rows + more_rows, 2, np.empty(0, dtype=np.int64))
-        order = order_with(facts.constant, self.model.n_rows, more_rows)
-        return prepare(self.criterion, problem, values_facts(facts.n_values, order, problem.n_rows))
+        values = known_values(self.partition)
+        if more_rows > 0:
+            values = categorical_values(np.append(np.asarray(values.rows), more_rows))
+        return prepare(self.criterion, problem, values)
 
 
 # Merges of groups until each holds something that has a label.
@@ -142,7 +144,7 @@ class _Merges:
 
     def __init__(self, known: ModelGroups, is_labelled: NDArray[np.bool_]) -> None:
         self.criterion = type(known.criterion)
-        self.p, self.facts = known.prepared(known.facts())
+        self.p, self.facts = known.prepared()
         # One group more, without rows: to join it costs what a group costs alone, which its merges save.
         cells, rows, values = known.groups
         self.groups = Groups(np.pad(cells, ((0, 0), (0, 1))), np.pad(rows, (0, 1)), np.pad(values, (0, 1)))

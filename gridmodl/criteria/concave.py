@@ -32,6 +32,11 @@ def log_loss(cell: Cell) -> float:
     return cost
 
 
+def uniform_predictive(p: Any, cell: Cell, code: int) -> float:
+    """(n_j+1) / (n+J): the mean share of class `code` given the rows of a cell, if all shares were as likely before."""
+    return float(cell.counts[code] + 1) / float(cell.rows + p.n_classes)
+
+
 def entropy(cell: Cell, beta: float) -> float:
     """E of a cell that is not empty."""
     cost = 0.0

@@ -79,6 +79,7 @@ class G2(Criterion):
     max_rows = MAX_ROWS
     joins_pure_runs = True
     groups_by_share = True
+    concave_cell = True
 
     def params(self, problem: Problem) -> Mapping[str, Any]:
         counts = [int(n) for n in problem.class_rows]
@@ -175,6 +176,7 @@ class X2(Criterion):
     max_rows = MAX_ROWS
     joins_pure_runs = True
     groups_by_share = True
+    concave_cell = True
 
     cell = staticmethod(square_loss)
     floor = staticmethod(square_loss)

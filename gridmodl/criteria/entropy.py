@@ -28,6 +28,7 @@ class Gini(Criterion):
     problems = {"classes", "grid"}
     joins_pure_runs = True
     groups_by_share = True
+    concave_cell = True
 
     @staticmethod
     def grid(p: Any, shape: Shape) -> float:
@@ -57,6 +58,7 @@ class Entropy(Criterion):
     constants = {"penalty": float}
     joins_pure_runs = True
     groups_by_share = True
+    concave_cell = True
 
     def check_options(self) -> None:
         alpha, beta = self.chosen["alpha"], self.chosen["beta"]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gridmodl.criteria.concave import entropy_excess, entropy_tangent, log_loss
+from gridmodl.criteria.concave import entropy_excess, entropy_tangent, log_loss, uniform_predictive
 from gridmodl.terms import Cell, Criterion, Variable, Walk
 
 
@@ -24,10 +24,14 @@ class Aic(Criterion):
     problems = {"classes", "grid"}
     joins_pure_runs = True
     groups_by_share = True
+    concave_cell = True
+    scale = 0.5  # by the usual approximation of a posterior, and so is the predictive a choice
 
     @staticmethod
     def cell(p: Any, cell: Cell) -> float:
         return 2.0 * log_loss(cell) + 2.0 * (p.n_classes - 1)
+
+    predictive = staticmethod(uniform_predictive)
 
     @staticmethod
     def floor(p: Any, cell: Cell) -> float:
@@ -61,6 +65,7 @@ class Mdlp(Criterion):
     problems = {"classes"}
     joins_pure_runs = True
     groups_by_share = True
+    concave_cell = True
 
     @staticmethod
     def variable(p: Any, variable: Variable, n_parts: int) -> float:

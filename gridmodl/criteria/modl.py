@@ -13,15 +13,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gridmodl.codelength import MANY_ROWS, log_binomial, log_factorial, log_order
-from gridmodl.criteria.concave import log_loss
-from gridmodl.terms import Cell, Criterion, Shape, Variable, Walk
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.codelength import MANY_ROWS, log_binomial, log_factorial, log_groupings, log_order
+from gridmodl.criteria.concave import log_loss, uniform_predictive
+from gridmodl.terms import Cell, Criterion, Problem, Shape, Variable, Walk
+
+
+def groupings(variable: Variable) -> NDArray[np.float64]:
+    """log B(V, i) at index i for a categorical variable of V values; empty for a numerical one."""
+    return log_groupings(variable.n_values) if variable.categorical else np.empty(0)
 
 
 def partition_length(p: Any, variable: Variable, n_parts: int) -> float:
     """Code length of a partition into `n_parts` intervals or groups."""
     if variable.categorical:
-        return math.log(variable.n_values) + variable.log_groupings[n_parts]
+        return math.log(variable.n_values) + variable.by_parts[n_parts]
     return p.log_rows + log_binomial(p.n_rows + n_parts - 1, n_parts - 1)
 
 
@@ -108,12 +116,20 @@ class Modl(Criterion):
     unread = {"selection": True}  # so that grids and columns share what is compiled for their cells
     joins_pure_runs = True
     groups_by_share = True
+    concave_cell = True
+    scale = 1.0
+
+    def variable_facts(
+        self, problem: Problem, variable: Variable, value_rows: NDArray[np.int64]
+    ) -> tuple[float, NDArray[np.float64]]:
+        return 0.0, groupings(variable)
 
     variable = staticmethod(partition_length)
     cell = staticmethod(class_length)
     floor = staticmethod(class_floor)
     excess = staticmethod(class_excess)
     tangent = staticmethod(class_tangent)
+    predictive = staticmethod(uniform_predictive)  # the ratio of exp(-cell) with one more row and without
 
 
 class ModlGrid(Criterion):
@@ -127,6 +143,9 @@ class ModlGrid(Criterion):
     options = {"selection": True}
     joins_pure_runs = True
     groups_by_share = True
+    concave_cell = True
+    scale = 1.0
+    variable_facts = Modl.variable_facts
 
     @staticmethod
     def grid(p: Any, shape: Shape) -> float:
@@ -143,3 +162,4 @@ class ModlGrid(Criterion):
     floor = staticmethod(class_floor)
     excess = staticmethod(class_excess)
     tangent = staticmethod(class_tangent)
+    predictive = staticmethod(uniform_predictive)  # the ratio of exp(-cell) with one more row and without

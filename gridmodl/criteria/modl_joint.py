@@ -15,16 +15,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gridmodl.codelength import MANY_ROWS, log_binomial, log_compositions, log_order
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.codelength import log_binomial, log_compositions, log_order, log_orders, unit_of
+from gridmodl.criteria.modl import groupings
 from gridmodl.terms import Cell, Criterion, Part, Problem, Shape, Variable
 
-
-def unit_of(problem: Problem) -> float:
-    """What to take off every log n!, n times: rows are in as many of these as they are taken off, so it cancels.
-
-    0 but where rows are so many that log n! has too few digits after the point.
-    """
-    return math.log(problem.n_rows) - 1.0 if problem.n_rows >= MANY_ROWS else 0.0
+# p.unit is taken off every log n!, n times: rows are in as many of these as they are taken off, so it cancels.
 
 
 def cell_order(p: Any, cell: Cell) -> float:
@@ -32,7 +30,7 @@ def cell_order(p: Any, cell: Cell) -> float:
     return -log_order(cell.rows, p.n_rows, p.unit)
 
 
-def value_order(p: Any, variable: Variable, part: Part, n_target_parts: int) -> float:
+def value_order(p: Any, variable: Variable, part: Part) -> float:
     """Code length of the values of a part's rows: ranks in an interval; in a group, how many of each first."""
     cost = log_order(part.rows, p.n_rows, p.unit)
     if variable.categorical:
@@ -40,15 +38,10 @@ def value_order(p: Any, variable: Variable, part: Part, n_target_parts: int) -> 
     return cost
 
 
-def values_constant(problem: Problem, variable: Variable) -> float:
-    """The sum over the values of log n_v!, less the unit of each row where there is one."""
-    return variable.constant if problem.n_rows >= MANY_ROWS else variable.log_value_factorials
-
-
 def values_length(p: Any, variable: Variable, n_parts: int) -> float:
     """Code length of a partition, and what knowing the rows of each value saves."""
     if variable.categorical:
-        return math.log(variable.n_values) + variable.log_groupings[n_parts] - variable.constant
+        return math.log(variable.n_values) + variable.by_parts[n_parts] - variable.constant
     return p.log_rows + p.n_rows * p.unit
 
 
@@ -56,12 +49,16 @@ class ModlJoint(Criterion):
     name = "modl"
     problems = {"joint"}
     constants = {"unit": float}
+    scale = 1.0
 
     def params(self, problem: Problem) -> Mapping[str, Any]:
-        return {"unit": unit_of(problem)}
+        return {"unit": unit_of(problem.n_rows)}
 
-    def variable_constant(self, problem: Problem, variable: Variable) -> float:
-        return values_constant(problem, variable)
+    def variable_facts(
+        self, problem: Problem, variable: Variable, value_rows: NDArray[np.int64]
+    ) -> tuple[float, NDArray[np.float64]]:
+        """The sum over the values of log n_v!, less the unit of each row where there is one, and log B(V, i)."""
+        return log_orders(value_rows, problem.n_rows, unit_of(problem.n_rows)), groupings(variable)
 
     @staticmethod
     def grid(p: Any, shape: Shape) -> float:

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gridmodl.codelength import log_binomial, log_rising
-from gridmodl.criteria.modl import partition_length
+from gridmodl.criteria.modl import Modl, partition_length
 from gridmodl.terms import Cell, Criterion, Problem
 
 MOST_PRODUCTS = 2**61  # of rows and labelled rows: their products are compared as 64-bit integers
@@ -76,6 +76,7 @@ class ModlSemi(Criterion):
     # Known by trial, not by proof: no exception in 23,000 random samples, ties included, of which every partition was
     # tried, and check_criterion tries more. Inside a gap between different classes no place is left out.
     joins_pure_runs = True
+    variable_facts = Modl.variable_facts
 
     def params(self, problem: Problem) -> Mapping[str, Any]:
         n_rows, n_labelled = int(problem.n_rows), int(problem.class_rows.sum())

@@ -14,9 +14,9 @@ from gridmodl import __version__
 from gridmodl.density.fitting import KERNELS
 from gridmodl.density.model import METHODS, DensityModel, domain_of
 from gridmodl.model.file.checks import check_one_of, check_run
-from gridmodl.model.file.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, shown, wrong
+from gridmodl.model.file.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, wrong
 from gridmodl.model.file.files import read_checked, write_checked
-from gridmodl.model.file.records import partition_record, read_partition
+from gridmodl.model.file.records import VERSION, partition_record, read_partition, read_version
 from gridmodl.model.file.values import (
     read_array,
     read_dtype,
@@ -28,8 +28,7 @@ from gridmodl.model.file.values import (
 )
 
 FORMAT = "gridmodl density"
-VERSION = 1  # raise it with any change of the fields, and keep the reader of each version below it
-PARTITION_VERSION = 3  # of model files, whose way to write a partition this version has
+PARTITIONS_AS = {1: 3, VERSION: VERSION}  # the versions, each with that of model files whose partitions it has
 FIELDS = (
     "format", "version", "gridmodl", "method", "kernel", "n_rows", "n_missing", "type", "domain", "partition",
     "shares", "path", "held_out", "n_folds", "elapsed", "stopped", "frame",
@@ -72,15 +71,12 @@ def _record(model: DensityModel) -> dict[str, Any]:
 def _read_record(record: Any) -> DensityModel:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ModelFileError(f"the text is no gridmodl density: its 'format' is not {FORMAT!r}")
-    version = record.get("version")
-    if type(version) is not int or version != VERSION:
-        newer = "; a newer gridmodl is needed" if type(version) is int and version > VERSION else ""
-        raise wrong("version", f"is {shown(version)}; this gridmodl, {__version__}, reads version {VERSION}{newer}")
+    version = read_version(record, PARTITIONS_AS)
     read_fields(record, "", FIELDS)
     read_text(record["gridmodl"], "gridmodl")
     n_rows = read_integer(record["n_rows"], "n_rows", 1, MAX_INTEGER)
     return DensityModel(
-        partition=read_partition(record["partition"], "partition", n_rows, PARTITION_VERSION),
+        partition=read_partition(record["partition"], "partition", n_rows, PARTITIONS_AS[version]),
         domain=read_array(record["domain"], "domain"),
         n_rows=n_rows,
         n_missing=read_integer(record["n_missing"], "n_missing", 0, MAX_INTEGER),

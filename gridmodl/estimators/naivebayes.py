@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from gridmodl.codelength import log_groupings
+from gridmodl.analysis.cost_terms import Counted, Side
 from gridmodl.data.frames import Name
 from gridmodl.estimators.columns import models_of_each
 from gridmodl.estimators.inputs import AnyColumnsMixin, NotebookMixin, read_classes, read_inputs, read_weights
@@ -20,10 +19,17 @@ from gridmodl.model.counts import group_of_classes, part_counts
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition, checked_unknown
 from gridmodl.plugins import criterion_for
-from gridmodl.pricing import categorical_facts, numerical_facts, prepare, price_one_variable
+from gridmodl.pricing import (
+    ColumnValues,
+    categorical_values,
+    numerical_values,
+    prepare,
+    price_one_variable,
+    variable_of,
+)
 from gridmodl.search import Search
 from gridmodl.spelling import check_choice
-from gridmodl.terms import Cell, Criterion, Part, Problem, Variable, params_record
+from gridmodl.terms import Criterion, Problem, params_record
 
 KINDS_OF_CLASSES = ("grouped", None)
 WEIGHTS = ("uniform", "selective")
@@ -308,7 +314,8 @@ def preparation_cost(model: Model) -> float:
 
 def _beside_classes(model: Model, partition: Partition) -> float:
     criterion = criterion_for("modl", "classes")
-    p, facts = prepare(criterion, Problem("classes", model.n_rows, 1, model.class_rows), _facts(partition))
+    problem = Problem("classes", model.n_rows, 1, model.class_rows)
+    p, facts = prepare(criterion, problem, _known(partition))
     alike = np.zeros_like(partition.counts)
     alike[:, 0] = partition.rows
     return price_one_variable(criterion, p, facts, alike, _values(partition))
@@ -316,22 +323,23 @@ def _beside_classes(model: Model, partition: Partition) -> float:
 
 def _beside_groups(model: Model, partition: Partition, groups: Partition) -> float:
     criterion = criterion_for("modl", "grouped")
-    p = params_record(criterion, Problem("grouped", model.n_rows, 1, np.empty(0, dtype=np.int64)))
-    facts, rows = _facts(partition), partition.rows
-    parts = [Part(*of) for of in zip(rows.tolist(), _values(partition).tolist(), strict=True) if of[0] > 0]
+    problem = Problem("grouped", model.n_rows, 1, np.empty(0, dtype=np.int64))
     alike = np.zeros(len(model.classes), dtype=np.int64)
     alike[: groups.n_parts] = groups.rows
-    of_classes = categorical_facts(alike)._replace(is_target=True)
-    of_groups = [Part(*of) for of in zip(groups.rows.tolist(), map(len, groups.groups), strict=True)]
-    return math.fsum(
-        [
-            criterion.variable(p, facts, len(parts)),
-            *(criterion.part(p, facts, part, len(of_groups)) for part in parts),
-            *(criterion.cell(p, Cell(np.array([part.rows]), part.rows, 0)) for part in parts),
-            criterion.variable(p, of_classes, len(of_groups)),
-            *(criterion.part(p, of_classes, group, 0) for group in of_groups),
-        ]
+    filled = np.flatnonzero(partition.rows)
+    rows = partition.rows[filled]
+    sides = (
+        Side(variable_of(criterion, problem, _known(partition)), rows, _values(partition)[filled].astype(np.float64)),
+        Side(
+            variable_of(criterion, problem, categorical_values(alike), is_target=True),
+            groups.rows,
+            _values(groups).astype(np.float64),
+        ),
     )
+    cells = np.column_stack([np.arange(len(rows)), np.zeros_like(rows)])  # all rows of a part beside one group
+    p = params_record(criterion, problem)
+    counted = Counted(criterion, p, sides, cells, rows[:, None], np.zeros_like(rows))
+    return counted.cost(counted.terms())
 
 
 def _values(partition: Partition) -> NDArray[np.int64]:
@@ -340,9 +348,8 @@ def _values(partition: Partition) -> NDArray[np.int64]:
     return np.array(lengths, dtype=np.int64)
 
 
-def _facts(partition: Partition) -> Variable:
-    """The facts of an input that ``modl`` reads; the rows of each value are not needed."""
-    n_values = int(_values(partition).sum())
+def _known(partition: Partition) -> ColumnValues:
+    """The values of an input, all that are in its groups."""
     if partition.kind == "numerical":
-        return numerical_facts(n_values)
-    return Variable(True, False, n_values, 0.0, 0.0, log_groupings(n_values))
+        return numerical_values(partition.n_parts)
+    return categorical_values(np.ones(int(_values(partition).sum()), dtype=np.int64))  # their rows are not priced

@@ -17,9 +17,9 @@ from gridmodl.data.numbers import Numbers, encode_special
 from gridmodl.data.table import Table
 from gridmodl.fit.options import Options
 from gridmodl.jit.template import bind
-from gridmodl.model.partition import Partition, default_group, group_partition, interval_partition
+from gridmodl.model.partition import Partition, default_group, group_partition, interval_partition, rows_in_groups
 from gridmodl.plugins import criterion_for
-from gridmodl.pricing import categorical_facts, check_cost, numerical_facts, prepare, price_one_variable
+from gridmodl.pricing import ColumnValues, categorical_values, check_cost, numerical_values, prepare, price_one_variable
 from gridmodl.search import Search, run_grouping, run_search
 from gridmodl.search.column.monotone import monotone_optimum
 from gridmodl.search.moves import NO_LIMIT, Frozen, Limits, Setting
@@ -77,6 +77,7 @@ def _best_groups(
     found, kind = run_grouping(task, search)
     cost, null_cost = check_cost(criterion, found.cost), check_cost(criterion, task.null().cost)
     partition = groups_of(column, table.target, found)
+    partition = replace(partition, value_rows=rows_in_groups(partition.groups, column.values, task.atoms.rows))
     certificate = certificate_of(found.proof, limits, None)
     return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate)
 
@@ -84,7 +85,7 @@ def _best_groups(
 def values_task(column: Categories, table: Table, criterion: Criterion, limits: Limits, clock: Clock) -> Task:
     """The values of a categorical column, to be grouped."""
     atoms = make_values(column, table.target)
-    p, facts = prepare(criterion, table.problem, categorical_facts(atoms.rows))
+    p, facts = prepare(criterion, table.problem, categorical_values(atoms.rows))
     return Task(atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock)
 
 
@@ -170,7 +171,7 @@ def intervals_task(
             f"{limits.max_parts} leaves none for the intervals"
         )
     limits = limits._replace(max_parts=limits.max_parts - (len(special) - len(apart)))  # codes without rows are parts
-    p, facts = prepare(criterion, table.problem, numerical_facts(int(line.atoms.values.sum()) + len(apart)))
+    p, facts = prepare(criterion, table.problem, numerical_values(int(line.atoms.values.sum()) + len(apart)))
     ones = np.ones(len(apart), dtype=np.int32)
     start = gap_ends(line.atoms) if target.has_unlabelled else None
     task = Task(line.atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock, start)
@@ -240,36 +241,41 @@ def priced(column: Column, table: Table, criterion: Criterion, partition: Partit
     parts = partition.part_of_encoded(column, "error")
     n_parts = partition.n_parts
     rows = table.target.by_code(parts, n_parts)
-    values, facts = value_facts(column, table, partition)
-    p, facts = prepare(criterion, table.problem, facts)
+    values, known = value_facts(column, table, partition)
+    p, facts = prepare(criterion, table.problem, known)
     cost = price_one_variable(criterion, p, facts, rows, values)
     null_cost = _null_cost(criterion, p, facts, table)
-    filled = with_rows(partition, column, *labelled_apart(rows, table.target))
+    filled = with_rows(partition, column, known.rows, *labelled_apart(rows, table.target))
     return Found(filled, cost, null_cost, False, "given", criterion)
 
 
 def with_rows(
-    partition: Partition, column: Column, counts: NDArray[np.int64], unlabelled: NDArray[np.int64] | None = None
+    partition: Partition,
+    column: Column,
+    value_rows: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    unlabelled: NDArray[np.int64] | None = None,
 ) -> Partition:
-    """A given partition with the rows of a column in it."""
+    """A given partition with the rows of a column in it; `value_rows` are those of its values, if it is categorical."""
     filled = replace(partition, counts=counts, unlabelled=unlabelled)
     if isinstance(column, Numbers) and column.missing is not None and partition.missing is None:
         filled = replace(filled, missing=0)
-    if partition.kind == "categorical":
-        filled = replace(filled, default=default_group(partition.groups, filled.rows))
+    if isinstance(column, Categories):
+        of_values = rows_in_groups(partition.groups, column.values, value_rows)
+        filled = replace(filled, default=default_group(partition.groups, filled.rows), value_rows=of_values)
     return filled
 
 
-def value_facts(column: Column, table: Table, partition: Partition) -> tuple[NDArray[np.int64], Variable]:
-    """The distinct values of each part, and the facts of the column."""
+def value_facts(column: Column, table: Table, partition: Partition) -> tuple[NDArray[np.int64], ColumnValues]:
+    """The distinct values of each part, and what a criterion may know of the values of the column."""
     if isinstance(column, Categories):
         distinct: Column = column._replace(codes=np.arange(len(column.values), dtype=np.int32))
-        facts = categorical_facts(count_rows(column.codes, table.target.weights, len(column.values)))
+        known = categorical_values(count_rows(column.codes, table.target.weights, len(column.values)))
     else:
         distinct = _distinct(column)
-        facts = numerical_facts(distinct.n_rows)
+        known = numerical_values(distinct.n_rows)
     values = np.bincount(partition.part_of_encoded(distinct), minlength=partition.n_parts)
-    return values.astype(np.int64), facts
+    return values.astype(np.int64), known
 
 
 def _distinct(column: Numbers) -> Numbers:

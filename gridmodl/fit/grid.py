@@ -21,10 +21,10 @@ from gridmodl.fit.options import Options
 from gridmodl.model.cells import Cells, make_cells
 from gridmodl.model.file.values import check_writable
 from gridmodl.model.given import given_partition
-from gridmodl.model.partition import Partition, group_partition, interval_partition
+from gridmodl.model.partition import Partition, group_partition, interval_partition, rows_in_groups
 from gridmodl.model.target_quantiles import Spread, make_spread
 from gridmodl.plugins import criterion_for
-from gridmodl.pricing import check_cost, order_of
+from gridmodl.pricing import check_cost
 from gridmodl.search import Search
 from gridmodl.search.grid.optima import GridFound
 from gridmodl.search.grid.rows import Grid, make_grid
@@ -160,21 +160,32 @@ def partition_of(
     column: Column, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table
 ) -> tuple[Partition, NDArray[np.int64]]:
     """A partition of one column, and the number of the part of each of its atoms."""
-    n_parts = int(labels.max()) + 1
-    has_classes = table.problem.kind == "classes"
-    if isinstance(column, Categories) and not has_classes:
+    if isinstance(column, Categories):
+        partition, parts = _groups_of(column, labels, task, grid, k, table)
+        of_values = rows_in_groups(partition.groups, column.values, task.rows.rows_of_atoms(k))
+        return replace(partition, value_rows=of_values), parts
+    counts = _counts(labels, task, k, table)
+    bounds, special = _bounds(column, labels, task, k), np.empty(0, column.values.dtype)
+    partition = interval_partition(column, bounds, special, counts, column.missing is not None)
+    return partition, labels.astype(np.int64)
+
+
+def _groups_of(
+    column: Categories, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table
+) -> tuple[Partition, NDArray[np.int64]]:
+    if table.problem.kind != "classes":
         return found_groups(column, labels, task, grid, k, table)
-    counts = (
-        table.target.counts(labels[task.rows.atom[k]], n_parts)
-        if has_classes
-        else rows_of_parts(task, k, labels, n_parts)
-    )
-    if isinstance(column, Numbers):
-        bounds, special = _bounds(column, labels, task, k), np.empty(0, column.values.dtype)
-        partition = interval_partition(column, bounds, special, counts, column.missing is not None)
-        return partition, labels.astype(np.int64)
+    counts = _counts(labels, task, k, table)
     groups, counts, rank = ordered_groups(column.values, labels, counts, counts.shape[1])
     return group_partition(column.name, groups, counts), rank[labels]
+
+
+def _counts(labels: NDArray[np.int32], task: GridTask, k: int, table: Table) -> NDArray[np.int64]:
+    """Rows of each part by class, or in all where there are no classes, given the part of each atom."""
+    n_parts = int(labels.max()) + 1
+    if table.problem.kind == "classes":
+        return table.target.counts(labels[task.rows.atom[k]], n_parts)
+    return rows_of_parts(task, k, labels, n_parts)
 
 
 def _bounds(column: Numbers, labels: NDArray[np.int32], task: GridTask, k: int) -> NDArray[Any]:
@@ -209,7 +220,7 @@ def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -
         counts = table.target.counts(parts_of_rows[column.name], partition.n_parts)
         if table.problem.kind != "classes":
             partition = typical_groups(with_values(partition, task, k, labels[k]), column, task, grid, k)
-        filled[column.name] = with_rows(partition, column, counts)
+        filled[column.name] = with_rows(partition, column, task.rows.rows_of_atoms(k), counts)
     null_cost = check_cost(criterion, price_grid(task, make_grid([])))
     left_out = {name: "it has one part as given" for name in table.names if name not in informative}
     left_out = {} if table.searched is not None else left_out
@@ -252,9 +263,7 @@ def rows_of_parts(task: GridTask, k: int, labels: NDArray[Any], n_parts: int) ->
 def with_values(partition: Partition, task: GridTask, k: int, labels: NDArray[Any]) -> Partition:
     """The partition with what a price needs to know of the values of its parts."""
     n_values = np.bincount(labels, minlength=partition.n_parts).astype(np.int64)
-    if partition.kind != "categorical":
-        return replace(partition, n_values=n_values)
-    return replace(partition, n_values=n_values, log_value_factorials=order_of(task.rows.rows_of_atoms(k)))
+    return replace(partition, n_values=n_values)
 
 
 def found_groups(

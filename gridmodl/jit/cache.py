@@ -125,7 +125,7 @@ class KernelCache(NullCache):
 
 @functools.cache
 def machine_digest(processor: Processor) -> str:
-    """Digest of what decides a file beside kernel and signature: versions, the processor, where the module of kernels is.
+    """Digest of what decides a file beside kernel and signature: versions, processor, where the module of kernels is.
 
     Machine code is found again by the name of the module that its functions were made in, so a move makes new files.
     """

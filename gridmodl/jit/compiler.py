@@ -34,7 +34,7 @@ from gridmodl.progress import notice
 KNOWN_VERSIONS = ("0.68",)
 
 # fastmath changed the result of a greedy merge: off. nogil is free. error_model="numpy" drops a branch per
-# division. boundscheck costs up to 25 %, so it is off except in the checked lane (tests/test_lanes.py).
+# division. boundscheck costs up to 25 %, so it is off except in the checked lane (tests/testing/test_lanes.py).
 # Wrappers that nobody calls, one for C and for helpers one for Python too, are left out: a third of the compile time.
 JIT_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 HELPER_OPTIONS: dict[str, Any] = {**JIT_OPTIONS, "no_cpython_wrapper": True}

@@ -26,7 +26,7 @@ import numpy as np
 
 from gridmodl.jit.digest import Reachable, TermError, digest_of
 from gridmodl.jit.tiers import compile_mode, compile_seconds, expected_seconds, pace, patience
-from gridmodl.terms import FLOORS, TERMS, Criterion
+from gridmodl.terms import FUNCTIONS, Criterion
 
 _binding = threading.RLock()  # two threads that bind one kernel would compile it twice
 
@@ -74,7 +74,7 @@ class Kernel:
     """
 
     def __init__(self, kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -> None:
-        free = (*TERMS, *FLOORS) if criterion is not None else ()
+        free = FUNCTIONS if criterion is not None else ()
         self.kernel, self.criterion = kernel, criterion
         self._terms = {term: getattr(criterion, term.__name__) for term in free}
         self._reachable = Reachable(kernel, self._terms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gridmodl.codelength import SummedRows
 from gridmodl.data.columns import Categories, Column, encode_column
 from gridmodl.data.frames import Name, read_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.model.labels import counted, labels_of
+from gridmodl.pricing import ColumnValues, categorical_values
 from gridmodl.spelling import did_you_mean
 
 UNKNOWN = ("default", "-1", "error")
@@ -58,10 +61,9 @@ class Partition:
         Whether bounds are instants of UTC, because the column has a time zone.
     n_values : ndarray or None
         Distinct values of each part, where there are no classes or these are partitioned too; else None.
-    log_value_factorials : float
-        With ``n_values`` all that a price needs to know of the values: the sum of log n! over the values of a
-        categorical variable, n the rows of each; where all rows N are 2^24 or more, of log n! - n (log N - 1), which
-        has more digits.
+    value_rows : ndarray or None
+        Rows of each value of a categorical variable, weights counted, in the order of ``groups``: with them a criterion
+        prices a model without its data. None for a numerical variable, and in a model of a file that does not say.
     """
 
     name: Name
@@ -74,8 +76,10 @@ class Partition:
     default: int | None = None
     is_utc: bool = False
     n_values: NDArray[np.int64] | None = None
-    log_value_factorials: float = 0.0
+    value_rows: NDArray[np.int64] | None = None
     unlabelled: NDArray[np.int64] | None = None
+    # In place of `value_rows`, of files of versions 3 and 4: `log_orders` of them.
+    _log_orders: float = math.nan
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -211,6 +215,26 @@ def checked_unknown(unknown: Any) -> str:
         near = did_you_mean(unknown, [word for word in UNKNOWN if word.isalpha()])
         raise ValueError(f"unknown must be 'default', -1 or 'error', got {unknown!r}{near}")
     return str(unknown)
+
+
+def known_values(partition: Partition) -> ColumnValues:
+    """What a criterion may know of the values of a categorical variable, from its partition alone."""
+    known = partition.value_rows
+    if known is not None:
+        return categorical_values(known[known > 0])
+    sizes = list(map(len, partition.groups)) if partition.n_values is None else partition.n_values.tolist()
+    rows = [(n + i) // size for n, size in zip(partition.rows.tolist(), sizes, strict=True) for i in range(size)]
+    spread = np.array(rows, dtype=np.int64).view(SummedRows)
+    spread.log_orders = partition._log_orders
+    return categorical_values(spread)
+
+
+def rows_in_groups(
+    groups: Iterable[Iterable[Any]], values: Sequence[Any], rows: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The rows of each value in the order of `groups`, given the `rows` of `values`; 0 for one that is not there."""
+    of_value = dict(zip(values, rows.tolist(), strict=True))
+    return np.array([of_value.get(value, 0) for group in groups for value in group], dtype=np.int64)
 
 
 def group_partition(

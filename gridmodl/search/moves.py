@@ -2,7 +2,7 @@
 
 An interval costs its part term plus the sum over its cells. The grid and variable terms depend on the number
 of parts alone; every move that changes it by as much shares their change. Where the searched variable is a target, so
-do the part terms of the frozen input: their sum is known for each number of target parts before the search begins.
+do the margins, the cells of the inputs: their sum is known for each number of target parts before the search begins.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gridmodl.jit.template import inlined
-from gridmodl.terms import Cell, Part, Shape, Variable, cell, finish, grid, part, variable
+from gridmodl.pricing import finished
+from gridmodl.terms import Cell, Part, Shape, Variable, cell, margin, part, variable
 
 UNCOUPLED = np.empty(0)
 
@@ -26,11 +27,13 @@ class Frozen(NamedTuple):
     n_variables: int = 1  # all of them, the searched one included; of a searched target, the inputs
     n_informative: int = 0
     n_cells: float = 1.0  # cells of the frozen grid, empty ones included
-    n_target_parts: int = 0  # of a target that is frozen; 0 where the searched variable is the target, or none is
+    # Of a target that is frozen, with which the margins of the searched input are priced; 0 where the searched variable
+    # is the target, or no target is partitioned.
+    n_target_parts: int = 0
     price: float = 0.0  # their variable and part terms, and all that the parts set apart cost
     n_apart: int = 0  # parts of the searched variable that no move touches
-    # Where the searched variable is the target: the part terms of the inputs at each number of its parts. They are not
-    # in `price`. More parts than the table knows cost infinitely much.
+    # Where the searched variable is the target: the sum of all margins at each number of its parts. They are not in
+    # `price`. More parts than the table knows cost infinitely much.
     by_target: Any = UNCOUPLED
 
 
@@ -82,6 +85,7 @@ class Limits(NamedTuple):
 
 @inlined
 def cell_price(p: Any, counts: Any, rows: int) -> float:
+    """Price of a non-empty cell of `rows` rows, labelled ones by class in `counts`."""
     labelled = 0
     for n in counts:
         labelled += n
@@ -89,8 +93,26 @@ def cell_price(p: Any, counts: Any, rows: int) -> float:
 
 
 @inlined
+def margin_price(p: Any, rows: Any, n_target_parts: Any) -> float:
+    """Price of a non-empty cell of the inputs, of `rows` rows, beside a target in `n_target_parts` parts."""
+    return margin(p, rows, n_target_parts)
+
+
+@inlined
+def partition_price(p: Any, facts: Variable, n_parts: int) -> float:
+    """Price of a variable in `n_parts` parts, apart from what each part costs."""
+    return variable(p, facts, n_parts)
+
+
+@inlined
 def part_price(p: Any, facts: Variable, n_target_parts: int, rows: int, values: int) -> float:
-    return part(p, facts, Part(rows, values), n_target_parts)
+    """Price of a part; beside a target in `n_target_parts` parts, with the margin of the part.
+
+    There is one input where the target is partitioned, so the cells of the inputs are its parts. `n_target_parts` is 0
+    where no target is, and for the parts of the target itself.
+    """
+    price = part(p, facts, Part(rows, values))
+    return price + margin(p, rows, n_target_parts) if n_target_parts > 0 else price
 
 
 def total_cost(setting: Setting, parts_price: float, n_parts: int) -> float:
@@ -99,10 +121,10 @@ def total_cost(setting: Setting, parts_price: float, n_parts: int) -> float:
     n_parts += frozen.n_apart
     n_informative = frozen.n_informative + (1 if n_parts > 1 and not facts.is_target else 0)
     shape = Shape(frozen.n_variables, n_informative, frozen.n_cells * float(n_parts))
-    shared = grid(p, shape) + variable(p, facts, n_parts) + frozen.price
+    shared = variable(p, facts, n_parts) + frozen.price
     if len(frozen.by_target) > 0:
         shared += frozen.by_target[n_parts] if n_parts < len(frozen.by_target) else np.inf
-    return finish(p, parts_price + shared, shape)
+    return finished(p, parts_price + shared, 0.0, shape)
 
 
 # Adding and taking apart, not one function with a sign: without the sign and the branch the exact search took 42 ms

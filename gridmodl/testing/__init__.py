@@ -9,7 +9,7 @@ import numpy as np
 from gridmodl.jit.digest import TermError
 from gridmodl.jit.tiers import compile_as
 from gridmodl.plugins import get_criterion, problem_with_class
-from gridmodl.pricing import check_term
+from gridmodl.pricing import categorical_values, check_term, numerical_values, variable_of
 from gridmodl.terms import (
     ONE_COUNT,
     SEARCHED_TARGETS,
@@ -18,7 +18,6 @@ from gridmodl.terms import (
     Part,
     Problem,
     Shape,
-    Variable,
     floor,
     params_record,
 )
@@ -104,13 +103,14 @@ def _check_terms(criterion: Criterion, problem: str) -> None:
     p = params_record(criterion, facts)
     counts = np.array([1, 3] if has_classes else [4], dtype=np.int64)
     unlabelled = 2 if problem == "semi" else 0
-    n_target_parts = 2 if problem in SEARCHED_TARGETS else 0
     shape = Shape(facts.n_variables, 1, 2.0)
-    for categorical, is_target in itertools.product((False, True), (False, n_target_parts > 0)):
-        variable = Variable(categorical, is_target, 4, 2.0, 0.0, np.log([0.5, 1.0, 8.0, 14.0, 15.0]))
-        variable = variable._replace(constant=float(criterion.variable_constant(facts, variable)))
+    for categorical, is_target in itertools.product((False, True), (False, problem in SEARCHED_TARGETS)):
+        values = categorical_values(np.array([2, 1, 4, 1])) if categorical else numerical_values(4)
+        variable = variable_of(criterion, facts, values, is_target)
         check_term(criterion, "grid", p, shape)
         check_term(criterion, "variable", p, variable, 2)
-        check_term(criterion, "part", p, variable, Part(4, 2), 0 if is_target else n_target_parts)
+        check_term(criterion, "part", p, variable, Part(4, 2))
         check_term(criterion, "cell", p, Cell(counts, 4 + unlabelled, unlabelled))
         check_term(criterion, "finish", p, 1.5, shape)
+    if problem in SEARCHED_TARGETS:
+        check_term(criterion, "margin", p, 4, 2)

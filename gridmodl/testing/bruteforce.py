@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.analysis.cost_terms import Counted, Side
 from gridmodl.pipeline import optimize, price
-from gridmodl.pricing import categorical_facts, check_term, numerical_facts
-from gridmodl.terms import SEARCHED_TARGETS, Cell, Criterion, Part, Problem, Shape, Variable, params_record
+from gridmodl.pricing import categorical_values, check_term, numerical_values, variable_of
+from gridmodl.terms import SEARCHED_TARGETS, Cell, Criterion, Problem, Shape, params_record
 
 RELATIVE = 1e-9  # tolerance of comparisons
 
@@ -71,7 +72,7 @@ def check_one_variable(criterion: Criterion, sample: ColumnSample, rng: np.rando
 
 
 def _check_finish(criterion: Criterion, sample: ColumnSample, shown: str) -> None:
-    p, _ = facts_of(criterion, sample)
+    p = finest_column(criterion, sample).p
     for n_parts in range(1, len(sample.counts) + 1):
         shape = Shape(1, int(n_parts > 1), float(n_parts))
         finished = [criterion.finish(p, total, shape) for total in np.linspace(-50.0, 50.0, 21)]
@@ -190,33 +191,41 @@ def check_pair(criterion: Criterion, kind: str, sample: PairSample, rng: np.rand
 
 def plain_pair(criterion: Criterion, kind: str, sample: PairSample) -> Callable[[Any, Any], float]:
     """A function that prices a grid over two variables, given the part of each value, by the plain Python terms."""
-    counts, is_searched = sample.counts, kind in SEARCHED_TARGETS
-    problem = Problem(kind, int(counts.sum()), 1 if is_searched else 2, np.empty(0, dtype=np.int64))
-    facts = []
-    for k in (0, 1):
-        rows = counts.sum(axis=1 - k)
-        variable = categorical_facts(rows) if sample.categorical[k] else numerical_facts(len(rows))
-        variable = variable._replace(is_target=is_searched and k == 1)
-        facts.append(variable._replace(constant=float(criterion.variable_constant(problem, variable))))
+    is_searched = kind in SEARCHED_TARGETS
+    problem = Problem(kind, int(sample.counts.sum()), 1 if is_searched else 2, np.empty(0, dtype=np.int64))
+    finest = finest_grid(criterion, problem, sample.categorical, sample.counts[..., None], is_searched)
+    return lambda first, second: _cost(_merged(_merged(finest, 0, first), 1, second))
+
+
+def finest_grid(
+    criterion: Criterion, problem: Problem, categorical: Sequence[bool], table: Any, has_target: bool = False
+) -> Counted:
+    """The grid whose parts are single values; `table` has rows by value of each variable, then by class.
+
+    The last variable is the target if the grid `has_target`.
+    """
+    n, sides = len(categorical), []
+    for k in range(n):
+        rows = table.sum(axis=tuple(axis for axis in range(n + 1) if axis != k))
+        values = categorical_values(rows) if categorical[k] else numerical_values(len(rows))
+        facts = variable_of(criterion, problem, values, has_target and k == n - 1)
+        sides.append(Side(facts, rows, np.ones(len(rows))))
+    parts = np.argwhere(table.any(axis=-1))
+    counts = table[tuple(parts.T)]
     p = params_record(criterion, problem)
+    return Counted(criterion, p, tuple(sides), parts, counts, np.zeros(len(parts), dtype=np.int64))
 
-    def price_grid(*parts: Any) -> float:
-        sizes = [len(np.unique(labels)) for labels in parts]
-        inputs = sizes[:1] if is_searched else sizes
-        shape = Shape(len(inputs), sum(n > 1 for n in inputs), float(sizes[0] * sizes[1]))
-        total = criterion.grid(p, shape)
-        for k, labels in enumerate(parts):
-            total += criterion.variable(p, facts[k], sizes[k])
-            for part in np.unique(labels):
-                rows = int(counts.sum(axis=1 - k)[labels == part].sum())
-                n_target_parts = sizes[1] if is_searched and k == 0 else 0  # not for the target's own parts
-                total += criterion.part(p, facts[k], Part(rows, int((labels == part).sum())), n_target_parts)
-        for one, other in itertools.product(*map(np.unique, parts)):
-            rows = int(counts[np.ix_(parts[0] == one, parts[1] == other)].sum())
-            total += criterion.cell(p, Cell([rows], rows, 0)) if rows else 0.0
-        return float(criterion.finish(p, total, shape))
 
-    return price_grid
+def _merged(counted: Counted, k: int, labels: Any) -> Counted:
+    return counted.merged(k, np.unique(labels, return_inverse=True)[1])
+
+
+def _cost(counted: Counted) -> float:
+    # Checked with an array, as searches pass it: a term that writes into it is found.
+    for counts, unlabelled in zip(counted.counts, counted.unlabelled.tolist(), strict=True):
+        cell = Cell(counts.copy(), int(counts.sum()) + unlabelled, unlabelled)
+        check_term(counted.criterion, "cell", counted.p, cell)
+    return counted.cost(counted.terms())
 
 
 def require(condition: bool, message: str) -> None:
@@ -261,64 +270,51 @@ class ColumnSample(NamedTuple):
 
 def plain_price(criterion: Criterion, sample: ColumnSample, cuts: tuple[int, ...]) -> float:
     """The cost of one variable by the plain Python terms."""
-    p, variable = facts_of(criterion, sample)
-    shape = Shape(1, int(len(cuts) > 0), float(len(cuts) + 1))
-    total = criterion.grid(p, shape) + criterion.variable(p, variable, len(cuts) + 1)
-    for lo, hi in itertools.pairwise((0, *cuts, len(sample.counts))):
-        inside, unlabelled = [int(n) for n in sample.counts[lo:hi].sum(axis=0)], int(sample.unlabelled[lo:hi].sum())
-        rows = sum(inside) + unlabelled
-        total += criterion.part(p, variable, Part(rows, hi - lo), 0)
-        # Checked with an array, as searches pass it: a term that writes into it is found.
-        check_term(criterion, "cell", p, Cell(np.array(inside), rows, unlabelled))
-        total += criterion.cell(p, Cell(inside, rows, unlabelled))
-    return float(criterion.finish(p, total, shape))
+    return _cost(_cut(finest_column(criterion, sample), cuts))
+
+
+def _cut(finest: Counted, cuts: Iterable[int]) -> Counted:
+    """The grid whose one variable is cut before these values."""
+    is_cut = np.zeros(len(finest.sides[0].rows), dtype=np.int64)
+    is_cut[list(cuts)] = 1
+    return finest.merged(0, np.cumsum(is_cut))
 
 
 def plain_optimum(criterion: Criterion, sample: ColumnSample) -> float:
     """The lowest cost of all partitions of one variable by the plain Python terms, found part by part."""
-    p, variable = facts_of(criterion, sample)
-    n = len(sample.counts)
+    finest, n = finest_column(criterion, sample), len(sample.counts)
     by_value = np.column_stack([sample.counts, sample.unlabelled])
     sums = np.concatenate([np.zeros((1, by_value.shape[1]), dtype=np.int64), np.cumsum(by_value, axis=0)])
+    spans = np.array(list(itertools.combinations(range(n + 1), 2)))
+    inside = sums[spans[:, 1]] - sums[spans[:, 0]]
     prices = np.full((n + 1, n + 1), np.inf)
-    for lo, hi in itertools.combinations(range(n + 1), 2):
-        inside = sums[hi] - sums[lo]
-        rows = int(inside.sum())
-        prices[lo, hi] = criterion.part(p, variable, Part(rows, hi - lo), 0)
-        prices[lo, hi] += criterion.cell(p, Cell(inside[:-1], rows, int(inside[-1])))
+    prices[tuple(spans.T)] = finest.part_prices(0, inside.sum(axis=1), np.diff(spans)[:, 0].astype(float))
+    prices[tuple(spans.T)] += finest.cell_prices(inside[:, :-1], inside[:, -1])
     lowest, up_to = np.inf, np.where(np.arange(n + 1) == 0, 0.0, np.inf)
     for n_parts in range(1, n + 1):
         up_to = (up_to[:, None] + prices).min(axis=0)
-        shape = Shape(1, int(n_parts > 1), float(n_parts))
-        total = criterion.grid(p, shape) + criterion.variable(p, variable, n_parts) + up_to[n]
-        lowest = min(lowest, float(criterion.finish(p, total, shape)))
+        some = _cut(finest, range(1, n_parts))  # for the terms that depend on the number of parts alone
+        lowest = min(lowest, some.cost(some.terms()._replace(part=0.0, cell=float(up_to[n]))))
     return lowest
 
 
-def facts_of(criterion: Criterion, sample: ColumnSample) -> tuple[Any, Variable]:
-    """The parameters and the variable that the terms take."""
+def finest_column(criterion: Criterion, sample: ColumnSample) -> Counted:
+    """The values of one variable, each a part of its own."""
     problem = Problem(sample.kind, sample.n_rows, 1, sample.counts.sum(axis=0))
-    variable = Variable(False, False, len(sample.counts), 0.0, 0.0, np.empty(0))
-    variable = variable._replace(constant=float(criterion.variable_constant(problem, variable)))
-    return params_record(criterion, problem), variable
+    known = variable_of(criterion, problem, numerical_values(len(sample.counts)))
+    n = len(sample.counts)
+    side = Side(known, sample.counts.sum(axis=1) + sample.unlabelled, np.ones(n))
+    p = params_record(criterion, problem)
+    return Counted(criterion, p, (side,), np.arange(n)[:, None], sample.counts, sample.unlabelled)
 
 
 def plain_grouping(criterion: Criterion, kind: str, counts: NDArray[np.int64]) -> Callable[[Any], float]:
-    """A function that prices a grouping, given the group of each value, by the plain Python terms."""
-    problem = Problem(kind, int(counts.sum()), 2 if kind == "grid" else 1, counts.sum(axis=0))
-    variable = categorical_facts(counts.sum(axis=1))
-    variable = variable._replace(constant=float(criterion.variable_constant(problem, variable)))
-    p = params_record(criterion, problem)
+    """A function that prices a grouping, given the group of each value, by the plain Python terms.
 
-    def price_grouping(groups: Any) -> float:
-        names = np.unique(groups)
-        shape = Shape(problem.n_variables, int(len(names) > 1), float(len(names)))
-        total = criterion.grid(p, shape) + criterion.variable(p, variable, len(names))
-        for name in names:
-            inside = [int(n) for n in counts[groups == name].sum(axis=0)]
-            total += criterion.part(p, variable, Part(sum(inside), int((groups == name).sum())), 0)
-            check_term(criterion, "cell", p, Cell(np.array(inside), sum(inside), 0))
-            total += criterion.cell(p, Cell(inside, sum(inside), 0))
-        return float(criterion.finish(p, total, shape))
-
-    return price_grouping
+    In a grid there is a second variable, of one value.
+    """
+    n_variables = 2 if kind == "grid" else 1
+    problem = Problem(kind, int(counts.sum()), n_variables, counts.sum(axis=0))
+    table = counts if n_variables == 1 else counts[:, None]
+    finest = finest_grid(criterion, problem, (True, False)[:n_variables], table)
+    return lambda groups: _cost(_merged(finest, 0, groups))

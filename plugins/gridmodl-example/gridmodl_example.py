@@ -32,6 +32,7 @@ class HannanQuinn(Criterion):
     problems = {"classes", "grid"}
     constants = {"penalty": float}
     joins_pure_runs = True  # cutting a pure run adds no likelihood and may cost a penalty
+    concave_cell = True  # as the loss is
 
     def params(self, problem: Problem) -> Mapping[str, Any]:
         # log log N is negative below N = e, where it would reward parts, and -inf at N = 1.

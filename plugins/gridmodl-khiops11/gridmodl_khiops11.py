@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl import Criterion, hookimpl
-from gridmodl.codelength import log_binomial, log_compositions, log_factorial
+from gridmodl.codelength import log_binomial, log_compositions, log_factorial, log_groupings, log_orders
 from gridmodl.terms import Cell, Part, Problem, Shape, Variable
 
 LOG_TWO = math.log(2.0)
@@ -92,14 +92,21 @@ class Khiops11(Criterion):
     name = "khiops11"
     problems = {"joint"}
     constants = {"log_bounds": float}
-
+    scale = 1.0
     max_rows = 2**31  # log n! of more rows has too few digits after the point
 
     def params(self, problem: Problem) -> Mapping[str, Any]:
         return {"log_bounds": log_normaliser(problem.n_rows - 1)}
 
-    def variable_constant(self, problem: Problem, variable: Variable) -> float:
-        return log_normaliser(variable.n_values - 1) if variable.categorical else 0.0
+    def variable_facts(
+        self, problem: Problem, variable: Variable, value_rows: NDArray[np.int64]
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Of a categorical variable the sum over its values of log n_v!, and what choosing among groupings costs."""
+        if not variable.categorical:
+            return 0.0, np.empty(0)
+        no_garbage = LOG_TWO if variable.n_values > 7 else 0.0
+        choice = no_garbage + log_normaliser(variable.n_values - 1) + log_groupings(variable.n_values)
+        return log_orders(value_rows, problem.n_rows, 0.0), choice
 
     @staticmethod
     def grid(p: Any, shape: Shape) -> float:
@@ -113,15 +120,13 @@ class Khiops11(Criterion):
         universal = LOG_TWO * log_star(n_parts - 1)
         if not variable.categorical:
             return p.log_bounds + universal if n_parts > 1 else 0.0
-        cost = -variable.log_value_factorials
+        cost = -variable.constant
         if n_parts > 1:
-            cost += variable.constant + universal + variable.log_groupings[n_parts]
-            if variable.n_values > 7:
-                cost += LOG_TWO  # no garbage group
+            cost += universal + variable.by_parts[n_parts]
         return cost
 
     @staticmethod
-    def part(p: Any, variable: Variable, part: Part, n_target_parts: int) -> float:
+    def part(p: Any, variable: Variable, part: Part) -> float:
         cost = log_factorial(part.rows)
         if variable.categorical:
             cost += log_binomial(part.rows + part.values - 1, part.values - 1)

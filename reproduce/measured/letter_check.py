@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-import naive
+from oracles import naive
 
 import gridmodl
 from gridmodl.criteria.modl_grouped import ModlGrouped

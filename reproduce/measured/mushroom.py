@@ -3,10 +3,10 @@
     .venv/bin/pip install pandas
     .venv/bin/python -m reproduce.measured.mushroom --data ../shared/data
 
-The plain search is that of the tests, `tests/naive_joint.py`: from random groups it moves single values and merges two
-groups while that pays, pricing every move from nothing. `reached` counts the restarts that end at their best cost. Ours
-are seeds 0-9 at default effort; the seconds are the median of them, once compiled. The exit code is 1 if any seed is
-above the best restart.
+The plain search is that of the tests, `tests/oracles/naive_joint.py`: from random groups it moves single values and
+merges two groups while that pays, pricing every move from nothing. `reached` counts the restarts that end at their best
+cost. Ours are seeds 0-9 at default effort; the seconds are the median of them, once compiled. The exit code is 1 if any
+seed is above the best restart.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import sys
 import time
 from pathlib import Path
 
-import naive_joint
 import pandas as pd
+from oracles import naive_joint
 
 import gridmodl
 

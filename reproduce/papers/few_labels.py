@@ -248,7 +248,7 @@ def figure_4(run: Run) -> str:
         "normal approximation of that probability the two differ by about\n\n"
         "    sum over parts i of  (J-1)/2 log(2 pi N^l_i (1 - N^l_i/N_i)) + 1/2 sum over classes j of log p_ij\n\n"
         "where p_ij are the shares of the classes: that is the O(log N) of Theorem 1 with its constant, which "
-        "`tests/test_semi.py` tests.\n\n"
+        "`tests/fit/test_semi.py` tests.\n\n"
         "The paper describes its data as two pure parts. There the counts are certain, and the likelihoods differ by "
         f"{abs(pure):.0f}, for any N and N_l; but its chart shows about {PAPER_DIFFERENCE} nats for 5,000 rows of "
         "which 2,500 have a label, so it is not of pure labels and the best numbers of rows. "

@@ -6,7 +6,7 @@
 Optima: random columns of 2 to 160 rows, some of 1,000, 2 to 5 classes, noise, steps, waves, classes that are rare or
 nearly alone, ties, weights, `min_rows` and `max_parts`. `optimize(..., search="exact")` must say that it proved
 its cost, which must be that of its own intervals and that of the cheapest partition of distinct values, both by the
-plain formulas of `tests/naive_exact.py`.
+plain formulas of `tests/oracles/naive_exact.py`.
 
 Runs: random lines of up to 3,000 atoms, some beside frozen cells, some with `min_rows`. All costs F and all starts of
 `Branches` at several slopes must be those of the same kernel bound to a criterion without bounds, to the last bit.
@@ -23,9 +23,9 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import naive_exact
 import numpy as np
-from tiny import NO_LIMITS, Tiny
+from oracles import naive_exact
+from oracles.tiny import NO_LIMITS, Tiny
 
 import gridmodl
 from gridmodl.search.column import exact

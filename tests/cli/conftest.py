@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow.parquet
 import pytest
-from commands import as_csv, good, table
+from cli.commands import as_csv, good, table
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from commands import as_csv, bad, call, good, table
+from cli.commands import as_csv, bad, call, good, table
 
 import gridmodl
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from commands import bad, call, good
+from cli.commands import bad, call, good
 
 import gridmodl
 from gridmodl.cli import fitting

@@ -11,7 +11,7 @@ import sys
 
 import duckdb
 import pytest
-from commands import bad, call, good
+from cli.commands import bad, call, good
 
 import gridmodl
 from gridmodl.cli import use

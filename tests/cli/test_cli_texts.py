@@ -6,7 +6,7 @@ import gzip
 
 import pyarrow as pa
 import pytest
-from commands import bad
+from cli.commands import bad
 
 import gridmodl
 from gridmodl.cli import columns, csvfiles

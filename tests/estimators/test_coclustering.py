@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from joint_matrices import CRITERIA, Coupled, planted, price
+from oracles.joint_matrices import CRITERIA, Coupled, planted, price
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError

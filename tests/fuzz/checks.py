@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import naive_density
 import numpy as np
 from fuzz.cases import NO_CLASS, Case, Rng
 from fuzz.columns import Column
 from fuzz.enumeration import least_rows, lowest, lowest_of_many, plain_price, priced
-from lanes import refuse_overflow
+from oracles import naive_density
 from report.databases import Stored, run
+from testing.lanes import refuse_overflow
 
 import gridmodl
 from gridmodl import Certificate, DensityModel, Model

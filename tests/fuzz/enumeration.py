@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-import naive
-import naive_exact
 import numpy as np
 from fuzz.cases import NO_CLASS, Case
 from fuzz.columns import MISSING, Column
-from tiny_pairs import cuttings, groupings
+from oracles import naive, naive_exact
+from oracles.tiny_pairs import cuttings, groupings
 
 MOST_GRIDS = 300
 

@@ -6,8 +6,8 @@ import io
 
 import numpy as np
 import pytest
-from drawn import legend_of, new_axes, texts_of, title_of, widths
-from plot_cases import COUNTS, UNLABELLED, cells_display
+from plot.drawn import legend_of, new_axes, texts_of, title_of, widths
+from plot.plot_cases import COUNTS, UNLABELLED, cells_display
 
 import gridmodl
 from gridmodl.estimators import GridClassifier

@@ -7,9 +7,9 @@ import itertools
 
 import numpy as np
 import pytest
-from drawn import legend_of, new_axes, texts_of, title_of, x_labels, y_labels
 from matplotlib.collections import LineCollection, PolyCollection, QuadMesh
-from plot_cases import LINKAGE, grid_counts, groups, intervals, joint_display
+from plot.drawn import legend_of, new_axes, texts_of, title_of, x_labels, y_labels
+from plot.plot_cases import LINKAGE, grid_counts, groups, intervals, joint_display
 
 import gridmodl
 from gridmodl.estimators import GridClassifier, GridCoclustering

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.image import imread
-from plot_cases import CASES, IMAGES, LINKAGE, intervals, joint_display, picture
+from plot.plot_cases import CASES, IMAGES, LINKAGE, intervals, joint_display, picture
 
 from gridmodl import plot
 

@@ -7,8 +7,8 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import new_axes, title_of
-from plot_cases import COST, GAP, RECORDS, dates_display
+from plot.drawn import new_axes, title_of
+from plot.plot_cases import COST, GAP, RECORDS, dates_display
 
 import gridmodl
 from gridmodl.density import equal_width

@@ -11,8 +11,8 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from drawn import legend_of, new_axes, texts_of, title_of, widths, y_labels
-from plot_cases import COUNTS, HOSTILE, groups, intervals, special_parts
+from plot.drawn import legend_of, new_axes, texts_of, title_of, widths, y_labels
+from plot.plot_cases import COUNTS, HOSTILE, groups, intervals, special_parts
 
 import gridmodl
 from gridmodl.estimators import GridClassifier, GridDiscretizer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from drawn import legend_of, new_axes, texts_of, title_of, widths, x_labels, y_labels
 from matplotlib.collections import QuadMesh
-from plot_cases import groups, intervals
+from plot.drawn import legend_of, new_axes, texts_of, title_of, widths, x_labels, y_labels
+from plot.plot_cases import groups, intervals
 
 import gridmodl
 from gridmodl.estimators import GridDiscretizer

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import htmlpages
 import numpy as np
 import pandas as pd
 import pytest
-from htmlpages import EVIL, VALUES, Page, same_columns, table_of
+from report import htmlpages
+from report.htmlpages import EVIL, VALUES, Page, same_columns, table_of
 
 import gridmodl
 from gridmodl import Model, Models

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import htmlpages
 import numpy as np
 import pytest
-from htmlpages import EVIL, VALUES, text_of
+from report import htmlpages
+from report.htmlpages import EVIL, VALUES, text_of
 
 import gridmodl
 from gridmodl import Model, Models

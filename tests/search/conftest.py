@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tiny import NO_LIMITS, Tiny
+from oracles.tiny import NO_LIMITS, Tiny
 
 
 @pytest.fixture

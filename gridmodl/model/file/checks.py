@@ -11,7 +11,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.codelength import MANY_ROWS
 from gridmodl.data.columns import KINDS
 from gridmodl.data.frames import ARRAYS, Name
 from gridmodl.model.cells import Cells
@@ -72,14 +71,32 @@ def _check_variable(partition: Partition, model: Model, place: str) -> None:
     _check_unlabelled(partition, model, f"{place}.unlabelled")
     _check_counts(partition, model, f"{place}.counts")
     _check_n_values(partition, model, place)
+    _check_value_rows(partition, model, f"{place}.value_rows")
+
+
+def _check_value_rows(partition: Partition, model: Model, place: str) -> None:
+    """Check that the rows of the values of each group add up to those of the group that are priced."""
+    value_rows = partition.value_rows
+    if value_rows is None:
+        return
+    if partition.kind != "categorical":
+        raise wrong(place, "must not be there, as the variable is numerical")
+    sizes = [len(group) for group in partition.groups]
+    if value_rows.dtype != np.int64 or value_rows.shape != (sum(sizes),) or np.any(value_rows < 0):
+        raise wrong(place, f"must be {sum(sizes)} numbers of rows, one for each value of the groups")
+    rows = partition.rows if model.problem == "semi" else partition.counts.sum(axis=1)
+    found = [sum(part.tolist()) for part in np.split(value_rows, np.cumsum(sizes)[:-1])]
+    if found != rows.tolist():
+        raise wrong(place, f"must add up to the rows of each group, {rows.tolist()}; they add up to {found}")
+    n_values = partition.n_values
+    is_there = [int(np.count_nonzero(part)) for part in np.split(value_rows, np.cumsum(sizes)[:-1])]
+    if n_values is not None and is_there != n_values.tolist():
+        raise wrong(place, f"must be of {n_values.tolist()} values with rows, as n_values says; got {is_there}")
 
 
 def _check_n_values(partition: Partition, model: Model, place: str) -> None:
     """Check that a part has at most as many values as rows, and a group at most the values that it names."""
     n_values, n_parts = partition.n_values, len(partition.counts)
-    factorials = partition.log_value_factorials
-    if not (math.isfinite(factorials) and (factorials >= 0.0 or model.n_rows >= MANY_ROWS)):
-        raise wrong(f"{place}.log_value_factorials", f"must be finite and not negative, got {factorials!r}")
     _check_presence(n_values, model.problem in ONE_COUNT, f"{place}.n_values", model.problem)
     if n_values is None:
         return

@@ -13,13 +13,13 @@ from gridmodl.data.frames import ARRAYS, Name
 from gridmodl.model.file.checks import check_model
 from gridmodl.model.file.fields import ModelFileError, read_fields, read_list, shown, wrong
 from gridmodl.model.file.files import read_checked, write_checked
-from gridmodl.model.file.records import model_record, read_record
+from gridmodl.model.file.records import VERSION, model_record, read_record, read_version
 from gridmodl.model.file.values import read_text, read_value, write_value
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 
 FORMAT = "gridmodl models"
-VERSION = 1  # of the collection; each model has a version of its own
+VERSIONS = (1, VERSION)  # of the collection; each model has a version of its own
 FIELDS = ("format", "version", "gridmodl", "models", "errors")
 
 
@@ -46,10 +46,7 @@ def _record(models: Models) -> dict[str, Any]:
 def _read(record: Any) -> Models:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ModelFileError(f"the text is no collection of gridmodl models: its 'format' is not {FORMAT!r}")
-    version = record.get("version")
-    if type(version) is not int or version != VERSION:
-        newer = "; a newer gridmodl is needed" if type(version) is int and version > VERSION else ""
-        raise wrong("version", f"is {shown(version)}; this gridmodl, {__version__}, reads version {VERSION}{newer}")
+    read_version(record, VERSIONS)
     read_fields(record, "", FIELDS)
     read_text(record["gridmodl"], "gridmodl")
     models: dict[Name, Model] = {}

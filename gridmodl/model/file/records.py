@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -43,7 +43,7 @@ from gridmodl.model.target_quantiles import PERCENTILES, Spread
 from gridmodl.search.proof import Certificate
 
 FORMAT = "gridmodl model"
-VERSION = 4  # raise it with any change of the fields, and keep the reader of each version below it
+VERSION = 5  # of all kinds of files: models, collections of them, densities; until the first release it stays
 FIELDS_1 = (
     "format", "version", "gridmodl", "criterion", "options", "problem", "n_rows", "cost", "null_cost", "delta",
     "search", "proven", "stopped", "elapsed", "frame", "classes", "partitions",
@@ -57,7 +57,10 @@ PARTITION_FIELDS_2 = {  # up to version 2
     "numerical": ("name", "kind", "bounds", "is_utc", "special", "missing", "counts"),
     "categorical": ("name", "kind", "groups", "default", "missing", "counts"),
 }
-PARTITION_FIELDS = {kind: (*fields, "n_values", "log_value_factorials") for kind, fields in PARTITION_FIELDS_2.items()}
+PARTITION_FIELDS_4 = {  # versions 3 and 4
+    kind: (*fields, "n_values", "log_value_factorials") for kind, fields in PARTITION_FIELDS_2.items()
+}
+PARTITION_FIELDS = {kind: (*fields, "n_values", "value_rows") for kind, fields in PARTITION_FIELDS_2.items()}
 CERTIFICATE_FIELDS = ("method", "lowest", "slopes", "totals", "max_parts", "min_rows", "monotone")
 
 
@@ -105,12 +108,17 @@ def read_record(record: Any) -> Model:
     """Build the model from its fields, each checked for its type; `check_model` checks that they fit one another."""
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ModelFileError(f"the text is no gridmodl model: its 'format' is not {FORMAT!r}")
+    return READERS[read_version(record, READERS)](record)
+
+
+def read_version(record: dict[str, Any], known: Collection[int]) -> int:
+    """Read the version of a file, one of those `known`."""
     version = record.get("version")
-    if type(version) is not int or version not in READERS:
-        known = ", ".join(map(str, READERS))
+    if type(version) is not int or version not in known:
         newer = "; a newer gridmodl is needed" if type(version) is int and version > VERSION else ""
-        raise wrong("version", f"is {shown(version)}; this gridmodl, {__version__}, reads version {known}{newer}")
-    return READERS[version](record)
+        versions = ", ".join(map(str, known))
+        raise wrong("version", f"is {shown(version)}; this gridmodl, {__version__}, reads version {versions}{newer}")
+    return version
 
 
 def _read_version_1(record: dict[str, Any]) -> Model:
@@ -128,10 +136,15 @@ def _read_version_3(record: dict[str, Any]) -> Model:
     return _read_grid(read_fields(record, "", FIELDS_3), 3)
 
 
-def _read_version_4(record: dict[str, Any]) -> Model:
+def _read_version_4(record: dict[str, Any], version: int = 4) -> Model:
     """Version 4: models with a certificate."""
-    model = _read_grid(read_fields(record, "", FIELDS), 4)
+    model = _read_grid(read_fields(record, "", FIELDS), version)
     return replace(model, certificate=_read_certificate(record["certificate"], "certificate"))
+
+
+def _read_version_5(record: dict[str, Any]) -> Model:
+    """Version 5: partitions with the rows of each value."""
+    return _read_version_4(record, 5)
 
 
 def _read_grid(record: dict[str, Any], version: int) -> Model:
@@ -213,7 +226,9 @@ def partition_record(partition: Partition, place: str) -> dict[str, Any]:
     record["missing"] = _index_or_none(partition.missing)
     record["counts"] = partition.counts.tolist()
     record["n_values"] = None if partition.n_values is None else partition.n_values.tolist()
-    record["log_value_factorials"] = float(partition.log_value_factorials)
+    record["value_rows"] = None if partition.value_rows is None else partition.value_rows.tolist()
+    if not math.isnan(partition._log_orders):
+        record["log_value_factorials"] = float(partition._log_orders)
     if partition.unlabelled is not None:
         record["unlabelled"] = partition.unlabelled.tolist()
     return record
@@ -227,9 +242,11 @@ def read_partition(given: Any, place: str, n_rows: int, version: int) -> Partiti
     kind = given.get("kind") if isinstance(given, dict) else None
     if kind not in KINDS:
         raise wrong(place, f"must be an object whose 'kind' is one of {', '.join(KINDS)}, got {shown(kind)}")
-    fields = (PARTITION_FIELDS if version > 2 else PARTITION_FIELDS_2)[kind]
+    fields = (PARTITION_FIELDS_2 if version <= 2 else PARTITION_FIELDS_4 if version <= 4 else PARTITION_FIELDS)[kind]
     has_unlabelled = version > 2 and "unlabelled" in given
-    record = read_fields(given, place, (*fields, "unlabelled") if has_unlabelled else fields)
+    has_orders = version > 2 and kind == "categorical" and "log_value_factorials" in given
+    optional = [*(["unlabelled"] if has_unlabelled else []), *(["log_value_factorials"] if has_orders else [])]
+    record = read_fields(given, place, tuple(dict.fromkeys((*fields, *optional))))
     facts: dict[str, Any] = {
         "name": read_value(record["name"], f"{place}.name"),
         "kind": kind,
@@ -240,8 +257,13 @@ def read_partition(given: Any, place: str, n_rows: int, version: int) -> Partiti
         facts["unlabelled"] = _read_integers(record["unlabelled"], f"{place}.unlabelled", n_rows)
     if version > 2:
         facts["n_values"] = _read_integers(record["n_values"], f"{place}.n_values", n_rows)
+    if version in (3, 4) or has_orders:
         order = read_float(record["log_value_factorials"], f"{place}.log_value_factorials")
-        facts["log_value_factorials"] = _in_units(order, n_rows)
+        check_log_orders(order, n_rows, f"{place}.log_value_factorials")
+        if facts["n_values"] is not None and kind == "categorical":
+            facts["_log_orders"] = _in_units(order, n_rows)
+    if version > 4:
+        facts["value_rows"] = _read_integers(record["value_rows"], f"{place}.value_rows", n_rows)
     if kind == "categorical":
         groups = read_list(record["groups"], f"{place}.groups")
         facts["groups"] = tuple(tuple(read_values(group, f"{place}.groups[{i}]")) for i, group in enumerate(groups))
@@ -253,8 +275,14 @@ def read_partition(given: Any, place: str, n_rows: int, version: int) -> Partiti
     return Partition(**facts)
 
 
+def check_log_orders(order: float, n_rows: int, place: str) -> None:
+    """Check a sum of log n!, of which in files of 2^24 rows and more a unit may be taken off per row."""
+    if not (math.isfinite(order) and (order >= 0.0 or n_rows >= MANY_ROWS)):
+        raise wrong(place, f"must be finite and not negative, got {order!r}")
+
+
 def _in_units(order: float, n_rows: int) -> float:
-    """`Partition.log_value_factorials`; older files of 2^24 rows and more hold it without a unit taken off per row.
+    """`Partition._log_orders`; the first files of 2^24 rows and more hold it without a unit taken off per row.
 
     With the unit the sum is at most log(2 pi N) / 2 and a bit; without, it is far above that: values have many rows.
     """
@@ -395,4 +423,5 @@ READERS: Mapping[int, Callable[[dict[str, Any]], Model]] = {
     2: _read_version_2,
     3: _read_version_3,
     4: _read_version_4,
+    5: _read_version_5,
 }

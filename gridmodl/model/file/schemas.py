@@ -9,7 +9,7 @@ from typing import Any
 
 from gridmodl.spelling import check_choice
 
-VERSIONS = {"model": (1, 2, 3, 4), "models": (1,), "density": (1,)}
+VERSIONS = {"model": (1, 2, 3, 4, 5), "models": (1, 5), "density": (1, 5)}
 IDENTIFIER = "urn:gridmodl:schema:"
 
 

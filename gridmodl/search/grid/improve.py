@@ -95,7 +95,8 @@ def improve_steps(
     Calls are kept flat: each level of helpers is optimized again with all it calls, a second of compile time or more.
     """
     part, n_parts, prices, cell_of_row, _, _, _, _, frozen_of_cell, now, sums = board
-    categorical, _, n_values, log_factorials, constant, log_groupings, groupings_at = facts
+    categorical, n_values, constant = facts.categorical, facts.n_values, facts.constant
+    by_parts, by_parts_at = facts.by_parts, facts.by_parts_at
     _, _, atom_at, _, atom_rows, _, _, atom_values = rows
     end, before, scanned, whole, cut_price, cut, sweep_now, sweep_sums = state
     group, alone, floor, seen, all_counts, all_rows, all_prices, ends, group_rows, group_values = groups[:10]
@@ -112,8 +113,8 @@ def improve_steps(
         n_frozen = find_frozen(rows, board, k)
         if n_frozen > len(work.left_rows):
             continue
-        table = log_groupings[groupings_at[k] : groupings_at[k + 1]]
-        known = Variable(categorical[k], False, n_values[k], log_factorials[k], constant[k], table)
+        table = by_parts[by_parts_at[k] : by_parts_at[k + 1]]
+        known = Variable(categorical[k], False, n_values[k], constant[k], table)
         n_informative, n_cells = now[N_INFORMATIVE], sums[N_ALL_CELLS]
         if n_parts[k] > 1:
             n_informative, n_cells = n_informative - 1, n_cells / float(n_parts[k])

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from gridmodl.jit.template import bind
+from gridmodl.pricing import finished
 from gridmodl.search.grid.cells import COST, FIXED, GENERATION, LOW, N_CELLS, Board, salt, slot_of
 from gridmodl.search.grid.optima import Merge
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask, MergeRoom, Worker
-from gridmodl.search.moves import Work, cell_price, part_price
-from gridmodl.terms import Shape, Variable, finish, grid, variable
+from gridmodl.search.moves import Work, cell_price, part_price, partition_price
+from gridmodl.terms import Shape, Variable
 
 
 def greedy_merge(task: GridTask, grid: Grid, worker: Worker | None = None) -> Grid:
@@ -102,7 +103,8 @@ def merge_steps(
     the terms in a kernel costs half a second of compile time.
     """
     _, n_parts, _, _, _, cell_key, keys, marks, _, board_now, board_sums = board
-    categorical, _, n_values, log_factorials, constant, log_groupings, groupings_at = facts
+    categorical, n_values, constant = facts.categorical, facts.n_values, facts.constant
+    by_parts, by_parts_at = facts.by_parts, facts.by_parts_at
     variables, part_at, pair_at, n_left, head, cell_part, listed, moved, deltas, left, right = room[:11]
     part_cells, part_rows, part_values, part_prices, _, _, now, sums, costs = room[11:]
     counts, cell_rows, cell_prices = work.left, work.left_rows, work.left_price
@@ -126,8 +128,8 @@ def merge_steps(
             if n_left[s] == 1:
                 continue
             k, base, width = variables[s], part_at[s], part_at[s + 1] - part_at[s]
-            table = log_groupings[groupings_at[k] : groupings_at[k + 1]]
-            known = Variable(categorical[k], False, n_values[k], log_factorials[k], constant[k], table)
+            table = by_parts[by_parts_at[k] : by_parts_at[k + 1]]
+            known = Variable(categorical[k], False, n_values[k], constant[k], table)
             best, best_i, best_j, best_price = np.inf, np.int64(-1), np.int64(-1), 0.0
             i = head[s]
             while i >= 0:
@@ -150,8 +152,8 @@ def merge_steps(
                 continue
             n_after = n_informative - (1 if n_left[s] == 2 else 0)
             shape = Shape(len(n_parts), n_after, n_all_cells / float(n_left[s]) * float(n_left[s] - 1))
-            best += variable(p, known, n_left[s] - 1) - variable(p, known, n_left[s])
-            cost = finish(p, sums[TOTAL] + best + grid(p, shape), shape)
+            best += partition_price(p, known, n_left[s] - 1) - partition_price(p, known, n_left[s])
+            cost = finished(p, sums[TOTAL] + best, 0.0, shape)
             if cost < lowest:
                 lowest, change_of_all, v, stays, goes, price_of_union = cost, best, s, best_i, best_j, best_price
         if not is_building:

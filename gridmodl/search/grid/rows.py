@@ -17,7 +17,7 @@ from gridmodl.data.atoms import Target
 from gridmodl.data.columns import Categories
 from gridmodl.data.numbers import Numbers
 from gridmodl.jit.template import bind
-from gridmodl.pricing import categorical_facts, numerical_facts, prepare
+from gridmodl.pricing import ColumnValues, categorical_values, numerical_values, prepare, variable_of
 from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Variable
 
 
@@ -69,33 +69,30 @@ class Facts(NamedTuple):
     categorical: Any
     is_target: Any
     n_values: Any
-    log_value_factorials: Any
     constant: Any
-    log_groupings: Any  # the tables of all variables in one row
-    groupings_at: Any  # where each begins; one more at the end
+    by_parts: Any  # the tables of all variables in one row
+    by_parts_at: Any  # where each begins; one more at the end
 
     def variable(self, k: int) -> Variable:
         return Variable(
             bool(self.categorical[k]),
             bool(self.is_target[k]),
             int(self.n_values[k]),
-            float(self.log_value_factorials[k]),
             float(self.constant[k]),
-            self.log_groupings[self.groupings_at[k] : self.groupings_at[k + 1]],
+            self.by_parts[self.by_parts_at[k] : self.by_parts_at[k + 1]],
         )
 
     def only(self, variables: Sequence[int]) -> Facts:
         """Those of these variables."""
         chosen = list(variables)
-        tables = [self.variable(k).log_groupings for k in chosen]
+        tables = [self.variable(k).by_parts for k in chosen]
         return Facts(
             categorical=self.categorical[chosen],
             is_target=self.is_target[chosen],
             n_values=self.n_values[chosen],
-            log_value_factorials=self.log_value_factorials[chosen],
             constant=self.constant[chosen],
-            log_groupings=np.concatenate(tables),
-            groupings_at=np.cumsum([0, *map(len, tables)], dtype=np.int64),
+            by_parts=np.concatenate(tables),
+            by_parts_at=np.cumsum([0, *map(len, tables)], dtype=np.int64),
         )
 
 
@@ -215,31 +212,30 @@ def make_facts(criterion: Criterion, problem: Problem, rows: Rows, kinds: Sequen
         criterion,
         problem,
         [
-            categorical_facts(rows.rows_of_atoms(k)) if kind == "categorical" else numerical_facts(rows.n_atoms(k))
+            categorical_values(rows.rows_of_atoms(k)) if kind == "categorical" else numerical_values(rows.n_atoms(k))
             for k, kind in enumerate(kinds)
         ],
     )
 
 
-def checked_facts(criterion: Criterion, problem: Problem, variables: Sequence[Variable]) -> tuple[Any, Facts]:
+def checked_facts(criterion: Criterion, problem: Problem, variables: Sequence[ColumnValues]) -> tuple[Any, Facts]:
     """`p` and the facts of all variables, after the plain terms of the criterion were tried on one of each kind."""
     facts: list[Variable] = []
     p, tried = None, set()
-    for k, plain in enumerate(variables):
-        known = plain._replace(is_target=problem.kind in SEARCHED_TARGETS and k == len(variables) - 1)
-        if (known.categorical, known.is_target) not in tried:
-            p, known = prepare(criterion, problem, known)
-            tried.add((known.categorical, known.is_target))
+    for k, values in enumerate(variables):
+        is_target = problem.kind in SEARCHED_TARGETS and k == len(variables) - 1
+        if (values.categorical, is_target) not in tried:
+            p, known = prepare(criterion, problem, values, is_target)
+            tried.add((values.categorical, is_target))
         else:
-            known = known._replace(constant=float(criterion.variable_constant(problem, known)))
+            known = variable_of(criterion, problem, values, is_target)
         facts.append(known)
-    tables = [fact.log_groupings for fact in facts]
+    tables = [fact.by_parts for fact in facts]
     return p, Facts(
         categorical=np.array([fact.categorical for fact in facts]),
         is_target=np.array([fact.is_target for fact in facts]),
         n_values=np.array([fact.n_values for fact in facts], dtype=np.int64),
-        log_value_factorials=np.array([fact.log_value_factorials for fact in facts]),
         constant=np.array([fact.constant for fact in facts]),
-        log_groupings=np.concatenate(tables).astype(np.float64),
-        groupings_at=np.cumsum([0, *map(len, tables)], dtype=np.int64),
+        by_parts=np.concatenate(tables),
+        by_parts_at=np.cumsum([0, *map(len, tables)], dtype=np.int64),
     )

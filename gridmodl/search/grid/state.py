@@ -13,11 +13,12 @@ from gridmodl.data.atoms import Atoms, Target
 from gridmodl.data.columns import Categories, count_rows
 from gridmodl.data.numbers import Numbers
 from gridmodl.jit.template import bind, inlined
+from gridmodl.pricing import finished
 from gridmodl.search.column.improve import make_sweep
 from gridmodl.search.grid.cells import COST, FIXED, GENERATION, N_ALL_CELLS, N_CELLS, N_INFORMATIVE, Board, number_cells
 from gridmodl.search.grid.rows import Facts, Grid, Rows, make_facts, make_rows
-from gridmodl.search.moves import Limits, cell_price, make_work, part_price
-from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Shape, Variable, finish, grid, variable
+from gridmodl.search.moves import Limits, cell_price, make_work, part_price, partition_price
+from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Shape, Variable
 
 # Counts by frozen cell and class, 32 MB: a variable is left as it is while the others make more cells than fit.
 MAX_CELL_COUNTS = 2**22
@@ -304,7 +305,7 @@ def variable_price(
     tally: Any,
 ) -> float:
     """The variable term and the part terms of the variable whose atoms begin at `at`."""
-    price, rest = variable(p, facts, n_parts), 0.0
+    price, rest = partition_price(p, facts, n_parts), 0.0
     for i in range(n_parts):
         tally[i, 0] = tally[i, 1] = 0
     if n_parts == 1:
@@ -322,7 +323,8 @@ def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts:
     number_cells(rows, board)
     part, n_parts, prices, cell_of_row = board.part, board.n_parts, board.prices, board.cell_of_row
     now, sums = board.now, board.sums
-    categorical, is_target, n_values, log_factorials, constant, log_groupings, groupings_at = facts
+    categorical, is_target, n_values, constant = facts.categorical, facts.is_target, facts.n_values, facts.constant
+    by_parts, by_parts_at = facts.by_parts, facts.by_parts_at
     atom_at, atom_rows, atom_values = rows.atom_at, rows.atom_rows, rows.atom_values
     codes, weights = rows.codes, rows.weights
     n_inputs, n_informative, n_target_parts = len(n_parts), now[N_INFORMATIVE], 0
@@ -332,10 +334,10 @@ def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts:
             n_informative -= 1 if n_parts[k] > 1 else 0
     total, rest = 0.0, 0.0
     for k in range(len(n_parts)):
-        table = log_groupings[groupings_at[k] : groupings_at[k + 1]]
-        known = Variable(categorical[k], is_target[k], n_values[k], log_factorials[k], constant[k], table)
+        table = by_parts[by_parts_at[k] : by_parts_at[k + 1]]
+        known = Variable(categorical[k], is_target[k], n_values[k], constant[k], table)
         n_atoms = atom_at[k + 1] - atom_at[k]
-        coupled = 0 if is_target[k] else n_target_parts  # only parts of an input know the number of the target's
+        coupled = 0 if is_target[k] else n_target_parts  # margins are of the input
         prices[k] = variable_price(
             p, known, coupled, n_parts[k], part, atom_at[k], n_atoms, atom_rows, atom_values, tally
         )
@@ -365,6 +367,5 @@ def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts:
             n += weights[r] if len(weights) > 0 else 1
         total, rest = added(total, rest, cell_price(p, counts, n))
     shape = Shape(n_inputs, n_informative, sums[N_ALL_CELLS])
-    total, rest = added(total, rest, grid(p, shape))
-    sums[COST] = finish(p, total + rest, shape)
+    sums[COST] = finished(p, total, rest, shape)
     return sums[COST]

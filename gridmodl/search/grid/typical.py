@@ -101,12 +101,10 @@ def setting_beside(task: GridTask, grid: Grid, k: int, sizes: Sequence[int]) -> 
             continue
         known, parts = facts.variable(v), _parts(task, grid, v, int(n_parts[v]))
         price += task.criterion.variable(p, known, int(n_parts[v]))
-        coupled = 0 if is_target[v] else n_target_parts
-        if not is_target[k]:
-            price += sum(task.criterion.part(p, known, part, coupled) for part in parts)
-        else:  # the parts of the inputs cost another amount for each number of parts of the target
+        price += sum(task.criterion.part(p, known, part) for part in parts)
+        if is_target[k]:  # the one input, whose parts are the margins
             for j in sizes:
-                by_target[j] += sum(task.criterion.part(p, known, part, j) for part in parts)
+                by_target[j] += sum(task.criterion.margin(p, part.rows, j) for part in parts)
     others = np.arange(task.n_variables) != k
     frozen = Frozen(
         n_variables=int(np.count_nonzero(~is_target)),
@@ -137,7 +135,10 @@ def _prices_of_parts(
     """Rows, values and prices of the parts of variable k."""
     parts = _parts(task, grid, k, int(_n_parts(task, grid)[k]))
     coupled = 0 if task.facts.is_target[k] else _n_target_parts(task, grid)
-    prices = [task.criterion.part(task.p, task.facts.variable(k), part, coupled) for part in parts]
+    terms, facts = task.criterion, task.facts.variable(k)
+    prices = [terms.part(task.p, facts, part) for part in parts]
+    if coupled:
+        prices = [price + terms.margin(task.p, part.rows, coupled) for price, part in zip(prices, parts, strict=True)]
     rows, values = zip(*parts, strict=True)
     return np.array(rows, dtype=np.int64), np.array(values, dtype=np.int64), np.array(prices, dtype=np.float64)
 

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind, inlined
+from gridmodl.pricing import finished
 from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.grid.optima import Merge
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask
-from gridmodl.search.moves import Limits, part_price
+from gridmodl.search.moves import Limits, margin_price, partition_price
 from gridmodl.search.pair.deltas import FEW_ROWS, LEFT, TOO_FEW, MergeRoom, find_low, join_parts, meet, ready_part
 from gridmodl.search.pair.state import COST, Pair
-from gridmodl.terms import Shape, Variable, finish, grid, variable
+from gridmodl.terms import Shape, Variable
 
 
 def merge_path(task: GridTask, start: Grid) -> list[Merge]:
@@ -139,18 +140,17 @@ def pair_cost(p: Any, facts: Any, total: float, n_0: Any, n_1: Any) -> float:
     n_variables, n_informative, shared = 0, 0, 0.0
     for k in range(2):
         n_parts = n_0 if k == 0 else n_1
-        shared += variable(p, facts[k], n_parts)
+        shared += partition_price(p, facts[k], n_parts)
         if not facts[k].is_target:
             n_variables, n_informative = n_variables + 1, n_informative + (1 if n_parts > 1 else 0)
     shape = Shape(n_variables, n_informative, float(n_0) * float(n_1))
-    return finish(p, total + shared + grid(p, shape), shape)
+    return finished(p, total + shared, 0.0, shape)
 
 
 def reprice_inputs(p: Any, facts: Variable, room: MergeRoom, n_target_parts: Any) -> None:
-    """Price the parts of the input, and their merges, at another number of target parts: one less than before."""
+    """Price the margins, which are parts of the input, and their merges, at `n_target_parts`: one less than before."""
     deltas, price, right = room.deltas[0], room.price[0], room.right[0]
-    n_rows, n_values = room.n_rows[0], room.n_values[0]
-    change = room.changes[0]
+    n_rows, change = room.n_rows[0], room.changes[0]
     n = room.counts[0, LEFT] if facts.categorical else np.int64(len(deltas))
     for i in range(n):
         # First the part itself, then its merges.
@@ -159,11 +159,9 @@ def reprice_inputs(p: Any, facts: Variable, room: MergeRoom, n_target_parts: Any
             other = np.int64(j) if facts.categorical else right[i]
             more = 0.0
             for way in range(2):
-                rows, values = n_rows[i], n_values[i]
-                if j >= 0:
-                    rows, values = rows + n_rows[other], values + n_values[other]
-                part = part_price(p, facts, n_target_parts + way, rows, values)
-                more += part if way == 0 else -part
+                rows = n_rows[i] + (n_rows[other] if j >= 0 else 0)
+                price_of = margin_price(p, rows, n_target_parts + way)
+                more += price_of if way == 0 else -price_of
             if j < 0:
                 change[i] = more
                 price[i] += more
@@ -178,12 +176,14 @@ def reprice_inputs(p: Any, facts: Variable, room: MergeRoom, n_target_parts: Any
 
 
 def inputs_change(p: Any, facts: Variable, room: MergeRoom, n_target_parts: Any) -> float:
-    """What one target part less changes the part terms of the input by."""
-    n_rows, n_values, price, right = room.n_rows[0], room.n_values[0], room.price[0], room.right[0]
+    """What one target part less changes the margins by."""
+    n_rows, right = room.n_rows[0], room.right[0]
     change = 0.0
     i = np.int64(0)
     for _ in range(room.counts[0, LEFT]):
-        change += part_price(p, facts, n_target_parts - 1, n_rows[i], n_values[i]) - price[i]
+        for way in range(2):
+            price = margin_price(p, n_rows[i], n_target_parts - 1 + way)
+            change += price if way == 0 else -price
         i = i + 1 if facts.categorical else right[i]
     return change
 

@@ -14,8 +14,18 @@ from numpy.typing import NDArray
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.grid.rows import Grid, make_grid, numbered_parts
 from gridmodl.search.grid.state import GridTask
-from gridmodl.search.moves import NO_LIMIT, Frozen, Limits, Setting, cell_price, part_price, total_cost
-from gridmodl.terms import Variable, variable
+from gridmodl.search.moves import (
+    NO_LIMIT,
+    Frozen,
+    Limits,
+    Setting,
+    cell_price,
+    margin_price,
+    part_price,
+    partition_price,
+    total_cost,
+)
+from gridmodl.terms import Variable
 
 # Cells of a grid under search, empty ones included. A pass over values takes 32 bytes for each, a merge 16: 128 MB.
 MAX_CELLS = 2**22
@@ -99,12 +109,13 @@ def price_state(
     n_target_parts = np.int64(n_across if known.is_target else 0)
     sums[CELLS] = price
     sums[PRICE] = price + parts_price(p, facts, n_target_parts, tally[0], tally[1], n_parts)
-    sums[ACROSS] = variable(p, known, n_across)
+    sums[ACROSS] = parts_price(p, known, np.int64(0), tally[2], tally[3], n_across)
+    sums[ACROSS] += partition_price(p, known, n_across)
     if facts.is_target:
         for j in range(1, len(by_target)):
-            by_target[j] = parts_price(p, known, np.int64(j), tally[2], tally[3], n_across)
-    else:
-        sums[ACROSS] += parts_price(p, known, np.int64(0), tally[2], tally[3], n_across)
+            by_target[j] = 0.0
+            for t in range(n_across):
+                by_target[j] += margin_price(p, tally[2, t], np.int64(j))
     frozen = frozen_side(facts, known, n_across, sums[ACROSS], by_target)
     sums[COST] = total_cost(Setting(p, facts, frozen), sums[PRICE], n_parts)
 

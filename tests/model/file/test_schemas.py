@@ -1,0 +1,265 @@
+"""The published JSON Schemas: they take every file that gridmodl writes, and refuse nothing that it reads."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from model.file import test_model_file as written
+from model.file.test_model_file import (
+    MUTATIONS,
+    TARGET_MUTATIONS,
+    WITHOUT_CLASSES,
+    categorical,
+    model_of,
+    numerical,
+    of_problem,
+)
+
+import gridmodl
+from gridmodl import Model, Models
+from gridmodl.density import records as densities
+from gridmodl.model.file import ModelFileError, collections, records, values
+from gridmodl.model.file.schemas import VERSIONS
+from gridmodl.model.file.tags import KNOWN_TAGS
+from gridmodl.search.proof import Certificate
+
+OLD = sorted((Path(__file__).parent / "old").glob("*.json"))
+KINDS = [(kind, version) for kind, versions in VERSIONS.items() for version in versions]
+VALIDATORS = {key: Draft202012Validator(gridmodl.json_schema(*key)) for key in KINDS}
+BY_NAME = {(kind, repr(version)): validator for (kind, version), validator in VALIDATORS.items()}
+
+
+def is_valid(text, kind="model"):
+    record = json.loads(text)
+    key = (kind, repr(record.get("version")))
+    return BY_NAME[key].is_valid(record) if key in BY_NAME else False
+
+
+def assert_valid(text, kind="model"):
+    record = json.loads(text)
+    VALIDATORS[kind, record["version"]].validate(record)
+
+
+def fields_of(schema, choice=slice(None), base=None):
+    """The names of all fields that an object may have, in it and in what it refers to."""
+    base = schema if base is None else base
+    found = set(schema.get("properties", ()))
+    for other in [*schema.get("allOf", ()), *schema.get("oneOf", ())[choice]]:
+        name, _, path = other["$ref"].partition("#/")
+        home = inside = STORED[name] if name else base
+        for key in path.split("/") if path else ():
+            inside = inside[key]
+        found |= fields_of(inside, base=home)
+    return found
+
+
+STORED = {schema["$id"]: schema for key in KINDS for schema in
+          [gridmodl.json_schema(*key), *gridmodl.json_schema(*key)["$defs"].values()] if "$id" in schema}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KINDS)
+def test_it_is_a_schema_that_stands_alone(key):
+    schema = gridmodl.json_schema(*key)
+    Draft202012Validator.check_schema(schema)
+    assert schema["$id"] == f"urn:gridmodl:schema:{key[0]}:{key[1]}"
+    assert schema["title"]
+    for field, about in schema["properties"].items():
+        assert "description" in about or "const" in about or "$ref" in about, field
+    references = {text.split("#")[0] for text in all_references(schema)} - {""}
+    assert references <= {schema["$id"], *schema["$defs"]}
+
+
+def all_references(given_):
+    if isinstance(given_, dict):
+        if "$ref" in given_:
+            yield given_["$ref"]
+        given_ = list(given_.values())
+    for child in given_ if isinstance(given_, list) else ():
+        yield from all_references(child)
+
+
+def test_the_fields_are_those_that_are_read():
+    for version, fields in [(1, records.FIELDS_1), (2, records.FIELDS_2), (3, records.FIELDS_3), (4, records.FIELDS)]:
+        schema = STORED[f"urn:gridmodl:schema:model:{version}"]
+        assert fields_of(schema) == set(fields)
+        assert VERSIONS["model"] == tuple(records.READERS)
+    for version, fields in [(1, records.PARTITION_FIELDS_2), (3, records.PARTITION_FIELDS)]:
+        schema = STORED[f"urn:gridmodl:schema:partition:{version}"]
+        more = {"unlabelled"} if version == 3 else set()
+        assert fields_of(schema, slice(0, 1)) == {*fields["numerical"], *more}
+        assert fields_of(schema, slice(1, 2)) == {*fields["categorical"], *more}
+    three, four = (STORED[f"urn:gridmodl:schema:model:{version}"] for version in (3, 4))
+    optimum = three["$defs"]["fields"]["properties"]["optima"]["items"]["properties"]
+    assert set(optimum) == set(records.OPTIMUM)
+    assert set(STORED["urn:gridmodl:schema:model:2"]["properties"]["optima"]["items"]["properties"]) == set(
+        records.OPTIMUM_2
+    )
+    assert set(four["$defs"]["certificate"]["properties"]) == set(records.CERTIFICATE_FIELDS)
+    assert set(gridmodl.json_schema("density")["properties"]) == set(densities.FIELDS)
+    assert VERSIONS["density"][-1] == densities.VERSION
+    assert set(gridmodl.json_schema("models")["properties"]) == set(collections.FIELDS)
+    assert VERSIONS["models"][-1] == collections.VERSION
+
+
+def test_the_values_are_those_that_are_read():
+    defs = STORED["urn:gridmodl:schema:value:1"]["$defs"]
+    assert set(defs["tagged"]["properties"]) == set(KNOWN_TAGS)
+    assert defs["dtype"]["pattern"].strip("^$").replace("(", "(?:").replace("(?:?:", "(?:") == (
+        values._DTYPE.pattern.replace("([<>]?)", "[<>]?").replace("(", "(?:").replace("(?:?:", "(?:")
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(written.models())
+def test_any_model_that_is_written_is_valid(model):
+    assert_valid(model.to_json())
+
+
+@pytest.mark.parametrize("problem", WITHOUT_CLASSES)
+def test_models_without_classes_are_valid(problem):
+    model = of_problem(problem)
+    assert_valid(replace(model, optima=(replace(model, cost=3.0),)).to_json())
+
+
+def test_models_with_certificates_and_unlabelled_rows_are_valid():
+    proven = replace(model_of(numerical()), certificate=Certificate("slopes", 2.0, (0.5,), (1.0,), 5, 2, "auto"))
+    assert_valid(proven.to_json())
+    semi = replace(numerical(counts=[[1, 1], [1, 1], [1, 1]]), unlabelled=np.array([1, 0, 2]))
+    assert_valid(replace(model_of(semi), problem="semi", n_rows=9).to_json())
+    assert_valid(gridmodl.optimize(np.arange(8.0), np.repeat([0, 1], 4)).to_json())
+
+
+def test_values_of_every_type_are_valid():
+    values = [
+        "a", "\ud800", 2**80, float("inf"), b"a", dt.date(2020, 1, 1), dt.datetime(2020, 1, 1), True, 1.5, -7, None,
+        dt.datetime(2020, 1, 1, tzinfo=written.PARIS), dt.timedelta(-1, 5, 6), Decimal("2.50"), (1, ("a", None)),
+        np.float32(0.1), np.datetime64("2020-01-01"), pd.Timestamp(5), pd.Timestamp(7, tz="UTC"), pd.Timedelta(5),
+        *written.INTERVALS_AND_PERIODS, Fraction(1, 3), UUID(int=5), dt.time(1), dt.time(1, tzinfo=dt.UTC),
+    ]  # fmt: skip
+    assert_valid(model_of(categorical(groups=[(value,) for value in values])).to_json())
+    for bounds in (
+        np.array([1, 2], "M8[us]"),
+        np.array([1, 2], "m8[ns]"),
+        np.array([1, 2**63], "u8"),
+        np.array([0.1], ">f4"),
+    ):
+        assert_valid(model_of(numerical(bounds=bounds, special=bounds[:1], missing=0)).to_json())
+
+
+def test_densities_and_collections_are_valid():
+    density = gridmodl.optimize_density(np.array([0.0, 0.1, 0.2, 0.25, 0.3, 5.0, 9.0]))
+    assert_valid(density.to_json(), "density")
+    models = Models({"x": model_of(numerical()), "c": model_of(categorical())}, {("a", 1): ValueError("why\ud800")})
+    assert_valid(models.to_json(), "models")
+    assert_valid(Models({"x": model_of(numerical())}, {}).to_json(), "models")
+
+
+@pytest.mark.parametrize(("path", "value", "message"), MUTATIONS)
+def test_what_the_schema_refuses_is_refused(path, value, message):
+    """And what the reader takes, the schema takes."""
+    text = written.mutated(path, value)
+    try:
+        Model.from_json(text)
+    except ModelFileError:
+        return
+    assert_valid(text)
+
+
+def test_the_schema_refuses_most_of_what_is_refused():
+    """What it cannot see is that counts add up, bounds ascend, and numbers of parts exist."""
+    refused = [not is_valid(written.mutated(path, value)) for path, value, message in MUTATIONS[::4] if message]
+    assert np.mean(refused) > 0.55
+    for problem, path, value, _ in TARGET_MUTATIONS:
+        record = json.loads(of_problem(problem).to_json())
+        inside = record
+        for key in path[:-1]:
+            inside = inside[key]
+        inside[path[-1]] = value
+        if not is_valid(json.dumps(record)):
+            with pytest.raises(ModelFileError):
+                Model.from_json(json.dumps(record))
+
+
+def test_the_schema_refuses_most_values_that_no_gridmodl_wrote():
+    validator = Draft202012Validator(STORED["urn:gridmodl:schema:value:1"])
+    refused = [value for value in written.BAD_VALUES if not validator.is_valid(value)]
+    assert len(refused) > 30
+    for value in refused:
+        with pytest.raises(ModelFileError):
+            Model.from_json(written.mutated(("partitions", 1, "groups", 1, 0), value))
+
+
+@settings(max_examples=80, deadline=None)
+@given(written.paths, written.junk)
+def test_junk_that_is_read_is_valid(path, value):
+    if path[-1] in ("groups", "special") and path not in ((*written.C, "groups"), (*written.X, "special")):
+        return
+    text = written.mutated(path, value)
+    try:
+        Model.from_json(text)
+    except ModelFileError:
+        return
+    assert_valid(text)
+
+
+@pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
+def test_files_of_old_versions_are_read_and_valid(path):
+    """Each was written by the gridmodl of its time."""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert record["version"] == int(path.stem.split("-")[1])
+    VALIDATORS["model", record["version"]].validate(record)
+    model = Model.from_json(path)
+    assert (model.cost, model.n_rows) == (record["cost"], record["n_rows"])
+    assert model.summary()
+    again = json.loads(model.to_json())
+    assert again["version"] == records.VERSION
+    for field in set(record) - {"version", "partitions", "optima"}:
+        assert again[field] == record[field]
+    for new, old in zip(again["partitions"], record["partitions"], strict=True):
+        assert {field: new[field] for field in old} == old
+
+
+def test_there_are_old_files_of_each_version():
+    versions = {path.stem.split("-")[1] for path in OLD}
+    assert versions == {str(version) for version in VERSIONS["model"][:-1]}
+
+
+def test_a_field_of_another_version_is_refused():
+    (path,) = (path for path in OLD if path.stem == "model-1-numerical")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    for change in ({"cells": None}, {"version": 2}, {"version": 4}, {"extra": 1}):
+        text = json.dumps(record | change)
+        assert not is_valid(text)
+        with pytest.raises(ModelFileError):
+            Model.from_json(text)
+    del record["cost"]
+    with pytest.raises(ValidationError, match="'cost' is a required property"):
+        assert_valid(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"kind": "grid"}, "kind must be one of 'model', 'models', 'density', got 'grid'"),
+        ({"kind": None}, "kind must be one of"),
+        ({"version": 5}, "version must be one of 1, 2, 3, 4 for kind 'model', got 5"),
+        ({"version": True}, "version must be one of"),
+        ({"version": 1.0}, "version must be one of 1, 2, 3, 4 for kind 'model', got 1.0"),
+        ({"kind": "density", "version": 2}, "version must be one of 1 for kind 'density'"),
+    ],
+)
+def test_schemas_that_there_are_not(facts, message):
+    with pytest.raises(ValueError, match=message):
+        gridmodl.json_schema(**facts)

@@ -1,0 +1,270 @@
+"""The cheapest monotone partition, alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from oracles.tiny import NO_LIMITS, Tiny
+
+from gridmodl import Criterion
+from gridmodl.clock import Clock
+from gridmodl.jit.template import bind
+from gridmodl.search.column import monotone
+from gridmodl.search.column.exact import proven_optimum
+from gridmodl.search.column.monotone import at_most, monotone_optimum, pool
+from gridmodl.search.moves import Frozen, Limits
+
+DIRECTIONS = ("increasing", "decreasing")
+
+
+def shares(counts, starts):
+    """The share of class 1 in each part, exactly."""
+    parts = [counts[lo:hi].sum(axis=(0, 1)) for lo, hi in itertools.pairwise([*starts, len(counts)])]
+    return [Fraction(int(part[1]), int(part.sum())) for part in parts]
+
+
+def is_monotone(counts, starts, direction):
+    found = shares(counts, starts)
+    return found == sorted(found, reverse=direction == "decreasing")
+
+
+def lowest(tiny, direction, price=None):
+    price = price or tiny.price
+    return min(price(starts) for starts in tiny.all_starts() if is_monotone(tiny.counts, starts, direction))
+
+
+def check(tiny, direction, price=None):
+    """The optimum is what trying all finds."""
+    price = price or tiny.price
+    found = monotone_optimum(tiny.task, direction)
+    assert found.proven
+    assert is_monotone(tiny.counts, found.starts, direction)
+    assert found.cost == pytest.approx(price(found.starts), rel=1e-12, abs=1e-12)
+    assert found.cost == pytest.approx(lowest(tiny, direction, price), rel=1e-9, abs=1e-9)
+    return found
+
+
+def noise(n, seed=0, signal=0.0, name="modl", limits=NO_LIMITS):
+    """A row per atom, whose chance of class 1 rises by `signal` from the first to the last."""
+    rng = np.random.default_rng(seed)
+    classes = rng.random(n) < 0.5 + signal * (np.arange(n) / n - 0.5)
+    return Tiny(np.stack([~classes, classes], axis=1)[:, None, :].astype(np.int64), name, limits)
+
+
+@pytest.mark.parametrize("limits", [NO_LIMITS, Limits(3, 1), Limits(2**62, 5), Limits(2, 4)])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(("n_cells", "name"), [(1, "modl"), (1, "gini"), (1, "g2"), (3, "modl")])
+def test_it_finds_what_trying_all_finds(make_tiny, n_cells, name, direction, limits):
+    for seed in range(8):
+        check(make_tiny(seed, n_cells, name, limits=limits), direction)
+
+
+class Rough(Criterion):
+    """A price of the number of parts that no slope follows: 3 and 6 parts are cheap."""
+
+    name = "rough-monotone"
+    problems = {"classes"}
+
+    @staticmethod
+    def variable(p, variable, n_parts):
+        return 0.0 if n_parts % 3 == 0 else 4.0
+
+    @staticmethod
+    def cell(p, cell):
+        return cell.rows * cell.rows / 50.0
+
+
+class Saturating(Rough):
+    """Infinity, the price of parts that cannot be, is finite once finished; and more parts are cheaper."""
+
+    name = "saturating-monotone"
+
+    @staticmethod
+    def finish(p, total, shape):
+        return math.atan(total) - 2.0 * shape.n_cells
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("criterion", [Rough, Saturating])
+@pytest.mark.parametrize("limits", [NO_LIMITS, Limits(4, 3)])
+def test_it_is_exact_for_any_price_of_the_number_of_parts(make_tiny, criterion, direction, limits):
+    n_parts = set()
+    for seed in range(8):
+        tiny = make_tiny(seed, 1, limits=limits)
+        tiny.criterion, tiny.task = criterion(), replace(tiny.task, criterion=criterion)
+        n_parts.add(len(check(tiny, direction).starts))
+    assert len(n_parts) > 1
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_parts_set_apart_count(make_tiny, direction):
+    for seed in range(8):
+        tiny = make_tiny(seed, 1)
+        setting = tiny.setting._replace(frozen=Frozen(price=1.5, n_apart=2))
+        tiny.task = replace(tiny.task, setting=setting)
+
+        def price(starts, tiny=tiny):
+            n = len(starts)
+            p, variable = tiny.setting.p, tiny.setting.variable
+            # modl prices the number of parts in its variable term only
+            more = tiny.criterion.variable(p, variable, n + 2) - tiny.criterion.variable(p, variable, n)
+            return tiny.price(starts) + more + 1.5
+
+        check(tiny, direction, price)
+
+
+def heavy(counts):
+    """Counts beyond 32 bits."""
+    tiny = Tiny(counts)
+    atoms = tiny.task.atoms._replace(counts=tiny.counts[:, 0].copy(), rows=tiny.counts.sum(axis=(1, 2)))
+    tiny.task = replace(tiny.task, atoms=atoms)
+    return tiny
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_heavy_weights_do_not_overflow(direction):
+    # Shares of almost one half: products of 2^80 that differ by little, or not at all.
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        counts = 2**40 + rng.integers(-1, 2, (6, 1, 2)) * rng.choice([0, 1, 2**38], (6, 1, 1))
+        check(heavy(counts), direction)
+
+
+def test_shares_are_compared_exactly():
+    rng = np.random.default_rng(0)
+    compiled = bind(at_most)
+    n = 2**53 - rng.integers(0, 2**52, (3000, 1)) - rng.integers(0, 9, (3000, 2))
+    n1 = (n // rng.integers(1, 4, (3000, 1))) - rng.integers(0, 3, (3000, 2))
+    n1 *= rng.choice([-1, 1], (3000, 1))
+    for (a, b), (n_a, n_b) in zip(n1.tolist(), n.tolist(), strict=True):
+        truth = Fraction(a, n_a) <= Fraction(b, n_b)
+        assert compiled(a, n_a, b, n_b) == truth
+        assert at_most(a, n_a, b, n_b) == truth
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_equal_shares_may_follow_each_other(direction):
+    tiny = Tiny(np.array([[[1, 2]], [[2, 4]], [[3, 6]], [[1, 2]]]))
+    tiny.task = replace(tiny.task, criterion=Saturating)
+    assert monotone_optimum(tiny.task, direction).starts.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_it_is_the_optimum_where_that_is_monotone(direction):
+    tiny = noise(400, seed=3, signal=0.9 if direction == "increasing" else -0.9)
+    free = proven_optimum(tiny.task)
+    found = monotone_optimum(tiny.task, direction)
+    assert is_monotone(tiny.counts, free.starts, direction)
+    assert found.cost == pytest.approx(free.cost, rel=1e-11)
+    other = "decreasing" if direction == "increasing" else "increasing"
+    assert monotone_optimum(tiny.task, other).starts.tolist() == [0]
+
+
+def test_pooling_leaves_blocks_in_order(make_tiny):
+    for seed in range(20):
+        counts = make_tiny(seed, 1).counts
+        sums = np.concatenate([np.zeros((1, 2), dtype=np.int64), counts[:, 0].cumsum(axis=0)])
+        starts = np.empty(len(counts), dtype=np.int64)
+        starts = starts[: bind(pool)(sums.sum(axis=1), sums[:, 1].copy(), starts)]
+        assert is_monotone(counts, starts, "increasing")
+        for lo, hi in itertools.pairwise([*starts, len(counts)]):
+            # Every bound inside a block is one where the share falls.
+            assert all(np.greater(*shares(counts[lo:hi], [0, s - lo])) for s in range(lo + 1, hi))
+
+
+@pytest.mark.parametrize("limits", [NO_LIMITS, Limits(3, 1), Limits(2**62, 1500)])
+@pytest.mark.parametrize("signal", [0.0, 0.8])
+def test_many_atoms(signal, limits):
+    n = 20_000
+    tiny = noise(n, signal=signal, limits=limits)
+    found = monotone_optimum(tiny.task, "increasing")
+    assert not found.proven
+    assert is_monotone(tiny.counts, found.starts, "increasing")
+    assert len(found.starts) <= limits.max_parts
+    assert min(tiny.rows(found.starts)) >= limits.min_rows
+    assert found.cost == tiny.task.priced(found.starts).cost <= tiny.task.null().cost
+    blocks = np.empty(n, dtype=np.int64)
+    sums = np.concatenate([[0], tiny.counts[:, 0, 1].cumsum()])
+    blocks = blocks[: bind(pool)(np.arange(n + 1), sums, blocks)]
+    if limits == NO_LIMITS:
+        assert found.cost <= tiny.task.priced(blocks).cost
+    assert len(found.starts) > 1 or signal == 0.0
+
+
+@pytest.mark.parametrize("name", ["modl", "gini", "g2"])
+def test_few_bounds_are_kept_where_there_is_no_room_for_more(monkeypatch, name):
+    """Most of the time no better ones exist."""
+    tiny = noise(60, seed=5, signal=0.7, name=name)
+    exact = monotone_optimum(tiny.task, "increasing")
+    monkeypatch.setattr(monotone, "MAX_ATOMS", 20)
+    few = monotone_optimum(tiny.task, "increasing")
+    assert exact.proven
+    assert not few.proven
+    assert few.cost == pytest.approx(exact.cost, rel=1e-11)
+
+
+def test_it_gives_up_layers_that_do_not_fit(monkeypatch):
+    tiny = noise(60, seed=5, signal=0.7, name="g2")
+    exact = monotone_optimum(tiny.task, "increasing")
+    monkeypatch.setattr(monotone._Monotone, "run", lambda programme, slope: None)  # slopes would do
+    monkeypatch.setattr(monotone, "MAX_LAYER_STATES", 60 * 61 // 2)
+    monkeypatch.setattr(monotone, "FEW_ATOMS", 15)
+    few = monotone_optimum(tiny.task, "increasing")
+    assert exact.proven
+    assert not few.proven
+    assert is_monotone(tiny.counts, few.starts, "increasing")
+    assert exact.cost <= few.cost <= tiny.task.null().cost
+
+
+def test_for_few_atoms_all_layers_fit():
+    n = monotone.FEW_ATOMS
+    assert n * n * (n + 1) // 2 <= monotone.MAX_LAYER_STATES
+
+
+class StopAfter(Clock):
+    """Stopped after so many turns."""
+
+    def __init__(self, n_turns):
+        super().__init__(report=self.count)
+        self.left = n_turns
+
+    def count(self, progress):
+        assert progress.share is None or 0.0 <= progress.share <= 1.0
+        self.left -= 1
+        if self.left <= 0:
+            self.stopped = "time limit"
+
+
+@pytest.mark.parametrize("name", ["modl", "g2"])
+@pytest.mark.parametrize("n", [300, 5000])
+def test_stopped_it_keeps_what_it_has(name, n):
+    tiny = noise(n, signal=0.8, name=name)
+    proven = []
+    for n_turns in (1, 2, 3, 5, 9, 14):
+        task = replace(tiny.task, clock=StopAfter(n_turns))
+        found = monotone_optimum(task, "increasing")
+        assert is_monotone(tiny.counts, found.starts, "increasing")
+        assert found.cost == task.priced(found.starts).cost <= task.null().cost
+        proven.append(found.proven)
+    assert not any(proven[:3])
+    tiny.task.clock.stopped = "time limit"
+    assert monotone_optimum(tiny.task, "increasing").starts.tolist() == [0]
+
+
+@pytest.mark.parametrize(("n_atoms", "max_parts"), [(1, 2**62), (7, 1)])
+def test_one_part_is_proven_where_no_other_can_be(make_tiny, n_atoms, max_parts):
+    found = monotone_optimum(make_tiny(2, 1, n_atoms=n_atoms, limits=Limits(max_parts, 1)).task, "increasing")
+    assert found.proven
+    assert found.starts.tolist() == [0]
+
+
+def test_it_says_what_it_cannot_do(make_tiny):
+    with pytest.raises(ValueError, match="unknown direction 'up'; known: increasing, decreasing"):
+        monotone_optimum(make_tiny(0).task, "up")
+    with pytest.raises(ValueError, match="two classes, got 3"):
+        monotone_optimum(Tiny(np.ones((4, 1, 3), dtype=np.int64)).task, "increasing")
