@@ -80,18 +80,19 @@ bench-compare: .venv/.has-bench
 bench-stable bench-stable-write: .venv/.has-bench
 	cd asv_benchmarks && ../$(BIN)/python -m benchmarks.stable $(if $(findstring write,$@),--write)
 
-# Tables and figures of the papers, written to docs/results; the data are not part of this project.
+# Tables and figures of the papers, written to docs/results by the modules of reproduce/; the data are not part of this project.
 DATA ?= ../shared/data
-REPRODUCTIONS := data_sets grid_tables coclustering_tables many_classes grid_experiments few_labels density_table unification
+REPRODUCTIONS := $(addprefix papers.,data_sets grid_tables coclustering_tables many_classes few_labels density_table \
+	unification) grids.grid_experiments
 # These ask other libraries, each in an environment of its own: how to make them is written in each.
-COMPARISONS := comparison comparison_joint
+COMPARISONS := peers.comparison peers.comparison_joint
 reproduce: .venv/.has-test .venv/.has-docs
-	set -e; for name in $(REPRODUCTIONS); do $(BIN)/python docs/reproduce/$$name.py --data $(DATA) --write; done
+	set -e; for name in $(REPRODUCTIONS); do $(BIN)/python -m reproduce.$$name --data $(DATA) --write; done
 
 # Two at a time: most of it is compiling, one core each.
 reproduce-quick: .venv/.has-test .venv/.has-docs
 	printf '%s\n' $(REPRODUCTIONS) $(COMPARISONS) | xargs -P 2 -I NAME \
-		sh -c 'echo "--- NAME"; exec $(BIN)/python docs/reproduce/NAME.py --quick'
+		sh -c 'echo "--- NAME"; exec $(BIN)/python -m reproduce.NAME --quick'
 
 clean:
 	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache .numba_cache asv_benchmarks/.asv build dist

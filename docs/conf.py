@@ -35,7 +35,6 @@ exclude_patterns = [
     "README.md",
     "results/README.md",
     "examples/*",
-    "reproduce/*",
     "auto_examples/*.py",
     "auto_examples/*.ipynb",
 ]

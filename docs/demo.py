@@ -106,8 +106,8 @@ Next
       >>> grid = gridmodl.optimize(frame, "class")       # one grid over the columns that matter together
       >>> gridmodl.optimize(frame)                       # no class: columns that explain each other (coclustering)
 
-  Another idea of "best": criterion= one of {", ".join(gridmodl.list_criteria("classes"))}.
-  Your own criterion: copy plugins/gridmodl-example. How fast it is: make bench. All options: README.md.""")
+  Another criterion: criterion= one of {", ".join(gridmodl.list_criteria("classes"))}.
+  Your own criterion: copy plugins/gridmodl-example. How fast it is: make bench. All options: docs/start.md.""")
 
 
 if __name__ == "__main__":

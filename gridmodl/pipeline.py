@@ -70,6 +70,9 @@ def optimize(
 ) -> Model:
     """Find the partition of the data that explains the target best; without a target, the one that explains the data.
 
+    A part (bin) of a partition is an interval of numbers or a group of categories. One column is optimal binning
+    (supervised discretization, value grouping), several are one grid, and no target is coclustering.
+
     Parameters
     ----------
     data : array-like, frame, dict of columns or sparse matrix
@@ -118,15 +121,15 @@ def optimize(
     special : dict, optional
         By column name, numbers that are codes and no quantities, such as ``{"age": [-999, -1]}``. Each is a part of its
         own beside the intervals and priced as a part like any other: with S of them in the data and I intervals the
-        criterion prices I + S parts. As nobody asked whether they pay, the level can fall below 0.
+        criterion prices I + S parts. They are kept even if they do not pay, so the level may be negative.
     monotone : {"increasing", "decreasing", "auto"}, optional
         For two classes: the share of the second one never falls (rises) from interval to interval, in whichever of the
         two ways is cheaper with ``"auto"``. Parts of missing values and special codes stand apart.
     max_parts : int, optional
-        Each partition, that of a target too, has at most so many parts, those of all special codes included.
+        Most parts of each partition, that of a target too; those of all special codes are included.
     min_rows : int or float, optional
-        Each part has at least so many rows, or this share of all rows if it is a float below 1; a single part always
-        may be, and so may special codes.
+        Fewest rows of a part, or their share of all rows if it is a float below 1; a single part and special codes may
+        have fewer.
     time_limit : float, optional
         Seconds after which the best partition so far is returned; so does Ctrl-C. They count from the call; compiling,
         where a criterion is used for the first time, is not counted.

@@ -1,6 +1,6 @@
 """Classifiers on grids: distinct grids of an ensemble for the time it takes, and how fast they predict.
 
-All data is made here; test errors on real data: ``docs/reproduce/grid_tables.py``.
+All data is made here; test errors on real data: ``reproduce/papers/grid_tables.py``.
 """
 
 from __future__ import annotations

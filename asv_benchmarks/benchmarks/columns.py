@@ -1,6 +1,6 @@
 """Tables: many columns, categorical ones, encoding, and transforming new rows.
 
-All data is made here. The same work of real data and of other packages: ``docs/reproduce/comparison.py``.
+All data is made here. The same work of real data and of other packages: ``reproduce/peers/comparison.py``.
 """
 
 from __future__ import annotations

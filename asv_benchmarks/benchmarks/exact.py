@@ -1,6 +1,6 @@
 """The proven optimum of one column: how long, how much of it is proven, and how the work grows.
 
-Up to ten million rows, and the known slow cases: ``docs/reproduce/exact_growth.py``.
+Up to ten million rows, and the known slow cases: ``reproduce/proof/exact_growth.py``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Grids of many variables: time, rounds per second, growth with rows and columns, memory, and the XOR of five.
 
-All data is made here. Real data and more draws: ``docs/reproduce/ada_grid.py``, ``docs/reproduce/grid_experiments.py``.
+All data is made here. Real data: ``reproduce/measured/ada_grid.py``; draws: ``reproduce/grids/grid_experiments.py``.
 """
 
 from __future__ import annotations

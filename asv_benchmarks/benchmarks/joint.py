@@ -1,6 +1,6 @@
 """Grids without a target, grouped classes and numerical targets: time, cost, growth with rows and values, memory.
 
-All data is made here. Larger data and more seeds: ``docs/reproduce/blocks.py``, ``nova.py`` and ``joint_growth.py``.
+All data is made here. Larger data and more seeds: ``blocks``, ``nova`` and ``joint_growth`` of ``reproduce/measured``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """
-Intervals of one column, and why so many
-========================================
+Intervals of one column, and how many
+=====================================
 
-One numerical column and a class: the best intervals, what they say of the class, and what fewer or more of them would
-cost.
+One numerical column and a class: the best intervals, the classes in them, and the cost of fewer or more intervals.
 """
 
 # %%
@@ -30,7 +29,7 @@ PartsDisplay.from_model(model).plot()
 print(model.explain())
 
 # %%
-# The best cost for each number of parts. Every point is proven: no partition into so many parts is cheaper.
+# The best cost for each number of parts. Every point is proven: no partition into that number of parts is cheaper.
 
 curve = gridmodl.cost_by_parts(cancer.data["mean concavity"], diagnosis, max_parts=12)
 CostDisplay.from_curve(curve).plot()

@@ -2,7 +2,7 @@
 Groups of categories, with missing values and special codes
 ===========================================================
 
-Which categories tell the same? And what becomes of missing values, and of numbers that are no quantities?
+Which categories belong together? And where do missing values go, and numbers that are codes?
 """
 
 # %%

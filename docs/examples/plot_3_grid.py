@@ -6,7 +6,7 @@ Of 13 columns of wine, which tell together where a wine is from?
 """
 
 # %%
-# The search leaves out what tells nothing beside the others.
+# The search leaves out columns that tell nothing beside the others.
 
 from sklearn.datasets import load_wine
 

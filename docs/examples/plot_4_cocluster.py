@@ -42,6 +42,6 @@ ax.imshow(np.where(groups < 0, np.nan, groups).reshape(8, 8), cmap="tab20")
 ax.set(xticks=[], yticks=[], title="groups of pixels")
 
 # %%
-# What the search did: the cost of the best grid, round by round.
+# The cost of the best grid, round by round.
 
 ProgressDisplay.from_history(history).plot(by="round")

@@ -19,7 +19,7 @@ model = gridmodl.optimize(patients.data["bmi"], patients.target, target_kind="nu
 TargetDisplay.from_model(model).plot()
 
 # %%
-# 300 shops, and what was spent there: shops that the amount cannot tell apart are one group.
+# 300 shops, and the amounts spent there: shops that the amount cannot tell apart are one group.
 
 rng = np.random.default_rng(0)
 shop = rng.integers(0, 300, 20_000)

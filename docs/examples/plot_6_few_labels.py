@@ -2,7 +2,7 @@
 Few labels: how sure is a bound?
 ================================
 
-Most rows have no label. They say where the data lie, and not to which class they belong.
+Most rows have no label. They show where the data lie, but not their class.
 """
 
 # %%
@@ -27,8 +27,8 @@ print(model.partitions["age"].bounds)
 PartsDisplay.from_model(model).plot()
 
 # %%
-# The probability of each bound, averaged over all that the unlabelled rows may be. It is flat between two labelled
-# rows, exactly.
+# The probability of each bound, averaged over all classes that the unlabelled rows may have. It is exactly flat
+# between two labelled rows.
 
 posterior = gridmodl.bound_posterior(ages, answers, unlabelled="?")
 display = PosteriorDisplay.from_posterior(posterior, "age").plot()

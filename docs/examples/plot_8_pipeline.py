@@ -6,7 +6,7 @@ Parts of each column as inputs of a linear model of scikit-learn; and a classifi
 """
 
 # %%
-# Log-odds of the parts turn bends and steps of a column into what a linear model can use.
+# Log-odds of the parts turn bends and steps of a column into inputs that a linear model can use.
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
@@ -28,7 +28,7 @@ for name, pipeline in pipelines.items():
     print(f"{name:12} held-out log-loss {-scores.mean():.3f}")
 
 # %%
-# What the discretizer made of a column.
+# The parts of one column in the discretizer.
 
 discretizer = pipelines["log-odds"].fit(X, y)[0]
 PartsDisplay.from_estimator(discretizer, "worst perimeter").plot()

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from docs.pages import PYTHON, blocks_of, printed_by
+from docs.pages import blocks_of, printed_by, without_seconds
 
 import gridmodl
 
@@ -20,16 +20,21 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(gridmodl.__path
 
 def test_its_code_runs_and_prints_what_it_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    printed = {line.strip() for out in printed_by(blocks_of(README), "README.md") for line in out.splitlines()}
-    prose = PYTHON.sub("", README)
-    shown = [line.strip() for line in re.findall(r"^ {6,}\S.*", prose, re.MULTILINE)]  # rows of tables
-    assert shown
-    assert [line for line in shown if line not in printed] == []
+    blocks = blocks_of(README)
+    for block, printed in zip(blocks, printed_by(blocks, "README.md"), strict=True):
+        assert without_seconds(printed) == without_seconds(block.shown or ""), f"README.md, line {block.line}"
+    assert any(block.shown for block in blocks)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_files_it_links_to_exist():
-    links = [link for link in re.findall(r"\]\(([^)#]+)\)", README) if "://" not in link]
+def test_it_stays_short():
+    assert len(README.splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_the_files_it_links_to_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
 

@@ -16,13 +16,12 @@ from gridmodl import CoclusteringClassifier
 from gridmodl.search.grid import merge as grid_merge
 from gridmodl.search.grid.rows import make_grid
 
-REPRODUCE = Path(__file__).parents[2] / "docs" / "reproduce"
-sys.path.append(str(REPRODUCE))
+sys.path.append(str(Path(__file__).parents[2]))
 
-from coclustering_tables import errors, errors_with  # noqa: E402
-from grid_ties import merge_path  # noqa: E402
-from matrices import Matrix  # noqa: E402
-from reproduction import with_section  # noqa: E402
+from reproduce.grids.ablation import merge_path
+from reproduce.matrices import Matrix
+from reproduce.papers.coclustering_tables import errors, errors_with
+from reproduce.run import with_section
 
 PAGE = "# Page\n\nWords.\n\n## Figure 1: one\n\n1\n\n## Table 2\n\n2\n\n*Made by a script on a day in 9 minutes.*\n"
 NAMES = ["Figure 1", "Figure 2", "Table 2", "Table 3"]

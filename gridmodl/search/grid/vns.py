@@ -46,7 +46,7 @@ GRID_KINDS = ("auto", "vns", "algorithm3", "diverse", "merge")
 FRESH = (3, 6)
 # From this effort on, "vns" ends with the exact search of the variables of its best grid (`gridexact`). At effort 3 it
 # took 3 to 22 % more time and saved 4 to 12 nats on 3 of 12 data sets, 0 on the others; at effort 5, 1 to 4 %, and 6
-# nats on 1 of 8 (docs/reproduce/grid_exact.py). With fewer rounds, or after "merge", it took up to 4 searches' time.
+# nats on 1 of 8 (reproduce/grids/grid_exact.py). With fewer rounds, or after "merge", it took up to 4 searches' time.
 EXACT_EFFORT = 3
 
 

@@ -1,0 +1,105 @@
+"""The proven optimum against two oracles: a table over (parts, bound), and the same recursion without any pruning.
+
+    .venv/bin/python -m reproduce.proof.exact_check            # minutes
+    .venv/bin/python -m reproduce.proof.exact_check --quick    # a twentieth of it
+
+Optima: random columns of 2 to 160 rows, some of 1,000, 2 to 5 classes, noise, steps, waves, classes that are rare or
+nearly alone, ties, weights, `min_rows` and `max_parts`. `optimize(..., search="exact")` must say that it proved
+its cost, which must be that of its own intervals and that of the cheapest partition of distinct values, both by the
+plain formulas of `tests/oracles/naive_exact.py`.
+
+Runs: random lines of up to 3,000 atoms, some beside frozen cells, some with `min_rows`. All costs F and all starts of
+`Branches` at several slopes must be those of the same kernel bound to a criterion without bounds, to the last bit.
+
+The exit code is 1 if anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from oracles import naive_exact
+from oracles.tiny import NO_LIMITS, Tiny
+
+import gridmodl
+from gridmodl.search.column import exact
+from gridmodl.search.column.exact import Branches
+
+# Optima, and lines to run over, by criterion.
+N_CASES = {"modl": (10_000, 250)} | dict.fromkeys(("aic", "bic", "mdlp", "gini", "entropy"), (1_000, 50))
+MANY_ROWS = 1_000
+N_SLOPES = 4
+
+
+def random_options(rng: np.random.Generator, name: str) -> dict[str, float]:
+    if name != "entropy":
+        return {}
+    return {"alpha": float(rng.uniform(0.05, 2.0)), "beta": float(rng.choice([0.0, 0.3, 1.0, 2.5]))}
+
+
+def is_optimum(rng: np.random.Generator, name: str, most_rows: int) -> bool:
+    case, options = naive_exact.random_case(rng, most_rows), random_options(rng, name)
+    criterion = gridmodl.get_criterion(name, **options)
+    model = gridmodl.optimize(
+        case.column, case.target, weights=case.weights, criterion=criterion, search="exact", **case.limits
+    )
+    lowest = naive_exact.lowest_cost(name, naive_exact.class_counts(case), options, **case.limits)
+    own = naive_exact.cost_of(name, model.partitions["x0"].counts, options)
+    return model.proven and all(abs(cost - lowest) <= 1e-9 * (1.0 + abs(lowest)) for cost in (model.cost, own))
+
+
+def random_line(rng: np.random.Generator, name: str) -> Tiny:
+    """A task of a few to 3,000 atoms, a third beside 2 or 3 frozen cells, a quarter with `min_rows`."""
+    n_atoms = int(np.exp(rng.uniform(np.log(5), np.log(3_000))))
+    n_cells, n_classes = int(rng.choice([1, 1, 2, 3])), int(rng.integers(2, 6))
+    n_rows = n_atoms * int(rng.choice([1, 1, 3]))
+    column = np.sort(rng.random(n_rows))
+    target = naive_exact.random_classes(rng, str(rng.choice(naive_exact.KINDS)), column, n_classes)
+    counts = np.zeros((n_atoms, n_cells, n_classes), dtype=np.int64)
+    np.add.at(counts, (np.arange(n_rows) * n_atoms // n_rows, rng.integers(0, n_cells, n_rows), target), 1)
+    min_rows = int(rng.integers(2, 2 + n_rows // 4)) if rng.random() < 0.25 else 1
+    return Tiny(counts, name, NO_LIMITS._replace(min_rows=min_rows))
+
+
+def n_different_runs(rng: np.random.Generator, name: str, plain: Any) -> int:
+    """Of `N_SLOPES` runs over one line, those with another F or start at any bound."""
+    task = random_line(rng, name).task
+    one = task.null()
+    pruned, full = (Branches(each, one, np.inf) for each in (task, replace(task, criterion=plain)))
+    differ = 0
+    # From where parts are free to where there is one.
+    for slope in (0.0, *np.exp(rng.uniform(-3.0, np.log(1.0 + abs(one.cost)), N_SLOPES - 1))):
+        (costs, came_from), (all_costs, all_came_from) = naive_exact.run(pruned, slope), naive_exact.run(full, slope)
+        differ += not (np.array_equal(costs, all_costs) and np.array_equal(came_from, all_came_from))
+    return differ
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a twentieth of the cases")
+    share = 20 if parser.parse_args().quick else 1
+    exact.PLAIN_ATOMS = 0  # few atoms too by branch and bound
+    print("criterion     optima  differ      runs  differ   seconds")
+    n_wrong = 0
+    for number, (name, (n_optima, n_lines)) in enumerate(N_CASES.items()):
+        rng, begun = np.random.default_rng([7, number]), time.perf_counter()
+        n_optima, n_lines = n_optima // share, n_lines // share
+        # One case in a hundred is of many rows.
+        most_rows = itertools.islice(itertools.cycle([MANY_ROWS, *[160] * 99]), n_optima)
+        wrong = sum(not is_optimum(rng, name, most) for most in most_rows)
+        plain = naive_exact.without_floors(type(gridmodl.get_criterion(name)))
+        differ = sum(n_different_runs(rng, name, plain) for _ in range(n_lines))
+        n_wrong += wrong + differ
+        seconds = time.perf_counter() - begun
+        print(f"{name:10} {n_optima:9,d} {wrong:7,d} {n_lines * N_SLOPES:9,d} {differ:7,d} {seconds:9.1f}", flush=True)
+    sys.exit(1 if n_wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
