@@ -13,7 +13,7 @@ from gridmodl.data.atoms import Target
 from gridmodl.data.columns import Categories, Column
 from gridmodl.data.frames import Name, as_array
 from gridmodl.data.line import bounds_between
-from gridmodl.data.numbers import Numbers, encode_numbers, is_nothing
+from gridmodl.data.numbers import Numbers, encode_numbers, is_missing_value
 from gridmodl.model.partition import Partition, group_partition, interval_partition
 
 
@@ -87,7 +87,7 @@ def _given_groups(column: Categories, given: Any, n_classes: int) -> Partition:
     for group in given:
         if isinstance(group, (str, bytes)) or not isinstance(group, Iterable):
             raise TypeError(f"{wrong}, got {group!r} in place of a list")
-        values = [None if is_nothing(value) else value for value in _plain_values(group)]
+        values = [None if is_missing_value(value) else value for value in _plain_values(group)]
         if not values:
             raise ValueError(f"{wrong}, one of them is empty")
         if not all(isinstance(value, Hashable) for value in values):
