@@ -96,7 +96,8 @@ def variable_of(criterion: Criterion, problem: Problem, values: ColumnValues, is
     if not isinstance(constant, numbers.Real) or not (math.isfinite(constant) or is_unknown):
         raise TermError(f"{name} returned the constant {constant!r}; it must be a finite number")
     if not isinstance(table, np.ndarray) or table.ndim != 1 or table.dtype.kind not in "fiu" or np.isnan(table).any():
-        raise TermError(f"{name} returned the table {table!r}; it must be an array of numbers of one dimension")
+        what = f"array of shape {table.shape} and type {table.dtype}" if isinstance(table, np.ndarray) else repr(table)
+        raise TermError(f"{name} returned the table {what}; it must be an array of numbers of one dimension")
     return plain._replace(constant=float(constant), by_parts=np.array(table, dtype=np.float64))
 
 

@@ -146,7 +146,7 @@ BROKEN_CLASSES = {
     ),
     "too few arguments": (
         "    @staticmethod\n    def part(p, part):\n        return 1.0\n",
-        r"term 'part' of criterion 'bad' takes 2 arguments \(p, part\); it must take 4",
+        r"term 'part' of criterion 'bad' takes 2 arguments \(p, part\); it must take 3",
     ),
     "no staticmethod": (
         "    def cell(p, cell):\n        return 1.0\n",

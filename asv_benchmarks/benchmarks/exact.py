@@ -42,19 +42,19 @@ def make(signal: str, n_rows: int, n_classes: int, seed: int = 0):
 
 
 def measure(data, criterion: str = "modl", search: str = "auto") -> Measured:
-    programmes, make_programme = [], exact.make_programme
+    programs, make_program = [], exact.make_program
 
     def kept(*arguments):
-        programmes.append(make_programme(*arguments))
-        return programmes[-1]
+        programs.append(make_program(*arguments))
+        return programs[-1]
 
-    with mock.patch.object(exact, "make_programme", kept):  # knows what the model does not say
+    with mock.patch.object(exact, "make_program", kept):  # knows what the model does not say
         begun = time.process_time()
         model = gridmodl.optimize(*data, criterion=criterion, search=search)
         took = time.process_time() - begun
-    (programme,) = programmes
+    (program,) = programs
     argsort = min(argsort_seconds(data[0]) for _ in range(3))
-    return Measured(took, argsort, programme.n, programme.n_prices / programme.n, model.proven)
+    return Measured(took, argsort, program.n, program.n_prices / program.n, model.proven)
 
 
 def argsort_seconds(column) -> float:

@@ -62,7 +62,7 @@ class Alternative(NamedTuple):
     how: str
 
 
-class Variable:
+class ModelVariable:
     """One variable of a model, and what can be priced of it."""
 
     def __init__(self, model: Model, name: Name) -> None:

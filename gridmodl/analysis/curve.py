@@ -33,7 +33,7 @@ from gridmodl.search.moves import NO_LIMIT, Limits
 from gridmodl.terms import Criterion
 
 if TYPE_CHECKING:
-    from gridmodl.analysis.alternatives import Variable
+    from gridmodl.analysis.alternatives import ModelVariable
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +178,7 @@ class ByNumber(NamedTuple):
     how: str  # "best" of all that were looked at, or "split": of those with one part of the model cut in two
 
 
-def of_column(variable: Variable, most: int, clock: Clock, is_patient: bool) -> list[ByNumber]:
+def of_column(variable: ModelVariable, most: int, clock: Clock, is_patient: bool) -> list[ByNumber]:
     """Of one column with classes: the best partitions of each number of parts.
 
     Where one would wait for them, and is not said to be patient, a split of one of the model's parts alone.
@@ -203,7 +203,7 @@ def of_column(variable: Variable, most: int, clock: Clock, is_patient: bool) -> 
     return [*splits, *(ByNumber(one, gap, "best") for one, gap in zip(partitions, found.gaps.tolist(), strict=True))]
 
 
-def _split(variable: Variable, column: Numbers, table: Table, options: Options, clock: Clock) -> list[ByNumber]:
+def _split(variable: ModelVariable, column: Numbers, table: Table, options: Options, clock: Clock) -> list[ByNumber]:
     """One more bound, where all partitions into as many parts are too many to wait for, or for long."""
     limits = Limits(NO_LIMIT, 1)
     intervals = intervals_task(column, table, variable.criterion, options, limits, clock, may_join=False)
@@ -217,7 +217,7 @@ def _split(variable: Variable, column: Numbers, table: Table, options: Options, 
     return [] if found is None else [ByNumber(intervals_of(column, intervals, table.target, found), np.nan, "split")]
 
 
-def _split_of_many(variable: Variable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
+def _split_of_many(variable: ModelVariable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
     """One of the groups of the model cut in two, where all groupings into as many groups take long to merge."""
     task = values_task(column, table, variable.criterion, Limits(NO_LIMIT, 1), clock)
     if not grouping_takes_long(task):
@@ -228,7 +228,7 @@ def _split_of_many(variable: Variable, column: Categories, table: Table, clock: 
     return splits
 
 
-def _group_split(variable: Variable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
+def _group_split(variable: ModelVariable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
     """One of the groups of the model cut in two."""
     task = values_task(column, table, variable.criterion, Limits(NO_LIMIT, 1), clock)
     groups = np.zeros(task.n_atoms, dtype=np.int64)
@@ -239,7 +239,7 @@ def _group_split(variable: Variable, column: Categories, table: Table, clock: Cl
     return [ByNumber(groups_of(column, table.target, priced_groups(task, split)), np.nan, "split")]
 
 
-def of_grid(variable: Variable, most: int, clock: Clock) -> list[ByNumber]:
+def of_grid(variable: ModelVariable, most: int, clock: Clock) -> list[ByNumber]:
     """Of a variable of a grid, the others frozen."""
     model = variable.model
     assert model._source is not None  # noqa: S101  for mypy

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from gridmodl.analysis.alternatives import Alternative, Variable
+from gridmodl.analysis.alternatives import Alternative, ModelVariable
 from gridmodl.analysis.cost_terms import CostTerms
 from gridmodl.clock import Clock
 from gridmodl.data.frames import ARRAYS, Name, make_frame
@@ -18,7 +18,7 @@ from gridmodl.search.grid.exact import TooMany
 from gridmodl.terms import ONE_COUNT, finish
 
 if TYPE_CHECKING:
-    from gridmodl.analysis.alternatives import Alternative, Variable
+    from gridmodl.analysis.alternatives import Alternative, ModelVariable
     from gridmodl.model.model import Model
 
 SAME = 1e-9  # relative difference below which two sums of the same terms count as equal
@@ -131,7 +131,7 @@ def explain(
         model = _with_data(model, data, target, weights, unlabelled, placement)
     elif target is not None or weights is not None or unlabelled is not NOT_GIVEN or placement is not None:
         raise TypeError("explain takes target=, weights=, unlabelled= and placement= beside data=, as optimize did")
-    variable = Variable(model, name)
+    variable = ModelVariable(model, name)
     found, notes = _search_alternatives(variable, clock)
     alternatives = tuple(_choose(variable, found))
     if any(one.delta < -SAME * (1.0 + abs(model.cost)) for one in alternatives):
@@ -163,7 +163,7 @@ def _with_data(model: Model, data: Any, target: Any, weights: Any, unlabelled: A
     return replace(model, _source=(table, criterion))
 
 
-def _search_alternatives(variable: Variable, clock: Clock) -> tuple[list[Alternative], list[str]]:
+def _search_alternatives(variable: ModelVariable, clock: Clock) -> tuple[list[Alternative], list[str]]:
     """Best partition for each number of parts up to n_parts + 1, where the data is known; and notes on what is not."""
     n = variable.n_parts
     if variable.model._source is None:
@@ -186,7 +186,7 @@ def _search_alternatives(variable: Variable, clock: Clock) -> tuple[list[Alterna
     return found, notes
 
 
-def _choose(variable: Variable, found: Iterable[Alternative]) -> list[Alternative]:
+def _choose(variable: ModelVariable, found: Iterable[Alternative]) -> list[Alternative]:
     """Alternatives to report: one part, one part fewer, the same number where that is cheaper, and one part more."""
     n = variable.n_parts
     by_number: dict[int, Alternative] = {}
@@ -219,7 +219,7 @@ def _why_not_cheapest(model: Model) -> str:
     return f"The model is not the cheapest: {why}. Alternatives are priced without limits."
 
 
-def _model_sentence(variable: Variable) -> str:
+def _model_sentence(variable: ModelVariable) -> str:
     model, n = variable.model, variable.n_parts
     name, cost = str(variable.partition.name), _cost_text(model.cost)
     others = _other_variables(variable)
@@ -228,7 +228,7 @@ def _model_sentence(variable: Variable) -> str:
     return f"{name} in {n} parts{others} costs {cost}{_term_text(variable)}."
 
 
-def _other_variables(variable: Variable) -> str:
+def _other_variables(variable: ModelVariable) -> str:
     """The other informative variables of the model; empty if there are none."""
     model, name = variable.model, variable.partition.name
     others = [str(other) for other, part in model.all_partitions.items() if part.n_parts > 1 and other != name]
@@ -238,7 +238,7 @@ def _other_variables(variable: Variable) -> str:
     return f" beside {', '.join(others[:MAX_NAMES])}{more}"
 
 
-def _term_text(variable: Variable) -> str:
+def _term_text(variable: ModelVariable) -> str:
     """The terms of the model's cost."""
     purpose = _purpose_of_terms(variable)
     texts = [f"{_cost_text(value)} for {purpose[name]}" for name, value in variable.terms._asdict().items() if value]
@@ -248,7 +248,7 @@ def _term_text(variable: Variable) -> str:
     return f", made by the criterion of {total}: {_enumerate(texts)}" if texts else ""
 
 
-def _alternative_sentence(variable: Variable, one: Alternative) -> str:
+def _alternative_sentence(variable: ModelVariable, one: Alternative) -> str:
     parts = "one part" if one.n_parts == 1 else f"{one.n_parts} parts"
     parts += " beside the same" if _other_variables(variable) else ""
     if one.how == "merge" and not one.proven:
@@ -265,7 +265,7 @@ def _alternative_sentence(variable: Variable, one: Alternative) -> str:
     return f"{which} {_cost_text(one.cost)}, which is {change}{_changed_terms(variable, one)}."
 
 
-def _changed_terms(variable: Variable, one: Alternative) -> str:
+def _changed_terms(variable: ModelVariable, one: Alternative) -> str:
     """The terms that differ from the model's, largest change first."""
     purpose, scale = _purpose_of_terms(variable), 1.0 + abs(variable.terms.total)
     changes = {name: new - old for name, new, old in zip(CostTerms._fields, one.terms, variable.terms, strict=True)}
@@ -283,7 +283,7 @@ def _changed_terms(variable: Variable, one: Alternative) -> str:
     return f"; what the criterion makes it of is {total}: {_enumerate(texts)}"
 
 
-def _purpose_of_terms(variable: Variable) -> dict[str, str]:
+def _purpose_of_terms(variable: ModelVariable) -> dict[str, str]:
     """What each term of the cost pays for."""
     has_classes = variable.model.problem not in ONE_COUNT
     is_one = len(variable.model.all_partitions) == 1
@@ -297,7 +297,7 @@ def _purpose_of_terms(variable: Variable) -> dict[str, str]:
     }
 
 
-def _is_sum(variable: Variable) -> bool:
+def _is_sum(variable: ModelVariable) -> bool:
     return type(variable.criterion).finish is finish
 
 

@@ -21,7 +21,7 @@ from gridmodl.data.frames import Name
 
 if TYPE_CHECKING:
     from gridmodl.analysis.model_task import ModelTask
-    from gridmodl.search.grid.optima import Merge as GridMerge
+    from gridmodl.search.grid.optima import GridMerge
     from gridmodl.search.grid.rows import Grid
     from gridmodl.search.grid.state import GridTask
 

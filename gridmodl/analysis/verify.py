@@ -190,7 +190,7 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
         wrong = _wrong_runs(certificate, task) if certificate.slopes or certificate.method == SLOPES else None
         if wrong or certificate.method == SLOPES:
             return wrong
-        again = _mirrored_programme(task, task.n_atoms).solve()
+        again = _mirrored_program(task, task.n_atoms).solve()
         cost, is_proven = again.cost, again.proven
     else:
         try:
@@ -244,8 +244,8 @@ def _line(
     return line.task if line is not None and line.is_sorted else None
 
 
-def _mirrored_programme(task: Task, n_runs: int) -> AllBounds:
-    """The programme from the last bound to the first, over all pairs of them if `n_runs` times that is not too long."""
+def _mirrored_program(task: Task, n_runs: int) -> AllBounds:
+    """The program from the last bound to the first, over all pairs of them if `n_runs` times that is not too long."""
     mirrored = replace(task, atoms=_mirrored(task.atoms), start=None)
     is_plain = task.n_atoms**2 * task.atoms.counts.shape[1] * n_runs <= PLAIN_PRICES
     return (AllBounds if is_plain or not can_prune(task) else Branches)(mirrored, mirrored.null(), math.inf)
@@ -253,8 +253,8 @@ def _mirrored_programme(task: Task, n_runs: int) -> AllBounds:
 
 def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
     """Do each run again on the mirrored line; where runs alone are the proof, let the totals say what they prove."""
-    programme = _mirrored_programme(task, len(certificate.slopes))
-    slopes = programme.slopes
+    program = _mirrored_program(task, len(certificate.slopes))
+    slopes = program.slopes
     # Beyond what parts can cost no slope tells more, and rounding could hide a part of that.
     steepest = (
         1.0 + max(map(abs, slopes.known.values())) + float(np.abs(slopes.shared[np.isfinite(slopes.shared)]).max())
@@ -262,7 +262,7 @@ def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
     for slope, total in zip(certificate.slopes, certificate.totals, strict=True):
         if not abs(slope) <= steepest:
             return f"the slope {slope!r} is steeper than all that parts can cost"
-        found = programme.run(slope)
+        found = program.run(slope)
         if found is None:
             raise KeyboardInterrupt  # half a check is none
         if found[1] < nearly(total):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gridmodl.clock import Clock, Progress
 from gridmodl.data.quantiles import equal_frequency_starts, equal_width_cuts
-from gridmodl.density.growth import CutRule, Effort, Rows, below, grown, rows_of
+from gridmodl.density.growth import CutRule, Effort, SortedRows, below, grown, rows_of
 from gridmodl.density.model import DensityModel, log_ratio
 from gridmodl.density.sample import Sample, read_sample
 from gridmodl.fit.options import Options, check_integer, check_seed, checked_time
@@ -370,11 +370,11 @@ def _divided(rows: NDArray[np.int64], n_folds: int, rng: np.random.Generator) ->
         yield held
 
 
-def without_fold(sample: Sample, held: NDArray[np.int64]) -> Rows:
+def without_fold(sample: Sample, held: NDArray[np.int64]) -> SortedRows:
     """Rows to cut by, without those of a fold, and the rows of the fold."""
     kept = sample.rows - held
     n_kept, n_held = int(np.count_nonzero(kept)), int(np.count_nonzero(held))
-    rows = Rows(np.empty(n_kept), np.zeros(n_kept + 1), np.empty(n_held), np.zeros(n_held + 1), sample.domain.end)
+    rows = SortedRows(np.empty(n_kept), np.zeros(n_kept + 1), np.empty(n_held), np.zeros(n_held + 1), sample.domain.end)
     bind(fill_rows)(sample.positions, kept, rows.positions, rows.before)
     bind(fill_rows)(sample.positions, held, rows.held_positions, rows.held_before)
     return rows

@@ -39,7 +39,7 @@ PROBES = 64  # candidates that are priced before all others
 STACK = 128  # twice the depth of halving 2^63 candidates
 
 
-class Rows(NamedTuple):
+class SortedRows(NamedTuple):
     """Rows to cut by, and rows held out to score the cuts."""
 
     positions: Any  # of each value, ascending
@@ -66,7 +66,7 @@ class Parts(NamedTuple):
     n_cuts: Any  # number of cuts made; -1 before the first interval was searched
 
 
-class Buffers(NamedTuple):
+class GrowthBuffers(NamedTuple):
     by_value: Any  # score of the cut above each value
     stack: Any
     work: Any  # number of candidates priced
@@ -93,13 +93,13 @@ class Effort(NamedTuple):
         return 10_000_000 + 50 * n_values if self.is_bounded else 2**62
 
 
-def grown(rows: Rows, rule: CutRule, effort: Effort, clock: Clock) -> Grown | None:
+def grown(rows: SortedRows, rule: CutRule, effort: Effort, clock: Clock) -> Grown | None:
     """Cut until nothing is left to cut or the effort is spent; None if the clock stopped it."""
     max_cuts = max(0, min(effort.max_cuts, len(rows.positions) - 1))
     max_work = effort.work(len(rows.positions))
     parts = _no_parts(max_cuts)
     scores = np.empty(0 if rule.likelihood else len(rows.positions))
-    buffers = Buffers(scores, np.empty(2 * STACK, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    buffers = GrowthBuffers(scores, np.empty(2 * STACK, dtype=np.int64), np.zeros(1, dtype=np.int64))
     kernel, is_done = bind(grow), False
 
     def turn(size: int) -> bool:
@@ -122,10 +122,10 @@ def grown(rows: Rows, rule: CutRule, effort: Effort, clock: Clock) -> Grown | No
     )
 
 
-def rows_of(positions: NDArray[np.float64], rows: NDArray[np.int64], end: float) -> Rows:
+def rows_of(positions: NDArray[np.float64], rows: NDArray[np.int64], end: float) -> SortedRows:
     """All rows, none held out."""
     nothing = np.zeros(1)
-    return Rows(positions, below(rows), nothing[:0], nothing, end)
+    return SortedRows(positions, below(rows), nothing[:0], nothing, end)
 
 
 def below(rows: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -183,7 +183,7 @@ def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool
     from gridmodl.search.column.groups import merge_groups, starts_of
     from gridmodl.search.column.shares import has_shares, share_line
     from gridmodl.search.column.subsets import proven_grouping
-    from gridmodl.search.column.transfers import improve_groups, settled
+    from gridmodl.search.column.transfers import improve_groups, local_search
     from gridmodl.search.proof import ALL, Proof
 
     if task.n_atoms == 1 or task.limits.max_parts == 1:
@@ -212,5 +212,5 @@ def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool
         line = share_line(task)
         found = line.grouping(task, run_search(line.task, Search("merge", post_optimize))[0])
         if post_optimize and not task.clock.stopped:
-            found = settled(task, found)
+            found = local_search(task, found)
         yield min(best, found._replace(proven=False, proof=None), key=lambda grouping: grouping.cost)

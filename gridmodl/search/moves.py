@@ -45,7 +45,7 @@ class Setting(NamedTuple):
     frozen: Frozen
 
 
-class Work(NamedTuple):
+class Buffers(NamedTuple):
     """Counts of the cells of two neighbouring intervals, by frozen cell; all zero between calls."""
 
     left: Any
@@ -56,10 +56,10 @@ class Work(NamedTuple):
     right_price: Any
 
 
-def make_work(n_cells: int, n_counts: int) -> Work:
-    """Room for two intervals beside so many frozen cells."""
+def make_buffers(n_cells: int, n_counts: int) -> Buffers:
+    """Buffers for two intervals beside so many frozen cells."""
     counts = (n_cells, n_counts)
-    return Work(
+    return Buffers(
         np.zeros(counts, dtype=np.int64),
         np.zeros(counts, dtype=np.int64),
         np.zeros(n_cells, dtype=np.int64),
@@ -176,10 +176,10 @@ def rows_in(rows: Any, i: Any) -> int:
     return n
 
 
-def clear(atoms: Any, lo: int, hi: int, work: Work) -> None:
+def clear(atoms: Any, lo: int, hi: int, buffers: Buffers) -> None:
     """Forget atoms `lo` to `hi`."""
     first, frozen = atoms.first, atoms.frozen
-    left, right, left_rows, right_rows, left_price, right_price = work
+    left, right, left_rows, right_rows, left_price, right_price = buffers
     for e in range(first[lo], first[hi]):
         f = frozen[e]
         if left_rows[f] + right_rows[f] > 0:  # not cleared by an earlier entry
@@ -189,10 +189,10 @@ def clear(atoms: Any, lo: int, hi: int, work: Work) -> None:
             left_price[f] = right_price[f] = 0.0
 
 
-def load(atoms: Any, p: Any, lo: int, hi: int, work: Work) -> tuple[float, int, int]:
+def load(atoms: Any, p: Any, lo: int, hi: int, buffers: Buffers) -> tuple[float, int, int]:
     """Put the interval of atoms `lo` to `hi` on the right: the price of its cells, its rows and its values."""
     first, frozen, counts, rows, values = atoms
-    right, right_rows, right_price, marks = work.right, work.right_rows, work.right_price, work.left_rows
+    right, right_rows, right_price, marks = buffers.right, buffers.right_rows, buffers.right_price, buffers.left_rows
     begin, end = first[lo], first[hi]
     price, n_rows, n_values = 0.0, 0, 0
     for e in range(begin, end):
@@ -214,16 +214,18 @@ def load(atoms: Any, p: Any, lo: int, hi: int, work: Work) -> tuple[float, int, 
     return price, n_rows, n_values
 
 
-def best_cut(atoms: Any, setting: Setting, lo: Any, hi: Any, work: Work, min_rows: int) -> tuple[float, float, int]:
+def best_cut(
+    atoms: Any, setting: Setting, lo: Any, hi: Any, buffers: Buffers, min_rows: int
+) -> tuple[float, float, int]:
     """Scan the interval of atoms `lo` to `hi`: its price, the lowest price of two parts of it, and their bound.
 
     One pass prices every cut: each moves one atom from right to left. Where no cut leaves both parts `min_rows`
     rows, an infinite price and bound `lo`.
     """
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
-    whole, all_rows, all_values = load(atoms, p, lo, hi, work)
+    whole, all_rows, all_values = load(atoms, p, lo, hi, buffers)
     first, frozen, counts, rows, values = atoms
-    left, right, left_rows, right_rows, left_price, right_price = work
+    left, right, left_rows, right_rows, left_price, right_price = buffers
     both, best, bound = whole, np.inf, lo
     n_rows, n_values = 0, 0
     for a in range(lo, hi - 1):
@@ -237,22 +239,22 @@ def best_cut(atoms: Any, setting: Setting, lo: Any, hi: Any, work: Work, min_row
             price += part_price(p, facts, n_target_parts, all_rows - n_rows, all_values - n_values)
             if price < best:
                 best, bound = price, a + 1
-    clear(atoms, lo, hi, work)
+    clear(atoms, lo, hi, buffers)
     return whole + part_price(p, facts, n_target_parts, all_rows, all_values), best, bound
 
 
-def interval_price(atoms: Any, setting: Setting, lo: int, hi: int, work: Work) -> float:
+def interval_price(atoms: Any, setting: Setting, lo: int, hi: int, buffers: Buffers) -> float:
     """The price of the interval of atoms `lo` to `hi`."""
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
-    price, rows, values = load(atoms, p, lo, hi, work)
-    clear(atoms, lo, hi, work)
+    price, rows, values = load(atoms, p, lo, hi, buffers)
+    clear(atoms, lo, hi, buffers)
     return price + part_price(p, facts, n_target_parts, rows, values)
 
 
-def price_partition(atoms: Any, setting: Setting, starts: Any, work: Work) -> tuple[float, float]:
+def price_partition(atoms: Any, setting: Setting, starts: Any, buffers: Buffers) -> tuple[float, float]:
     """The cost of the partition whose parts begin at atoms `starts`, from nothing; and what its parts alone cost."""
     total = 0.0
     for i in range(len(starts)):
         hi = starts[i + 1] if i + 1 < len(starts) else len(atoms.values)
-        total += interval_price(atoms, setting, starts[i], hi, work)
+        total += interval_price(atoms, setting, starts[i], hi, buffers)
     return total_cost(setting, total, len(starts)), total

@@ -1,4 +1,4 @@
-"""What a dynamic programme over bounds proves, whichever partitions it goes through.
+"""What a dynamic program over bounds proves, whichever partitions it goes through.
 
 The cost of a partition is a function of the sum of its parts' prices and of their number I, which grows with the sum.
 For every slope g and every I

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gridmodl.clock import Clock
 from gridmodl.data.atoms import Atoms
 from gridmodl.jit.template import bind
-from gridmodl.search.moves import Limits, Setting, Work, make_work, price_partition
+from gridmodl.search.moves import Buffers, Limits, Setting, make_buffers, price_partition
 from gridmodl.search.proof import Proof
 from gridmodl.terms import Criterion
 
@@ -55,19 +55,19 @@ class Task:
         return int(self.atoms.frozen.max()) + 1
 
     @cached_property
-    def work(self) -> Work:
-        return make_work(self.n_frozen_cells, self.atoms.counts.shape[1])
+    def buffers(self) -> Buffers:
+        return make_buffers(self.n_frozen_cells, self.atoms.counts.shape[1])
 
     def priced(self, starts: Any) -> Partitioning:
         """A partition with its cost, computed from nothing."""
         starts = np.ascontiguousarray(starts, dtype=np.int64)
-        cost, _ = bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.work)
+        cost, _ = bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.buffers)
         return Partitioning(starts, cost)
 
     def price_of(self, starts: Any) -> float:
         """What the parts of a partition cost, without what depends on their number."""
         starts = np.ascontiguousarray(starts, dtype=np.int64)
-        return float(bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.work)[1])
+        return float(bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.buffers)[1])
 
     def set_apart(self, apart: Atoms) -> Task:
         """The same task beside so many more parts that no move touches."""

@@ -20,6 +20,7 @@ from gridmodl.terms import (
     Shape,
     floor,
     params_record,
+    predictive,
 )
 from gridmodl.testing.bruteforce import (
     check_groups_by_share,
@@ -29,6 +30,7 @@ from gridmodl.testing.bruteforce import (
     random_sample,
     require,
 )
+from gridmodl.testing.declarations import check_concave_cell, check_predictive
 from gridmodl.testing.floors import check_floors, check_pruning
 
 __all__ = ["check_criterion"]
@@ -40,9 +42,10 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     Its terms return finite numbers and write into nothing that they are handed; `finish` grows with the total; the
     order of classes does not matter; the exact search finds what trying every partition finds, and no search beats it
     or is worse than one part; ``joins_pure_runs`` and ``groups_by_share``, where they are declared, never hide the
-    optimum; what it offers of ``floor``, ``excess`` and ``tangent`` holds, and a search that relies on it still finds
-    the optimum of some hundred values. For problems in which two variables are partitioned together (joint, grouped,
-    numerical) every grid of a few values is tried.
+    optimum; ``concave_cell``, where it is declared, holds of random counts; what it offers of ``predictive`` are
+    probabilities; what it offers of ``floor``, ``excess`` and ``tangent`` holds, and a search that relies on it still
+    finds the optimum of some hundred values. For problems in which two variables are partitioned together (joint,
+    grouped, numerical) every grid of a few values is tried.
 
     Parameters
     ----------
@@ -83,6 +86,11 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
     if checked.groups_by_share:
         for problem in sorted(checked.problems & {"classes", "grid"}):
             check_groups_by_share(checked, problem, n_samples)
+    for problem in sorted(checked.problems & {"classes", "grid"}):
+        if checked.concave_cell:
+            check_concave_cell(checked, problem, n_samples)
+        if checked.predictive is not predictive:
+            check_predictive(checked, problem, n_samples)
     for problem in sorted(checked.problems & {"classes", "semi"}):
         rng = np.random.default_rng(20061)
         for _ in range(n_samples):

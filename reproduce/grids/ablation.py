@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 import gridmodl
 from asv_benchmarks.benchmarks import datasets
-from gridmodl.search.grid.improve import pre_optimize_board
-from gridmodl.search.grid.merge import merge_board
+from gridmodl.search.grid.improve import pre_optimize_state
+from gridmodl.search.grid.merge import merge_state
 from gridmodl.search.grid.neighbours import draw_neighbour, neighbourhood
 from gridmodl.search.grid.rows import Grid, make_grid
 from gridmodl.search.grid.state import GridTask, Worker
-from gridmodl.search.grid.vns import seed_of, seed_of_round, settle
+from gridmodl.search.grid.vns import local_search, seed_of, seed_of_round
 from reproduce.grids.grid_exact import grid_task
 from reproduce.run import Run, say, table_of
 
@@ -227,10 +227,10 @@ def best_of_rounds(task: GridTask, steps: Steps, seed: int) -> Grid:
         else:
             worker.load(finest(task, None if steps.start == "rows" else math.isqrt(task.n_rows)))
         if steps.pre:
-            pre_optimize_board(worker)
-        merge_board(worker)
+            pre_optimize_state(worker)
+        merge_state(worker)
         if steps.post:
-            settle(worker, visits)
+            local_search(worker, visits)
         best = min(best, worker.grid(), key=lambda grid: grid.cost)
     return best
 

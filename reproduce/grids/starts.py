@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from asv_benchmarks.benchmarks import datasets
-from gridmodl.search.grid.improve import pre_optimize_board
-from gridmodl.search.grid.merge import merge_board
+from gridmodl.search.grid.improve import pre_optimize_state
+from gridmodl.search.grid.merge import merge_state
 from gridmodl.search.grid.neighbours import draw_neighbour
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import GridTask, Worker
-from gridmodl.search.grid.vns import seed_of, seed_of_round, settle
+from gridmodl.search.grid.vns import local_search, seed_of, seed_of_round
 from reproduce.grids.grid_exact import grid_task
 from reproduce.grids.noise import exact_interval
 from reproduce.run import SEED, Run, say, table_of
@@ -53,9 +53,9 @@ def rounds_that_find(task: GridTask, n_parts: int, near_quantiles: bool, seed: i
         visits = np.arange(N_VARIABLES)
         draw_neighbour(worker, N_VARIABLES, n_parts, near_quantiles, seed_of_round(seed_of(seed), r), visits)
         worker.price()
-        pre_optimize_board(worker)
-        merge_board(worker)
-        settle(worker, visits)
+        pre_optimize_state(worker)
+        merge_state(worker)
+        local_search(worker, visits)
         n_found += len(worker.grid().variables) == N_VARIABLES
     return n_found, time.process_time() - begun
 

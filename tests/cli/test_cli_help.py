@@ -89,8 +89,7 @@ def test_the_page_of_the_documentation_runs_and_prints_what_it_shows(workplace):
 
 
 def test_the_commands_of_the_readme_run(workplace):
-    section = README.read_text(encoding="utf-8").partition("### On the command line")[2].partition("\n### ")[0]
-    (block,) = re.findall(r"```bash\n(.*?)```", section, re.DOTALL)
+    (block,) = re.findall(r"```bash\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     for line in block.splitlines():
         run(line.partition("#")[0], workplace)
 

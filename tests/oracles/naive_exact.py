@@ -146,9 +146,9 @@ def without_floors(criterion):
     return type(f"Plain{criterion.__name__}", (criterion,), {free.__name__: staticmethod(free) for free in FLOORS})
 
 
-def run(programme, slope):
+def run(program, slope):
     """F of a run at each bound, and where each but the first came from."""
-    costs, came_from = np.full(programme.n + 1, np.inf), np.zeros(programme.n + 1, dtype=np.int32)
+    costs, came_from = np.full(program.n + 1, np.inf), np.zeros(program.n + 1, dtype=np.int32)
     costs[0] = 0.0
-    assert programme.fill(float(slope), costs, costs, came_from)
+    assert program.fill(float(slope), costs, costs, came_from)
     return costs, came_from[1:]

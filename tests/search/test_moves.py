@@ -24,7 +24,7 @@ def test_best_cut_is_the_best_of_all_cuts(make_tiny, n_cells, min_rows):
     kernel = bind(best_cut, tiny.task.criterion)
     for lo in range(7):
         for hi in range(lo + 1, 8):
-            whole, price, bound = kernel(tiny.task.atoms, tiny.setting, lo, hi, tiny.task.work, min_rows)
+            whole, price, bound = kernel(tiny.task.atoms, tiny.setting, lo, hi, tiny.task.buffers, min_rows)
             assert whole == pytest.approx(tiny.price_interval(lo, hi), rel=1e-12)
             cuts = {
                 cut: tiny.price_interval(lo, cut) + tiny.price_interval(cut, hi)
@@ -36,4 +36,4 @@ def test_best_cut_is_the_best_of_all_cuts(make_tiny, n_cells, min_rows):
                 assert cuts[bound] == pytest.approx(price, rel=1e-12)
             else:
                 assert (price, bound) == (np.inf, lo)
-            assert not any(room.any() for room in tiny.task.work)  # as clean as it was
+            assert not any(buffer.any() for buffer in tiny.task.buffers)  # as clean as it was

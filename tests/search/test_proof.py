@@ -141,27 +141,27 @@ def test_kinds_of_columns_that_can_be_verified():
     assert verify(joint, frame[["text", "x"]])
 
 
-def stop(programme):
-    programme.task.clock.stopped = "interrupted"
+def stop(program):
+    program.task.clock.stopped = "interrupted"
 
 
 def test_a_monotone_search_that_is_stopped_in_its_layers_proves_nothing(monkeypatch):
     x, y = waves(300)
-    monkeypatch.setattr(monotone._Monotone, "run", lambda programme, slope: None)  # no slopes: layers do it all
+    monkeypatch.setattr(monotone._Monotone, "run", lambda program, slope: None)  # no slopes: layers do it all
     monkeypatch.setattr(
-        exact.Programme, "is_over", property(lambda programme: programme.task.clock.stopped is not None)
+        exact.DynamicProgram, "is_over", property(lambda program: program.task.clock.stopped is not None)
     )
-    solve = exact.Programme._go_through_layers
+    solve = exact.DynamicProgram._go_through_layers
     link = monotone._Monotone._link
 
-    def go(programme, n_layers):
+    def go(program, n_layers):
         calls = itertools.count()
         monkeypatch.setattr(
             monotone._Monotone, "_link", lambda p, *a: (stop(p) if next(calls) == 1 else None, link(p, *a))[1]
         )
-        return solve(programme, n_layers)
+        return solve(program, n_layers)
 
-    monkeypatch.setattr(exact.Programme, "_go_through_layers", go)
+    monkeypatch.setattr(exact.DynamicProgram, "_go_through_layers", go)
     model = optimize(x, y, monotone="increasing", max_parts=11)
     assert model.stopped == "interrupted"
     assert not model.proven
@@ -193,8 +193,8 @@ def test_a_check_that_is_interrupted_says_nothing(method, monkeypatch):
     x, y = waves()
     model = optimize(x, y)
     model = replace(model, certificate=replace(model.certificate, method=method))
-    for programme in (exact.AllBounds, exact.Branches):
-        monkeypatch.setattr(programme, "fill", lambda programme, *arguments: bool(stop(programme)))
+    for program in (exact.AllBounds, exact.Branches):
+        monkeypatch.setattr(program, "fill", lambda program, *arguments: bool(stop(program)))
     with pytest.raises(KeyboardInterrupt):
         verify(model, x, y)
 

@@ -31,12 +31,12 @@ from gridmodl.terms import Cell, Walk, cell, excess, tangent
 # Sums of so many logarithms are off by this share of their size at most.
 ROUNDING = 1e-13
 
-# The fields of `Room.now`.
+# The fields of `RunBuffers.now`.
 N_DONE, N_PRICES = range(2)  # chunks; prices, floors and excesses
 
 
 class Setup(NamedTuple):
-    """What all runs of a programme have in common."""
+    """What all runs of a program have in common."""
 
     sums: Any  # see `gridmodl.search.column.spans.make_sums`
     rows: Any  # before each bound
@@ -45,7 +45,7 @@ class Setup(NamedTuple):
     margin: float  # by which a start must lose to be left out: more than rounding
 
 
-class Room(NamedTuple):
+class RunBuffers(NamedTuple):
     """The state of a run between two calls of the kernel."""
 
     blocks: Any  # v of each block, height by height
@@ -69,14 +69,14 @@ class Room(NamedTuple):
     now: Any
 
 
-def make_room(sums: NDArray[Any]) -> Room:
-    """Room for runs over these sums."""
+def make_run_buffers(sums: NDArray[Any]) -> RunBuffers:
+    """Buffers for runs over these sums."""
     n, (n_cells, n_classes) = len(sums) - 1, sums.shape[1:]
     sizes = [n // CHUNK]
     while sizes[-1] > 1:
         sizes.append(sizes[-1] // 2)
     cells, n_small = (n_cells, n_classes), sum(sizes[: SMALL_HEIGHT + 1])
-    return Room(
+    return RunBuffers(
         blocks=np.zeros(sum(sizes)),
         first_block=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         stack=np.zeros((2 * len(sizes) + CHUNK + 4, 2), dtype=np.int64),
@@ -99,14 +99,16 @@ def make_room(sums: NDArray[Any]) -> Room:
     )
 
 
-def run_chunks(setup: Setup, slope: float, before: Any, after: Any, came_from: Any, room: Room, n: int) -> bool:
+def run_chunks(
+    setup: Setup, slope: float, before: Any, after: Any, came_from: Any, buffers: RunBuffers, n: int
+) -> bool:
     """after[t] = slope + min over s < t of before[s] + price(s, t), for about `n` prices more; True when all are done.
 
     Of equals the leftmost s, which goes into `came_from`.
     """
     sums, rows, p, min_rows, margin = setup
-    blocks, first_block, stack, at_end, start_at, floors, walk, walk_rows, low = room[:9]
-    references, own, own_rows, others, others_rows, slopes, on_line, line_slopes, counts, now = room[9:]
+    blocks, first_block, stack, at_end, start_at, floors, walk, walk_rows, low = buffers[:9]
+    references, own, own_rows, others, others_rows, slopes, on_line, line_slopes, counts, now = buffers[9:]
     last = len(sums) - 1
     until = now[N_PRICES] + n
     while now[N_PRICES] < until and now[N_DONE] * CHUNK < last:
@@ -228,14 +230,14 @@ def refer(
                 others_rows[i, f] = fill_span(sums, r, origin, f, others[i, f])
 
 
-def relaxed_total(setup: Setup, slope: float, room: Room, at: int, to: int) -> float:
+def relaxed_total(setup: Setup, slope: float, buffers: RunBuffers, at: int, to: int) -> float:
     """The sum over the chunks `at` to `to` of what parts cost at least in each: a floor of Q(slope), and no run.
 
     A part costs at least its atoms in the first chunk that it touches, and the floor of those in each other. So in a
     chunk the first part may have begun before, and then costs a floor and no slope.
     """
     sums, _, p, _, _ = setup
-    values, counts = room.at_end, room.counts
+    values, counts = buffers.at_end, buffers.counts
     last, total = len(sums) - 1, 0.0
     for k in range(at, to):
         origin = k * CHUNK

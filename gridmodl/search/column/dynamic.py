@@ -12,7 +12,7 @@ from gridmodl.search.proof import LAYERS, SLOPES, Proof, Slopes, costs_by_parts,
 from gridmodl.search.task import Partitioning, Task
 
 
-class Programme:
+class DynamicProgram:
     """What slopes and layers prove; a subclass says of which partitions, and does one run or layer.
 
     Whatever the partitions, two neighbours of one may merge: so where none has k parts, none has more.

@@ -4,7 +4,7 @@
 
 Quadratic in the atoms for any criterion (`recursion`); for one that offers a floor under its `cell`, by branch and
 bound (`branches`), near-linear if it offers the other two of `gridmodl.terms.FLOORS`. Which runs and layers it takes
-to prove an optimum is in `programme`.
+to prove an optimum is in `program`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from gridmodl.search.column.branch_and_bound import (
     N_PRICES,
     ROUNDING,
     Setup,
-    make_room,
+    make_run_buffers,
     relaxed_total,
     run_chunks,
 )
-from gridmodl.search.column.dynamic import Programme
+from gridmodl.search.column.dynamic import DynamicProgram
 from gridmodl.search.column.merge import greedy_merge
 from gridmodl.search.column.spans import make_sums
-from gridmodl.search.moves import Setting, Work, add_entry, clear, part_price
+from gridmodl.search.moves import Buffers, Setting, add_entry, clear, part_price
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.terms import finish, floor, part
 
@@ -50,11 +50,11 @@ def proven_optimum(task: Task, start: Partitioning | None = None, budget: float 
     Not proven if it was stopped, or would have taken more than `budget` prices: then its proof says how far it is from
     the optimum at most.
     """
-    return make_programme(task, start, budget).solve()
+    return make_program(task, start, budget).solve()
 
 
-def make_programme(task: Task, start: Partitioning | None = None, budget: float = math.inf) -> AllBounds:
-    """The programme over every partition that keeps the limits."""
+def make_program(task: Task, start: Partitioning | None = None, budget: float = math.inf) -> AllBounds:
+    """The program over every partition that keeps the limits."""
     is_long = can_prune(task) and task.n_atoms > PLAIN_ATOMS
     return (Branches if is_long else AllBounds)(task, start if start is not None else task.null(), budget)
 
@@ -82,7 +82,7 @@ def budget_of(task: Task) -> float:
     return QUICK_PRICES / n_classes if n_recursions * n**2 * n_classes <= QUICK_PRICES else 0.0
 
 
-class AllBounds(Programme):
+class AllBounds(DynamicProgram):
     """Every partition that keeps the limits, for any criterion: quadratic in the atoms."""
 
     def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
@@ -130,7 +130,9 @@ class AllBounds(Programme):
         def turn(size: int) -> bool:
             nonlocal at
             to = min(self.n + 1, max(at + 1, math.isqrt(at * at + 2000 * size)))
-            kernel(task.atoms, task.setting, slope, before, after, came_from, at, to, task.work, task.limits.min_rows)
+            kernel(
+                task.atoms, task.setting, slope, before, after, came_from, at, to, task.buffers, task.limits.min_rows
+            )
             at = to
             return at > self.n
 
@@ -149,7 +151,7 @@ class Branches(AllBounds):
         n_rows = int(rows[-1])
         margin = ROUNDING * (n_rows * math.log(n_rows + 1.0) + abs(self.slopes.known[1]))
         min_rows = min(task.limits.min_rows, n_rows)  # one part may always be
-        self.setup, self.room = Setup(sums, rows, task.setting.p, min_rows, margin), make_room(sums)
+        self.setup, self.buffers = Setup(sums, rows, task.setting.p, min_rows, margin), make_run_buffers(sums)
 
     def relaxed(self, slope: float) -> float | None:
         kernel, n_chunks, at, total = bind(relaxed_total, self.task.criterion), -(-self.n // CHUNK), 0, 0.0
@@ -157,7 +159,7 @@ class Branches(AllBounds):
         def turn(size: int) -> bool:
             nonlocal at, total
             to = min(n_chunks, at + size)
-            total += kernel(self.setup, slope, self.room, at, to)
+            total += kernel(self.setup, slope, self.buffers, at, to)
             at = to
             return at == n_chunks
 
@@ -166,29 +168,29 @@ class Branches(AllBounds):
         return total if at == n_chunks else None
 
     def fill(self, slope: float, before: Any, after: Any, came_from: Any, layer: tuple[int, int] | None = None) -> bool:
-        room, kernel, is_done = self.room, bind(run_chunks, self.task.criterion), False
-        room.now[:] = 0
+        buffers, kernel, is_done = self.buffers, bind(run_chunks, self.task.criterion), False
+        buffers.now[:] = 0
         begun, size = self.n_prices, max(1, 64 // self.setup.sums[0].size)
 
         def turn(size: int) -> bool:
             nonlocal is_done
             # Never past the budget: else the length of a turn, which follows the clock, would change the result.
             n = int(min(1024 * size, max(1.0, self.budget - self.n_prices + 1.0)))
-            is_done = kernel(self.setup, slope, before, after, came_from, room, n)
-            self.n_prices = begun + float(room.now[N_PRICES])
+            is_done = kernel(self.setup, slope, before, after, came_from, buffers, n)
+            self.n_prices = begun + float(buffers.now[N_PRICES])
             return is_done or self.is_over
 
-        self.task.clock.repeat(turn, self.share_of(layer, lambda: room.now[N_DONE] * CHUNK / self.n), size)
+        self.task.clock.repeat(turn, self.share_of(layer, lambda: buffers.now[N_DONE] * CHUNK / self.n), size)
         return is_done
 
 
 def recursion(
-    atoms: Any, setting: Setting, slope: float, before: Any, after: Any, came_from: Any, at: int, to: int, work: Work,
-    min_rows: int,
+    atoms: Any, setting: Setting, slope: float, before: Any, after: Any, came_from: Any, at: int, to: int,
+    buffers: Buffers, min_rows: int,
 ) -> None:  # fmt: skip
     """after[t] = min over s < t of before[s] + price(s, t) + slope, for `at` <= t < `to`; of equals the leftmost s."""
     first, frozen, counts, rows, values = atoms
-    cell_counts, cell_rows, cell_prices = work.left, work.left_rows, work.left_price
+    cell_counts, cell_rows, cell_prices = buffers.left, buffers.left_rows, buffers.left_price
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     n = len(values)
     for t in range(at, to):
@@ -204,7 +206,7 @@ def recursion(
                 if price <= best:
                     best, best_s = price, s
         after[t], came_from[t] = best, best_s
-        clear(atoms, 0, t, work)
+        clear(atoms, 0, t, buffers)
 
 
 def trace(came_from: Any, starts: Any) -> int:
@@ -236,17 +238,17 @@ def best_by_parts(task: Task) -> tuple[ByParts, list[Partitioning]]:
     if not task.clock.stopped:
         on_path += [task.priced(merged.path(k)) for k in range(2, min(most, merged.max_parts) + 1)]
     task.clock.step = "proof"
-    programme = make_programme(task, merged.best)
+    program = make_program(task, merged.best)
     if len(on_path) > 1:  # for the gaps, should the layers be stopped
-        programme.explore((task.price_of([0]) - task.price_of(on_path[-1].starts)) / (len(on_path) - 1))
+        program.explore((task.price_of([0]) - task.price_of(on_path[-1].starts)) / (len(on_path) - 1))
     found: list[Partitioning] = []
     for k in range(most):
-        total = None if programme.is_over else programme.layer(k, most)
+        total = None if program.is_over else program.layer(k, most)
         if total is None or not np.isfinite(total):
             break
-        found.append(task.priced(programme.trace_layers(k)))
-    floors = programme.slopes.floors
-    late = on_path[len(found) :] if programme.is_over else []
+        found.append(task.priced(program.trace_layers(k)))
+    floors = program.slopes.floors
+    late = on_path[len(found) :] if program.is_over else []
     gaps = [0.0] * len(found) + [max(0.0, one.cost - floors[len(one.starts) - 1]) for one in late]
     partitionings = found + late
     costs = np.array([one.cost for one in partitionings])

@@ -49,7 +49,7 @@ class PairMerge(NamedTuple):
     joined: Any  # price of their union
     removed: Any  # the step at which it went into another group
     into: Any  # and that group, an earlier one
-    union: Any  # room for the counts of one cell
+    union: Any  # buffer for the counts of one cell
     now: Any
     sums: Any
 
@@ -108,7 +108,7 @@ def priced_groups(task: Task, groups: NDArray[Any]) -> Grouping:
     """A grouping with its cost, computed from nothing."""
     groups = numbered(groups)
     atoms, starts = arranged(task.atoms, groups)
-    cost, _ = bind(price_partition, task.criterion)(atoms, task.setting, starts, task.work)
+    cost, _ = bind(price_partition, task.criterion)(atoms, task.setting, starts, task.buffers)
     return Grouping(groups, cost)
 
 
@@ -209,10 +209,10 @@ def merge_groups(task: Task, start: NDArray[np.int64], is_step: bool = False) ->
     return MergedGroups(priced_groups(task, best), start, state.removed, state.into, int(state.now[STEP]), max_parts)
 
 
-def dense(atoms: Atoms, n_cells: int, room: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Counts by atom, frozen cell and class, and rows by atom and frozen cell, with room for so many atoms."""
-    counts = np.zeros((room, n_cells, atoms.counts.shape[1]), dtype=atoms.counts.dtype)
-    rows = np.zeros((room, n_cells), dtype=np.int64)
+def dense(atoms: Atoms, n_cells: int, n_slots: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Counts by atom, frozen cell and class, and rows by atom and frozen cell, with n_slots slots for atoms."""
+    counts = np.zeros((n_slots, n_cells, atoms.counts.shape[1]), dtype=atoms.counts.dtype)
+    rows = np.zeros((n_slots, n_cells), dtype=np.int64)
     atom = np.repeat(np.arange(len(atoms.values)), np.diff(atoms.first))
     counts[atom, atoms.frozen], rows[atom, atoms.frozen] = atoms.counts, atoms.rows
     return counts, rows

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import coarsen
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.column.merge import Merged
-from gridmodl.search.moves import Limits, Setting, Work, best_cut, interval_price, total_cost
+from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, interval_price, total_cost
 from gridmodl.search.task import Partitioning, Task
 
 # A saving smaller than this share of the prices is rounding.
@@ -124,7 +124,7 @@ def improve(task: Task, start: Partitioning) -> Partitioning:
     state = sweep_from(n, start.starts)
     kernel = bind(sweep, task.criterion)
     task.clock.repeat(
-        lambda n_parts: bool(kernel(state, task.atoms, task.setting, task.limits, task.work, n_parts)),
+        lambda n_parts: bool(kernel(state, task.atoms, task.setting, task.limits, task.buffers, n_parts)),
         None,
         size=1,
     )
@@ -155,7 +155,7 @@ def sweep_from(n_atoms: int, starts: NDArray[np.int64]) -> Sweep:
     return state
 
 
-def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work, n_parts: int) -> bool:
+def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, buffers: Buffers, n_parts: int) -> bool:
     """Try the moves around so many parts; True when a whole sweep has saved nothing."""
     end, before, scanned, whole, cut_price, cut, now, sums = state
     n = len(end)
@@ -176,11 +176,11 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, work: Work
             lo, hi = ends_of(span, a, b, c, d)
             row = max(span - 2, 0)
             if lo < hi and scanned[row, lo] != hi and row == 0 and now[ONLY_SHIFTS] == 1:
-                whole[row, lo] = interval_price(atoms, setting, lo, hi, work)  # where to cut it will not be asked
+                whole[row, lo] = interval_price(atoms, setting, lo, hi, buffers)  # where to cut it will not be asked
                 scanned[row, lo] = hi
             elif lo < hi and scanned[row, lo] != hi:
                 whole[row, lo], cut_price[row, lo], cut[row, lo] = best_cut(
-                    atoms, setting, lo, hi, work, limits.min_rows
+                    atoms, setting, lo, hi, buffers, limits.min_rows
                 )
                 scanned[row, lo] = hi
         if now[BEGUN] == 0:  # the first sweep only adds up the prices

@@ -16,12 +16,12 @@ from gridmodl.jit.template import bind, inlined
 from gridmodl.search.moves import Limits, Setting, cells_price, part_price, rows_in, total_cost
 from gridmodl.search.task import Partitioning, Task
 
-# The fields of `Merge.now` (whole numbers) and `Merge.sums`.
-N_PARTS, N_ROOM, N_TIERS, N_PRICED, N_QUEUED, STEP, BEST_STEP, N_SMALL = range(8)
+# The fields of `MergeState.now` (whole numbers) and `MergeState.sums`.
+N_PARTS, N_SLOTS, N_TIERS, N_PRICED, N_QUEUED, STEP, BEST_STEP, N_SMALL = range(8)
 PRICE, BEST_COST = range(2)
 
 
-class Merge(NamedTuple):
+class MergeState(NamedTuple):
     """The state of a merge between two calls of the kernel.
 
     Small integers, and arrays that the kernel unpacks at its top: twice the bytes took twice the time, and arrays
@@ -42,7 +42,7 @@ class Merge(NamedTuple):
     child: Any
     tiers: Any
     removed: Any  # of each atom, the step at which the bound before it was removed
-    union: Any  # room for the counts of one cell
+    union: Any  # buffer for the counts of one cell
     now: Any
     sums: Any
 
@@ -90,7 +90,7 @@ def greedy_merge(task: Task, start: Partitioning | None = None) -> Merged:
     return Merged(task.priced(kept), first_atoms, state.removed, int(state.now[STEP]), max_parts)
 
 
-def _start(atoms: Atoms, n_frozen_cells: int) -> Merge:
+def _start(atoms: Atoms, n_frozen_cells: int) -> MergeState:
     n, n_classes = len(atoms.values), atoms.counts.shape[1]
     counts = np.zeros((n + 1, n_frozen_cells, n_classes), dtype=atoms.counts.dtype)
     rows = np.zeros((n + 1, n_frozen_cells), dtype=np.int64)
@@ -104,8 +104,8 @@ def _start(atoms: Atoms, n_frozen_cells: int) -> Merge:
         counts[atom_of_entry, atoms.frozen], rows[atom_of_entry, atoms.frozen] = atoms.counts, atoms.rows
     index = np.arange(n, dtype=np.int32)
     now = np.zeros(8, dtype=np.int64)
-    now[N_PARTS] = now[N_ROOM] = n
-    return Merge(
+    now[N_PARTS] = now[N_SLOTS] = n
+    return MergeState(
         counts=counts,
         rows=rows,
         values=np.append(atoms.values, np.int32(0)),
@@ -124,7 +124,7 @@ def _start(atoms: Atoms, n_frozen_cells: int) -> Merge:
     )
 
 
-def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool, n_steps: int) -> bool:
+def merge_steps(state: MergeState, setting: Setting, limits: Limits, small_only: bool, n_steps: int) -> bool:
     """Do up to `n_steps` steps; True when there is nothing left to merge.
 
     First each step prices one part, then it queues one part's merge with its right neighbour, then it is a merge. All
@@ -134,11 +134,11 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
     counts, rows, values, price, joined, left, right, atom, tree, child, tiers, removed, union, now, sums = state
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     nothing, min_rows = len(values) - 1, limits.min_rows
-    if now[N_QUEUED] == 0 and now[N_PARTS] < now[N_ROOM]:
+    if now[N_QUEUED] == 0 and now[N_PARTS] < now[N_SLOTS]:
         compact(state)
     for _ in range(n_steps):
-        pricing = now[N_PRICED] < now[N_ROOM]
-        queueing = not pricing and now[N_QUEUED] < now[N_ROOM]
+        pricing = now[N_PRICED] < now[N_SLOTS]
+        queueing = not pricing and now[N_QUEUED] < now[N_SLOTS]
         if pricing:
             i = k = now[N_PRICED]
             now[N_PRICED] += 1
@@ -189,13 +189,13 @@ def merge_steps(state: Merge, setting: Setting, limits: Limits, small_only: bool
                     if not queueing and (k == i or k >> 3 != i >> 3):
                         climb(tree, child, tiers, now[N_TIERS], k)
             k = i
-        if queueing and now[N_QUEUED] == now[N_ROOM]:
-            now[N_TIERS] = build(tree, child, tiers, now[N_ROOM])
-        # Half of the room is empty: close the gaps, so that what is left stays in the cache.
-        if not pricing and not queueing and 2 * now[N_PARTS] < now[N_ROOM] and now[N_ROOM] > 64:
+        if queueing and now[N_QUEUED] == now[N_SLOTS]:
+            now[N_TIERS] = build(tree, child, tiers, now[N_SLOTS])
+        # Half of the slots are empty: close the gaps, so that what is left stays in the cache.
+        if not pricing and not queueing and 2 * now[N_PARTS] < now[N_SLOTS] and now[N_SLOTS] > 64:
             compact(state)
-            now[N_QUEUED] = now[N_ROOM]
-            now[N_TIERS] = build(tree, child, tiers, now[N_ROOM])
+            now[N_QUEUED] = now[N_SLOTS]
+            now[N_TIERS] = build(tree, child, tiers, now[N_SLOTS])
     return False
 
 
@@ -212,11 +212,11 @@ def absorb(counts: Any, rows: Any, values: Any, left: Any, right: Any, i: Any, j
         left[right[j]] = i
 
 
-def compact(state: Merge) -> None:
+def compact(state: MergeState) -> None:
     """Renumber the parts that live, so that no gap is between them."""
     counts, rows, values, price, joined, left, right, atom, tree = state[:9]
     now = state.now
-    now[N_ROOM] = now[N_PRICED] = now[N_PARTS]
+    now[N_SLOTS] = now[N_PRICED] = now[N_PARTS]
     i = 0
     for k in range(now[N_PARTS]):
         for f in range(counts.shape[1]):

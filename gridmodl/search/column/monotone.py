@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from gridmodl.data.atoms import Atoms, coarsen
 from gridmodl.jit.template import bind
-from gridmodl.search.column.dynamic import Programme
+from gridmodl.search.column.dynamic import DynamicProgram
 from gridmodl.search.column.merge import greedy_merge
-from gridmodl.search.moves import Setting, Work, add_entry, clear, part_price
+from gridmodl.search.moves import Buffers, Setting, add_entry, clear, part_price
 from gridmodl.search.proof import ALL, Proof
 from gridmodl.search.task import Partitioning, Task
 
@@ -50,7 +50,7 @@ def monotone_optimum(task: Task, direction: str) -> Partitioning:
     Returns
     -------
     Partitioning
-        Proven unless it was stopped, or there are more than `MAX_ATOMS` atoms, or more layers than there is room for.
+        Proven unless it was stopped, or there are more than `MAX_ATOMS` atoms, or more layers than fit in memory.
     """
     if direction not in SIGNS:
         raise ValueError(f"unknown direction {direction!r}; known: {', '.join(SIGNS)}")
@@ -75,12 +75,12 @@ def monotone_optimum(task: Task, direction: str) -> Partitioning:
             if task.limits.min_rows > 1:
                 kept = np.union1d(kept, _spread(rows, n_kept - len(kept)))
         bounds = np.append(kept, task.n_atoms)
-        programme = _Monotone(replace(task, atoms=coarsen(task.atoms, kept)), rows[bounds], positives[bounds])
-        found = programme.solve()
+        program = _Monotone(replace(task, atoms=coarsen(task.atoms, kept)), rows[bounds], positives[bounds])
+        found = program.solve()
         best = _cheaper(best, task.priced(kept[found.starts]))
         if len(kept) == task.n_atoms:
             proven, proof = found.proven, found.proof
-        if not programme.gave_up:
+        if not program.gave_up:
             break
     return best._replace(proven=proven, proof=proof)
 
@@ -110,7 +110,7 @@ def _spread(rows: NDArray[np.int64], n_bounds: int) -> NDArray[np.int64]:
     return np.searchsorted(rows, np.arange(n_bounds) * (float(rows[-1]) / max(n_bounds, 1)), side="right") - 1
 
 
-class _Monotone(Programme):
+class _Monotone(DynamicProgram):
     """Partitions along which shares never fall."""
 
     def __init__(self, task: Task, rows: NDArray[np.int64], positives: NDArray[np.int64]) -> None:
@@ -128,7 +128,7 @@ class _Monotone(Programme):
         price = bind(price_intervals, task.criterion)
         self._over_bounds(lambda at, to: rank(rows, positives, self.ranks, spare, at, to))
         self._over_bounds(
-            lambda at, to: price(task.atoms, task.setting, self.table, at, to, task.work, task.limits.min_rows)
+            lambda at, to: price(task.atoms, task.setting, self.table, at, to, task.buffers, task.limits.min_rows)
         )
 
     def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:
@@ -189,10 +189,12 @@ class _Monotone(Programme):
         self.task.clock.repeat(turn, self.share_of(layer, lambda: at / self.n), size=64)
 
 
-def price_intervals(atoms: Any, setting: Setting, table: Any, at: int, to: int, work: Work, min_rows: int) -> None:
+def price_intervals(
+    atoms: Any, setting: Setting, table: Any, at: int, to: int, buffers: Buffers, min_rows: int
+) -> None:
     """table[s, t] = price(s, t) for `at` <= s < `to` and all t > s; infinite where that has too few rows."""
     first, frozen, counts, rows, values = atoms
-    cell_counts, cell_rows, cell_prices = work.left, work.left_rows, work.left_price
+    cell_counts, cell_rows, cell_prices = buffers.left, buffers.left_rows, buffers.left_price
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     n = len(values)
     for s in range(at, to):
@@ -204,7 +206,7 @@ def price_intervals(atoms: Any, setting: Setting, table: Any, at: int, to: int, 
             n_values += values[a]
             if n_rows >= min_rows or (s == 0 and a == n - 1):
                 table[s, a + 1] = cells + part_price(p, facts, n_target_parts, n_rows, n_values)
-        clear(atoms, s, n, work)
+        clear(atoms, s, n, buffers)
 
 
 def first_state(n: Any, s: Any) -> int:

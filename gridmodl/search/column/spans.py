@@ -1,6 +1,6 @@
 """Intervals of atoms priced from sums of counts: any two bounds in the time of one, without walking between them.
 
-The room is atoms x frozen cells x classes, so this is for a variable alone or beside a small frozen grid, and for
+The table is atoms x frozen cells x classes, so this is for a variable alone or beside a small frozen grid, and for
 criteria whose `part` is free.
 """
 
@@ -22,7 +22,7 @@ MANY_CLASSES = 256  # from which np.cumsum takes ten times as long as the sum ro
 def make_sums(atoms: Atoms, n_frozen_cells: int, clock: Clock) -> NDArray[Any]:
     """Rows before each bound, by frozen cell and class; of no meaning where the clock says to stop meanwhile."""
     n, n_classes = len(atoms.values), atoms.counts.shape[1]
-    # No sum of counts is above that of rows; half the room where it fits.
+    # No sum of counts is above that of rows; half the memory where it fits.
     dtype = np.int32 if atoms.rows.sum(dtype=np.float64) < 2**31 else np.int64
     sums = np.zeros((n + 1, n_frozen_cells, n_classes), dtype=dtype)
     if n_frozen_cells == 1 and n_classes >= MANY_CLASSES:
@@ -56,7 +56,7 @@ def fill_span(sums: Any, lo: int, hi: int, f: int, counts: Any) -> int:
 
 
 def span_price(p: Any, sums: Any, lo: int, hi: int, counts: Any) -> float:
-    """The price of the cells between two bounds; `counts` is room for those of one cell."""
+    """The price of the cells between two bounds; `counts` is a buffer for those of one cell."""
     price = 0.0
     for f in range(sums.shape[1]):
         rows = fill_span(sums, lo, hi, f, counts)

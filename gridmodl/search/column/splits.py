@@ -40,7 +40,7 @@ def best_split(task: Task, starts: NDArray[np.int64]) -> Partitioning | None:
     lowest, bound = np.inf, -1
     for lo, hi in zip(starts.tolist(), ends.tolist(), strict=True):
         if hi - lo > 1:
-            whole, both, cut = kernel(task.atoms, task.setting, lo, hi, task.work, 1)
+            whole, both, cut = kernel(task.atoms, task.setting, lo, hi, task.buffers, 1)
             if both - whole < lowest:
                 lowest, bound = both - whole, cut
     return task.priced(np.sort(np.append(starts, bound))) if bound >= 0 else None

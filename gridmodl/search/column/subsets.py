@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gridmodl.jit.template import bind
 from gridmodl.search.column.exact import ByParts
 from gridmodl.search.column.groups import merge_groups, priced_groups
-from gridmodl.search.moves import Setting, Work, cell_price, part_price
+from gridmodl.search.moves import Buffers, Setting, cell_price, part_price
 from gridmodl.search.proof import ALL, Proof, costs_by_parts
 from gridmodl.search.task import Grouping, Task
 
@@ -70,7 +70,7 @@ def _subset_prices(task: Task) -> NDArray[np.float64]:
     def turn(size: int) -> bool:
         nonlocal at
         to = min(len(prices), at + size)
-        kernel(task.atoms, task.setting, task.work, task.limits.min_rows, prices, at, to)
+        kernel(task.atoms, task.setting, task.buffers, task.limits.min_rows, prices, at, to)
         at = to
         return at == len(prices)
 
@@ -105,10 +105,10 @@ def _trace(came_from: NDArray[np.int32], k: int, n: int) -> NDArray[np.int64]:
     return groups
 
 
-def price_subsets(atoms: Any, setting: Setting, work: Work, min_rows: int, prices: Any, at: int, to: int) -> None:
+def price_subsets(atoms: Any, setting: Setting, buffers: Buffers, min_rows: int, prices: Any, at: int, to: int) -> None:
     """Price the subsets `at` to `to`; one with too few rows has no price, except all atoms together."""
     first, frozen, counts, rows, values = atoms
-    cell_counts, cell_rows = work.left, work.left_rows
+    cell_counts, cell_rows = buffers.left, buffers.left_rows
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     n = len(values)
     for subset in range(at, to):

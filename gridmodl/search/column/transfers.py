@@ -49,14 +49,14 @@ class Transfers(NamedTuple):
     n_values: Any
     part_price: Any
     changed: Any  # time of its last change; time is the number of moves made
-    union: Any  # room for the counts of one cell
+    union: Any  # buffer for the counts of one cell
     now: Any
     sums: Any
 
 
 def improve_groups(task: Task, merged: MergedGroups, start: Grouping) -> Grouping:
     """The best grouping that transfers and merges lead to from `start` and from groupings on the path of a merge."""
-    best = settled(task, start)
+    best = local_search(task, start)
     max_groups = min(len(merged.into), merged.max_parts)
     if task.n_atoms > MANY_RESTARTS:
         n_groups = 0
@@ -79,7 +79,7 @@ def _restarted(task: Task, merged: MergedGroups, best: Grouping, n_groups: int) 
     """
     rough = transfer_values(task, priced_groups(task, merged.path(n_groups)), ROUGH_PASSES)
     fewer = merge_groups(task, rough.groups).best
-    found = settled(task, fewer) if not task.clock.stopped else rough
+    found = local_search(task, fewer) if not task.clock.stopped else rough
     return min(best, found, key=lambda grouping: grouping.cost)
 
 
@@ -87,7 +87,7 @@ def n_groups_of(grouping: Grouping) -> int:
     return int(grouping.groups.max()) + 1
 
 
-def settled(task: Task, start: Grouping) -> Grouping:
+def local_search(task: Task, start: Grouping) -> Grouping:
     """Transfers and merges of pairs from `start`, which keeps the limits, in turn until neither saves."""
     best = start
     while True:
@@ -150,7 +150,7 @@ def transfer_steps(state: Transfers, atoms: Any, setting: Setting, limits: Limit
     changed, union, now, sums = state[11:]
     first, frozen, more, more_rows, more_values = atoms
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
-    n, min_rows, room = len(group), limits.min_rows, len(n_atoms) - 1
+    n, min_rows, n_slots = len(group), limits.min_rows, len(n_atoms) - 1
     for _ in range(n_visits):
         if now[AT] == n:
             if now[N_PASSES] == 0:
@@ -229,7 +229,7 @@ def transfer_steps(state: Transfers, atoms: Any, setting: Setting, limits: Limit
                         job = ALL
                         continue
                     best, to, more_groups = cost, lowest_m, -ends
-            if not is_last and v_rows >= min_rows and now[N_GROUPS] < min(limits.max_parts, room):
+            if not is_last and v_rows >= min_rows and now[N_GROUPS] < min(limits.max_parts, n_slots):
                 cost = total_cost(setting, sums[PRICE] + leave + alone[v], now[N_GROUPS] + 1)
                 if cost < best - least:
                     best, more_groups = cost, 1

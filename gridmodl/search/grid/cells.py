@@ -17,7 +17,7 @@ import numpy as np
 
 from gridmodl.jit.template import inlined
 
-# The fields of `Board.now` and `Board.sums`.
+# The fields of `State.now` and `State.sums`.
 N_CELLS, GENERATION, N_VISITS, N_QUIET, MAX_VISITS, SHIFTS_ONLY, N_INFORMATIVE = range(7)
 COST, FIXED, N_ALL_CELLS = range(3)
 
@@ -26,7 +26,7 @@ SHIFT_32, SHIFT_30, SHIFT_27, SHIFT_31 = np.uint64(32), np.uint64(30), np.uint64
 LOW = np.int64(2**32 - 1)
 
 
-class Board(NamedTuple):
+class State(NamedTuple):
     """A grid under search, with its cells; one for each thread."""
 
     part: Any  # of each atom, all variables in one row
@@ -67,9 +67,9 @@ def slot_of(keys: Any, marks: Any, generation: Any, key: Any) -> Any:
     return place
 
 
-def number_cells(rows: Any, board: Board) -> None:
+def number_cells(rows: Any, state: State) -> None:
     """Number the cells of the grid from its parts, by exact pairs (cell so far, part)."""
-    part, n_parts, _, cell_of_row, cell_row, _, keys, marks, _, now, sums = board
+    part, n_parts, _, cell_of_row, cell_row, _, keys, marks, _, now, sums = state
     order, atom_at, first = rows.order, rows.atom_at, rows.first
     n = len(cell_of_row)
     now[N_CELLS], now[N_INFORMATIVE] = 1, 0
@@ -82,7 +82,7 @@ def number_cells(rows: Any, board: Board) -> None:
             refine(order, first, part, cell_of_row, keys, marks, now, k, atom_at[k], atom_at[k + 1])
             now[N_INFORMATIVE] += 1
             sums[N_ALL_CELLS] *= float(n_parts[k])
-    give_keys(rows, board)
+    give_keys(rows, state)
 
 
 def refine(
@@ -104,9 +104,9 @@ def refine(
     now[N_CELLS] = n_cells
 
 
-def give_keys(rows: Any, board: Board) -> None:
+def give_keys(rows: Any, state: State) -> None:
     """A row and the key of each cell."""
-    part, n_parts, _, cell_of_row, cell_row, cell_key, _, _, _, now, _ = board
+    part, n_parts, _, cell_of_row, cell_row, cell_key, _, _, _, now, _ = state
     atom, atom_at = rows.atom, rows.atom_at
     for r in range(len(cell_of_row)):
         cell_row[cell_of_row[r]] = r
@@ -118,9 +118,9 @@ def give_keys(rows: Any, board: Board) -> None:
                 cell_key[c] += salt(k, part[atom_at[k] + atom[k, cell_row[c]]])
 
 
-def find_frozen(rows: Any, board: Board, k: int) -> int:
+def find_frozen(rows: Any, state: State, k: int) -> int:
     """Number the cells without variable k; how many there are."""
-    part, n_parts, _, _, cell_row, cell_key, keys, marks, frozen_of_cell, now, _ = board
+    part, n_parts, _, _, cell_row, cell_key, keys, marks, frozen_of_cell, now, _ = state
     atom, at = rows.atom, rows.atom_at[k]
     n_cells = now[N_CELLS]
     if n_parts[k] == 1:
@@ -144,7 +144,7 @@ def fill_entries(
 ) -> None:
     """Write the entries of the atoms of variable k, taken in the order `in_order`, to the front of `atoms`.
 
-    `slot` is room for the last entry of each frozen cell.
+    `slot` is a buffer for the last entry of each frozen cell.
     """
     _, order, atom_at, places, _, codes, weights, atom_values = rows
     first, frozen, counts, entry_rows, values = atoms
@@ -181,9 +181,9 @@ def fill_entries(
     first[n_atoms] = n_entries
 
 
-def cut_cells(rows: Any, board: Board, k: int, n_frozen: int) -> None:
+def cut_cells(rows: Any, state: State, k: int, n_frozen: int) -> None:
     """Number the cells anew after a change of variable k, from the frozen cells."""
-    part, n_parts, _, cell_of_row, _, _, keys, marks, frozen_of_cell, now, sums = board
+    part, n_parts, _, cell_of_row, _, _, keys, marks, frozen_of_cell, now, sums = state
     atom_at = rows.atom_at
     for r in range(len(cell_of_row)):
         cell_of_row[r] = frozen_of_cell[cell_of_row[r]]
@@ -195,4 +195,4 @@ def cut_cells(rows: Any, board: Board, k: int, n_frozen: int) -> None:
         if n_parts[v] > 1:
             now[N_INFORMATIVE] += 1
             sums[N_ALL_CELLS] *= float(n_parts[v])
-    give_keys(rows, board)
+    give_keys(rows, state)

@@ -19,8 +19,8 @@ from gridmodl.search.column.exact import PLAIN_ATOMS, PRICES_PER_ATOM, best_by_p
 from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.column.splits import MAX_VALUES, group_split
 from gridmodl.search.column.subsets import groupings_by_parts
-from gridmodl.search.grid.cells import FIXED, N_ALL_CELLS, N_INFORMATIVE, Board, fill_entries, find_frozen
-from gridmodl.search.grid.improve import improve_board
+from gridmodl.search.grid.cells import FIXED, N_ALL_CELLS, N_INFORMATIVE, State, fill_entries, find_frozen
+from gridmodl.search.grid.improve import improve_state
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import MAX_CELL_COUNTS, GridTask, Worker
 from gridmodl.search.grid.typical import setting_beside
@@ -48,7 +48,7 @@ def exact_optimize(task: GridTask, grid: Grid, worker: Worker | None = None) -> 
         n_quiet += 1
         worker.load(grid)
         if find_optimum(worker, k):
-            improve_board(worker, np.arange(task.n_variables))
+            improve_state(worker, np.arange(task.n_variables))
             found = worker.grid()
             if found.cost < grid.cost - LEAST_SAVING * (1.0 + abs(grid.cost)):
                 grid, n_quiet = found, 0
@@ -57,7 +57,7 @@ def exact_optimize(task: GridTask, grid: Grid, worker: Worker | None = None) -> 
 
 
 def find_optimum(worker: Worker, k: int) -> bool:
-    """Give variable k of the grid on the board the cheapest partition at some of its bounds; whether that is another.
+    """Give variable k of the grid in the state the cheapest partition at some of its bounds; whether that is another.
 
     Left as it is where the criterion has no floor, so that the time would be quadratic.
     """
@@ -71,11 +71,11 @@ def find_optimum(worker: Worker, k: int) -> bool:
     found = proven_optimum(one, budget=visit_budget(len(starts)))
     is_start = np.zeros(n, dtype=np.int32)
     is_start[starts[found.starts[1:]]] = 1
-    parts, labels = worker.board.part[lo : lo + n], np.cumsum(is_start)
+    parts, labels = worker.state.part[lo : lo + n], np.cumsum(is_start)
     if np.array_equal(parts, labels):
         return False
     parts[:] = labels
-    worker.board.n_parts[k] = len(found.starts)
+    worker.state.n_parts[k] = len(found.starts)
     worker.price()
     return True
 
@@ -86,23 +86,23 @@ def visit_budget(n_bounds: int) -> float:
 
 
 def variable_task(worker: Worker, k: int) -> Task:
-    """Variable k of the grid on the board with the others frozen; its atoms are in the worker's room."""
-    task, board, n_parts = worker.task, worker.board, float(worker.board.n_parts[k])
-    bind(freeze)(task.rows, board, worker.atoms, worker.slot, worker.orders[0], k)
+    """Variable k of the grid in the state with the others frozen; its atoms are in the worker's buffers."""
+    task, state, n_parts = worker.task, worker.state, float(worker.state.n_parts[k])
+    bind(freeze)(task.rows, state, worker.atoms, worker.slot, worker.orders[0], k)
     others = Frozen(
         n_variables=task.n_variables,
-        n_informative=int(board.now[N_INFORMATIVE]) - int(n_parts > 1),
-        n_cells=float(board.sums[N_ALL_CELLS]) / n_parts,
-        price=float(board.sums[FIXED] - board.prices[k]),
+        n_informative=int(state.now[N_INFORMATIVE]) - int(n_parts > 1),
+        n_cells=float(state.sums[N_ALL_CELLS]) / n_parts,
+        price=float(state.sums[FIXED] - state.prices[k]),
     )
     atoms = head(worker.atoms, task.rows.n_atoms(k))
     return Task(atoms, Setting(task.p, task.facts.variable(k), others), task.criterion, task.limits, task.clock)
 
 
-def freeze(rows: Any, board: Board, atoms: Any, slot: Any, in_order: Any, k: int) -> None:
+def freeze(rows: Any, state: State, atoms: Any, slot: Any, in_order: Any, k: int) -> None:
     """Write the atoms of variable k with the others frozen to the front of `atoms`."""
-    n_frozen = find_frozen(rows, board, k)
-    fill_entries(rows, board.cell_of_row, board.frozen_of_cell, atoms, slot, k, n_frozen, in_order)
+    n_frozen = find_frozen(rows, state, k)
+    fill_entries(rows, state.cell_of_row, state.frozen_of_cell, atoms, slot, k, n_frozen, in_order)
 
 
 def candidates(atoms: Atoms, task: GridTask, most: int) -> NDArray[np.int64]:

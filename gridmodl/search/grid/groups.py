@@ -8,24 +8,38 @@ import numpy as np
 
 from gridmodl.search.column import transfers
 from gridmodl.search.column.improve import LEAST_SAVING
-from gridmodl.search.grid.cells import SHIFTS_ONLY, Board, fill_entries
-from gridmodl.search.grid.state import GroupRoom
-from gridmodl.search.moves import Limits, Setting, Work, best_cut, total_cost
+from gridmodl.search.grid.cells import SHIFTS_ONLY, State, fill_entries
+from gridmodl.search.grid.state import GroupBuffers
+from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, total_cost
 
 MOVES_GROUPS, MOVES_SLOTS = transfers.N_GROUPS, transfers.N_SLOTS
 
 
 def order_values(
-    rows: Any, board: Board, atoms: Any, slot: Any, orders: Any, room: GroupRoom, work: Work, k: int, n_frozen: int
+    rows: Any,
+    state: State,
+    atoms: Any,
+    slot: Any,
+    orders: Any,
+    group_buffers: GroupBuffers,
+    buffers: Buffers,
+    k: int,
+    n_frozen: int,
 ) -> None:
     """Put the values in the order of their groups, and within a group of their residual class shares.
 
-    The order goes to `orders[1]`, the entries in that order to `atoms`, the groups to `room.group`, and where each ends
-    to `room.n_atoms`.
+    The order goes to `orders[1]`, the entries in that order to `atoms`, the groups to `group_buffers.group`, and where
+    each ends to `group_buffers.n_atoms`.
     """
-    part, n_parts, _, cell_of_row, _, _, _, _, frozen_of_cell, now, _ = board
-    group, ends, lean, share, direction = room.group, room.n_atoms, room.lean, room.share, room.direction
-    totals, total_rows = work.left, work.left_rows
+    part, n_parts, _, cell_of_row, _, _, _, _, frozen_of_cell, now, _ = state
+    group, ends, lean, share, direction = (
+        group_buffers.group,
+        group_buffers.n_atoms,
+        group_buffers.lean,
+        group_buffers.share,
+        group_buffers.direction,
+    )
+    totals, total_rows = buffers.left, buffers.left_rows
     by_index, order = orders
     lo, n, n_groups = rows.atom_at[k], rows.atom_at[k + 1] - rows.atom_at[k], n_parts[k]
     for m in range(n_groups):
@@ -56,13 +70,13 @@ def order_values(
 
 
 def cut_groups(
-    atoms: Any, setting: Setting, limits: Limits, work: Work, ends: Any, n_groups: int, group: Any
+    atoms: Any, setting: Setting, limits: Limits, buffers: Buffers, ends: Any, n_groups: int, group: Any
 ) -> tuple[int, float]:
     """Make the best cut of one group in two, if it pays; the number of groups and the cost."""
     price, begin = 0.0, 0
     saving, at, until = np.inf, 0, 0
     for m in range(n_groups):
-        whole, cut, bound = best_cut(atoms, setting, begin, ends[m], work, limits.min_rows)
+        whole, cut, bound = best_cut(atoms, setting, begin, ends[m], buffers, limits.min_rows)
         price += whole
         if cut - whole < saving:
             saving, at, until = cut - whole, bound, ends[m]
@@ -80,11 +94,13 @@ def cut_groups(
     return n_groups, cost
 
 
-def start_transfers(atoms: Any, room: GroupRoom, n: int, n_groups: int, n_slots: int, n_frozen: int) -> None:
-    """Count the rows of the groups `room.group` for transfers between them."""
+def start_transfers(
+    atoms: Any, group_buffers: GroupBuffers, n: int, n_groups: int, n_slots: int, n_frozen: int
+) -> None:
+    """Count the rows of the groups `group_buffers.group` for transfers between them."""
     first, frozen, more, more_rows, values = atoms
-    group, _, floor, seen, counts, rows, prices, n_atoms, n_rows, n_values = room[:10]
-    part_price, changed, _, now, sums = room[10:15]
+    group, _, floor, seen, counts, rows, prices, n_atoms, n_rows, n_values = group_buffers[:10]
+    part_price, changed, _, now, sums = group_buffers[10:15]
     n_classes = more.shape[1]
     for i in range(n_slots * n_frozen):
         rows[i], prices[i] = 0, 0.0
@@ -111,9 +127,9 @@ def start_transfers(atoms: Any, room: GroupRoom, n: int, n_groups: int, n_slots:
     now[MOVES_GROUPS] = now[MOVES_SLOTS] = n_groups
 
 
-def name_groups(room: GroupRoom, orders: Any, n: int, n_slots: int) -> None:
+def name_groups(group_buffers: GroupBuffers, orders: Any, n: int, n_slots: int) -> None:
     """Put the groups back in the order of the values, numbered as these name them."""
-    group, names, seen = room.group, room.n_atoms, room.seen
+    group, names, seen = group_buffers.group, group_buffers.n_atoms, group_buffers.seen
     _, order = orders
     for i in range(n):
         seen[order[i]] = group[i]
@@ -149,7 +165,7 @@ def lean_of_group(
 ) -> None:
     """Write the lean of each of the values order[lo:hi], which make a group.
 
-    `totals` and `total_rows` are room by frozen cell, zero between calls; `share` and `direction` may hold anything.
+    `totals` and `total_rows` are buffers by frozen cell, zero between calls; `share` and `direction` may hold anything.
     """
     first, frozen, counts, rows, _ = atoms
     n_classes = counts.shape[1]
@@ -211,7 +227,7 @@ def lean_of_group(
 def lean_of_profiles(atoms: Any, order: Any, lo: int, hi: int, lean: Any, place: Any, total_rows: Any) -> None:
     """Write the lean of each of the values order[lo:hi], which make a group, where rows have no classes.
 
-    `total_rows` is room by frozen cell, zero between calls; `place` may hold anything.
+    `total_rows` is a buffer by frozen cell, zero between calls; `place` may hold anything.
     """
     first, frozen, _, rows, _ = atoms
     n_all = 0

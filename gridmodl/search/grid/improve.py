@@ -28,15 +28,15 @@ from gridmodl.search.grid.cells import (
     N_QUIET,
     N_VISITS,
     SHIFTS_ONLY,
-    Board,
+    State,
     cut_cells,
     fill_entries,
     find_frozen,
 )
 from gridmodl.search.grid.groups import cut_groups, name_groups, order_values, start_transfers
 from gridmodl.search.grid.rows import Grid
-from gridmodl.search.grid.state import MORE_GROUPS, GridTask, GroupRoom, Worker, variable_price
-from gridmodl.search.moves import Frozen, Limits, Setting, Work
+from gridmodl.search.grid.state import MORE_GROUPS, GridTask, GroupBuffers, Worker, variable_price
+from gridmodl.search.moves import Buffers, Frozen, Limits, Setting
 from gridmodl.terms import Variable
 
 FOREVER = 2**62
@@ -51,23 +51,31 @@ def post_optimize(task: GridTask, grid: Grid, worker: Worker | None = None, orde
     """The grid that local moves of all variables in turn lead to, informative or not; `order` is of their visits."""
     worker = Worker(task) if worker is None else worker
     worker.load(grid)
-    improve_board(worker, np.arange(task.n_variables) if order is None else order)
+    improve_state(worker, np.arange(task.n_variables) if order is None else order)
     found = worker.grid()
     return found if found.cost < grid.cost else grid
 
 
-def improve_board(worker: Worker, visits: NDArray[np.int64], max_rounds: int = 100, shifts_only: bool = False) -> None:
-    """Improve the grid on the board, visiting the variables `visits` in turn."""
-    task, now = worker.task, worker.board.now
+def improve_state(worker: Worker, visits: NDArray[np.int64], max_rounds: int = 100, shifts_only: bool = False) -> None:
+    """Improve the grid in the state, visiting the variables `visits` in turn."""
+    task, now = worker.task, worker.state.now
     if len(visits) == 0:
         return
     now[N_VISITS], now[N_QUIET], now[MAX_VISITS] = 0, 0, max_rounds * len(visits)
     now[SHIFTS_ONLY] = int(shifts_only)
     kernel = bind(improve_steps, task.criterion)
-    room = (worker.atoms, worker.slot, worker.orders, worker.work, worker.sweep, worker.groups, worker.tally)
+    buffers = (
+        worker.atoms,
+        worker.slot,
+        worker.orders,
+        worker.buffers,
+        worker.sweep,
+        worker.groups,
+        worker.part_totals,
+    )
     task.clock.repeat(
         lambda n_visits: bool(
-            kernel(task.rows, task.facts, task.p, worker.board, *room, task.limits, visits, n_visits),
+            kernel(task.rows, task.facts, task.p, worker.state, *buffers, task.limits, visits, n_visits),
         ),
         None,
         size=max(1, 2**18 // task.rows.n_lines),
@@ -78,14 +86,14 @@ def improve_steps(
     rows: Any,
     facts: Any,
     p: Any,
-    board: Board,
+    state: State,
     atoms: Any,
     slot: Any,
     orders: Any,
-    work: Work,
-    state: Sweep,
-    groups: GroupRoom,
-    tally: Any,
+    buffers: Buffers,
+    sweeping: Sweep,
+    groups: GroupBuffers,
+    part_totals: Any,
     limits: Limits,
     visits: Any,
     n_visits: int,
@@ -94,11 +102,11 @@ def improve_steps(
 
     Calls are kept flat: each level of helpers is optimized again with all it calls, a second of compile time or more.
     """
-    part, n_parts, prices, cell_of_row, _, _, _, _, frozen_of_cell, now, sums = board
+    part, n_parts, prices, cell_of_row, _, _, _, _, frozen_of_cell, now, sums = state
     categorical, n_values, constant = facts.categorical, facts.n_values, facts.constant
     by_parts, by_parts_at = facts.by_parts, facts.by_parts_at
     _, _, atom_at, _, atom_rows, _, _, atom_values = rows
-    end, before, scanned, whole, cut_price, cut, sweep_now, sweep_sums = state
+    end, before, scanned, whole, cut_price, cut, sweep_now, sweep_sums = sweeping
     group, alone, floor, seen, all_counts, all_rows, all_prices, ends, group_rows, group_values = groups[:10]
     group_price, changed, union, moves_now, moves_sums = groups[10:15]
     for _ in range(n_visits):
@@ -110,8 +118,8 @@ def improve_steps(
         lo, n = atom_at[k], atom_at[k + 1] - atom_at[k]
         if n == 1 or limits.max_parts == 1 or (now[SHIFTS_ONLY] == 1 and n_parts[k] == 1):
             continue
-        n_frozen = find_frozen(rows, board, k)
-        if n_frozen > len(work.left_rows):
+        n_frozen = find_frozen(rows, state, k)
+        if n_frozen > len(buffers.left_rows):
             continue
         table = by_parts[by_parts_at[k] : by_parts_at[k + 1]]
         known = Variable(categorical[k], False, n_values[k], constant[k], table)
@@ -121,10 +129,10 @@ def improve_steps(
         others = sums[FIXED] - prices[k]
         setting = Setting(p, known, Frozen(len(n_parts), n_informative, n_cells, 0, others, 0, sums[:0]))
         if categorical[k]:
-            order_values(rows, board, atoms, slot, orders, groups, work, k, n_frozen)
+            order_values(rows, state, atoms, slot, orders, groups, buffers, k, n_frozen)
             n_groups, cost, shifts_only = n_parts[k], np.inf, now[SHIFTS_ONLY] == 1
             if not shifts_only:
-                n_groups, cost = cut_groups(atoms, setting, limits, work, ends, n_groups, group)
+                n_groups, cost = cut_groups(atoms, setting, limits, buffers, ends, n_groups, group)
             n_slots = min(n_groups + MORE_GROUPS, n) + 1
             if n_groups > 1 and n_slots * n_frozen <= len(all_rows):
                 size, n_classes = n_slots * n_frozen, len(union)
@@ -165,7 +173,7 @@ def improve_steps(
                     begin, last = a + 1, begin
                     sweep_now[SWEEP_PARTS] += 1
             intervals = Sweep(end[:n], before, scanned, whole, cut_price, cut, sweep_now, sweep_sums)
-            sweep(intervals, atoms, setting, limits, work, FOREVER)
+            sweep(intervals, atoms, setting, limits, buffers, FOREVER)
             cost = sweep_sums[SWEEP_COST]
         if cost < sums[COST] - LEAST_SAVING * (1.0 + abs(sums[COST])):
             number = -1
@@ -178,10 +186,10 @@ def improve_steps(
                     part[lo + a] = number
             n_parts[k] = number + 1
             sums[FIXED] -= prices[k]
-            prices[k] = variable_price(p, known, 0, n_parts[k], part, lo, n, atom_rows, atom_values, tally)
+            prices[k] = variable_price(p, known, 0, n_parts[k], part, lo, n, atom_rows, atom_values, part_totals)
             sums[FIXED] += prices[k]
             sums[COST] = cost
-            cut_cells(rows, board, k, n_frozen)
+            cut_cells(rows, state, k, n_frozen)
             now[N_QUIET] = 1
     return False
 
@@ -199,10 +207,10 @@ def pre_optimize(task: GridTask, grid: Grid, worker: Worker | None = None) -> Gr
     """The grid that shifts of bounds and transfers of values lead to in a few rounds."""
     worker = Worker(task) if worker is None else worker
     cost = worker.load(grid)
-    pre_optimize_board(worker)
+    pre_optimize_state(worker)
     found = worker.grid()
     return found if found.cost < cost else grid._replace(cost=cost)
 
 
-def pre_optimize_board(worker: Worker) -> None:
-    improve_board(worker, np.flatnonzero(worker.board.n_parts > 1), MAX_ROUNDS, shifts_only=True)
+def pre_optimize_state(worker: Worker) -> None:
+    improve_state(worker, np.flatnonzero(worker.state.n_parts > 1), MAX_ROUNDS, shifts_only=True)

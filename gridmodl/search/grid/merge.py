@@ -15,11 +15,11 @@ import numpy as np
 
 from gridmodl.jit.template import bind
 from gridmodl.pricing import finished
-from gridmodl.search.grid.cells import COST, FIXED, GENERATION, LOW, N_CELLS, Board, salt, slot_of
-from gridmodl.search.grid.optima import Merge
+from gridmodl.search.grid.cells import COST, FIXED, GENERATION, LOW, N_CELLS, State, salt, slot_of
+from gridmodl.search.grid.optima import GridMerge
 from gridmodl.search.grid.rows import Grid
-from gridmodl.search.grid.state import GridTask, MergeRoom, Worker
-from gridmodl.search.moves import Work, cell_price, part_price, partition_price
+from gridmodl.search.grid.state import GridTask, MergeBuffers, Worker
+from gridmodl.search.moves import Buffers, cell_price, part_price, partition_price
 from gridmodl.terms import Shape, Variable
 
 
@@ -36,65 +36,80 @@ def exhaustive_merge(task: GridTask, grid: Grid, worker: Worker | None = None) -
 def _merged(task: GridTask, grid: Grid, worker: Worker | None, is_greedy: bool) -> Grid:
     worker = Worker(task) if worker is None else worker
     cost = worker.load(grid)
-    merge_board(worker, is_greedy)
+    merge_state(worker, is_greedy)
     found = worker.grid()
     return found if found.cost < cost else grid._replace(cost=cost)
 
 
-def merge_board(worker: Worker, is_greedy: bool = False) -> int:
-    """Merge the grid on the board, which is priced, and price what is left; how many merges were made.
+def merge_state(worker: Worker, is_greedy: bool = False) -> int:
+    """Merge the grid in the state, which is priced, and price what is left; how many merges were made.
 
-    Left as it is if it has more cells or pairs of groups than there is room for: such a grid is blind to the data.
+    Left as it is if it has more cells or pairs of groups than the buffers hold: such a grid is blind to the data.
     """
-    task, room, board = worker.task, worker.merge, worker.board
-    informative = np.flatnonzero(board.n_parts > 1)
-    n, n_parts = len(informative), board.n_parts[informative]
+    task, merge_buffers, state = worker.task, worker.merge, worker.state
+    informative = np.flatnonzero(state.n_parts > 1)
+    n, n_parts = len(informative), state.n_parts[informative]
     n_pairs = np.where(task.facts.categorical[informative], n_parts * n_parts, n_parts)
     fits = (
-        0 < n <= len(room.variables)
-        and board.now[N_CELLS] <= len(room.listed)
-        and n_parts.sum() <= len(room.left)
-        and n_pairs.sum() <= len(room.deltas)
+        0 < n <= len(merge_buffers.variables)
+        and state.now[N_CELLS] <= len(merge_buffers.listed)
+        and n_parts.sum() <= len(merge_buffers.left)
+        and n_pairs.sum() <= len(merge_buffers.deltas)
     )
     if not fits:
         return 0
-    room.variables[:n] = informative
-    room.n_left[:n] = n_parts
-    room.part_at[1 : n + 1] = np.cumsum(n_parts)
-    room.pair_at[1 : n + 1] = np.cumsum(n_pairs)
-    room.now[:] = 0
-    room.now[IS_GREEDY] = int(is_greedy)
-    room.sums[:] = 0.0
+    merge_buffers.variables[:n] = informative
+    merge_buffers.n_left[:n] = n_parts
+    merge_buffers.part_at[1 : n + 1] = np.cumsum(n_parts)
+    merge_buffers.pair_at[1 : n + 1] = np.cumsum(n_pairs)
+    merge_buffers.now[:] = 0
+    merge_buffers.now[IS_GREEDY] = int(is_greedy)
+    merge_buffers.sums[:] = 0.0
     steps = bind(merge_steps, task.criterion)
     task.clock.repeat(
-        lambda n_steps: bool(steps(task.rows, task.facts, task.p, board, room, worker.work, worker.counts, n, n_steps)),
+        lambda n_steps: bool(
+            steps(task.rows, task.facts, task.p, state, merge_buffers, worker.buffers, worker.counts, n, n_steps)
+        ),
         None,
-        size=max(1, 2**20 // (int(board.now[N_CELLS]) * n)),
+        size=max(1, 2**20 // (int(state.now[N_CELLS]) * n)),
     )
-    if room.now[IS_BUILT] == 0:  # stopped before the first turn: there is no path to go back on
+    if merge_buffers.now[IS_BUILT] == 0:  # stopped before the first turn: there is no path to go back on
         return 0
-    bind(keep_best)(task.rows, board, room, worker.work, n)
+    bind(keep_best)(task.rows, state, merge_buffers, worker.buffers, n)
     worker.price()
-    return int(room.now[BEST_STEP])
+    return int(merge_buffers.now[BEST_STEP])
 
 
-def merge_path(task: GridTask, grid: Grid) -> list[Merge]:
+def merge_path(task: GridTask, grid: Grid) -> list[GridMerge]:
     """All merges that lead from a grid to a single cell, the cheapest first."""
     worker = Worker(task, whole=True)
     worker.load(grid)
-    merge_board(worker)
-    room, path = worker.merge, []
+    merge_state(worker)
+    merge_buffers, path = worker.merge, []
     for s, k in enumerate(grid.variables):
-        base = int(room.part_at[s])
+        base = int(merge_buffers.part_at[s])
         for goes in range(grid.shape[s]):
-            step = int(room.gone[base + goes])
+            step = int(merge_buffers.gone[base + goes])
             if step < NEVER:
-                path.append((step, Merge(k, int(room.into[base + goes]), goes, float(room.costs[step - 1]))))
+                path.append(
+                    (
+                        step,
+                        GridMerge(k, int(merge_buffers.into[base + goes]), goes, float(merge_buffers.costs[step - 1])),
+                    )
+                )
     return [merge for _, merge in sorted(path)]
 
 
 def merge_steps(
-    rows: Any, facts: Any, p: Any, board: Board, room: MergeRoom, work: Work, union: Any, n_variables: int, n_steps: int
+    rows: Any,
+    facts: Any,
+    p: Any,
+    state: State,
+    merge_buffers: MergeBuffers,
+    buffers: Buffers,
+    union: Any,
+    n_variables: int,
+    n_steps: int,
 ) -> bool:
     """Make up to so many merges; True when there are no more to make.
 
@@ -102,21 +117,21 @@ def merge_steps(
     out too, and their union put back. To build all is to put all in. So one place prices cells and pairs: every copy of
     the terms in a kernel costs half a second of compile time.
     """
-    _, n_parts, _, _, _, cell_key, keys, marks, _, board_now, board_sums = board
+    _, n_parts, _, _, _, cell_key, keys, marks, _, state_now, state_sums = state
     categorical, n_values, constant = facts.categorical, facts.n_values, facts.constant
     by_parts, by_parts_at = facts.by_parts, facts.by_parts_at
-    variables, part_at, pair_at, n_left, head, cell_part, listed, moved, deltas, left, right = room[:11]
-    part_cells, part_rows, part_values, part_prices, _, _, now, sums, costs = room[11:]
-    counts, cell_rows, cell_prices = work.left, work.left_rows, work.left_price
-    n_cells = board_now[N_CELLS]
+    variables, part_at, pair_at, n_left, head, cell_part, listed, moved, deltas, left, right = merge_buffers[:11]
+    part_cells, part_rows, part_values, part_prices, _, _, now, sums, costs = merge_buffers[11:]
+    counts, cell_rows, cell_prices = buffers.left, buffers.left_rows, buffers.left_price
+    n_cells = state_now[N_CELLS]
     for _ in range(n_steps):
         is_building = now[IS_BUILT] == 0
         v, n_listed = 0, 0
         stays: Any = np.int64(0)
         goes: Any = np.int64(0)
         if is_building:
-            start(rows, board, room, work, n_variables)
-            sums[TOTAL], sums[BEST_COST] = board_sums[FIXED], board_sums[COST]
+            start(rows, state, merge_buffers, buffers, n_variables)
+            sums[TOTAL], sums[BEST_COST] = state_sums[FIXED], state_sums[COST]
             n_listed = n_cells
         # The cheapest merge of each variable, and of all. While building only the prices of the parts are found.
         n_informative, n_all_cells = 0, 1.0
@@ -168,13 +183,13 @@ def merge_steps(
                     listed[n_listed] = i
                     n_listed += 1
             if 2 * (now[N_USED] + n_listed) > len(keys):
-                forget_keys(board, cell_rows, now)
-        generation = board_now[GENERATION]
+                forget_keys(state, cell_rows, now)
+        generation = state_now[GENERATION]
         beyond: Any = np.int64(-1)
         c: Any = np.int64(-1)
         for phase in range(1 if is_building else 0, 3):  # take out, put back, meet the new neighbour
             if phase == 1 and not is_building:
-                beyond = unlink(room, v, stays, goes, price_of_union)
+                beyond = unlink(merge_buffers, v, stays, goes, price_of_union)
             if phase == 2:
                 n_listed = 0
                 for i in range(n_cells if beyond >= 0 else 0):
@@ -265,24 +280,24 @@ def merge_steps(
     return False
 
 
-# The room of merges: parts and cells counted and linked at the start, unlinked at a merge, numbered in the end.
+# The buffers of merges: parts and cells counted and linked at the start, unlinked at a merge, numbered in the end.
 
 NEVER = 2**62
 NOBODY = LOW  # in the hash table, the cell of a key that no cell has any more
 
-# The fields of `MergeRoom.now` and `MergeRoom.sums`.
+# The fields of `MergeBuffers.now` and `MergeBuffers.sums`.
 STEP, BEST_STEP, N_USED, IS_BUILT, IS_GREEDY = range(5)
 TOTAL, BEST_COST = range(2)
 
 
-def start(rows: Any, board: Board, room: MergeRoom, work: Work, n_variables: int) -> None:
+def start(rows: Any, state: State, merge_buffers: MergeBuffers, buffers: Buffers, n_variables: int) -> None:
     """Count the rows of cells and parts, and link each part with its neighbours."""
-    part, _, _, cell_of_row, cell_row, _, _, _, _, board_now, _ = board
+    part, _, _, cell_of_row, cell_row, _, _, _, _, state_now, _ = state
     atom, _, atom_at, _, atom_rows, codes, weights, atom_values = rows
-    variables, part_at, pair_at, _, head, cell_part, listed, moved, deltas, left, right = room[:11]
-    part_cells, part_rows, part_values, _, _, gone = room[11:17]
-    counts, cell_rows = work.left, work.left_rows
-    board_now[GENERATION] += 1
+    variables, part_at, pair_at, _, head, cell_part, listed, moved, deltas, left, right = merge_buffers[:11]
+    part_cells, part_rows, part_values, _, _, gone = merge_buffers[11:17]
+    counts, cell_rows = buffers.left, buffers.left_rows
+    state_now[GENERATION] += 1
     for i in range(pair_at[n_variables]):
         deltas[i] = 0.0
     for s in range(n_variables):
@@ -295,11 +310,11 @@ def start(rows: Any, board: Board, room: MergeRoom, work: Work, n_variables: int
         for a in range(atom_at[k], atom_at[k + 1]):
             part_rows[base + part[a]] += atom_rows[a]
             part_values[base + part[a]] += atom_values[a]
-        for c in range(board_now[N_CELLS]):
+        for c in range(state_now[N_CELLS]):
             q = part[atom_at[k] + atom[k, cell_row[c]]]
             cell_part[s, c] = q
             part_cells[base + q] += 1
-    for c in range(board_now[N_CELLS]):
+    for c in range(state_now[N_CELLS]):
         listed[c], moved[c] = c, -1
     for r in range(len(cell_of_row)):
         n = weights[r] if len(weights) > 0 else 1
@@ -307,13 +322,13 @@ def start(rows: Any, board: Board, room: MergeRoom, work: Work, n_variables: int
         cell_rows[cell_of_row[r]] += n
 
 
-def unlink(room: MergeRoom, v: int, stays: int, goes: int, price: float) -> Any:
+def unlink(merge_buffers: MergeBuffers, v: int, stays: int, goes: int, price: float) -> Any:
     """Let one part of a variable go into another; no cell is left in it.
 
     Returns the new neighbour of the part that stays, if the variable is numerical and there is one, else -1.
     """
-    _, part_at, pair_at, n_left, head, _, _, _, deltas, left, right = room[:11]
-    part_cells, part_rows, part_values, part_prices, into, gone, now, _, _ = room[11:]
+    _, part_at, pair_at, n_left, head, _, _, _, deltas, left, right = merge_buffers[:11]
+    part_cells, part_rows, part_values, part_prices, into, gone, now, _, _ = merge_buffers[11:]
     base = part_at[v]
     before, after = np.int64(left[base + goes]), np.int64(right[base + goes])
     is_numerical = pair_at[v + 1] - pair_at[v] == part_at[v + 1] - base
@@ -336,34 +351,34 @@ def unlink(room: MergeRoom, v: int, stays: int, goes: int, price: float) -> Any:
     return after if before == stays else before
 
 
-def forget_keys(board: Board, cell_rows: Any, now: Any) -> None:
+def forget_keys(state: State, cell_rows: Any, now: Any) -> None:
     """Make the hash table anew from the cells that live."""
-    cell_key, keys, marks, board_now = board.cell_key, board.keys, board.marks, board.now
-    board_now[GENERATION] += 1
+    cell_key, keys, marks, state_now = state.cell_key, state.keys, state.marks, state.now
+    state_now[GENERATION] += 1
     now[N_USED] = 0
-    for c in range(board_now[N_CELLS]):
+    for c in range(state_now[N_CELLS]):
         if cell_rows[c] > 0:
-            place = slot_of(keys, marks, board_now[GENERATION], cell_key[c])
-            keys[place], marks[place] = cell_key[c], board_now[GENERATION] << 32 | c
+            place = slot_of(keys, marks, state_now[GENERATION], cell_key[c])
+            keys[place], marks[place] = cell_key[c], state_now[GENERATION] << 32 | c
             now[N_USED] += 1
 
 
-def keep_best(rows: Any, board: Board, room: MergeRoom, work: Work, n_variables: int) -> None:
-    """Put the best grid met on the board, and leave the room clean."""
-    part, n_parts, board_now, atom_at = board.part, board.n_parts, board.now, rows.atom_at
+def keep_best(rows: Any, state: State, merge_buffers: MergeBuffers, buffers: Buffers, n_variables: int) -> None:
+    """Put the best grid met in the state, and clear the buffers."""
+    part, n_parts, state_now, atom_at = state.part, state.n_parts, state.now, rows.atom_at
     variables, part_at, number, into, gone, best = (
-        room.variables,
-        room.part_at,
-        room.left,
-        room.into,
-        room.gone,
-        room.now[BEST_STEP],
+        merge_buffers.variables,
+        merge_buffers.part_at,
+        merge_buffers.left,
+        merge_buffers.into,
+        merge_buffers.gone,
+        merge_buffers.now[BEST_STEP],
     )
-    for c in range(board_now[N_CELLS]):
-        for i in range(work.left.shape[1]):
-            work.left[c, i] = 0
-        work.left_rows[c] = 0
-        work.left_price[c] = 0.0
+    for c in range(state_now[N_CELLS]):
+        for i in range(buffers.left.shape[1]):
+            buffers.left[c, i] = 0
+        buffers.left_rows[c] = 0
+        buffers.left_price[c] = 0.0
     for s in range(n_variables):
         k, base = variables[s], part_at[s]
         n = 0

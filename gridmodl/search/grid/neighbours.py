@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind, inlined
-from gridmodl.search.grid.cells import GOLDEN, SHIFT_31, Board, mixed
+from gridmodl.search.grid.cells import GOLDEN, SHIFT_31, State, mixed
 from gridmodl.search.grid.state import GridTask, Worker
 from gridmodl.search.moves import Limits
 
@@ -44,7 +44,7 @@ def neighbourhood(task: GridTask, share: float, most_cells: int, n_cells: float 
 def draw_neighbour(
     worker: Worker, n_new: int, n_parts: int, near_quantiles: bool, seed: int, visits: NDArray[np.int64]
 ) -> None:
-    """Put the union of the grid on the board and a random one of some of the variables `visits` on the board.
+    """Put the union of the grid in the state and a random one of some of the variables `visits` in the state.
 
     `visits` are put into random order.
     """
@@ -52,7 +52,7 @@ def draw_neighbour(
     bind(draw)(
         task.rows,
         task.facts.categorical,
-        worker.board,
+        worker.state,
         worker.slot_of_part,
         task.limits,
         n_new,
@@ -64,10 +64,10 @@ def draw_neighbour(
 
 
 @inlined
-def below(state: Any, n: Any) -> Any:
+def below(random: Any, n: Any) -> Any:
     """A random whole number below n."""
-    state[0] += GOLDEN
-    drawn = mixed(state[0])
+    random[0] += GOLDEN
+    drawn = mixed(random[0])
     drawn = drawn >> SHIFT_31 >> np.uint64(1) if n <= FEW else drawn >> np.uint64(1)
     return np.int64(drawn) % np.int64(n)
 
@@ -75,26 +75,26 @@ def below(state: Any, n: Any) -> Any:
 def draw(
     rows: Any,
     categorical: Any,
-    board: Board,
-    room: Any,
+    state: State,
+    buffers: Any,
     limits: Limits,
     n_new: int,
     n_parts: int,
     near_quantiles: bool,
-    state: Any,
+    random: Any,
     visits: Any,
 ) -> None:
-    """Write the parts of the neighbour to the board, and shuffle `visits`."""
-    part, parts_of = board.part, board.n_parts
+    """Write the parts of the neighbour to the state, and shuffle `visits`."""
+    part, parts_of = state.part, state.n_parts
     atom_at, atom_rows, n_variables = rows.atom_at, rows.atom_rows, len(visits)
     n: Any = np.int64(0)  # rows, weights counted
     for a in range(atom_at[1]):
         n += atom_rows[a]
     most_groups = np.int64(math.sqrt(n))
-    marks, sizes, before = room
+    marks, sizes, before = buffers
     for time in range(2):
         for i in range(n_variables - 1):
-            j = i + below(state, n_variables - i)
+            j = i + below(random, n_variables - i)
             visits[i], visits[j] = visits[j], visits[i]
         for i in range(n_new if time == 0 else 0):
             k = visits[i]
@@ -107,7 +107,7 @@ def draw(
                 for m in range(n_labels):
                     sizes[m] = 0
                 for a in range(lo, hi):
-                    marks[a - lo] = part[a] * n_more + below(state, n_more)
+                    marks[a - lo] = part[a] * n_more + below(random, n_more)
                     sizes[marks[a - lo]] += atom_rows[a]
                 last, small, n_small = -1, -1, 0
                 for m in range(n_labels):
@@ -135,7 +135,7 @@ def draw(
                     before[a - lo + 1] = before[a - lo] + atom_rows[a]
                 n_bounds = parts_of[k] - 1
                 for b in range(1, n_more):
-                    place: Any = below(state, n)
+                    place: Any = below(random, n)
                     if near_quantiles:
                         middle = n * b / n_more + JITTER * n / n_more * (2.0 * place / n - 1.0)
                         place = min(max(np.int64(middle), 0), n - 1)

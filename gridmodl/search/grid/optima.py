@@ -22,7 +22,7 @@ class GridFound(NamedTuple):
     n_rounds: int
 
 
-class Merge(NamedTuple):
+class GridMerge(NamedTuple):
     """One step on the way from a grid to a single cell."""
 
     variable: int
@@ -41,7 +41,7 @@ class Improvement(NamedTuple):
 
 
 @dataclass
-class Tally:
+class BestSoFar:
     """The best grid so far, and the cheapest distinct local optima."""
 
     task: GridTask

@@ -1,4 +1,4 @@
-"""What every search of a grid is given, and the room it works in."""
+"""The task of every search of a grid, and its buffers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gridmodl.data.numbers import Numbers
 from gridmodl.jit.template import bind, inlined
 from gridmodl.pricing import finished
 from gridmodl.search.column.improve import make_sweep
-from gridmodl.search.grid.cells import COST, FIXED, GENERATION, N_ALL_CELLS, N_CELLS, N_INFORMATIVE, Board, number_cells
+from gridmodl.search.grid.cells import COST, FIXED, GENERATION, N_ALL_CELLS, N_CELLS, N_INFORMATIVE, State, number_cells
 from gridmodl.search.grid.rows import Facts, Grid, Rows, make_facts, make_rows
-from gridmodl.search.moves import Limits, cell_price, make_work, part_price, partition_price
+from gridmodl.search.moves import Limits, cell_price, make_buffers, part_price, partition_price
 from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Shape, Variable
 
 # Counts by frozen cell and class, 32 MB: a variable is left as it is while the others make more cells than fit.
@@ -88,8 +88,8 @@ def make_task(
     return GridTask(rows, facts, p, type(criterion), limits, clock if clock is not None else Clock())
 
 
-class GroupRoom(NamedTuple):
-    """Room for the transfers of values between groups, by value, by slot for a group, and by slot and frozen cell."""
+class GroupBuffers(NamedTuple):
+    """Buffers for transfers of values between groups: by value, by slot for a group, and by slot and frozen cell."""
 
     group: Any
     alone: Any
@@ -111,8 +111,8 @@ class GroupRoom(NamedTuple):
     direction: Any
 
 
-class MergeRoom(NamedTuple):
-    """Room for merges: by informative variable, by cell, by pair of parts, and by part of any variable."""
+class MergeBuffers(NamedTuple):
+    """Buffers for merges: by informative variable, by cell, by pair of parts, and by part of any variable."""
 
     variables: Any  # the informative ones
     part_at: Any  # where their parts begin in the flat arrays; one more at the end
@@ -137,16 +137,16 @@ class MergeRoom(NamedTuple):
 
 
 class Worker:
-    """A board and all the room that kernels need; one for each thread, used for one grid after another.
+    """A state and all buffers of the kernels; one for each thread, used for one grid after another.
 
-    Room for merges is that of grids which say something of the data, or with `whole` that of one part for each atom.
+    Buffers for merges hold grids which say something of the data, or with `whole` one part for each atom.
     """
 
     def __init__(self, task: GridTask, whole: bool = False) -> None:
         self.task = task
         rows, n, n_classes = task.rows, task.rows.n_lines, task.n_counts
         n_atoms = int(np.diff(rows.atom_at).max())
-        # Where room is made for some number of rows, these are counted by weight: weighted rows have the room of
+        # Where buffers are made for some number of rows, these are counted by weight: weighted rows have the buffers of
         # repeated ones, and so the same search. Memory that no grid of these atoms needs is not taken.
         most_cells = max(64, MAX_CELL_COUNTS // n_classes)
         self.most_cells = max(1, min(task.n_rows, most_cells))
@@ -154,7 +154,7 @@ class Worker:
         size = 1 << (4 * n - 1).bit_length()
         small = np.int32 if task.n_rows < 2**31 else np.int64
         i32, i64 = np.int32, np.int64
-        self.board = Board(
+        self.state = State(
             part=np.zeros(int(rows.atom_at[-1]), dtype=i32),
             n_parts=np.ones(task.n_variables, dtype=i64),
             prices=np.zeros(task.n_variables),
@@ -176,32 +176,32 @@ class Worker:
         )
         self.slot = np.zeros(n, dtype=i32)
         self.orders = np.arange(n_atoms, dtype=i32), np.arange(n_atoms, dtype=i32)
-        self.work = make_work(n_cells, n_classes)
+        self.buffers = make_buffers(n_cells, n_classes)
         self.sweep = make_sweep(n_atoms)
-        self.groups = self._group_room(n_cells, small)
+        self.groups = self._group_buffers(n_cells, small)
         sizes = np.zeros(max(n_atoms, 64 * 64) + 1, dtype=i64)
         self.slot_of_part = np.zeros(n_atoms + 1, dtype=i64), sizes, np.zeros(n_atoms + 1, dtype=i64)
-        self.tally = np.zeros((n_atoms, 2), dtype=i64)
+        self.part_totals = np.zeros((n_atoms, 2), dtype=i64)
         self.counts = np.zeros(n_classes, dtype=i64)
         self.by_cell = np.zeros((2, n + 2), dtype=i32)
-        self.merge = self._merge_room(n_cells, whole)
+        self.merge = self._merge_buffers(n_cells, whole)
 
-    def _group_room(self, n_cells: int, small: Any) -> GroupRoom:
+    def _group_buffers(self, n_cells: int, small: Any) -> GroupBuffers:
         task = self.task
         is_group = task.facts.categorical
         n_values = int(np.diff(task.rows.atom_at)[is_group].max()) if is_group.any() else 1
         n_classes = task.n_counts
         needed = (n_values + MORE_GROUPS + 1) * n_cells
-        room = min(8 * task.n_rows + 64, MAX_GROUP_COUNTS // n_classes, needed) if is_group.any() else 1
+        n_counts = min(8 * task.n_rows + 64, MAX_GROUP_COUNTS // n_classes, needed) if is_group.any() else 1
         n_cells = n_cells if is_group.any() else 1
-        return GroupRoom(
+        return GroupBuffers(
             group=np.zeros(n_values, dtype=np.int32),
             alone=np.zeros(n_values),
             floor=np.zeros(n_values),
             seen=np.zeros(n_values, dtype=np.int64),
-            counts=np.zeros(room * n_classes, dtype=small),
-            rows=np.zeros(room, dtype=np.int64),
-            cell_prices=np.zeros(room),
+            counts=np.zeros(n_counts * n_classes, dtype=small),
+            rows=np.zeros(n_counts, dtype=np.int64),
+            cell_prices=np.zeros(n_counts),
             n_atoms=np.zeros(n_values + 4, dtype=np.int64),
             n_rows=np.zeros(n_values + 4, dtype=np.int64),
             n_values=np.zeros(n_values + 4, dtype=np.int64),
@@ -215,14 +215,14 @@ class Worker:
             direction=np.zeros((n_cells, n_classes)),
         )
 
-    def _merge_room(self, n_cells: int, whole: bool) -> MergeRoom:
+    def _merge_buffers(self, n_cells: int, whole: bool) -> MergeBuffers:
         n, n_atoms = self.task.n_rows, np.diff(self.task.rows.atom_at)
         most, n_parts = self.task.n_variables, int(n_atoms.sum())
         n_pairs = int(np.where(self.task.facts.categorical, n_atoms * n_atoms, n_atoms).sum())
         if not whole:
             most, n_parts = min(most, 4 * n.bit_length() + 8), min(n_parts, 4 * n + 4096)
             n_pairs = min(n_pairs, 8 * n + 2**14, MAX_PAIRS)
-        return MergeRoom(
+        return MergeBuffers(
             variables=np.zeros(most, dtype=np.int64),
             part_at=np.zeros(most + 1, dtype=np.int64),
             pair_at=np.zeros(most + 1, dtype=np.int64),
@@ -246,30 +246,30 @@ class Worker:
         )
 
     def load(self, grid: Grid) -> float:
-        """Put a grid on the board; its cost."""
-        board, at = self.board, self.task.rows.atom_at
-        if board.now[GENERATION] > 2**30:  # long before the generations run out of bits
-            board.marks[:] = 0
-            board.now[GENERATION] = 0
-        for k in np.flatnonzero(board.n_parts > 1):
-            board.part[at[k] : at[k + 1]] = 0
-        board.n_parts[:] = 1
+        """Put a grid in the state; its cost."""
+        state, at = self.state, self.task.rows.atom_at
+        if state.now[GENERATION] > 2**30:  # long before the generations run out of bits
+            state.marks[:] = 0
+            state.now[GENERATION] = 0
+        for k in np.flatnonzero(state.n_parts > 1):
+            state.part[at[k] : at[k + 1]] = 0
+        state.n_parts[:] = 1
         for index, parts, n_parts in zip(grid.variables, grid.parts, grid.shape, strict=True):
-            board.part[at[index] : at[index + 1]] = parts
-            board.n_parts[index] = n_parts
+            state.part[at[index] : at[index + 1]] = parts
+            state.n_parts[index] = n_parts
         return self.price()
 
     def price(self) -> float:
-        """The cost of the grid on the board, from nothing."""
+        """The cost of the grid in the state, from nothing."""
         task = self.task
-        kernel = bind(price_board, task.criterion)
-        return float(kernel(task.rows, task.facts, task.p, self.board, self.tally, self.counts, self.by_cell))
+        kernel = bind(price_state, task.criterion)
+        return float(kernel(task.rows, task.facts, task.p, self.state, self.part_totals, self.counts, self.by_cell))
 
     def grid(self) -> Grid:
-        """The grid on the board, whose parts are numbered as a grid's are, with its cost from nothing."""
+        """The grid in the state, whose parts are numbered as a grid's are, with its cost from nothing."""
         cost = self.price()
-        variables = np.flatnonzero(self.board.n_parts > 1).tolist()
-        at, part = self.task.rows.atom_at, self.board.part
+        variables = np.flatnonzero(self.state.n_parts > 1).tolist()
+        at, part = self.task.rows.atom_at, self.state.part
         return Grid(tuple(variables), tuple(part[at[k] : at[k + 1]].copy() for k in variables), cost)
 
 
@@ -302,27 +302,27 @@ def variable_price(
     n_atoms: int,
     atom_rows: Any,
     atom_values: Any,
-    tally: Any,
+    part_totals: Any,
 ) -> float:
     """The variable term and the part terms of the variable whose atoms begin at `at`."""
     price, rest = partition_price(p, facts, n_parts), 0.0
     for i in range(n_parts):
-        tally[i, 0] = tally[i, 1] = 0
+        part_totals[i, 0] = part_totals[i, 1] = 0
     if n_parts == 1:
-        tally[0, 0], tally[0, 1] = p.n_rows, facts.n_values
+        part_totals[0, 0], part_totals[0, 1] = p.n_rows, facts.n_values
     for a in range(at, at + n_atoms if n_parts > 1 else at):
-        tally[part[a], 0] += atom_rows[a]
-        tally[part[a], 1] += atom_values[a]
+        part_totals[part[a], 0] += atom_rows[a]
+        part_totals[part[a], 1] += atom_values[a]
     for i in range(n_parts):
-        price, rest = added(price, rest, part_price(p, facts, n_target_parts, tally[i, 0], tally[i, 1]))
+        price, rest = added(price, rest, part_price(p, facts, n_target_parts, part_totals[i, 0], part_totals[i, 1]))
     return price + rest
 
 
-def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts: Any, by_cell: Any) -> float:
-    """Number the cells of the grid on the board and price it, from nothing."""
-    number_cells(rows, board)
-    part, n_parts, prices, cell_of_row = board.part, board.n_parts, board.prices, board.cell_of_row
-    now, sums = board.now, board.sums
+def price_state(rows: Any, facts: Any, p: Any, state: State, part_totals: Any, counts: Any, by_cell: Any) -> float:
+    """Number the cells of the grid in the state and price it, from nothing."""
+    number_cells(rows, state)
+    part, n_parts, prices, cell_of_row = state.part, state.n_parts, state.prices, state.cell_of_row
+    now, sums = state.now, state.sums
     categorical, is_target, n_values, constant = facts.categorical, facts.is_target, facts.n_values, facts.constant
     by_parts, by_parts_at = facts.by_parts, facts.by_parts_at
     atom_at, atom_rows, atom_values = rows.atom_at, rows.atom_rows, rows.atom_values
@@ -339,7 +339,7 @@ def price_board(rows: Any, facts: Any, p: Any, board: Board, tally: Any, counts:
         n_atoms = atom_at[k + 1] - atom_at[k]
         coupled = 0 if is_target[k] else n_target_parts  # margins are of the input
         prices[k] = variable_price(
-            p, known, coupled, n_parts[k], part, atom_at[k], n_atoms, atom_rows, atom_values, tally
+            p, known, coupled, n_parts[k], part, atom_at[k], n_atoms, atom_rows, atom_values, part_totals
         )
         total, rest = added(total, rest, prices[k])
     sums[FIXED] = total + rest

@@ -153,7 +153,7 @@ def _parts(task: GridTask, grid: Grid, k: int, n_parts: int) -> list[Part]:
 
 
 def price_transfers(
-    variable: Any, setting: Setting, parts: Any, room: Any, lo: int, hi: int, leave: Any, join: Any
+    variable: Any, setting: Setting, parts: Any, buffers: Any, lo: int, hi: int, leave: Any, join: Any
 ) -> float:
     """Price each value out of its group and into those from `lo` to `hi`; the price of the cells of these groups.
 
@@ -162,7 +162,7 @@ def price_transfers(
     order, first, frozen, codes, weights, atom_values = variable
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     group, part_rows, part_values, part_prices = parts
-    counts, cell_rows, tables, entry, union, touched, changes = room
+    counts, cell_rows, tables, entry, union, touched, changes = buffers
     n_frozen, n_classes, n_tables, width = counts.shape[0], counts.shape[2], tables.shape[0], hi - lo
     for f in range(n_frozen):
         for g in range(width):

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from gridmodl.search import Search
 from gridmodl.search.grid.cells import N_ALL_CELLS
 from gridmodl.search.grid.exact import exact_optimize
-from gridmodl.search.grid.improve import improve_board, pre_optimize_board
-from gridmodl.search.grid.merge import merge_board
+from gridmodl.search.grid.improve import improve_state, pre_optimize_state
+from gridmodl.search.grid.merge import merge_state
 from gridmodl.search.grid.neighbours import draw_neighbour, neighbourhood
-from gridmodl.search.grid.optima import GridFound, Tally
+from gridmodl.search.grid.optima import BestSoFar, GridFound
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.starts import (
     most_in_product,
@@ -38,7 +38,7 @@ from gridmodl.search.grid.starts import (
     single_grid,
 )
 from gridmodl.search.grid.state import GridTask, Worker
-from gridmodl.search.grid.workers import BATCH, Crew
+from gridmodl.search.grid.workers import BATCH, Workers
 
 GRID_KINDS = ("auto", "vns", "algorithm3", "diverse", "merge")
 # Rounds of a batch that are neighbours of the null grid, not of the best: as good a best grid on satimage (3293.01 at
@@ -63,95 +63,95 @@ def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int 
     if kind == "diverse" and not task.has_classes:
         raise ValueError("search='diverse' finds grids of classes, and there is no target; use 'auto' or 'vns'")
     seed = seed_of(random_state)
-    with Crew(task, n_jobs) as crew:
-        null = null_grid(crew.workers[0])
-        tally = Tally(task, null, search.keep_optima, search.on_improvement, null)
+    with Workers(task, n_jobs) as workers:
+        null = null_grid(workers.first)
+        best_so_far = BestSoFar(task, null, search.keep_optima, search.on_improvement, null)
         singles = [null] * task.n_variables
         try:
-            _add_starts(crew, tally, singles, seed)
+            _add_starts(workers, best_so_far, singles, seed)
             if kind != "merge" and task.limits.max_parts > 1 and not task.clock.stopped:
-                PLANS[kind](crew, tally, seed, search.effort)
+                PLANS[kind](workers, best_so_far, seed, search.effort)
             if kind == "vns" and search.effort >= EXACT_EFFORT and not task.clock.stopped:
-                _add_exact(crew, tally)
+                _add_exact(workers, best_so_far)
         except KeyboardInterrupt:
             task.clock.stopped = "interrupted"
-    return tally.found(kind, tuple(singles))
+    return best_so_far.found(kind, tuple(singles))
 
 
-def _add_starts(crew: Crew, tally: Tally, singles: list[Grid], seed: int) -> None:
+def _add_starts(workers: Workers, best_so_far: BestSoFar, singles: list[Grid], seed: int) -> None:
     """Each variable alone, or without classes each two, then the local optima that these and their products lead to."""
-    if not tally.task.has_classes:
-        _add_pairs(crew, tally, seed)
+    if not best_so_far.task.has_classes:
+        _add_pairs(workers, best_so_far, seed)
         return
-    task = tally.task
-    prices = crew.workers[0].board.prices.copy()
+    task = best_so_far.task
+    prices = workers.first.state.prices.copy()
     task.clock.step = "single variables"
-    work = crew.each(lambda worker, k: single_grid(worker.task, tally.null, prices, k), task.n_variables)
+    work = workers.each(lambda worker, k: single_grid(worker.task, best_so_far.null, prices, k), task.n_variables)
     for n_done, single in enumerate(work, start=1):
         if single.variables:
             singles[single.variables[0]] = single
         task.clock.tell(n_done / task.n_variables)
-        tally.add(single, is_optimum=False)
+        best_so_far.add(single, is_optimum=False)
     product = product_grid(singles)
-    tally.add(product._replace(cost=crew.workers[0].load(product)), is_optimum=False)
-    starts = [product_grid(singles, most_in_product(task, crew.workers[0].most_cells)), tally.best]
+    best_so_far.add(product._replace(cost=workers.first.load(product)), is_optimum=False)
+    starts = [product_grid(singles, most_in_product(task, workers.first.most_cells)), best_so_far.best]
     task.clock.step = "start"
-    for grid in list(crew.each(lambda worker, i: settled_from(worker, starts[i]), 2)):
-        tally.add(grid)
+    for grid in list(workers.each(lambda worker, i: local_search_from(worker, starts[i]), 2)):
+        best_so_far.add(grid)
 
 
-def _add_pairs(crew: Crew, tally: Tally, seed: int) -> None:
+def _add_pairs(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
     """Each two variables, then the local optima that the products of their parts lead to."""
-    task = tally.task
+    task = best_so_far.task
     task.clock.step = "pairs of variables"
     two = pairs_of(task.n_variables)
     pairs = []
     for n_done, pair in enumerate(
-        crew.each(lambda worker, i: pair_grid(worker.task, *two[i], seed + i), len(two)), start=1
+        workers.each(lambda worker, i: pair_grid(worker.task, *two[i], seed + i), len(two)), start=1
     ):
         pairs.append(pair)
         task.clock.tell(n_done / len(two))
-    starts = products_of_pairs(pairs, most_in_product(task, crew.workers[0].most_cells))
+    starts = products_of_pairs(pairs, most_in_product(task, workers.first.most_cells))
     task.clock.step = "start"
     for grid in starts[:1]:  # if the time is up, the best pair is what there is
-        tally.add(grid._replace(cost=crew.workers[0].load(grid)), is_optimum=False)
-    for grid in crew.each(lambda worker, i: settled_from(worker, starts[i]), len(starts)):
-        tally.add(grid)
+        best_so_far.add(grid._replace(cost=workers.first.load(grid)), is_optimum=False)
+    for grid in workers.each(lambda worker, i: local_search_from(worker, starts[i]), len(starts)):
+        best_so_far.add(grid)
 
 
-def _stages(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
+def _stages(workers: Workers, best_so_far: BestSoFar, seed: int, effort: int) -> None:
     """Stages of 1, 2, 4, ... 2^effort rounds, from the smallest neighbourhood to the largest in each."""
-    tally.task.clock.step = "vns"
+    best_so_far.task.clock.step = "vns"
 
     def work(worker: Worker, best: Grid, r: int, n_sizes: int) -> Grid:
         share = (r - (n_sizes - 1) + 1) / n_sizes
-        near = tally.null if r % BATCH in FRESH else best
+        near = best_so_far.null if r % BATCH in FRESH else best
         return local_optimum(worker, near, share, r % 2 == 0, seed_of_round(seed, r))
 
-    for _ in stages(crew, tally, effort, work):
+    for _ in stages(workers, best_so_far, effort, work):
         pass
 
 
-def _add_exact(crew: Crew, tally: Tally) -> None:
+def _add_exact(workers: Workers, best_so_far: BestSoFar) -> None:
     """What the exact search of one variable after the other makes of the best grid."""
-    tally.task.clock.step = "exact"
-    best = tally.best
-    for grid in crew.each(lambda worker, _: exact_optimize(worker.task, best, worker), 1):
-        tally.add(grid)
+    best_so_far.task.clock.step = "exact"
+    best = best_so_far.best
+    for grid in workers.each(lambda worker, _: exact_optimize(worker.task, best, worker), 1):
+        best_so_far.add(grid)
 
 
-def _algorithm_3(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
+def _algorithm_3(workers: Workers, best_so_far: BestSoFar, seed: int, effort: int) -> None:
     """Algorithm 3 with 1, 2, 4, ... 2^effort sizes: one after the other, back to the smallest when the cost falls."""
-    task = tally.task
+    task = best_so_far.task
     task.clock.step = "vns"
     for stage in range(effort + 1):
         size = 1
         while size <= 2**stage and not task.clock.stopped:
-            tally.n_rounds += 1
-            r, best, share = tally.n_rounds, tally.best, size / 2**stage
-            grid = local_optimum(crew.workers[0], best, share, False, seed_of_round(seed, r))
-            is_cheaper = tally.best.cost - grid.cost > 1e-9 * (1.0 + abs(grid.cost))
-            tally.add(grid)
+            best_so_far.n_rounds += 1
+            r, best, share = best_so_far.n_rounds, best_so_far.best, size / 2**stage
+            grid = local_optimum(workers.first, best, share, False, seed_of_round(seed, r))
+            is_cheaper = best_so_far.best.cost - grid.cost > 1e-9 * (1.0 + abs(grid.cost))
+            best_so_far.add(grid)
             size = 1 if is_cheaper else size + 1
             task.clock.tell(None)
 
@@ -161,7 +161,9 @@ def _algorithm_3(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
 MASK = 2**64 - 1
 
 
-def stages(crew: Crew, tally: Tally, effort: int, work: Callable[[Worker, Grid, int, int], Grid]) -> Iterator[int]:
+def stages(
+    workers: Workers, best_so_far: BestSoFar, effort: int, work: Callable[[Worker, Grid, int, int], Grid]
+) -> Iterator[int]:
     """Stages of 1, 2, 4, ... 2^effort rounds, in batches from the best grid so far; the size of each when it is done.
 
     `work` is told the best grid, the number of the round among all, and the size of the stage. Batches are of a fixed
@@ -170,16 +172,16 @@ def stages(crew: Crew, tally: Tally, effort: int, work: Callable[[Worker, Grid, 
     total = 2 ** (effort + 1) - 1
     for n_rounds in (2**stage for stage in range(effort + 1)):
         for begin in range(0, n_rounds, BATCH):
-            best, first = tally.best, n_rounds - 1 + begin  # of all rounds before this batch
+            best, first = best_so_far.best, n_rounds - 1 + begin  # of all rounds before this batch
 
             def one(worker: Worker, i: int, best: Grid = best, first: int = first, n: int = n_rounds) -> Grid:
                 return work(worker, best, first + i, n)
 
-            for grid in crew.each(one, min(BATCH, n_rounds - begin)):
-                tally.n_rounds += 1
-                tally.add(grid)
-            tally.task.clock.tell(tally.n_rounds / total)
-            if tally.task.clock.stopped:
+            for grid in workers.each(one, min(BATCH, n_rounds - begin)):
+                best_so_far.n_rounds += 1
+                best_so_far.add(grid)
+            best_so_far.task.clock.tell(best_so_far.n_rounds / total)
+            if best_so_far.task.clock.stopped:
                 return
         yield n_rounds
 
@@ -204,30 +206,30 @@ def local_optimum(
 ) -> Grid:
     """A random neighbour of grid `near`, cleaned, merged and improved; by the chosen variables only, or by all."""
     worker.load(near)
-    n_cells = float(worker.board.sums[N_ALL_CELLS])
+    n_cells = float(worker.state.sums[N_ALL_CELLS])
     visits = np.arange(worker.task.n_variables) if chosen is None else chosen.copy()
     n_new, n_parts = neighbourhood(worker.task, share, worker.most_cells, n_cells)
     draw_neighbour(worker, min(n_new, len(visits)), n_parts, near_quantiles, seed, visits)
     worker.price()
-    pre_optimize_board(worker)
-    merge_board(worker)
-    settle(worker, visits)
+    pre_optimize_state(worker)
+    merge_state(worker)
+    local_search(worker, visits)
     return worker.grid()
 
 
-def settled_from(worker: Worker, start: Grid) -> Grid:
+def local_search_from(worker: Worker, start: Grid) -> Grid:
     """What merges and local moves of all variables make of a grid."""
     worker.load(start)
-    merge_board(worker)
-    settle(worker, np.arange(worker.task.n_variables))
+    merge_state(worker)
+    local_search(worker, np.arange(worker.task.n_variables))
     return worker.grid()
 
 
-def settle(worker: Worker, visits: NDArray[np.int64]) -> None:
+def local_search(worker: Worker, visits: NDArray[np.int64]) -> None:
     """Local moves of these variables and merges in turn, until neither saves."""
     while True:
-        improve_board(worker, visits)
-        if worker.task.clock.stopped or merge_board(worker, is_greedy=True) == 0:
+        improve_state(worker, visits)
+        if worker.task.clock.stopped or merge_state(worker, is_greedy=True) == 0:
             return
 
 
@@ -241,14 +243,16 @@ def settle(worker: Worker, visits: NDArray[np.int64]) -> None:
 FEW_ROUNDS = 32
 
 
-def run_diverse(crew: Crew, tally: Tally, seed: int, effort: int) -> None:
+def run_diverse(workers: Workers, best_so_far: BestSoFar, seed: int, effort: int) -> None:
     """Stages of 1, 2, 4, ... 2^effort rounds, each round with variables of its own."""
-    tally.task.clock.step = "diverse"
-    n_known = tally.n_new
-    for n_rounds in stages(crew, tally, effort, lambda worker, _, r, __: _round(worker, tally.null, seed, r)):
-        if tally.keep > 0 and n_rounds >= FEW_ROUNDS and tally.n_new == n_known:
+    best_so_far.task.clock.step = "diverse"
+    n_known = best_so_far.n_new
+    for n_rounds in stages(
+        workers, best_so_far, effort, lambda worker, _, r, __: _round(worker, best_so_far.null, seed, r)
+    ):
+        if best_so_far.keep > 0 and n_rounds >= FEW_ROUNDS and best_so_far.n_new == n_known:
             return
-        n_known = tally.n_new
+        n_known = best_so_far.n_new
 
 
 def _round(worker: Worker, null: Grid, seed: int, r: int) -> Grid:

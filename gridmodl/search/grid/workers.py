@@ -12,19 +12,23 @@ from gridmodl.search.grid.state import MAX_ROW_COUNTS, GridTask, Worker
 BATCH = 8  # rounds from the same grid, whatever the number of threads
 
 
-class Crew:
+class Workers:
     """Threads, each with a worker of its own; a single one works in the thread that asks."""
 
     def __init__(self, task: GridTask, n_jobs: int) -> None:
         self.task = task
         n_fit = MAX_ROW_COUNTS // (task.rows.n_lines * task.n_counts)  # each worker has a table of this size
         self.n_jobs = max(1, min(n_jobs, BATCH, n_fit))
-        self.workers = [Worker(task if self.n_jobs == 1 else with_clock(task))]
+        self.all = [Worker(task if self.n_jobs == 1 else with_clock(task))]
         self.pool: ThreadPoolExecutor | None = None
 
-    def __enter__(self) -> Crew:
+    @property
+    def first(self) -> Worker:
+        return self.all[0]
+
+    def __enter__(self) -> Workers:
         if self.n_jobs > 1:
-            self.workers += [Worker(with_clock(self.task)) for _ in range(self.n_jobs - 1)]
+            self.all += [Worker(with_clock(self.task)) for _ in range(self.n_jobs - 1)]
             self.pool = ThreadPoolExecutor(self.n_jobs, "gridmodl")
         return self
 
@@ -38,11 +42,11 @@ class Crew:
             for i in range(n):
                 if self.task.clock.stopped:
                     return
-                yield work(self.workers[0], i)
+                yield work(self.first, i)
             return
 
         def share(w: int) -> list[Grid]:
-            return [work(self.workers[w], i) for i in range(w, n, self.n_jobs) if not self.task.clock.stopped]
+            return [work(self.all[w], i) for i in range(w, n, self.n_jobs) if not self.task.clock.stopped]
 
         futures = [self.pool.submit(share, w) for w in range(self.n_jobs)]
         try:

@@ -20,10 +20,10 @@ from gridmodl.search.pair.state import price_at
 from gridmodl.terms import Variable
 
 FEW_ROWS = 8  # in a cell: where p_a and q_a both are fewer, the change is worked out once for all a that have the same
-LEFT, TOO_FEW = range(2)  # of `MergeRoom.counts`: parts that are left, those with too few rows
+LEFT, TOO_FEW = range(2)  # of `PairMergeBuffers.counts`: parts that are left, those with too few rows
 
 
-class MergeRoom(NamedTuple):
+class PairMergeBuffers(NamedTuple):
     """The parts of both variables under merges, by variable and slot; a gone group's slot is taken by the last one."""
 
     cells: Any  # of each variable: rows by own part, then by part of the other variable
@@ -43,11 +43,19 @@ class MergeRoom(NamedTuple):
 
 
 def ready_part(
-    p: Any, facts: Variable, table: Any, one: Any, room: MergeRoom, k: Any, i: Any, n_slots: Any, n_target_parts: Any
+    p: Any,
+    facts: Variable,
+    table: Any,
+    one: Any,
+    buffers: PairMergeBuffers,
+    k: Any,
+    i: Any,
+    n_slots: Any,
+    n_target_parts: Any,
 ) -> None:
     """Price part i, then its merges with the parts below `n_slots`."""
-    cells, deltas, sums, price = room.cells[k], room.deltas[k], room.sums, room.price
-    n_rows, n_values, left, right = room.n_rows, room.n_values, room.left, room.right
+    cells, deltas, sums, price = buffers.cells[k], buffers.deltas[k], buffers.sums, buffers.price
+    n_rows, n_values, left, right = buffers.n_rows, buffers.n_values, buffers.left, buffers.right
     n_across, is_tabled = cells.shape[1], p.n_rows < len(table)
     # The first round prices the part itself, the others with each part that it may merge with.
     for j in range(-1, n_slots if facts.categorical else np.int64(2)):
@@ -114,10 +122,18 @@ def fill_changes(
             into[t] += price if way == 0 else -price
 
 
-def meet(p: Any, is_group: Any, table: Any, one: Any, room: MergeRoom, k: Any, x: Any, y: Any, step: Any) -> None:
+def meet(
+    p: Any, is_group: Any, table: Any, one: Any, buffers: PairMergeBuffers, k: Any, x: Any, y: Any, step: Any
+) -> None:
     """Update the deltas of variable k where parts x and y of the other one merge."""
-    own, deltas, changes, known, right = room.cells[1 - k], room.deltas[k], room.changes, room.known, room.right[k]
-    low, near, sums = room.low[k], room.near[k], room.sums[k]
+    own, deltas, changes, known, right = (
+        buffers.cells[1 - k],
+        buffers.deltas[k],
+        buffers.changes,
+        buffers.known,
+        buffers.right[k],
+    )
+    low, near, sums = buffers.low[k], buffers.near[k], buffers.sums[k]
     n = np.int64(own.shape[1])
     fill_changes(p, table, one, own, x, y, np.int64(0), np.int64(0), np.int64(0), n, changes[0])
     alone = changes[0]  # u
@@ -153,7 +169,7 @@ def join_parts(
     facts: Variable,
     table: Any,
     one: Any,
-    room: MergeRoom,
+    buffers: PairMergeBuffers,
     k: Any,
     x: Any,
     y: Any,
@@ -161,9 +177,15 @@ def join_parts(
     min_rows: int,
 ) -> None:
     """Make parts x and y one, x, and price its merges."""
-    cells, across, deltas, low, near = room.cells[k], room.cells[1 - k], room.deltas[k], room.low[k], room.near[k]
-    n_rows, n_values, left, right = room.n_rows[k], room.n_values[k], room.left[k], room.right[k]
-    price, sums, name, counts = room.price[k], room.sums[k], room.name[k], room.counts
+    cells, across, deltas, low, near = (
+        buffers.cells[k],
+        buffers.cells[1 - k],
+        buffers.deltas[k],
+        buffers.low[k],
+        buffers.near[k],
+    )
+    n_rows, n_values, left, right = buffers.n_rows[k], buffers.n_values[k], buffers.left[k], buffers.right[k]
+    price, sums, name, counts = buffers.price[k], buffers.sums[k], buffers.name[k], buffers.counts
     counts[k, TOO_FEW] -= (1 if n_rows[x] < min_rows else 0) + (1 if n_rows[y] < min_rows else 0)
     n_rows[x] += n_rows[y]
     n_values[x] += n_values[y]
@@ -183,7 +205,7 @@ def join_parts(
         if right[y] >= 0:
             left[right[y]] = x
         low[y], right[y] = np.inf, -1
-        ready_part(p, facts, table, one, room, k, x, np.int64(len(cells)), n_target_parts)
+        ready_part(p, facts, table, one, buffers, k, x, np.int64(len(cells)), n_target_parts)
         for way in range(2):
             i = x if way == 0 else left[x]
             if i >= 0:
@@ -197,7 +219,7 @@ def join_parts(
         for i in range(y + 1, last):
             deltas[i, y] = deltas[last, i]
     n = counts[k, LEFT]
-    ready_part(p, facts, table, one, room, k, x, n, n_target_parts)
+    ready_part(p, facts, table, one, buffers, k, x, n, n_target_parts)
     for i in range(n):
         if i in (x, y) or near[i] in (x, y) or near[i] >= n:
             find_low(facts.categorical, deltas, low, near, right, np.int64(i))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import Atoms
 from gridmodl.jit.template import bind
 from gridmodl.search.column.improve import ONLY_SHIFTS, sweep, sweep_from
-from gridmodl.search.moves import Limits, Setting, Work, best_cut, make_work
+from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, make_buffers
 from gridmodl.search.pair.state import MAX_PLACES, Pair, fill_coarse
 
 WINDOW = 64  # values next to a bound to which it may be shifted in the end; beyond, ever larger steps
@@ -41,8 +41,8 @@ def places_of(pair: Pair, k: int, around_bounds: bool) -> NDArray[np.int64]:
     return np.flatnonzero(is_place)
 
 
-def coarse_atoms(pair: Pair, k: int, places: NDArray[np.int64]) -> tuple[Atoms, Work]:
-    """The atoms between the places as one each, their entries by part of the other variable; and room to price them."""
+def coarse_atoms(pair: Pair, k: int, places: NDArray[np.int64]) -> tuple[Atoms, Buffers]:
+    """The atoms between the places as one each, their entries by part of the other variable; and buffers for prices."""
     side, across, n_across = pair.sides[k], pair.sides[1 - k], pair.n_parts[1 - k]
     n, n_entries = len(places), len(side.other)
     most = min(n_entries, n * n_across)
@@ -52,7 +52,7 @@ def coarse_atoms(pair: Pair, k: int, places: NDArray[np.int64]) -> tuple[Atoms, 
     slot = np.full(n_across, -1, dtype=np.int64)
     n_coarse = bind(fill_coarse)(side, across.part, places, first, frozen, rows, values, slot)
     frozen, rows = frozen[:n_coarse], rows[:n_coarse]
-    return Atoms(first, frozen, rows.reshape(-1, 1), rows, values), make_work(n_across, 1)
+    return Atoms(first, frozen, rows.reshape(-1, 1), rows, values), make_buffers(n_across, 1)
 
 
 def improve_intervals(
@@ -63,14 +63,14 @@ def improve_intervals(
     most = min(limits.max_parts, pair.most_parts(k))
     n_parts = pair.n_parts[k]
     setting = pair.lay(k, n_targets=min(most, len(places), 4 * n_parts + 64)).setting
-    atoms, work = coarse_atoms(pair, k, places)
+    atoms, buffers = coarse_atoms(pair, k, places)
     n = len(places)
     state = sweep_from(n, np.searchsorted(places, starts_of(pair, k)))
     state.now[ONLY_SHIFTS] = int(only_shifts)
     kernel = bind(sweep, pair.task.criterion)
     kept = Limits(max(most, n_parts), limits.min_rows)
     pair.task.clock.repeat(
-        lambda n_parts: bool(kernel(state, atoms, setting, kept, work, n_parts)),
+        lambda n_parts: bool(kernel(state, atoms, setting, kept, buffers, n_parts)),
         None,
         size=max(1, 2**16 * n_parts // len(atoms.rows)),
     )
@@ -90,7 +90,7 @@ def cut_intervals(pair: Pair, k: int, chosen: NDArray[np.bool_]) -> None:
     """Cut the chosen intervals of numerical variable k in two, each at its best place, whatever it costs."""
     places = places_of(pair, k, around_bounds=False)
     setting = pair.lay(k).setting
-    atoms, work = coarse_atoms(pair, k, places)
+    atoms, buffers = coarse_atoms(pair, k, places)
     starts = np.append(np.searchsorted(places, starts_of(pair, k)), len(places))
     cuts = np.full(len(chosen), -1, dtype=np.int64)
     at = np.zeros(1, dtype=np.int64)
@@ -98,14 +98,16 @@ def cut_intervals(pair: Pair, k: int, chosen: NDArray[np.bool_]) -> None:
     chosen = chosen & (np.cumsum(chosen) <= most)
     kernel = bind(find_cuts, pair.task.criterion)
     pair.task.clock.repeat(
-        lambda n: bool(kernel(atoms, setting, starts, chosen, work, cuts, at, n)),
+        lambda n: bool(kernel(atoms, setting, starts, chosen, buffers, cuts, at, n)),
         None,
         size=max(1, 2**17 * len(chosen) // len(atoms.rows)),
     )
     set_starts(pair, k, np.sort(np.concatenate([places[starts[:-1]], places[cuts[cuts >= 0]]])))
 
 
-def find_cuts(atoms: Any, setting: Setting, starts: Any, chosen: Any, work: Work, cuts: Any, at: Any, n: int) -> bool:
+def find_cuts(
+    atoms: Any, setting: Setting, starts: Any, chosen: Any, buffers: Buffers, cuts: Any, at: Any, n: int
+) -> bool:
     """Find the best cuts of so many intervals; True when all are done."""
     for _ in range(n):
         if at[0] == len(chosen):
@@ -113,7 +115,7 @@ def find_cuts(atoms: Any, setting: Setting, starts: Any, chosen: Any, work: Work
         i = at[0]
         at[0] += 1
         if chosen[i] and starts[i + 1] - starts[i] > 1:
-            _, price, cut = best_cut(atoms, setting, starts[i], starts[i + 1], work, 1)
+            _, price, cut = best_cut(atoms, setting, starts[i], starts[i + 1], buffers, 1)
             if price < np.inf:
                 cuts[i] = cut
     return False

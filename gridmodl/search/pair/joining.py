@@ -43,8 +43,8 @@ class Joining(NamedTuple):
     values: NDArray[np.int64]  # distinct ones of each
 
 
-class Room(NamedTuple):
-    """Room for prices by part of the other variable, or by group."""
+class JoinBuffers(NamedTuple):
+    """Buffers for prices by part of the other variable, or by group."""
 
     tables: Any  # prices of cells, and how few more rows change them
     entry: Any  # rows of what joins, zero before and after
@@ -54,8 +54,8 @@ class Room(NamedTuple):
     one: Any  # the count of a cell
 
 
-def make_room(n_tables: int, n_parts: int, n_groups: int) -> Room:
-    return Room(
+def make_join_buffers(n_tables: int, n_parts: int, n_groups: int) -> JoinBuffers:
+    return JoinBuffers(
         tables=np.zeros((n_tables, n_parts, n_groups)),
         entry=np.zeros(n_parts, dtype=np.int64),
         touched=np.zeros(n_parts, dtype=np.int64),
@@ -79,7 +79,7 @@ def join_prices(
         groups,
         joining,
         which,
-        make_room(n_tables, n_parts, n_groups),
+        make_join_buffers(n_tables, n_parts, n_groups),
         changes,
     )
     return changes
@@ -91,11 +91,11 @@ def price_joins(
     groups: Groups,
     joining: Joining,
     which: Any,
-    room: Room,
+    buffers: JoinBuffers,
     changes: Any,
 ) -> None:
     """Tabulate the prices of cells and their changes by few more rows, then price each join; `changes` are zero."""
-    tables, entry, touched, of_parts, empty, one = room
+    tables, entry, touched, of_parts, empty, one = buffers
     cells, group_rows, group_values = groups
     first, part, rows, values = joining
     n_tables, n_parts, n_groups = tables.shape

@@ -10,23 +10,32 @@ from numpy.typing import NDArray
 from gridmodl.jit.template import bind, inlined
 from gridmodl.pricing import finished
 from gridmodl.search.column.improve import LEAST_SAVING
-from gridmodl.search.grid.optima import Merge
+from gridmodl.search.grid.optima import GridMerge
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask
 from gridmodl.search.moves import Limits, margin_price, partition_price
-from gridmodl.search.pair.deltas import FEW_ROWS, LEFT, TOO_FEW, MergeRoom, find_low, join_parts, meet, ready_part
+from gridmodl.search.pair.deltas import (
+    FEW_ROWS,
+    LEFT,
+    TOO_FEW,
+    PairMergeBuffers,
+    find_low,
+    join_parts,
+    meet,
+    ready_part,
+)
 from gridmodl.search.pair.state import COST, Pair
 from gridmodl.terms import Shape, Variable
 
 
-def merge_path(task: GridTask, start: Grid) -> list[Merge]:
+def merge_path(task: GridTask, start: Grid) -> list[GridMerge]:
     """All merges that lead from a grid of two variables to a single cell, the cheapest first."""
     pair = Pair(task)
     pair.load((start.parts_of(0, pair.n_atoms(0)), start.parts_of(1, pair.n_atoms(1))))
     state, _ = run_merges(pair, is_greedy=False)
     n = int(state.now[N_DONE])
     arrays = (state.variable, state.stays, state.goes, state.cost)
-    return [Merge(*step) for step in zip(*(array[:n].tolist() for array in arrays), strict=True)]
+    return [GridMerge(*step) for step in zip(*(array[:n].tolist() for array in arrays), strict=True)]
 
 
 def merge(pair: Pair, limits: Limits, is_greedy: bool = False) -> list[NDArray[np.int64]]:
@@ -35,7 +44,7 @@ def merge(pair: Pair, limits: Limits, is_greedy: bool = False) -> list[NDArray[n
     Of each part of either variable that is left, the part it would be cheapest to merge with, where the way ends; -1
     where there is none.
     """
-    state, room = run_merges(pair, is_greedy, limits)
+    state, buffers = run_merges(pair, is_greedy, limits)
     n_best = int(state.now[N_BEST])
     nearest = []
     for k in (0, 1):
@@ -44,33 +53,33 @@ def merge(pair: Pair, limits: Limits, is_greedy: bool = False) -> list[NDArray[n
         for step in steps[::-1]:  # from the end: where a part goes that others went into is known by then
             into[state.goes[step]] = into[state.stays[step]]
         number = np.cumsum(np.bincount(into, minlength=len(into)) > 0) - 1
-        nearest.append(_nearest(room, k, number))
+        nearest.append(_nearest(buffers, k, number))
         pair.put(k, into[pair.sides[k].part])
     if n_best > 0:
         pair.sums[COST] = state.sums[BEST_COST]
     return nearest
 
 
-def _nearest(room: MergeRoom, k: int, number: NDArray[np.int64]) -> NDArray[np.int64]:
+def _nearest(buffers: PairMergeBuffers, k: int, number: NDArray[np.int64]) -> NDArray[np.int64]:
     """Of each group where the merges ended, the nearest group."""
-    n = int(room.counts[k, LEFT])
+    n = int(buffers.counts[k, LEFT])
     nearest = np.full(int(number[-1]) + 1, -1, dtype=np.int64)
-    if room.deltas[k].shape[1] > 1 and n == len(nearest):
+    if buffers.deltas[k].shape[1] > 1 and n == len(nearest):
         low = np.full(n, np.inf)
-        names = number[room.name[k, :n]]
+        names = number[buffers.name[k, :n]]
         for i in range(1, n):
-            for a, b in ((i, room.near[k, i]), (room.near[k, i], i)):
-                if room.low[k, i] < low[a]:
-                    low[a], nearest[names[a]] = room.low[k, i], names[b]
+            for a, b in ((i, buffers.near[k, i]), (buffers.near[k, i], i)):
+                if buffers.low[k, i] < low[a]:
+                    low[a], nearest[names[a]] = buffers.low[k, i], names[b]
     return nearest
 
 
-def run_merges(pair: Pair, is_greedy: bool, limits: Limits | None = None) -> tuple[Merging, MergeRoom]:
+def run_merges(pair: Pair, is_greedy: bool, limits: Limits | None = None) -> tuple[Merging, PairMergeBuffers]:
     """Merge down to one cell, or while it saves; what was merged, and the parts as they are then."""
     limits = pair.relaxed if limits is None else limits
-    cells, tally, _ = pair.lay(0)
+    cells, part_totals, _ = pair.lay(0)
     n_0, n_1 = pair.n_parts
-    room = _merge_room(pair, cells, tally, limits)
+    buffers = _merge_buffers(pair, cells, part_totals, limits)
     n_steps = n_0 + n_1 - 2
     state = Merging(
         variable=np.zeros(n_steps, dtype=np.int64),
@@ -83,37 +92,39 @@ def run_merges(pair: Pair, is_greedy: bool, limits: Limits | None = None) -> tup
     kernel = bind(merge_steps, pair.task.criterion)
     facts = pair.sides[0].facts, pair.sides[1].facts
     pair.task.clock.repeat(
-        lambda n: bool(kernel(room, facts, pair.task.p, limits, pair.table, pair.one, state, n)),
+        lambda n: bool(kernel(buffers, facts, pair.task.p, limits, pair.table, pair.one, state, n)),
         None,
         size=max(1, 2**22 // (n_0 * n_1)),
     )
-    return state, room
+    return state, buffers
 
 
-def _merge_room(pair: Pair, cells: Any, tally: Any, limits: Limits) -> MergeRoom:
+def _merge_buffers(pair: Pair, cells: Any, part_totals: Any, limits: Limits) -> PairMergeBuffers:
     n_0, n_1 = pair.n_parts
     n = max(n_0, n_1)
     deltas = tuple(np.empty((m, m if pair.is_group(k) else 1)) for k, m in enumerate(pair.n_parts))
     name = np.stack([np.arange(n)] * 2)
     right = name + 1
     right[0, n_0 - 1] = right[1, n_1 - 1] = -1
-    counts = np.array([(m, np.count_nonzero(tally[2 * k, :m] < limits.min_rows)) for k, m in enumerate(pair.n_parts)])
-    room = FEW_ROWS**2 + 1, n
-    return MergeRoom(
+    counts = np.array(
+        [(m, np.count_nonzero(part_totals[2 * k, :m] < limits.min_rows)) for k, m in enumerate(pair.n_parts)]
+    )
+    shape = FEW_ROWS**2 + 1, n
+    return PairMergeBuffers(
         cells=(cells.T.copy(), cells.copy()),  # copies: the transpose of a single row is the same memory
         deltas=deltas,
         low=np.full((2, n), np.inf),
         near=np.zeros((2, n), dtype=np.int64),
         sums=np.zeros((2, n)),
         price=np.zeros((2, n)),
-        n_rows=tally[::2, :n].copy(),
-        n_values=tally[1::2, :n].copy(),
+        n_rows=part_totals[::2, :n].copy(),
+        n_values=part_totals[1::2, :n].copy(),
         name=name,
         left=name - 1,
         right=right,
         counts=counts.astype(np.int64),
-        changes=np.empty(room),
-        known=np.full(room[0], -1, dtype=np.int64),
+        changes=np.empty(shape),
+        known=np.full(shape[0], -1, dtype=np.int64),
     )
 
 
@@ -147,11 +158,11 @@ def pair_cost(p: Any, facts: Any, total: float, n_0: Any, n_1: Any) -> float:
     return finished(p, total + shared, 0.0, shape)
 
 
-def reprice_inputs(p: Any, facts: Variable, room: MergeRoom, n_target_parts: Any) -> None:
+def reprice_inputs(p: Any, facts: Variable, buffers: PairMergeBuffers, n_target_parts: Any) -> None:
     """Price the margins, which are parts of the input, and their merges, at `n_target_parts`: one less than before."""
-    deltas, price, right = room.deltas[0], room.price[0], room.right[0]
-    n_rows, change = room.n_rows[0], room.changes[0]
-    n = room.counts[0, LEFT] if facts.categorical else np.int64(len(deltas))
+    deltas, price, right = buffers.deltas[0], buffers.price[0], buffers.right[0]
+    n_rows, change = buffers.n_rows[0], buffers.changes[0]
+    n = buffers.counts[0, LEFT] if facts.categorical else np.int64(len(deltas))
     for i in range(n):
         # First the part itself, then its merges.
         n_others = np.int64(i) if facts.categorical else np.int64(1 if right[i] >= 0 else 0)
@@ -172,15 +183,15 @@ def reprice_inputs(p: Any, facts: Variable, room: MergeRoom, n_target_parts: Any
     for i in range(n):
         if not facts.categorical and right[i] >= 0:
             deltas[i, 0] -= change[right[i]]
-        find_low(facts.categorical, deltas, room.low[0], room.near[0], right, np.int64(i))
+        find_low(facts.categorical, deltas, buffers.low[0], buffers.near[0], right, np.int64(i))
 
 
-def inputs_change(p: Any, facts: Variable, room: MergeRoom, n_target_parts: Any) -> float:
+def inputs_change(p: Any, facts: Variable, buffers: PairMergeBuffers, n_target_parts: Any) -> float:
     """What one target part less changes the margins by."""
-    n_rows, right = room.n_rows[0], room.right[0]
+    n_rows, right = buffers.n_rows[0], buffers.right[0]
     change = 0.0
     i = np.int64(0)
-    for _ in range(room.counts[0, LEFT]):
+    for _ in range(buffers.counts[0, LEFT]):
         for way in range(2):
             price = margin_price(p, n_rows[i], n_target_parts - 1 + way)
             change += price if way == 0 else -price
@@ -189,24 +200,24 @@ def inputs_change(p: Any, facts: Variable, room: MergeRoom, n_target_parts: Any)
 
 
 def merge_steps(
-    room: MergeRoom, facts: Any, p: Any, limits: Limits, table: Any, one: Any, state: Merging, n_steps: int
+    buffers: PairMergeBuffers, facts: Any, p: Any, limits: Limits, table: Any, one: Any, state: Merging, n_steps: int
 ) -> bool:
     """Make so many steps: price one part and its merges, or merge two parts; True when all is done."""
     steps_variable, steps_stays, steps_goes, steps_cost, now, sums = state
-    counts, low, near, name, right = room.counts, room.low, room.near, room.name, room.right
-    n_0, n_1 = np.int64(len(room.deltas[0])), np.int64(len(room.deltas[1]))
+    counts, low, near, name, right = buffers.counts, buffers.low, buffers.near, buffers.name, buffers.right
+    n_0, n_1 = np.int64(len(buffers.deltas[0])), np.int64(len(buffers.deltas[1]))
     has_target = facts[1].is_target
     for _ in range(n_steps):
         n_targets = counts[1, LEFT] if has_target else np.int64(0)
         if now[READY] < n_0 + n_1:
             ready: Any = np.int64(0 if now[READY] < n_0 else 1)
             i = now[READY] - n_0 * ready
-            ready_part(p, facts[ready], table, one, room, ready, i, i, n_targets * (1 - ready))
+            ready_part(p, facts[ready], table, one, buffers, ready, i, i, n_targets * (1 - ready))
             is_group = facts[ready].categorical
             if is_group or i > 0:
                 row = i if is_group else i - 1
-                find_low(is_group, room.deltas[ready], low[ready], near[ready], right[ready], row)
-            sums[TOTAL] += room.price[ready, i] + (room.sums[ready, i] if ready == 0 else 0.0)
+                find_low(is_group, buffers.deltas[ready], low[ready], near[ready], right[ready], row)
+            sums[TOTAL] += buffers.price[ready, i] + (buffers.sums[ready, i] if ready == 0 else 0.0)
             now[READY] += 1
             if now[READY] == n_0 + n_1:
                 sums[MERGE_COST] = pair_cost(p, facts, sums[TOTAL], n_0, n_1)
@@ -217,14 +228,14 @@ def merge_steps(
         shared_for = counts[0, LEFT] * (n_1 + 1) + counts[1, LEFT]
         if has_target and counts[1, LEFT] > 1 and now[SHARED_FOR] != shared_for:
             now[SHARED_FOR] = shared_for
-            sums[SHARED] = inputs_change(p, facts[0], room, n_targets)
+            sums[SHARED] = inputs_change(p, facts[0], buffers, n_targets)
         best_k: Any = np.int64(-1)
         best_i: Any = np.int64(-1)
         best_cost, best_total = np.inf, 0.0
         for k in range(2):
             lowest = np.inf
             at: Any = np.int64(-1)
-            for i in range(counts[k, LEFT] if facts[k].categorical else len(room.deltas[k])):
+            for i in range(counts[k, LEFT] if facts[k].categorical else len(buffers.deltas[k])):
                 if low[k, i] < lowest:
                     lowest, at = low[k, i], i
             if at < 0:
@@ -244,10 +255,10 @@ def merge_steps(
         steps_cost[step] = sums[MERGE_COST] = best_cost
         sums[TOTAL] = best_total
         now[N_DONE] += 1
-        meet(p, facts[1 - best_k].categorical, table, one, room, 1 - best_k, x, y, step)
-        join_parts(p, facts[best_k], table, one, room, best_k, x, y, n_targets * (1 - best_k), limits.min_rows)
+        meet(p, facts[1 - best_k].categorical, table, one, buffers, 1 - best_k, x, y, step)
+        join_parts(p, facts[best_k], table, one, buffers, best_k, x, y, n_targets * (1 - best_k), limits.min_rows)
         if best_k == 1 and has_target:
-            reprice_inputs(p, facts[0], room, counts[1, LEFT])
+            reprice_inputs(p, facts[0], buffers, counts[1, LEFT])
         note_best(limits, counts, now, sums)
     return False
 

@@ -17,7 +17,7 @@ from gridmodl.jit.template import bind
 from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.grid.neighbours import below
 from gridmodl.search.moves import Limits, Setting, part_price, total_cost
-from gridmodl.search.pair.state import COST, PRICE, Pair, Side, price_at
+from gridmodl.search.pair.state import COST, PRICE, Pair, PairSide, price_at
 
 LOCAL_PASSES = 3
 
@@ -27,7 +27,7 @@ SPLIT_PRICE, SPLIT_COST = range(2)
 
 
 class Splitting(NamedTuple):
-    """The state of the splits between two calls of the kernel, and room for one of them."""
+    """The state of the splits between two calls of the kernel, and buffers for one split."""
 
     members: Any  # values in the order of their groups
     begins: Any  # where each group begins among them
@@ -35,7 +35,7 @@ class Splitting(NamedTuple):
     first: Any  # where the profile of each of these begins
     place: Any  # the profiles: part of the other variable
     count: Any  # and rows in it
-    slot: Any  # room: last profile entry of each part of the other variable
+    slot: Any  # buffer: last profile entry of each part of the other variable
     half: Any  # of each value to split
     halves: Any  # rows of each half, by part of the other variable
     sizes: Any  # [half, (values to split, rows, values)]
@@ -83,7 +83,7 @@ def split(
 
 
 def split_jobs(
-    side: Side,
+    side: PairSide,
     across_part: Any,
     setting: Setting,
     limits: Limits,

@@ -71,15 +71,15 @@ def frozen_side(side: Variable, across: Variable, n_across: int, price: float, b
 
 
 def price_state(
-    side: Side,
-    across: Side,
+    side: PairSide,
+    across: PairSide,
     p: Any,
     n_parts: int,
     n_across: int,
     table: Any,
     one: Any,
     cells: Any,
-    tally: Any,
+    part_totals: Any,
     by_target: Any,
     sums: Any,
 ) -> None:
@@ -91,16 +91,16 @@ def price_state(
             cells[t, g] = 0
     for i in range(4):
         for g in range(max(n_parts, n_across)):
-            tally[i, g] = 0
+            part_totals[i, g] = 0
     for v in range(len(part_of)):
         g = part_of[v]
-        tally[0, g] += atom_rows[v]
-        tally[1, g] += atom_values[v]
+        part_totals[0, g] += atom_rows[v]
+        part_totals[1, g] += atom_values[v]
         for e in range(first[v], first[v + 1]):
             cells[across_part[other[e]], g] += rows[e]
     for v in range(len(across_part)):
-        tally[2, across_part[v]] += across_rows[v]
-        tally[3, across_part[v]] += across_values[v]
+        part_totals[2, across_part[v]] += across_rows[v]
+        part_totals[3, across_part[v]] += across_values[v]
     price = 0.0
     for t in range(n_across):
         for g in range(n_parts):
@@ -108,14 +108,14 @@ def price_state(
             price += price_at(p, table, one, n)
     n_target_parts = np.int64(n_across if known.is_target else 0)
     sums[CELLS] = price
-    sums[PRICE] = price + parts_price(p, facts, n_target_parts, tally[0], tally[1], n_parts)
-    sums[ACROSS] = parts_price(p, known, np.int64(0), tally[2], tally[3], n_across)
+    sums[PRICE] = price + parts_price(p, facts, n_target_parts, part_totals[0], part_totals[1], n_parts)
+    sums[ACROSS] = parts_price(p, known, np.int64(0), part_totals[2], part_totals[3], n_across)
     sums[ACROSS] += partition_price(p, known, n_across)
     if facts.is_target:
         for j in range(1, len(by_target)):
             by_target[j] = 0.0
             for t in range(n_across):
-                by_target[j] += margin_price(p, tally[2, t], np.int64(j))
+                by_target[j] += margin_price(p, part_totals[2, t], np.int64(j))
     frozen = frozen_side(facts, known, n_across, sums[ACROSS], by_target)
     sums[COST] = total_cost(Setting(p, facts, frozen), sums[PRICE], n_parts)
 
@@ -124,7 +124,7 @@ class Laid(NamedTuple):
     """The grid laid out for a step on one variable."""
 
     cells: Any  # by part of the other variable, then of this one
-    tally: Any  # rows and values of its parts, then of the other's
+    part_totals: Any  # rows and values of its parts, then of the other's
     setting: Setting
 
 
@@ -149,7 +149,7 @@ class Pair:
         self.orders = [np.argsort(-side.atom_rows, kind="stable").astype(np.int32) for side in self.sides]
         self.places = [quantile_places(side, task.n_rows) for side in self.sides]
 
-    def _coarse_sides(self, fine: Pair) -> tuple[Side, Side]:
+    def _coarse_sides(self, fine: Pair) -> tuple[PairSide, PairSide]:
         """The sides of another pair, where the values between two places for a bound are one atom."""
         places = [fine.places[k] if fine.has_many_bounds(k) else np.arange(fine.n_atoms(k)) for k in (0, 1)]
         for k in (0, 1):
@@ -157,7 +157,7 @@ class Pair:
             is_place[places[k]] = 1
             self.atom_of[k] = np.cumsum(is_place) - 1
 
-        def side(k: int) -> Side:
+        def side(k: int) -> PairSide:
             old, n, n_across = fine.sides[k], len(places[k]), len(places[1 - k])
             most = min(len(old.other), n * n_across)
             first, other, rows = np.empty(n + 1, np.int64), np.empty(most, np.int32), np.empty(most, np.int64)
@@ -166,7 +166,7 @@ class Pair:
             m = bind(fill_coarse)(old, coarse_of, places[k], first, other, rows, values, slot)
             n_rows = np.add.reduceat(old.atom_rows, places[k])
             part = np.zeros(n, dtype=np.int32)
-            return Side(old.facts, first, other[:m].copy(), rows[:m].copy(), n_rows, values, part)
+            return PairSide(old.facts, first, other[:m].copy(), rows[:m].copy(), n_rows, values, part)
 
         return side(0), side(1)
 
@@ -191,17 +191,17 @@ class Pair:
         return max(1, min(self.n_atoms(k), most, MAX_GROUPS if self.is_group(k) else most))
 
     def lay(self, k: int, n_slots: int = 0, n_targets: int = 0) -> Laid:
-        """Price the grid from nothing, and lay it out for a step on variable k with room for so many parts."""
+        """Price the grid from nothing, and lay it out for a step on variable k with slots for n_slots parts."""
         side, across, n_parts, n_across = self.sides[k], self.sides[1 - k], self.n_parts[k], self.n_parts[1 - k]
         n_targets = max(n_targets, n_slots, n_parts)
         cells = np.empty((n_across, max(n_slots, n_parts)), dtype=np.int64)
-        tally = np.empty((4, max(n_slots, n_parts, n_across)), dtype=np.int64)
+        part_totals = np.empty((4, max(n_slots, n_parts, n_across)), dtype=np.int64)
         by_target = np.zeros(n_targets + 1 if side.facts.is_target else 0)
         kernel = bind(price_state, self.task.criterion)
-        room = (cells, tally, by_target, self.sums)
-        kernel(side, across, self.task.p, n_parts, n_across, self.table, self.one, *room)
+        buffers = (cells, part_totals, by_target, self.sums)
+        kernel(side, across, self.task.p, n_parts, n_across, self.table, self.one, *buffers)
         frozen = frozen_side(side.facts, across.facts, n_across, float(self.sums[ACROSS]), by_target)
-        return Laid(cells, tally, Setting(self.task.p, side.facts, frozen))
+        return Laid(cells, part_totals, Setting(self.task.p, side.facts, frozen))
 
     def price(self) -> float:
         """The cost of the grid, from nothing."""
@@ -252,7 +252,7 @@ class Pair:
 MAX_PLACES = 1024
 
 
-class Side(NamedTuple):
+class PairSide(NamedTuple):
     """One variable of the two: its facts, its atoms, and the pairs of atoms that occur, in the order of its own."""
 
     facts: Variable
@@ -309,7 +309,7 @@ def turn_entries(first: Any, other: Any, rows: Any, into_first: Any, into_other:
     into_first[0] = 0
 
 
-def make_sides(task: GridTask) -> tuple[Side, Side]:
+def make_sides(task: GridTask) -> tuple[PairSide, PairSide]:
     """Both variables of a task, each in one part."""
     rows = task.rows
     n, n_0, n_1 = rows.n_lines, rows.n_atoms(0), rows.n_atoms(1)
@@ -322,13 +322,13 @@ def make_sides(task: GridTask) -> tuple[Side, Side]:
     turned = np.zeros(n_1 + 1, np.int64), np.empty(n_entries, np.int32), np.empty(n_entries, np.int64)
     bind(turn_entries)(first, other, count, *turned)
 
-    def side(k: int, entries: Any) -> Side:
+    def side(k: int, entries: Any) -> PairSide:
         at = slice(rows.atom_at[k], rows.atom_at[k + 1])
         n_values = rows.atom_values[at].astype(np.int64)
         part = np.zeros(rows.n_atoms(k), dtype=np.int32)
         first, other, count = entries
         n_rows = np.array(rows.atom_rows[at], dtype=np.int64)
-        return Side(task.facts.variable(k), first, other, count, n_rows, n_values, part)
+        return PairSide(task.facts.variable(k), first, other, count, n_rows, n_values, part)
 
     return side(0, (first, other, count)), side(1, turned)
 
@@ -356,7 +356,7 @@ def fill_coarse(
     return n_entries
 
 
-def quantile_places(side: Side, n_rows: int) -> NDArray[np.int64]:
+def quantile_places(side: PairSide, n_rows: int) -> NDArray[np.int64]:
     """First atoms of parts that hold about as many rows each, or all atoms where they are few."""
     n = len(side.atom_rows)
     if n <= MAX_PLACES or side.facts.categorical:

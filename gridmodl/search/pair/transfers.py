@@ -15,7 +15,7 @@ import numpy as np
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.moves import Limits, Setting, part_price, total_cost
-from gridmodl.search.pair.state import COST, PRICE, Pair, Side, price_at
+from gridmodl.search.pair.state import COST, PRICE, Pair, PairSide, price_at
 from gridmodl.terms import Variable
 
 N_STEPS = 4  # c up to which differences are tabulated
@@ -54,7 +54,7 @@ def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = 
     n_groups, n_across = pair.n_parts[k], pair.n_parts[1 - k]
     most = min(limits.max_parts, pair.most_parts(k), n_groups + (MORE_GROUPS + n_groups // 4 if opens else 0))
     n_slots = max(most, n_groups)
-    cells, tally, setting = pair.lay(k, n_slots)
+    cells, part_totals, setting = pair.lay(k, n_slots)
     side, across = pair.sides[k], pair.sides[1 - k]
     n_atoms = np.zeros(n_slots, dtype=np.int64)
     n_atoms[:n_groups] = np.bincount(side.part, minlength=n_groups)
@@ -79,7 +79,7 @@ def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = 
         now=now,
         sums=np.array([pair.sums[PRICE], pair.sums[COST]]),
     )
-    state.n_rows[:n_groups], state.n_values[:n_groups] = tally[0, :n_groups], tally[1, :n_groups]
+    state.n_rows[:n_groups], state.n_values[:n_groups] = part_totals[0, :n_groups], part_totals[1, :n_groups]
     kernel = bind(transfer_visits, pair.task.criterion)
     pair.task.clock.repeat(
         lambda n_visits: bool(
@@ -124,7 +124,7 @@ def begin_passes(p: Any, setting: Setting, table: Any, one: Any, state: Passing)
 
 
 def transfer_visits(
-    side: Side,
+    side: PairSide,
     across_part: Any,
     setting: Setting,
     limits: Limits,

@@ -27,7 +27,7 @@ from gridmodl.jit.template import bind
 from gridmodl.search import Search
 from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.grid.neighbours import below
-from gridmodl.search.grid.optima import GridFound, Tally
+from gridmodl.search.grid.optima import BestSoFar, GridFound
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask, Worker
 from gridmodl.search.pair.intervals import cut_intervals, improve_intervals, set_starts
@@ -60,14 +60,14 @@ def run_pair(task: GridTask, search: Search, random_state: int | None = None) ->
         raise ValueError(f"search={kind!r} cannot find a grid of two variables; use one of {allowed}")
     pair = Pair(task)
     null = pair.grid()
-    tally = Tally(task, null, search.keep_optima, search.on_improvement, null)
+    best_so_far = BestSoFar(task, null, search.keep_optima, search.on_improvement, null)
     seed: Any = np.random.SeedSequence(random_state).generate_state(1, np.uint64)
     try:
         if task.limits.max_parts > 1 and max(pair.n_atoms(0), pair.n_atoms(1)) > 1:
-            _Run(pair, tally, seed).run(0 if kind == "merge" else search.effort)
+            _Run(pair, best_so_far, seed).run(0 if kind == "merge" else search.effort)
     except KeyboardInterrupt:
         task.clock.stopped = "interrupted"
-    found = tally.found(kind, (null, null))
+    found = best_so_far.found(kind, (null, null))
     return found if task.n_rows < MANY_ROWS else _priced_again(task, found)
 
 
@@ -98,8 +98,8 @@ def _priced_again(task: GridTask, found: GridFound) -> GridFound:
 class _Run:
     """One search: the pair, the best so far, and the random numbers."""
 
-    def __init__(self, pair: Pair, tally: Tally, seed: NDArray[np.uint64]) -> None:
-        self.fine, self.tally, self.seed = pair, tally, seed
+    def __init__(self, pair: Pair, best_so_far: BestSoFar, seed: NDArray[np.uint64]) -> None:
+        self.fine, self.best_so_far, self.seed = pair, best_so_far, seed
         self.clock, self.limits = pair.task.clock, pair.task.limits
         # Of many values of a numerical variable only quantiles count until the end.
         self.pair = Pair(pair.task, pair) if pair.has_many_bounds(0) or pair.has_many_bounds(1) else pair
@@ -122,14 +122,14 @@ class _Run:
 
     def _note(self) -> bool:
         """Take note of the grid, a local optimum; whether it is the cheapest so far."""
-        pair, tally = self.pair, self.tally
+        pair, best_so_far = self.pair, self.best_so_far
         cost = pair.price()
-        is_better = cost < tally.best.cost - LEAST_SAVING * abs(cost)
-        if not (is_better or tally.keep > 0) or not pair.keeps_limits():
+        is_better = cost < best_so_far.best.cost - LEAST_SAVING * abs(cost)
+        if not (is_better or best_so_far.keep > 0) or not pair.keeps_limits():
             return False
         if is_better:
             self.best = pair.save()
-        tally.add(pair.grid())
+        best_so_far.add(pair.grid())
         return is_better
 
     def _start(self, n_parts: tuple[int, int], near: bool = False) -> bool:
@@ -218,7 +218,7 @@ class _Run:
 
         Descents from one cell differ in their random splits: on sparse data some find the pattern, most do not.
         """
-        best = self.tally.best
+        best = self.best_so_far.best
         if self.is_polishing or not best.variables:
             return False
         return abs(self.pair.cost - best.cost) <= SAME * abs(best.cost)
@@ -226,8 +226,8 @@ class _Run:
     def _round(self, n_quiet: int) -> bool:
         """A local optimum near the best grid; whether it is cheaper."""
         pair = self.pair
-        self.tally.n_rounds += 1
-        if not self.tally.best.variables:
+        self.best_so_far.n_rounds += 1
+        if not self.best_so_far.best.variables:
             return self._start((FEW, FEW) if self.points is None else (NEAR[0], NEAR[0]), self.points is not None)
         pair.load(self.best)
         pair.price()

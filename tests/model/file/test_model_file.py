@@ -590,7 +590,7 @@ def test_version_1_is_read(frame):
         again = read_model(json.dumps(record))
         assert_same(replace(model, certificate=None), again)
         assert np.array_equal(again.predict_proba(frame), model.predict_proba(frame))
-        assert json.loads(write_model(again))["version"] == 4
+        assert json.loads(write_model(again))["version"] == 5
 
 
 def of_version_2(record):

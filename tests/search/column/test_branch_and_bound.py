@@ -12,7 +12,7 @@ from oracles.tiny import NO_LIMITS, Tiny
 import gridmodl
 from gridmodl.search.column import exact
 from gridmodl.search.column.branch_and_bound import CHUNK
-from gridmodl.search.column.exact import AllBounds, Branches, can_prune, make_programme, proven_optimum
+from gridmodl.search.column.exact import AllBounds, Branches, can_prune, make_program, proven_optimum
 from gridmodl.search.moves import Limits
 from gridmodl.terms import floor
 
@@ -131,10 +131,10 @@ def test_layers_are_those_of_the_quadratic_recursion(make_line, kind, n_cells, m
 @pytest.mark.parametrize("name", NAMES)
 def test_the_relaxed_total_is_below_that_of_a_run(make_line, name, n_cells, kind):
     task = make_line(kind, name, n_cells, 3).task
-    programme = Branches(task, task.null(), np.inf)
+    program = Branches(task, task.null(), np.inf)
     for slope in (0.0, 0.3, 2.0, 8.0, 50.0):
-        _, total = programme.run(slope)
-        relaxed = programme.relaxed(slope)
+        _, total = program.run(slope)
+        relaxed = program.relaxed(slope)
         assert relaxed <= total + 1e-9 * (1.0 + abs(total))
         assert np.isfinite(relaxed)
 
@@ -142,8 +142,8 @@ def test_the_relaxed_total_is_below_that_of_a_run(make_line, name, n_cells, kind
 def test_the_relaxed_total_is_that_of_a_run_within_one_chunk(make_line):
     """Where nothing can have begun before, but for the floor of a part that covers all."""
     task = make_line("steps", n_atoms=CHUNK).task
-    programme = Branches(task, task.null(), np.inf)
-    assert programme.relaxed(-10.0) == pytest.approx(programme.run(-10.0)[1], rel=1e-12)
+    program = Branches(task, task.null(), np.inf)
+    assert program.relaxed(-10.0) == pytest.approx(program.run(-10.0)[1], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", KNOWN_TO_ORACLE)
@@ -168,7 +168,7 @@ def test_the_optimum_is_that_of_a_table_over_parts_and_bounds(name, monkeypatch)
 @pytest.mark.parametrize("kind", ["noise", "steps", "smooth"])
 def test_the_optimum_is_that_of_the_quadratic_search(make_line, kind, n_cells, limits):
     task = make_line(kind, n_cells=n_cells, limits=limits).task
-    assert isinstance(make_programme(task), Branches)
+    assert isinstance(make_program(task), Branches)
     quick, slow = proven_optimum(task), AllBounds(task, task.null(), np.inf).solve()
     assert quick.proven
     assert slow.proven

@@ -211,7 +211,7 @@ def test_few_bounds_are_kept_where_there_is_no_room_for_more(monkeypatch, name):
 def test_it_gives_up_layers_that_do_not_fit(monkeypatch):
     tiny = noise(60, seed=5, signal=0.7, name="g2")
     exact = monotone_optimum(tiny.task, "increasing")
-    monkeypatch.setattr(monotone._Monotone, "run", lambda programme, slope: None)  # slopes would do
+    monkeypatch.setattr(monotone._Monotone, "run", lambda program, slope: None)  # slopes would do
     monkeypatch.setattr(monotone, "MAX_LAYER_STATES", 60 * 61 // 2)
     monkeypatch.setattr(monotone, "FEW_ATOMS", 15)
     few = monotone_optimum(tiny.task, "increasing")

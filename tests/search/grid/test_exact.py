@@ -96,10 +96,10 @@ def test_runs_beside_frozen_cells_are_those_of_the_quadratic_search(make_frozen,
         pytest.skip("prices all pairs of bounds anyhow")
     for slope in SLOPES:
         costs = []
-        for programme in (Branches, AllBounds):
+        for program in (Branches, AllBounds):
             run, came_from = np.full(n_atoms + 1, np.inf), np.zeros(n_atoms + 1, dtype=np.int32)
             run[0] = 0.0
-            assert programme(one, one.null(), np.inf).fill(slope, run, run, came_from)
+            assert program(one, one.null(), np.inf).fill(slope, run, run, came_from)
             costs.append(run)
         np.testing.assert_allclose(*costs, rtol=1e-11, atol=1e-9)
 

@@ -7,7 +7,7 @@ import pytest
 from oracles.tiny_grids import random_problem
 
 from gridmodl.search.grid.cells import COST
-from gridmodl.search.grid.improve import improve_board, post_optimize
+from gridmodl.search.grid.improve import improve_state, post_optimize
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import Worker
 
@@ -20,8 +20,8 @@ def test_what_the_kernel_adds_up_is_the_price_of_its_grid(name, shifts_only):
         worker = Worker(problem.task)
         for start in (problem.random(seed), problem.random(seed + 100, max_parts=3), make_grid([])):
             cost = worker.load(start)
-            improve_board(worker, np.arange(4), shifts_only=shifts_only)
-            kept = float(worker.board.sums[COST])
+            improve_state(worker, np.arange(4), shifts_only=shifts_only)
+            kept = float(worker.state.sums[COST])
             found = worker.grid()
             assert problem.is_valid(found)
             assert found.cost <= cost + 1e-9
@@ -29,8 +29,8 @@ def test_what_the_kernel_adds_up_is_the_price_of_its_grid(name, shifts_only):
             assert found.cost == pytest.approx(problem.price(found), rel=1e-11, abs=1e-9)
             if shifts_only:
                 assert set(found.variables) <= set(start.variables)
-            assert not worker.work.left.any()
-            assert not worker.work.right.any()
+            assert not worker.buffers.left.any()
+            assert not worker.buffers.right.any()
 
 
 def test_post_optimization_lets_variables_in():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from oracles.tiny_grids import random_problem
 
-from gridmodl.search.grid.merge import BEST_COST, exhaustive_merge, greedy_merge, merge_board
+from gridmodl.search.grid.merge import BEST_COST, exhaustive_merge, greedy_merge, merge_state
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import Worker
 
@@ -44,8 +44,8 @@ def test_merges_are_those_of_full_prices(name, merge):
             found = merge(problem.task, start, worker)
             assert problem.is_valid(found)
             assert found.cost == pytest.approx(slow_merge(problem, start, merge is greedy_merge), rel=1e-11, abs=1e-9)
-            assert not worker.work.left.any()
-            assert not worker.work.left_rows.any()
+            assert not worker.buffers.left.any()
+            assert not worker.buffers.left_rows.any()
 
 
 def test_what_the_kernel_adds_up_is_the_price_of_its_grid():
@@ -53,5 +53,5 @@ def test_what_the_kernel_adds_up_is_the_price_of_its_grid():
         problem = random_problem(seed, n_rows=300, n_columns=6)
         worker = Worker(problem.task)
         worker.load(problem.random(seed, max_parts=14))
-        merge_board(worker)
+        merge_state(worker)
         assert worker.grid().cost == pytest.approx(worker.merge.sums[BEST_COST], rel=1e-10)

@@ -53,7 +53,7 @@ def test_the_result_is_never_above_a_start(name):
         problem = random_problem(seed, name)
         task, worker = problem.task, Worker(problem.task)
         null = null_grid(worker)
-        prices = worker.board.prices.copy()
+        prices = worker.state.prices.copy()
         singles = [single_grid(task, null, prices, k) for k in range(4)]
         for single in singles:
             assert single.cost == pytest.approx(problem.price(single), rel=1e-12, abs=1e-9)

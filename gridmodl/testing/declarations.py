@@ -1,0 +1,73 @@
+"""Checks of what a criterion declares of its `cell`: that it is concave, and what it predicts of the next row."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.pricing import check_term
+from gridmodl.terms import Cell, Criterion, Problem, params_record
+from gridmodl.testing.bruteforce import RELATIVE, require
+
+SIZES = (2, 9, 100, 100_000)  # rows of a class, at most
+
+
+def check_concave_cell(criterion: Criterion, kind: str, n_samples: int) -> None:
+    """Compare the price of counts to the mean price of others of which these counts are the weighted mean."""
+    rng = np.random.default_rng(20171)
+    for _ in range(10 * n_samples):
+        points, weights = _random_mean(rng)
+        p = _params(criterion, kind, points.sum(axis=0))
+        prices = [_price(criterion, p, counts) for counts in points]
+        mean = math.fsum(w * price for w, price in zip(weights.tolist(), prices[1:], strict=True)) / weights.sum()
+        rounding = RELATIVE * (1.0 + max(map(abs, prices)))
+        require(
+            prices[0] >= mean - rounding,
+            f"criterion {criterion.name!r} declares concave_cell, but rows by class {points[0].tolist()} cost "
+            f"{prices[0]!r}, less than {mean!r}, the mean of {prices[1:]!r}, what {points[1:].tolist()} cost; their "
+            f"mean by the weights {weights.tolist()} are these rows",
+        )
+
+
+def _random_mean(rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw rows by class, then others of which they are the mean, and the weights of these."""
+    n_classes, most = int(rng.integers(1, 5)), int(rng.choice(SIZES))
+    weights = np.append(rng.integers(1, 4, int(rng.integers(1, 4))), 1)
+    while True:
+        middle = rng.integers(0, most + 1, n_classes) * (rng.random(n_classes) < 0.8)
+        steps = rng.integers(-most, most + 1, (len(weights) - 1, n_classes)) // int(rng.integers(1, 2 * len(weights)))
+        last = middle - weights[:-1] @ np.maximum(steps, -middle)  # of weight 1: whole, whatever the others are
+        points = np.vstack([middle, middle + np.maximum(steps, -middle), last])
+        if middle.any() and not (points < 0).any():
+            return points, weights
+
+
+def check_predictive(criterion: Criterion, kind: str, n_samples: int) -> None:
+    """Check that the probabilities of the classes of the next row add up to 1, in an empty cell too."""
+    rng = np.random.default_rng(20172)
+    for _ in range(10 * n_samples):
+        n_classes, most = int(rng.integers(1, 5)), int(rng.choice(SIZES))
+        counts = rng.integers(0, most + 1, n_classes) * (rng.random(n_classes) < 0.6)
+        p = _params(criterion, kind, counts + rng.integers(1, most + 1, n_classes))
+        cell = Cell(counts, int(counts.sum()), 0)
+        for code in range(n_classes):
+            check_term(criterion, "predictive", p, cell, code)
+        shares = [float(criterion.predictive(p, cell, code)) for code in range(n_classes)]
+        require(
+            min(shares) >= 0.0 and math.isclose(math.fsum(shares), 1.0, rel_tol=RELATIVE),
+            f"predictive of criterion {criterion.name!r} says {shares!r} of the classes of the next row of a cell with "
+            f"rows by class {counts.tolist()}; these must be probabilities that add up to 1",
+        )
+
+
+def _params(criterion: Criterion, kind: str, class_rows: NDArray[np.int64]) -> Any:
+    class_rows = np.maximum(class_rows, 1)  # no class is without rows
+    return params_record(criterion, Problem(kind, int(class_rows.sum()), 2 if kind == "grid" else 1, class_rows))
+
+
+def _price(criterion: Criterion, p: Any, counts: NDArray[np.int64]) -> float:
+    rows = int(counts.sum())
+    return float(criterion.cell(p, Cell(counts, rows, 0))) if rows else 0.0
