@@ -219,8 +219,8 @@ def encode_quantities(raw: Raw, name: Name) -> Numbers:
     if found.values.dtype.kind == "f" and not np.all(np.isfinite(found.values)):
         n_infinite = int(np.count_nonzero(~np.isfinite(found.values)))
         raise ValueError(
-            f"target has {n_infinite} infinite values of {len(raw)}, so that it has no mean; drop those rows, or "
-            "replace the values by numbers beyond all others"
+            f"target has {n_infinite} infinite values of {len(raw)}, so that it has no mean; drop those "
+            "rows, or put numbers beyond all others in place of the infinite values"
         )
     return found
 
