@@ -62,8 +62,8 @@ class Partition:
     n_values : ndarray or None
         Distinct values of each part, where there are no classes or these are partitioned too; else None.
     value_rows : ndarray or None
-        Rows of each value of a categorical variable, weights counted, in the order of ``groups``: with them a criterion
-        prices a model without its data. None for a numerical variable, and in a model of a file that does not say.
+        Rows of each value of a categorical variable that are priced, weights counted, in the order of ``groups``: with
+        them a criterion prices a model without its data. None for a numerical variable, and in a model of an old file.
     """
 
     name: Name
