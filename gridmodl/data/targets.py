@@ -220,7 +220,7 @@ def encode_quantities(raw: Raw, name: Name) -> Numbers:
         n_infinite = int(np.count_nonzero(~np.isfinite(found.values)))
         raise ValueError(
             f"target has {n_infinite} infinite values of {len(raw)}, so that it has no mean; drop those rows, or "
-            "replace the values by numbers beyond all others"
+            "replace them by numbers beyond all others"
         )
     return found
 
