@@ -220,7 +220,7 @@ def encode_quantities(raw: Raw, name: Name) -> Numbers:
         n_infinite = int(np.count_nonzero(~np.isfinite(found.values)))
         raise ValueError(
             f"target has {n_infinite} infinite values of {len(raw)}, so that it has no mean; drop those "
-            "rows, or put numbers beyond all others in place of the infinite values"
+            "rows, or put numbers beyond all others in their place"
         )
     return found
 
