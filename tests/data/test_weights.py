@@ -273,14 +273,14 @@ def test_files_of_many_rows_fit_the_schema_and_older_ones_are_read():
     text = model.to_json()
     jsonschema.validate(json.loads(text), json_schema("model"))
     assert sorted(Model.from_json(text).partitions["a"].value_rows) == [2**24 + 2, 2**24 + 3]
-    costs = [merge.cost for merge in model.hierarchy().merges]
+    costs = [merge.cost for merge in model.hierarchy().steps]
     for unit in (0.0, math.log(2**25 + 5) - 1.0):
         older = json.loads(text) | {"version": 4}
         for partition in older["partitions"]:
             rows = partition.pop("value_rows")
             partition["log_value_factorials"] = math.fsum(math.lgamma(n + 1.0) - n * unit for n in rows)
         read = Model.from_json(json.dumps(older))
-        assert [merge.cost for merge in read.hierarchy().merges] == pytest.approx(costs, abs=1e-6)
+        assert [merge.cost for merge in read.hierarchy().steps] == pytest.approx(costs, abs=1e-6)
 
 
 def test_semi_supervised_costs_keep_their_digits():
