@@ -235,7 +235,7 @@ class _Notice:
         self.begun: float | None = None
         self.ended = self.waited = 0.0
 
-    def expect(self) -> None:
+    def compile_began(self) -> None:
         """A kernel begins to compile."""
         self.begun = time.perf_counter()
         if self.begun - self.ended > LULL:
@@ -246,7 +246,7 @@ class _Notice:
             self.timer.daemon = True
             self.timer.start()
 
-    def drop(self) -> None:
+    def compile_ended(self) -> None:
         """Nothing compiles any more."""
         if self.timer is not None:
             self.timer.cancel()

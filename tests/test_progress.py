@@ -502,27 +502,27 @@ def test_nobody_is_told_of_compiling_who_asked_not_to_be(notice, monkeypatch, re
     if reason == "worker":
         monkeypatch.setattr(progress, "parent_process", lambda: "a process")
     with showing({"False": False, "callable": print}.get(reason), Clock()):
-        notice.expect()
+        notice.compile_began()
         time.sleep(0.3)
-        notice.drop()
+        notice.compile_ended()
     assert progress.sys.stderr.getvalue() == (NOTICE + "\n" if reason == "none" else "")
     assert notice.is_said == (reason == "none")
 
 
 def test_short_compiles_that_follow_each_other_are_one_wait(notice):
     for _ in range(4):
-        notice.expect()
+        notice.compile_began()
         time.sleep(0.04)
-        notice.drop()
+        notice.compile_ended()
     assert progress.sys.stderr.getvalue() == NOTICE + "\n"
 
 
 def test_short_compiles_now_and_then_are_none(notice, monkeypatch):
     monkeypatch.setattr(progress, "LULL", 0.01)
     for _ in range(4):
-        notice.expect()
+        notice.compile_began()
         time.sleep(0.03)
-        notice.drop()
+        notice.compile_ended()
         time.sleep(0.03)
     assert progress.sys.stderr.getvalue() == ""
 

@@ -108,6 +108,12 @@ def cell_price(p: Any, counts: Any, rows: int) -> float:
 
 
 @inlined
+def labelled_price(p: Any, counts: Any, rows: int) -> float:
+    """Price of a cell whose rows all have a class."""
+    return cell(p, Cell(counts, rows, 0))
+
+
+@inlined
 def margin_price(p: Any, rows: Any, n_target_parts: Any) -> float:
     """Price of a non-empty cell of the inputs, of `rows` rows, beside a target in `n_target_parts` parts."""
     return margin(p, rows, n_target_parts)
