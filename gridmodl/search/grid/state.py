@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gridmodl.clock import Clock
 from gridmodl.data.atoms import Atoms, Target
@@ -42,6 +43,13 @@ class GridTask:
     criterion: type[Criterion]
     limits: Limits
     clock: Clock = field(default_factory=Clock)
+    n_jobs: int = 1  # threads, at most
+    random_state: int | None = None
+
+    @property
+    def seed(self) -> NDArray[np.uint64]:
+        """The seed of one search."""
+        return seed_of(self.random_state)
 
     @property
     def n_variables(self) -> int:
@@ -60,6 +68,11 @@ class GridTask:
     def n_rows(self) -> int:
         """Weights counted."""
         return int(self.p.n_rows)
+
+
+def seed_of(random_state: int | None) -> NDArray[np.uint64]:
+    """The 64 bits that all random numbers of a search come from; others in each call where `random_state` is None."""
+    return np.random.SeedSequence(random_state).generate_state(1, np.uint64).astype(np.uint64)
 
 
 def make_task(
