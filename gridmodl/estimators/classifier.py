@@ -27,7 +27,7 @@ from gridmodl.estimators.inputs import (
 )
 from gridmodl.model.partition import checked_unknown
 from gridmodl.pipeline import optimize
-from gridmodl.search import Search
+from gridmodl.search import AUTO, Search
 from gridmodl.terms import Criterion
 
 if TYPE_CHECKING:
@@ -332,7 +332,7 @@ class GridEnsembleClassifier(GridClassifierBase):
             inputs.columns,
             classes,
             criterion=criterion,
-            search=ENSEMBLE if self.search == "auto" else self.search,
+            search=ENSEMBLE if self.search == AUTO else self.search,
             weights=weights,
             kinds=self.kinds,
             max_parts=self.max_parts,
