@@ -148,8 +148,19 @@ def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
     return -math.inf
 
 
+def gradient(p: Any, cell: Cell, slopes: Any) -> None:
+    """Write to `slopes` what one more row of each of two classes adds to `cell`, which is not empty, at most.
+
+    price with rows x more - price  <=  sum over classes of slopes * x, for all x >= 0
+
+    At a weighted mean of counts, the slope of no class may be above its highest at these counts. Searches ask for it
+    where there are two classes and the criterion declares `concave_cell`.
+    """
+    slopes[:] = math.inf
+
+
 # Not terms: what a criterion may know of its `cell`, for a proof in less than quadratic time.
-FLOORS = (floor, excess, tangent)
+FLOORS = (floor, excess, tangent, gradient)
 
 
 def predictive(p: Any, cell: Cell, code: int) -> float:
@@ -203,7 +214,8 @@ class Criterion:
     Notes
     -----
     Beside its terms it may offer `floor`, and `excess` and `tangent` with it, where its `part` is free: searches then
-    prove the optimum of one variable in less than quadratic time. It may offer `predictive`, the probability of each
+    prove the optimum of one variable in less than quadratic time; with two classes and `concave_cell`, `gradient` saves
+    much of what is left. It may offer `predictive`, the probability of each
     class of the next row of a cell. `check_criterion` tests them.
 
     Every term sees ``p``, a record of ``n_rows``, ``n_classes``, ``n_variables``, ``log_rows``,
@@ -231,6 +243,7 @@ class Criterion:
     floor = staticmethod(floor)
     excess = staticmethod(excess)
     tangent = staticmethod(tangent)
+    gradient = staticmethod(gradient)
     predictive = staticmethod(predictive)
 
     def __init__(self, **options: bool | int | float) -> None:

@@ -85,6 +85,21 @@ def entropy_excess(cell: Cell, other: Cell, walk: Walk, beta: float, constant: f
     return least - constant if cell.rows == 0 else least
 
 
+def entropy_gradient(cell: Cell, beta: float, slopes: Any) -> None:
+    """Write the slopes of E: E is concave, so no rows add more. With two classes they fall as the share grows."""
+    mean = 0.0
+    if beta > 0.0:
+        for n in cell.counts:
+            if n > 0:
+                mean += n / cell.rows * deformed_log(n / cell.rows, beta)
+    for j in range(len(slopes)):
+        n = cell.counts[j]
+        if n > 0:
+            slopes[j] = (1.0 + beta) * deformed_log(n / cell.rows, beta) - beta * mean
+        else:
+            slopes[j] = (1.0 + beta) / beta - beta * mean if beta > 0.0 else math.inf
+
+
 def entropy_tangent(cell: Cell, more: Cell, walk: Walk, beta: float, slopes: Any) -> float:
     """Write the slopes of a lower bound of E(cell + walk + d) - E(cell + walk), for rows d out of `more`; return 0.
 

@@ -17,7 +17,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gridmodl.criteria.concave import deformed_log, entropy, entropy_excess, entropy_tangent
+from gridmodl.criteria.concave import deformed_log, entropy, entropy_excess, entropy_gradient, entropy_tangent
 from gridmodl.terms import Cell, Criterion, Problem, Shape, Walk
 
 MIN_BETA = 1e-300  # 1 / beta of a smaller beta is infinite
@@ -49,6 +49,10 @@ class Gini(Criterion):
     @staticmethod
     def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
         return entropy_tangent(cell, more, walk, 1.0, slopes)
+
+    @staticmethod
+    def gradient(p: Any, cell: Cell, slopes: Any) -> None:
+        entropy_gradient(cell, 1.0, slopes)
 
 
 class Entropy(Criterion):
@@ -92,3 +96,7 @@ class Entropy(Criterion):
     @staticmethod
     def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
         return entropy_tangent(cell, more, walk, p.beta, slopes)
+
+    @staticmethod
+    def gradient(p: Any, cell: Cell, slopes: Any) -> None:
+        entropy_gradient(cell, p.beta, slopes)

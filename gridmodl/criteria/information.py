@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gridmodl.criteria.concave import entropy_excess, entropy_tangent, log_loss, uniform_predictive
+from gridmodl.criteria.concave import entropy_excess, entropy_gradient, entropy_tangent, log_loss, uniform_predictive
 from gridmodl.terms import Cell, Criterion, Variable, Walk
 
 
@@ -46,6 +46,11 @@ class Aic(Criterion):
         constant = 2.0 * entropy_tangent(cell, more, walk, 0.0, slopes)
         slopes *= 2.0
         return constant
+
+    @staticmethod
+    def gradient(p: Any, cell: Cell, slopes: Any) -> None:
+        entropy_gradient(cell, 0.0, slopes)
+        slopes *= 2.0
 
 
 class Bic(Aic):
@@ -88,3 +93,7 @@ class Mdlp(Criterion):
     @staticmethod
     def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
         return entropy_tangent(cell, more, walk, 0.0, slopes)
+
+    @staticmethod
+    def gradient(p: Any, cell: Cell, slopes: Any) -> None:
+        entropy_gradient(cell, 0.0, slopes)

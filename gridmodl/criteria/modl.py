@@ -114,6 +114,15 @@ def class_tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> fl
     return constant
 
 
+def class_gradient(p: Any, cell: Cell, slopes: Any) -> None:
+    """Write slopes above those of the cost of more rows: log (n+J)/(n_j+1/2), to a cell of n rows.
+
+    The cost is concave in real counts, with slopes psi(n+J) - psi(n_j+1), and log(x-1/2) < psi(x) < log x.
+    """
+    for j in range(len(slopes)):
+        slopes[j] = math.log((cell.rows + p.n_classes) / (cell.counts[j] + 0.5))
+
+
 class Modl(Criterion):
     """MODL for one input variable: the partition is always coded, even if it has one part."""
 
@@ -135,6 +144,7 @@ class Modl(Criterion):
     floor = staticmethod(class_floor)
     excess = staticmethod(class_excess)
     tangent = staticmethod(class_tangent)
+    gradient = staticmethod(class_gradient)
     predictive = staticmethod(uniform_predictive)  # the ratio of exp(-cell) with one more row and without
 
 
@@ -168,4 +178,5 @@ class ModlGrid(Criterion):
     floor = staticmethod(class_floor)
     excess = staticmethod(class_excess)
     tangent = staticmethod(class_tangent)
+    gradient = staticmethod(class_gradient)
     predictive = staticmethod(uniform_predictive)  # the ratio of exp(-cell) with one more row and without

@@ -115,6 +115,30 @@ class Slopes:
         """The numbers of parts that could cost less than `best_cost`."""
         return self.numbers[self.floors < nearly(best_cost)]
 
+    def needed(self, best_cost: float) -> tuple[tuple[float, float], ...]:
+        """Some of the runs that prove by themselves that no number of parts costs less than `best_cost`.
+
+        All of them unless each excludes the numbers from one to another, as where what parts cost is concave in their
+        number: then of those that exclude the least number left, the one that excludes most.
+        """
+        every = tuple(self.runs.items())
+        intervals = []
+        for slope, total in every:
+            is_out = total - slope * self.numbers + self.shared >= nearly(best_cost)
+            first, last = int(is_out.argmax()), len(is_out) - 1 - int(is_out[::-1].argmax())
+            if not self.is_additive or np.count_nonzero(is_out) not in (0, last - first + 1):
+                return every
+            if is_out[first]:
+                intervals.append((last + 1, first + 1, slope))
+        n_out, chosen = 1, set[float]()  # the price of one part is known
+        while n_out < len(self.numbers):
+            last, _, slope = max((one for one in intervals if one[1] <= n_out + 1), default=(0, 0, 0.0))
+            if last <= n_out:
+                return every
+            n_out = last
+            chosen.add(slope)
+        return tuple((slope, total) for slope, total in every if slope in chosen)
+
     def next_slope(self, best_cost: float, best_parts: int) -> float | None:
         """A slope to exclude numbers of parts with that may win; None if there is no more to try.
 

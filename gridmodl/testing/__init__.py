@@ -19,6 +19,7 @@ from gridmodl.terms import (
     Problem,
     Shape,
     floor,
+    gradient,
     params_record,
     predictive,
 )
@@ -30,7 +31,7 @@ from gridmodl.testing.bruteforce import (
     random_sample,
     require,
 )
-from gridmodl.testing.declarations import check_concave_cell, check_predictive
+from gridmodl.testing.declarations import check_concave_cell, check_gradient, check_predictive
 from gridmodl.testing.floors import check_floors, check_pruning
 
 __all__ = ["check_criterion"]
@@ -43,9 +44,9 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     order of classes does not matter; the exact search finds what trying every partition finds, and no search beats it
     or is worse than one part; ``joins_pure_runs`` and ``groups_by_share``, where they are declared, never hide the
     optimum; ``concave_cell``, where it is declared, holds of random counts; what it offers of ``predictive`` are
-    probabilities; what it offers of ``floor``, ``excess`` and ``tangent`` holds, and a search that relies on it still
-    finds the optimum of some hundred values. For problems in which two variables are partitioned together (joint,
-    grouped, numerical) every grid of a few values is tried.
+    probabilities; what it offers of ``floor``, ``excess``, ``tangent`` and ``gradient`` holds, and a search that relies
+    on it still finds the optimum of some hundred values. For problems in which two variables are partitioned together
+    (joint, grouped, numerical) every grid of a few values is tried.
 
     Parameters
     ----------
@@ -89,6 +90,8 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
     for problem in sorted(checked.problems & {"classes", "grid"}):
         if checked.concave_cell:
             check_concave_cell(checked, problem, n_samples)
+        if checked.gradient is not gradient:
+            check_gradient(checked, problem, n_samples)
         if checked.predictive is not predictive:
             check_predictive(checked, problem, n_samples)
     for problem in sorted(checked.problems & {"classes", "semi"}):

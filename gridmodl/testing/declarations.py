@@ -32,9 +32,32 @@ def check_concave_cell(criterion: Criterion, kind: str, n_samples: int) -> None:
         )
 
 
-def _random_mean(rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def check_gradient(criterion: Criterion, kind: str, n_samples: int) -> None:
+    """Compare `gradient`, with two classes, to what more rows add, and at a mean of counts to that at these counts."""
+    rng = np.random.default_rng(20173)
+    for _ in range(10 * n_samples):
+        points, _ = _random_mean(rng, 2)
+        points = points[points.any(axis=1)]
+        more = rng.integers(0, int(rng.choice(SIZES)) + 1, 2)
+        p = _params(criterion, kind, points.sum(axis=0) + more)
+        slopes = np.zeros((len(points), 2))
+        for counts, row in zip(points, slopes, strict=True):
+            criterion.gradient(p, Cell(counts, int(counts.sum()), 0), row)
+        shown = f"gradient of criterion {criterion.name!r} writes {slopes[0].tolist()} for rows {points[0].tolist()}"
+        before, after = _price(criterion, p, points[0]), _price(criterion, p, points[0] + more)
+        most = math.fsum(s * n for s, n in zip(slopes[0].tolist(), more.tolist(), strict=True) if n > 0)
+        rounding = RELATIVE * (1.0 + abs(before) + abs(after))
+        require(after - before <= most + rounding, f"{shown}, but {more.tolist()} more add {after - before!r}")
+        highest = slopes[1:].max(axis=0)
+        require(
+            bool(np.all(slopes[0] <= highest + RELATIVE * (1.0 + np.abs(highest)))),
+            f"{shown}, more than {highest.tolist()}, the highest of {points[1:].tolist()}, of which they are a mean",
+        )
+
+
+def _random_mean(rng: np.random.Generator, n_classes: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Draw rows by class, then others of which they are the mean, and the weights of these."""
-    n_classes, most = int(rng.integers(1, 5)), int(rng.choice(SIZES))
+    n_classes, most = n_classes or int(rng.integers(1, 5)), int(rng.choice(SIZES))
     weights = np.append(rng.integers(1, 4, int(rng.integers(1, 4))), 1)
     while True:
         middle = rng.integers(0, most + 1, n_classes) * (rng.random(n_classes) < 0.8)

@@ -17,7 +17,7 @@ from gridmodl.fit.options import Options
 from gridmodl.jit.digest import TermError
 from gridmodl.pricing import check_term
 from gridmodl.search.column.branch_and_bound import CHUNK, ROUNDING
-from gridmodl.search.column.exact import Branches
+from gridmodl.search.column.exact import Branches, Hulls, has_hulls
 from gridmodl.search.task import Task
 from gridmodl.terms import Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
 from gridmodl.testing.bruteforce import RELATIVE, ColumnSample, plain_optimum, require
@@ -98,15 +98,15 @@ def check_pruning(criterion: Criterion, n_samples: int) -> None:
         sample = _longer_sample(rng)
         lowest = plain_optimum(criterion, sample)
         task = _task(criterion, sample)
-        cost = (
-            Branches(task, task.null(), math.inf).solve().cost
-        )  # directly: `optimize` would try all pairs of so few values
-        require(
-            math.isclose(cost, lowest, rel_tol=RELATIVE, abs_tol=RELATIVE),
-            f"criterion {criterion.name!r}, rows by value and class {sample.counts.tolist()}: with its floor, excess "
-            f"and tangent the exact search found {cost!r}, the optimum is {lowest!r}; one of them is wrong, or not the "
-            "same when compiled",
-        )
+        for program in (Branches, Hulls) if has_hulls(task) else (Branches,):
+            cost = program(task, task.null(), math.inf).solve().cost  # `optimize` would try all pairs of so few values
+            offers = "floor, excess and tangent" if program is Branches else "concave_cell and gradient"
+            require(
+                math.isclose(cost, lowest, rel_tol=RELATIVE, abs_tol=RELATIVE),
+                f"criterion {criterion.name!r}, rows by value and class {sample.counts.tolist()}: with its {offers} "
+                f"the exact search found {cost!r}, the optimum is {lowest!r}; one of them is wrong, or not the same "
+                "when compiled",
+            )
 
 
 def _longer_sample(rng: np.random.Generator) -> ColumnSample:

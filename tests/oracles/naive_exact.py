@@ -11,7 +11,7 @@ from scipy.special import gammaln, xlogy
 
 from gridmodl.terms import FLOORS
 
-KINDS = ("noise", "steps", "smooth", "near-pure", "rare", "alternating")
+KINDS = ("noise", "steps", "smooth", "near-pure", "rare", "alternating", "even", "spikes")
 
 
 class Case(NamedTuple):
@@ -22,8 +22,8 @@ class Case(NamedTuple):
 
 
 def random_case(rng: np.random.Generator, most_rows: int = 160) -> Case:
-    """2 to 5 classes of any kind, half with ties, some with weights and limits."""
-    n_rows, n_classes = int(rng.integers(2, most_rows + 1)), int(rng.integers(2, 6))
+    """2 to 20 classes of any kind, most often 2, half with ties, some with weights and limits."""
+    n_rows, n_classes = int(rng.integers(2, most_rows + 1)), int(rng.choice([2, 2, 2, 3, 4, 5, rng.integers(6, 21)]))
     column = rng.random(n_rows)
     target = random_classes(rng, str(rng.choice(KINDS)), column, n_classes)
     if rng.random() < 0.5:
@@ -57,6 +57,18 @@ def random_classes(rng: np.random.Generator, kind: str, column: Any, n_classes: 
     if kind == "rare":
         shares = rng.dirichlet(np.full(n_classes, 0.2), 3)[(column * 3).astype(np.int64)]
         return np.minimum((rng.random((n, 1)) > shares.cumsum(axis=1)).sum(axis=1), n_classes - 1)
+    if kind == "even":  # the first class as evenly as whole rows can be around a share that changes smoothly, or not
+        slope = rng.uniform(-8.0, 8.0) * (rng.random() < 0.7)
+        share = 1.0 / (1.0 + np.exp(slope * (np.sort(column) - rng.random())))
+        is_other = np.diff(np.floor(np.cumsum(share) + rng.random()), prepend=0.0).astype(np.int64)
+        in_order = is_other * (1 + np.arange(n) % (n_classes - 1))
+        return in_order[np.argsort(np.argsort(column))]
+    if kind == "spikes":  # a few intervals of one class in the midst of others
+        target = np.where(rng.random(n) < rng.choice([0.5, 0.1, 0.01]), noise, 0)
+        for _ in range(int(rng.integers(1, 6))):
+            begin, width = rng.random(), rng.random() ** 3
+            target[(column >= begin) & (column < begin + width)] = rng.integers(0, n_classes)
+        return target
     ranks = np.argsort(np.argsort(column))  # alternating: runs as even as can be
     return (ranks * rng.uniform(0.0, 1.0)).astype(np.int64) % n_classes
 

@@ -231,28 +231,6 @@ def refer(
                 others_rows[i, f] = fill_span(sums, r, origin, f, others[i, f])
 
 
-def relaxed_total(setup: Setup, slope: float, buffers: RunBuffers, at: int, to: int) -> float:
-    """The sum over the chunks `at` to `to` of what parts cost at least in each: a floor of Q(slope), and no run.
-
-    A part costs at least its atoms in the first chunk that it touches, and the floor of those in each other. So in a
-    chunk the first part may have begun before, and then costs a floor and no slope.
-    """
-    sums, _, p, _, _ = setup
-    values, counts = buffers.at_end, buffers.counts
-    last, total = len(sums) - 1, 0.0
-    for k in range(at, to):
-        origin = k * CHUNK
-        n_ends = min(CHUNK, last - origin)
-        for i in range(n_ends):
-            t = origin + 1 + i
-            least = min(span_floor(p, sums, origin, t, counts), span_price(p, sums, origin, t, counts) + slope)
-            for j in range(i):
-                least = min(least, values[j] + span_price(p, sums, origin + 1 + j, t, counts) + slope)
-            values[i] = least
-        total += values[n_ends - 1]
-    return total
-
-
 # Blocks of starts: the stack of those to look at, v of each, lines below small ones.
 #
 # The block number k of height h holds the starts (k << h) * CHUNK to ((k + 1) << h) * CHUNK - 1.

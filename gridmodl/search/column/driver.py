@@ -46,11 +46,16 @@ def _last(task: Task, best: Found, steps: Iterator[Found]) -> Found:
 
 
 def _steps(task: Task, post_optimize: bool, is_exact: bool = False, in_budget: bool = False) -> Iterator[Partitioning]:
-    """The best partition after each step; a proof in a budget comes before local moves, an exact search's last."""
-    from gridmodl.search.column.exact import PLAIN_ATOMS, budget_of, proven_optimum
+    """The best partition after each step.
+
+    A short proof comes first: it finds what a merge and local moves do, so these are needed only where it fails. One
+    that may take long comes last: who stops it has the improved partition.
+    """
+    from gridmodl.search.column.exact import PLAIN_ATOMS, budget_of, can_prune, make_program, proven_optimum
     from gridmodl.search.column.improve import improve_merged
     from gridmodl.search.column.merge import greedy_merge
     from gridmodl.search.proof import ALL, Proof, is_lowest
+    from gridmodl.terms import finish
 
     null = task.null()
     if task.n_atoms == 1 or task.limits.max_parts == 1:
@@ -59,23 +64,25 @@ def _steps(task: Task, post_optimize: bool, is_exact: bool = False, in_budget: b
     if task.clock.look():  # what comes first is no turn, and may take long
         yield null
         return
-    best, budget = null, budget_of(task) if in_budget else 0.0
-    if task.n_atoms <= PLAIN_ATOMS and (budget > 0.0 or is_exact):
-        # All pairs are priced in milliseconds: a merge before would save none, and compiling it would take seconds.
+    best, budget = null, budget_of(task) if in_budget or is_exact else 0.0
+    is_few = task.n_atoms <= PLAIN_ATOMS  # all pairs are priced in milliseconds
+    program = None
+    if (is_few and (budget > 0.0 or is_exact)) or (
+        budget > 0.0 and can_prune(task) and task.criterion.finish is finish
+    ):
         task.clock.step = "proof"
-        best, budget = proven_optimum(task, null, budget or math.inf), 0.0
+        program = make_program(task, null, math.inf if is_few and is_exact else budget)
+        best, budget = program.solve(), 0.0
         yield best
         if best.proven or task.clock.look():
             return
     task.clock.step = "merge"
     merged = greedy_merge(task, None if task.start is None else task.priced(task.start))
-    best = min(best, merged.best, key=lambda found: found.cost)
+    best = min(best, merged.best._replace(proof=best.proof), key=lambda found: found.cost)
     yield best
     if task.clock.look():
         return
-    if budget > 0.0:
-        # A short proof finds what post-optimization does, so that is needed only where it fails. One that may take long
-        # comes last: who stops it has the improved partition.
+    if in_budget and budget > 0.0:
         task.clock.step = "proof"
         best = proven_optimum(task, best, budget)
         yield best
@@ -86,7 +93,7 @@ def _steps(task: Task, post_optimize: bool, is_exact: bool = False, in_budget: b
         yield best._replace(proven=proof is not None and is_lowest(best.cost, proof.lowest))
     if is_exact and not task.clock.look():
         task.clock.step = "proof"
-        yield proven_optimum(task, best)
+        yield proven_optimum(task, best) if program is None else program.go_on(best)
 
 
 def group_by_all(task: Task, search: Search) -> tuple[Grouping, str]:

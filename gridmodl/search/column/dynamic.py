@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from gridmodl.search.proof import LAYERS, SLOPES, Proof, Slopes, costs_by_parts, nearly
 from gridmodl.search.task import Partitioning, Task
 
+# Slopes without a run, from that of the most parts, 0, to that of the fewest, 1.
+RELAXED = (0.0, 0.2, 0.35, 0.5)
+
 
 class DynamicProgram:
     """What slopes and layers prove; a subclass says of which partitions, and does one run or layer.
@@ -23,6 +26,7 @@ class DynamicProgram:
         self.n = task.n_atoms
         self.max_parts = min(task.limits.max_parts, self.n)
         self.n_prices = 0.0  # so far
+        self.is_relaxed = False
         known = {len(starts): self.price_of(starts) for starts in (best.starts, task.null().starts)}
         self.slopes = Slopes(task.criterion, task.setting, self.max_parts, known, self._price_apart)
 
@@ -45,8 +49,8 @@ class DynamicProgram:
         """A partition with the lowest sum of prices if each part costs `slope` more, and that sum; None if over."""
         raise NotImplementedError
 
-    def relaxed(self, slope: float) -> float | None:
-        """What no sum can be below if each part costs `slope` more, found sooner than by a run; None if it is over."""
+    def relaxed(self, slopes: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """What no sum can be below if each part costs so much more, found sooner than by runs; None if it is over."""
         return None
 
     def layer(self, k: int, n_layers: int) -> float | None:
@@ -80,16 +84,28 @@ class DynamicProgram:
             return self._proven(LAYERS)
         return self.best._replace(proven=False, proof=proof)
 
+    def go_on(self, best: Partitioning) -> Partitioning:
+        """Solve it without a budget; `best` was found since."""
+        self.budget = math.inf
+        if best.cost < self.best.cost:
+            self.best = best
+            self.slopes.known[len(best.starts)] = self.price_of(best.starts)
+        return self.solve()
+
     def _proven(self, method: str) -> Partitioning:
-        return self.best._replace(proven=True, proof=Proof(method, self.best.cost, tuple(self.slopes.runs.items())))
+        runs = self.slopes.needed(self.best.cost) if method == SLOPES else tuple(self.slopes.runs.items())
+        return self.best._replace(proven=True, proof=Proof(method, self.best.cost, runs))
 
     def _relax(self) -> None:
         """Exclude the largest numbers of parts: a run would take longest there, and need not be exact."""
-        if self.slopes.is_additive and len(self.slopes.rises):
-            slope = float(self.slopes.rises[-1])
-            least = self.relaxed(slope)
-            if least is not None:
-                self.slopes.note(slope, least)
+        if self.slopes.is_additive and len(self.slopes.rises) and not self.is_relaxed:
+            self.is_relaxed = True
+            least, most = float(self.slopes.rises[-1]), float(self.slopes.rises[0])
+            slopes = np.unique([least + share * (most - least) for share in RELAXED])
+            totals = self.relaxed(slopes)
+            if totals is not None:
+                for slope, total in zip(slopes.tolist(), totals.tolist(), strict=True):
+                    self.slopes.note(slope, total)
 
     def explore(self, slope: float) -> bool:
         """Do a run and take in what it proves; False if it was not finished."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.atoms import MAX_COUNTS, alone
+from gridmodl.data.atoms import MAX_COUNTS, alone, coarsen
 from gridmodl.jit.template import bind
 from gridmodl.search.column.branch_and_bound import (
     CHUNK,
@@ -25,11 +25,12 @@ from gridmodl.search.column.branch_and_bound import (
     ROUNDING,
     Setup,
     make_run_buffers,
-    relaxed_total,
     run_chunks,
 )
 from gridmodl.search.column.dynamic import DynamicProgram
+from gridmodl.search.column.hulls import BLOCK, Blocks, Kept, block_gains, check_blocks, make_scratch, mark_hulls
 from gridmodl.search.column.merge import greedy_merge
+from gridmodl.search.column.relaxation import join_chunks, relax_chunks
 from gridmodl.search.column.spans import make_sums, sum_classes
 from gridmodl.search.moves import Buffers, Setting, add_entry, clear, part_price
 from gridmodl.search.task import Partitioning, Task
@@ -42,6 +43,9 @@ QUICK_PRICES = 8e7
 # A proof took 24 to 148 on noise, steps and smooth signals (docs/exact.md); data where it takes more are rare.
 PRICES_PER_ATOM = 250.0
 FEW_CLASSES = 10.0  # each price of more takes longer
+COARSE = 32  # atoms of one of the first partition
+BLOCKS_AT_ONCE = 64  # between two checks of hulls
+NEAR = 1.0  # blocks whose gain is so near the slope are expected to fail the check
 FEW_ATOMS = 2_000  # beyond, slopes leave too much of a criterion that is no sum
 
 
@@ -56,8 +60,10 @@ def proven_optimum(task: Task, start: Partitioning | None = None, budget: float 
 
 def make_program(task: Task, start: Partitioning | None = None, budget: float = math.inf) -> AllBounds:
     """The program over every partition that keeps the limits."""
-    is_long = can_prune(task) and task.n_atoms > PLAIN_ATOMS
-    return (Branches if is_long else AllBounds)(task, start if start is not None else task.null(), budget)
+    program = AllBounds
+    if can_prune(task) and task.n_atoms > PLAIN_ATOMS:
+        program = Hulls if has_hulls(task) else Branches
+    return program(task, start if start is not None else task.null(), budget)
 
 
 def can_prune(task: Task) -> bool:
@@ -69,6 +75,12 @@ def can_prune(task: Task) -> bool:
         and task.n_atoms * task.n_frozen_cells * atoms.counts.shape[1] <= MAX_COUNTS
         and int(atoms.rows.sum()) == int(atoms.counts.sum(dtype=np.int64))
     )
+
+
+def has_hulls(task: Task) -> bool:
+    """Whether runs may leave out bounds that are no extreme points, where branch and bound applies."""
+    is_plane = task.n_frozen_cells == 1 and task.atoms.counts.shape[1] == 2
+    return is_plane and task.criterion.concave_cell and task.limits.min_rows <= 1
 
 
 def budget_of(task: Task) -> float:
@@ -156,6 +168,23 @@ class Branches(AllBounds):
         min_rows = min(task.limits.min_rows, n_rows)  # one part may always be
         self.setup, self.buffers = Setup(sums, rows, task.setting.p, min_rows, margin), make_run_buffers(sums)
 
+    def solve(self) -> Partitioning:
+        if len(self.best.starts) == 1 and self.slopes.is_additive:
+            self._start_coarse()
+        return super().solve()
+
+    def _start_coarse(self) -> None:
+        """Begin with the optimum over every `COARSE`-th bound: runs prove more where a cheap partition is known."""
+        if self.n < COARSE**2 or self.is_over:
+            return
+        starts = np.arange(0, self.n, COARSE)
+        task = self._joined(starts) or replace(self.task, atoms=coarsen(self.task.atoms, starts), start=None)
+        program = type(self)(task, task.null(), self.budget - self.n_prices)
+        found = program.solve()
+        self.n_prices += program.n_prices
+        self._offer(starts[found.starts])
+        self.slopes.known[len(self.best.starts)] = self.price_of(self.best.starts)
+
     def priced(self, starts: NDArray[np.int64]) -> Partitioning:
         joined = self._joined(starts)
         return joined.priced(np.arange(joined.n_atoms))._replace(starts=starts) if joined else super().priced(starts)
@@ -169,21 +198,27 @@ class Branches(AllBounds):
         if self.task.n_frozen_cells > 1:
             return None
         counts = np.diff(self.sums[np.append(starts, self.n), 0], axis=0)
-        return replace(self.task, atoms=alone(counts, np.zeros(len(starts), dtype=np.int32), counts.shape[1]))
+        atoms = alone(counts, np.zeros(len(starts), dtype=np.int32), counts.shape[1])
+        return replace(self.task, atoms=atoms, start=None)
 
-    def relaxed(self, slope: float) -> float | None:
-        kernel, n_chunks, at, total = bind(relaxed_total, self.task.criterion), -(-self.n // CHUNK), 0, 0.0
+    def relaxed(self, slopes: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        kernel, n_chunks, at = bind(relax_chunks, self.task.criterion), -(-self.n // CHUNK), 0
+        floors, begun, counts = np.empty(n_chunks), np.empty((n_chunks, len(slopes))), self.buffers.counts
+        prefix = np.empty((CHUNK + 1, len(slopes) + 1))
 
         def turn(size: int) -> bool:
-            nonlocal at, total
+            nonlocal at
             to = min(n_chunks, at + size)
-            total += kernel(self.setup, slope, self.buffers, at, to)
+            kernel(self.setup, slopes, floors, begun, prefix, counts, at, to)
             at = to
             return at == n_chunks
 
         self.task.clock.repeat(turn, None, size=max(1, 1024 // self.setup.sums[0].size))
         self.n_prices += at * CHUNK * CHUNK / 2
-        return total if at == n_chunks else None
+        if at < n_chunks:
+            return None
+        bind(join_chunks, self.task.criterion)(self.setup, floors, begun, counts)
+        return np.minimum(begun[0], self.slopes.known[1]) + slopes  # or there is one part
 
     def fill(self, slope: float, before: Any, after: Any, came_from: Any, layer: tuple[int, int] | None = None) -> bool:
         buffers, kernel, is_done = self.buffers, bind(run_chunks, self.task.criterion), False
@@ -200,6 +235,82 @@ class Branches(AllBounds):
 
         self.task.clock.repeat(turn, self.share_of(layer, lambda: buffers.now[N_DONE] * CHUNK / self.n), size)
         return is_done
+
+
+class Hulls(Branches):
+    """The same partitions of two classes: runs keep extreme points of blocks of bounds, and check that it is enough.
+
+    Why it is enough is said in `gridmodl.search.column.hulls`. Layers, and slopes below 0, keep all bounds.
+    """
+
+    def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
+        super().__init__(task, best, budget)
+        n_blocks = -(-self.n // BLOCK)
+        self.scratch = make_scratch()
+        self.kept = np.zeros(self.n + 1, dtype=np.bool_)
+        bind(mark_hulls)(self.sums, self.kept, self.scratch)
+        self.blocks = Blocks(np.empty(n_blocks), np.empty((n_blocks, 2)), *np.zeros((2, n_blocks), dtype=np.bool_))
+        kernel = bind(block_gains, task.criterion)
+        self.n_prices += kernel(task.setting.p, self.sums, *self.blocks[:2], self.scratch, 0, n_blocks)
+        self.failed_at = np.full(n_blocks, -np.inf)  # the steepest slope at which the check of each block failed
+
+    def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:
+        if slope < 0.0:
+            return super().run(slope)
+        size = self.n + 1
+        at, best, came_from = np.zeros(size, dtype=np.int64), np.empty(size), np.empty(size, dtype=np.int32)
+        sums, rows = np.zeros_like(self.sums), np.zeros(size, dtype=np.int64)
+        best[0], came_from[0] = 0.0, 0
+        blocks, buffers, setup = self.blocks, self.buffers, self.setup
+        n_blocks, begun = len(blocks.gains), self.n_prices
+        blocks.is_failed[:] = False
+        np.logical_or(self.failed_at >= slope, blocks.gains > slope - NEAR, out=blocks.is_refined)
+        kept = self.kept.copy()
+        kept[1:] |= np.repeat(blocks.is_refined, BLOCK)[: self.n]
+        check, fill = bind(check_blocks, self.task.criterion), bind(run_chunks, self.task.criterion)
+        buffers.now[:] = 0
+        first_kept = np.zeros(n_blocks + 1, dtype=np.int64)  # of each block
+        k, n_kept, n_checks = 0, 1, 0  # blocks checked; kept bounds so far
+
+        def turn(size: int) -> bool:
+            nonlocal k, n_kept, n_checks
+            to = min(n_blocks, k + BLOCKS_AT_ONCE)
+            lo, n_kept = k * BLOCK, int(first_kept[k]) + 1
+            bounds = lo + 1 + np.flatnonzero(kept[lo + 1 : to * BLOCK + 1])
+            span = slice(n_kept, n_kept + len(bounds))
+            at[span], sums[span], rows[span] = bounds, self.sums[bounds], setup.rows[bounds]
+            n_kept += len(bounds)
+            # A chunk that is not the last has to be whole.
+            n_done = n_kept - 1 if to == n_blocks else (n_kept - 1) // CHUNK * CHUNK
+            buffers.now[N_DONE] = min(buffers.now[N_DONE], first_kept[k] // CHUNK)
+            part = setup._replace(sums=sums[: n_done + 1], rows=rows[: n_done + 1])
+            fill(part, slope, best, best, came_from, buffers, 2**62)
+            if to < n_blocks:
+                to = int(at[n_done]) // BLOCK
+            ends = np.minimum(np.arange(k, to + 1) * BLOCK, self.n)
+            first_kept[k : to + 1] = np.searchsorted(at[:n_kept], ends)
+            over = Kept(at[:n_kept], sums[:n_kept], best, came_from)
+            first, n = check(
+                setup.p, self.sums, over, blocks, slope, setup.margin, k, to, first_kept[k], self.scratch
+            )  # fmt: skip
+            n_checks += n
+            self.n_prices = begun + float(buffers.now[N_PRICES]) + n_checks
+            if first >= 0:
+                failed = k + np.flatnonzero(blocks.is_failed[k:to])
+                blocks.is_failed[failed], blocks.is_refined[failed] = False, True
+                self.failed_at[failed] = np.maximum(self.failed_at[failed], slope)
+                for block in failed:
+                    kept[block * BLOCK : (block + 1) * BLOCK] = True
+                to = first
+            k = to
+            return k == n_blocks or self.is_over
+
+        self.task.clock.repeat(turn, None)
+        if k < n_blocks:
+            return None
+        starts = np.empty(n_kept - 1, dtype=np.int64)
+        starts = starts[bind(trace)(came_from[:n_kept], starts) :]
+        return at[starts], float(best[n_kept - 1])
 
 
 def recursion(

@@ -10,6 +10,7 @@ from oracles import naive_exact
 from oracles.tiny import NO_LIMITS, Tiny
 
 import gridmodl
+from gridmodl.data.atoms import tail
 from gridmodl.search.column import exact
 from gridmodl.search.column.branch_and_bound import CHUNK
 from gridmodl.search.column.exact import AllBounds, Branches, can_prune, make_program, proven_optimum
@@ -132,18 +133,31 @@ def test_layers_are_those_of_the_quadratic_recursion(make_line, kind, n_cells, m
 def test_the_relaxed_total_is_below_that_of_a_run(make_line, name, n_cells, kind):
     task = make_line(kind, name, n_cells, 3).task
     program = Branches(task, task.null(), np.inf)
-    for slope in (0.0, 0.3, 2.0, 8.0, 50.0):
+    slopes = np.array([0.0, 0.3, 2.0, 8.0, 50.0])
+    for slope, relaxed in zip(slopes, program.relaxed(slopes), strict=True):
         _, total = program.run(slope)
-        relaxed = program.relaxed(slope)
         assert relaxed <= total + 1e-9 * (1.0 + abs(total))
         assert np.isfinite(relaxed)
 
 
-def test_the_relaxed_total_is_that_of_a_run_within_one_chunk(make_line):
-    """Where nothing can have begun before, but for the floor of a part that covers all."""
+def test_the_relaxed_total_is_near_that_of_a_run_within_one_chunk(make_line):
+    """All parts but the first begin there, and the first costs its floor."""
     task = make_line("steps", n_atoms=CHUNK).task
     program = Branches(task, task.null(), np.inf)
-    assert program.relaxed(-10.0) == pytest.approx(program.run(-10.0)[1], rel=1e-12)
+    starts, total = program.run(-10.0)
+    first = task.price_of(starts) - replace(task, atoms=tail(task.atoms, 1)).price_of(starts[1:] - 1)
+    assert len(starts) == CHUNK
+    assert program.relaxed(np.array([-10.0]))[0] == pytest.approx(total - first, rel=1e-12)  # the floor of one row is 0
+
+
+@pytest.mark.parametrize("n_atoms", [2, CHUNK - 1, CHUNK + 1, 2 * CHUNK + 3, 5 * CHUNK, 9 * CHUNK + 1])
+def test_the_relaxed_total_is_below_the_cheapest_of_two_parts_or_more(make_line, n_atoms):
+    task = make_line("noise", n_atoms=n_atoms).task
+    program, slopes = AllBounds(task, task.null(), np.inf), np.array([0.5, 4.0, 20.0])
+    least = np.min([program.layer(k, n_atoms) + slopes * (k + 1) for k in range(n_atoms)][1:], axis=0)
+    relaxed = Branches(task, task.null(), np.inf).relaxed(slopes)
+    assert (relaxed <= least + 1e-9).all()
+    assert (relaxed <= task.price_of([0]) + slopes + 1e-9).all()
 
 
 @pytest.mark.parametrize("name", KNOWN_TO_ORACLE)
