@@ -29,7 +29,7 @@ def waves(n=2_000, n_classes=2, seed=0):
 @pytest.fixture
 def no_budget(monkeypatch):
     """A proof that nobody asked for stops after its first run."""
-    monkeypatch.setattr(exact, "budget_of", lambda task: 1.0)
+    monkeypatch.setattr(exact, "budget_of", lambda task: 60.0 * task.n_atoms)
 
 
 # Gap and certificate.

@@ -42,7 +42,9 @@ PLAIN_ATOMS = 256
 QUICK_PRICES = 8e7
 # A proof took 24 to 148 on noise, steps and smooth signals (docs/exact.md); data where it takes more are rare.
 PRICES_PER_ATOM = 250.0
-FEW_CLASSES = 10.0  # each price of more takes longer
+FEW_CLASSES = 16.0  # each price of more takes longer
+MANY_CLASSES = 40  # of more, a proof that is not quick fails, and leaves no useful gap
+MANY_PARTS = 64
 COARSE = 32  # atoms of one of the first partition
 BLOCKS_AT_ONCE = 64  # between two checks of hulls
 NEAR = 1.0  # blocks whose gain is so near the slope are expected to fail the check
@@ -90,7 +92,8 @@ def budget_of(task: Task) -> float:
     """
     n, n_classes = task.n_atoms, task.atoms.counts.shape[1]
     if can_prune(task) and (task.criterion.finish is finish or n <= FEW_ATOMS):
-        return max(PRICES_PER_ATOM * n * min(1.0, FEW_CLASSES / n_classes), QUICK_PRICES / n_classes)
+        usual, quick = PRICES_PER_ATOM * n * min(1.0, FEW_CLASSES / n_classes), QUICK_PRICES / n_classes
+        return max(usual, quick) if n_classes <= MANY_CLASSES else quick if usual <= quick else 0.0
     n_recursions = 4 if task.criterion.finish is finish else n
     return QUICK_PRICES / n_classes if n_recursions * n**2 * n_classes <= QUICK_PRICES else 0.0
 
@@ -171,6 +174,11 @@ class Branches(AllBounds):
     def solve(self) -> Partitioning:
         if len(self.best.starts) == 1 and self.slopes.is_additive:
             self._start_coarse()
+            self._relax()
+            n_parts, rises = len(self.best.starts), self.slopes.rises
+            # Near many parts, those of a few more or less cost nearly the same: it takes a run there in any case.
+            if MANY_PARTS <= n_parts <= len(rises) and not self.slopes.ran:
+                self.explore(float(rises[n_parts - 1]))
         return super().solve()
 
     def _start_coarse(self) -> None:
