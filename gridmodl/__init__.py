@@ -10,117 +10,79 @@ Public names load on first use: importing gridmodl imports neither numba nor num
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+__version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from gridmodl.analysis.curve import CostByParts, cost_by_parts
-    from gridmodl.analysis.explain import Explanation
-    from gridmodl.analysis.hierarchy import Hierarchy
-    from gridmodl.analysis.posterior import BoundPosterior, bound_posterior
-    from gridmodl.analysis.verify import Verification, verify
-    from gridmodl.analysis.warming import warm_up
-    from gridmodl.density import DensityModel, optimize_density
+TYPE_CHECKING = False  # known to type checkers by its name; importing it from typing would take longer than all below
+if TYPE_CHECKING:  # every public name, once: type checkers read these imports, `_modules_of_names` reads their bytecode
+    from gridmodl import baselines as baselines
+    from gridmodl import density as density
+    from gridmodl import estimators as estimators
+    from gridmodl import plot as plot
+    from gridmodl import testing as testing
+    from gridmodl.analysis.curve import CostByParts as CostByParts
+    from gridmodl.analysis.curve import cost_by_parts as cost_by_parts
+    from gridmodl.analysis.explain import Explanation as Explanation
+    from gridmodl.analysis.hierarchy import Hierarchy as Hierarchy
+    from gridmodl.analysis.posterior import BoundPosterior as BoundPosterior
+    from gridmodl.analysis.posterior import bound_posterior as bound_posterior
+    from gridmodl.analysis.verify import Verification as Verification
+    from gridmodl.analysis.verify import verify as verify
+    from gridmodl.analysis.warming import warm_up as warm_up
+    from gridmodl.density import DensityModel as DensityModel
+    from gridmodl.density import optimize_density as optimize_density
     from gridmodl.estimators import CoclusteringClassifier as CoclusteringClassifier
     from gridmodl.estimators import GridClassifier as GridClassifier
     from gridmodl.estimators import GridCoclustering as GridCoclustering
     from gridmodl.estimators import GridDiscretizer as GridDiscretizer
     from gridmodl.estimators import GridEnsembleClassifier as GridEnsembleClassifier
     from gridmodl.estimators import GridNaiveBayes as GridNaiveBayes
-    from gridmodl.jit.cache import clear_cache
-    from gridmodl.model.file import ModelFileError, json_schema
-    from gridmodl.model.model import Model
-    from gridmodl.model.models import Models
-    from gridmodl.model.partition import Partition
-    from gridmodl.model.target_quantiles import Prediction
-    from gridmodl.pipeline import ColumnWarning, optimize, optimize_each, price
-    from gridmodl.plugins import get_criterion, hookimpl, list_criteria
-    from gridmodl.search import Search
-    from gridmodl.search.proof import Certificate
-    from gridmodl.terms import Criterion
-
-__version__ = "0.1.0"
-
-_HOME = {
-    "BoundPosterior": "gridmodl.analysis.posterior",
-    "Certificate": "gridmodl.search.proof",
-    "CoclusteringClassifier": "gridmodl.estimators",
-    "ColumnWarning": "gridmodl.pipeline",
-    "CostByParts": "gridmodl.analysis.curve",
-    "Criterion": "gridmodl.terms",
-    "DensityModel": "gridmodl.density",
-    "Explanation": "gridmodl.analysis.explain",
-    "GridClassifier": "gridmodl.estimators",
-    "GridCoclustering": "gridmodl.estimators",
-    "GridDiscretizer": "gridmodl.estimators",
-    "GridEnsembleClassifier": "gridmodl.estimators",
-    "GridNaiveBayes": "gridmodl.estimators",
-    "Hierarchy": "gridmodl.analysis.hierarchy",
-    "Model": "gridmodl.model.model",
-    "ModelFileError": "gridmodl.model.file",
-    "Models": "gridmodl.model.models",
-    "Partition": "gridmodl.model.partition",
-    "Prediction": "gridmodl.model.target_quantiles",
-    "Search": "gridmodl.search",
-    "Verification": "gridmodl.analysis.verify",
-    "bound_posterior": "gridmodl.analysis.posterior",
-    "clear_cache": "gridmodl.jit.cache",
-    "cost_by_parts": "gridmodl.analysis.curve",
-    "get_criterion": "gridmodl.plugins",
-    "hookimpl": "gridmodl.plugins",
-    "json_schema": "gridmodl.model.file",
-    "list_criteria": "gridmodl.plugins",
-    "optimize": "gridmodl.pipeline",
-    "optimize_density": "gridmodl.density",
-    "optimize_each": "gridmodl.pipeline",
-    "price": "gridmodl.pipeline",
-    "verify": "gridmodl.analysis.verify",
-    "warm_up": "gridmodl.analysis.warming",
-}
-
-_MODULES = ("baselines", "density", "estimators", "plot", "testing")  # loaded on first use, as names are
-
-__all__ = [  # without what needs scikit-learn, so that `from gridmodl import *` never does
-    "BoundPosterior",
-    "Certificate",
-    "ColumnWarning",
-    "CostByParts",
-    "Criterion",
-    "DensityModel",
-    "Explanation",
-    "Hierarchy",
-    "Model",
-    "ModelFileError",
-    "Models",
-    "Partition",
-    "Prediction",
-    "Search",
-    "Verification",
-    "__version__",
-    "bound_posterior",
-    "clear_cache",
-    "cost_by_parts",
-    "get_criterion",
-    "hookimpl",
-    "json_schema",
-    "list_criteria",
-    "optimize",
-    "optimize_density",
-    "optimize_each",
-    "price",
-    "verify",
-    "warm_up",
-]
-
-
-def __getattr__(name: str) -> Any:
+    from gridmodl.jit.cache import clear_cache as clear_cache
+    from gridmodl.model.file import ModelFileError as ModelFileError
+    from gridmodl.model.file import json_schema as json_schema
+    from gridmodl.model.model import Model as Model
+    from gridmodl.model.models import Models as Models
+    from gridmodl.model.partition import Partition as Partition
+    from gridmodl.model.target_quantiles import Prediction as Prediction
+    from gridmodl.pipeline import ColumnWarning as ColumnWarning
+    from gridmodl.pipeline import optimize as optimize
+    from gridmodl.pipeline import optimize_each as optimize_each
+    from gridmodl.pipeline import price as price
+    from gridmodl.plugins import get_criterion as get_criterion
+    from gridmodl.plugins import hookimpl as hookimpl
+    from gridmodl.plugins import list_criteria as list_criteria
+    from gridmodl.search import Search as Search
+    from gridmodl.search.proof import Certificate as Certificate
+    from gridmodl.terms import Criterion as Criterion
+else:
+    import sys
+    from dis import get_instructions
     from importlib import import_module
 
-    if name in _MODULES:
-        return import_module(f"gridmodl.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'gridmodl' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    def _modules_of_names(code):
+        """Module of each name that `code` imports from gridmodl, whether or not the import runs.
 
+        The bytecode is there in zipped and frozen installs too, where sources may not be.
+        """
+        found, module = {}, ""
+        for instruction in get_instructions(code):
+            if instruction.opname == "IMPORT_NAME":
+                module = instruction.argval
+            elif instruction.opname == "IMPORT_FROM" and module.partition(".")[0] == __name__:
+                found[instruction.argval] = module
+        return found
 
-def __dir__() -> list[str]:
-    return sorted({*__all__, *_HOME, *_MODULES})
+    _MODULES = _modules_of_names(sys._getframe().f_code)
+
+    # Submodules, and names that need scikit-learn, are public but not in `from gridmodl import *`.
+    _LEFT_OUT = (__name__, f"{__name__}.estimators")
+    __all__ = sorted(["__version__", *(name for name, module in _MODULES.items() if module not in _LEFT_OUT)])
+
+    def __getattr__(name):
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if _MODULES[name] == __name__:
+            return import_module(f"{__name__}.{name}")
+        return getattr(import_module(_MODULES[name]), name)
+
+    def __dir__():
+        return sorted({"__version__", *_MODULES})

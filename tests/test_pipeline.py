@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import py_compile
+import shutil
 import subprocess
 import sys
 import time
@@ -503,6 +505,20 @@ def test_public_names_are_there_and_listed():
         assert getattr(gridmodl, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'optimise'"):
         _ = gridmodl.optimise
+
+
+def test_public_names_are_there_without_sources(tmp_path):
+    package = tmp_path / "gridmodl"
+    package.mkdir()
+    py_compile.compile(gridmodl.__file__, cfile=str(package / "__init__.pyc"), doraise=True)
+    shutil.make_archive(str(package), "zip", tmp_path, "gridmodl")
+    for path in (tmp_path, f"{package}.zip"):
+        code = (
+            f"import sys; sys.path.insert(0, {str(path)!r}); import gridmodl; print(gridmodl.__file__, *dir(gridmodl))"
+        )
+        file, *names = run(code).split()
+        assert file.startswith(str(path))
+        assert names == dir(gridmodl)
 
 
 def test_as_many_classes_as_rows_is_a_clear_error_before_memory_fills():

@@ -46,7 +46,7 @@ def run_apply(settings: ApplySettings, messages: Messages) -> int:
     return n_rows
 
 
-def _write_all(source: Source, read: list[str], kept: list[str], scorer: RowScorer, target: Target) -> int:
+def _write_all(source: Source, read: list[str], kept: list[str], scorer: RowScorer, target: OutputFile) -> int:
     """Write all batches and return the number of rows; without rows, only the names of the columns are written."""
     batches = source.batches(read)
     first = _answers(next(batches, source.empty(read)), kept, scorer)
@@ -169,7 +169,7 @@ def _predicted(model: Model, data: Any, request: OutputRequest) -> Iterator[Answ
             yield name, pa.array(statistic)
 
 
-class Target(NamedTuple):
+class OutputFile(NamedTuple):
     """File that rows are written to, and its format."""
 
     path: str
@@ -178,16 +178,16 @@ class Target(NamedTuple):
     is_stream: bool  # Arrow for a pipe, without the index at the end of an Arrow file
 
 
-def target_of(path: str, chosen: str | None) -> Target:
-    """Target with the format `chosen` by the user, else the one its name tells; CSV on standard output."""
+def target_of(path: str, chosen: str | None) -> OutputFile:
+    """Output file with the format `chosen` by the user, else the one its name tells; CSV on standard output."""
     if path == STDOUT:
-        return Target(path, chosen or "csv", None, True)
+        return OutputFile(path, chosen or "csv", None, True)
     suffix = path.lower().rsplit(".", 1)[-1]
     codec = PACKED_SUFFIXES.get(f".{suffix}")
     found = chosen or suffix_format(path)
     if found is None:
         raise click.UsageError(f"--output {path}: its name does not say how; add --to, one of {', '.join(FORMATS)}")
-    return Target(path, found, codec, suffix == "arrows")
+    return OutputFile(path, found, codec, suffix == "arrows")
 
 
 class Sink(Protocol):
@@ -227,7 +227,7 @@ class TypedSink:
 
 
 @contextlib.contextmanager
-def sink_to(target: Target, schema: pa.Schema) -> Iterator[Sink]:
+def sink_to(target: OutputFile, schema: pa.Schema) -> Iterator[Sink]:
     """Open a sink; its file appears, whole, when the block ends without an error."""
     with contextlib.ExitStack() as stack:
         if target.path == STDOUT:
@@ -242,7 +242,7 @@ def sink_to(target: Target, schema: pa.Schema) -> Iterator[Sink]:
         sink.close()
 
 
-def _sink(stream: Any, target: Target, schema: pa.Schema) -> Sink:
+def _sink(stream: Any, target: OutputFile, schema: pa.Schema) -> Sink:
     if target.format == "parquet":
         return TypedSink(pyarrow.parquet.ParquetWriter(stream, schema))
     if target.format == "arrow":

@@ -38,9 +38,9 @@ def documented() -> dict[str, object]:
 
 def public() -> dict[str, object]:
     """What a user may import: of gridmodl, of its public modules, and the terms and records of criteria."""
-    modules = [importlib.import_module(f"gridmodl.{name}") for name in gridmodl._MODULES]
-    found = {f"gridmodl.{name}": getattr(gridmodl, name) for name in dir(gridmodl) if name not in gridmodl._MODULES}
-    for module in modules:
+    found = {f"gridmodl.{name}": getattr(gridmodl, name) for name in dir(gridmodl)}
+    for module in [one for one in found.values() if inspect.ismodule(one)]:
+        del found[module.__name__]
         found |= {f"{module.__name__}.{name}": getattr(module, name) for name in module.__all__}
     records = [one for one in vars(terms).values() if hasattr(one, "_fields") and one.__module__ == terms.__name__]
     for one in (*terms.TERMS, *terms.FLOORS, *records):

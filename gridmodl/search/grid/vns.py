@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.search import Search
-from gridmodl.search.grid.cells import N_ALL_CELLS
 from gridmodl.search.grid.exact import exact_optimize
 from gridmodl.search.grid.improve import improve_state, pre_optimize_state
 from gridmodl.search.grid.merge import merge_state
@@ -213,7 +212,7 @@ def local_optimum(
 ) -> Grid:
     """A random neighbour of grid `near`, cleaned, merged and improved; by the chosen variables only, or by all."""
     worker.load(near)
-    n_cells = float(worker.state.sums[N_ALL_CELLS])
+    n_cells = float(worker.state.now[0].n_all_cells)
     visits = np.arange(worker.task.n_variables) if chosen is None else chosen.copy()
     n_new, n_parts = neighbourhood(worker.task, share, worker.most_cells, n_cells)
     draw_neighbour(worker, min(n_new, len(visits)), n_parts, near_quantiles, seed, visits)
