@@ -32,7 +32,7 @@ def run_apply(settings: ApplySettings, messages: Messages) -> int:
     found = read_model(settings.model)
     request = OutputRequest(settings.outputs, settings.unknown, settings.coverage, settings.informative)
     check_request(found, request)
-    target = target_of(settings.output, settings.to)
+    output = output_file(settings.output, settings.to)
     file = DataFile(settings.data, settings.format, settings.delimiter, settings.encoding, not settings.no_header)
     source = open_source(file, once=True)
     wanted, kept = needed(found, request), source.names if settings.keep else list(settings.keep_column)
@@ -40,18 +40,18 @@ def run_apply(settings: ApplySettings, messages: Messages) -> int:
     check_present(source, kept, "which --keep-column names")
     read = [name for name in source.names if name in {*wanted, *kept}] or source.names[:1]
     scorer = RowScorer(found, request, source, settings.nulls or NULLS)
-    n_rows = _write_all(source, read, kept, scorer, target)
-    if target.path != STDOUT:
-        messages.say(f"written: {target.path}, {n_rows:,} rows")
+    n_rows = _write_all(source, read, kept, scorer, output)
+    if output.path != STDOUT:
+        messages.say(f"written: {output.path}, {n_rows:,} rows")
     return n_rows
 
 
-def _write_all(source: Source, read: list[str], kept: list[str], scorer: RowScorer, target: Target) -> int:
+def _write_all(source: Source, read: list[str], kept: list[str], scorer: RowScorer, output: OutputFile) -> int:
     """Write all batches and return the number of rows; without rows, only the names of the columns are written."""
     batches = source.batches(read)
     first = _answers(next(batches, source.empty(read)), kept, scorer)
     n_rows = first.num_rows
-    with sink_to(target, first.schema) as sink:
+    with sink_to(output, first.schema) as sink:
         sink.write(first)
         for batch in batches:
             sink.write(_answers(batch, kept, scorer).cast(first.schema))
@@ -169,7 +169,7 @@ def _predicted(model: Model, data: Any, request: OutputRequest) -> Iterator[Answ
             yield name, pa.array(statistic)
 
 
-class Target(NamedTuple):
+class OutputFile(NamedTuple):
     """File that rows are written to, and its format."""
 
     path: str
@@ -178,16 +178,16 @@ class Target(NamedTuple):
     is_stream: bool  # Arrow for a pipe, without the index at the end of an Arrow file
 
 
-def target_of(path: str, chosen: str | None) -> Target:
-    """Target with the format `chosen` by the user, else the one its name tells; CSV on standard output."""
+def output_file(path: str, chosen: str | None) -> OutputFile:
+    """The output file in the format `chosen` by the user, else the one its name tells; CSV on standard output."""
     if path == STDOUT:
-        return Target(path, chosen or "csv", None, True)
+        return OutputFile(path, chosen or "csv", None, True)
     suffix = path.lower().rsplit(".", 1)[-1]
     codec = PACKED_SUFFIXES.get(f".{suffix}")
     found = chosen or suffix_format(path)
     if found is None:
         raise click.UsageError(f"--output {path}: its name does not say how; add --to, one of {', '.join(FORMATS)}")
-    return Target(path, found, codec, suffix == "arrows")
+    return OutputFile(path, found, codec, suffix == "arrows")
 
 
 class Sink(Protocol):
@@ -227,26 +227,26 @@ class TypedSink:
 
 
 @contextlib.contextmanager
-def sink_to(target: Target, schema: pa.Schema) -> Iterator[Sink]:
+def sink_to(output: OutputFile, schema: pa.Schema) -> Iterator[Sink]:
     """Open a sink; its file appears, whole, when the block ends without an error."""
     with contextlib.ExitStack() as stack:
-        if target.path == STDOUT:
+        if output.path == STDOUT:
             stream: Any = sys.stdout.buffer
             stack.callback(stream.flush)
         else:
-            stream = stack.enter_context(open(stack.enter_context(replaced(target.path)), "wb"))
-        if target.codec is not None:
-            stream = stack.enter_context(pa.CompressedOutputStream(pa.PythonFile(stream, mode="w"), target.codec))
-        sink = _sink(stream, target, schema)
+            stream = stack.enter_context(open(stack.enter_context(replaced(output.path)), "wb"))
+        if output.codec is not None:
+            stream = stack.enter_context(pa.CompressedOutputStream(pa.PythonFile(stream, mode="w"), output.codec))
+        sink = _sink(stream, output, schema)
         yield sink
         sink.close()
 
 
-def _sink(stream: Any, target: Target, schema: pa.Schema) -> Sink:
-    if target.format == "parquet":
+def _sink(stream: Any, output: OutputFile, schema: pa.Schema) -> Sink:
+    if output.format == "parquet":
         return TypedSink(pyarrow.parquet.ParquetWriter(stream, schema))
-    if target.format == "arrow":
-        if target.is_stream:
+    if output.format == "arrow":
+        if output.is_stream:
             return TypedSink(pyarrow.ipc.new_stream(stream, schema))
         return TypedSink(pyarrow.ipc.new_file(stream, schema))
-    return CsvSink(stream, schema, "\t" if target.format == "tsv" else ",")
+    return CsvSink(stream, schema, "\t" if output.format == "tsv" else ",")
