@@ -452,7 +452,7 @@ class Noting(io.StringIO):
 
 
 def test_a_long_compile_is_told_once_and_while_it_lasts(notice, monkeypatch):
-    for module in ("progress", "compiler"):
+    for module in ("progress", "jit.compiler"):
         monkeypatch.setattr(f"gridmodl.{module}.notice", notice)
     stream = stderr_is(Noting(), monkeypatch)
     told = []
