@@ -1,8 +1,8 @@
-"""When to stop, and what to tell the user meanwhile.
+"""Time limit, Ctrl-C, progress and threads of a search.
 
-Kernels work in turns of about a twentieth of a second: between turns the time limit is checked, progress is
-told, and Ctrl-C is heard. A stopped search keeps the best it has found. Seconds of compiling do not count for the
-limit: else what a search finds within ten of them would depend on what was compiled before.
+Kernels work in turns of about TURN_SECONDS. Between turns, the clock checks the time limit, reports progress and
+handles Ctrl-C. A stopped search keeps the best result so far. Compile time does not count for the limit: otherwise
+the result of a search with a limit would depend on which kernels are compiled already.
 """
 
 from __future__ import annotations
@@ -17,54 +17,56 @@ from typing import Any, NamedTuple, TypeVar
 from gridmodl.jit.tiers import pace
 
 TURN_SECONDS = 0.05
-FIRST_TURN = 16  # times smaller than what compiled kernels do in such a time
-LOOK_SECONDS = 0.1  # between two looks of a waiting thread at what others compile
-ROUNDING = 1e-9  # of shares
+FIRST_TURN = 16  # factor by which the first turn is smaller, because the kernel may not be compiled
+LOOK_SECONDS = 0.1  # seconds after which a waiting thread checks whether other threads compile
+ROUNDING = 1e-9  # tolerance when shares are compared
 COMPILING = "compiling"
 
 
 class Progress(NamedTuple):
-    """What a progress callback is told, in the thread that called for the search.
+    """Record that is passed to a progress callback, in the thread that started the search.
 
-    A callback is told after every turn of work, and when compiling begins.
+    The callback is called after every turn of work, and when compiling begins.
     """
 
-    step: str  #: of the search, in a word; ``"compiling"`` while kernels are compiled
-    share: float | None  #: of the step that is done, which never falls; None where nobody knows when the step ends
-    elapsed: float  #: seconds, those of compiling not counted
+    step: str  #: name of the current step; ``"compiling"`` while kernels are compiled
+    share: float | None  #: share of the step that is done, which never decreases; None if the end is unknown
+    elapsed: float  #: seconds so far, without the time of compiling
 
 
 class _Compiled(NamedTuple):
-    seconds: float  # of this process, up to the last compile that has ended
-    since: float | None  # when the compile under way began
+    """Compile time of this process."""
+
+    seconds: float  # of all compiles that have ended
+    since: float | None  # when the current compile began; None if there is none
 
     def now(self) -> float:
-        """Seconds of compiling until now."""
+        """Seconds of compiling so far, the current compile included."""
         return self.seconds + (0.0 if self.since is None else time.perf_counter() - self.since)
 
 
-_compiled = _Compiled(0.0, None)  # one compile at a time, as numba has one lock for all threads; replaced as a whole
+# There is one compile at a time, because numba has one lock for all threads. The record is replaced as a whole.
+_compiled = _Compiled(0.0, None)
 
-
-_of_threads: dict[int, tuple[Clock, ...]] = {}  # those whose callable is told of what their thread compiles
+_clocks_by_thread: dict[int, tuple[Clock, ...]] = {}  # clocks with a progress callback, by thread
 
 
 def begin_compiling() -> None:
-    """Note that numba begins to compile; whoever asked for it in this thread is told."""
+    """Record that numba begins to compile, and tell the callbacks of this thread."""
     global _compiled
     _compiled = _compiled._replace(since=time.perf_counter())
-    for clock in _of_threads.get(threading.get_ident(), ()):
+    for clock in _clocks_by_thread.get(threading.get_ident(), ()):
         clock.tell_compiling()
 
 
 def end_compiling() -> None:
-    """Note that numba has compiled."""
+    """Record that numba has finished compiling."""
     global _compiled
     _compiled = _Compiled(_compiled.now(), None)
 
 
 def is_compiling() -> bool:
-    """Whether a thread of this process compiles."""
+    """Whether any thread of this process compiles."""
     return _compiled.since is not None
 
 
@@ -74,9 +76,9 @@ class Clock:
     Parameters
     ----------
     time_limit : float, optional
-        Seconds from now, those of compiling not counted.
+        Seconds from now, without the time of compiling.
     report : callable, optional
-        Called with a `Progress` between turns.
+        Called with a `Progress` record between turns.
     """
 
     def __init__(self, time_limit: float | None = None, report: Callable[[Progress], Any] | None = None) -> None:
@@ -84,18 +86,18 @@ class Clock:
         self._latest = 0.0
         self.time_limit = time_limit
         self.report = report
-        self.share: float | None = None  # of the step that is done, as far as is known
+        self.share: float | None = None  # share of the step that is done; None if unknown
         self._step, self._steps = "", {""}
-        self._is_endless = False  # whether no share of this step can be believed
-        self._told_of: float | None = None  # the compile that the callable was told of
+        self._is_endless = False  # whether the end of this step is unknown, so that shares are ignored
+        self._reported_compile: float | None = None  # start of the last compile that was reported
         self.stopped: str | None = None  # why the search was cut short
         self._parent: Clock | None = None
 
     @property
     def step(self) -> str:
-        """What the search does, in a word; setting it begins a step.
+        """Name of the current step of the search; setting it begins a step.
 
-        A step that comes again, as a merge from another start, has no share: nobody knows how often it will come.
+        A repeated step, such as a merge from another start, has no share, because the number of repeats is unknown.
         """
         return self._step
 
@@ -106,12 +108,12 @@ class Clock:
         self._step, self.share = step, None
 
     def rename(self, step: str) -> None:
-        """Say more of the step that goes on."""
+        """Rename the current step, without beginning another."""
         self._step = step
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the clock was made, without those of compiling; never fewer than it has said before."""
+        """Seconds since the clock was made, without the time of compiling; never decreases."""
         self._latest = max(self._latest, self._seconds)
         return self._latest
 
@@ -121,33 +123,33 @@ class Clock:
 
     @property
     def is_late(self) -> bool:
-        """Whether the time is up."""
+        """Whether the time limit is reached."""
         return self.time_limit is not None and self._seconds >= self.time_limit
 
     def child(self) -> Clock:
-        """A clock for one of many columns: it starts now, ends with this one, and tells nobody."""
+        """Make a clock for one of many columns: it starts now, stops with this clock, and reports to no callback."""
         child = Clock()
         child._parent = self
         return child
 
     @contextlib.contextmanager
     def reporting(self, report: Callable[[Progress], Any]) -> Iterator[None]:
-        """Tell `report`, while the block runs, of the steps and of compiling."""
+        """Report steps and compiling to `report` while the block runs."""
         thread = threading.get_ident()
-        before = _of_threads.get(thread, ())
-        self.report, _of_threads[thread] = report, (*before, self)
+        before = _clocks_by_thread.get(thread, ())
+        self.report, _clocks_by_thread[thread] = report, (*before, self)
         try:
             yield
         finally:
             self.report = None
-            _of_threads[thread] = before
+            _clocks_by_thread[thread] = before
             if not before:
-                del _of_threads[thread]
+                del _clocks_by_thread[thread]
 
     def tell(self, share: float | None) -> None:
-        """Tell what share of the step is done; None adds nothing to what is known.
+        """Report the `share` of the step that is done; None keeps the last known share.
 
-        A share that falls is none of the step: from then on, the end of the step counts as unknown.
+        If `share` decreases, the end of the step counts as unknown from then on.
         """
         if share is not None and not self._is_endless:
             known = 0.0 if self.share is None else self.share
@@ -157,14 +159,14 @@ class Clock:
             self.report(Progress(self.step, self.share, self.elapsed))
 
     def tell_compiling(self) -> None:
-        """Tell that kernels are compiled, in this thread or another, once for each compile."""
+        """Report that a kernel is being compiled, in this thread or another; once per compile."""
         since = _compiled.since
-        if self.report is not None and since is not None and since != self._told_of:
-            self._told_of = since
+        if self.report is not None and since is not None and since != self._reported_compile:
+            self._reported_compile = since
             self.report(Progress(COMPILING, None, self.elapsed))
 
     def look(self) -> bool:
-        """Whether to stop; call it before a long step that is not a turn."""
+        """Whether to stop the search; call it before long work outside of `repeat`."""
         if self.stopped is None and self._parent is not None and self._parent.look():
             self.stopped = self._parent.stopped
         if self.stopped is None and self.is_late:
@@ -172,11 +174,11 @@ class Clock:
         return self.stopped is not None
 
     def repeat(self, turn: Callable[[int], bool], share: Callable[[], float] | None, size: int = 1024) -> None:
-        """Call `turn` with an amount of work until it returns True, the time is up or the user interrupts.
+        """Call `turn` with an amount of work until it returns True, the time limit is reached or the user interrupts.
 
-        `share` says how much of the step is done; None if nobody knows, as where sweeps go on while one pays. The
-        amount adapts to the speed of the machine, and the first is small, as the kernel may not be compiled yet; how
-        the work is cut into turns never changes a result.
+        `share` returns the share of the step that is done; None if that is unknown, as for sweeps that repeat while
+        they improve. The amount of work begins at `size` / FIRST_TURN and adapts to the speed of the machine. How the
+        work is cut into turns never changes a result.
         """
         size, before, plain_before = max(1, size // FIRST_TURN), share() if share else None, pace.plain
         try:
@@ -185,7 +187,7 @@ class Clock:
                 done = turn(size)
                 took = time.perf_counter() - begun
                 now = None if share is None else share()
-                pace.expected = 0.0 if done else _rest(pace.plain - plain_before, before, now)
+                pace.expected = 0.0 if done else _remaining_seconds(pace.plain - plain_before, before, now)
                 self.tell(now)
                 if done:
                     return
@@ -196,7 +198,7 @@ class Clock:
             pace.expected = 0.0
 
     def as_done(self, futures: Collection[Future[Any]]) -> Iterator[Future[Any]]:
-        """Each piece of work of other threads when it is done; meanwhile the callable is told of compiling."""
+        """Yield each future when it is done; meanwhile, report compiling to the callback."""
         left = set(futures)
         while left:
             done, left = wait(left, None if self.report is None else LOOK_SECONDS, FIRST_COMPLETED)
@@ -204,24 +206,25 @@ class Clock:
             yield from done
 
 
-def _rest(seconds: float, before: float | None, now: float | None) -> float:
-    """Seconds that the rest of a step takes if its share rose from `before` to `now` in `seconds`; 0 if unknown."""
+def _remaining_seconds(seconds: float, before: float | None, now: float | None) -> float:
+    """Estimated seconds for the rest of a step whose share rose from `before` to `now` in `seconds`; 0 if unknown."""
     if before is None or now is None or now <= before:
         return 0.0
     return seconds * (1.0 - now) / (now - before)
 
 
-# Columns in threads: kernels run without the interpreter's lock.
+# Threads, one column at a time in each: kernels release the interpreter's lock.
 #
-# Threads do the work even if it is a single one: so the user's own thread hears Ctrl-C, which stops the clock, and then
-# every column ends with the best it has so far. Those that have not begun are still read; a second Ctrl-C drops them.
+# A single thread is used for a single job too, so that the user's own thread receives Ctrl-C. Ctrl-C stops the clock,
+# and every column returns its best result so far. Columns that have not begun are still read; a second Ctrl-C cancels
+# them.
 
 Answer = TypeVar("Answer")
 Key = TypeVar("Key", bound=Hashable)
 
 
 def in_threads(work: Callable[[Key], Answer], names: list[Key], n_threads: int, clock: Clock) -> dict[Key, Answer]:
-    """The answer for each name, in the order of the names."""
+    """Call `work` for each of `names` in `n_threads` threads; return the results by name, in the order of `names`."""
     with ThreadPoolExecutor(n_threads, "gridmodl") as pool:
         futures = {name: pool.submit(work, name) for name in names}
         try:
@@ -229,7 +232,7 @@ def in_threads(work: Callable[[Key], Answer], names: list[Key], n_threads: int, 
         except KeyboardInterrupt:
             clock.stopped = "interrupted"
         except BaseException:
-            clock.stopped = "failed"  # the user's progress callable: do not go on behind its back
+            clock.stopped = "failed"  # an error of the progress callback also stops the other threads
             raise
         try:
             return {name: future.result() for name, future in futures.items()}
@@ -239,6 +242,7 @@ def in_threads(work: Callable[[Key], Answer], names: list[Key], n_threads: int, 
 
 
 def _report_each(futures: Mapping[Key, Future[Any]], clock: Clock) -> None:
+    """Report the share of finished columns until all are finished."""
     clock.step = "columns"
     for n_done, _ in enumerate(clock.as_done(futures.values()), start=1):
         clock.tell(n_done / len(futures))

@@ -1,4 +1,8 @@
-"""From data to models: read, search, wrap. And the price of what the user decided."""
+"""Public functions `optimize`, `optimize_each` and `price`: check arguments, read data, search, build models.
+
+Start reading here: `gridmodl.data` reads the data, `gridmodl.fit` runs the searches of `gridmodl.search` and builds the
+models of `gridmodl.model`.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,7 @@ ON_ERROR = ("warn", "ignore", "raise")
 
 
 class ColumnWarning(UserWarning):
-    """A column of `optimize_each` or of `baselines.each` has no model."""
+    """Warning that a column of `optimize_each` or of `baselines.each` has no model."""
 
 
 def optimize(
@@ -68,80 +72,83 @@ def optimize(
     n_jobs: int = 1,
     progress: bool | Callable[[Progress], Any] | None = None,
 ) -> Model:
-    """Find the partition of the data that explains the target best; without a target, the one that explains the data.
+    """Find the partition of the data that explains the target best; without a target, the best joint partition.
 
-    A part (bin) of a partition is an interval of numbers or a group of categories. One column is optimal binning
-    (supervised discretization, value grouping), several are one grid, and no target is coclustering.
+    A part (bin) of a partition is an interval of numbers or a group of categories. With one column this is optimal
+    binning (supervised discretization, value grouping), with several columns a grid, and without a target coclustering.
 
     Parameters
     ----------
     data : array-like, frame, dict of columns or sparse matrix
-        One input column or several: an array, whose columns are called ``x0``, ``x1``, ..., a series, or a frame
-        (pandas, polars, pyarrow, any that narwhals reads). Several make one grid over those that matter together; see
-        `optimize_each` for each on its own. A matrix of `scipy.sparse` of any format has a row of data for each of its
-        entries, with the number of its row and of its column as values of two categorical columns, ``"row"`` and
-        ``"column"``; an entry of n counts as n rows, those of a boolean matrix once. So
-        ``optimize(scipy.sparse.csr_matrix(x))`` is the coclustering of a matrix x of zeros and ones. Rows and columns
-        without entries are no values: later they are unknown. Numbers, dates and durations are numerical and
-        partitioned into intervals; text, categories, enums and booleans are categorical and partitioned into groups of
-        values. Missing values (null and NaN alike) are a value of their own of a categorical column; in a numerical one
-        they sort below all numbers and get a part of their own, or join the lowest interval where that is cheaper.
+        One or several input columns: an array, whose columns are named ``x0``, ``x1``, ..., a series, or a frame
+        (pandas, polars, pyarrow, any that narwhals reads). Several columns make one grid over those that are
+        informative together; see `optimize_each` for each column on its own.
+
+        Numbers, dates and durations are numerical and are partitioned into intervals. Text, categories, enums and
+        booleans are categorical and are partitioned into groups of values. Missing values (null and NaN alike) are one
+        more value of a categorical column. In a numerical column they sort below all numbers, and get a part of their
+        own or join the lowest interval, whichever is cheaper.
+
+        A matrix of `scipy.sparse`, of any format, has one row of data per entry: its row number and its column number
+        are the values of two categorical columns, ``"row"`` and ``"column"``. An entry n counts as n rows, an entry of
+        a boolean matrix as one. So ``optimize(scipy.sparse.csr_matrix(x))`` is the coclustering of a matrix x of zeros
+        and ones. Rows and columns without entries are not values; `Model.transform` treats them as unknown.
     target : str or array-like of shape (n,), optional
-        The class of each row, in the order of the rows (an index of pandas is not looked at), or the name of the column
-        that holds it: strings, integers, booleans or whole floats. Or a real number for each row, with one input
-        column: both are cut into intervals, so that those of the column tell the most of those of the target. Without
-        a target, the joint grid of two to ten columns: the parts of each column that tell the most of those of the
-        others. For a table of counts with more columns see `GridCoclustering`.
+        Class of each row (strings, integers, booleans or whole floats), in the order of the rows; an index of pandas is
+        ignored. Or the name of the column that holds the classes. Or a real number for each row, with one input
+        column: then both are partitioned into intervals. Without a target, two to ten columns make a joint grid: the
+        parts of each column that tell the most about those of the others. For a table of counts with more columns see
+        `GridCoclustering`.
     criterion : str or Criterion
-        What "best" means: a name out of `list_criteria`, or `get_criterion` with options.
+        Cost to minimize: a name out of `list_criteria`, or `get_criterion` with options.
     search : {"auto", "exact", "merge"} or Search
-        ``"merge"`` takes O(n log n), ``"exact"`` proves the optimum, ``"auto"`` too unless that takes much longer than
-        usual: see `Search`. Does not apply to ``monotone``.
+        ``"merge"`` takes O(n log n), ``"exact"`` proves the optimum, ``"auto"`` proves it unless the proof would take
+        much longer than usual: see `Search`. Does not apply to ``monotone``.
     weights : str or array-like of shape (n,), optional
-        Whole numbers: a row of weight w is w rows. Or the name of the column that holds them.
+        Whole numbers, or the name of the column that holds them; a row of weight w counts as w rows.
     kinds : dict, optional
-        ``"numerical"`` or ``"categorical"`` by column name, where it is not what the column's type says.
+        ``"numerical"`` or ``"categorical"`` by column name, for columns whose type says otherwise.
     target_kind : {"classes", "grouped", "numerical"}, optional
-        ``"classes"`` takes numbers as class names. ``"grouped"``, for one input column and many classes, finds
-        groups of classes together with the parts of the column. ``"numerical"`` takes whole numbers as a numerical
-        target; real numbers are taken so where nothing else is said. Of whole numbers it must be said where more than
-        20 differ, and more than a tenth of the rows: they may be quantities or class names.
+        ``"classes"`` takes numbers as class names. ``"grouped"``, for one input column and many classes, finds groups
+        of classes together with the parts of the column. ``"numerical"`` takes whole numbers as a numerical target. By
+        default real numbers are a numerical target, and all else classes. For whole numbers it is required if more than
+        20 numbers differ and they are more than a tenth of the rows, because they may be quantities or class names.
     unlabelled : optional
-        The value of the target that marks rows without a class, such as ``-1`` or ``"?"``; None or NaN stand for
-        missing ones. These rows say where the data lie and no more: a partition has to explain the classes of the
-        others, whichever theirs may be. For one input column, numerical or categorical. Their number in each part is
-        ``Partition.unlabelled``, and ``counts`` are of the others. Where no row has the mark, all are labelled. A proof
-        then rests on what trials and no theorem say of ``modl``: that no bound is needed but between consecutive
-        labelled values that are not both of one and the same class.
+        Value of the target that marks unlabelled rows, which have no class, such as ``-1`` or ``"?"``; None or NaN
+        marks rows with a missing target. For one input column, numerical or categorical. Unlabelled rows only say where
+        the data lie: the partition has to explain the classes of the labelled rows. ``Partition.unlabelled`` is
+        their number in each part, and ``counts`` are of the labelled rows. If no row has the mark, all rows are
+        labelled. With unlabelled rows, a proof assumes that bounds are only needed between consecutive labelled values
+        that are not both of one class; for ``modl`` this is confirmed by trials, not by a theorem.
     placement : {"median"}, optional
-        With ``unlabelled``, another way to use these rows: the partition is the best one of the labelled rows alone,
-        at their cost, and each of its bounds is then put at the median of the unlabelled rows between the two labelled
-        values that it separates, with as many of them on either side; in the middle, as ever, where there are none.
-        ``min_rows`` is of labelled rows then.
+        With ``unlabelled``, another use of the unlabelled rows: the partition is the best one of the labelled rows
+        alone, at their cost. Then each bound is moved to the median of the unlabelled rows between the two labelled
+        values that it separates; without such rows it stays in the middle of the two values. ``min_rows`` then counts
+        labelled rows.
     special : dict, optional
-        By column name, numbers that are codes and no quantities, such as ``{"age": [-999, -1]}``. Each is a part of its
-        own beside the intervals and priced as a part like any other: with S of them in the data and I intervals the
-        criterion prices I + S parts. They are kept even if they do not pay, so the level may be negative.
+        By column name, numbers that are codes and not quantities, such as ``{"age": [-999, -1]}``. Each code is a part
+        besides the intervals, priced like any other part: with S codes in the data and I intervals the criterion prices
+        I + S parts. The codes are kept even if they do not pay, so the level may be negative.
     monotone : {"increasing", "decreasing", "auto"}, optional
-        For two classes: the share of the second one never falls (rises) from interval to interval, in whichever of the
-        two ways is cheaper with ``"auto"``. Parts of missing values and special codes stand apart.
+        For two classes: the share of the second class never decreases (increases) from interval to interval;
+        ``"auto"`` takes the cheaper direction. Parts of missing values and special codes are exempt.
     max_parts : int, optional
-        Most parts of each partition, that of a target too; those of all special codes are included.
+        Maximum number of parts of each partition, also of a partitioned target; special codes count.
     min_rows : int or float, optional
-        Fewest rows of a part, or their share of all rows if it is a float below 1; a single part and special codes may
-        have fewer.
+        Minimum number of rows of a part, or their share of all rows if it is a float below 1. A single part and special
+        codes may have fewer.
     time_limit : float, optional
-        Seconds after which the best partition so far is returned; so does Ctrl-C. They count from the call; compiling,
-        where a criterion is used for the first time, is not counted.
+        Seconds, counted from the call, after which the best partition so far is returned; Ctrl-C returns it too.
+        Compiling, at the first use of a criterion, does not count.
     random_state : int, optional
-        Seed of the search for a grid; one of a single column with classes draws no random numbers. None draws a fresh
-        one.
+        Seed of the search for a grid; None draws a fresh seed. The search of a single column with classes uses no
+        random numbers.
     n_jobs : int
-        Threads of the search for a grid, -1 for one per core; they change no bit of the result.
+        Number of threads of the search for a grid, -1 for one per core; it does not change the result.
     progress : bool or callable, optional
-        True shows a bar when work takes long: on the error stream if that is a terminal, or in the notebook. A
-        callable is given `Progress` records. None leaves it at one line on the error stream, once in a process, if
-        kernels compile for more than three seconds; False says nothing.
+        True shows a bar when work takes long, on the error stream if that is a terminal, or in the notebook. A callable
+        gets `Progress` records. None prints at most one line on the error stream, once in a process, if kernels compile
+        for more than three seconds. False prints nothing.
 
     Returns
     -------
@@ -205,26 +212,26 @@ def optimize_each(
     Parameters
     ----------
     data : array-like of shape (n, k), frame or dict of columns
-        Columns of an array are called ``x0``, ``x1``, ...
+        Columns of an array are named ``x0``, ``x1``, ...
     target, criterion, search, weights, kinds, target_kind, unlabelled, placement, special
-        As of `optimize`; a target there must be.
+        As in `optimize`; `target` is required.
     max_parts, min_rows, random_state, progress
-        As of `optimize`.
+        As in `optimize`.
     monotone : {"increasing", "decreasing", "auto"}, optional
-        Holds for the numerical columns.
+        As in `optimize`, for the numerical columns.
     time_limit : float, optional
-        Seconds for all columns together; one whose turn comes later is read and gets one part, and ``stopped`` says so.
-        So does Ctrl-C; a second one, while many long columns are read, raises KeyboardInterrupt.
+        Seconds for all columns together. Columns that begin later are read and get one part, and their ``stopped`` says
+        so. Ctrl-C does the same; a second Ctrl-C, while many long columns are read, raises KeyboardInterrupt.
     n_jobs : int
-        Threads, -1 for one per core.
+        Number of threads, -1 for one per core.
     on_error : {"warn", "ignore", "raise"}
-        What becomes of a column that fails: it is named in a warning, or not, and in ``errors``, while the others have
-        their models all the same; or its error is raised.
+        With ``"warn"`` or ``"ignore"``, a column that fails is in ``Models.errors``, with or without a warning, and the
+        other columns have models. With ``"raise"``, its error is raised.
 
     Returns
     -------
     Models
-        By column name, the most informative first.
+        Models by column name, the most informative first.
 
     Examples
     --------
@@ -242,8 +249,8 @@ def optimize_each(
     check_on_error(on_error)
     if target is None:
         raise ValueError(
-            "optimize_each partitions each column with a target in view, and none was given; optimize(data) makes one "
-            "joint grid of all columns"
+            "optimize_each needs a target, and none was given; optimize(data), without a target, makes one joint grid "
+            "of all columns"
         )
     table = read_table(data, target, weights, target_kind, unlabelled, placement)
     check_names(table, options)
@@ -259,13 +266,14 @@ def optimize_each(
 
 
 def check_on_error(on_error: Any) -> None:
+    """Raise ValueError if `on_error` is not one of ON_ERROR."""
     check_choice("on_error", on_error, ON_ERROR)
 
 
 def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, table: Table) -> Models:
-    """The models of all columns that have one; `on_error` says what becomes of the others.
+    """Collect the models of all columns, and handle errors as `on_error` says.
 
-    Warnings point to the line that called the public function which calls this one.
+    Warnings point to the line that called the public function, which must call this function directly.
     """
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
     models = {name: answer for name, answer in answers.items() if isinstance(answer, Model)}
@@ -289,21 +297,21 @@ def price(
     unlabelled: Any = NOT_GIVEN,
     special: Mapping[Name, Any] | None = None,
 ) -> float:
-    """The cost of a given partition, from the rows up; no search is involved.
+    """Compute the cost of the user's own partitions from the rows, without a search.
 
     Parameters
     ----------
     data, partitions, target, criterion, weights, kinds, target_kind, unlabelled, special
-        As of `Model.from_partitions`, which gives the whole model.
+        As in `Model.from_partitions`, which returns the whole model.
 
     Returns
     -------
     float
-        Lower is better; in nats under ``modl``.
+        The cost: lower is better; in nats under ``modl``.
 
     Notes
     -----
-    There is no ``placement``: unlabelled rows that only placed the bounds cost nothing. So the cost of a model with
+    There is no ``placement``, because unlabelled rows that only place the bounds cost nothing: the cost of a model with
     ``placement="median"`` is the price of its partitions on the labelled rows alone, without ``unlabelled``.
 
     Examples
@@ -319,16 +327,18 @@ def price(
 
 
 def _check_classes(table: Table, monotone: str | None) -> None:
+    """Raise ValueError if the classes of the target do not allow `monotone`."""
     if monotone is not None and table.target.n_classes != 2:
         raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
     if monotone is not None and table.problem.kind == "semi":
         raise ValueError(
-            "monotone= orders the shares of classes, which rows without one do not have; leave these out, or let them "
+            "monotone= orders the shares of classes, and unlabelled rows have none; leave these rows out, or let them "
             "only place the bounds: placement='median'"
         )
 
 
 def _best_model(table: Table, name: Name, options: Options, random_state: int | None, clock: Clock) -> Model:
+    """Search the best partition of the column `name`, and build its model."""
     if table.searched is not None:
         table = table.only(name)
         return grid_model(table, best_grid(table, options, 1, random_state, clock), clock)
@@ -344,6 +354,7 @@ def _best_model(table: Table, name: Name, options: Options, random_state: int | 
 def _model_or_error(
     table: Table, name: Name, options: Options, random_state: int | None, clock: Clock
 ) -> Model | Exception:
+    """Model of the column `name`, or the error that the search raised."""
     try:
         return _best_model(table, name, options, random_state, clock.child())
     except Exception as error:

@@ -1,7 +1,7 @@
-"""Where criteria come from: built-ins and installed plugins, all through one pluggy hook.
+"""Registry of criteria: built-ins and installed plugins, all through one pluggy hook.
 
-A plugin is a module named under the entry-point group ``gridmodl`` that implements `gridmodl_criteria`.
-Plugins load on the first look-up. One that is broken is named in a warning and left out; all else works.
+A plugin is a module under the entry-point group ``gridmodl`` that implements `gridmodl_criteria`. Plugins load at the
+first look-up. A broken plugin is named in a warning and left out; everything else works.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Any
 
 import pluggy
 
-from gridmodl.spelling import did_you_mean, meant_by
+from gridmodl.spelling import did_you_mean, similar_names
 from gridmodl.terms import CORE_FIELDS, FLOORS, FUNCTIONS, PROBLEMS, TERMS, Criterion, finish, floor, part
 
-PATIENCE = 10.0  # seconds until a plugin that is still loading is named
+PATIENCE = 10.0  # seconds after which a plugin that is still loading is named
 
 hookspec = pluggy.HookspecMarker("gridmodl")
 hookimpl = pluggy.HookimplMarker("gridmodl")
@@ -42,6 +42,7 @@ Registry = dict[str, dict[str, type[Criterion]]]  # name -> problem -> class
 
 
 def _manager() -> pluggy.PluginManager:
+    """Plugin manager with the built-in criteria and all installed plugins that load."""
     import gridmodl.criteria as builtin
 
     manager = pluggy.PluginManager("gridmodl")
@@ -49,19 +50,19 @@ def _manager() -> pluggy.PluginManager:
     manager.register(builtin, "gridmodl")
     for entry in sorted(entry_points(group="gridmodl"), key=lambda entry: entry.name):
         try:
-            with _watched(entry.name):
+            with _watching(entry.name):
                 module = entry.load()
             manager.register(module, entry.name)
             if entry.name not in {i.plugin_name for i in manager.hook.gridmodl_criteria.get_hookimpls()}:
                 raise TypeError("it implements no gridmodl_criteria marked @hookimpl")
         except (Exception, SystemExit) as error:
-            _left_out(entry.name, f"{type(error).__name__}: {error}")
+            _warn_left_out(entry.name, f"{type(error).__name__}: {error}")
     return manager
 
 
 @contextlib.contextmanager
-def _watched(plugin: str) -> Iterator[None]:
-    """Send what a plugin prints to the error stream, and name it there if it takes long."""
+def _watching(plugin: str) -> Iterator[None]:
+    """Send the output of a plugin to the error stream, and name the plugin there if it takes long."""
     waited = f"gridmodl: plugin {plugin!r} has been loading for {PATIENCE:.0f} seconds; Ctrl-C stops it\n"
     timer = threading.Timer(PATIENCE, lambda: sys.stderr.write(waited))
     timer.daemon = True
@@ -73,27 +74,29 @@ def _watched(plugin: str) -> Iterator[None]:
         timer.cancel()
 
 
-def _left_out(plugin: str, why: str) -> None:
+def _warn_left_out(plugin: str, why: str) -> None:
+    """Warn that a plugin, or a criterion of it, is left out."""
     warnings.warn(f"plugin {plugin!r} is left out: {why}", PluginWarning, stacklevel=2)
 
 
 @functools.cache
 def _registry() -> Registry:
+    """All criteria that can be used; those that cannot are left out with a warning."""
     manager, registry, origin = _manager(), Registry(), dict[tuple[str, str], str]()
-    # Built-ins first, then plugins by name, so that who wins a name never depends on the installation order.
+    # Built-ins first, then plugins by name: which plugin gets a name does not depend on the installation order.
     implementations = manager.hook.gridmodl_criteria.get_hookimpls()
     for implementation in sorted(implementations, key=lambda i: (i.plugin_name != "gridmodl", i.plugin_name)):
         plugin = implementation.plugin_name
         try:
-            with _watched(plugin):
+            with _watching(plugin):
                 classes: list[Any] = list(implementation.function())  # type: ignore[call-overload]
         except (Exception, SystemExit) as error:
-            _left_out(plugin, f"its gridmodl_criteria failed with {type(error).__name__}: {error}")
+            _warn_left_out(plugin, f"its gridmodl_criteria failed with {type(error).__name__}: {error}")
             continue
         for cls in classes:
-            wrong = problem_with_class(cls) or _taken(cls, origin)
+            wrong = problem_with_class(cls) or _name_conflict(cls, origin)
             if wrong:
-                _left_out(plugin, wrong)
+                _warn_left_out(plugin, wrong)
                 continue
             for problem in cls.problems:
                 registry.setdefault(cls.name, {})[problem] = cls
@@ -101,7 +104,8 @@ def _registry() -> Registry:
     return registry
 
 
-def _taken(cls: type[Criterion], origin: dict[tuple[str, str], str]) -> str | None:
+def _name_conflict(cls: type[Criterion], origin: dict[tuple[str, str], str]) -> str | None:
+    """Which criterion already has the name and a problem of `cls`, or None."""
     for problem in sorted(cls.problems):
         if (cls.name, problem) in origin:
             other = origin[cls.name, problem]
@@ -110,12 +114,12 @@ def _taken(cls: type[Criterion], origin: dict[tuple[str, str], str]) -> str | No
 
 
 def list_criteria(problem: str | None = None) -> list[str]:
-    """Names of the criteria that are installed, in alphabetical order.
+    """Names of the installed criteria, in alphabetical order.
 
     Parameters
     ----------
     problem : str, optional
-        Only those that can price this problem, a key of `gridmodl.terms.PROBLEMS`.
+        Only criteria that can price this problem, a key of `gridmodl.terms.PROBLEMS`.
     """
     if problem is not None and problem not in PROBLEMS:
         raise ValueError(f"unknown problem {problem!r}; known: {', '.join(PROBLEMS)}{did_you_mean(problem, PROBLEMS)}")
@@ -123,17 +127,17 @@ def list_criteria(problem: str | None = None) -> list[str]:
 
 
 def get_criterion(name: str, **options: Any) -> Criterion:
-    """The criterion of that name, with its options set.
+    """Make the criterion `name` with `options`.
 
-    Several formulas may share a name, one per problem (``modl`` does); `optimize` picks the one that fits the
-    data, whichever of them this returns.
+    Several formulas may share a name, one per problem, as those of ``modl``. This returns one of them; `optimize`
+    uses the one that fits the data.
 
     Parameters
     ----------
     name : str
-        One out of `list_criteria`.
+        A name out of `list_criteria`.
     **options : bool, int or float
-        Those of the criterion, by name; the others keep their defaults.
+        Options of the criterion by name; the others keep their defaults.
 
     Examples
     --------
@@ -148,7 +152,7 @@ def get_criterion(name: str, **options: Any) -> Criterion:
 
 
 def criterion_for(criterion: str | Criterion | type[Criterion], problem: str) -> Criterion:
-    """What a user passed as ``criterion=``, as the criterion that prices this problem, or a clear error."""
+    """Criterion that prices `problem`, from the user's argument ``criterion=``; raise if there is none."""
     if isinstance(criterion, str):
         criterion = get_criterion(criterion)
     if isinstance(criterion, type) and issubclass(criterion, Criterion):
@@ -162,7 +166,7 @@ def criterion_for(criterion: str | Criterion | type[Criterion], problem: str) ->
         raise TypeError(wrong)
     if problem in criterion.problems:
         return criterion
-    # A sibling of the same name may price this problem, with the options the user chose.
+    # Another class of the same name may price this problem, with the same options.
     sibling = _registry().get(criterion.name, {}).get(problem)
     if sibling is None:
         can = "; ".join(f"{kind!r} ({PROBLEMS[kind]})" for kind in PROBLEMS if kind in criterion.problems)
@@ -179,6 +183,7 @@ def criterion_for(criterion: str | Criterion | type[Criterion], problem: str) ->
 
 
 def _family(name: str) -> dict[str, type[Criterion]]:
+    """Criterion classes with this name, by problem."""
     registry = _registry()
     if not isinstance(name, str):
         raise TypeError(f"a criterion's name is a string, got {name!r}")
@@ -188,13 +193,13 @@ def _family(name: str) -> dict[str, type[Criterion]]:
     return registry[name]
 
 
-# What a criterion class must declare for searches to use it, checked as it is written, before anything is priced.
+# Checks of a criterion class, before it prices anything.
 
-LOOKS_LIKE = 0.75  # share of letters that a misspelt term has in common with the right one, as `gird` with `grid`
+LOOKS_LIKE = 0.75  # similarity of a misspelt term to the right one, as of `gird` to `grid`
 
 
 def problem_with_class(cls: Any) -> str | None:
-    """What is wrong with a criterion class as written, in words, or None."""
+    """What is wrong with the declarations of a criterion class, as a sentence, or None."""
     if not (isinstance(cls, type) and issubclass(cls, Criterion)):
         return f"{cls!r} is not a subclass of gridmodl.Criterion"
     outdated = _outdated(cls) or _misspelt(cls)
@@ -204,13 +209,16 @@ def problem_with_class(cls: Any) -> str | None:
     if not isinstance(name, str) or not name:
         return f"{cls.__name__} has no `name`"
     if not isinstance(problems, (set, frozenset)) or not problems or not problems <= set(PROBLEMS):
-        given = problems if isinstance(problems, (set, frozenset, list, tuple)) else [problems]
-        near = "".join(did_you_mean(problem, PROBLEMS) for problem in given if problem not in list(PROBLEMS))
+        declared = problems if isinstance(problems, (set, frozenset, list, tuple)) else [problems]
+        near = "".join(did_you_mean(problem, PROBLEMS) for problem in declared if problem not in list(PROBLEMS))
         return f"criterion {name!r} declares problems {problems!r}; known: {', '.join(PROBLEMS)}{near}"
     names = [*CORE_FIELDS, *cls.options, *cls.constants, *cls.unread]
     for field in names:
         if not field.isidentifier() or field.startswith("_") or keyword.iskeyword(field) or names.count(field) > 1:
-            return f"criterion {name!r} declares {field!r}, which is taken or no name; p has {', '.join(CORE_FIELDS)}"
+            return (
+                f"criterion {name!r} declares {field!r}, which is used already or not a valid name; p has "
+                f"{', '.join(CORE_FIELDS)}"
+            )
     for term in FUNCTIONS:
         written = inspect.getattr_static(cls, term.__name__)
         what = "term" if term in TERMS else "function"
@@ -218,10 +226,10 @@ def problem_with_class(cls: Any) -> str | None:
             return f"{what} {term.__name__!r} of criterion {name!r} must be a @staticmethod"
         if not inspect.isfunction(written.__func__):
             return f"{what} {term.__name__!r} of criterion {name!r} must be a plain function, got {written.__func__!r}"
-        wanted, given = (list(inspect.signature(f).parameters) for f in (term, written.__func__))
-        if len(wanted) != len(given):
+        wanted, taken = (list(inspect.signature(f).parameters) for f in (term, written.__func__))
+        if len(wanted) != len(taken):
             return (
-                f"{what} {term.__name__!r} of criterion {name!r} takes {len(given)} arguments ({', '.join(given)}); "
+                f"{what} {term.__name__!r} of criterion {name!r} takes {len(taken)} arguments ({', '.join(taken)}); "
                 f"it must take {len(wanted)} ({', '.join(wanted)})"
             )
     wrong = _problem_with_floors(cls) or _problem_with_scale(cls)
@@ -249,18 +257,18 @@ def _outdated(cls: type[Criterion]) -> str | None:
 
 
 def _misspelt(cls: type[Criterion]) -> str | None:
-    """What looks like a term or a declaration and is none: searches would not see it. None if there is no such thing.
+    """Which attribute looks like a misspelt term or declaration, which searches would ignore; None if none does.
 
-    Names that begin with an underscore, or are not like any known one, are the author's own.
+    Names that begin with an underscore, or are not similar to a known name, are the author's own.
     """
     known = [name for name in vars(Criterion) if not name.startswith("_")] + ["name", "problems"]
     for written in (base for base in cls.__mro__ if base not in Criterion.__mro__):
         for name in vars(written):
-            near = [] if name.startswith("_") or name in known else meant_by(name, known, LOOKS_LIKE)
+            near = [] if name.startswith("_") or name in known else similar_names(name, known, LOOKS_LIKE)
             if near:
                 return (
                     f"{cls.__name__} has {name!r}, which no search knows; did you mean {near[0]!r}? If it is a helper, "
-                    f"call it _{name}"
+                    f"name it _{name}"
                 )
     return None
 
@@ -273,12 +281,12 @@ def _problem_with_scale(cls: type[Criterion]) -> str | None:
     if isinstance(scale, bool) or not isinstance(scale, (int, float)) or not 0.0 < scale < math.inf:
         return f"criterion {cls.name!r} declares scale {scale!r}; it must be None or a positive number"
     if cls.finish is not finish:
-        return f"criterion {cls.name!r} declares a scale, but its `finish` makes another number of the sum of its terms"
+        return f"criterion {cls.name!r} declares a scale, but its `finish` changes the sum of its terms"
     return None
 
 
 def _problem_with_floors(cls: type[Criterion]) -> str | None:
-    """What keeps searches from using the floors that a criterion offers, or None."""
+    """Why searches cannot use the floors of a criterion, or None."""
     offered = [f"{free.__name__!r}" for free in FLOORS if getattr(cls, free.__name__) is not free]
     if offered and cls.floor is floor:
         return (

@@ -55,6 +55,7 @@ def price_one_variable(
 
 
 def price_parts(p: Any, facts: Variable, shape: Shape, counts: Any, rows: Any, values: Any) -> float:
+    """Cost of one input variable, given the counts, rows and values of each part."""
     total = variable(p, facts, len(values))
     for i in range(len(values)):
         unlabelled = rows[i] - counts[i].sum()
@@ -85,15 +86,17 @@ def variable_of(criterion: Criterion, problem: Problem, values: ColumnValues, is
     """The variable as terms see it, with the criterion's own constant and table; both are checked."""
     plain = Variable(values.categorical, is_target, values.n_values, 0.0, np.empty(0))
     name = f"variable_facts of criterion {criterion.name!r}"
+    is_summed = isinstance(values.rows, SummedRows)
+    rows = values.rows if is_summed else values.rows.copy()  # whatever a criterion writes into it
     try:
-        given: Any = criterion.variable_facts(problem, plain, values.rows)
+        given: Any = criterion.variable_facts(problem, plain, rows)
     except Exception as error:
         raise TermError(f"{name} failed: {type(error).__name__}: {error}{_what_changed(error)}") from error
     if not isinstance(given, tuple) or len(given) != 2:
         raise TermError(f"{name} returned {given!r}; it returns a constant and an array by number of parts")
     constant, table = given
-    is_unknown = isinstance(values.rows, SummedRows) and math.isnan(constant)  # in a file; terms that need it give NaN
-    if not isinstance(constant, numbers.Real) or not (math.isfinite(constant) or is_unknown):
+    # Of a file that does not know the rows the constant may be no number, and so is the price of a term that reads it.
+    if not isinstance(constant, numbers.Real) or not (math.isfinite(constant) or (is_summed and math.isnan(constant))):
         raise TermError(f"{name} returned the constant {constant!r}; it must be a finite number")
     if not isinstance(table, np.ndarray) or table.ndim != 1 or table.dtype.kind not in "fiu" or np.isnan(table).any():
         what = f"array of shape {table.shape} and type {table.dtype}" if isinstance(table, np.ndarray) else repr(table)

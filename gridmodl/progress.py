@@ -1,8 +1,8 @@
-"""What is shown while work goes on: one bar for Python, notebooks and the command line, and a word on compiling.
+"""Show progress: one bar for Python, notebooks and the command line, and a notice while kernels compile.
 
-The bar is a line on the error stream that a thread of its own draws anew, so that it moves while a kernel compiles. It
-fills where the share of the step that is done is known, and pulses where it is not. Where the error stream is no
-terminal, as in log files and pipes, there is no bar. It has no colours.
+The bar is a line on the error stream, drawn by a thread of its own, so that it moves while a kernel compiles. It fills
+if the share of the step that is done is known, and pulses if it is not. It has no colours. There is no bar if the error
+stream is not a terminal, as in log files and pipes.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from typing import Any, Protocol
 
 from gridmodl.clock import COMPILING, Clock, Progress, is_compiling
 
-SHOWN_AFTER = 0.5  # seconds; who gets an answer at once need not see a bar
-WIDTH, LEAST_WIDTH = 30, 6  # characters between the brackets
-COLUMNS = 80  # of a terminal that does not say how wide it is
+SHOWN_AFTER = 0.5  # seconds; shorter work shows no bar
+WIDTH, MIN_WIDTH = 30, 6  # characters between the brackets
+COLUMNS = 80  # width of a terminal that does not report its width
 
 NOTICE_AFTER = 3.0  # seconds of compiling
-LULL = 1.0  # seconds; kernels that compile one after the other with less between them count as one wait
+MAX_PAUSE = 1.0  # seconds; compiles with a shorter pause between them count as one
 NOTICE = (
     "gridmodl: compiling the search: once for each criterion and kind of task, the next start finds it on disk "
     "(GRIDMODL_QUIET=1 hides this line)"
 )
 
 
-class Work(Protocol):
-    """What a bar is about."""
+class HasProgress(Protocol):
+    """Work whose progress a bar shows."""
 
     @property
     def step(self) -> str: ...
 
     @property
-    def share(self) -> float | None: ...  # of the step that is done; None if that is not known
+    def share(self) -> float | None: ...  # share of the step that is done; None if unknown
 
 
 @contextlib.contextmanager
 def showing(progress: bool | Callable[[Progress], Any] | None, clock: Clock) -> Iterator[None]:
-    """Report to the user what `clock` is told, while the block runs.
+    """Show the progress of `clock` while the block runs.
 
-    True shows a bar, a callable is given `Progress` records, and None leaves it at one line if kernels compile for
-    long; False says nothing at all.
+    `progress` is True for a bar, a callable that gets `Progress` records, None for only one line if kernels compile
+    for more than NOTICE_AFTER seconds, or False for nothing.
     """
     if progress is None:
         yield
@@ -65,10 +65,10 @@ def showing(progress: bool | Callable[[Progress], Any] | None, clock: Clock) -> 
 
 
 @contextlib.contextmanager
-def bar(work: Work) -> Iterator[None]:
-    """Show a bar of `work` while the block runs, if somebody is there to see it and no other bar is."""
-    surface = _surface()
-    if surface is None:
+def bar(work: HasProgress) -> Iterator[None]:
+    """Show a bar of `work` while the block runs, if there is a terminal or notebook and no other bar."""
+    display = _display()
+    if display is None:
         yield
         return
     with notice.hidden():
@@ -76,42 +76,42 @@ def bar(work: Work) -> Iterator[None]:
             yield
             return
         try:
-            with _Bar(work, surface):
+            with _Bar(work, display):
                 yield
         finally:
             _screen.release()
 
 
-_screen = threading.Lock()  # one bar at a time, whatever the threads
-_shown: _Bar | None = None
+_screen = threading.Lock()  # one bar at a time in all threads
+_active_bar: _Bar | None = None
 
 
-def make_room() -> None:
-    """Clear the line of the bar for a message; the bar comes back below it."""
-    shown = _shown
-    if shown is not None:
-        shown.clear()
+def clear_bar() -> None:
+    """Clear the line of the bar for a message; the bar is drawn again below the message."""
+    active = _active_bar
+    if active is not None:
+        active.clear()
 
 
 class _Bar:
-    """Draws the state of `work` again and again, in a thread of its own."""
+    """Draw the progress of `work` repeatedly, in a thread of its own."""
 
-    def __init__(self, work: Work, surface: _Terminal | _Notebook) -> None:
-        self.work, self.surface = work, surface
+    def __init__(self, work: HasProgress, display: _Terminal | _Notebook) -> None:
+        self.work, self.display = work, display
         self.begun = time.perf_counter()
         self.drawing, self.is_over = threading.Lock(), threading.Event()
-        # In a copy of the context: by it, notebooks know which cell an output belongs to.
+        # A copy of the context tells notebooks which cell the output belongs to.
         run = contextvars.copy_context().run
         self.thread = threading.Thread(target=run, args=(self._draw,), name="gridmodl-progress", daemon=True)
 
     def __enter__(self) -> None:
-        global _shown
-        _shown = self
+        global _active_bar
+        _active_bar = self
         self.thread.start()
 
     def __exit__(self, *error: object) -> None:
-        global _shown
-        _shown = None
+        global _active_bar
+        _active_bar = None
         self.is_over.set()
         self.thread.join()
         self.clear()
@@ -119,26 +119,26 @@ class _Bar:
     def _draw(self) -> None:
         wait = SHOWN_AFTER
         while not self.is_over.wait(wait):
-            wait = self.surface.tick
+            wait = self.display.tick
             step, share = (COMPILING, None) if is_compiling() else (self.work.step or "search", self.work.share)
             with self.drawing:
                 try:
-                    self.surface.write(line_of(step, share, time.perf_counter() - self.begun, self.surface.width))
-                except (OSError, ValueError):  # the stream is closed: nobody sees a bar any more, and the work goes on
+                    self.display.write(line_of(step, share, time.perf_counter() - self.begun, self.display.width))
+                except (OSError, ValueError):  # the stream is closed: the work continues without a bar
                     return
 
     def clear(self) -> None:
         with self.drawing, contextlib.suppress(OSError, ValueError):
-            self.surface.clear()
+            self.display.clear()
 
 
 def line_of(step: str, share: float | None, seconds: float, width: int) -> str:
-    """A line of at most `width` characters: the step, a bar that is filled or pulses, the share, the time."""
-    percent = "    " if share is None else f"{int(100 * share):3d}%"  # 100 % is the end, not what is near
+    """Line of at most `width` characters: the step, a bar that fills or pulses, the share, the time."""
+    percent = "    " if share is None else f"{int(100 * share):3d}%"  # rounded down: 100 % only at the end
     time_text = f"{seconds:.0f} s" if seconds < 100 else f"{seconds // 60:.0f} min {int(seconds) % 60:02d} s"
     end = f" {percent} {time_text}"
     n = min(WIDTH, width - _width(step) - len(end) - 3)
-    if n >= LEAST_WIDTH:
+    if n >= MIN_WIDTH:
         return f"{step} [{_filled(n, share, seconds)}]{end}"
     while step and _width(step) + len(end) > width:
         step = step[:-1]
@@ -146,21 +146,22 @@ def line_of(step: str, share: float | None, seconds: float, width: int) -> str:
 
 
 def _filled(n: int, share: float | None, seconds: float) -> str:
+    """`n` characters of a bar: filled up to `share`, or with a block that moves to and fro if `share` is None."""
     if share is not None:
         return f"{'#' * int(n * share):-<{n}}"
     block = n // 5
-    way = n - block  # there and back
+    way = n - block
     at = int(10 * seconds) % (2 * way)
     return f"{'-' * min(at, 2 * way - at)}{'#' * block}".ljust(n, "-")
 
 
 def _width(text: str) -> int:
-    """Columns of a terminal that `text` takes."""
+    """Number of terminal columns that `text` takes."""
     return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
-def _surface() -> _Terminal | _Notebook | None:
-    """Where a bar can be seen; worker processes have none, as their bars would write over each other."""
+def _display() -> _Terminal | _Notebook | None:
+    """Where to draw a bar, or None; worker processes draw none, as their bars would overwrite each other."""
     if parent_process() is not None:
         return None
     ipython = sys.modules.get("IPython")
@@ -172,17 +173,17 @@ def _surface() -> _Terminal | _Notebook | None:
 
 
 class _Terminal:
-    """The last line of a terminal."""
+    """Draws on the last line of a terminal."""
 
     tick = 0.1  # seconds
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
-        self.n_shown = 0  # columns of the line that are written on now
+        self.n_shown = 0  # width of the line that is shown now
 
     @property
     def width(self) -> int:
-        """All columns but the last, in which some terminals begin a new line."""
+        """Width of the terminal minus 1, as some terminals begin a new line after the last column."""
         try:
             n_columns = os.get_terminal_size(self.stream.fileno()).columns
         except OSError:
@@ -203,9 +204,9 @@ class _Terminal:
 
 
 class _Notebook:
-    """A line of text among the outputs of a cell."""
+    """Draws a line of text among the outputs of a cell."""
 
-    tick = 0.5  # seconds; each is a message to the browser
+    tick = 0.5  # seconds; each tick sends a message to the browser
     width = COLUMNS
 
     def __init__(self) -> None:
@@ -225,7 +226,7 @@ class _Notebook:
 
 
 class _Notice:
-    """Says once in a process, while kernels compile for long, that they do."""
+    """Print NOTICE, once in a process, when kernels compile for more than NOTICE_AFTER seconds."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -235,19 +236,19 @@ class _Notice:
         self.begun: float | None = None
         self.ended = self.waited = 0.0
 
-    def expect(self) -> None:
-        """A kernel begins to compile."""
+    def compile_began(self) -> None:
+        """Start the timer of the notice; call it when a compile begins."""
         self.begun = time.perf_counter()
-        if self.begun - self.ended > LULL:
+        if self.begun - self.ended > MAX_PAUSE:
             self.waited = 0.0
         if not self.is_said:
-            run = contextvars.copy_context().run  # of the notebook's cell
+            run = contextvars.copy_context().run  # so that the output belongs to the notebook's cell
             self.timer = threading.Timer(max(0.0, NOTICE_AFTER - self.waited), run, (self._say,))
             self.timer.daemon = True
             self.timer.start()
 
-    def drop(self) -> None:
-        """Nothing compiles any more."""
+    def compile_ended(self) -> None:
+        """Cancel the timer of the notice; call it when a compile ends."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
@@ -258,7 +259,7 @@ class _Notice:
 
     @contextlib.contextmanager
     def hidden(self) -> Iterator[None]:
-        """Say nothing while the block runs, in whatever thread."""
+        """Print no notice while the block runs, in any thread."""
         with self.lock:
             self.n_hiding += 1
         try:
@@ -273,7 +274,7 @@ class _Notice:
                 return
             self.is_said = True
         if sys.stderr is not None:
-            with contextlib.suppress(OSError, ValueError):  # a closed stream is no reason to fail
+            with contextlib.suppress(OSError, ValueError):  # the stream may be closed
                 sys.stderr.write(NOTICE + "\n")
                 sys.stderr.flush()
 

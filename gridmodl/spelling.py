@@ -1,4 +1,4 @@
-"""Names that may have been meant by one that is not known."""
+"""Suggest known names for a misspelt one, and check arguments against known names."""
 
 from __future__ import annotations
 
@@ -6,45 +6,45 @@ from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-LONGEST = 100  # comparing takes the square of the length; no one misspells more
-MOST = 20_000  # names to compare with: some tenths of a second
-CLOSE = 0.6  # share of letters that two names have in common in the same order
+MAX_LENGTH = 100  # of a name; the time to compare grows with its square
+MAX_NAMES = 20_000  # names to compare with, which takes some tenths of a second
+MIN_SIMILARITY = 0.6  # share of letters that two names have in common, in the same order
 
 
-def meant_by(given: Any, known: Iterable[Any], close: float = CLOSE) -> list[Any]:
-    """At most three of the `known` names that are spelt like `given`, the closest first.
+def similar_names(name: Any, known: Iterable[Any], similarity: float = MIN_SIMILARITY) -> list[Any]:
+    """At most three of the `known` names that are spelt like `name`, the most similar first.
 
-    Capitals do not matter, nor does the type: the column 1 may be meant by ``"1"``.
+    Case and type do not matter: ``"1"`` is similar to the column name 1.
     """
-    text = str(given).lower() if isinstance(given, (str, bytes, int, float)) else ""
-    if not 0 < len(text) <= LONGEST:
+    text = str(name).lower() if isinstance(name, (str, bytes, int, float)) else ""
+    if not 0 < len(text) <= MAX_LENGTH:
         return []
     by_text: dict[str, Any] = {}
-    for name, _ in zip(known, range(MOST), strict=False):
-        if name is not None and len(spelt := str(name).lower()) <= LONGEST:
-            by_text.setdefault(spelt, name)
-    return [by_text[spelt] for spelt in get_close_matches(text, by_text, n=3, cutoff=close)]
+    for known_name, _ in zip(known, range(MAX_NAMES), strict=False):
+        if known_name is not None and len(spelt := str(known_name).lower()) <= MAX_LENGTH:
+            by_text.setdefault(spelt, known_name)
+    return [by_text[spelt] for spelt in get_close_matches(text, by_text, n=3, cutoff=similarity)]
 
 
-def did_you_mean(given: Any, known: Iterable[Any]) -> str:
-    """The end of a message about a name that is not known: ``; did you mean 'modl'?``, empty where none is close."""
-    found = meant_by(given, known)
+def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+    """End of a message about an unknown name: ``; did you mean 'modl'?``, or empty if no known name is similar."""
+    found = similar_names(name, known)
     return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
 
 
-def check_choice(what: str, given: Any, allowed: Sequence[str | None]) -> None:
-    """One of a few words, or None where that is allowed."""
-    if (given is None or isinstance(given, str)) and given in allowed:
+def check_choice(what: str, value: Any, allowed: Sequence[str | None]) -> None:
+    """Raise ValueError if the argument `what` is not one of `allowed`, which may include None."""
+    if (value is None or isinstance(value, str)) and value in allowed:
         return
     words = ", ".join(repr(word) for word in allowed if word is not None)
     raise ValueError(
-        f"{what} must be one of {words}{' or None' if None in allowed else ''}, got {given!r}"
-        f"{did_you_mean(given, allowed)}"
+        f"{what} must be one of {words}{' or None' if None in allowed else ''}, got {value!r}"
+        f"{did_you_mean(value, allowed)}"
     )
 
 
 def check_columns(what: str, named: Collection[Any], names: Collection[Any]) -> None:
-    """Every column that an argument names must be there."""
+    """Raise ValueError if the argument `what` names a column that is not one of `names`."""
     for name in named:
         if name not in names:
             known = ", ".join(repr(known) for known in list(names)[:20])

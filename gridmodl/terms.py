@@ -193,8 +193,9 @@ class Criterion:
     concave_cell : bool, optional
         Whether ``cell``, with 0 for an empty cell and all rows labelled, is concave in its counts: its price at whole
         counts u is at least the sum of l_i times its price at u_i, for all whole counts u_i and weights l_i >= 0 of sum
-        1 with u = sum of l_i u_i. Then of a block of bounds only those whose cumulative counts are extreme points of
-        the block's can begin a part of a cheapest partition that skips the block otherwise. `check_criterion` tests it.
+        1 with u = sum of l_i u_i. Then a bound whose cheapest part before it begins at or before a block of bounds that
+        holds it, and whose cumulative counts are no extreme point of those of the block, begins no part of a cheapest
+        partition that ends at or after the block. `check_criterion` tests it.
     scale : float or None, optional
         Nats per unit of cost, where the cost is minus the log of a posterior probability up to a constant, exactly or
         by a usual approximation; None where it means no such thing. ``finish`` is then the total itself.

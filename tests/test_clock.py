@@ -212,7 +212,7 @@ def test_a_column_that_comes_too_late_is_not_sorted_with_its_classes(monkeypatch
     x, y = sample(n_classes=3)
     x, weights = np.where(x == 11, np.nan, x), np.arange(600) % 3 if weighted else None
     whole = optimize(x, y, weights=weights, max_parts=1 + len(options), **options)
-    monkeypatch.setattr("gridmodl.data.line._sorted", None)
+    monkeypatch.setattr("gridmodl.data.line._sort_rows", None)
     late = optimize(x, y, weights=weights, time_limit=0.0, search=search, **options)
     assert late.stopped == "time limit"
     assert late.cost == pytest.approx(whole.cost, rel=1e-12)

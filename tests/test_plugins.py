@@ -288,7 +288,9 @@ def test_term_that_is_random():
 
 
 def test_term_that_prints():
-    raises_at_use(make(cell=lambda p, cell: print(cell.rows) or 1.0), "prints, and a search calls it millions of times")
+    raises_at_use(
+        make(cell=lambda p, cell: print(cell.rows) or 1.0), "calls print, but a search calls it millions of times"
+    )
 
 
 def test_term_that_uses_what_is_not_defined():
@@ -491,7 +493,7 @@ def test_names_in_p_must_be_free(declared):
     from gridmodl.plugins import problem_with_class
 
     cls = type("Clash", (gridmodl.Criterion,), {"name": "clash", "problems": {"classes"}, **declared})
-    assert "which is taken or no name" in problem_with_class(cls)
+    assert "which is used already or not a valid name" in problem_with_class(cls)
 
 
 def one(p, cell):
@@ -523,7 +525,7 @@ def made(**written):
 def test_misspelt_terms_and_declarations_are_named_before_anything_is_compiled(monkeypatch, written, meant):
     monkeypatch.setattr("gridmodl.jit.template.bind", None)
     (name,) = set(written) - {"cell"}
-    message = f"Mine has '{name}', which no search knows; did you mean '{meant}'. If it is a helper, call it _{name}"
+    message = f"Mine has '{name}', which no search knows; did you mean '{meant}'. If it is a helper, name it _{name}"
     for mine in (made(**written), type("Mine", (made(**written),), {"name": "heir"})):
         with pytest.raises(TypeError, match=message):
             optimize(X, Y, criterion=mine)

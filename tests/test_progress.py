@@ -120,12 +120,12 @@ def test_a_bar_on_a_terminal_clears_itself(terminal):
 def test_a_message_goes_above_the_bar(terminal):
     with bar(Work("work", 0.5)):
         wait_for(terminal, "work [")
-        progress._shown.surface.tick = 0.3
+        progress._active_bar.surface.tick = 0.3
         time.sleep(0.05)
-        progress.make_room()
+        progress.clear_bar()
         terminal.write("message\n")
         wait_for(terminal, "  \rmessage\n\rwork [")
-    progress.make_room()  # there is none
+    progress.clear_bar()  # there is none
 
 
 def test_no_bar_for_quick_work(terminal, monkeypatch):
@@ -394,7 +394,7 @@ def test_a_callable_is_told_of_compiling_in_its_own_thread():
     begin_compiling()
     end_compiling()
     assert told == [Progress("compiling", None, told[0].elapsed)]
-    assert clock._of_threads == {}
+    assert clock._clocks_by_thread == {}
 
 
 def test_a_callable_is_told_of_what_other_threads_compile():
@@ -475,27 +475,27 @@ def test_nobody_is_told_of_compiling_who_asked_not_to_be(notice, monkeypatch, re
     if reason == "worker":
         monkeypatch.setattr(progress, "parent_process", lambda: "a process")
     with showing({"False": False, "callable": print}.get(reason), Clock()):
-        notice.expect()
+        notice.compile_began()
         time.sleep(0.3)
-        notice.drop()
+        notice.compile_ended()
     assert progress.sys.stderr.getvalue() == (NOTICE + "\n" if reason == "none" else "")
     assert notice.is_said == (reason == "none")
 
 
 def test_short_compiles_that_follow_each_other_are_one_wait(notice):
     for _ in range(4):
-        notice.expect()
+        notice.compile_began()
         time.sleep(0.04)
-        notice.drop()
+        notice.compile_ended()
     assert progress.sys.stderr.getvalue() == NOTICE + "\n"
 
 
 def test_short_compiles_now_and_then_are_none(notice, monkeypatch):
-    monkeypatch.setattr(progress, "LULL", 0.01)
+    monkeypatch.setattr(progress, "MAX_PAUSE", 0.01)
     for _ in range(4):
-        notice.expect()
+        notice.compile_began()
         time.sleep(0.03)
-        notice.drop()
+        notice.compile_ended()
         time.sleep(0.03)
     assert progress.sys.stderr.getvalue() == ""
 

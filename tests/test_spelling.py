@@ -9,7 +9,7 @@ import pytest
 import gridmodl
 from gridmodl import GridDiscretizer, Model, Models, Search, baselines, optimize, optimize_density, optimize_each, price
 from gridmodl.plugins import list_criteria
-from gridmodl.spelling import did_you_mean, meant_by
+from gridmodl.spelling import did_you_mean, similar_names
 
 DATA = {"age": [1.0, 2.0, 3.0, 4.0], "town": ["a", "a", "b", "b"]}
 CLASSES = [0, 0, 1, 1]
@@ -58,12 +58,12 @@ def test_a_misspelt_name_is_answered_by_the_one_that_was_meant(what):
 
 
 def test_names_that_are_close_are_found_whatever_their_case_and_type():
-    assert meant_by("MODLE", ["modl", "bic"]) == ["modl"]
-    assert meant_by("2", [1, 2, None]) == [2]
-    assert meant_by(None, ["none"]) == meant_by(["a"], ["a"]) == []
+    assert similar_names("MODLE", ["modl", "bic"]) == ["modl"]
+    assert similar_names("2", [1, 2, None]) == [2]
+    assert similar_names(None, ["none"]) == similar_names(["a"], ["a"]) == []
     assert did_you_mean("zzz", ["modl"]) == ""
 
 
 def test_long_names_and_many_take_no_time():
     assert did_you_mean("a" * 10**6, ["a" * 10**6, "b"]) == ""
-    assert meant_by("column 77", (f"column {i}" for i in range(10**6)))[0] == "column 77"
+    assert similar_names("column 77", (f"column {i}" for i in range(10**6)))[0] == "column 77"

@@ -40,8 +40,8 @@ class Explanation:
     cost : float
         Cost of the model.
     terms : CostTerms
-        Contributions of the four terms of the criterion: ``grid``, ``variable``, ``part`` and ``cell``. Their sum,
-        ``terms.total``, is the cost, except for criteria such as ``g2`` that apply a function to the sum.
+        Contributions of the terms of the criterion: ``grid``, ``variable``, ``part``, ``margin`` and ``cell``. Their
+        sum, ``terms.total``, is the cost, except for criteria such as ``g2`` that apply a function to the sum.
     alternatives : tuple of Alternative
         Other partitions of the variable, the rest of the model unchanged, by number of parts. Each record has
         ``n_parts``, ``cost``, ``delta`` (its cost minus that of the model), ``terms``, ``partition``, ``proven`` (no

@@ -90,7 +90,7 @@ def other_delimiter(names: list[str], delimiter: str) -> str | None:
     return next((other for other in DELIMITERS if other != delimiter and other in names[0]), None)
 
 
-class CsvDialect(NamedTuple):
+class TextFormat(NamedTuple):
     """Delimiter, encoding and header of a text file."""
 
     delimiter: str = ","
@@ -115,7 +115,7 @@ class CsvFile:
     is_text = True
     _is_warned = False
 
-    def __init__(self, label: str, opened: Callable[[], Any], dialect: CsvDialect, size: int | None) -> None:
+    def __init__(self, label: str, opened: Callable[[], Any], dialect: TextFormat, size: int | None) -> None:
         self.label, self._opened, self._dialect = label, opened, dialect
         self.size = size  # bytes on disk, packed or not
         start = self._start()

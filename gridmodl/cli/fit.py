@@ -9,9 +9,9 @@ import click
 from gridmodl.cli import options
 from gridmodl.cli.options import Amount, Size
 from gridmodl.cli.outputs import STDOUT, check_outputs
+from gridmodl.search import AUTO, KINDS
 
 TARGET_KINDS = ("classes", "grouped", "numerical")
-SEARCHES = ("auto", "exact", "merge", "vns", "algorithm3", "diverse")
 
 
 class FitSettings(NamedTuple):
@@ -103,7 +103,7 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
     help="What best means: see gridmodl criteria.",
 )
 @click.option("--option", multiple=True, metavar="NAME=VALUE", help="Option of the criterion, such as alpha=0.7.")
-@click.option("--search", type=click.Choice(SEARCHES), default="auto", show_default=True, help="How to search.")
+@click.option("--search", type=click.Choice(KINDS), default=AUTO, show_default=True, help="How to search.")
 @click.option(
     "--effort", type=int, help="Rounds of the search for a grid: 2^effort and what comes before. [default: 5]"
 )

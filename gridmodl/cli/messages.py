@@ -26,9 +26,9 @@ def visible(text: str) -> str:
 
 def echo(message: str) -> None:
     """Write a message on the error stream, above the bar if there is one."""
-    from gridmodl.progress import make_room
+    from gridmodl.progress import clear_bar
 
-    make_room()
+    clear_bar()
     click.echo(visible(message), err=True)
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from gridmodl.cli.csvfiles import CsvDialect, CsvFile, readable
+from gridmodl.cli.csvfiles import CsvFile, TextFormat, readable
 from gridmodl.cli.messages import Failure, label_of, suggest
 from gridmodl.cli.streams import (
     closing_quietly,
@@ -98,7 +98,7 @@ def _source(file: DataFile, head: bytes, opened: Callable[[], Any], size: int | 
     if kind == "arrow":
         return ArrowData(label, opened, size)
     delimiter = file.delimiter or DELIMITERS[kind]
-    return CsvFile(label, opened, CsvDialect(delimiter, file.encoding, file.has_names), size)
+    return CsvFile(label, opened, TextFormat(delimiter, file.encoding, file.has_names), size)
 
 
 def check_present(source: Source, names: Sequence[str], what: str) -> None:

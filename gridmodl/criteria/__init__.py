@@ -1,4 +1,4 @@
-"""The built-in criteria; they come in through the same hook as a stranger's."""
+"""Built-in criteria, registered through the same hook as those of plugins."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gridmodl.terms import Criterion
 
 @hookimpl
 def gridmodl_criteria() -> list[type[Criterion]]:
+    """The built-in criterion classes."""
     return [
         Modl, ModlGrid, ModlJoint, ModlGrouped, ModlSemi,
         Aic, Bic, Mdlp, Gini, Entropy,

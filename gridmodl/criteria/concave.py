@@ -1,9 +1,9 @@
-"""The generalized entropy of a cell's classes, and what holds of it because it is concave and homogeneous.
+"""Generalized entropy of a cell's classes, and the lower bounds that follow because it is concave and homogeneous.
 
     E(n) = sum_j n_j (1 - p_j^b)/b,    p_j = n_j / sum of n;    b = 0: Shannon's, n log n - sum_j n_j log n_j
 
-Concave: below each of its tangents; homogeneous: a tangent at n is the sum of slopes_j(n) times the counts, and more
-rows of any classes add at least their own entropy, E(m + n) >= E(m) + E(n).
+E is concave, so it lies below each of its tangents. E is homogeneous, so a tangent at n is the sum of slope_j(n) times
+the counts, and adding rows adds at least their own entropy: E(m + n) >= E(m) + E(n).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gridmodl.terms import Cell, Walk
 
 
 def deformed_log(x: float, beta: float) -> float:
-    """(1 - x^beta) / beta, which is -log x at beta = 0; without the cancellation near 0."""
+    """(1 - x^beta) / beta, which is -log x at beta = 0; computed without cancellation near 0."""
     if beta == 0.0:
         return -math.log(x)
     if beta == 1.0:
@@ -24,7 +24,7 @@ def deformed_log(x: float, beta: float) -> float:
 
 
 def log_loss(cell: Cell) -> float:
-    """E of a cell at b = 0: minus the log-likelihood of its rows under its own shares."""
+    """E of a cell at b = 0: the negative log-likelihood of its rows under its own shares."""
     cost = 0.0
     for n in cell.counts:
         if n > 0:
@@ -33,12 +33,12 @@ def log_loss(cell: Cell) -> float:
 
 
 def uniform_predictive(p: Any, cell: Cell, code: int) -> float:
-    """(n_j+1) / (n+J): the mean share of class `code` given the rows of a cell, if all shares were as likely before."""
+    """(n_j+1) / (n+J): posterior mean share of class `code` in a cell, under a uniform prior of the shares."""
     return float(cell.counts[code] + 1) / float(cell.rows + p.n_classes)
 
 
 def entropy(cell: Cell, beta: float) -> float:
-    """E of a cell that is not empty."""
+    """E of a non-empty cell."""
     cost = 0.0
     for n in cell.counts:
         if n > 0:
@@ -47,12 +47,14 @@ def entropy(cell: Cell, beta: float) -> float:
 
 
 def entropy_excess(cell: Cell, other: Cell, walk: Walk, beta: float, constant: float) -> float:
-    """The least of E(cell + y) - E(other + y) after the steps y of a walk, less what an empty cell is spared.
+    """Lower bound of E(cell + y) - E(other + y) over all steps y of a walk.
 
-    `constant` is what a cell costs besides E if it is not empty: the first one may be before its first step.
+    `constant` is the cost of a non-empty cell besides E. It is subtracted if `cell` is empty, because before the first
+    step of the walk this cell does not cost it.
 
-    E(other + y) is below its tangent at half of the walk; E(cell + y) less that tangent is concave in y, so it is least
-    at a corner. The walk is within share * counts + low + (sum of -low) in one class, for a share of 0 and of 1.
+    E(other + y) is below its tangent at half of the walk. E(cell + y) minus that tangent is concave in y, so its
+    minimum is at a corner. The corners of the walk are share * counts + low, plus (sum of -low) in one class, for a
+    share of 0 and of 1.
     """
     middle = other.rows + 0.5 * walk.rows
     mean = 0.0
@@ -63,7 +65,7 @@ def entropy_excess(cell: Cell, other: Cell, walk: Walk, beta: float, constant: f
     lag = 0.0
     for j in range(len(walk.counts)):
         lag -= walk.low[j]
-    if cell.rows == 0 and lag > 0.0:  # a corner with less than no rows
+    if cell.rows == 0 and lag > 0.0:  # a corner would have negative counts
         return -math.inf
     least = math.inf
     for share in range(2 if walk.rows > 0 else 1):
@@ -84,15 +86,17 @@ def entropy_excess(cell: Cell, other: Cell, walk: Walk, beta: float, constant: f
 
 
 def entropy_tangent(cell: Cell, more: Cell, walk: Walk, beta: float, slopes: Any) -> float:
-    """By concavity rows d add at least d times the slopes where they are in; and these are least with all of `more`.
+    """Write the slopes of a lower bound of E(cell + walk + d) - E(cell + walk), for rows d out of `more`; return 0.
 
-    slope_j = (1+b) (1 - p_j^b)/b - b E/n. No share p_j is above that with all of its own rows and no others.
+    By concavity, rows d add at least d times the slopes at the point that contains d; the slopes are lowest when all
+    rows of `more` are added. slope_j = (1+b) (1 - p_j^b)/b - b E/n, where the share p_j is at most the share with all
+    rows of class j and no others.
     """
     slopes[:] = 0.0
     if cell.rows == 0:
         return 0.0
     mean = 0.0
-    if beta > 0.0:  # E/n is below its tangent at the cell, where shares are as large as they can be
+    if beta > 0.0:  # E/n is below its tangent at the cell, taken at the largest possible shares
         for n in cell.counts:
             if n > 0:
                 mean += n / cell.rows * deformed_log(n / cell.rows, beta)

@@ -1,12 +1,12 @@
-"""How surely the parts differ: the chi-square test of independence, of G2 or of Pearson's X2.
+"""Criteria of the chi-square test of independence between parts and classes, with G2 or Pearson's X2.
 
     G2 = 2 (SL of the null - SL)      X2 = N ( sum_ij N_ij^2 / (N_i N_j) - 1 )      df = (I-1)(J-1)
 
     g2, x2                  log of the chi-square survival at the statistic, 0 for one part
     g2-normal, x2-normal    -(stat - df (1 + log(stat/df))) for stat > df, else 0
 
-Not sums of terms: the statistic is one, and for a given number of parts the cost falls as it grows, so
-`finish` turns the one into the other.
+The cost is not a sum of terms, but the statistic is, and for a fixed number of parts the cost decreases in the
+statistic: `finish` computes the cost from the statistic.
 
 R. Jin, Y. Breitbart, C. Muoh, "Data discretization unification", Knowledge and Information Systems 19, 2009,
 section 3.2 and Equation 16.
@@ -23,7 +23,7 @@ from gridmodl.terms import Cell, Criterion, Problem, Shape, Walk
 
 
 def log_chi2_survival(stat: float, df: float) -> float:
-    """log Q(df/2, stat/2); the logarithm stays exact far beyond where the survival itself underflows."""
+    """log Q(df/2, stat/2), the log of the chi-square survival; accurate even if the survival itself underflows."""
     a, x = 0.5 * df, 0.5 * stat
     if x <= 0.0:
         return 0.0
@@ -36,7 +36,7 @@ def log_chi2_survival(stat: float, df: float) -> float:
             term *= x / n
             series += term
         return math.log1p(-min(math.exp(front) * series, 1.0))
-    # Lentz's continued fraction of the upper incomplete gamma function.
+    # Continued fraction of the upper incomplete gamma function, by Lentz's method.
     tiny = 1e-300
     b = x + 1.0 - a
     c, d = 1.0 / tiny, 1.0 / b
@@ -57,18 +57,19 @@ def log_chi2_survival(stat: float, df: float) -> float:
     return front + math.log(fraction)
 
 
-# The statistic is a small difference of sums that grow with the rows: here it has six digits after the point.
+# The statistic is a small difference of sums that grow with the rows; with 2^31 rows it has six decimals left.
 MAX_ROWS = 2**31
 
 
 def normal_confidence(stat: float, df: float) -> float:
-    """The exponent of the normal approximation to the survival, as a cost."""
+    """Cost from the normal approximation of the survival: its exponent."""
     if stat <= df:
         return 0.0
     return -(stat - df * (1.0 + math.log(stat / df)))
 
 
-def freedom(p: Any, shape: Shape) -> float:
+def degrees_of_freedom(p: Any, shape: Shape) -> float:
+    """(I-1)(J-1)."""
     return (shape.n_cells - 1.0) * (p.n_classes - 1)
 
 
@@ -103,7 +104,7 @@ class G2(Criterion):
 
     @staticmethod
     def finish(p: Any, total: float, shape: Shape) -> float:
-        df = freedom(p, shape)
+        df = degrees_of_freedom(p, shape)
         return log_chi2_survival(2.0 * (p.null_loss - total), df) if df > 0.0 else 0.0
 
 
@@ -112,12 +113,12 @@ class G2Normal(G2):
 
     @staticmethod
     def finish(p: Any, total: float, shape: Shape) -> float:
-        df = freedom(p, shape)
+        df = degrees_of_freedom(p, shape)
         return normal_confidence(2.0 * (p.null_loss - total), df) if df > 0.0 else 0.0
 
 
 def square_loss(p: Any, cell: Cell) -> float:
-    """- N sum_j n_j^2 / (n N_j): what a cell adds to X2 + N, as a cost. Concave and homogeneous, as the log-loss is."""
+    """- N sum_j n_j^2 / (n N_j): minus the cell's summand of X2 + N. Concave and homogeneous, like the log-loss."""
     cost = 0.0
     for j in range(p.n_classes):
         n = cell.counts[j]
@@ -126,10 +127,10 @@ def square_loss(p: Any, cell: Cell) -> float:
 
 
 def square_excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
-    """The least of `square_loss` of cell + y less that of other + y, by the same corners as `entropy_excess`.
+    """Lower bound of `square_loss` of cell + y minus that of other + y, at the same corners as `entropy_excess`.
 
-    slope_j = - 2 w_j p_j + sum_i w_i p_i^2, where w_j = N / N_j. Squares are concave below 0 too, wherever there are
-    rows.
+    slope_j = - 2 w_j p_j + sum_i w_i p_i^2, where w_j = N / N_j. The loss is concave for negative counts too, as long
+    as the sum of the counts is positive.
     """
     middle = other.rows + 0.5 * walk.rows
     mean, lag = 0.0, 0.0
@@ -158,7 +159,10 @@ def square_excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
 
 
 def square_tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
-    """The slopes where no p_j in - 2 w_j p_j is higher and none in sum_i w_i p_i^2 lower; that sum is at least 1."""
+    """Write lower bounds of the slopes, as `entropy_tangent` does; return 0.
+
+    Takes the highest p_j in - 2 w_j p_j and the lowest in sum_i w_i p_i^2, a sum that is at least 1.
+    """
     least = 0.0
     for j in range(p.n_classes):
         share = cell.counts[j] / (cell.rows + walk.rows + more.rows)
@@ -185,7 +189,7 @@ class X2(Criterion):
 
     @staticmethod
     def finish(p: Any, total: float, shape: Shape) -> float:
-        df = freedom(p, shape)
+        df = degrees_of_freedom(p, shape)
         return log_chi2_survival(-total - p.n_rows, df) if df > 0.0 else 0.0
 
 
@@ -194,5 +198,5 @@ class X2Normal(X2):
 
     @staticmethod
     def finish(p: Any, total: float, shape: Shape) -> float:
-        df = freedom(p, shape)
+        df = degrees_of_freedom(p, shape)
         return normal_confidence(-total - p.n_rows, df) if df > 0.0 else 0.0

@@ -4,8 +4,8 @@
     entropy   sum_i N_i H_b(i) + a (I-1)(J-1) (1 - N^-b)/b        H_b(i) = sum_j p_ij (1 - p_ij^b)/b
               b = 0: Shannon's entropy and a (I-1)(J-1) log N
 
-I parts or non-empty cells. entropy(a=1/2, b=0) ranks as bic, entropy(a=1/log N, b=0) as aic, and
-entropy(a=2N/((N-1)(J-1)), b=1) is gini.
+I is the number of parts or non-empty cells; a and b are the options alpha and beta. entropy(a=1/2, b=0) ranks
+partitions as bic does, entropy(a=1/log N, b=0) as aic does, and entropy(a=2N/((N-1)(J-1)), b=1) is gini.
 
 R. Jin, Y. Breitbart, C. Muoh, "Data discretization unification", Knowledge and Information Systems 19, 2009,
 sections 3.3 and 4.
@@ -20,7 +20,7 @@ from typing import Any
 from gridmodl.criteria.concave import deformed_log, entropy, entropy_excess, entropy_tangent
 from gridmodl.terms import Cell, Criterion, Problem, Shape, Walk
 
-LEAST_BETA = 1e-300  # below, 1 / beta is infinite
+MIN_BETA = 1e-300  # 1 / beta of a smaller beta is infinite
 
 
 class Gini(Criterion):
@@ -64,9 +64,9 @@ class Entropy(Criterion):
         alpha, beta = self.chosen["alpha"], self.chosen["beta"]
         if not 0.0 < alpha < math.inf:
             raise ValueError(f"alpha of criterion 'entropy' must be positive and finite, got {alpha!r}")
-        if not 0.0 <= beta < math.inf or 0.0 < beta < LEAST_BETA:
+        if not 0.0 <= beta < math.inf or 0.0 < beta < MIN_BETA:
             raise ValueError(
-                f"beta of criterion 'entropy' must be finite, and 0 or at least {LEAST_BETA:g}, got {beta!r}"
+                f"beta of criterion 'entropy' must be finite, and 0 or at least {MIN_BETA:g}, got {beta!r}"
             )
 
     def params(self, problem: Problem) -> Mapping[str, Any]:

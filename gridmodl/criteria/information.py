@@ -1,6 +1,6 @@
-"""Likelihood with a penalty for the number of parts: AIC, BIC and the MDLP of the same family.
+"""Criteria of a likelihood with a penalty for the number of parts: AIC, BIC and MDLP.
 
-SL = - sum_i sum_j N_ij log(N_ij / N_i), I parts or non-empty cells:
+SL = - sum_i sum_j N_ij log(N_ij / N_i); I is the number of parts or non-empty cells:
 
     aic     2 SL + 2 I (J-1)
     bic     2 SL + I (J-1) log N
@@ -25,7 +25,7 @@ class Aic(Criterion):
     joins_pure_runs = True
     groups_by_share = True
     concave_cell = True
-    scale = 0.5  # by the usual approximation of a posterior, and so is the predictive a choice
+    scale = 0.5  # exp(-cost / 2) approximates a posterior; the choice of the predictive is ours
 
     @staticmethod
     def cell(p: Any, cell: Cell) -> float:

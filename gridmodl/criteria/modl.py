@@ -34,10 +34,10 @@ def partition_length(p: Any, variable: Variable, n_parts: int) -> float:
 
 
 def class_length(p: Any, cell: Cell) -> float:
-    """Code length of the classes of a cell's rows: first how many of each, then in which order.
+    """Code length of the classes of a cell's rows: first the number of rows of each class, then their order.
 
-    log N_c! cancels: log C(N_c+J-1, J-1) + log N_c! = log (N_c+J-1)! - log (J-1)! Of very many rows the two
-    code lengths are computed apart: both are positive, and lose no digits.
+    log N_c! cancels: log C(N_c+J-1, J-1) + log N_c! = log (N_c+J-1)! - log (J-1)!. From MANY_ROWS rows on, the two
+    code lengths are computed separately: both are positive, so that no digits are lost.
     """
     if cell.rows >= MANY_ROWS:
         unit = math.log(cell.rows) - 1.0
@@ -53,16 +53,20 @@ def class_length(p: Any, cell: Cell) -> float:
 
 
 def class_floor(p: Any, cell: Cell) -> float:
-    """Beside any others, rows are coded by a mixture of shares, never in less than by their own: their entropy."""
+    """Floor of the code length of a cell's rows inside any larger cell: their entropy.
+
+    Any code of the classes by shares, or by a mixture of shares, is at least as long as the code by the rows' own
+    shares.
+    """
     return log_loss(cell)
 
 
 def class_excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
-    """A line below the difference of two class lengths.
+    """Lower bound of the difference of two class lengths over a walk, from a line below it.
 
-    With r(a, b; y) = log (a+y)! - log (b+y)! the difference is r of the rows (plus J-1) less the sum of r of the
-    classes. In y, r is concave for a >= b and convex for a < b: a chord is on one side of it, and the line through two
-    neighbouring whole numbers, whose slope is log (a+y+1)/(b+y+1), on the other.
+    With r(a, b; y) = log (a+y)! - log (b+y)!, the difference is r of the rows (plus J-1) minus the sum of r of the
+    classes. In y, r is concave for a >= b and convex for a < b. A chord bounds r from one side; the line through two
+    neighbouring whole numbers, with slope log (a+y+1)/(b+y+1), bounds it from the other.
     """
     a, b = cell.rows + p.n_classes - 1, other.rows + p.n_classes - 1
     if a >= b:
@@ -95,9 +99,11 @@ def class_excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
 
 
 def class_tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
-    """The line through two neighbours below the convex r of the rows, and chords below the concave ones of classes.
+    """Write the slopes of a linear lower bound of the cost of adding rows of `more`; return its constant.
 
-    The walk moves the first up and the others down, so the least is at its begin for the rows, at its end for classes.
+    The line through two neighbouring whole numbers is below the convex log (a+y)! of the rows, and chords are below
+    the concave terms - log (a+y)! of the classes. The walk raises the first and lowers the others, so the bound uses
+    the begin of the walk for the rows and its end for the classes.
     """
     a, y = cell.rows + p.n_classes - 1, more.rows // 2
     by_row = math.log(a + y + 1)
@@ -109,11 +115,11 @@ def class_tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> fl
 
 
 class Modl(Criterion):
-    """One input variable: its partition is always coded, also when it has one part."""
+    """MODL for one input variable: the partition is always coded, even if it has one part."""
 
     name = "modl"
     problems = {"classes"}
-    unread = {"selection": True}  # so that grids and columns share what is compiled for their cells
+    unread = {"selection": True}  # so that grids and columns share the compiled kernels of their cells
     joins_pure_runs = True
     groups_by_share = True
     concave_cell = True
@@ -133,9 +139,9 @@ class Modl(Criterion):
 
 
 class ModlGrid(Criterion):
-    """Several input variables: which are informative, then the partition of each of those.
+    """MODL for several input variables: codes which are informative, then the partition of each of these.
 
-    log(K+1) + log C(K+Ks-1, Ks), left out with ``selection=False``, codes the choice of Ks out of K.
+    log(K+1) + log C(K+Ks-1, Ks) codes the choice of Ks out of K variables; ``selection=False`` leaves it out.
     """
 
     name = "modl"

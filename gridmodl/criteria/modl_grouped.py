@@ -1,13 +1,13 @@
-"""MODL with a target that is partitioned too: many classes in groups, or a numerical target in intervals.
+"""MODL with a target that is partitioned too: groups of many classes, or intervals of a numerical target.
 
-    input         as for a class target
+    input         as in `gridmodl.criteria.modl`
     each margin   log C(N_i+J-1, J-1) + log N_i!
     each cell     - log N_ij!
     classes       log W + log B(W, J) + sum_j [ log C(N_j+m_j-1, m_j-1) + log N_j! ] - sum_w log n_w!
     numerical     log N + sum_j log N_j!
 
-A margin is a cell of the inputs, so with one input a part of it. J, the number of parts of the target, enters its
-price: the one coupling of variables.
+A margin is a cell of the inputs; with one input, it is a part of that input. The cost of a margin depends on J, the
+number of parts of the target; nothing else couples the variables.
 
 M. Boullé, "Classification supervisée pour de grands nombres de classes à prédire : une approche par co-partitionnement
 des variables explicatives et à expliquer", Formula 8; C. Hue and M. Boullé, "A new probabilistic approach in rank
@@ -29,8 +29,8 @@ class ModlGrouped(Criterion):
     name = "modl"
     problems = {"grouped", "numerical"}
     constants = {"unit": float}
-    # Where the input tells the groups of classes, what the rows cost in its parts and in the cells cancels: 1e-5 nats
-    # are left of them here, and digits would be lost beyond.
+    # If the input determines the groups of classes, the terms of its parts and of the cells cancel: with 2^36 rows the
+    # rounding error is 1e-5 nats, and it grows with the rows.
     max_rows = 2**36
     scale = 1.0
     variable_facts = ModlJoint.variable_facts

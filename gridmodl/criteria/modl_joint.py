@@ -1,4 +1,4 @@
-"""MODL without a target: the joint density of all variables, as a code length.
+"""MODL without a target: code length of the joint density of all variables.
 
     log C(N+G-1, G-1) + log N! - sum over cells log N_c!
     numerical     log N + sum over parts log N_p!
@@ -22,16 +22,17 @@ from gridmodl.codelength import log_binomial, log_compositions, log_order, log_o
 from gridmodl.criteria.modl import groupings
 from gridmodl.terms import Cell, Criterion, Part, Problem, Shape, Variable
 
-# p.unit is taken off every log n!, n times: rows are in as many of these as they are taken off, so it cancels.
+# n * p.unit is subtracted from every log n!. Each row is in as many added as subtracted factorials, so the sum of all
+# terms does not change; see `gridmodl.codelength.log_order`.
 
 
 def cell_order(p: Any, cell: Cell) -> float:
-    """What knowing a cell's rows together saves."""
+    """- log N_c!, as the order of a cell's rows is not coded."""
     return -log_order(cell.rows, p.n_rows, p.unit)
 
 
 def value_order(p: Any, variable: Variable, part: Part) -> float:
-    """Code length of the values of a part's rows: ranks in an interval; in a group, how many of each first."""
+    """Code length of the values of a part's rows: their order; in a group, first the number of rows of each value."""
     cost = log_order(part.rows, p.n_rows, p.unit)
     if variable.categorical:
         cost += log_binomial(part.rows + part.values - 1, part.values - 1)
@@ -39,7 +40,7 @@ def value_order(p: Any, variable: Variable, part: Part) -> float:
 
 
 def values_length(p: Any, variable: Variable, n_parts: int) -> float:
-    """Code length of a partition, and what knowing the rows of each value saves."""
+    """Code length of a partition, minus log n_v! for each value of a categorical variable."""
     if variable.categorical:
         return math.log(variable.n_values) + variable.by_parts[n_parts] - variable.constant
     return p.log_rows + p.n_rows * p.unit
@@ -57,7 +58,7 @@ class ModlJoint(Criterion):
     def variable_facts(
         self, problem: Problem, variable: Variable, value_rows: NDArray[np.int64]
     ) -> tuple[float, NDArray[np.float64]]:
-        """The sum over the values of log n_v!, less the unit of each row where there is one, and log B(V, i)."""
+        """Sum over the values of log n_v! - n_v * unit, and log B(V, i) by number of parts i."""
         return log_orders(value_rows, problem.n_rows, unit_of(problem.n_rows)), groupings(variable)
 
     @staticmethod

@@ -1,1 +1,1 @@
-"""The data of one call: columns, targets and weights, encoded and counted for the searches."""
+"""Read and encode the data of one call: columns, target and weights, counted for the searches."""

@@ -1,7 +1,7 @@
-"""One variable as atoms: the smallest parts that a search may have to tell apart.
+"""Count the rows of one variable by atom: atoms are the smallest parts that a search tells apart.
 
-Of a categorical variable an atom is one value, of a numerical one a value or a run of values (`line`). Rows without a
-class are told by a code of their own, the last.
+An atom is one value of a categorical variable, and a value or a run of values of a numerical one
+(`gridmodl.data.line`). Unlabelled rows have a code of their own, the last.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from numpy.typing import NDArray
 
 from gridmodl.data.columns import Categories, count_rows
 
-# Beyond this the table of counts alone fills gigabytes, and every price reads a row of it.
+# A larger table of counts takes gigabytes, and each evaluation of a cost reads a row of it.
 MAX_COUNTS = 2**28
-COUNTS_AT_ONCE = 2**24  # counts that are filled in one step: of new memory a GB took 2 s, deaf to Ctrl-C
+COUNTS_AT_ONCE = 2**24  # counts that are filled between two checks of Ctrl-C: 1 GB of new memory took 2 s
 
 
 class Atoms(NamedTuple):
-    """The rows of each atom, by frozen cell and class.
+    """Rows of each atom, by frozen cell and class.
 
-    Other variables of a grid, while frozen, cut an atom into entries, one per frozen cell it touches, in the
-    order of the cells. A variable alone has one entry per atom, all in frozen cell 0.
+    In a grid, the other variables are frozen and cut an atom into entries, one per frozen cell with rows of the atom,
+    in the order of the cells. A single variable has one entry per atom, all in frozen cell 0.
     """
 
-    first: Any  # entries of atom i are first[i] to first[i + 1]
+    first: Any  # atom i has the entries first[i] to first[i + 1] - 1
     frozen: Any  # frozen cell of each entry
-    counts: Any  # rows of each entry, by class
-    rows: Any  # rows of each entry, unlabelled ones included
-    values: Any  # distinct values of each atom
+    counts: Any  # labelled rows of each entry, by class
+    rows: Any  # all rows of each entry
+    values: Any  # number of distinct values of each atom
 
 
 class Target(NamedTuple):
-    """The class and the weight of each row."""
+    """Class and weight of each row."""
 
-    codes: NDArray[np.int32]  # `n_classes` for a row without a class
+    codes: NDArray[np.int32]  # `n_classes` for an unlabelled row
     weights: NDArray[np.int64] | None
     n_classes: int
     has_unlabelled: bool = False
@@ -50,35 +50,37 @@ class Target(NamedTuple):
 
     @property
     def few_rows(self) -> bool:
+        """Whether 32-bit counts suffice."""
         return self.n_rows < 2**31
 
     def by_code(self, parts: NDArray[Any], n_parts: int) -> NDArray[np.int64]:
-        """Rows by part and code, given the part of each row: by class and, if there are any, those without one."""
+        """Rows by part and code, unlabelled rows last; `parts` is the part of each row."""
         rows = count_rows(self.places(parts), self.weights, n_parts * self.n_codes)
         return rows.reshape(n_parts, self.n_codes)
 
     def places(self, parts: NDArray[Any]) -> NDArray[np.int64]:
-        """Where each row counts in a table by part and code, laid flat."""
+        """Index of each row in a flat table by part and code."""
         return parts.astype(np.int64) * self.n_codes + self.codes
 
     def table(self, parts: NDArray[Any], n_parts: int) -> NDArray[Any]:
-        """The same in 32 bits where rows are few; nothing is written but where rows are."""
+        """Like `by_code`, in 32 bits if they suffice; writes only to the counts that are not 0."""
         rows = np.zeros(n_parts * self.n_codes, dtype=np.int32 if self.few_rows else np.int64)
-        # Of another type, even a plain 1, numpy takes fifty times as long.
+        # With a summand of another type, even a plain 1, np.add.at takes fifty times as long.
         more = rows.dtype.type(1) if self.weights is None else self.weights.astype(rows.dtype)
         np.add.at(rows, self.places(parts), more)
         return rows.reshape(n_parts, self.n_codes)
 
     def counts(self, parts: NDArray[Any], n_parts: int) -> NDArray[np.int64]:
-        """Rows by part and class, given the part of each row."""
+        """Labelled rows by part and class; `parts` is the part of each row."""
         return self.by_code(parts, n_parts)[:, : self.n_classes]
 
     def of_rows(self, kept: NDArray[np.bool_]) -> Target:
+        """Target of the rows where `kept` is True."""
         return self._replace(codes=self.codes[kept], weights=None if self.weights is None else self.weights[kept])
 
 
 def make_values(column: Categories, target: Target) -> Atoms:
-    """One atom for each value of a categorical column."""
+    """Make one atom for each value of a categorical column."""
     n_values = len(column.values)
     check_size(n_values, target.n_codes, "values")
     by_code = target.table(column.codes, n_values)
@@ -109,9 +111,9 @@ def head(atoms: Atoms, end: int) -> Atoms:
 def alone(
     by_code: NDArray[Any], n_values: NDArray[np.int32], n_classes: int, rows: NDArray[np.int64] | None = None
 ) -> Atoms:
-    """Atoms of a variable without others: one entry each, all in frozen cell 0; a code beyond the classes is none.
+    """Atoms of a single variable, one entry each, from the rows of each atom by class code.
 
-    `rows` are those of each atom, where they are known.
+    A column of `by_code` beyond `n_classes` counts unlabelled rows. `rows` are the sums of `by_code`, if known.
     """
     n = len(by_code)
     first = np.arange(n + 1, dtype=np.int32)
@@ -121,14 +123,14 @@ def alone(
 
 
 def rows_by_code(atoms: Atoms, target: Target) -> NDArray[Any]:
-    """The rows of each atom of a variable without others, by code of the target: what `alone` was made of."""
+    """Rows of each atom of a single variable by code of the target: the inverse of `alone`."""
     if not target.has_unlabelled:
         return np.asarray(atoms.counts)
     return np.column_stack([atoms.counts, atoms.rows - atoms.counts.sum(axis=1, dtype=np.int64)])
 
 
 def gap_ends(atoms: Atoms) -> NDArray[np.int64]:
-    """First atoms of the parts to merge from where many have no labelled row: neighbours without one are together."""
+    """First atoms of the parts that a merge starts from: neighbouring atoms without a labelled row are joined."""
     is_labelled = atoms.counts.any(axis=1)
     begins = is_labelled.copy()
     begins[:1] = True
@@ -137,6 +139,7 @@ def gap_ends(atoms: Atoms) -> NDArray[np.int64]:
 
 
 def check_size(n_atoms: int, n_classes: int, what: str) -> None:
+    """Raise if a table of `n_atoms` by `n_classes` counts is too large; `what` names the atoms."""
     if n_atoms * n_classes > MAX_COUNTS:
         raise ValueError(
             f"{n_atoms} {what} by {n_classes} classes is a table of more than {MAX_COUNTS} counts; "
@@ -144,8 +147,8 @@ def check_size(n_atoms: int, n_classes: int, what: str) -> None:
         )
 
 
-def _added_up(counts: NDArray[Any], begins: NDArray[np.int64], order: NDArray[np.int64] | None) -> NDArray[Any]:
-    """The sums of the rows of a table, in this order, from each of `begins` to the next, of some at a time."""
+def _sum_runs(counts: NDArray[Any], begins: NDArray[np.int64], order: NDArray[np.int64] | None) -> NDArray[Any]:
+    """Sums of the rows of `counts`, taken in `order`, from each of `begins` to the next, in blocks."""
     sums = np.empty((len(begins), counts.shape[1]), dtype=counts.dtype)
     size, ends = max(1, COUNTS_AT_ONCE // counts.shape[1]), np.append(begins, len(counts))
     for lo in range(0, len(begins), size):
@@ -157,7 +160,7 @@ def _added_up(counts: NDArray[Any], begins: NDArray[np.int64], order: NDArray[np
 
 
 def coarsen(atoms: Atoms, starts: NDArray[np.int64]) -> Atoms:
-    """The parts that begin at atoms `starts`, as atoms."""
+    """Join atoms: the parts that begin at the atoms `starts` become the atoms."""
     part = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(atoms.values))))
     part_of_entry = np.repeat(part, np.diff(atoms.first))
     order = np.lexsort((atoms.frozen, part_of_entry)) if atoms.frozen.any() else None
@@ -170,7 +173,7 @@ def coarsen(atoms: Atoms, starts: NDArray[np.int64]) -> Atoms:
     return Atoms(
         first,
         frozen[begins],
-        _added_up(atoms.counts, begins, order),
+        _sum_runs(atoms.counts, begins, order),
         np.add.reduceat(rows, begins),
         np.add.reduceat(atoms.values, starts, dtype=atoms.values.dtype),
     )

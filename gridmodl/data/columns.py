@@ -1,4 +1,4 @@
-"""From a user's column to what the engine counts: numbers, or codes of values, as its type or the user says."""
+"""Encode a user's column as numbers, or as categories: distinct values, and the code of each row."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name, Raw, as_array
-from gridmodl.data.numbers import Numbers, encode_numbers, is_nothing, is_text
+from gridmodl.data.numbers import Numbers, encode_numbers, is_missing_value, is_text
 
 KINDS = ("numerical", "categorical")
 
 
 def encode_column(raw: Raw, name: Name, kind: str | None = None) -> Column:
-    """A column as numbers or as codes of values, whichever its type or the user says."""
+    """Encode a column as numbers or categories: as `kind` says, or else as its type says."""
     raw = _plain(raw, name)
     if len(raw) == 0:
         raise ValueError(f"column {name!r} has no rows")
@@ -26,7 +26,7 @@ def encode_column(raw: Raw, name: Name, kind: str | None = None) -> Column:
 
 
 def kind_of(raw: Raw) -> str:
-    """What kind of variable a column's type says it is."""
+    """Kind of a variable according to the type of its column, one of KINDS."""
     if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, (nw.Object, nw.Unknown)):
         raw = raw.to_numpy()
     if isinstance(raw, np.ndarray):
@@ -36,10 +36,10 @@ def kind_of(raw: Raw) -> str:
 
 
 def _plain(raw: Raw, name: Name) -> Raw:
-    """A series of a type that means something, or an array."""
+    """A series of a supported type, or an array."""
     if isinstance(raw, np.ndarray):
         return raw
-    if isinstance(raw.dtype, nw.Unknown) and _has_zone(raw):  # one that narwhals cannot read, such as America/New_York
+    if isinstance(raw.dtype, nw.Unknown) and _has_zone(raw):  # a zone that narwhals cannot read: America/New_York
         return nw.from_native(raw.to_native().dt.tz_convert("UTC"), series_only=True)
     if isinstance(raw.dtype, (nw.Object, nw.Unknown)):
         return as_array(raw.to_numpy(), f"column {name!r}")
@@ -51,23 +51,24 @@ def _plain(raw: Raw, name: Name) -> Raw:
 
 
 def _has_zone(raw: nw.Series[Any]) -> bool:
+    """Whether the type of a pandas series has a time zone."""
     dtype = getattr(raw.to_native(), "dtype", None)
     return (
         getattr(dtype, "tz", None) is not None or getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None) is not None
     )
 
 
-# A categorical column: its distinct values, and the code of each row.
+# Categorical columns.
 
-COMPARABLE = {str, bytes, int, float, bool, type(None)}  # types of which all values can be told apart
-MANY_CODES = 4  # for each row: a table is filled row by row
+COMPARABLE = {str, bytes, int, float, bool, type(None)}  # types whose values can always be compared
+MANY_CODES = 4  # codes per row, from which a table of counts is filled row by row
 
 
 class Categories(NamedTuple):
-    """A categorical column: its values in sorted order, None (missing) first, and the code of each row."""
+    """A categorical column: its distinct values in sorted order, None (missing) first, and the code of each row."""
 
     name: Name
-    values: list[Any]  # of the user's own type
+    values: list[Any]  # in the user's own type
     codes: NDArray[np.int32]
 
     @property
@@ -79,15 +80,15 @@ Column = Numbers | Categories
 
 
 def encode_values(raw: Raw, name: Name) -> Categories:
-    """A column as codes of its values."""
-    if isinstance(raw, np.ndarray) and raw.dtype.kind in "biu":  # in order already, and none is missing
+    """Encode a column as categories."""
+    if isinstance(raw, np.ndarray) and raw.dtype.kind in "biu":  # values are sorted already, and none is missing
         found, values = factorized(raw, name)
         return Categories(name, values, found.astype(np.int32, copy=False))
     return Categories(name, *sorted_codes(*factorized(raw, name)))
 
 
 def factorized(raw: Raw, name: Name) -> tuple[NDArray[Any], list[Any]]:
-    """A code for each row, -1 for missing, and the value of each code."""
+    """Code of each row, -1 for a missing value, and the value of each code."""
     if not isinstance(raw, np.ndarray):
         if raw.implementation.is_pandas_like():
             codes, found = raw.to_native().factorize()
@@ -95,11 +96,11 @@ def factorized(raw: Raw, name: Name) -> tuple[NDArray[Any], list[Any]]:
             check_comparable(values, name)
             return np.asarray(codes), values
         if isinstance(raw.dtype, (nw.Categorical, nw.Enum)):
-            raw = _decoded(raw)
+            raw = _decode_categories(raw)
         elif raw.implementation.is_pyarrow() and str(raw.to_native().type).endswith("_view"):
-            raw = raw.cast(raw.dtype)  # few functions of pyarrow take views
+            raw = raw.cast(raw.dtype)  # few functions of pyarrow accept views
         if isinstance(raw.dtype, (nw.Datetime, nw.Duration)) and raw.dtype.time_unit == "ns":
-            return factorized(as_array(raw.to_numpy(), f"column {name!r}"), name)  # lists would lose nanoseconds
+            return factorized(as_array(raw.to_numpy(), f"column {name!r}"), name)  # a list would lose nanoseconds
         values = raw.drop_nulls().unique().to_list()
         if any(value != value for value in values) or isinstance(raw.dtype, nw.Unknown) or not values:
             return factorized(as_array(raw.to_numpy(), f"column {name!r}"), name)
@@ -115,8 +116,8 @@ def factorized(raw: Raw, name: Name) -> tuple[NDArray[Any], list[Any]]:
     return factorized_objects(raw.tolist(), name)
 
 
-def _decoded(raw: nw.Series[Any]) -> nw.Series[Any]:
-    """The values of categories; those of a pyarrow dictionary may be numbers."""
+def _decode_categories(raw: nw.Series[Any]) -> nw.Series[Any]:
+    """A series of categories as a series of their values, which in a pyarrow dictionary may be numbers."""
     if not raw.implementation.is_pyarrow():
         return raw.cast(nw.String)
     native = raw.to_native()
@@ -124,24 +125,27 @@ def _decoded(raw: nw.Series[Any]) -> nw.Series[Any]:
 
 
 def factorized_objects(values: list[Any], name: Name) -> tuple[NDArray[Any], list[Any]]:
-    # Two passes in C, of a dict's methods: 0.1 us a row, where a sort of the texts takes 1 us.
+    """Code of each value of a list, and the distinct values in the order of their first row."""
+    # Two passes in C over the methods of a dict take 0.1 us per row; sorting texts would take 1 us.
     try:
         found = dict.fromkeys(values)
         index = {value: i for i, value in enumerate(found)}
         codes = np.fromiter(map(index.__getitem__, values), np.int64, len(values))
     except MemoryError:
         raise
-    except Exception as error:  # whatever __hash__ and __eq__ of the values raise
+    except Exception as error:  # `__hash__` and `__eq__` of a value may raise any error
         kinds = ", ".join(sorted({kind.__name__ for kind in set(map(type, values)) - COMPARABLE}))
-        raise TypeError(f"column {name!r} holds values of {kinds} that cannot be told apart: {_said(error)}") from error
+        raise TypeError(
+            f"column {name!r} holds values of {kinds} that cannot be told apart: {_error_text(error)}"
+        ) from error
     check_comparable(found, name)
     return codes, list(index)
 
 
 def check_comparable(values: Iterable[Any], name: Name) -> None:
-    """Refuse values that cannot be compared or shown: of these no one can tell which are missing or the same."""
+    """Raise if a value cannot be compared or shown: it could not be told if it is missing or equal to another."""
     for value in values:
-        if type(value) in COMPARABLE or is_nothing(value):
+        if type(value) in COMPARABLE or is_missing_value(value):
             continue
         try:
             is_same = bool(value == value)
@@ -149,34 +153,38 @@ def check_comparable(values: Iterable[Any], name: Name) -> None:
         except Exception as error:
             kind = type(value).__name__
             raise TypeError(
-                f"column {name!r} holds a {kind} that cannot be compared or shown: {_said(error)}"
+                f"column {name!r} holds a {kind} that cannot be compared or shown: {_error_text(error)}"
             ) from error
         if not is_same:
             raise TypeError(f"column {name!r} holds a {type(value).__name__} that is not equal to itself: {value!r}")
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
+    """Type and message of an error."""
     return f"{type(error).__name__}: {error}"
 
 
 def sorted_codes(codes: NDArray[Any], values: list[Any]) -> tuple[list[Any], NDArray[np.int32]]:
-    """The values in an order that does not depend on that of the rows, missing ones first, and codes to match."""
-    is_used = np.zeros(len(values) + 1, dtype=bool)  # the last is for code -1
-    is_used[codes] = True  # a dictionary of pyarrow may hold values that no row has
-    is_absent = [is_nothing(value) for value in values]
+    """Sort the values, missing first, so that their order does not depend on that of the rows; recode the rows."""
+    is_used = np.zeros(len(values) + 1, dtype=bool)  # the last entry is for code -1
+    is_used[codes] = True  # a dictionary of pyarrow may hold unused values
+    is_absent = [is_missing_value(value) for value in values]
     has_missing = bool(is_used[-1]) or any(used for used, absent in zip(is_used, is_absent, strict=False) if absent)
-    something = [i for i, absent in enumerate(is_absent) if is_used[i] and not absent]
+    present = [i for i, absent in enumerate(is_absent) if is_used[i] and not absent]
     try:
-        something.sort(key=values.__getitem__)
-    except Exception:  # of several types, or of one without an order
-        something.sort(key=lambda i: (type(values[i]).__name__, repr(values[i])))
+        present.sort(key=values.__getitem__)
+    except Exception:  # several types, or a type without an order
+        present.sort(key=lambda i: (type(values[i]).__name__, repr(values[i])))
     rank = np.zeros(len(values) + 1, dtype=np.int32)
-    rank[something] = np.arange(has_missing, has_missing + len(something), dtype=np.int32)
-    return [None] * has_missing + [values[i] for i in something], rank[codes]
+    rank[present] = np.arange(has_missing, has_missing + len(present), dtype=np.int32)
+    return [None] * has_missing + [values[i] for i in present], rank[codes]
 
 
 def small_codes(array: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]] | None:
-    """Codes and values of small integers: a look-up table instead of a sort, 4 ms instead of 9 for a million rows."""
+    """Codes and sorted values of integers in a small range, or None if the range is large.
+
+    A look-up table instead of a sort: 4 ms instead of 9 ms for a million rows.
+    """
     if len(array) == 0:
         return None
     low, high = int(array.min()), int(array.max())
@@ -190,8 +198,8 @@ def small_codes(array: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]] |
 
 
 def count_rows(codes: NDArray[Any], weights: NDArray[np.int64] | None, n_codes: int) -> NDArray[np.int64]:
-    """Rows of each code, each counted as often as its weight says; exact, as weights sum to less than 2^53."""
-    if n_codes > MANY_CODES * len(codes):  # most are 0: memory that nobody writes to takes no time
+    """Sum of the weights of the rows of each code; exact, because the sum of all weights is below 2^53."""
+    if n_codes > MANY_CODES * len(codes):  # most counts are 0: memory that is not written to takes no time
         rows = np.zeros(n_codes, dtype=np.int64)
         np.add.at(rows, codes, 1 if weights is None else weights)
         return rows

@@ -1,7 +1,7 @@
-"""Data as the user has it, read as named columns, and answers given back in the same kind of frame.
+"""Read the user's data as named columns, and return results in the same kind of frame.
 
-Arrays, lists, dicts of columns, sparse matrices, series and frames of any library that narwhals knows. Nothing is
-copied or changed.
+Accepts arrays, lists, dicts of columns, sparse matrices, and series and frames of any library that narwhals supports.
+The data are never changed.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from gridmodl.spelling import did_you_mean
 
-Name = Hashable  # of a column: a string, but pandas allows more
-Raw = nw.Series[Any] | NDArray[Any]  # a column as the user has it
+Name = Hashable  # name of a column: a string, but pandas allows more
+Raw = nw.Series[Any] | NDArray[Any]  # a column before it is encoded
 
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
-ARRAYS = "arrays"  # the kind of frame of those who came with none: a dict of arrays
+ARRAYS = "arrays"  # kind of frame for data that came as arrays: a dict of arrays
 
 
 class Frame(NamedTuple):
@@ -28,23 +28,24 @@ class Frame(NamedTuple):
 
     columns: dict[Name, Raw]
     n_rows: int
-    kind: str  # the library it came from, or ARRAYS
-    has_names: bool = True  # the user's own
-    is_column: bool = False  # a single one, not a table of one column
-    entries: NDArray[Any] | None = None  # of a sparse matrix, whose columns are the numbers of its rows and columns
+    kind: str  # library that the data came from, or ARRAYS
+    has_names: bool = True  # whether the names are the user's own
+    is_column: bool = False  # whether the data were a single column, not a table of one column
+    entries: NDArray[Any] | None = None  # entries of a sparse matrix; its row and column numbers are the columns
 
     def without(self, name: Name) -> Frame:
+        """The frame without the column `name`."""
         return self._replace(columns={key: column for key, column in self.columns.items() if key != name})
 
 
 def read_frame(data: Any, what: str = "data") -> Frame:
-    """The columns of `data`; those of an array are called x0, x1, ..., those of a sparse matrix row and column."""
+    """Read the columns of `data`; those of an array are named x0, x1, ..., those of a sparse matrix row and column."""
     if is_sparse(data):
         row, column, values = read_entries(data, what)
         return Frame(dict(zip(NAMES, (row, column), strict=True)), len(values), ARRAYS, entries=values)
     if isinstance(data, Mapping):
         _check_names(data, what)
-        return _of_columns({name: read_column(column, f"column {name!r}") for name, column in data.items()}, what)
+        return _frame_of_columns({name: read_column(column, f"column {name!r}") for name, column in data.items()}, what)
     native = _from_native(data, what)
     if isinstance(native, nw.DataFrame):
         _check_names(native.columns, what)
@@ -63,7 +64,7 @@ def read_frame(data: Any, what: str = "data") -> Frame:
 
 
 def read_column(data: Any, what: str) -> Raw:
-    """One column: a series, or a 1-D array with one entry per row."""
+    """Read one column as a series, or as a 1-D array with one entry per row."""
     native = _from_native(data, what)
     if isinstance(native, nw.DataFrame):
         if native.shape[1] != 1:
@@ -78,7 +79,7 @@ def read_column(data: Any, what: str) -> Raw:
 
 
 def make_frame(columns: Mapping[str, Any], kind: str) -> Any:
-    """A frame of the library `kind`; for those who came with arrays, a dict of arrays."""
+    """Make a frame of the library `kind`, or a dict of arrays if `kind` is ARRAYS."""
     if kind == ARRAYS:
         return {name: np.asarray(column) for name, column in columns.items()}
     if kind not in FRAMES:
@@ -89,7 +90,7 @@ def make_frame(columns: Mapping[str, Any], kind: str) -> Any:
 
 
 def as_array(data: Any, what: str) -> NDArray[Any]:
-    """An array of one type; what has none, or none that is meant, is refused."""
+    """Convert `data` to an array of one type; raise if there is no such array, or if it would change the values."""
     if isinstance(data, (str, bytes)):
         raise TypeError(f"{what} must be array-like, got {type(data).__name__} {data!r}")
     if isinstance(data, np.ma.MaskedArray):
@@ -102,9 +103,9 @@ def as_array(data: Any, what: str) -> NDArray[Any]:
     except ValueError as error:
         raise ValueError(f"{what} must be a regular array: its rows have different lengths") from error
     if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
-        array = np.array(data, dtype=object)  # numpy would make text of numbers
+        array = np.array(data, dtype=object)  # else numpy converts numbers to text
     elif array.dtype.kind in "iuf" and isinstance(data, (list, tuple)) and _has_many_types(data, array.ndim):
-        array = np.array(data, dtype=object)  # True is no 1.0, and 2**60 + 1 is no float
+        array = np.array(data, dtype=object)  # else True becomes 1.0, and 2**60 + 1 is rounded
     if array.dtype.kind == "c":
         raise TypeError(f"{what} holds complex numbers, which have no order; use their real part or modulus")
     if array.dtype.kind == "V":
@@ -115,19 +116,20 @@ def as_array(data: Any, what: str) -> NDArray[Any]:
 
 
 def _has_many_types(data: Any, ndim: int) -> bool:
+    """Whether the values of a list are of several types."""
     rows = data if ndim > 1 else [data]
     return len({kind for row in rows for kind in set(map(type, row))}) > 1
 
 
 def table_of_batch(batch: Any) -> Any:
-    """A record batch of pyarrow as a table of pyarrow, which narwhals can read."""
+    """Convert a record batch of pyarrow to a table of pyarrow, which narwhals can read."""
     import pyarrow
 
     return pyarrow.Table.from_batches([batch])
 
 
 def object_array(values: list[Any]) -> NDArray[Any]:
-    """An array of these objects, also where they are tuples, of which numpy would make more dimensions."""
+    """1-D array of objects, also if they are tuples, which numpy would turn into further dimensions."""
     array = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         array[i] = value
@@ -135,7 +137,8 @@ def object_array(values: list[Any]) -> NDArray[Any]:
 
 
 def _from_native(data: Any, what: str) -> Any:
-    if is_sparse(data):  # as_array would make one object of it
+    """Wrap `data` as a narwhals frame or series; other data are returned as they are."""
+    if is_sparse(data):  # `as_array` would make a 0-D array of the matrix
         raise TypeError(f"{what} is a sparse {type(data).__name__}; call its toarray() first")
     if type(data).__module__.startswith("pyarrow") and hasattr(data, "dictionary_encode"):
         import pyarrow
@@ -156,25 +159,26 @@ def _from_native(data: Any, what: str) -> Any:
 
 
 def _check_names(names: Iterable[Any], what: str) -> None:
-    """Refuse names by which no column is found again: NaN, and tuples that hold it."""
+    """Raise if a name is not equal to itself, as NaN and tuples with NaN: no column could be found by it."""
     for name in names:
-        if _is_unlike_itself(name):
+        if _differs_from_itself(name):
             raise ValueError(
-                f"{what} has a column called {name!r}, a name that is not equal to itself, so that no column is found "
-                "by it; rename the column"
+                f"{what} has a column named {name!r}, which is not equal to itself, so that the column cannot be found "
+                "by name; rename the column"
             )
 
 
-def _is_unlike_itself(name: Any) -> bool:
+def _differs_from_itself(name: Any) -> bool:
     if isinstance(name, tuple):
-        return any(map(_is_unlike_itself, name))
+        return any(map(_differs_from_itself, name))
     try:
         return bool(name != name)
     except Exception:  # NA, whose comparison is neither true nor false, and names that cannot be compared at all
         return True
 
 
-def _of_columns(columns: dict[Name, Any], what: str) -> Frame:
+def _frame_of_columns(columns: dict[Name, Any], what: str) -> Frame:
+    """Frame of `columns`, which must have one length."""
     if not columns:
         raise ValueError(f"{what} has no columns")
     lengths = {name: len(column) for name, column in columns.items()}
@@ -184,17 +188,17 @@ def _of_columns(columns: dict[Name, Any], what: str) -> Frame:
     return Frame(columns, next(iter(lengths.values())), ARRAYS)
 
 
-# A sparse matrix as rows of data: each entry that is not zero is a row with a number of its row and of its column.
+# Sparse matrices: each non-zero entry is a row of data, with its row number and its column number as columns.
 #
-# No entry is looked at by Python, and nothing is made dense. Entries that are stored twice are one entry, their sum, or
-# for booleans either of them, as everywhere in scipy; scipy itself is not imported to find out.
+# There is no Python loop over entries, and no dense copy. Entries that are stored twice are added up (booleans: or), as
+# in scipy; scipy itself is not imported.
 
 NAMES = ("row", "column")
-EXACT_FLOAT = 2**53  # up to here every whole number is a float64
+EXACT_FLOAT = 2**53  # float64 is exact for all whole numbers up to this one
 
 
 class Entries(NamedTuple):
-    """The entries that are not zero, row by row and in each row by column."""
+    """Non-zero entries of a sparse matrix, row by row and within a row by column."""
 
     row: NDArray[Any]
     column: NDArray[Any]
@@ -202,11 +206,12 @@ class Entries(NamedTuple):
 
 
 def is_sparse(data: Any) -> bool:
+    """Whether `data` is a sparse matrix or array of scipy."""
     return hasattr(data, "tocsr") and hasattr(data, "tocoo")
 
 
 def read_entries(matrix: Any, what: str) -> Entries:
-    """The entries of a sparse matrix or array of any format, which stays as it is."""
+    """Read the entries of a sparse matrix or array of any format, which is not changed."""
     if len(matrix.shape) != 2:
         raise ValueError(f"{what} is a sparse array of {len(matrix.shape)} dimension(s); it must have rows and columns")
     found = matrix.tocoo()
@@ -219,22 +224,22 @@ def read_entries(matrix: Any, what: str) -> Entries:
         raise ValueError(f"{what} holds entries of more than {EXACT_FLOAT}; scale them down")
     if values.dtype.kind != "b":  # sums of small integers would overflow
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
-    row, column, values = _in_order(found.row, found.col, values, int(matrix.shape[1]))
+    row, column, values = _sorted_entries(found.row, found.col, values, int(matrix.shape[1]))
     is_there = values != 0
     return (
         Entries(row, column, values) if is_there.all() else Entries(row[is_there], column[is_there], values[is_there])
     )
 
 
-def _in_order(
+def _sorted_entries(
     row: NDArray[Any], column: NDArray[Any], values: NDArray[Any], n_columns: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Row by row, each place once."""
+    """Entries row by row, with those of one place added up."""
     if len(row) == 0:
         return row, column, values
     if int(row.max()) * n_columns + n_columns < 2**63:
         place = row.astype(np.int64) * n_columns + column
-        if np.all(place[1:] > place[:-1]):  # so are most matrices
+        if np.all(place[1:] > place[:-1]):  # as in most matrices
             return row, column, values
         order = np.argsort(place, kind="stable")
     else:
@@ -246,12 +251,12 @@ def _in_order(
 
 
 def entry_weights(values: NDArray[Any], what: str) -> NDArray[np.int64] | None:
-    """How often each entry counts; None: once each."""
+    """Weight of each entry; None if all weights are 1."""
     if values.dtype.kind == "b":
         return None
     if not np.all(np.isfinite(values)) or np.any(values < 0) or np.any(values != np.floor(values)):
         raise ValueError(
-            f"{what} is a sparse matrix whose entries are not all whole numbers of 0 or more: one of n counts as n "
+            f"{what} is a sparse matrix whose entries are not all whole numbers of 0 or more: an entry n counts as n "
             "rows; pass matrix != 0 for presence"
         )
     if float(values.sum(dtype=np.float64)) >= EXACT_FLOAT:

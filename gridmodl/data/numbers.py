@@ -1,4 +1,4 @@
-"""A numerical column: numbers, dates or durations as numbers that the engine can sort."""
+"""Encode a numerical column: numbers, dates or durations as numbers that sort in the same order."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name, Raw, as_array, object_array
 
-EXACT_FLOAT = 2**53  # up to here every whole number is a float64
-NO_TIME = np.iinfo(np.int64).min  # what numpy stores for a missing date
+EXACT_FLOAT = 2**53  # float64 is exact for all whole numbers up to this one
+MISSING_TIME = np.iinfo(np.int64).min  # numpy's code of a missing date
 
 
 class Numbers(NamedTuple):
-    """A numerical column: float64, or 64-bit integers where float64 would lose digits and for dates."""
+    """A numerical column: float64, or 64-bit integers for dates and for integers that float64 would round."""
 
     name: Name
     values: NDArray[Any]
-    missing: NDArray[np.bool_] | None  # None: no value is missing
-    type: np.dtype[Any]  # what its bounds are given in: a float, integer, date or duration
-    is_utc: bool = False  # dates of a time zone, as instants of UTC
+    missing: NDArray[np.bool_] | None  # None if no value is missing
+    type: np.dtype[Any]  # type of the bounds: a float, integer, date or duration
+    is_utc: bool = False  # whether the dates had a time zone and are now in UTC
 
     @property
     def n_rows(self) -> int:
@@ -32,6 +32,7 @@ class Numbers(NamedTuple):
 
 
 def encode_numbers(raw: Raw, name: Name) -> Numbers:
+    """Encode the column `raw` as numbers; raise TypeError if it holds anything else."""
     missing, is_utc = None, False
     if isinstance(raw, np.ndarray):
         array = raw
@@ -55,7 +56,7 @@ def encode_numbers(raw: Raw, name: Name) -> Numbers:
     if array.dtype.kind in "iu" and _needs_integers(array):
         whole = np.array(array, dtype=np.uint64 if array.dtype.kind == "u" else np.int64)
         return Numbers(name, whole, missing, whole.dtype)
-    values = np.ascontiguousarray(array, dtype=np.float64) + 0.0  # a copy, in which -0.0 is 0.0
+    values = np.ascontiguousarray(array, dtype=np.float64) + 0.0  # a copy, with 0.0 in place of -0.0
     absent = np.isnan(values) if array.dtype.kind == "f" else missing
     absent = absent if absent is not None and absent.any() else None
     kept_type = array.dtype if array.dtype.kind == "f" else values.dtype
@@ -63,23 +64,24 @@ def encode_numbers(raw: Raw, name: Name) -> Numbers:
 
 
 def _needs_integers(array: NDArray[Any]) -> bool:
-    """Whether float64 would round a value, or its neighbour to it: a special code of 2^53 + 1 is none of 2^53."""
+    """Whether float64 would round a value of `array`, or a special code next to it, such as 2^53 + 1 to 2^53."""
     return array.dtype.itemsize == 8 and (int(array.max()) >= EXACT_FLOAT or int(array.min()) <= -EXACT_FLOAT)
 
 
 def _times(array: NDArray[Any], name: Name, is_utc: bool) -> Numbers:
+    """Encode dates or durations as 64-bit integers."""
     if np.datetime_data(array.dtype)[0] in ("generic", "Y", "M") and array.dtype.kind == "m":
         raise TypeError(f"column {name!r} holds {array.dtype}, whose length is not known; use days or seconds")
     if np.datetime_data(array.dtype)[0] == "generic":
-        array = array.astype("datetime64[s]")  # all missing: numpy knows no unit
+        array = array.astype("datetime64[s]")  # all values are missing, so there is no unit
     array = array.astype(array.dtype.newbyteorder("="))
     values = np.ascontiguousarray(array).view(np.int64)
-    missing = values == NO_TIME
+    missing = values == MISSING_TIME
     return Numbers(name, values, missing if missing.any() else None, array.dtype, is_utc)
 
 
 def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """An object array of numbers, or of dates, and missing values, as an array of its own type."""
+    """Convert an object array of numbers or dates to a typed array, and flags of the missing values or None."""
     missing = is_missing(array)
     present = array[~missing].tolist()
     for kind, times in ((np.datetime64, datetime.date), (np.timedelta64, datetime.timedelta)):
@@ -87,7 +89,7 @@ def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], N
             return _times_of_objects(missing, present, kind, name), None
     bad = [value for value in present if not isinstance(value, (numbers.Real, Decimal))]
     if bad:
-        such_as = f"such as {_shown(bad[0])} ({type(bad[0]).__name__})"
+        such_as = f"such as {_safe_repr(bad[0])} ({type(bad[0]).__name__})"
         if len(bad) == len(present):
             raise TypeError(f"column {name!r} holds no numbers, {such_as}; call it categorical with kinds=")
         raise TypeError(
@@ -112,19 +114,21 @@ def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], N
     return floats, None
 
 
-def _shown(value: Any) -> str:
+def _safe_repr(value: Any) -> str:
+    """`repr` of a value, or a phrase if `repr` fails."""
     try:
         return repr(value)
-    except Exception:  # whatever __repr__ of a value raises
+    except Exception:  # `__repr__` may raise any error
         return "a value that cannot be shown"
 
 
 def has_zone(value: Any) -> bool:
+    """Whether `value` is a datetime with a time zone."""
     return isinstance(value, datetime.datetime) and value.tzinfo is not None
 
 
 def _in_utc(array: NDArray[Any]) -> NDArray[Any]:
-    """Moments with a time zone as moments of UTC without one; those without get one, so as to be refused."""
+    """Convert datetimes to naive ones in UTC. Those that were naive get a time zone, so that the mix is refused."""
     utc = datetime.UTC
     moments = [
         value.astimezone(utc).replace(tzinfo=None) if has_zone(value)
@@ -137,31 +141,31 @@ def _in_utc(array: NDArray[Any]) -> NDArray[Any]:
 def _times_of_objects(missing: NDArray[np.bool_], present: list[Any], kind: Any, name: Name) -> NDArray[Any]:
     if any(has_zone(value) for value in present):
         raise TypeError(f"column {name!r} mixes dates with and without a time zone; give it one type")
-    # Each in its own unit, pandas' timestamps in nanoseconds; numpy finds one that holds all.
+    # Each value has a unit of its own (pandas: nanoseconds); numpy chooses one that holds all.
     found = np.array([value.to_numpy() if hasattr(value, "to_numpy") else kind(value) for value in present])
     times = np.full(len(missing), kind("NaT"), dtype=found.dtype)
     times[~missing] = found
     return times
 
 
-def encode_special(given: Any, column: Numbers) -> NDArray[Any]:
-    """Special codes of a numerical column, in the type of its values, without repeats."""
-    if isinstance(given, (str, bytes)) or np.ndim(given) == 0:
-        given = [given]
-    if len(given) == 0:
+def encode_special(special: Any, column: Numbers) -> NDArray[Any]:
+    """Encode the special codes of a numerical column in the type of its values, without repeats."""
+    if isinstance(special, (str, bytes)) or np.ndim(special) == 0:
+        special = [special]
+    if len(special) == 0:
         return np.empty(0, dtype=column.values.dtype)
     what = f"special of column {column.name!r}"
-    array = as_array(given, what)
+    array = as_array(special, what)
     if array.ndim != 1:
-        raise ValueError(f"{what} must be a list of codes, got {given!r}")
+        raise ValueError(f"{what} must be a list of codes, got {special!r}")
     try:
         codes = encode_numbers(array, column.name)
     except TypeError as error:
-        raise TypeError(f"{what} must be a list of numbers or dates, got {given!r}") from error
+        raise TypeError(f"{what} must be a list of numbers or dates, got {special!r}") from error
     if codes.is_utc and not column.is_utc:
         raise TypeError(f"{what} have a time zone, the column has none")
     if codes.missing is not None:
-        raise ValueError(f"special of column {column.name!r} holds a missing value; those are apart already")
+        raise ValueError(f"special of column {column.name!r} holds a missing value; missing values are apart already")
     if codes.type.kind != column.type.kind and "M" in (codes.type.kind + column.type.kind).upper():
         raise TypeError(f"special of column {column.name!r} holds {codes.type}, the column {column.type}")
     if codes.type.kind in "mM":
@@ -170,7 +174,7 @@ def encode_special(given: Any, column: Numbers) -> NDArray[Any]:
             raise ValueError(f"{what} holds times that {column.type} cannot")
         values = times.astype(column.type).view(np.int64)
     elif column.type.kind == "f":
-        values = codes.values.astype(column.type).astype(column.values.dtype)  # 0.1 of a float32 column is another 0.1
+        values = codes.values.astype(column.type).astype(column.values.dtype)  # 0.1 as float32 differs from 0.1
     else:
         values = codes.values.astype(column.values.dtype)
         if np.any(values != codes.values):
@@ -178,10 +182,11 @@ def encode_special(given: Any, column: Numbers) -> NDArray[Any]:
     return np.array(list(dict.fromkeys(values.tolist())), dtype=values.dtype)
 
 
-# What counts as missing: null and NaN alike, whatever the library.
+# Missing values: null and NaN alike, of all libraries.
 
 
 def n_missing_of(raw: Raw) -> int:
+    """Number of missing values of a column."""
     if isinstance(raw, np.ndarray):
         return int(np.count_nonzero(is_missing(raw)))
     if isinstance(raw.dtype, (nw.Object, nw.Unknown)) or raw.dtype.is_float():
@@ -190,21 +195,23 @@ def n_missing_of(raw: Raw) -> int:
 
 
 def is_missing(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Flags of the missing values of an array."""
     if array.dtype.kind == "f":
         return np.isnan(array)
     if array.dtype.kind in "mM":
         return np.isnat(array)
     if array.dtype.kind == "O" and not types_in(array) <= {str, bytes, int, bool}:
-        return np.array([is_nothing(value) for value in array.tolist()], dtype=bool)
+        return np.array([is_missing_value(value) for value in array.tolist()], dtype=bool)
     return np.zeros(len(array), dtype=bool)
 
 
 def types_in(array: NDArray[Any]) -> set[type]:
+    """Python types of the values of an array."""
     return set(map(type, array.tolist()))
 
 
-def is_nothing(value: Any) -> bool:
-    """None, NaN, and what data frames put in their place; pandas' NA has no truth value, so it goes by its name."""
+def is_missing_value(value: Any) -> bool:
+    """Whether `value` is None, NaN, NaT or NA; the NA of pandas has no truth value, so its type name decides."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     try:
@@ -213,15 +220,16 @@ def is_nothing(value: Any) -> bool:
         return False
     except InvalidOperation:  # a signalling NaN
         return True
-    except Exception:  # a value that cannot be compared, which `gridmodl.data.columns` refuses with the column's name
+    except Exception:  # not comparable: `gridmodl.data.columns` raises an error that names the column
         return False
 
 
 def is_text(array: NDArray[Any]) -> bool:
+    """Whether an object array holds only text, bytes, booleans and missing values, and not only missing values."""
     if array.dtype.kind != "O":
         return False
     kinds = types_in(array)
     texts = {kind for kind in kinds if issubclass(kind, (str, bytes, bool, np.bool_))}
     if texts == kinds:
         return bool(texts)
-    return bool(texts) and all(type(value) in texts or is_nothing(value) for value in array.tolist())
+    return bool(texts) and all(type(value) in texts or is_missing_value(value) for value in array.tolist())

@@ -1,4 +1,4 @@
-"""Equal width and equal frequency: bounds that look at a column alone, for densities and to compare searches with."""
+"""Place bounds of equal width or equal frequency, which use no target; for densities and baselines."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from gridmodl.data.line import bounds_between
 
 
 class Cuts(NamedTuple):
-    """Inner bounds, and the share of the range that lies below each."""
+    """Inner bounds, and the share of the range below each."""
 
     bounds: NDArray[Any]
     shares: NDArray[np.float64]
 
 
 def equal_width_cuts(low: Any, high: Any, n_parts: int, dtype: np.dtype[Any]) -> Cuts:
-    """Intervals of one width from `low` to `high`, in the column's own type.
+    """Bounds of intervals of equal width from `low` to `high`, in the column's own type.
 
-    Fewer where that type has no number for each bound: none is repeated, and the last is below `high`. Bounds are
-    rounded down to the type, so that a value above one stays above; shares are not.
+    There are fewer intervals if the type has no number for each bound: no bound is repeated, and the last is below
+    `high`. Bounds are rounded down to the type, so that a value above a bound stays above; shares are not rounded.
 
     Parameters
     ----------
     low, high : scalar
-        The ends, as the engine has them: floats, or integers for dates and for integers beyond 2**53.
+        Ends of the range, as encoded: floats, or integers for dates and for integers beyond 2**53.
     n_parts : int
-        Intervals.
+        Number of intervals.
     dtype : dtype
-        What bounds are given in.
+        Type of the bounds.
     """
     if dtype.kind == "f":
         bounds, is_inside = _float_bounds(float(low), float(high), n_parts, dtype)
@@ -46,10 +46,11 @@ def equal_width_cuts(low: Any, high: Any, n_parts: int, dtype: np.dtype[Any]) ->
 
 
 def _float_bounds(low: float, high: float, n_parts: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Bounds rounded down to `dtype`, and flags of those inside the range."""
     if math.isinf(high - low):
         shares = np.arange(1, n_parts) / n_parts
         exact = low * (1.0 - shares) + high * shares
-    else:  # in numbers below 1, as j times the width may be infinite; exact where the bound is a value of round data
+    else:  # scaled below 1, as j times the width may overflow; exact if the bound is a value of round data
         size, exponent = math.frexp(high - low)
         exact = low + np.ldexp(np.arange(1, n_parts) * size / n_parts, exponent)
     bounds = exact.astype(dtype)
@@ -59,10 +60,10 @@ def _float_bounds(low: float, high: float, n_parts: int, dtype: np.dtype[Any]) -
 
 
 def equal_frequency_starts(rows: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
-    """Where parts of about as many rows each begin, given the rows of each distinct value in ascending order.
+    """First values of parts with about equally many rows; `rows` are those of each distinct value, in ascending order.
 
-    Every bound is where the number of rows below is nearest to its share of all, the lower of two; a value with the
-    rows of several parts is in one, so there may be fewer.
+    Each bound is placed where the number of rows below is nearest to its share of all rows (ties: lower). One value
+    may have the rows of several parts; then there are fewer parts than `n_parts`.
     """
     if len(rows) < 2:
         return np.zeros(1, dtype=np.int64)
@@ -79,18 +80,18 @@ def equal_frequency_starts(rows: NDArray[np.int64], n_parts: int) -> NDArray[np.
 def equal_frequency_bounds(
     values: NDArray[Any], rows: NDArray[np.int64], n_parts: int, dtype: np.dtype[Any]
 ) -> NDArray[Any]:
-    """Inner bounds of intervals of about as many rows each, in the column's own type.
+    """Inner bounds of intervals with about equally many rows, in the column's own type.
 
     Parameters
     ----------
     values : ndarray
-        Distinct and ascending, as the engine has them.
+        Distinct values, ascending, as encoded.
     rows : ndarray
-        Of each value.
+        Rows of each value.
     n_parts : int
-        Intervals.
+        Number of intervals.
     dtype : dtype
-        What bounds are given in.
+        Type of the bounds.
     """
     starts = equal_frequency_starts(rows, n_parts)[1:]
     return bounds_between(values[starts - 1], values[starts], dtype)

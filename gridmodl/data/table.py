@@ -1,4 +1,4 @@
-"""A table to learn from: the input columns, the target of each row if there is one, and how often each row counts."""
+"""Read the data of one call into a `Table`: input columns, target and row weights."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from gridmodl.terms import Problem
 
 
 class Table(NamedTuple):
-    """Rows of weight 0 are gone from the target, and from each column before it is encoded."""
+    """Input columns, encoded target and row weights of one call. Rows of weight 0 are dropped."""
 
     inputs: Frame
-    classes: NDArray[Any]  # their names
-    target: Target  # without classes, or where the target is partitioned too, all rows are of one class
-    kept: NDArray[np.bool_] | None  # rows of the inputs that count; None: all
+    classes: NDArray[Any]  # names of the classes
+    target: Target  # all rows are of one class if there are no classes or if the target is partitioned too
+    kept: NDArray[np.bool_] | None  # rows of `inputs` with a positive weight; None if all have one
     problem: Problem
-    searched: Column | None = None  # the target, where it is partitioned like a variable
-    placed: bool = False  # rows without a class only say where bounds are put; the problem is that of the others
+    searched: Column | None = None  # the target, if it is partitioned like a variable
+    placed: bool = False  # whether unlabelled rows only place the bounds; then `problem` is of the labelled rows
 
     @property
     def names(self) -> list[Name]:
@@ -43,27 +43,28 @@ class Table(NamedTuple):
 
     @property
     def known_names(self) -> list[Name]:
-        """Of all that has a partition."""
+        """Names of all variables that have a partition."""
         return self.names if self.searched is None else [*self.names, self.searched.name]
 
     @property
     def quantities(self) -> NDArray[np.float64]:
-        """A numerical target as floats."""
+        """Numerical target as floats."""
         assert isinstance(self.searched, Numbers)  # noqa: S101  for mypy
         return self.searched.values.astype(np.float64)
 
     @property
     def class_rows(self) -> NDArray[np.int64] | None:
-        """Rows of each class, where classes are grouped."""
+        """Rows of each class, if classes are grouped; else None."""
         if not isinstance(self.searched, Categories):
             return None
         return count_rows(self.searched.codes, self.target.weights, len(self.classes))
 
     def is_categorical(self, name: Name, kind: str | None) -> bool:
+        """Whether the column `name` is categorical, given the user's `kind` of it."""
         return (self._kind(kind) or kind_of(self.inputs.columns[name])) == "categorical"
 
     def priced_rows(self) -> Table:
-        """The table of the rows that the cost is of."""
+        """Table of the rows that the cost is computed from: without unlabelled rows if these only place the bounds."""
         if not self.placed:
             return self
         is_labelled = self.target.codes < self.target.n_classes
@@ -75,24 +76,25 @@ class Table(NamedTuple):
         return self._replace(kept=kept, target=target, placed=False)
 
     def only(self, name: Name) -> Table:
-        """The table with one input column."""
+        """Table with the one input column `name`."""
         return self._replace(inputs=self.inputs._replace(columns={name: self.inputs.columns[name]}))
 
     def column(self, name: Name, kind: str | None) -> Column:
+        """Encode the column `name`, given the user's `kind` of it."""
         raw = self.inputs.columns[name]
         return encode_column(raw if self.kept is None else rows_of(raw, self.kept), name, self._kind(kind))
 
     def _kind(self, kind: str | None) -> str | None:
-        """Numbers of rows and columns of a matrix are names, unless the user says that their order matters."""
+        """Kind of a column: "categorical" for row and column numbers of a sparse matrix, unless the user says else."""
         return "categorical" if kind is None and self.inputs.entries is not None else kind
 
 
 def read_table(
     data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any, placement: str | None = None
 ) -> Table:
-    """Read data, target and weights, the latter two also by the name of a column."""
+    """Read data, target and weights; target and weights may be names of columns."""
     if is_sparse(data):
-        _check_alone(data, target, weights)
+        _check_sparse(data, target, weights)
     inputs = read_frame(data)
     if inputs.n_rows == 0:
         raise ValueError("data has no rows" if inputs.entries is None else "data is a sparse matrix without entries")
@@ -100,8 +102,8 @@ def read_table(
     _check_unlabelled(target, target_kind, unlabelled, placement)
     if target is None and target_kind is not None:
         raise ValueError(f"target_kind={target_kind!r} says what the target is, and no target was given")
-    target_of, inputs = (None, inputs) if target is None else _taken(inputs, target, "target")
-    weights_of, inputs = (None, inputs) if weights is None else _taken(inputs, weights, "weights")
+    target_of, inputs = (None, inputs) if target is None else _take_column(inputs, target, "target")
+    weights_of, inputs = (None, inputs) if weights is None else _take_column(inputs, weights, "weights")
     _check_inputs(inputs, target)
     if target_of is not None and len(target_of) != inputs.n_rows:
         raise ValueError(f"data has {inputs.n_rows} rows and target has {len(target_of)}")
@@ -117,29 +119,29 @@ def read_table(
         target_of, rows = None if target_of is None else rows_of(target_of, kept), rows[kept]
     n_lines = inputs.n_rows if kept is None else int(np.count_nonzero(kept))
     if target_of is None:
-        return _without_classes(inputs, rows, kept, n_lines, "joint")
+        return _table_without_classes(inputs, rows, kept, n_lines, "joint")
     if unlabelled is not NOT_GIVEN:
-        return _some_labelled(inputs, target_of, rows, kept, target_kind, unlabelled, placement)
+        return _table_with_unlabelled(inputs, target_of, rows, kept, target_kind, unlabelled, placement)
     kind = kind_of_target(target_of, target_kind)
     if kind == "numerical":
-        quantities = encode_quantities(target_of, _name_beside(inputs) if name is None else name)
-        return _without_classes(inputs, rows, kept, n_lines, kind)._replace(searched=quantities)
+        quantities = encode_quantities(target_of, _new_name(inputs) if name is None else name)
+        return _table_without_classes(inputs, rows, kept, n_lines, kind)._replace(searched=quantities)
     names, codes = encode_classes(target_of)
     if target_kind is None:
         check_meant_as_classes(names, n_lines if rows is None else int(rows.sum()))
     if kind == "grouped":
-        searched = Categories(_name_beside(inputs) if name is None else name, names.tolist(), codes)
-        return _without_classes(inputs, rows, kept, n_lines, kind)._replace(classes=names, searched=searched)
+        searched = Categories(_new_name(inputs) if name is None else name, names.tolist(), codes)
+        return _table_without_classes(inputs, rows, kept, n_lines, kind)._replace(classes=names, searched=searched)
     by_class = count_rows(codes, rows, len(names))
     problem = Problem("classes", int(by_class.sum()), 1, by_class)
     return Table(inputs, names, Target(codes, rows, len(names)), kept, problem)
 
 
-def _some_labelled(
+def _table_with_unlabelled(
     inputs: Frame, target: Any, rows: NDArray[np.int64] | None, kept: NDArray[np.bool_] | None, target_kind: str | None,
     unlabelled: Any, placement: str | None,
 ) -> Table:  # fmt: skip
-    """A table of which rows with a mark have no class; where none has it, just one with classes."""
+    """Table of a class target in which rows that hold `unlabelled` have no class."""
     (names, codes), has_unlabelled = encode_labelled(target, unlabelled, target_kind)
     by_class = count_rows(codes, rows, len(names) + has_unlabelled)[: len(names)]
     if target_kind is None:
@@ -152,9 +154,10 @@ def _some_labelled(
 
 
 def _check_unlabelled(target: Any, target_kind: str | None, unlabelled: Any, placement: str | None) -> None:
+    """Raise if `unlabelled` or `placement` do not fit the other arguments."""
     if placement is not None and unlabelled is NOT_GIVEN:
         raise ValueError(
-            f"placement={placement!r} puts bounds where rows without a class say; unlabelled= tells which these are"
+            f"placement={placement!r} places bounds among rows without a class; mark these rows with unlabelled="
         )
     if unlabelled is NOT_GIVEN:
         return
@@ -162,34 +165,36 @@ def _check_unlabelled(target: Any, target_kind: str | None, unlabelled: Any, pla
         raise ValueError(f"unlabelled={unlabelled!r} marks rows of the target, and no target was given")
     if target_kind in ("grouped", "numerical"):
         raise ValueError(
-            f"unlabelled= is for a target of classes, and target_kind={target_kind!r} was asked; drop the rows without "
-            "a target"
+            f"unlabelled= is for a target of classes, but target_kind={target_kind!r} was passed; drop the rows "
+            "without a target"
         )
 
 
-def _without_classes(
+def _table_without_classes(
     inputs: Frame, rows: NDArray[np.int64] | None, kept: NDArray[np.bool_] | None, n_lines: int, kind: str
 ) -> Table:
+    """Table without a class target, of the problem `kind`; `n_lines` is the number of rows, `rows` their weights."""
     n_rows = n_lines if rows is None else int(rows.sum())
     problem = Problem(kind, n_rows, len(inputs.columns) if kind == "joint" else 1, np.empty(0, dtype=np.int64))
     return Table(inputs, np.empty(0), Target(np.zeros(n_lines, dtype=np.int32), rows, 1), kept, problem)
 
 
-def _check_alone(data: Any, target: Any, weights: Any) -> None:
-    """A sparse matrix is all there is: its entries are the rows."""
+def _check_sparse(data: Any, target: Any, weights: Any) -> None:
+    """Raise if a sparse matrix comes with a target or weights: its entries are the rows and their weights."""
     what = f"data is a sparse {type(data).__name__}"
     if target is not None:
         raise TypeError(
-            f"{what}, whose rows and columns are partitioned together, without a target; to partition its columns with "
-            "a target in view, call its toarray() first"
+            f"{what}, whose rows and columns are partitioned together, without a target; to partition its columns for "
+            "a target, call its toarray() first"
         )
     if weights is not None:
         raise TypeError(f"{what}, whose entries are the weights; weights= is for other data")
 
 
 def _check_inputs(inputs: Frame, target: Any) -> None:
+    """Raise if there are too few input columns."""
     if not inputs.columns:
-        raise ValueError("data has no column beside the target")
+        raise ValueError("data has no column besides the target")
     if target is None and len(inputs.columns) == 1:
         raise ValueError(
             "data is one column, and no target was given: give a target, or two columns or more for a joint grid; the "
@@ -197,27 +202,30 @@ def _check_inputs(inputs: Frame, target: Any) -> None:
         )
 
 
-def _name_beside(inputs: Frame) -> Name:
-    """A name for the target that no input has."""
+def _new_name(inputs: Frame) -> Name:
+    """Name for the target that no input column has."""
     name = "target"
     while name in inputs.columns:
         name += "'"
     return name
 
 
-def _is_name(given: Any, inputs: Frame) -> bool:
-    """Whether this names a column and is no list of values; a tuple does where a column is called so."""
-    if isinstance(given, tuple):
-        return inputs.has_names and any(isinstance(name, tuple) and given == name for name in inputs.columns)
-    return isinstance(given, (str, bytes, int)) and not isinstance(given, bool)
+def _is_name(argument: Any, inputs: Frame) -> bool:
+    """Whether `argument` is the name of a column and not a list of values; a tuple is if a column has that name."""
+    if isinstance(argument, tuple):
+        return inputs.has_names and any(isinstance(name, tuple) and argument == name for name in inputs.columns)
+    return isinstance(argument, (str, bytes, int)) and not isinstance(argument, bool)
 
 
-def _taken(inputs: Frame, given: Any, what: str) -> tuple[Any, Frame]:
-    """A column given by its name, which then is no input, or as it is."""
-    if not _is_name(given, inputs):
-        return read_column(given, what), inputs
-    assert isinstance(given, Hashable)  # noqa: S101  for mypy
+def _take_column(inputs: Frame, argument: Any, what: str) -> tuple[Any, Frame]:
+    """The column that `argument` names or is, and the inputs without it."""
+    if not _is_name(argument, inputs):
+        return read_column(argument, what), inputs
+    assert isinstance(argument, Hashable)  # noqa: S101  for mypy
     if not inputs.has_names:
-        raise TypeError(f"{what} must be array-like, or the name of a column of a frame; got {given!r} beside an array")
-    check_columns(what, [given], inputs.columns)
-    return inputs.columns[given], inputs.without(given)
+        raise TypeError(
+            f"{what} must be array-like, or the name of a column of a frame; got {argument!r} with data that is an "
+            "array"
+        )
+    check_columns(what, [argument], inputs.columns)
+    return inputs.columns[argument], inputs.without(argument)

@@ -1,4 +1,4 @@
-"""The target and the weights of the rows, and what can be wrong with them."""
+"""Encode and check the target and the row weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gridmodl.data.numbers import (
     Numbers,
     encode_numbers,
     is_missing,
-    is_nothing,
+    is_missing_value,
     n_missing_of,
     numbers_of_objects,
     types_in,
@@ -27,12 +27,14 @@ from gridmodl.spelling import did_you_mean
 TARGET_KINDS = ("classes", "grouped", "numerical")
 
 
-FEW_CLASSES = 20  # whole numbers are names of classes where there are no more of them, or
-ROWS_PER_CLASS = 10  # rows per distinct number, on average, from which whole numbers are classes
+# Whole numbers are taken as classes if at most FEW_CLASSES differ, or if there are on average at least ROWS_PER_CLASS
+# rows per distinct number.
+FEW_CLASSES = 20
+ROWS_PER_CLASS = 10
 
 
 class ManyNumbers(ValueError):
-    """A target of many whole numbers, of which nobody said whether they are quantities or names of classes."""
+    """The target has many distinct whole numbers, and target_kind does not say if they are quantities or classes."""
 
     def __init__(self, found: str, way_out: str) -> None:
         super().__init__(f"{found}; {way_out}")
@@ -40,13 +42,13 @@ class ManyNumbers(ValueError):
 
 
 class NotGiven:
-    """What an argument is that nobody gave, where None means something."""
+    """Sentinel for "not passed", where None is a valid value."""
 
     def __repr__(self) -> str:
         return "NOT_GIVEN"
 
     def __reduce__(self) -> str:
-        return "NOT_GIVEN"  # there is only one
+        return "NOT_GIVEN"  # a copy or a pickle is the same object
 
 
 NOT_GIVEN = NotGiven()
@@ -61,7 +63,7 @@ class Classes(NamedTuple):
 
 
 def kind_of_target(raw: Raw, target_kind: str | None) -> str:
-    """Whether a target is classes, classes to be grouped, or numbers: as the user says, else as its type does."""
+    """Kind of a target, one of TARGET_KINDS: the user's `target_kind`, or else what the type says."""
     if target_kind is not None and target_kind not in TARGET_KINDS:
         raise ValueError(
             f"unknown target_kind {target_kind!r}; allowed: None, {', '.join(TARGET_KINDS)}"
@@ -75,9 +77,9 @@ def kind_of_target(raw: Raw, target_kind: str | None) -> str:
 
 
 def check_meant_as_classes(names: NDArray[Any], n_rows: int, what: str = "target") -> None:
-    """Refuse many whole numbers as classes where nobody said that they are: rounded prices would be searched for hours.
+    """Raise ManyNumbers if whole numbers may be quantities: a search over rounded prices as classes takes hours.
 
-    `n_rows` are counted as often as their weights say.
+    `n_rows` is the sum of the row weights.
     """
     are_numbers = names.dtype.kind in "iuf" or (
         names.dtype.kind == "O" and all(issubclass(kind, numbers.Number) for kind in types_in(names))
@@ -92,7 +94,7 @@ def check_meant_as_classes(names: NDArray[Any], n_rows: int, what: str = "target
 
 
 def encode_classes(raw: Raw) -> Classes:
-    """The classes of a class target."""
+    """Encode a class target: names of the classes, and the code of each row."""
     n_missing = n_missing_of(raw)
     if n_missing:
         raise ValueError(
@@ -112,7 +114,10 @@ def encode_classes(raw: Raw) -> Classes:
 
 
 def encode_labelled(raw: Raw, mark: Any, target_kind: str | None) -> tuple[Classes, bool]:
-    """The classes of a target, rows with the mark of those without one coded beyond them, and whether there are any."""
+    """Encode a target with unlabelled rows: rows that hold `mark` get the code after the last class.
+
+    Also returns whether any row holds the mark.
+    """
     is_marked = marked_rows(raw, mark)
     n_marked = int(np.count_nonzero(is_marked))
     if n_marked == len(raw):
@@ -127,14 +132,14 @@ def encode_labelled(raw: Raw, mark: Any, target_kind: str | None) -> tuple[Class
             "them as classes"
         )
     n_missing = n_missing_of(labelled)
-    if n_missing and not is_nothing(mark):
+    if n_missing and not is_missing_value(mark):
         raise ValueError(
             f"target has {n_missing} missing values of {len(raw)} beside the mark unlabelled={mark!r}; drop those "
             "rows, or give them the mark too"
         )
     names, codes = encode_classes(labelled)
     if not n_marked:
-        _check_no_namesake(names, mark)
+        _check_no_lookalike(names, mark)
         return Classes(names, codes), False
     all_codes = np.full(len(raw), len(names), dtype=np.int32)
     all_codes[~is_marked] = codes
@@ -142,14 +147,15 @@ def encode_labelled(raw: Raw, mark: Any, target_kind: str | None) -> tuple[Class
 
 
 def rows_of(raw: Raw, kept: NDArray[np.bool_]) -> Raw:
+    """The rows of a column where `kept` is True."""
     return raw[kept] if isinstance(raw, np.ndarray) else raw.filter(kept.tolist())
 
 
 def marked_rows(raw: Raw, mark: Any) -> NDArray[np.bool_]:
-    """Which rows of a target hold the mark; None, NaN and their like mark all that is missing."""
-    if not np.isscalar(mark) and not is_nothing(mark) and not isinstance(mark, Decimal):
+    """Flags of the rows of a target that hold `mark`; None, NaN and NA mark all missing values."""
+    if not np.isscalar(mark) and not is_missing_value(mark) and not isinstance(mark, Decimal):
         raise TypeError(f"unlabelled must be one value that marks rows without a class, such as -1, got {mark!r}")
-    if is_nothing(mark):
+    if is_missing_value(mark):
         if isinstance(raw, np.ndarray):
             return is_missing(raw)
         if isinstance(raw.dtype, (nw.Object, nw.Unknown)) or raw.dtype.is_float():
@@ -171,14 +177,14 @@ def marked_rows(raw: Raw, mark: Any) -> NDArray[np.bool_]:
 
 
 def _is_same(value: Any, mark: Any) -> bool:
-    """Whether a value is the mark: 1 is 1.0, but neither is True."""
-    if is_nothing(value) or isinstance(value, (bool, np.bool_)) != isinstance(mark, (bool, np.bool_)):
+    """Whether `value` is the mark: 1 equals 1.0, but neither equals True."""
+    if is_missing_value(value) or isinstance(value, (bool, np.bool_)) != isinstance(mark, (bool, np.bool_)):
         return False
     return bool(value == mark)
 
 
-def _check_no_namesake(names: NDArray[Any], mark: Any) -> None:
-    """That no row has the mark is no mistake, unless there is a class that only looks like it."""
+def _check_no_lookalike(names: NDArray[Any], mark: Any) -> None:
+    """Raise if no row holds `mark` but a class looks like it, such as "-1" for -1."""
     for name in names.tolist():
         if _looks_like(name, mark):
             raise ValueError(
@@ -188,7 +194,7 @@ def _check_no_namesake(names: NDArray[Any], mark: Any) -> None:
 
 
 def _looks_like(name: Any, mark: Any) -> bool:
-    """Whether a class and a mark that are not the same would be taken for one: 1, "1", "1.0" and True."""
+    """Whether a class name could be mistaken for the mark, as 1, "1", "1.0" and True for each other."""
     if name == mark or str(name) == str(mark):
         return True
     if isinstance(name, str) == isinstance(mark, str):
@@ -200,32 +206,34 @@ def _looks_like(name: Any, mark: Any) -> bool:
 
 
 def encode_quantities(raw: Raw, name: Name) -> Numbers:
-    """A numerical target: finite numbers, of which means and quantiles can be told."""
+    """Encode a numerical target, which must be finite, so that it has means and quantiles."""
     n_missing = n_missing_of(raw)
     if n_missing:
         raise ValueError(f"target has {n_missing} missing values of {len(raw)}; drop those rows")
     try:
         found = encode_numbers(_array_of(raw), name)
     except TypeError as error:
-        raise TypeError(f"target_kind='numerical' was asked, and the target holds no numbers: {error}") from error
+        raise TypeError(f"target_kind='numerical' was passed, but the target holds no numbers: {error}") from error
     if found.type.kind in "mM":
         raise TypeError(f"target holds {found.type}; a numerical target is of numbers, such as days since a date")
     if found.values.dtype.kind == "f" and not np.all(np.isfinite(found.values)):
         n_infinite = int(np.count_nonzero(~np.isfinite(found.values)))
         raise ValueError(
-            f"target has {n_infinite} infinite values of {len(raw)}, of which no mean can be told; drop those rows, or "
-            "replace them by numbers beyond all others"
+            f"target has {n_infinite} infinite values of {len(raw)}, so that it has no mean; drop those "
+            "rows, or put numbers beyond all others in their place"
         )
     return found
 
 
 def _array_of(raw: Raw) -> NDArray[Any]:
+    """The target as an array, of dtype object if it holds numpy's variable-width strings."""
     array = raw if isinstance(raw, np.ndarray) else as_array(raw.to_numpy(), "target")
     return array.astype(object) if array.dtype.kind == "T" else array
 
 
 def _holds_fractions(array: NDArray[Any]) -> bool:
-    array = array[~is_missing(array)]  # which is another error, whatever the target
+    """Whether a target holds floats that are not all whole numbers."""
+    array = array[~is_missing(array)]  # missing values raise an error of their own later
     types = types_in(array) if array.dtype.kind == "O" else set()
     if types & {float, Decimal} and types <= {int, float, bool, Decimal}:
         array = array.astype(np.float64)  # a list such as [0, 0.5, 1]
@@ -233,6 +241,7 @@ def _holds_fractions(array: NDArray[Any]) -> bool:
 
 
 def _codes_of(array: NDArray[Any]) -> Classes:
+    """Sorted class names of an array, and the code of each row."""
     small = small_codes(array) if array.dtype.kind in "biu" else None
     if small is not None:
         return Classes(small[1], small[0])
@@ -246,16 +255,17 @@ def _codes_of(array: NDArray[Any]) -> Classes:
 
 
 def _check_order(values: list[Any]) -> None:
+    """Raise if class names cannot be sorted."""
     try:
         sorted(values)
-    except Exception as error:  # whatever __lt__ of a label raises
+    except Exception as error:  # `__lt__` of a label may raise any error
         raise TypeError(
             "target mixes labels that cannot be sorted, such as strings and numbers; give them one type"
         ) from error
 
 
 def encode_weights(raw: Raw | None, n_rows: int, what: str = "weights") -> NDArray[np.int64] | None:
-    """Whole, non-negative numbers of rows."""
+    """Encode row weights as integers; raise if they are not whole numbers of at least 0."""
     if raw is None:
         return None
     array = raw if isinstance(raw, np.ndarray) else raw.to_numpy()

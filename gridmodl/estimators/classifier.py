@@ -16,7 +16,7 @@ from gridmodl.estimators.decisions import balanced_factors, check_threshold, dec
 from gridmodl.estimators.inputs import read_classes, read_inputs, read_weights, reading_columns, report_stop
 from gridmodl.model.partition import checked_unknown
 from gridmodl.pipeline import optimize
-from gridmodl.search import Search
+from gridmodl.search import AUTO, Search
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -233,7 +233,7 @@ class GridEnsembleClassifier(GridClassifierBase):
     """
 
     def _search(self, inputs: Frame, classes: NDArray[Any], **options: Any) -> tuple[Model, GridAverage]:
-        if self.search == "auto":
+        if self.search == AUTO:
             options["search"] = ENSEMBLE
         return best_average(inputs.columns, classes, **options)
 

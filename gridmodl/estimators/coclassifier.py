@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gridmodl.analysis.new_values import merged_until_labelled
-from gridmodl.data.numbers import is_missing, is_nothing
+from gridmodl.data.numbers import is_missing, is_missing_value
 from gridmodl.data.targets import Classes, encode_labelled, marked_rows
 from gridmodl.estimators.base import ThresholdClassifierMixin, estimator
 from gridmodl.estimators.coclustering import ROW, CoclusteringBase, GridCoclustering
@@ -132,7 +132,9 @@ class CoclusteringClassifier(ThresholdClassifierMixin, CoclusteringBase):
         raw = read_labels(y)
         is_marked = marked_rows(raw, self.unlabelled)
         if is_marked.all():
-            what = "Input y contains NaN or None only" if is_nothing(self.unlabelled) else "All rows have the mark"
+            what = (
+                "Input y contains NaN or None only" if is_missing_value(self.unlabelled) else "All rows have the mark"
+            )
             raise ValueError(
                 f"{what}: none of the {len(raw)} rows has a class, as unlabelled={self.unlabelled!r}; label some, "
                 "or use GridCoclustering, which needs no classes"

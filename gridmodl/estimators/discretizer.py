@@ -20,7 +20,7 @@ from gridmodl.model.counts import part_counts
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition, checked_unknown
 from gridmodl.report.tables import log_odds
-from gridmodl.search import Search
+from gridmodl.search import AUTO, Search
 from gridmodl.spelling import check_choice
 
 ENCODINGS = ("ordinal", "onehot", "log-odds", "mean")
@@ -264,7 +264,7 @@ class GridDiscretizer(TransformerMixin, ColumnsEstimatorBase):  # type: ignore[m
         is_other = {
             "criterion": getattr(self.criterion, "name", self.criterion) != "modl",
             "criterion_options": bool(self.criterion_options),
-            "search": self.search not in ("auto", Search()),
+            "search": self.search not in (AUTO, Search()),
             "encode": self.encode in tuple(TARGETS_OF),
             "target_kind": self.target_kind is not None,
             "unlabelled": self._has_mark,

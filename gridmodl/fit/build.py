@@ -18,7 +18,7 @@ from gridmodl.fit.column import Found, priced, special_codes
 from gridmodl.fit.grid import FoundGrid, GridModel, given_grid, grid_problem
 from gridmodl.fit.options import Options, checked_options
 from gridmodl.model.file.values import check_writable
-from gridmodl.model.given import counted, given_partition
+from gridmodl.model.given import given_partition, with_unlabelled
 from gridmodl.model.model import Model
 from gridmodl.plugins import criterion_for
 from gridmodl.spelling import check_columns, did_you_mean
@@ -147,7 +147,8 @@ def _given_model(table: Table, name: Name, given: Any, options: Options, clock: 
     criterion = criterion_for(options.criterion, table.problem.kind)
     found = priced(column, rows, criterion, partition)
     if table.placed:
-        found = found._replace(partition=counted(found.partition, asked_column(table, name, options), table.target))
+        column = asked_column(table, name, options)
+        found = found._replace(partition=with_unlabelled(found.partition, column, table.target))
     return column_model(table, name, found, clock)
 
 

@@ -20,7 +20,7 @@ from gridmodl.jit.template import bind
 from gridmodl.model.partition import Partition, default_group, group_partition, interval_partition, rows_in_groups
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import ColumnValues, categorical_values, check_cost, numerical_values, prepare, price_one_variable
-from gridmodl.search import Search, run_grouping, run_search
+from gridmodl.search import Search, run
 from gridmodl.search.column.monotone import monotone_optimum
 from gridmodl.search.moves import NO_LIMIT, Frozen, Limits, Setting
 from gridmodl.search.proof import ALL, Certificate, Proof
@@ -74,7 +74,7 @@ def _best_groups(
     column: Categories, table: Table, criterion: Criterion, search: Search, limits: Limits, clock: Clock
 ) -> Found:
     task = values_task(column, table, criterion, limits, clock)
-    found, kind = run_grouping(task, search)
+    found, kind = run("groups", task, search)
     cost, null_cost = check_cost(criterion, found.cost), check_cost(criterion, task.null().cost)
     partition = groups_of(column, table.target, found)
     partition = replace(partition, value_rows=rows_in_groups(partition.groups, column.values, task.atoms.rows))
@@ -138,7 +138,7 @@ def _best_intervals(
         found = best_monotone(task, options.monotone, line.has_missing)
         kind = "exact" if found.proven or clock.stopped else "merge"
     else:
-        found, kind = run_search(task, options.search)
+        found, kind = run("intervals", task, options.search)
     null_cost = check_cost(criterion, task.null().cost) if len(apart) == 0 else _null_cost(criterion, p, facts, table)
     partition = intervals_of(column, intervals, table.target, found)
     certificate = certificate_of(found.proof, limits, options.monotone)

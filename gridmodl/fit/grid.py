@@ -25,13 +25,11 @@ from gridmodl.model.partition import Partition, group_partition, interval_partit
 from gridmodl.model.target_quantiles import Spread, make_spread
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import check_cost
-from gridmodl.search import Search
+from gridmodl.search import Search, has_search, run
 from gridmodl.search.grid.optima import GridFound
 from gridmodl.search.grid.rows import Grid, make_grid
 from gridmodl.search.grid.state import GridTask, make_task, price_grid
 from gridmodl.search.grid.typical import typicality
-from gridmodl.search.grid.vns import run_grid
-from gridmodl.search.pair.vns import run_pair
 from gridmodl.terms import Criterion, level_of
 
 
@@ -77,7 +75,7 @@ def search_grids(table: Table, options: Options, n_jobs: int, random_state: int 
     """Search for grids over all columns of a table."""
     criterion = criterion_for(options.criterion, grid_problem(table))
     columns, task = grid_task(table, options, criterion, clock)
-    found = run_engine(task, options.search, n_jobs, random_state)
+    found = run_engine(replace(task, n_jobs=n_jobs, random_state=random_state), options.search)
     check_cost(criterion, found.null.cost)
     check_cost(criterion, found.grid.cost)
     return Searched(columns, task, found, criterion)
@@ -96,14 +94,13 @@ def grid_problem(table: Table) -> str:
     return "grid" if table.problem.kind == "classes" else table.problem.kind
 
 
-def run_engine(task: GridTask, search: Search, n_jobs: int, random_state: int | None) -> GridFound:
-    """The search that suits: two variables without classes have dense cells, all others sparse ones.
-
-    Algorithm 3 is one of sparse cells.
-    """
-    if task.n_variables == 2 and not task.has_classes and search.kind != "algorithm3":
-        return run_pair(task, search, random_state)
-    return run_grid(task, search, n_jobs, random_state)
+def run_engine(task: GridTask, search: Search) -> GridFound:
+    """The search by the engine that suits: two variables without classes have dense cells, all others sparse ones."""
+    is_dense = task.n_variables == 2 and not task.has_classes
+    # PAIR NUMBER
+    if is_dense and (has_search("pair", search) or not has_search("grid", search)):
+        return run("pair", task, search)
+    return run("grid", task, search)
 
 
 def grid_task(

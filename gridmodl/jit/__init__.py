@@ -1,1 +1,1 @@
-"""From terms to compiled kernels: templates, digests, tiers, the compiler and its cache."""
+"""Turn kernels and the terms of a criterion into machine code: binding, digests, tiers, the compiler and its cache."""

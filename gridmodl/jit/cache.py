@@ -1,9 +1,9 @@
-"""Compiled kernels on disk, found by what they are made of.
+"""Store compiled kernels on disk, under names that contain a digest of their code.
 
 A file holds the machine code of one kernel for one signature and one kind of processor. Its name ends in digests of
-everything that decides the code (see `digest`), so it is never stale, and neither the path nor the time stamp
-nor a comment of a source file matters: another checkout of the same code compiles nothing. Loading machine code means
-trusting it: a folder that other users can write to is refused, and a file that is not what was written is not loaded.
+everything that decides the code (`gridmodl.jit.digest`), so it is never stale. Paths, time stamps and comments of
+source files do not matter: a second checkout of the same code compiles nothing. Loading machine code means trusting
+it: a folder that other users can write to is refused, and a file whose checksum is wrong is not loaded.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ from numba.misc.appdirs import AppDirs
 from gridmodl.jit.shipped import SUFFIX, Processor, shipped_kernels, this_processor
 
 HEADER = b"gridmodl kernel 2\n"
-HALF_WRITTEN = ".part"
-MAX_BYTES = 1 << 30  # every built-in criterion with every problem takes about 100 MB
+PARTIAL_SUFFIX = ".part"  # of files that are being written
+MAX_BYTES = 1 << 30  # all built-in criteria for all problems take about 100 MB
 OWN_FOLDER = "set NUMBA_CACHE_DIR to a folder of your own that can be written to"
-LONGEST_WRITE = 3600.0  # seconds after which a file still half-written has no writer
+MAX_WRITE_SECONDS = 3600.0  # older partial files are left over from a process that died
 
 
 class CacheFolder(NamedTuple):
-    """Where kernels are kept, or why they are not."""
+    """Folder of the kernels."""
 
     path: Path
-    refusal: str | None
+    refusal: str | None  # why the folder is not used, or None
 
 
 class KernelCache(NullCache):
-    """The disk cache of one bound kernel, whose ``__qualname__`` ends in its digest."""
+    """Disk cache of one bound kernel, whose ``__qualname__`` ends in its digest."""
 
     def __init__(self, kernel: Callable[..., Any]) -> None:
         self.name = f"{kernel.__module__}.{kernel.__qualname__}".replace("<", "").replace(">", "")
@@ -60,9 +60,9 @@ class KernelCache(NullCache):
         return str(cache_folder().path)
 
     def exists(self) -> bool:
-        """Whether the kernel was compiled before, for this machine and whatever signature: it loads, or nearly always.
+        """Whether a compiled kernel exists for this machine, of any signature.
 
-        Costs a listing of the folders once per process, and then microseconds.
+        The first call in a process lists the folders; later calls take microseconds.
         """
         package = shipped_kernels()
         if package.refusal is None and machine_digest(package.processor) in _shipped_machines().get(self.name, ()):
@@ -71,28 +71,28 @@ class KernelCache(NullCache):
         return machines is not None and machine_digest(this_processor()) in machines
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled kernel, shipped or saved, or None where it must be compiled."""
+        """Load the compiled kernel, shipped or saved; None if it must be compiled."""
         package = shipped_kernels()
         if package.refusal is None and self.name in _shipped_machines():
             name = self._file_name(sig, package.processor)
             content = package.read(name)
             if content is not None:
-                return _rebuilt(content, package.folder / name, target_context)
+                return _rebuild_kernel(content, package.folder / name, target_context)
         folder = cache_folder()
         if folder.refusal is not None:
             _warn_uncached(f"{folder.refusal}; {OWN_FOLDER}")
-            return _to_be_compiled(target_context)
+            return _prepare_compiling(target_context)
         file = folder.path / self._file_name(sig, target_context.codegen().magic_tuple())
         try:
             content = file.read_bytes()
         except OSError:
-            return _to_be_compiled(target_context)
+            return _prepare_compiling(target_context)
         with contextlib.suppress(OSError):
-            os.utime(file)  # what is not used for long is deleted first
-        return _rebuilt(content, file, target_context)
+            os.utime(file)  # `purge_cache` deletes the least recently used files first
+        return _rebuild_kernel(content, file, target_context)
 
     def holds(self, sig: Any, target_context: Any) -> bool:
-        """Whether the kernel is there for a signature, shipped or saved."""
+        """Whether a compiled kernel exists for the signature `sig`, shipped or saved."""
         package, folder = shipped_kernels(), cache_folder()
         if package.refusal is None and self._file_name(sig, package.processor) in package.hashes:
             return True
@@ -100,17 +100,17 @@ class KernelCache(NullCache):
         return folder.refusal is None and file.exists()
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a kernel that was just compiled."""
+        """Save a kernel that was just compiled."""
         folder = cache_folder()
         if folder.refusal is not None:
             return
         if data.library.has_dynamic_globals:
-            _warn_uncached(f"{self.name} uses a global array too large to be stored; hand it over by `constants`")
+            _warn_uncached(f"{self.name} uses a global array too large to be stored; pass it through `constants`")
             return
         payload = _payload(data)
         processor = data.codegen.magic_tuple()
         try:
-            _write_whole(
+            _write_atomically(
                 folder.path / self._file_name(sig, processor), HEADER + hashlib.sha256(payload).digest() + payload
             )
             _saved_machines().setdefault(self.name, set()).add(machine_digest(processor))
@@ -119,15 +119,15 @@ class KernelCache(NullCache):
             _warn_uncached(f"{folder.path} cannot be written to ({error.strerror}); {OWN_FOLDER}")
 
     def _file_name(self, sig: Any, processor: Processor) -> str:
-        signature = _short_digest(repr([_spelled(argument) for argument in sig]))
+        signature = _short_digest(repr([_full_type_name(argument) for argument in sig]))
         return f"{self.name}-{machine_digest(processor)}-{signature}{SUFFIX}"
 
 
 @functools.cache
 def machine_digest(processor: Processor) -> str:
-    """Digest of what decides a file beside kernel and signature: versions, processor, where the module of kernels is.
+    """Digest of what decides a file besides kernel and signature: versions, processor, and the name of this package.
 
-    Machine code is found again by the name of the module that its functions were made in, so a move makes new files.
+    Numba finds the functions of a loaded kernel by the name of their module, so moving the module needs new files.
     """
     return _short_digest(
         repr((__package__, sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, *processor))
@@ -138,25 +138,28 @@ def _short_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-# Which kernels are there: by name, which ends in the digest, the machines that they were compiled for.
+# Which kernels exist: machine digests by kernel name.
 
 
 @functools.cache
 def _saved_machines() -> dict[str, set[str]]:
+    """Machine digests of the kernels in the cache folder, by kernel name."""
     folder = cache_folder()
     files: list[str] = []
     if folder.refusal is None:
-        with contextlib.suppress(OSError):  # somebody may have deleted it
+        with contextlib.suppress(OSError):  # another process may have deleted the folder
             files = os.listdir(folder.path)
     return _machines_by_name(files)
 
 
 @functools.cache
 def _shipped_machines() -> dict[str, set[str]]:
+    """Machine digests of the shipped kernels, by kernel name."""
     return _machines_by_name(shipped_kernels().hashes)
 
 
 def _machines_by_name(files: Iterable[str]) -> dict[str, set[str]]:
+    """Machine digests in the names of `files`, by kernel name."""
     machines: dict[str, set[str]] = {}
     for file in files:
         name, *rest = file.rsplit("-", 2)
@@ -166,36 +169,36 @@ def _machines_by_name(files: Iterable[str]) -> dict[str, set[str]]:
 
 
 def forget_listing() -> None:
-    """Look at the folder anew: other processes have written to it."""
+    """List the folder again at the next use, because other processes have written to it."""
     _saved_machines.cache_clear()
 
 
-# What a file holds.
+# Content of a file.
 
 
 def _payload(data: Any) -> bytes:
-    """A compiled kernel as bytes: the symbols that it needs from outside, and what numba rebuilds it from."""
+    """Serialize a compiled kernel: the external symbols that it needs, and what numba rebuilds it from."""
     module = data.library._final_module
     symbols = [s.name for s in (*module.functions, *module.global_variables) if s.is_declaration]
-    # The annotated source is for inspection only, and would hold paths.
+    # The annotated source is for inspection only, and would contain paths.
     (library, kind, (machine_code, _)), *rest = data._replace(type_annotation="")._reduce()
-    # Numba adds the bit code, for kernels that call this one. None does: all that numba asks of it is whether
-    # it has the function that Python calls, and the rest would be half of the file.
-    asked = f'define void @"{data.fndesc.llvm_cpython_wrapper_name}"() {{ unreachable }}'
-    reduced = ((library, kind, (machine_code, llvm.parse_assembly(asked).as_bitcode())), *rest)
+    # Numba adds the bit code, half of the file, for kernels that call this one. None does. Numba only checks that
+    # the bit code defines the function that Python calls, so a stub is enough.
+    stub = f'define void @"{data.fndesc.llvm_cpython_wrapper_name}"() {{ unreachable }}'
+    reduced = ((library, kind, (machine_code, llvm.parse_assembly(stub).as_bitcode())), *rest)
     content: bytes = dumps(([s for s in symbols if not s.startswith("llvm.")], reduced))  # type: ignore[no-untyped-call]
     return content
 
 
-def _rebuilt(content: bytes, file: Path, target_context: Any) -> Any:
-    """The kernel of a file that was written by this user or came with a checked package; None if it is damaged."""
+def _rebuild_kernel(content: bytes, file: Path, target_context: Any) -> Any:
+    """Rebuild the kernel from the `content` of a trusted file; warn and return None if it is damaged."""
     payload = _checked_payload(content)
     try:
         if payload is None:
             raise ValueError("not what was written")
         symbols, data = pickle.loads(payload)  # noqa: S301
-        # Symbols of numba's memory manager. All others nearly always are there: to refresh the context, which imports
-        # the rest of numba, takes a quarter of a second in each process.
+        # Registers the symbols of numba's memory manager. All other symbols nearly always exist already: a refresh of
+        # the context, which imports the rest of numba, takes a quarter of a second in each process.
         rtsys.initialize(target_context)
         if not all(llvm.address_of_symbol(name) for name in symbols):
             target_context.refresh()
@@ -203,21 +206,22 @@ def _rebuilt(content: bytes, file: Path, target_context: Any) -> Any:
         if not kernel.library.get_pointer_to_function(kernel.fndesc.llvm_cpython_wrapper_name):
             raise ValueError("without the function that Python calls")
         return kernel
-    except Exception:  # whatever it is: compiling is the answer
+    except Exception:  # any damage: compile the kernel again
         _warn_damaged(file)
-        return _to_be_compiled(target_context)
+        return _prepare_compiling(target_context)
 
 
-def _to_be_compiled(target_context: Any) -> None:
+def _prepare_compiling(target_context: Any) -> None:
+    """Load what numba needs to compile; returns None, which means that no kernel was found."""
     target_context.refresh()
 
 
-def _spelled(argument: Any) -> str:
-    """A type in full: numba's own name of a record has neither its fields nor its module."""
+def _full_type_name(argument: Any) -> str:
+    """Full name of a type: numba's own name of a record lacks its fields and its module."""
     if not isinstance(argument, BaseTuple):
         return str(argument)
     record: Any = argument
-    inner = ", ".join(_spelled(item) for item in record)
+    inner = ", ".join(_full_type_name(item) for item in record)
     if not isinstance(argument, BaseNamedTuple):
         return f"({inner})"
     cls = record.instance_class
@@ -225,16 +229,16 @@ def _spelled(argument: Any) -> str:
 
 
 def _checked_payload(content: bytes) -> bytes | None:
-    """What was written, or None if the file is cut, empty or changed."""
+    """Payload of a file, or None if the file is truncated, empty or changed."""
     start = len(HEADER) + hashlib.sha256().digest_size
     payload = content[start:]
     whole = content[:start] == HEADER + hashlib.sha256(payload).digest()
     return payload if whole else None
 
 
-def _write_whole(file: Path, content: bytes) -> None:
-    """Write so that no reader, in whatever process, ever sees half of it."""
-    handle, name = tempfile.mkstemp(prefix=file.stem, suffix=HALF_WRITTEN, dir=file.parent)
+def _write_atomically(file: Path, content: bytes) -> None:
+    """Write `content` to `file` atomically: no reader in any process sees a partial file."""
+    handle, name = tempfile.mkstemp(prefix=file.stem, suffix=PARTIAL_SUFFIX, dir=file.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
@@ -247,20 +251,20 @@ def _write_whole(file: Path, content: bytes) -> None:
 
 @functools.cache
 def cache_folder() -> CacheFolder:
-    """The folder of the kernels: in NUMBA_CACHE_DIR where that is set, else in the user's cache folder."""
+    """Folder of the kernels: in NUMBA_CACHE_DIR if that is set, else in the user's cache folder."""
     chosen = getattr(config, "CACHE_DIR", "")
     dirs = AppDirs(appname="gridmodl", appauthor=False)  # type: ignore[no-untyped-call]
     path = Path(chosen, "gridmodl") if chosen else Path(dirs.user_cache_dir, "kernels")
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return CacheFolder(path, _danger(path))
-    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
+        return CacheFolder(path, _distrust_reason(path))
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
         return CacheFolder(path, f"{path} cannot be made ({getattr(error, 'strerror', None) or error})")
 
 
-def _danger(folder: Path) -> str | None:
-    """Why machine code from a folder cannot be trusted."""
-    if not hasattr(os, "geteuid"):  # Windows keeps the folders of users apart by itself
+def _distrust_reason(folder: Path) -> str | None:
+    """Why machine code from `folder` cannot be trusted, or None."""
+    if not hasattr(os, "geteuid"):  # Windows protects the folders of users itself
         return None
     facts = folder.stat()
     if facts.st_uid not in (os.geteuid(), 0):
@@ -271,26 +275,26 @@ def _danger(folder: Path) -> str | None:
 
 
 def kernel_files() -> Iterator[tuple[Path, os.stat_result]]:
-    """Kernels on disk, also what a process that died had half written."""
+    """Files of the cache folder with their stat results, partial files included."""
     folder = cache_folder()
     if folder.refusal is not None:
         return
     for file in sorted(folder.path.glob("*")):
-        if file.suffix in (SUFFIX, HALF_WRITTEN):
+        if file.suffix in (SUFFIX, PARTIAL_SUFFIX):
             with contextlib.suppress(OSError):  # another process may have deleted it
                 yield file, file.stat()
 
 
 def purge_cache() -> None:
-    """Delete the kernels not used for longest where all take more than MAX_BYTES, until three quarters of it are left.
+    """Delete the least recently used kernels if all take more than MAX_BYTES, until they take three quarters of it.
 
-    Files half written long ago are deleted too.
+    Partial files older than MAX_WRITE_SECONDS are deleted too.
     """
     files = sorted(kernel_files(), key=lambda found: found[1].st_mtime)
     n_bytes = sum(facts.st_size for _, facts in files)
     is_full = n_bytes > MAX_BYTES
     for file, facts in files:
-        is_left_over = file.suffix == HALF_WRITTEN and facts.st_mtime < time.time() - LONGEST_WRITE
+        is_left_over = file.suffix == PARTIAL_SUFFIX and facts.st_mtime < time.time() - MAX_WRITE_SECONDS
         if is_left_over or (is_full and n_bytes > 0.75 * MAX_BYTES):
             file.unlink(missing_ok=True)
             n_bytes -= facts.st_size
@@ -298,7 +302,7 @@ def purge_cache() -> None:
 
 
 def clear_cache() -> int:
-    """Delete every compiled kernel that gridmodl cached on disk, and say how many files that were.
+    """Delete every compiled kernel that gridmodl cached on disk, and return the number of deleted files.
 
     Kernels compile again on next use.
     """
@@ -311,7 +315,7 @@ def clear_cache() -> int:
 
 
 def cache_facts() -> dict[str, Any]:
-    """Where kernels are kept and how many there are, and whether those of an installed package are used."""
+    """Folder, number and size of the cached kernels, and whether the kernels of ``gridmodl-kernels`` are used."""
     folder, package = cache_folder(), shipped_kernels()
     files = [(file, facts) for file, facts in kernel_files() if file.suffix == SUFFIX]
     return {

@@ -1,10 +1,9 @@
-"""Everything a kernel can reach, and one digest of it.
+"""Find everything that a kernel can reach, and compute one digest of it.
 
-The digest is what a compiled kernel is found by (`gridmodl.jit.cache`), and no file name or time stamp is: without it,
-editing a term would go unnoticed, and one criterion was seen to run another's machine code. What the digest covers is
-what decides the machine code: byte code, constants, called functions in whatever module, defaults, closures,
-compiler options and versions. Comments and docstrings are not in it. An object of unknown type is an error, not a
-guess.
+The cache (`gridmodl.jit.cache`) finds a compiled kernel by this digest, not by file name and time stamp: those miss
+edits of a term, and once made a criterion run the machine code of another. The digest covers everything that decides
+the machine code: byte code, constants, called functions of all modules, defaults, closures, compiler options and
+versions. It does not cover comments and docstrings. An object of unknown type raises a `TermError`.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Modules whose functions the compiler brings itself: their names and versions say all.
+# Modules whose functions numba implements itself: their names and versions identify them.
 KNOWN_MODULES = ("math", "numpy", "numba", "builtins", "operator")
 FLAGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML")
 
@@ -29,35 +28,35 @@ class TermError(TypeError):
 
 
 class Uses(NamedTuple):
-    """What one function refers to."""
+    """Objects that one function refers to."""
 
-    names: dict[str, Any]  # global names, as the function would find them
-    attributes: dict[str, Any]  # dotted names that start at a module, with what they mean
+    names: dict[str, Any]  # values of the global names
+    attributes: dict[str, Any]  # values of dotted names that start at a module
     closure: list[Any]
 
 
 class Reachable:
-    """All plain functions that `kernel` can reach, with `terms` in place of the free ones."""
+    """All plain functions that `kernel` can reach; `terms` maps each free term to that of the criterion."""
 
     def __init__(self, kernel: Callable[..., Any], terms: Mapping[Any, Any], inline: bool = False) -> None:
         self.terms = terms
-        self.uses: dict[Any, Uses] = {}  # in the order met, the kernel first
+        self.uses: dict[Any, Uses] = {}  # by function, in the order of the visit, the kernel first
         self.inlined: set[Any] = set()
         self._visit(kernel, inline, ())
 
-    def meaning(self, value: Any) -> Any:
-        """`value`, or the criterion's term where it is a free one."""
+    def resolve(self, value: Any) -> Any:
+        """`value`, or the term of the criterion if `value` is a free term."""
         return self.terms.get(value, value) if isinstance(value, types.FunctionType) else value
 
     @property
     def n_instructions(self) -> int:
-        """Instructions of byte code of all functions, each once."""
+        """Number of byte code instructions of all functions, each counted once."""
         return sum(len(function.__code__.co_code) // 2 for function in self.uses)
 
     def _visit(self, function: Any, inline: bool, callers: tuple[Any, ...]) -> None:
         if function in callers:
             raise TermError(f"{function.__qualname__} calls itself, which a kernel cannot do; write a loop")
-        # Terms, and all that they call, are copied into the kernel; other helpers where they ask for it.
+        # Terms and the functions they call are inlined into the kernel; so are helpers marked with `inlined`.
         inline = inline or function in self.terms.values() or getattr(function, "inlined", False)
         if function in self.uses and (not inline or function in self.inlined):
             return
@@ -65,13 +64,13 @@ class Reachable:
             self.inlined.add(function)
         self.uses.setdefault(function, _uses(function))
         for value in (*self.uses[function].names.values(), *self.uses[function].closure):
-            called = self.meaning(value)
+            called = self.resolve(value)
             if isinstance(called, types.FunctionType) and not _is_known(called):
                 self._visit(called, inline, (*callers, function))
 
 
 def digest_of(reachable: Reachable, options: Mapping[str, Any]) -> str:
-    """Sixteen hexadecimal digits that change whenever the machine code could."""
+    """Digest of 16 hexadecimal digits, which changes whenever the machine code might change."""
     import numba
     from numba.core import config
 
@@ -84,11 +83,12 @@ def digest_of(reachable: Reachable, options: Mapping[str, Any]) -> str:
         parts = {"defaults": function.__defaults__, "keywords": _as_tuple(function.__kwdefaults__)}
         parts |= uses.names | uses.attributes | {f"closure {i}": value for i, value in enumerate(uses.closure)}
         for name, value in parts.items():
-            lines.append(f"{name} = {_token(reachable.meaning(value), name, function, order)}")
+            lines.append(f"{name} = {_token(reachable.resolve(value), name, function, order)}")
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def _uses(function: Any) -> Uses:
+    """Find the objects that `function` refers to; raise TermError for those that a kernel cannot use."""
     names, attributes = {}, {}
     for name, chain in _global_names(function.__code__):
         if name not in function.__globals__ and not hasattr(builtins, name):
@@ -96,8 +96,8 @@ def _uses(function: Any) -> Uses:
         names[name] = value = function.__globals__.get(name, getattr(builtins, name, None))
         if value is print:
             raise TermError(
-                f"{function.__qualname__} prints, and a search calls it millions of times; to see what it does, call "
-                "the plain function by hand"
+                f"{function.__qualname__} calls print, but a search calls it millions of times; to debug it, call the "
+                "plain function yourself"
             )
         if not isinstance(value, types.ModuleType):
             continue
@@ -124,9 +124,9 @@ def _uses(function: Any) -> Uses:
     return Uses(names, attributes, closure)
 
 
-@functools.cache  # a helper is met in many kernels, and taking code apart was two thirds of the time to bind one
+@functools.cache  # many kernels share a helper, and disassembling was two thirds of the time of a `bind`
 def _global_names(code: types.CodeType) -> list[tuple[str, list[str]]]:
-    """Global names that the code loads, each with the attributes it takes of it at once."""
+    """Global names that the code loads, each with the chain of attributes that is loaded directly after it."""
     found = []
     instructions = [
         i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "PRECALL", "NOP", "EXTENDED_ARG")
@@ -147,6 +147,7 @@ def _global_names(code: types.CodeType) -> list[tuple[str, list[str]]]:
 
 @functools.cache
 def _code_token(code: types.CodeType, doc: str | None) -> str:
+    """Text that stands for byte code and constants in the digest, without the docstring `doc`."""
     constants = code.co_consts[1:] if doc is not None and code.co_consts[:1] == (doc,) else code.co_consts
     tokens = [_code_token(c, None) if isinstance(c, types.CodeType) else f"{type(c).__name__} {c!r}" for c in constants]
     arguments = (code.co_argcount, code.co_kwonlyargcount, code.co_flags)
@@ -155,7 +156,7 @@ def _code_token(code: types.CodeType, doc: str | None) -> str:
 
 
 def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> str:
-    """A text that stands for a value in the digest."""
+    """Text that stands for `value` in the digest; `name` and `function` are for the error message."""
     if isinstance(value, types.FunctionType) and value in order:
         return f"function {order[value]}"
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
@@ -180,15 +181,16 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
 
 
 def _is_jitted(value: Any) -> bool:
-    """Whether an author has given a function to numba already."""
+    """Whether `value` is a function that its author has compiled with numba."""
     from numba.core.dispatcher import Dispatcher
 
     return isinstance(value, Dispatcher)
 
 
 def _is_known(value: Any) -> bool:
+    """Whether the name of `value` identifies it, because it is of one of KNOWN_MODULES."""
     if isinstance(value, (types.ModuleType, np.ufunc)):
-        return True  # what is taken of a module is in the digest by itself
+        return True  # the attributes that a function uses of a module have tokens of their own
     home = getattr(value, "__module__", None)
     return isinstance(home, str) and home.split(".")[0] in KNOWN_MODULES
 

@@ -1,6 +1,6 @@
-"""The shorter way through numba that `compiler` describes, made of names that numba does not promise to keep.
+"""Compile kernels and helpers with fewer passes than numba's default; `gridmodl.jit.compiler` says why.
 
-Imported only where the version of numba is one that the tests have seen.
+Uses private names of numba, so it is imported only for versions in `compiler.KNOWN_VERSIONS`.
 """
 
 # mypy: disable-error-code="no-untyped-call, attr-defined"
@@ -20,12 +20,12 @@ from numba.core.errors import NumbaError, NumbaRuntimeError
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
-# What numba says where a function without reference counts would allocate, or give an array back.
+# Texts of numba's errors for a function without reference counts that allocates or returns an array.
 NO_MEMORY, NO_ARRAY = "NRT required", "Only accept returning of array"
 
 
 class LinkedLibrary(JITCodeLibrary):
-    """The code of a helper, for kernels to link: neither optimised nor made into machine code by itself."""
+    """Code of a helper, which kernels link; it is neither optimised nor compiled to machine code on its own."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -36,24 +36,26 @@ class LinkedLibrary(JITCodeLibrary):
 
 
 class KernelLibrary(JITCodeLibrary):
-    """The code of a kernel and its helpers, optimised in one run: there are no reference counts to prune before it."""
+    """Code of a kernel and its helpers, optimised in one run, as there are no reference counts to prune first."""
 
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 
 
-VIEWS = ("getitem", "static_getitem", "getiter", "iternext", "pair_first")  # what makes of an array one that owns none
+VIEWS = ("getitem", "static_getitem", "getiter", "iternext", "pair_first")  # expressions that return a view
 
 
 def _holds_array(state: Any, kind: Any) -> bool:
+    """Whether values of the numba type `kind` own memory."""
     return bool(state.targetctx.data_model_manager[kind].contains_nrt_meminfo())
 
 
-def _refuse_memory(state: Any) -> None:
-    """Raise where a function calls something that may give it memory to free.
+def _check_no_allocation(state: Any) -> None:
+    """Raise if the function calls something that may return newly allocated memory.
 
-    Numba says so itself where it compiles an allocation, but not of a function that was compiled before, with counts.
+    Numba raises when it compiles an allocation, but not when a called function was compiled before with reference
+    counts.
     """
     for expression, signature in state.calltypes.items():
         if signature is None or not _holds_array(state, signature.return_type):
@@ -61,7 +63,7 @@ def _refuse_memory(state: Any) -> None:
         if isinstance(expression, ir.Expr) and expression.op == "call":
             called = state.typemap[expression.func.name]
             is_record = isinstance(called, types.NamedTupleClass)
-            is_helper = isinstance(called, types.Dispatcher) and isinstance(called.dispatcher, Helper)
+            is_helper = isinstance(called, types.Dispatcher) and isinstance(called.dispatcher, HelperDispatcher)
             is_reshape = isinstance(called, types.BoundFunction) and called.typing_key == "array.reshape"
             if is_record or is_helper or is_reshape:
                 continue
@@ -70,8 +72,8 @@ def _refuse_memory(state: Any) -> None:
         raise NumbaRuntimeError(f"{NO_MEMORY}: {state.func_id.func_name} calls what may allocate, {expression}")
 
 
-class Starting(LoweringPass):
-    """Gives a function its library, before code is put into it."""
+class StartPass(LoweringPass):
+    """Create the library of a function, before code is added to it."""
 
     library_class: Any
 
@@ -80,26 +82,26 @@ class Starting(LoweringPass):
 
     def run_pass(self, state: Any) -> bool:
         if not state.flags.nrt:
-            _refuse_memory(state)
+            _check_no_allocation(state)
         state.library = self.library_class(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return True
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class StartKernel(Starting):
+class StartKernel(StartPass):
     _name = "gridmodl_start_kernel"
     library_class = KernelLibrary
 
     def run_pass(self, state: Any) -> bool:
-        # Python would give back a reference that was never taken.
+        # Python would release a reference that was never taken.
         if _holds_array(state, state.return_type):
             raise NumbaRuntimeError(f"{NO_MEMORY}: {state.func_id.func_name} returns an array")
         return super().run_pass(state)
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class StartHelper(Starting):
+class StartHelper(StartPass):
     _name = "gridmodl_start_helper"
     library_class = LinkedLibrary
 
@@ -110,7 +112,7 @@ class StartHelper(Starting):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class FinishHelper(LoweringPass):
-    """Makes a helper known to callers. Its entry for Python is never called: it leads nowhere."""
+    """Register a helper for its callers. The entry point for Python is a dummy that is never called."""
 
     _name = "gridmodl_finish_helper"
 
@@ -129,7 +131,7 @@ class FinishHelper(LoweringPass):
 
 
 def _with_passes(state: Any, before: Any, after: Any = None) -> list[Any]:
-    """Numba's passes with one before and one after the one that makes code."""
+    """Numba's passes, with `before` and `after` inserted around the pass that generates code."""
     manager = DefaultPassBuilder.define_nopython_pipeline(state)
     at = [known for known, _ in manager.passes].index(NativeLowering)
     manager.passes.insert(at, (before, "give the function its library"))
@@ -141,21 +143,21 @@ def _with_passes(state: Any, before: Any, after: Any = None) -> list[Any]:
 
 
 class KernelPipeline(CompilerBase):
-    """How a kernel without reference counts is compiled."""
+    """Passes that compile a kernel without reference counts."""
 
     def define_pipelines(self) -> list[Any]:
         return _with_passes(self.state, StartKernel)
 
 
 class HelperPipeline(CompilerBase):
-    """How a helper is made ready for linking."""
+    """Passes that prepare a helper for linking."""
 
     def define_pipelines(self) -> list[Any]:
         return _with_passes(self.state, StartHelper, FinishHelper)
 
 
-class Helper(CPUDispatcher):
-    """A function that kernels call; a literal number among its arguments is a number like any other."""
+class HelperDispatcher(CPUDispatcher):
+    """Dispatcher of a function that kernels call; literal numbers are typed as plain numbers."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         return super().get_call_template(tuple(map(_unliteral, args)), {key: _unliteral(kws[key]) for key in kws})
@@ -166,8 +168,8 @@ def _unliteral(argument: Any) -> Any:
     return types.unliteral(argument) if is_number else argument
 
 
-class Kernel(CPUDispatcher):
-    """A function that Python calls; compiled with reference counts where it turns out to need them."""
+class KernelDispatcher(CPUDispatcher):
+    """Dispatcher of a function that Python calls; it falls back to reference counts if the function needs them."""
 
     allocating: Callable[[], Any]
 
@@ -181,25 +183,25 @@ class Kernel(CPUDispatcher):
         counting.compile(sig)
         found = counting.overloads[tuple(sigutils.normalize_signature(sig)[0])]
         self.add_overload(found)
-        self._cache.save_overload(sig, found)  # the next process need not find out again
+        self._cache.save_overload(sig, found)  # so that the next process loads it without a failed attempt
         return found.entry_point
 
 
 def make_kernel(
     function: pytypes.FunctionType, options: Mapping[str, Any], allocating: Callable[[], Any] | None
 ) -> CPUDispatcher:
-    """A dispatcher of a kernel; `allocating` makes the one to use where this one needs reference counts."""
+    """Make the dispatcher of a kernel; `allocating` makes the dispatcher with reference counts, if it needs them."""
     if allocating is None:
-        return CPUDispatcher(function, targetoptions=_whole(options))
-    kernel = Kernel(function, targetoptions=_whole(options), pipeline_class=KernelPipeline)
+        return CPUDispatcher(function, targetoptions=_full_options(options))
+    kernel = KernelDispatcher(function, targetoptions=_full_options(options), pipeline_class=KernelPipeline)
     kernel.allocating = allocating
     return kernel
 
 
 def make_helper(function: pytypes.FunctionType, options: Mapping[str, Any]) -> CPUDispatcher:
-    """A dispatcher of a helper."""
-    return Helper(function, targetoptions=_whole(options), pipeline_class=HelperPipeline)
+    """Make the dispatcher of a helper."""
+    return HelperDispatcher(function, targetoptions=_full_options(options), pipeline_class=HelperPipeline)
 
 
-def _whole(options: Mapping[str, Any]) -> dict[str, Any]:
+def _full_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return {"nopython": True, "boundscheck": None, **options}

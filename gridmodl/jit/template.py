@@ -1,14 +1,14 @@
-"""How a criterion's terms reach a kernel, plain or compiled.
+"""Bind a kernel to the terms of a criterion, plain or compiled.
 
-A kernel is a plain function that calls the free terms of `gridmodl.terms`. Binding makes a new function of its code in
-which those names mean the criterion's terms. It runs as it is while its work is small (`gridmodl.jit.tiers`); then
-numba compiles it, and it is kept on disk (`gridmodl.jit.cache`) under a name that ends in a digest of everything the
-kernel can reach. So a compiled kernel runs as fast as one with the formula written in, a second process finds it
-compiled, and no edit of a file can leave it stale. (Within one process a class is bound once: whoever assigns a new
-helper in a notebook runs the class's cell again.)
+A kernel is a plain function that calls the free terms of `gridmodl.terms`. `bind` copies the function, with the free
+terms replaced by those of the criterion. The copy runs as plain Python while its work is small (`gridmodl.jit.tiers`);
+then numba compiles it, and the machine code is saved (`gridmodl.jit.cache`) under a name that ends in a digest of
+everything the kernel can reach. So a compiled kernel is as fast as one with the formula written in, a second process
+loads it, and editing a file never leaves it stale. (Within one process a class is bound once: after assigning a new
+helper in a notebook, run the cell of the class again.)
 
-Measured (numba 0.68, ratio to the hand-written kernel): this 1.01-1.04; dispatchers as arguments 1.07-1.14 and
-never cached; function pointers 2.4-19; overloads silently stale after an edit.
+Measured (numba 0.68, run time over that of the hand-written kernel): this 1.01-1.04; dispatchers as arguments
+1.07-1.14 and never cached; function pointers 2.4-19; overloads silently stale after an edit.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from gridmodl.jit.digest import Reachable, TermError, digest_of
 from gridmodl.jit.tiers import compile_mode, compile_seconds, expected_seconds, pace, patience
 from gridmodl.terms import FUNCTIONS, Criterion
 
-_binding = threading.RLock()  # two threads that bind one kernel would compile it twice
+_bind_lock = threading.RLock()  # without it, two threads that bind one kernel would compile it twice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def inlined(function: Function) -> Function:
-    """Mark a helper of a kernel to be copied into its caller.
+    """Mark a helper of a kernel to be inlined into its callers.
 
-    For small functions that take a large record: handing one over in a loop cost 15 times the work itself.
+    For small functions that take a large record: passing the record in a loop cost 15 times the work itself.
     """
     function.inlined = True  # type: ignore[attr-defined]
     return function
 
 
 def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -> Kernel:
-    """`kernel` with the terms of `criterion` in place of the free ones."""
-    with _binding, _naming(criterion):
+    """Replace the free terms in `kernel` by the terms of `criterion`."""
+    with _bind_lock, _naming_criterion(criterion):
         return _bind(kernel, criterion)  # type: ignore[arg-type]  # mypy thinks a class cannot be hashed
 
 
 @contextlib.contextmanager
-def _naming(criterion: type[Criterion] | None) -> Iterator[None]:
-    """Let errors that a term cannot be compiled say of which criterion it is."""
+def _naming_criterion(criterion: type[Criterion] | None) -> Iterator[None]:
+    """Add the name of the criterion to a TermError."""
     try:
         yield
     except TermError as error:
@@ -63,14 +63,14 @@ def _bind(kernel: Callable[..., Any], criterion: Any) -> Kernel:
 
 
 class Kernel:
-    """A kernel with the terms of one criterion, called like the function that it is made of.
+    """A kernel bound to the terms of one criterion; it is called like `kernel`.
 
     Parameters
     ----------
     kernel : function
-        Calls free terms, or none.
+        Plain function, which may call free terms.
     criterion : subclass of Criterion, optional
-        Whose terms it calls.
+        Class whose terms replace the free ones; None for a kernel that calls no terms.
     """
 
     def __init__(self, kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -> None:
@@ -79,8 +79,8 @@ class Kernel:
         self._terms = {term: getattr(criterion, term.__name__) for term in free}
         self._reachable = Reachable(kernel, self._terms)
         self._compile_seconds = compile_seconds(self._reachable.n_instructions)
-        self._seconds = 0.0  # of plain runs so far
-        self._was_sought = False  # on disk
+        self._seconds = 0.0  # run time of the plain runs so far
+        self._looked_up = False  # whether the kernel was searched for on disk
         self._is_compiled = False
 
     def __call__(self, *arguments: Any) -> Any:
@@ -100,6 +100,7 @@ class Kernel:
             ) from error
 
     def _stays_plain(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether to run this call as plain Python; see `gridmodl.jit.tiers`."""
         mode = compile_mode()
         if mode != "auto":
             return mode == "never"
@@ -110,27 +111,27 @@ class Kernel:
         seconds = self._seconds + max(pace.expected, expected_seconds(arguments))
         if seconds <= patience.share * self._compile_seconds:
             return True
-        patience.lose()
+        patience.halve()
         return False
 
     def _is_on_disk(self, arguments: tuple[Any, ...]) -> bool:
-        """Whether an earlier process has compiled it for such arguments; looked up once."""
-        if self._was_sought:
+        """Whether the kernel is on disk for the types of `arguments`; False after the first call."""
+        if self._looked_up:
             return False
         dispatcher, is_there = self.compiled, False
         if dispatcher._cache.exists():
             signature = tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
             is_there = dispatcher._cache.holds(signature, dispatcher.targetctx)
-        self._was_sought = True
+        self._looked_up = True
         return is_there
 
     def _run_plain(self, arguments: tuple[Any, ...]) -> Any:
-        begun = time.thread_time()  # not lengthened by other work on the machine
+        begun = time.thread_time()  # does not count other work on the machine
         try:
-            # As compiled code, where infinities and hashes that wrap are no news.
-            with _interrupts_held(), np.errstate(all="ignore"):
-                return _as_compiled(self.plain(*arguments))
-        except Exception as error:  # whatever a term does wrong
+            # No numpy warnings, as in compiled code: infinities and overflows of hashes are expected.
+            with _delayed_interrupts(), np.errstate(all="ignore"):
+                return _python_numbers(self.plain(*arguments))
+        except Exception as error:  # any error of a term
             if self.criterion is None:
                 raise
             raise TermError(
@@ -138,7 +139,7 @@ class Kernel:
             ) from error
         finally:
             seconds = time.thread_time() - begun
-            self._seconds += seconds  # an estimate: of two threads that add at once, one may go uncounted
+            self._seconds += seconds  # approximate: when two threads add at once, one value may be lost
             pace.plain += seconds
 
     @functools.cached_property
@@ -148,8 +149,8 @@ class Kernel:
 
     @functools.cached_property
     def compiled(self) -> Any:
-        """The bound kernel, which numba compiles at its first call, or finds on disk."""
-        with _binding:  # since Python 3.12 two threads may come here at once: the second takes what the first made
+        """The bound kernel as a dispatcher, which loads it from disk or compiles it at its first call."""
+        with _bind_lock:  # since Python 3.12 two threads may run this at once: the second takes the first's result
             if "compiled" not in self.__dict__:
                 self.__dict__["compiled"] = self._dispatcher(allocates=False)
             return self.__dict__["compiled"]
@@ -158,42 +159,42 @@ class Kernel:
         from gridmodl.jit.cache import KernelCache
         from gridmodl.jit.compiler import compile_kernel
 
-        with _binding, _naming(self.criterion):
+        with _bind_lock, _naming_criterion(self.criterion):
             function = _Binder(self._terms, allocates).copy(self.kernel)
             dispatcher = compile_kernel(function, None if allocates else lambda: self._dispatcher(True))
             dispatcher._cache = KernelCache(function)
             return dispatcher
 
 
-def _as_compiled(answer: Any) -> Any:
-    """What a plain kernel returns, in the types of compiled ones: numbers of Python, not of numpy."""
+def _python_numbers(answer: Any) -> Any:
+    """Convert numpy scalars to Python numbers, which is what compiled kernels return."""
     if isinstance(answer, np.generic):
         return answer.item()
-    return tuple(map(_as_compiled, answer)) if type(answer) is tuple else answer
+    return tuple(map(_python_numbers, answer)) if type(answer) is tuple else answer
 
 
 @contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C be heard at the end of the block, as of compiled code.
+def _delayed_interrupts() -> Iterator[None]:
+    """Delay Ctrl-C until the end of the block, as compiled code does.
 
-    A kernel that is broken off leaves arrays that contradict each other, and the search takes its result from them.
+    An interrupted kernel would leave inconsistent arrays, from which the search then reads its result.
     """
-    hear = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(hear):
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield
         return
-    held = []
-    signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
+    received = []
+    signal.signal(signal.SIGINT, lambda number, frame: received.append((number, frame)))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, hear)
-        if held:
-            hear(*held[0])
+        signal.signal(signal.SIGINT, handler)
+        if received:
+            handler(*received[0])
 
 
 def _copy(function: Any, names: dict[str, Any], closure: list[Any]) -> types.FunctionType:
-    """A function of the same code in which global names and closure mean something else."""
+    """Copy `function` with other values for its global `names` and its `closure`."""
     scope = {
         key: value for key, value in function.__globals__.items() if key in ("__name__", "__file__", "__builtins__")
     }
@@ -207,7 +208,7 @@ def _copy(function: Any, names: dict[str, Any], closure: list[Any]) -> types.Fun
 
 
 class _PlainBinder:
-    """Copies functions so that the functions they call are the plain copies of one binding."""
+    """Copy functions so that each copy calls plain copies of the functions it calls."""
 
     def __init__(self, reachable: Reachable) -> None:
         self.reachable = reachable
@@ -221,20 +222,21 @@ class _PlainBinder:
         return self.copies[function]
 
     def value(self, value: Any) -> Any:
-        value = self.reachable.meaning(value)
+        """The plain copy of a function, or any other value as it is."""
+        value = self.reachable.resolve(value)
         is_bound = isinstance(value, types.FunctionType) and value in self.reachable.uses
         return self.copy(value) if is_bound else value
 
 
-_helpers: dict[tuple[str, bool], Any] = {}  # by name, which ends in the digest: shared by kernels and criteria
+_helpers: dict[tuple[str, bool], Any] = {}  # by name with digest, and inline: shared by kernels and criteria
 
 
 class _Binder:
-    """Copies functions so that the functions they call are the compiled copies of one binding.
+    """Copy functions so that each copy calls compiled copies of the functions it calls.
 
-    A helper that means the same in several kernels, of whatever criteria, compiles once. Each has a digest in its name:
-    the name becomes a symbol of the machine code, and of two kernels from the disk cache that both bring a symbol, one
-    would silently run the helper of the other, of another criterion.
+    A helper with the same code in several kernels, also of different criteria, compiles once. Each helper has a
+    digest in its name, because the name becomes a symbol of the machine code: if two kernels from the disk cache had
+    the same symbol for helpers of different criteria, one kernel would silently run the helper of the other.
     """
 
     def __init__(self, terms: Mapping[Any, Any], allocates: bool) -> None:
@@ -252,15 +254,16 @@ class _Binder:
         return copy
 
     def value(self, value: Any, reachable: Reachable) -> Any:
+        """The dispatcher of a function, or any other value as it is."""
         from gridmodl.jit.compiler import compile_helper
 
-        value = reachable.meaning(value)
+        value = reachable.resolve(value)
         if not isinstance(value, types.FunctionType) or value not in reachable.uses:
             return value
         inline = value in reachable.inlined
         if (value, inline) not in self.compiled:
             copy = self.copy(value, inline)
-            # A process that finds the kernel on disk imports the module of each helper, which a notebook's may not be.
+            # A process that loads the kernel imports the module of each helper; a notebook is not importable.
             copy.__module__ = __name__
             name = (copy.__qualname__, inline)
             if name not in _helpers:

@@ -1,18 +1,17 @@
-"""When a kernel is worth compiling: it runs as plain Python until its work would pay for the compiler.
+"""Decide when to compile a kernel: it runs as plain Python until its work would pay for the compiler.
 
-A compiler takes seconds for each kernel, and small work takes less without it: the best intervals of a column of 150
-rows are found in milliseconds by the same functions, uncompiled. So a kernel that nobody has compiled before stays
-plain while its seconds so far, and those that are to come, are below what compiling would take. Those to
-come are estimated: by the size of the arrays that it is handed, and by the pace of the step that it is a turn of.
-What compiling would take is estimated by the number of its instructions.
+Compiling takes seconds per kernel, and small work needs less without it: plain Python finds the best intervals of a
+column of 150 rows in milliseconds. So a kernel that is not on disk stays plain while its plain run time, past and
+expected, is below its compile time. The expected run time comes from the size of the arguments and from the pace of
+the current step of the search; the compile time comes from the number of byte code instructions.
 
-The result is the same: kernels keep their state in the arrays that they are handed, so that one may begin plain and go
-on compiled. ``GRIDMODL_COMPILE`` chooses: ``auto`` is this, ``always`` compiles everything at its first call,
-``never`` compiles nothing (and so does ``NUMBA_DISABLE_JIT=1``).
+Both tiers give the same result. A kernel keeps its state in its arguments, so a search may start plain and continue
+compiled. ``GRIDMODL_COMPILE`` selects the mode: ``auto`` decides as above, ``always`` compiles every kernel at its
+first call, ``never`` compiles nothing (``NUMBA_DISABLE_JIT=1`` does the same).
 
 Measured (numba 0.68, processor seconds from the start of Python, empty cache; `python -m benchmarks.startup` in
 asv_benchmarks): iris column 0.6, compiled 3.3; 5,000 rows with proof 1.9, compiled 10; grid of two columns like those
-of iris 2.0, compiled 23; grid of 2,000 rows 24, compiled at once 27 (39 where each kernel had patience of its own).
+of iris 2.0, compiled 23; grid of 2,000 rows 24, compiled at once 27 (39 with one `Patience` per kernel).
 """
 
 from __future__ import annotations
@@ -29,63 +28,63 @@ from gridmodl.spelling import check_choice
 MODES = ("auto", "always", "never")
 VARIABLE = "GRIDMODL_COMPILE"
 
-# Where numbers of 32 bits are multiplied, plain numpy stays with 32 bits, and compiled code does not: products of two
-# counts of rows must fit.
-MOST_ROWS = 46_340
-SECONDS_PER_INSTRUCTION = 0.001  # of byte code, to compile it
-SECONDS_PER_ELEMENT = 2e-6  # of an array, to look at it once in plain Python
-LONGEST_COMPILE = 2.5  # seconds; what a large kernel is made of, others have often brought
-LEAST_PATIENCE = 0.2  # as a share, however much work there turned out to be
+# Plain numpy multiplies 32-bit integers in 32 bits, compiled code in 64 bits: in plain runs the product of two row
+# counts must fit into 32 bits.
+MAX_PLAIN_ROWS = 46_340
+SECONDS_PER_INSTRUCTION = 0.001  # to compile one instruction of byte code
+SECONDS_PER_ELEMENT = 2e-6  # to read one array element in plain Python
+MAX_COMPILE_SECONDS = 2.5  # large kernels share helpers with others, which are often compiled already
+MIN_PATIENCE = 0.2  # lowest value of `Patience.share`
 
 
 def compile_seconds(n_instructions: int) -> float:
     """Estimated seconds to compile a kernel of `n_instructions` of byte code."""
-    return min(LONGEST_COMPILE, SECONDS_PER_INSTRUCTION * n_instructions)
+    return min(MAX_COMPILE_SECONDS, SECONDS_PER_INSTRUCTION * n_instructions)
 
 
 class Patience:
-    """Share of the compile time of a kernel that its plain runs may take, one for the process.
+    """Plain run time that a kernel may use, as a share of its compile time; one instance per process.
 
-    The share halves whenever a kernel exceeds it. A search for a grid calls a dozen kernels in turn, and without a
-    common share each of them would waste its own time before it is compiled.
+    The share halves whenever a kernel exceeds it. A grid search calls a dozen kernels in turn, and with a share of its
+    own each of them would waste its full plain time before it is compiled.
     """
 
     def __init__(self) -> None:
         self.share = 1.0
 
-    def lose(self) -> None:
-        """Halve the share: a kernel has turned out to have much work."""
-        self.share = max(LEAST_PATIENCE, self.share / 2)
+    def halve(self) -> None:
+        """Halve the share, because a kernel has exceeded it."""
+        self.share = max(MIN_PATIENCE, self.share / 2)
 
 
 patience = Patience()
 
 
-_chosen: list[str] = []  # by `compile_as`, the innermost last
+_overrides: list[str] = []  # modes set by `compile_as`, the innermost last
 
 
 @contextlib.contextmanager
 def compile_as(mode: str) -> Iterator[None]:
-    """Let `mode` count instead of the environment while the block runs, in all threads of the process."""
-    _chosen.append(mode)
+    """Use `mode` instead of the environment variable while the block runs, in all threads of the process."""
+    _overrides.append(mode)
     try:
         yield
     finally:
-        _chosen.pop()
+        _overrides.pop()
 
 
 def compile_mode() -> str:
-    """``"auto"``, ``"always"`` or ``"never"``, as `compile_as` or else the environment says."""
+    """Mode set by `compile_as` or else by the environment: ``"auto"``, ``"always"`` or ``"never"``."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return "never"
-    mode = _chosen[-1] if _chosen else os.environ.get(VARIABLE, "auto")
+    mode = _overrides[-1] if _overrides else os.environ.get(VARIABLE, "auto")
     check_choice(VARIABLE, mode, MODES)
     return mode
 
 
 def expected_seconds(arguments: tuple[Any, ...]) -> float:
-    """Estimated seconds of a plain run, from the sizes of the arrays in `arguments`; infinite where it may overflow."""
-    import numpy as np  # not above: the command line says how it is used without it
+    """Estimated seconds of a plain run, from the array sizes in `arguments`; infinite if the run might overflow."""
+    import numpy as np  # imported here, so that the help of the command line needs no numpy
 
     n_elements, waiting = 0, [*arguments]
     while waiting:
@@ -94,17 +93,17 @@ def expected_seconds(arguments: tuple[Any, ...]) -> float:
             n_elements += value.size
         elif isinstance(value, tuple):
             record: Any = value
-            if hasattr(record, "log_rows") and record.n_rows > MOST_ROWS:
+            if hasattr(record, "log_rows") and record.n_rows > MAX_PLAIN_ROWS:
                 return math.inf
             waiting.extend(value)
     return n_elements * SECONDS_PER_ELEMENT
 
 
 class Pace(threading.local):
-    """How fast plain kernels of one thread are; each thread has its own."""
+    """Run times of plain kernels in one thread, in seconds."""
 
-    plain = 0.0  # seconds of all plain runs so far
-    expected = 0.0  # seconds of plain runs that the rest of the step would take, at the pace of its turns so far
+    plain = 0.0  # all plain runs so far
+    expected = 0.0  # estimate for the rest of the current step, from its turns so far
 
 
 pace = Pace()

@@ -1,1 +1,1 @@
-"""What the user gets: models, partitions, and files of them."""
+"""Public result records: models, partitions, and their files."""

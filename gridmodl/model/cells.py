@@ -1,7 +1,7 @@
-"""The non-empty cells of a grid: which parts they combine, the rows of each class in them, and the cell of a new row.
+"""Non-empty cells of a grid: their parts, their rows by class, and the look-up of the cell of a new row.
 
-Never more cells than rows, whatever the product of the numbers of parts: a cell is found by going through the variables
-one by one, each time numbering only the combinations that exist.
+There are never more cells than rows, however large the product of the numbers of parts: the look-up takes one variable
+at a time, and after each numbers only the combinations that exist.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from gridmodl.data.frames import Name
 
 if TYPE_CHECKING:
-    from gridmodl.data.atoms import Target  # needs the compiler, which a model that is read does not
+    from gridmodl.data.atoms import Target  # not imported at run time: reading a model file needs no numba
 
 
 class Cells(NamedTuple):
-    """Non-empty cells, in the order of their parts."""
+    """Non-empty cells, sorted by their parts."""
 
-    names: tuple[Name, ...]  #: of the informative variables
+    names: tuple[Name, ...]  #: names of the informative variables
     parts: NDArray[np.int64]  #: part of each cell, by variable
-    counts: NDArray[np.int64]  #: rows of each cell, by class
-    unlabelled: NDArray[np.int64] | None = None  #: rows of each cell without a class, where there are any
+    counts: NDArray[np.int64]  #: labelled rows of each cell, by class
+    unlabelled: NDArray[np.int64] | None = None  #: unlabelled rows of each cell; None if all rows are labelled
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -33,13 +33,13 @@ class Cells(NamedTuple):
         return labelled if self.unlabelled is None else labelled + self.unlabelled
 
     def shares(self) -> NDArray[np.float64]:
-        """The share of each class in the labelled rows of each cell; in those of all cells where there are none."""
+        """Share of each class in the labelled rows of each cell; of all cells for a cell without labelled rows."""
         labelled = self.counts.sum(axis=1, keepdims=True)
         overall = self.counts.sum(axis=0) / labelled.sum()
         return np.where(labelled > 0, self.counts / np.maximum(labelled, 1), overall)
 
     def cell_of(self, parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """The cell of each row, given its `parts`, one array for each variable; -1 where no row of the data was."""
+        """Cell of each row, given its `parts`, one array per variable; -1 for an unseen combination."""
         n_rows = len(parts[0]) if len(parts) else 0
         known, found = np.zeros(len(self.parts), dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
         for of_cells, of_rows in zip(self.parts.T, parts, strict=True):
@@ -49,15 +49,15 @@ class Cells(NamedTuple):
             keys = np.where(is_there, found * width + of_rows, -1)
             at = np.minimum(np.searchsorted(combinations, keys), len(combinations) - 1)
             found = np.where(combinations[at] == keys, at, -1)
-        return found  # cells are in this very order
+        return found  # `combinations` are sorted as the cells are
 
 
 def make_cells(names: Sequence[Name], parts: Sequence[NDArray[np.int64]], target: Target) -> Cells:
-    """The cells that rows are in, given the part of each row in each informative variable."""
+    """Make the cells of the rows, given the part of each row in each informative variable."""
     n_rows = len(target.codes)
     cell = np.zeros(n_rows, dtype=np.int64)
-    for of_rows in parts:  # numbered anew each time, so that no product of numbers of parts overflows
-        cell = _numbered(cell * (int(of_rows.max()) + 1) + of_rows)
+    for of_rows in parts:  # renumbered each time, so that no product of numbers of parts overflows
+        cell = _ranks(cell * (int(of_rows.max()) + 1) + of_rows)
     n_cells = int(cell.max()) + 1
     one_of = np.zeros(n_cells, dtype=np.int64)
     one_of[cell] = np.arange(n_rows)
@@ -66,7 +66,7 @@ def make_cells(names: Sequence[Name], parts: Sequence[NDArray[np.int64]], target
 
 
 def cells_of_parts(name: Name, counts: NDArray[np.int64], unlabelled: NDArray[np.int64] | None = None) -> Cells:
-    """The cells of one variable alone, given the rows of its parts by class and those without one."""
+    """Cells of a single variable, given the labelled rows of its parts by class and the `unlabelled` rows."""
     filled = np.flatnonzero(counts.any(axis=1) if unlabelled is None else counts.any(axis=1) | (unlabelled > 0))
     if unlabelled is not None:
         unlabelled = unlabelled[filled]
@@ -75,8 +75,8 @@ def cells_of_parts(name: Name, counts: NDArray[np.int64], unlabelled: NDArray[np
     return Cells((name,), filled[:, None].astype(np.int64), counts[filled], unlabelled)
 
 
-def _numbered(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rank of each key among the distinct ones: by a table where they are small, which is faster than a sort."""
+def _ranks(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rank of each key among the distinct keys; small keys use a table, which is faster than a sort."""
     most = int(keys.max())
     if most >= 4 * len(keys) + 1024:
         return np.unique(keys, return_inverse=True)[1]

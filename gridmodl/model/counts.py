@@ -1,4 +1,4 @@
-"""What the counts of a model say: shares of classes, and information that its parts have of one another."""
+"""Statistics from the counts of a model: shares of classes, lifts, densities and mutual information."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def class_shares(model: Model) -> NDArray[np.float64]:
-    """The share of each class in each cell, or in each part where classes are grouped; at the end that of all rows."""
+    """Share of each class in each cell, or in each part if classes are grouped; the last row is for all rows."""
     if not len(model.classes):
         instead = "predict gives its mean and quantiles" if model.target is not None else "use transform or cell_of"
         raise ValueError(f"this model ({model.problem}) has no classes to predict; {instead}")
@@ -27,14 +27,14 @@ def class_shares(model: Model) -> NDArray[np.float64]:
 
 
 def group_of_classes(model: Model) -> NDArray[np.int64]:
-    """The number of the group of each class, where classes are grouped."""
+    """Group of each class, in a model whose classes are grouped."""
     assert model.target is not None  # noqa: S101  for mypy
     group_of = {value: j for j, group in enumerate(model.target.groups) for value in group}
     return np.array([group_of[name] for name in model.classes.tolist()])
 
 
 def group_shares(model: Model) -> NDArray[np.float64]:
-    """The share of each part of the target in each part of the column; of all rows for a part without rows."""
+    """Share of each part of the target in each part of the column; of all rows for a part without rows."""
     ((_, partition),) = model.partitions.items()
     counts = part_counts(model, partition)
     rows = counts.sum(axis=1, keepdims=True)
@@ -46,11 +46,11 @@ def group_shares(model: Model) -> NDArray[np.float64]:
 def part_counts(model: Model, partition: Partition) -> NDArray[np.int64]:
     """Rows by part of the column and part of the target."""
     assert model.target is not None  # noqa: S101  for mypy
-    return pair_counts(model, partition, model.target)[..., 0]  # there is one count, as classes are in the parts
+    return pair_counts(model, partition, model.target)[..., 0]  # the classes are the parts of the target: one count
 
 
 def pair_counts(model: Model, one: Partition, other: Partition) -> NDArray[np.int64]:
-    """Rows with a class by part of one variable, part of another and class, summed over all other variables."""
+    """Labelled rows by part of `one`, part of `other` and class, summed over all other variables."""
     cells = model.cells
     found = np.zeros((one.n_parts, other.n_parts, cells.counts.shape[1]), dtype=np.int64)
     np.add.at(found, (_parts_of_cells(model, one), _parts_of_cells(model, other)), cells.counts)
@@ -58,7 +58,7 @@ def pair_counts(model: Model, one: Partition, other: Partition) -> NDArray[np.in
 
 
 def _parts_of_cells(model: Model, partition: Partition) -> NDArray[np.int64]:
-    """The part of each cell; of a variable that no cell names, the only one with rows, which need not be the first."""
+    """Part of each cell in `partition`; for an uninformative variable, its only part with rows."""
     cells, names = model.cells, list(model.cells.names)
     if partition.name in names:
         return cells.parts[:, names.index(partition.name)]
@@ -66,7 +66,7 @@ def _parts_of_cells(model: Model, partition: Partition) -> NDArray[np.int64]:
 
 
 def cell_lifts(model: Model) -> NDArray[np.float64]:
-    """The share of rows of each cell, over the product of those of its parts."""
+    """Lift of each cell: its share of the rows, divided by the product of the shares of its parts."""
     cells = model.cells
     expected = np.ones(len(cells.parts))
     for k, name in enumerate(cells.names):
@@ -75,17 +75,17 @@ def cell_lifts(model: Model) -> NDArray[np.float64]:
 
 
 def cell_information(model: Model) -> NDArray[np.float64]:
-    """What each cell adds to the information that the parts have of one another."""
+    """Contribution of each cell to the mutual information of the parts, in nats per row."""
     cells = model.cells
     return cells.rows / model.n_rows * np.log(cell_lifts(model))
 
 
 def cell_densities(model: Model) -> NDArray[np.float64]:
-    """Rows of each cell, over the number of combinations of the distinct values of its parts."""
+    """Rows of each cell, divided by the number of combinations of the distinct values of its parts."""
     cells, names = model.cells, list(model.cells.names)
     density = cells.rows.astype(np.float64)
     for partition in model.all_partitions.values():
-        assert partition.n_values is not None  # noqa: S101  of models without classes
+        assert partition.n_values is not None  # noqa: S101  models without classes have it
         if partition.name in names:
             density /= partition.n_values[cells.parts[:, names.index(partition.name)]]
         else:
@@ -94,20 +94,20 @@ def cell_densities(model: Model) -> NDArray[np.float64]:
 
 
 def mutual_information_of(model: Model) -> float:
-    """Of the parts of variables with one another; of cells with classes where there are classes."""
+    """Mutual information of the variables' parts, or of cells and classes in a model with classes; in nats per row."""
     if model.target is not None or not len(model.classes):
-        # Of one variable rounding would leave 1e-17.
+        # With one variable it is 0, where the sum would give 1e-17.
         return float(cell_information(model).sum()) if len(model.cells.names) > 1 else 0.0
     return table_information(model.cells.counts)
 
 
 def table_information(counts: NDArray[np.int64]) -> float:
-    """The mutual information of the rows and columns of a table, in nats."""
+    """Mutual information of the rows and columns of a table, in nats."""
     return float(information_by_cell(counts)[counts > 0].sum())
 
 
 def information_by_cell(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What each cell of a table adds to that; 0 without rows."""
+    """Contribution of each cell of a table to its mutual information; 0 for an empty cell."""
     shares = counts / counts.sum()
     expected = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
     lifts = np.divide(shares, expected, out=np.ones_like(shares), where=shares > 0)

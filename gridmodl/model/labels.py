@@ -1,4 +1,4 @@
-"""Parts in words: intervals of numbers, dates and durations, and groups of values; and how many of them there are."""
+"""Labels of parts: intervals of numbers, dates and durations, and groups of values."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from gridmodl.model.partition import Partition
 
-MAX_VALUES_SHOWN = 5  # of a group, in its label, and
-MAX_TEXT_SHOWN = 60  # characters of each
+MAX_VALUES_SHOWN = 5  # values of a group in its label
+MAX_TEXT_SHOWN = 60  # characters of each value
 
 
 def level_text(level: float | None, digits: int = 4) -> str:
-    """A level in a report; None where costs are negative."""
+    """Text of a level, or "none" if the model has no level."""
     return "none" if level is None else f"{level:.{digits}f}"
 
 
 def counted(n: int, what: str) -> str:
-    """Such as ``1 part`` and ``3 parts``."""
+    """Number and noun, such as ``1 part`` or ``3 parts``."""
     return f"{n} {what}{'s' * (n != 1)}"
 
 
 def labels_of(partition: Partition) -> list[str]:
-    """Each part in words, such as ``(2.45, 4.75]`` or ``{blue, green}``."""
+    """Label of each part, such as ``(2.45, 4.75]`` or ``{blue, green}``."""
     if partition.kind == "categorical":
         is_mixed = has_mixed_types(partition)
         return [label_of_group(values, is_mixed) for values in partition.groups]
@@ -37,37 +37,38 @@ def labels_of(partition: Partition) -> list[str]:
             labels.insert(0, "missing")
         else:
             labels[0] += " or missing"
-    return labels + [f"special {code}" for code in _shown(partition.special, partition.is_utc)]
+    return labels + [f"special {code}" for code in _bound_texts(partition.special, partition.is_utc)]
 
 
 def edges_of(partition: Partition) -> list[str]:
-    """The bounds of the intervals in words, with the infinities at both ends."""
-    return ["-inf", *_shown(partition.bounds, partition.is_utc), "inf"]
+    """Texts of the bounds of the intervals, with the infinities at both ends."""
+    return ["-inf", *_bound_texts(partition.bounds, partition.is_utc), "inf"]
 
 
 def label_of_intervals(edges: Sequence[str], first: int, last: int) -> str:
-    """The intervals from the first to the last taken together, given the edges of all."""
+    """Label of the intervals from number `first` to `last` taken together, given the `edges` of all."""
     return f"({edges[first]}, {edges[last + 1]}{')' if last + 2 == len(edges) else ']'}"
 
 
 def has_mixed_types(partition: Partition) -> bool:
-    """Whether values of different types need their quotes to be told apart: 1 is not "1"."""
+    """Whether the values have several types, so that labels need quotes: 1 is not "1"."""
     return len({type(value) for group in partition.groups for value in group if value is not None}) > 1
 
 
-def _shown(bounds: NDArray[Any], is_utc: bool) -> list[str]:
-    """Short texts of numbers or dates, long enough to tell them apart."""
+def _bound_texts(bounds: NDArray[Any], is_utc: bool) -> list[str]:
+    """Texts of numbers or dates, as short as possible but distinct."""
     if bounds.dtype.kind in "mM":
-        return _shown_times(bounds, is_utc)
+        return _time_texts(bounds, is_utc)
     if bounds.dtype.kind in "iu":
         return [str(b) for b in bounds.tolist()]
     short = [repr(float(f"{b:.10g}")) for b in bounds.tolist()]
     return short if len(set(short)) == len(short) else [repr(b) for b in bounds.tolist()]
 
 
-def _shown_times(times: NDArray[Any], is_utc: bool) -> list[str]:
+def _time_texts(times: NDArray[Any], is_utc: bool) -> list[str]:
+    """Texts of dates or durations, dates in the coarsest unit that is exact."""
     if times.dtype.kind == "m":
-        return [_shown_duration(time) for time in times]
+        return [_duration_text(time) for time in times]
     for unit in ("D", "m", "s", "ms", "us", "ns"):
         try:
             short = times.astype(f"datetime64[{unit}]")
@@ -78,8 +79,8 @@ def _shown_times(times: NDArray[Any], is_utc: bool) -> list[str]:
     return [str(time) for time in times]
 
 
-def _shown_duration(time: np.timedelta64) -> str:
-    """Such as ``-2 days 06:30:00.5``."""
+def _duration_text(time: np.timedelta64) -> str:
+    """Text of a duration, such as ``-2 days 06:30:00.5``."""
     if np.datetime_data(time.dtype)[0] in ("ps", "fs", "as"):
         return str(time)
     sign = "-" if time < np.timedelta64(0) else ""
@@ -94,7 +95,7 @@ def _shown_duration(time: np.timedelta64) -> str:
 
 
 def label_of_group(values: Sequence[Any], is_mixed: bool, n_values: int | None = None) -> str:
-    """A group in words, given its values, or the first ones and how many there are."""
+    """Label of a group, given all its values, or the first ones and their number `n_values`."""
     shown = [shown_value(value, is_mixed) for value in values[:MAX_VALUES_SHOWN]]
     n_values = len(values) if n_values is None else n_values
     if n_values > MAX_VALUES_SHOWN:
@@ -103,7 +104,7 @@ def label_of_group(values: Sequence[Any], is_mixed: bool, n_values: int | None =
 
 
 def shown_value(value: Any, is_mixed: bool) -> str:
-    """A value in a label: as it is where that is plain, else as Python writes it."""
+    """Text of a value in a label: `str` if that is unambiguous, else `repr`."""
     if value is None:
         return "missing"
     if is_mixed:
@@ -118,7 +119,7 @@ def shown_value(value: Any, is_mixed: bool) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table, the first column aligned left and the others right."""
+    """Lines of a text table, with the first column aligned left and the others right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  " + "  ".join(_padded(row, widths)) for row in rows]
 

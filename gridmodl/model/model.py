@@ -1,4 +1,4 @@
-"""What `optimize` returns: a partition of each variable, its cost, and how it was found."""
+"""`Model`, the result of `optimize`: a partition of each variable, its cost, and how it was found."""
 
 from __future__ import annotations
 
@@ -30,53 +30,54 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The best partition found, and what it is worth.
+    """The best partition found, with its cost.
 
     Attributes
     ----------
     cost, null_cost : float
-        Of this grid and of the one with a single part per variable, in nats under ``modl``.
+        Cost of this grid, and of the null grid, with a single part per variable; in nats under ``modl``.
     level : float or None
-        ``1 - cost / null_cost``: 0 explains nothing; 0 too where the null cost is 0. Below 0 only where the user has
-        forced parts that cost more than they explain: special codes, or a partition of his own. None where one of the
-        two is negative, as they may be under criteria that are no code lengths: compare costs there.
+        ``1 - cost / null_cost``; 0 means that nothing is explained, and is also the level if the null cost is 0. The
+        level is negative only if the user forced parts that cost more than they explain: special codes, or a partition
+        of the user's own. None if one of the two costs is negative, which is possible for criteria that are not code
+        lengths; compare costs then.
     criterion : str
-        Its name.
+        Name of the criterion.
     options : dict of str to bool, int or float
-        Those of the criterion.
+        Options of the criterion.
     problem : str
-        Which kind of problem it priced, a key of `gridmodl.terms.PROBLEMS`.
+        Kind of problem that the criterion priced, a key of `gridmodl.terms.PROBLEMS`.
     n_rows : int
-        Rows, each counted as often as its weight says, those without a class among them.
+        Sum of the row weights, unlabelled rows included.
     classes : ndarray
-        The target's classes, in the order of the columns of ``counts``; those of a target whose classes are grouped,
-        in sorted order. Empty without a class target.
+        Classes of the target, in the order of the columns of ``counts``, or in sorted order if classes are grouped.
+        Empty without a class target.
     partitions : dict of str to Partition
-        By column name.
+        Partition of each column, by column name.
     target : Partition or None
-        The groups of classes, or the intervals of a numerical target, where the target is partitioned too. Named as
-        its column, or ``"target"``.
+        Groups of classes, or intervals of a numerical target, if the target is partitioned too. Its name is that of the
+        column, or ``"target"``.
     proven : bool
-        Whether no partition that keeps the limits is cheaper.
+        Whether it is proven that no partition within the limits is cheaper.
     gap : float or None
-        0 if it is proven; else what the cost is above the optimum at most, and None where no floor is known.
+        Upper limit of the difference between the cost and the optimum: 0 if proven, None if no limit is known.
     certificate : Certificate or None
-        What proves that, for `gridmodl.verify`.
+        Proof of ``gap``, which `gridmodl.verify` checks.
     search : str
         The search that was run; ``"given"`` for a partition of the user's own.
     stopped : str or None
-        Why it was cut short: ``"time limit"`` or ``"interrupted"``.
+        Why the search was cut short: ``"time limit"`` or ``"interrupted"``.
     elapsed : float
-        Seconds from the call on, those of compiling not counted.
+        Seconds since the call, without the time of compiling.
     delta : float or None
-        Of a model made by `edit` or `coarsen`: how much it costs more than the one it was made from.
+        For a model made by `edit` or `coarsen`: its cost minus the cost of the original model.
     left_out : dict of str to str
-        Of a grid over several columns, those with one part, and why.
+        For a grid over several columns: the columns with one part, and why.
     optima : tuple of Model
         Distinct local optima that the search kept (``Search(keep_optima=n)``), the cheapest first, each with the
         partitions of its informative columns.
     frame : str
-        The kind of frame that the data came in, which `table` gives back.
+        Kind of frame that the data came in; `table` returns the same kind.
     """
 
     cost: float
@@ -92,14 +93,14 @@ class Model:
     stopped: str | None = None
     options: Mapping[str, bool | int | float] = field(default_factory=dict)
     delta: float | None = None
-    frame: str = ARRAYS  # the kind of frame that the user has
+    frame: str = ARRAYS
     left_out: Mapping[Name, str] = field(default_factory=dict)
     optima: tuple[Model, ...] = field(default=(), repr=False)
     target: Partition | None = None
     certificate: Certificate | None = field(default=None, repr=False)
-    _cells: Cells | None = field(default=None, repr=False)  # of a grid; those of one variable follow from its parts
-    _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # where classes are grouped
-    _spread: Spread | None = field(default=None, repr=False)  # of a numerical target, in the parts of the column
+    _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable
+    _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # rows of each class, if grouped
+    _spread: Spread | None = field(default=None, repr=False)  # statistics of a numerical target in each part
     _source: tuple[Table, Criterion] | None = field(default=None, repr=False)  # for `edit`; never saved
 
     @property
@@ -114,7 +115,7 @@ class Model:
 
     @property
     def cells(self) -> Cells:
-        """The non-empty cells: the parts they combine, those of a target among them, and their rows by class."""
+        """Non-empty cells: their parts, including those of a partitioned target, and their rows by class."""
         if self._cells is not None:
             return self._cells
         ((name, partition),) = self.partitions.items()
@@ -122,26 +123,28 @@ class Model:
 
     @property
     def all_partitions(self) -> dict[Name, Partition]:
-        """By name, the partitions of the columns and of a target that is partitioned too, as `from_partitions` takes
-        them."""
+        """Partitions of the columns and of a partitioned target, by name, as `from_partitions` takes them."""
         return {**self.partitions} if self.target is None else {**self.partitions, self.target.name: self.target}
 
     @property
     def informative(self) -> list[Name]:
-        """The columns with more than one part."""
+        """Names of the columns with more than one part."""
         return [name for name in self.cells.names if name in self.partitions]
 
     @property
     def class_rows(self) -> NDArray[np.int64]:
-        """Rows of each class, in the order of ``classes``; rows without one are in none."""
+        """Rows of each class, in the order of ``classes``; unlabelled rows are not counted."""
         if self._class_rows is not None:
             return self._class_rows
         return self.cells.counts.sum(axis=0) if len(self.classes) else np.empty(0, dtype=np.int64)
 
     @property
     def mutual_information(self) -> float:
-        """How many nats the parts tell of one another, per row: of two variables their mutual information, of more
-        their total correlation. With classes, what the cells tell of them."""
+        """Mutual information in nats per row, of cells and classes in a model with classes.
+
+        Without classes, or if the target is partitioned too: of the parts of two variables; of more variables, the
+        total correlation.
+        """
         return mutual_information_of(self)
 
     @staticmethod
@@ -157,29 +160,29 @@ class Model:
         target_kind: str | None = None,
         unlabelled: Any = NOT_GIVEN,
     ) -> Model:
-        """A model of partitions that the user decided, at their true cost.
+        """Make the model of the user's own partitions, with their cost.
 
         Parameters
         ----------
         data : array-like, frame, dict of columns or sparse matrix
-            As of `optimize`.
+            As in `optimize`.
         target : str, array-like or None
-            None for a joint grid.
+            As in `optimize`; None for a joint grid.
         partitions : dict
-            By column name: the inner bounds of a numerical one, ascending (a value on a bound
-            belongs to the interval below; a first bound of NaN or NaT keeps missing values apart); the groups of a
-            categorical one, a list of lists of values (None stands for missing); or a `Partition`. A column that is
-            left out has one part. Parts without a row stay in the model but do not count in its cost. A target that
-            is partitioned too has its groups of classes or bounds here, under its name (``"target"`` where it has
-            none).
+            Partition of each column, by column name. For a numerical column: the inner bounds, ascending; a value on a
+            bound belongs to the interval below, and a first bound of NaN or NaT gives missing values a part of their
+            own. For a categorical column: a list of groups, each a list of values; None stands for missing. Or a
+            `Partition`. A column that is not named has one part. Parts without rows stay in the model but do not
+            count in its cost. The groups or bounds of a partitioned target are here too, under its name
+            (``"target"`` if it has none).
         criterion, weights, kinds, special, target_kind, unlabelled
-            As of `optimize`.
+            As in `optimize`.
 
         Notes
         -----
-        There is no ``placement``, as given bounds have their places: with
-        ``unlabelled`` all rows are priced, by the semi-supervised criterion. A model with ``placement="median"`` is
-        priced on its labelled rows alone: give these, without ``unlabelled``, for its cost.
+        There is no ``placement``, because the bounds are fixed: with ``unlabelled``, the semi-supervised criterion
+        prices all rows. A model with ``placement="median"`` is priced on its labelled rows alone: for its cost, pass
+        these rows without ``unlabelled``.
 
         Examples
         --------
@@ -195,19 +198,19 @@ class Model:
         )
 
     def edit(self, name: Name, *, bounds: Any = None, groups: Any = None) -> Model:
-        """The model with another partition of column `name`, at its true cost; ``delta`` says how much worse it is.
+        """Make the model with another partition of the column `name`; ``delta`` is the difference of the costs.
 
-        Needs the data that this model was made from, which is there in the session that made it: for a model from a
-        file or a pickle use `Model.from_partitions`.
+        Needs the data of this model, which only the session that made it has: for a model from a file or a pickle use
+        `Model.from_partitions`.
 
         Parameters
         ----------
         name : str
             The column.
         bounds : sequence, optional
-            Inner bounds, for a numerical column; its special codes stay apart.
+            Inner bounds of a numerical column; special codes keep their own parts.
         groups : sequence of sequences, optional
-            Values of each group, for a categorical column.
+            Values of each group of a categorical column.
 
         Examples
         --------
@@ -221,17 +224,17 @@ class Model:
         return edited(self, name, bounds, groups)
 
     def transform(self, data: ArrayLike, unknown: str | int = "default") -> NDArray[np.int64]:
-        """The part of each row: shape (n,) for a single column, (n, number of columns) for a table.
+        """Number of the part of each row: shape (n,) for a single column, (n, number of columns) for a table.
 
         Parameters
         ----------
         data : array-like, frame or sparse matrix
-            A frame may have further columns. A sparse matrix has a row for each entry that is not zero, row by row and
-            in each row by column.
+            A frame may have further columns. A sparse matrix has one row per non-zero entry, row by row and within a
+            row by column.
         unknown : {"default", -1, "error"}
-            What becomes of a category that was never seen: the group ``Partition.default``, the number -1, or a
-            ValueError. Missing values that were never seen go to the lowest interval of a numerical variable and are
-            unknown for a categorical one.
+            Result for a category that was not in the training data: the group ``Partition.default``, the number -1, or
+            a ValueError. If the training data had no missing values, a missing value goes to the lowest interval of a
+            numerical variable, and is an unknown category of a categorical one.
         """
         frame = read_frame(data)
         parts = [
@@ -241,10 +244,10 @@ class Model:
         return parts[0] if frame.is_column else np.column_stack(parts)
 
     def cell_of(self, data: Any, unknown: str | int = "default") -> NDArray[np.int64]:
-        """The number of the cell of each row, as in ``cells``; -1 for a combination of parts that no row had.
+        """Number of the cell of each row, as in ``cells``; -1 for a combination of parts that no training row had.
 
-        `data` and `unknown` are as in `transform`. A frame needs the informative columns only, and that of a target
-        that is partitioned too.
+        `data` and `unknown` are as in `transform`. A frame needs only the informative columns, and the target if that
+        is partitioned too.
         """
         frame, names = read_frame(data), list(self.cells.names)
         if self.target is not None and self.target.name in names:
@@ -261,16 +264,16 @@ class Model:
         return self.cells.cell_of([self.partition(name).part_of_column(columns[name], unknown) for name in names])
 
     def part_of(self, name: Name, values: Any, unknown: str | int = "default") -> NDArray[np.int64] | int:
-        """The part of each value of one variable, or of a single one; of the target too where it is partitioned.
+        """Number of the part of each value, or of a single value, of one variable.
 
         Parameters
         ----------
         name : str
-            The column, or the name of ``target``.
+            The column, or the name of ``target`` if the target is partitioned.
         values : array-like of shape (n,), or a single value
-            Of the type that the column had.
+            Values of the type of the training column.
         unknown : {"default", -1, "error"}
-            What becomes of a value that was never seen, as in `Partition.part_of`.
+            Result for a value that was not in the training data, as in `Partition.part_of`.
         """
         partition = self.partition(name)
         if isinstance(values, (str, bytes)) or np.ndim(values) == 0:
@@ -278,7 +281,7 @@ class Model:
         return partition.part_of(values, unknown)
 
     def partition(self, name: Name) -> Partition:
-        """The partition of the column `name`, or of the target under its name."""
+        """Partition of the column `name`, or of the target if `name` is the name of the target."""
         known = self.all_partitions
         if not isinstance(name, Hashable) or name not in known:
             raise ValueError(
@@ -288,62 +291,61 @@ class Model:
         return known[name]
 
     def typical_values(self, name: Name, n: int = 5) -> list[tuple[Any, ...]]:
-        """The `n` most typical values of each group of the variable `name`: those that would cost most to move.
+        """The `n` most typical values of each group of the variable `name`: those whose move would cost most.
 
-        Of models without classes, and of those whose target is partitioned too.
+        Only for models without classes, and models whose target is partitioned too.
         """
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
         partition = self.partition(name)
         if partition.kind != "categorical":
-            raise ValueError(f"column {name!r} is numerical: it has intervals, and no values of which some are typical")
+            raise ValueError(f"column {name!r} is numerical: only groups of a categorical column have typical values")
         if partition.n_values is None:
-            raise ValueError("typical values are of models without a target, or with one that is partitioned too")
+            raise ValueError("only models without a target, or with a partitioned target, have typical values")
         return [group[:n] for group in partition.groups]
 
     def predict_proba(self, data: Any, unknown: str | int = "default") -> NDArray[np.float64]:
-        """The share of each class in the cell of each row, in the order of ``classes``; of all rows for an empty cell.
+        """Share of each class in the cell of each row, in the order of ``classes``; of all rows for an empty cell.
 
-        Shares are of the rows with a class and as they were counted, without smoothing. Where classes are grouped, a
-        class has its share of the rows of its group: P(class | part) = P(group | part) P(class | group).
-        `data` and `unknown` are as in `transform`.
+        Shares are of the labelled training rows, without smoothing. If classes are grouped, then
+        P(class | part) = P(group | part) P(class | group). `data` and `unknown` are as in `transform`.
         """
-        return class_shares(self)[self._place_of(data, unknown)]
+        return class_shares(self)[self._prediction_index(data, unknown)]
 
     def predict(self, data: Any, unknown: str | int = "default", coverage: float = 0.9) -> NDArray[Any] | Prediction:
-        """What the target most likely is: a class for each row, or mean and quantiles of a numerical target.
+        """Predict the class of each row, or mean and quantiles of a numerical target.
 
         Parameters
         ----------
         data : array-like or frame
             The input columns.
         unknown : {"default", -1, "error"}
-            As in `transform`; with -1 a category that was never seen gets what holds for all rows.
+            As in `transform`; with -1 an unknown category gets the prediction of all rows.
         coverage : float
-            Of a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
+            For a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
 
         Returns
         -------
         ndarray or Prediction
-            The most frequent class of each row's cell, of equals the first in ``classes``. For a numerical target a
-            `Prediction` of four arrays, mean, median, lower and upper: those of the rows that were in the same part.
+            The most frequent class in the cell of each row (ties: first in ``classes``). For a numerical target, a
+            `Prediction` of four arrays: mean, median, lower and upper of the training rows in the same part.
         """
         if self._spread is not None:
-            return self._spread.predict(self._place_of(data, unknown), coverage)
+            return self._spread.predict(self._prediction_index(data, unknown), coverage)
         likeliest = class_shares(self).argmax(axis=1)
-        return np.asarray(self.classes[likeliest[self._place_of(data, unknown)]])
+        return np.asarray(self.classes[likeliest[self._prediction_index(data, unknown)]])
 
-    def _place_of(self, data: Any, unknown: str | int) -> NDArray[np.int64]:
-        """The cell of each row; where the target is partitioned too, the part of the column."""
+    def _prediction_index(self, data: Any, unknown: str | int) -> NDArray[np.int64]:
+        """Number of the cell of each row; of the part of the column if the target is partitioned too."""
         if self.target is None:
             return self.cell_of(data, unknown)
         ((name, partition),) = self.partitions.items()
         return partition.part_of_column(self._columns(read_frame(data), [name])[name], unknown)
 
     def hierarchy(self) -> Hierarchy:
-        """The merges that lead from this grid to a single cell, the cheapest first: a dendrogram of each variable.
+        """Merge this grid step by step into a single cell, the cheapest merge first: a dendrogram of each variable.
 
-        Of models without classes, and of those whose target is partitioned too.
+        Only for models without classes, and models whose target is partitioned too.
         """
         from gridmodl.analysis.hierarchy import hierarchy_of
         from gridmodl.analysis.model_task import ModelTask
@@ -356,50 +358,49 @@ class Model:
         max_parts: int | Mapping[Name, int] | None = None,
         information: float | None = None,
     ) -> Model:
-        """A coarser grid on the way from this one to a single cell, at its exact price; see `hierarchy`.
+        """Make a coarser grid from the merges of `hierarchy`, with its exact cost.
 
-        The finest that keeps the limits (which can cost more than one cell, if they leave next to nothing); with
-        ``information`` the coarsest that keeps so much. Of models without
-        classes, and of those whose target is partitioned too.
+        Returns the finest grid within the limits (with tight limits it can cost more than the null grid); with
+        ``information``, the coarsest grid that keeps this share. Only for models without classes, and models whose
+        target is partitioned too.
 
         Parameters
         ----------
         max_cells : int, optional
-            At most so many cells, empty ones included.
+            Maximum number of cells, empty cells included.
         max_parts : int or dict of str to int, optional
-            At most so many parts of each variable, or of those named.
+            Maximum number of parts of each variable, or of each named variable.
         information : float, optional
-            At least this share, from 0 to 1, of what the grid saves against the null grid; given with limits, the grid
-            must keep these too.
+            Share, from 0 to 1, of ``null_cost - cost`` that the coarser grid must keep; the limits hold as well.
         """
         from gridmodl.analysis.coarsening import coarsened
 
         return coarsened(self, max_cells, max_parts, information)
 
     def rules(self) -> list[Rule]:
-        """One rule for each cell, in words, with its rows and the shares of their classes; the most frequent first.
+        """Rules in words, one per cell, with its rows and the shares of the classes; the most frequent first.
 
-        Of models with classes that are not grouped.
+        Only for models with classes that are not grouped.
         """
         from gridmodl.report.tables import rules_of
 
         return rules_of(self)
 
     def cell_table(self, frame: str | None = None) -> Any:
-        """One row per cell, the most frequent first: its part of each column, rows, rows and shares of each class.
+        """Table with one row per cell, the most frequent first: its parts, rows, and rows and shares of each class.
 
-        Without classes, or where they are partitioned too: ``density``, rows for each combination of values of its
-        parts (of a matrix of zeros and ones the share that is filled); ``lift``, its share of the rows over the product
-        of those of its parts; and ``mutual_information``, what it adds to that of the grid.
+        Without classes, or if the target is partitioned too: ``density``, the rows per combination of values of its
+        parts (for a matrix of zeros and ones, the share of ones); ``lift``, its share of the rows divided by the
+        product of the shares of its parts; and ``mutual_information``, its contribution to that of the grid.
 
-        The kind of `frame` is as in `table`.
+        `frame` is as in `table`.
         """
         from gridmodl.report.tables import cell_columns
 
         return make_frame(cell_columns(self), frame or self.frame)
 
     def _columns(self, frame: Frame, names: Sequence[Name]) -> dict[Name, Any]:
-        """These columns of the model in a frame, by name, or by position where the data has no names."""
+        """Find the columns `names` of the model in `frame`, by name, or by position if the data has no names."""
         if not frame.has_names and len(frame.columns) != len(self.partitions):
             raise ValueError(f"data has {len(frame.columns)} columns; the model has {len(self.partitions)}")
         if not frame.has_names or (frame.is_column and len(self.partitions) == 1):
@@ -413,20 +414,20 @@ class Model:
         return {name: frame.columns[name] for name in names}
 
     def table(self, name: Name | None = None, frame: str | None = None) -> Any:
-        """One row per part: rows, share of all rows, rows and shares of each class.
+        """Table with one row per part: rows, share of all rows, rows and shares of each class.
 
-        Without classes also the number of distinct values; where classes are grouped the share of each group, where the
-        target is numerical its mean and quantiles in each part.
+        Without classes also the number of distinct values; with grouped classes the share of each group; with a
+        numerical target its mean and quantiles in each part.
 
-        With two classes also the log-odds (weight of evidence) of the second class, the part's information value and
-        its lift; see `gridmodl.report.tables` for the formulas.
+        With two classes also the log-odds (weight of evidence) of the second class, the information value of the part
+        and its lift; see `gridmodl.report.tables` for the formulas.
 
         Parameters
         ----------
         name : str, optional
-            The column, or the name of the target where that is partitioned; may be left out where the model has one.
+            The column, or the name of a partitioned target; may be omitted if the model has one column.
         frame : {"pandas", "polars", "pyarrow", "arrays"}, optional
-            The kind of frame; by default the kind that the model was made from, a dict of arrays for arrays.
+            Kind of frame; by default the kind of the training data, with a dict of arrays for arrays.
         """
         from gridmodl.report.tables import columns_of
 
@@ -435,7 +436,7 @@ class Model:
         return make_frame(columns_of(self, self.partition(name)), frame or self.frame)
 
     def summary(self) -> str:
-        """The model as text."""
+        """Summary of the model as text."""
         from gridmodl.report.text import summary_of
 
         return summary_of(self)
@@ -451,32 +452,32 @@ class Model:
         placement: str | None = None,
         time_limit: float | None = None,
     ) -> Explanation:
-        """Why a variable has so many parts and not one more or fewer, or why it is out: what the others would cost.
+        """Explain the number of parts of a variable: the costs of alternatives with more, fewer or a single part.
 
-        Each alternative is another partition of the variable with the rest of the model as it is, at its exact price,
-        split into the terms of the criterion. Limits such as ``max_parts`` are not kept by alternatives.
+        Each alternative is another partition of the variable, with the rest of the model unchanged, at its exact cost,
+        split into the terms of the criterion. Alternatives ignore limits such as ``max_parts``.
 
         Parameters
         ----------
         variable : str, optional
-            The column, or the name of the target where that is partitioned; may be left out where the model has one.
+            The column, or the name of a partitioned target; may be omitted if the model has one column.
         data, target, weights, unlabelled, placement : optional
-            As they were given to `optimize`; needed for a model from a file, a pickle or ``optima``. Without its data
-            a model can price merges of its parts, and no others.
+            As passed to `optimize`; needed for a model from a file, a pickle or ``optima``. Without data, merges of
+            the model's parts are the only alternatives.
         time_limit : float, optional
-            Seconds for the search of alternatives, after which it gives what it has; so does Ctrl-C.
+            Seconds after which the search for alternatives stops with those found so far; so does Ctrl-C.
 
         Returns
         -------
         Explanation
-            ``print`` says it in words, ``table`` has the numbers.
+            ``print`` shows it in words, ``table`` has the numbers.
 
         Examples
         --------
         >>> import gridmodl
         >>> model = gridmodl.optimize([1.0, 1.5, 2.0, 2.5, 7.0, 7.5, 8.0, 8.5], [0, 0, 0, 0, 1, 1, 1, 1])
         >>> why = model.explain()
-        >>> why.fewer.n_parts, round(why.fewer.delta, 3)  # what one part costs more
+        >>> why.fewer.n_parts, round(why.fewer.delta, 3)  # extra cost of a single part
         (1, 1.03)
         >>> why.more.n_parts, round(why.more.delta, 3)
         (3, 2.079)
@@ -486,17 +487,17 @@ class Model:
         return explain(self, variable, data, target, weights, unlabelled, placement, time_limit)
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """The model as one HTML page, also written to `path` if that is given; it needs no network and no other file.
+        """Write the model as one HTML page, which needs no network and no other file.
 
-        It has the variables with plots, and the cells of a grid in a table and a heat map; where the model has a
+        The page has the variables with plots, and the cells of a grid in a table and a heat map; if the model has a
         `hierarchy`, a slider makes the grid coarser. Needs ``pip install "gridmodl[html]"``.
 
         Parameters
         ----------
         path : str or path-like, optional
-            Where to write it too; a file that is there is replaced as a whole.
+            File to write the page to; an existing file is replaced.
         title : str, optional
-            What the page is called.
+            Title of the page.
 
         Returns
         -------
@@ -519,29 +520,30 @@ class Model:
         unknown: str | int = "default",
         coverage: float = 0.9,
     ) -> str:
-        """The query that finds the parts of the rows of a table, their cell, and what that says of the target.
+        """Write the SQL query for the parts of the rows of a table, their cell, and the predicted target.
 
-        It finds what `transform`, `cell_of`, `predict` and `predict_proba` find, to the bit. `Partition.to_sql` is the
-        expression for one column.
+        The results are those of `transform`, `cell_of`, `predict` and `predict_proba`, to the bit. `Partition.to_sql`
+        writes the expression for one column.
 
         Parameters
         ----------
         dialect : {"postgres", "duckdb", "sqlite", "bigquery", "snowflake"}
         table : str or sequence of str
-            The name of the table, or the names of its schema and itself. All names are quoted.
+            Name of the table, or the names of its schema and itself. All names are quoted.
         columns : dict of str to str, optional
-            What columns of the model are called in the table, where that is not their own name.
+            Name in the table of each column of the model that has another name there.
         keep : sequence of str
-            Columns of the table to return as they are, such as a key: SQL has no order of rows.
+            Columns of the table to return unchanged, such as a key: SQL has no order of rows.
         output : str or sequence of str, optional
-            Which of these: ``"parts"`` (``part_<column>``, of each column with more than one), ``"labels"`` (parts in
-            words, ``label_<column>``), ``"cell"`` (-1 for a combination that no row had), ``"predict"`` (the class,
-            ``predicted``, or mean, median, lower and upper of a numerical target), ``"proba"`` (``share_<class>``). By
-            default all that the model has but labels. Where two names would be the same, a number is put behind one.
+            Which of these: ``"parts"`` (``part_<column>``, for each column with more than one part), ``"labels"``
+            (labels of the parts, ``label_<column>``), ``"cell"`` (-1 for a combination that no training row had),
+            ``"predict"`` (the class, ``predicted``, or mean, median, lower and upper of a numerical target),
+            ``"proba"`` (``share_<class>``). By default all that the model has, except labels. If two names would be the
+            same, one gets a number as suffix.
         unknown : {"default", -1}
-            What becomes of a category that was never seen: the group ``Partition.default``, or the number -1.
+            Result for a category that was not in the training data: the group ``Partition.default``, or the number -1.
         coverage : float
-            Of a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
+            For a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
 
         Examples
         --------
@@ -562,29 +564,29 @@ class Model:
         return query_of_model(self, dialect, table, columns, keep, output, unknown, coverage)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The model as a JSON text, also written to `path` if that is given; `from_json` reads it exactly."""
+        """Write the model as a JSON text, also to the file `path` if that is passed; `from_json` reads it exactly."""
         from gridmodl.model.file import write_model
 
         return write_model(self, path)
 
     @staticmethod
     def from_json(source: str | bytes | os.PathLike[str]) -> Model:
-        """The model of `source`: a JSON text (a str or bytes) or the path of a file (a str or path-like).
+        """Read a model from `source`: a JSON text (a str or bytes) or the path of a file (a str or path-like).
 
-        A str that begins with a brace is a text, any other a path.
+        A str that begins with a brace is a text, any other str is a path.
         """
         from gridmodl.model.file import read_model
 
         return read_model(source)
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """HTML that notebooks show."""
         from gridmodl.report.notebook import model_html
 
         return model_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_source": None}  # a pickle holds the model, not the data
+        return {**self.__dict__, "_source": None}  # a pickle does not contain the data
 
     def __repr__(self) -> str:
         shown = list(self.partitions) if len(self.partitions) == 1 else self.informative

@@ -1,4 +1,4 @@
-"""What `optimize_each` returns: a model of each column, the most informative first."""
+"""`Models`, the result of `optimize_each`: a model of each column, the most informative first."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MAX_SHOWN = 100
 
 
 class Models(Mapping[Name, Model]):
-    """Models by column name, in descending order of level; of equal levels, by what their parts save, then by column.
+    """Models by column name, in descending order of level (ties: largest ``null_cost - cost``, then column order).
 
-    Where a model has no level, all are ordered by what their parts save, ``null_cost - cost``.
+    If a model has no level, all models are in descending order of ``null_cost - cost``.
 
     Attributes
     ----------
     errors : dict of str to Exception
-        Why a column has no model.
+        Error of each column without a model.
     """
 
     def __init__(self, models: Mapping[Name, Model], errors: Mapping[Name, Exception], frame: str = ARRAYS) -> None:
-        # The level is 0 where the null cost is: there, as for g2, what the parts save decides.
+        # If the null cost is 0, as with g2, all levels are 0 and the difference of costs decides.
         levels = {name: model.level for name, model in models.items()}
         has_none = None in levels.values()
         order = sorted(
@@ -57,10 +57,9 @@ class Models(Mapping[Name, Model]):
         return len(self._models)
 
     def table(self, frame: str | None = None) -> Any:
-        """One row per column: its kind, number of parts, level (NaN for none), cost, and how sure that is; beside a
-        target that is partitioned too, the number of parts that it has there.
+        """Table with one row per column: its kind, number of parts, level (NaN for none), costs, proven and gap.
 
-        The kind of `frame` is as in `Model.table`.
+        Also the number of parts of the target, if the target is partitioned too. `frame` is as in `Model.table`.
         """
         models = list(self.values())
         partitions = [next(iter(model.partitions.values())) for model in models]
@@ -79,7 +78,7 @@ class Models(Mapping[Name, Model]):
         return make_frame(columns, frame or self._frame)
 
     def summary(self) -> str:
-        """The columns as text, the most informative first."""
+        """Text table of the columns, the most informative first."""
         has_parts = any(model.target is not None for model in self.values())
         rows = [["column", "kind", "parts", *(["target parts"] * has_parts), "level", "proven"]]
         for name, model in list(self.items())[:MAX_SHOWN]:
@@ -93,7 +92,7 @@ class Models(Mapping[Name, Model]):
         return "\n".join(lines)
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """The models as one HTML page, also written to `path` if that is given; it needs no network and no other file.
+        """Write all models as one HTML page, which needs no network and no other file.
 
         Columns come in the order of their levels, each with its parts and a plot; they can be searched and sorted.
         Needs ``pip install "gridmodl[html]"``.
@@ -101,9 +100,9 @@ class Models(Mapping[Name, Model]):
         Parameters
         ----------
         path : str or path-like, optional
-            Where to write it too; a file that is there is replaced as a whole.
+            File to write the page to; an existing file is replaced.
         title : str, optional
-            What the page is called.
+            Title of the page.
 
         Returns
         -------
@@ -125,12 +124,12 @@ class Models(Mapping[Name, Model]):
         output: str | Sequence[str] | None = None,
         unknown: str | int = "default",
     ) -> str:
-        """One query for the parts of all columns that have more than one.
+        """Write one SQL query for the parts of all columns that have more than one part.
 
         Parameters
         ----------
         dialect, table, columns, keep, unknown
-            As of `Model.to_sql`.
+            As in `Model.to_sql`.
         output : str or sequence of str, optional
             ``"parts"``, ``"labels"`` or both.
         """
@@ -139,9 +138,9 @@ class Models(Mapping[Name, Model]):
         return query_of_models(self, dialect, table, columns, keep, output, unknown)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """All models as one JSON text, also written to `path` if that is given; `from_json` reads it exactly.
+        """Write all models as one JSON text, also to the file `path` if that is passed; `from_json` reads it exactly.
 
-        Of errors their texts are kept.
+        Of ``errors`` only the messages are kept.
         """
         from gridmodl.model.file.collections import write_models
 
@@ -149,16 +148,16 @@ class Models(Mapping[Name, Model]):
 
     @staticmethod
     def from_json(source: str | bytes | os.PathLike[str]) -> Models:
-        """The models of `source`: a JSON text (a str or bytes) or the path of a file (a str or path-like).
+        """Read models from `source`: a JSON text (a str or bytes) or the path of a file (a str or path-like).
 
-        A str that begins with a brace is a text, any other a path.
+        A str that begins with a brace is a text, any other str is a path.
         """
         from gridmodl.model.file.collections import read_models
 
         return read_models(source)
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """HTML that notebooks show."""
         from gridmodl.report.notebook import models_html
 
         return models_html(self, self.errors)

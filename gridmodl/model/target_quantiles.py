@@ -1,6 +1,6 @@
-"""How a numerical target lies in each part of a column: its mean and percentiles, exact from the rows.
+"""Mean and percentiles of a numerical target in each part of a column, and predictions from them.
 
-Of merged parts, whose rows are not there any more, percentiles are approximate.
+They are exact when computed from rows; the percentiles of merged parts, whose rows are not known, are approximate.
 """
 
 from __future__ import annotations
@@ -12,36 +12,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 PERCENTILES = np.arange(101)
-N_POINTS = 1000  # that stand for the target in one part where parts are merged
+N_POINTS = 1000  # points that stand for the target in one part when parts are merged
 
 
 class Prediction(NamedTuple):
-    """What a part says of a numerical target, for each row."""
+    """Prediction of a numerical target, one entry per row: statistics of the training rows in the same part."""
 
-    mean: NDArray[np.float64]  #: of the rows of its part
-    median: NDArray[np.float64]  #: of these
-    lower: NDArray[np.float64]  #: lower end of the central interval that holds the share of rows asked for
-    upper: NDArray[np.float64]  #: its upper end
+    mean: NDArray[np.float64]  #: mean of these rows
+    median: NDArray[np.float64]  #: median of these rows
+    lower: NDArray[np.float64]  #: lower end of the central interval that holds the share ``coverage`` of these rows
+    upper: NDArray[np.float64]  #: upper end of this interval
 
 
 class Spread(NamedTuple):
-    """The target in each part, and at the end in all rows: those stand in for a part without rows."""
+    """Mean and percentiles of the target in each part, and last in all rows; a part without rows has those of all."""
 
     means: NDArray[np.float64]
     percentiles: NDArray[np.float64]  # by part: the minimum, 1 %, 2 %, ... 99 %, the maximum
 
     def quantile(self, share: float) -> NDArray[np.float64]:
-        """The quantile of each part at a share of 0 to 1, in a straight line between two percentiles."""
+        """Quantile of each part at `share`, from 0 to 1, interpolated between two percentiles."""
         place = min(max(share, 0.0), 1.0) * 100.0
         low = min(int(place), 99)
         return _between(self.percentiles[:, low], self.percentiles[:, low + 1], place - low)
 
     def boxes(self) -> NDArray[np.float64]:
-        """The quantiles of each part at 5, 25, 50, 75 and 95 %, as a box with whiskers shows them; without all rows."""
+        """Quantiles of each part at 5, 25, 50, 75 and 95 %, for box plots; without the entry of all rows."""
         return np.column_stack([self.quantile(share)[:-1] for share in (0.05, 0.25, 0.5, 0.75, 0.95)])
 
     def predict(self, parts: NDArray[np.int64], coverage: float) -> Prediction:
-        """For each row, given its part, or -1 where there is none."""
+        """Predict the target of each row, given its part; -1 stands for all rows."""
         if not isinstance(coverage, numbers.Real) or isinstance(coverage, bool) or not 0 <= coverage <= 1:
             raise ValueError(f"coverage must be a share of rows from 0 to 1, got {coverage!r}")
         tail = (1.0 - float(coverage)) / 2.0
@@ -52,7 +52,7 @@ class Spread(NamedTuple):
 def make_spread(
     target: NDArray[np.float64], parts: NDArray[np.int64], weights: NDArray[np.int64] | None, n_parts: int
 ) -> Spread:
-    """The spread of a target over parts, given the part of each row; a row of weight w is w rows."""
+    """Compute the `Spread` of a target, given the part of each row; a row of weight w counts as w rows."""
     means, percentiles = np.empty(n_parts + 1), np.empty((n_parts + 1, len(PERCENTILES)))
     order = np.argsort(target, kind="stable")
     means[-1], percentiles[-1] = _of_sorted(target[order], None if weights is None else weights[order])
@@ -68,10 +68,10 @@ def make_spread(
 
 
 def _of_sorted(values: NDArray[np.float64], weights: NDArray[np.int64] | None) -> tuple[float, NDArray[np.float64]]:
-    """Mean and percentiles of ascending values, as of a list in which each stands as often as its weight says."""
+    """Mean and percentiles of ascending values, each repeated as often as its weight says."""
     n_rows = len(values) if weights is None else int(weights.sum())
     shares = 1.0 / n_rows if weights is None else weights / n_rows
-    mean = float(np.sum(values * shares))  # never beyond the largest float, as the sum of the values may be
+    mean = float(np.sum(values * shares))  # cannot overflow, as the sum of the values can
     place = PERCENTILES * (n_rows - 1)
     low, share = place // 100, place % 100 / 100.0
     high = np.minimum(low + 1, n_rows - 1)
@@ -85,39 +85,39 @@ def _of_sorted(values: NDArray[np.float64], weights: NDArray[np.int64] | None) -
 def _between(
     low: NDArray[np.float64], high: NDArray[np.float64], share: NDArray[np.float64] | float
 ) -> NDArray[np.float64]:
-    """In a straight line from `low` to `high`, whose difference may be beyond the largest float; never outside."""
+    """Interpolate from `low` to `high`, never outside, also if their difference would overflow."""
     return np.clip((1.0 - share) * low + share * high, low, high)
 
 
 def merged_spread(spread: Spread, rows: NDArray[np.int64], parts: NDArray[np.int64]) -> Spread:
-    """The spread over merged parts, given the rows of each part and the one that it goes to.
+    """`Spread` of merged parts, given the `rows` of each part and the merged part that it goes to, `parts`.
 
-    Means are exact; percentiles are those of the straight lines between the parts' own, as the rows are not there.
+    Means are exact. Percentiles are approximate, from straight lines between the percentiles of the parts.
     """
     means, percentiles = [], []
     for i in range(int(parts.max()) + 1):
         mine = np.flatnonzero((parts == i) & (rows > 0))
         if len(mine) == 0 or len(mine) == np.count_nonzero(rows):
-            mine = np.array([len(rows)])  # all rows, which stand in for a part without any too
+            mine = np.array([len(rows)])  # the entry of all rows, also for a part without rows
         weights = rows[mine] / rows[mine].sum() if mine[0] < len(rows) else np.ones(1)
         mixed = _mixed_percentiles(spread.percentiles[mine], weights)
-        means.append(min(max(float(np.sum(weights * spread.means[mine])), mixed[0]), mixed[-1]))  # but for rounding
+        means.append(min(max(float(np.sum(weights * spread.means[mine])), mixed[0]), mixed[-1]))  # against rounding
         percentiles.append(mixed)
     return Spread(np.append(means, spread.means[-1]), np.vstack([*percentiles, spread.percentiles[-1]]))
 
 
 def _mixed_percentiles(percentiles: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Percentiles of parts taken together, each of them `N_POINTS` points on the lines between its own."""
+    """Percentiles of merged parts; each part stands for N_POINTS points on the lines between its percentiles."""
     if len(percentiles) == 1:
         return percentiles[0]
     lowest, highest = percentiles[:, 0].min(), percentiles[:, -1].max()
-    scale = 4.0 if max(-lowest, highest) > 1e307 else 1.0  # else differences could be beyond the largest float
+    scale = 4.0 if max(-lowest, highest) > 1e307 else 1.0  # else differences could overflow
     places = (np.arange(N_POINTS) + 0.5) * (PERCENTILES[-1] / N_POINTS)
     points = np.concatenate([np.interp(places, PERCENTILES, own / scale) for own in percentiles])
     weight = np.repeat(weights / N_POINTS, N_POINTS)
     order = np.argsort(points, kind="stable")
     middle = np.cumsum(weight[order]) - weight[order] / 2.0
     mixed = np.interp(PERCENTILES / PERCENTILES[-1], middle, points[order])
-    mixed = scale * np.clip(np.maximum.accumulate(mixed), lowest / scale, highest / scale)  # but for rounding
+    mixed = scale * np.clip(np.maximum.accumulate(mixed), lowest / scale, highest / scale)  # against rounding
     mixed[0], mixed[-1] = lowest, highest
     return mixed

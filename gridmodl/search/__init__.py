@@ -1,21 +1,126 @@
-"""Searches: each takes a task and a partition to start from, and returns one that is never more expensive."""
+"""The searches by name: what a user asks for (`Search`), and which function looks for it (`SEARCHES`).
+
+A search takes a task and the `Search`, and returns what it found: never more expensive than one part, or one cell.
+To add one, write its function and enter it in `SEARCHES`; all else, the command line too, reads that table.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+import importlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from gridmodl.spelling import did_you_mean
 
 if TYPE_CHECKING:
+    from gridmodl.search.grid.optima import GridFound
+    from gridmodl.search.grid.state import GridTask
     from gridmodl.search.task import Grouping, Partitioning, Task
 
-Found = TypeVar("Found", "Partitioning", "Grouping")
 
-KINDS = ("auto", "exact", "merge", "vns", "algorithm3", "diverse")
-GRID_ONLY = ("vns", "algorithm3", "diverse")
+class Need(NamedTuple):
+    """What a search asks of a task, and the end of the sentence that refuses a task without it."""
+
+    is_met: Callable[[Any], bool]
+    otherwise: str
+
+
+class Entry(NamedTuple):
+    """One search of one engine."""
+
+    function: str  # module:function below `gridmodl.search`, imported when it is first called
+    needs: tuple[Need, ...] = ()
+
+
+class Engine(NamedTuple):
+    """What looks for one kind of partition, and its searches by name."""
+
+    refuses: str  # the end of the sentence about a search that it does not have; {names} are those that it has
+    searches: Mapping[str, Entry]
+
+
+INPUTS_ONLY = Need(
+    lambda task: not task.facts.is_target.any(),
+    "cannot group the classes of a target or cut it into intervals; use 'auto', 'vns' or 'merge' with a target and one "
+    "column",
+)
+CLASSES = Need(lambda task: task.has_classes, "finds grids of classes, and there is no target; use 'auto' or 'vns'")
+ONE_COLUMN = "finds grids of several columns; for one use {names}"
+AUTO = "auto"  # the default of every engine
+SEARCHES = {
+    "intervals": Engine(  # of a numerical column
+        ONE_COLUMN,
+        {
+            AUTO: Entry("column.driver:prove_if_quick"),
+            "exact": Entry("column.driver:prove"),
+            "merge": Entry("column.driver:merge"),
+        },
+    ),
+    "groups": Engine(  # of the values of a categorical column
+        ONE_COLUMN,
+        {
+            AUTO: Entry("column.driver:group_by_all_if_few"),
+            "exact": Entry("column.driver:group_by_all"),
+            "merge": Entry("column.driver:group_by_merges"),
+        },
+    ),
+    "grid": Engine(  # of any number of variables
+        "cannot find a grid of several variables; known: {plain_names}",
+        {
+            AUTO: Entry("grid.vns:run_vns", (INPUTS_ONLY,)),
+            "vns": Entry("grid.vns:run_vns", (INPUTS_ONLY,)),
+            "algorithm3": Entry("grid.vns:run_algorithm_3", (INPUTS_ONLY,)),
+            "diverse": Entry("grid.vns:run_diverse", (INPUTS_ONLY, CLASSES)),
+            "merge": Entry("grid.vns:run_merge", (INPUTS_ONLY,)),
+        },
+    ),
+    "pair": Engine(  # of two variables without classes
+        "cannot find a grid of two variables; use {names}",
+        {
+            AUTO: Entry("pair.vns:run_vns"),
+            "vns": Entry("pair.vns:run_vns"),
+            "merge": Entry("pair.vns:run_merge"),
+        },
+    ),
+}
+KINDS = tuple(dict.fromkeys(name for engine in SEARCHES.values() for name in engine.searches))
+
+
+@overload
+def run(engine: Literal["intervals"], task: Task, search: Search) -> tuple[Partitioning, str]: ...
+
+
+@overload
+def run(engine: Literal["groups"], task: Task, search: Search) -> tuple[Grouping, str]: ...
+
+
+@overload
+def run(engine: Literal["grid", "pair"], task: GridTask, search: Search) -> GridFound: ...
+
+
+def run(engine: str, task: Any, search: Search) -> Any:
+    """What a search of an engine finds for a task; of a column also the name of the search that found it."""
+    entry = SEARCHES[engine].searches.get(search.kind)
+    if entry is None:
+        names = list(SEARCHES[engine].searches)
+        *others, last = map(repr, names)
+        raise ValueError(
+            f"search={search.kind!r} "
+            + SEARCHES[engine].refuses.format(names=f"{', '.join(others)} or {last}", plain_names=", ".join(names))
+        )
+    for need in entry.needs:
+        if not need.is_met(task):
+            raise ValueError(f"search={search.kind!r} {need.otherwise}")
+    module, function = entry.function.split(":")
+    return getattr(importlib.import_module(f"gridmodl.search.{module}"), function)(task, search)
+
+
+def has_search(engine: str, search: Search) -> bool:
+    """Whether an engine has this search."""
+    return search.kind in SEARCHES[engine].searches
+
+
 MAX_EFFORT = 40  # more rounds than anybody can wait for
 MAX_OPTIMA = 1_000_000
 
@@ -54,7 +159,7 @@ class Search:
         seconds.
     """
 
-    kind: str = "auto"
+    kind: str = AUTO
     post_optimize: bool = True
     effort: int = 5
     keep_optima: int = 0
@@ -74,143 +179,3 @@ class Search:
 def _check_number(name: str, value: Any, most: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
         raise ValueError(f"{name} must be a whole number from 0 to {most}, got {value!r}")
-
-
-def run_search(task: Task, search: Search) -> tuple[Partitioning, str]:
-    """The best partition found, and which search found it."""
-    _check_for_one(search)
-    found = _last(task, task.null(), _steps(task, search))
-    return found, "exact" if search.kind == "exact" or (search.kind == "auto" and found.proven) else "merge"
-
-
-def _check_for_one(search: Search) -> None:
-    if search.kind in GRID_ONLY:
-        raise ValueError(
-            f"search={search.kind!r} finds grids of several columns; for one use 'auto', 'exact' or 'merge'"
-        )
-
-
-def _last(task: Task, best: Found, steps: Iterator[Found]) -> Found:
-    """What the last step found, or the one before the search was stopped."""
-    try:
-        for found in steps:
-            best = found
-            if task.clock.stopped:
-                break
-    except KeyboardInterrupt:  # between two turns of the clock, which hears it too
-        task.clock.stopped = "interrupted"
-    return best
-
-
-def _steps(task: Task, search: Search) -> Iterator[Partitioning]:
-    """The best partition after each step."""
-    from gridmodl.search.column.exact import PLAIN_ATOMS, budget_of, proven_optimum
-    from gridmodl.search.column.improve import improve_merged
-    from gridmodl.search.column.merge import greedy_merge
-    from gridmodl.search.proof import ALL, Proof, is_lowest
-
-    null = task.null()
-    if task.n_atoms == 1 or task.limits.max_parts == 1:
-        yield null._replace(proven=True, proof=Proof(ALL, null.cost))
-        return
-    if task.clock.look():  # what comes first is no turn, and may take long
-        yield null
-        return
-    best, budget = null, budget_of(task) if search.kind == "auto" else 0.0
-    if task.n_atoms <= PLAIN_ATOMS and (budget > 0.0 or search.kind == "exact"):
-        # All pairs are priced in milliseconds: a merge before would save none, and compiling it would take seconds.
-        task.clock.step = "proof"
-        best, budget = proven_optimum(task, null, budget or math.inf), 0.0
-        yield best
-        if best.proven or task.clock.look():
-            return
-    task.clock.step = "merge"
-    merged = greedy_merge(task, None if task.start is None else task.priced(task.start))
-    best = min(best, merged.best, key=lambda found: found.cost)
-    yield best
-    if task.clock.look():
-        return
-    if budget > 0.0:
-        # A short proof finds what post-optimization does, so that is needed only where it fails. One that may take long
-        # comes last: who stops it has the improved partition.
-        task.clock.step = "proof"
-        best = proven_optimum(task, best, budget)
-        yield best
-    if search.post_optimize and not best.proven and not task.clock.look():
-        task.clock.step = "post-optimization"
-        proof = best.proof
-        best = improve_merged(task, merged, best)._replace(proof=proof)
-        yield best._replace(proven=proof is not None and is_lowest(best.cost, proof.lowest))
-    if search.kind == "exact" and not task.clock.look():
-        task.clock.step = "proof"
-        yield proven_optimum(task, best)
-
-
-def run_grouping(task: Task, search: Search) -> tuple[Grouping, str]:
-    """The best grouping found of a categorical variable, and which search found it."""
-    import numpy as np
-
-    from gridmodl.search.column.groups import priced_groups
-    from gridmodl.search.column.shares import is_enough, share_line
-
-    _check_for_one(search)
-    if is_enough(task):
-        line = share_line(task)
-        found, kind = run_search(line.task, search)
-        return line.grouping(task, found), kind
-    kind = _grouping_kind(task, search)
-    null = priced_groups(task, np.zeros(task.n_atoms))
-    return _last(task, null, _grouping_steps(task, null, search.post_optimize, kind == "exact")), kind
-
-
-def _grouping_kind(task: Task, search: Search) -> str:
-    from gridmodl.search.column.subsets import MAX_VALUES
-
-    # One group, where there can be no other, is proven at once.
-    if task.n_atoms <= MAX_VALUES or task.limits.max_parts == 1:
-        return search.kind if search.kind != "auto" else "exact"
-    if search.kind == "exact":
-        raise ValueError(
-            f"search='exact' was asked for a categorical variable with {task.n_atoms} values; all groupings can be "
-            f"tried for up to {MAX_VALUES} values (and for any number with two classes, a criterion that declares "
-            "groups_by_share, no other variable and min_rows=1); use search='merge' or 'auto'"
-        )
-    return "merge"
-
-
-def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool) -> Iterator[Grouping]:
-    """The best grouping after each step."""
-    from gridmodl.search.column.groups import merge_groups, starts_of
-    from gridmodl.search.column.shares import has_shares, share_line
-    from gridmodl.search.column.subsets import proven_grouping
-    from gridmodl.search.column.transfers import improve_groups, local_search
-    from gridmodl.search.proof import ALL, Proof
-
-    if task.n_atoms == 1 or task.limits.max_parts == 1:
-        yield null._replace(proven=True, proof=Proof(ALL, null.cost))
-        return
-    if prove:
-        task.clock.step = "proof"
-        yield proven_grouping(task)
-        return
-    best = null
-    if task.clock.look():  # what comes first is no turn, and may take long
-        yield null
-        return
-    for start in starts_of(task):
-        if task.clock.look():
-            break
-        task.clock.step = "merge"
-        merged = merge_groups(task, start, is_step=True)
-        best = min(best, merged.best, key=lambda found: found.cost)
-        yield best
-        if post_optimize and not task.clock.look():
-            task.clock.step = "post-optimization"
-            best = min(best, improve_groups(task, merged, merged.best), key=lambda found: found.cost)
-            yield best
-    if has_shares(task) and not task.clock.look():  # where intervals of shares are not enough, they are a good start
-        line = share_line(task)
-        found = line.grouping(task, run_search(line.task, Search("merge", post_optimize))[0])
-        if post_optimize and not task.clock.stopped:
-            found = local_search(task, found)
-        yield min(best, found._replace(proven=False, proof=None), key=lambda grouping: grouping.cost)

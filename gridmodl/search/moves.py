@@ -79,8 +79,23 @@ class Limits(NamedTuple):
     min_rows: int
 
 
-# Kernels unpack records at their top and hand on only what is needed: numba copies a whole record wherever it is
-# named, which showed as seconds of compile time.
+# Kernels unpack records at their top, by name, and hand on only what is needed: numba copies a whole record wherever it
+# is named, which showed as seconds of compile time.
+#
+# The numbers that a kernel keeps between two turns are named fields of one record (`make_record`); kernels with short
+# steps keep them in local variables until the turn ends. Measured on the sweep of `column/improve.py` (numba 0.68):
+# compiled, both took as long as an array of numbers (3.2 to 3.8 s to compile, 1.12 to 1.23 ms to run). In plain Python
+# a field takes 4 us: local variables took as long as an array, fields at every use 10 % longer.
+
+
+def make_record(**numbers: float) -> Any:
+    """An array of one record with these numbers as fields: kernels read and write `now = record[0]`, then `now.cost`.
+
+    Fields are of 64 bits, or flags: the types of the numbers.
+    """
+    kinds = {bool: np.bool_, int: np.int64, float: np.float64}
+    kind = np.dtype([(name, kinds[type(number)]) for name, number in numbers.items()], align=True)
+    return np.array([tuple(numbers.values())], dtype=kind).view(np.recarray)
 
 
 @inlined
@@ -90,6 +105,12 @@ def cell_price(p: Any, counts: Any, rows: int) -> float:
     for n in counts:
         labelled += n
     return cell(p, Cell(counts, rows, rows - labelled))
+
+
+@inlined
+def labelled_price(p: Any, counts: Any, rows: int) -> float:
+    """Price of a cell whose rows all have a class."""
+    return cell(p, Cell(counts, rows, 0))
 
 
 @inlined

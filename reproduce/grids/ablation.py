@@ -20,8 +20,8 @@ from gridmodl.search.grid.improve import pre_optimize_state
 from gridmodl.search.grid.merge import merge_state
 from gridmodl.search.grid.neighbours import draw_neighbour, neighbourhood
 from gridmodl.search.grid.rows import Grid, make_grid
-from gridmodl.search.grid.state import GridTask, Worker
-from gridmodl.search.grid.vns import local_search, seed_of, seed_of_round
+from gridmodl.search.grid.state import GridTask, Worker, seed_of
+from gridmodl.search.grid.vns import local_search, seed_of_round
 from reproduce.grids.grid_exact import grid_task
 from reproduce.run import Run, say, table_of
 
@@ -222,7 +222,7 @@ def best_of_rounds(task: GridTask, steps: Steps, seed: int) -> Grid:
         visits = np.arange(task.n_variables)
         if steps.start == "random":
             n_new, n_parts = neighbourhood(task, share, worker.most_cells)
-            draw_neighbour(worker, n_new, n_parts, False, seed_of_round(seed_of(seed), r), visits)
+            draw_neighbour(worker, n_new, n_parts, False, seed_of_round(int(seed_of(seed)[0]), r), visits)
             worker.price()
         else:
             worker.load(finest(task, None if steps.start == "rows" else math.isqrt(task.n_rows)))

@@ -19,6 +19,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ import gridmodl
 from gridmodl.data.table import read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.plugins import criterion_for
+from gridmodl.search import run
 from gridmodl.search.grid import exact as gridexact
 from gridmodl.search.grid import vns
 from gridmodl.search.grid.exact import exact_optimize
@@ -86,10 +88,10 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 def measure(task: GridTask, kind: str, effort: int, seed: int) -> tuple[float, ...]:
     """Cost, seconds, nats saved by the exact search and its seconds, nats saved by more rounds and their seconds."""
     worker = Worker(task)
-    found, seconds = timed(lambda: vns.run_grid(task, gridmodl.Search(kind, effort=effort), random_state=seed))
+    found, seconds = timed(lambda: run("grid", replace(task, random_state=seed), gridmodl.Search(kind, effort=effort)))
     exact, exact_seconds = timed(lambda: exact_optimize(task, found.grid, worker))
     more_search = gridmodl.Search("vns", effort=effort + (kind == "vns"))
-    more, more_seconds = timed(lambda: vns.run_grid(task, more_search, random_state=seed))
+    more, more_seconds = timed(lambda: run("grid", replace(task, random_state=seed), more_search))
     cost = found.grid.cost
     return cost, seconds, cost - exact.cost, exact_seconds, cost - more.grid.cost, more_seconds - seconds
 
@@ -114,8 +116,12 @@ def show_long() -> None:
     for name in SIGNALS:
         task = grid_task(*signal(name, 100_000))
         worker = Worker(task)
-        exact_optimize(task, vns.run_grid(task, gridmodl.Search("vns", effort=0), random_state=0).grid)  # compiles
-        found, seconds = timed(lambda task=task: vns.run_grid(task, gridmodl.Search("vns", effort=5), random_state=0))
+        exact_optimize(
+            task, run("grid", replace(task, random_state=0), gridmodl.Search("vns", effort=0)).grid
+        )  # compiles
+        found, seconds = timed(
+            lambda task=task: run("grid", replace(task, random_state=0), gridmodl.Search("vns", effort=5))
+        )
         exact, took = timed(lambda task=task, found=found, worker=worker: exact_optimize(task, found.grid, worker))
         saved = found.grid.cost - exact.cost
         print(

@@ -20,8 +20,8 @@ from gridmodl.search.grid.improve import pre_optimize_state
 from gridmodl.search.grid.merge import merge_state
 from gridmodl.search.grid.neighbours import draw_neighbour
 from gridmodl.search.grid.rows import make_grid
-from gridmodl.search.grid.state import GridTask, Worker
-from gridmodl.search.grid.vns import local_search, seed_of, seed_of_round
+from gridmodl.search.grid.state import GridTask, Worker, seed_of
+from gridmodl.search.grid.vns import local_search, seed_of_round
 from reproduce.grids.grid_exact import grid_task
 from reproduce.grids.noise import exact_interval
 from reproduce.run import SEED, Run, say, table_of
@@ -51,7 +51,7 @@ def rounds_that_find(task: GridTask, n_parts: int, near_quantiles: bool, seed: i
     for r in range(ROUNDS):
         worker.load(null)
         visits = np.arange(N_VARIABLES)
-        draw_neighbour(worker, N_VARIABLES, n_parts, near_quantiles, seed_of_round(seed_of(seed), r), visits)
+        draw_neighbour(worker, N_VARIABLES, n_parts, near_quantiles, seed_of_round(int(seed_of(seed)[0]), r), visits)
         worker.price()
         pre_optimize_state(worker)
         merge_state(worker)

@@ -449,7 +449,7 @@ def test_target_and_weights_by_name_are_no_inputs(make):
 
 
 def test_nothing_beside_the_target():
-    with pytest.raises(ValueError, match="data has no column beside the target"):
+    with pytest.raises(ValueError, match="data has no column besides the target"):
         optimize(pd.DataFrame({"y": BUYS}), "y")
 
 
@@ -537,7 +537,7 @@ def test_columns_that_share_a_name(table):
 
 @pytest.mark.parametrize("name", [math.nan, pd.NaT, pd.NA, ("a", math.nan), (("a", pd.NaT), 1)], ids=str)
 def test_names_that_are_not_equal_to_themselves(name):
-    reason = "data has a column called .*, a name that is not equal to itself.*; rename the column"
+    reason = "data has a column named .*, which is not equal to itself.*; rename the column"
     refused({name: np.arange(10.0)}, ValueError, reason)
     columns = pd.Index(pd.Series([name, "b"], dtype=object), tupleize_cols=False)
     refused(pd.DataFrame(np.zeros((10, 2)), columns=columns), ValueError, reason)

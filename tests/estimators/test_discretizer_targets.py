@@ -350,7 +350,7 @@ def test_marks_can_be_searched() -> None:
 @pytest.mark.parametrize(
     ("arguments", "y", "message"),
     [
-        ({"placement": "median"}, FEW, "unlabelled= tells which"),
+        ({"placement": "median"}, FEW, "mark these rows with unlabelled="),
         ({"placement": "mean", "unlabelled": -1}, FEW, "placement must be one of 'median'"),
         ({"unlabelled": [-1]}, FEW, "unlabelled must be one value"),
         ({"unlabelled": -1, "target_kind": "numerical"}, PRICE, "is for a target of classes"),

@@ -305,7 +305,7 @@ def test_whole_numbers_are_a_numerical_target_where_asked():
     ("target", "options", "error", "message"),
     [
         ([0.5, np.nan, 1.5, 2.5], {}, ValueError, "target has 1 missing values of 4; drop those rows"),
-        ([0.5, np.inf, 1.5, -np.inf], {}, ValueError, "target has 2 infinite values of 4, of which no mean"),
+        ([0.5, np.inf, 1.5, -np.inf], {}, ValueError, "target has 2 infinite values of 4, so that it has no mean"),
         (list("abcd"), {"target_kind": "numerical"}, TypeError, "the target holds no numbers"),
         (np.array(["2020-01-01"] * 4, "M8[D]"), {"target_kind": "numerical"}, TypeError, "target holds datetime64"),
         ([0.5, 1.5, 2.5, 3.5], {"criterion": "aic"}, ValueError, "criterion 'aic' cannot price 'numerical'"),

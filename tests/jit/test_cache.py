@@ -21,7 +21,7 @@ from numba.core import event
 import gridmodl
 from gridmodl import Search, get_criterion, optimize, price
 from gridmodl.criteria.entropy import Entropy
-from gridmodl.jit.cache import HEADER, CacheFolder, _spelled, purge_cache
+from gridmodl.jit.cache import HEADER, CacheFolder, _full_type_name, purge_cache
 from gridmodl.jit.digest import Reachable, TermError, digest_of
 from gridmodl.jit.template import _bind
 from gridmodl.search.column.merge import merge_steps
@@ -294,7 +294,7 @@ def test_another_checkout_compiles_nothing(lab, cache, tmp_path):
 def test_records_with_other_fields_are_other_signatures():
     """Numba spells a record without its fields: the same kernel would read the wrong ones from a cached file."""
     first, second = namedtuple("Record", "a b"), namedtuple("Record", "b a")
-    spelled = [_spelled(numba.typeof((record(1.0, 2.0), 3))) for record in (first, second, first)]
+    spelled = [_full_type_name(numba.typeof((record(1.0, 2.0), 3))) for record in (first, second, first)]
     assert spelled[0] == spelled[2] != spelled[1]
 
 

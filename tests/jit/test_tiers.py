@@ -88,7 +88,7 @@ def kernel(monkeypatch):
     monkeypatch.delenv("GRIDMODL_COMPILE", raising=False)
     monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
     made = Kernel(add_up)
-    made._was_sought = True
+    made._looked_up = True
     return made
 
 
@@ -128,7 +128,7 @@ def test_patience_is_lost_where_there_is_much_work(kernel):
     assert not ran_compiled(kernel, np.ones(4), np.zeros(1), 0, 4)
     kernel._seconds = 0.6 * kernel._compile_seconds
     large = Kernel(add_up)
-    large._was_sought = True
+    large._looked_up = True
     large(np.ones(10**6), np.zeros(1), 0, 4)
     assert tiers.patience.share == 0.5
     assert ran_compiled(kernel, np.ones(4), np.zeros(1), 0, 4)
@@ -172,7 +172,7 @@ def test_a_step_that_will_take_long_is_compiled_after_a_turn(kernel):
 def test_seconds_of_compiling_are_no_reason_to_compile_more(kernel, monkeypatch):
     """A step of two kernels: one that compiles at once, and a small one."""
     small, at, expected = Kernel(add_up), 0, []
-    small._was_sought = True
+    small._looked_up = True
     kernel._compile_seconds = -1.0
 
     def turn(size):
@@ -215,7 +215,7 @@ def test_threads_share_one_dispatcher(kernel):
 
 def test_products_of_many_rows_stay_with_the_compiler():
     criterion = gridmodl.get_criterion("modl")
-    for n_rows, is_finite in ((tiers.MOST_ROWS, True), (tiers.MOST_ROWS + 1, False)):
+    for n_rows, is_finite in ((tiers.MAX_PLAIN_ROWS, True), (tiers.MAX_PLAIN_ROWS + 1, False)):
         p = params_record(criterion, Problem("classes", n_rows, 1, np.array([n_rows])))
         assert np.isfinite(tiers.expected_seconds((0, (p, np.ones(3))))) == is_finite
 

@@ -270,7 +270,7 @@ def test_what_a_joint_grid_cannot_say(pair, several):
     for n in (0, 1.5):
         with pytest.raises(ValueError, match=f"n must be a whole number of at least 1, got {n}"):
             model.typical_values("shop", n)
-    with pytest.raises(ValueError, match="typical values are of models without a target"):
+    with pytest.raises(ValueError, match="only models without a target, or with a partitioned target"):
         optimize(frame["town"], np.arange(len(frame)) % 2).typical_values("town")
 
 

@@ -348,7 +348,7 @@ def test_a_frame_must_have_the_column_of_the_model():
 
 def test_categories_of_another_type_are_refused_and_not_put_into_the_default_group():
     model = optimize({"code": ["1", "2"] * 10}, [0, 1] * 10)
-    with pytest.raises(TypeError, match="give it the type that it had"):
+    with pytest.raises(TypeError, match="convert the column to the type of the training data"):
         model.transform({"code": [1, 2]})
     assert model.transform({"code": ["9"]}, unknown=-1).tolist() == [[-1]]
     assert model.transform({"code": [None]}, unknown=-1).tolist() == [[-1]]

@@ -24,7 +24,7 @@ class Tiny:
         class_rows = self.counts.sum(axis=(0, 1))
         problem = Problem("classes", int(class_rows.sum()), 1, class_rows)
         self.values = np.arange(1, n_atoms + 1, dtype=np.int32) % 3 + 1  # distinct values of each atom
-        variable = Variable(False, False, int(self.values.sum()), 0.0, 0.0, np.empty(0))
+        variable = Variable(False, False, int(self.values.sum()), 0.0, np.empty(0))
         frozen = Frozen(3, 1, float(n_cells), 0, 0.25) if n_cells > 1 else Frozen()
         self.setting = Setting(params_record(self.criterion, problem), variable, frozen)
         self.task = Task(self._atoms(), self.setting, type(self.criterion), limits)
@@ -40,7 +40,7 @@ class Tiny:
         p, variable, _ = self.setting
         part = Part(int(cells.sum()), int(self.values[lo:hi].sum()))
         prices = [self.criterion.cell(p, Cell(c.tolist(), int(c.sum()), 0)) for c in cells if c.any()]
-        return self.criterion.part(p, variable, part, 0) + sum(prices)
+        return self.criterion.part(p, variable, part) + sum(prices)
 
     def price(self, starts):
         p, variable, frozen = self.setting

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from oracles import naive
 
@@ -9,12 +11,24 @@ from gridmodl import get_criterion
 from gridmodl.data.atoms import Target
 from gridmodl.data.columns import Categories
 from gridmodl.data.numbers import Numbers
+from gridmodl.fit import grid as fit
 from gridmodl.plugins import criterion_for
+from gridmodl.search import run
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import make_task
 from gridmodl.search.moves import Limits
 
 NO_LIMITS = Limits(2**62, 1)
+
+
+def run_grid(task, search, n_jobs=1, random_state=None):
+    """The engine of grids."""
+    return run("grid", replace(task, n_jobs=n_jobs, random_state=random_state), search)
+
+
+def run_engine(task, search, n_jobs=1, random_state=None):
+    """The engine that suits."""
+    return fit.run_engine(replace(task, n_jobs=n_jobs, random_state=random_state), search)
 
 
 def encoded(column, kind):

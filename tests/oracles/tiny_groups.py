@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from oracles.tiny import NO_LIMITS, Tiny
 
-from gridmodl.pricing import categorical_facts
+from gridmodl.pricing import categorical_values, variable_of
 from gridmodl.search.task import Task
-from gridmodl.terms import Cell, Part, Shape
+from gridmodl.terms import Cell, Part, Problem, Shape
 
 
 class TinyGroups(Tiny):
@@ -17,7 +17,10 @@ class TinyGroups(Tiny):
         counts = np.asarray(counts)
         super().__init__(counts if counts.ndim == 3 else counts[:, None, :], name, limits)
         self.values = np.ones(len(counts), dtype=np.int32)
-        self.setting = self.setting._replace(variable=categorical_facts(self.counts.sum(axis=(1, 2))))
+        class_rows = self.counts.sum(axis=(0, 1))
+        problem = Problem("classes", int(class_rows.sum()), 1, class_rows)
+        values = categorical_values(self.counts.sum(axis=(1, 2)))
+        self.setting = self.setting._replace(variable=variable_of(self.criterion, problem, values))
         self.task = Task(self._atoms(), self.setting, type(self.criterion), limits)
 
     def price(self, groups):
@@ -28,7 +31,7 @@ class TinyGroups(Tiny):
         for name in names:
             cells = self.counts[groups == name].sum(axis=0)
             part = Part(int(cells.sum()), int((groups == name).sum()))
-            total += self.criterion.part(p, variable, part, 0)
+            total += self.criterion.part(p, variable, part)
             total += sum(self.criterion.cell(p, Cell(c.tolist(), int(c.sum()), 0)) for c in cells if c.any())
         return self.criterion.finish(p, total, shape)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 from oracles import naive
@@ -11,8 +12,14 @@ from oracles.tiny_grids import NO_LIMITS, encoded, plain_columns
 from gridmodl.clock import Clock
 from gridmodl.data.atoms import Target
 from gridmodl.plugins import criterion_for
+from gridmodl.search import run
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import make_task
+
+
+def run_pair(task, search, random_state=None):
+    """The engine of pairs."""
+    return run("pair", replace(task, random_state=random_state), search)
 
 
 class TinyPair:

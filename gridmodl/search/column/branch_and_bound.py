@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from gridmodl.jit.template import inlined
 from gridmodl.search.column.spans import fill_span, span_floor, span_price
-from gridmodl.terms import Cell, Walk, cell, excess, tangent
+from gridmodl.search.moves import labelled_price
+from gridmodl.terms import Cell, Walk, excess, tangent
 
 # Sums of so many logarithms are off by this share of their size at most.
 ROUNDING = 1e-13
@@ -137,7 +138,7 @@ def run_chunks(
             for f in range(sums.shape[1]):
                 own_rows[f] = fill_span(sums, end, origin, f, own[f])
                 if own_rows[f] > 0:
-                    own_price += cell(p, Cell(own[f], own_rows[f], 0))
+                    own_price += labelled_price(p, own[f], own_rows[f])
             now[N_PRICES] += 1
             if value + own_price > highest:
                 continue

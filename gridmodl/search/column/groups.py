@@ -16,8 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.atoms import Atoms, coarsen
-from gridmodl.jit.template import bind
-from gridmodl.search.moves import Limits, Setting, cells_price, part_price, price_partition, rows_in, total_cost
+from gridmodl.jit.template import bind, inlined
+from gridmodl.search.moves import (
+    Limits,
+    Setting,
+    cells_price,
+    make_record,
+    part_price,
+    price_partition,
+    rows_in,
+    total_cost,
+)
 from gridmodl.search.task import Grouping, Task
 
 MOST_GROUPS = 2048  # to start from: quadratic time, 4 million pairs
@@ -29,10 +38,6 @@ EQUAL = 1e-12
 
 SCANNED_AT_ONCE = 2**20  # counts that are looked at together
 NEVER = np.iinfo(np.int32).max
-
-# The fields of `PairMerge.now` (whole numbers) and `PairMerge.sums`.
-N_GROUPS, N_PRICED, N_QUEUED, STEP, SEEN_STEP, BEST_STEP, N_SMALL = range(7)
-PRICE, BEST_COST, SCALE = range(3)
 
 
 class PairMerge(NamedTuple):
@@ -50,8 +55,7 @@ class PairMerge(NamedTuple):
     removed: Any  # the step at which it went into another group
     into: Any  # and that group, an earlier one
     union: Any  # buffer for the counts of one cell
-    now: Any
-    sums: Any
+    now: Any  # see `_start`
 
 
 class MergedGroups(NamedTuple):
@@ -182,31 +186,30 @@ def merge_groups(task: Task, start: NDArray[np.int64], is_step: bool = False) ->
     step is this merge and nothing else, so that its share is known.
     """
     state = _start(task, start)
-    n = len(state.price)
+    n, now = len(state.price), state.now[0]
     steps = bind(pair_steps, task.criterion)
     size = max(1, 2**20 // (n * state.counts[0].size))  # a step prices up to n pairs
     # First each group alone: turns of such short steps grow, and the first turn of pairs would take n times as long.
     steps(state, task.setting, task.limits, False, n)
 
     def merge(small_only: bool) -> None:
-        state.now[N_QUEUED] = 0
+        now.n_queued = 0
         task.clock.repeat(
             lambda n_steps: bool(steps(state, task.setting, task.limits, small_only, n_steps)),
-            None if small_only or not is_step else lambda: float((state.now[N_QUEUED] + state.now[STEP]) / (2 * n)),
+            None if small_only or not is_step else lambda: float((now.n_queued + now.step) / (2 * n)),
             size,
         )
 
     # Groups with too few rows merge first: only then can a grouping met on the way keep the limit.
     if task.limits.min_rows > 1:
         merge(small_only=True)
-    max_parts = int(state.now[N_GROUPS]) if state.now[N_SMALL] == 0 or task.limits.min_rows == 1 else 1
+    max_parts = int(now.n_groups) if now.n_small == 0 or task.limits.min_rows == 1 else 1
     merge(small_only=False)
-    best_step = int(state.now[BEST_STEP])
-    best = _groups_at(start, state.removed, state.into, best_step)
-    if state.sums[BEST_COST] == np.inf:  # stopped before any grouping kept the limits
+    best = _groups_at(start, state.removed, state.into, int(now.best_step))
+    if now.best_cost == np.inf:  # stopped before any grouping kept the limits
         best = np.zeros(task.n_atoms, dtype=np.int64)
     max_parts = min(max_parts, task.limits.max_parts)
-    return MergedGroups(priced_groups(task, best), start, state.removed, state.into, int(state.now[STEP]), max_parts)
+    return MergedGroups(priced_groups(task, best), start, state.removed, state.into, int(now.step), max_parts)
 
 
 def dense(atoms: Atoms, n_cells: int, n_slots: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -222,8 +225,6 @@ def _start(task: Task, start: NDArray[np.int64]) -> PairMerge:
     atoms = coarsen(*arranged(task.atoms, start))
     n = len(atoms.values)
     counts, rows = dense(atoms, task.n_frozen_cells, n + 1)
-    now = np.zeros(7, dtype=np.int64)
-    now[N_GROUPS], now[SEEN_STEP] = n, -1
     return PairMerge(
         counts=counts,
         rows=rows,
@@ -235,8 +236,18 @@ def _start(task: Task, start: NDArray[np.int64]) -> PairMerge:
         removed=np.full(n, NEVER, dtype=np.int32),
         into=np.arange(n, dtype=np.int32),
         union=np.zeros(counts.shape[2], dtype=np.int64),
-        now=now,
-        sums=np.array([0.0, np.inf, 1.0]),
+        now=make_record(
+            n_groups=n,
+            n_priced=0,
+            n_queued=0,  # groups whose partner was sought
+            n_small=0,  # groups with too few rows
+            step=0,  # merges made
+            seen_step=-1,  # the last at which the cost was compared with the best
+            best_step=0,
+            price=0.0,  # of all groups
+            best_cost=np.inf,
+            scale=1.0,  # of the prices: their absolute sum
+        ),
     )
 
 
@@ -247,52 +258,46 @@ def pair_steps(state: PairMerge, setting: Setting, limits: Limits, small_only: b
     anew. All need prices of the unions of one group with others, and one place finds them: every copy of the terms in
     a kernel costs half a second of compile time.
     """
-    counts, rows, values, price, delta, partner, joined, removed, into, union, now, sums = state
+    counts, rows, values, price, union = state.counts, state.rows, state.values, state.price, state.union
+    delta, partner, joined, removed, into = state.delta, state.partner, state.joined, state.removed, state.into
+    now = state.now[0]
+    n_groups, n_priced, n_queued, n_small, step = now.n_groups, now.n_priced, now.n_queued, now.n_small, now.step
+    seen_step, best_step, total, best_cost, scale = now.seen_step, now.best_step, now.price, now.best_cost, now.scale
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
-    n, min_rows = len(price), limits.min_rows
+    n, min_rows, is_done = len(price), limits.min_rows, False
     for _ in range(n_steps):
-        pricing = now[N_PRICED] < n
+        pricing = n_priced < n
         gone: Any = -1  # the group that a merge removes
         if pricing:
-            k = now[N_PRICED]
-            now[N_PRICED] += 1
-        elif now[N_QUEUED] < n:
-            k = now[N_QUEUED]
-            now[N_QUEUED] += 1
+            k = n_priced
+            n_priced += 1
+        elif n_queued < n:
+            k = n_queued
+            n_queued += 1
             delta[k], partner[k] = np.inf, -1
             if removed[k] != NEVER:
                 continue
         else:
-            if now[SEEN_STEP] != now[STEP]:
-                now[SEEN_STEP] = now[STEP]
-                if now[N_GROUPS] == 1 or (now[N_GROUPS] <= limits.max_parts and now[N_SMALL] == 0):
-                    cost = total_cost(setting, sums[PRICE], now[N_GROUPS])
-                    if cost <= sums[BEST_COST]:  # of equal costs, the fewest groups
-                        sums[BEST_COST] = cost
-                        now[BEST_STEP] = now[STEP]
-            k = 0
-            for m in range(1, n):
-                if delta[m] < delta[k]:
-                    k = m
+            if seen_step != step:
+                seen_step = step
+                if n_groups == 1 or (n_groups <= limits.max_parts and n_small == 0):
+                    cost = total_cost(setting, total, n_groups)
+                    if cost <= best_cost:  # ties: the fewest groups
+                        best_cost, best_step = cost, step
+            k = lowest_of(delta)
             if delta[k] == np.inf:
-                return True
+                is_done = True
+                break
             gone = np.int64(partner[k])
             if gone >= 0:
-                now[STEP] += 1
-                now[N_GROUPS] -= 1
-                now[N_SMALL] -= (rows_in(rows, k) < min_rows) + (rows_in(rows, gone) < min_rows)
-                removed[gone], into[gone], delta[gone] = now[STEP], k, np.inf
-                sums[PRICE] += joined[k] - (price[k] + price[gone])
+                step, n_groups = step + 1, n_groups - 1
+                removed[gone], into[gone], delta[gone] = step, k, np.inf
+                total += joined[k] - (price[k] + price[gone])
                 price[k] = joined[k]
-                values[k] += values[gone]
-                for f in range(counts.shape[1]):
-                    rows[k, f] += rows[gone, f]
-                    for c in range(counts.shape[2]):
-                        counts[k, f, c] += counts[gone, f, c]
-                now[N_SMALL] += rows_in(rows, k) < min_rows
+                n_small += absorb_group(counts, rows, values, k, gone, min_rows)
         k_rows = rows_in(rows, k)
         k_small = k_rows < min_rows
-        equal = EQUAL * sums[SCALE]
+        equal = EQUAL * scale
         lowest, lowest_m, lowest_joined = np.inf, -1, 0.0
         # Group n is the one with nothing in it. After a merge the earlier groups may want the union, too.
         for m in range(n if pricing else (0 if gone >= 0 else k + 1), n + 1 if pricing else n):
@@ -308,9 +313,7 @@ def pair_steps(state: PairMerge, setting: Setting, limits: Limits, small_only: b
             together += part_price(p, facts, n_target_parts, k_rows + m_rows, values[k] + values[m])
             if pricing:
                 price[k] = together
-                sums[PRICE] += together
-                sums[SCALE] += abs(together)
-                now[N_SMALL] += k_small
+                total, scale, n_small = total + together, scale + abs(together), n_small + k_small
                 continue
             change = np.floor((together - (price[k] + price[m])) / equal + 0.5)
             if m > k:
@@ -320,4 +323,29 @@ def pair_steps(state: PairMerge, setting: Setting, limits: Limits, small_only: b
                 delta[m], partner[m], joined[m] = change, k, together
         if not pricing:
             delta[k], partner[k], joined[k] = lowest, lowest_m, lowest_joined
-    return False
+    now.n_groups, now.n_priced, now.n_queued, now.n_small, now.step = n_groups, n_priced, n_queued, n_small, step
+    now.seen_step, now.best_step, now.price, now.best_cost, now.scale = seen_step, best_step, total, best_cost, scale
+    return is_done
+
+
+@inlined
+def lowest_of(numbers: Any) -> int:
+    """The index of the lowest of the numbers; ties: the first."""
+    k = 0
+    for m in range(1, len(numbers)):
+        if numbers[m] < numbers[k]:
+            k = m
+    return k
+
+
+@inlined
+def absorb_group(counts: Any, rows: Any, values: Any, k: Any, gone: Any, min_rows: int) -> int:
+    """Add group `gone` to group `k`; by how many there are more groups with too few rows."""
+    n_k, n_gone = rows_in(rows, k), rows_in(rows, gone)
+    n_small = (1 if n_k + n_gone < min_rows else 0) - (1 if n_k < min_rows else 0) - (1 if n_gone < min_rows else 0)
+    values[k] += values[gone]
+    for f in range(counts.shape[1]):
+        rows[k, f] += rows[gone, f]
+        for c in range(counts.shape[2]):
+            counts[k, f, c] += counts[gone, f, c]
+    return n_small

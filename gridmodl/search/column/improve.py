@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import coarsen
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.column.merge import Merged
-from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, interval_price, total_cost
+from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, interval_price, make_record, total_cost
 from gridmodl.search.task import Partitioning, Task
 
 # A saving smaller than this share of the prices is rounding.
@@ -37,10 +37,6 @@ WINDOW = 256  # atoms on each side of a bound
 
 SPLIT, MERGE, MERGE_SPLIT, MERGE_MERGE_SPLIT = range(4)
 
-# The fields of `Sweep.now` and `Sweep.sums`.
-AT, N_PARTS, HAS_MOVED, BEGUN, ONLY_SHIFTS = range(5)  # only shifts: bounds move, and stay as many
-PRICE, COST = range(2)
-
 
 class Sweep(NamedTuple):
     """The state of the post-optimization between two calls of the kernel; arrays are by the first atom of a part."""
@@ -51,8 +47,7 @@ class Sweep(NamedTuple):
     whole: Any  # price of that span
     cut_price: Any  # its lowest price in two parts
     cut: Any  # and their bound
-    now: Any
-    sums: Any
+    now: Any  # see `make_sweep`
 
 
 def n_late(task: Task) -> int:
@@ -133,7 +128,7 @@ def improve(task: Task, start: Partitioning) -> Partitioning:
 
 
 def make_sweep(n_atoms: int) -> Sweep:
-    """The state of a sweep over so many atoms, without parts."""
+    """The state of a sweep over `n_atoms` atoms, without parts."""
     return Sweep(
         end=np.zeros(n_atoms, dtype=np.int32),
         before=np.zeros(n_atoms, dtype=np.int32),
@@ -141,91 +136,136 @@ def make_sweep(n_atoms: int) -> Sweep:
         whole=np.zeros((3, n_atoms)),
         cut_price=np.zeros((3, n_atoms)),
         cut=np.zeros((3, n_atoms), dtype=np.int32),
-        now=np.zeros(5, dtype=np.int64),
-        sums=np.zeros(2),
+        now=make_record(
+            at=0,  # first atom of the part to visit
+            n_parts=0,
+            is_begun=False,  # whether the first sweep, which adds up the prices, is over
+            has_moved=False,  # in this sweep
+            only_shifts=False,  # bounds move, and stay as many
+            price=0.0,  # of the parts
+            cost=0.0,
+        ),
     )
+
+
+@inlined
+def begin_sweep(now: Any, only_shifts: bool) -> None:
+    """Forget the last sweep."""
+    now.at, now.n_parts, now.price, now.cost = 0, 0, 0.0, 0.0
+    now.is_begun, now.has_moved, now.only_shifts = False, False, only_shifts
 
 
 def sweep_from(n_atoms: int, starts: NDArray[np.int64]) -> Sweep:
     """The state of a sweep that begins with the parts whose first atoms are `starts`."""
     state = make_sweep(n_atoms)
-    state.now[N_PARTS] = len(starts)
+    state.now[0].n_parts = len(starts)
     state.end[starts] = np.append(starts[1:], n_atoms)
     state.before[starts] = np.append(-1, starts[:-1])
     return state
 
 
-def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, buffers: Buffers, n_parts: int) -> bool:
-    """Try the moves around so many parts; True when a whole sweep has saved nothing."""
-    end, before, scanned, whole, cut_price, cut, now, sums = state
-    n = len(end)
-    for _ in range(n_parts):
-        if now[AT] == n:
-            if now[BEGUN] == 1 and now[HAS_MOVED] == 0:
-                return True
-            now[AT], now[HAS_MOVED] = 0, 0
-            if now[BEGUN] == 0:
-                now[BEGUN] = 1
-                sums[COST] = total_cost(setting, sums[PRICE], now[N_PARTS])
-        a = now[AT]
+def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, buffers: Buffers, n_visits: int) -> bool:
+    """Try the moves around `n_visits` parts; True when a whole sweep has saved nothing."""
+    end, before, scanned = state.end, state.before, state.scanned
+    whole, cut_price, cut = state.whole, state.cut_price, state.cut
+    now = state.now[0]
+    at, n_parts, is_begun, has_moved = now.at, now.n_parts, now.is_begun, now.has_moved
+    only_shifts, price, cost = now.only_shifts, now.price, now.cost
+    n, is_done = len(end), False
+    for _ in range(n_visits):
+        if at == n:
+            if is_begun and not has_moved:
+                is_done = True
+                break
+            at, has_moved = 0, False
+            if not is_begun:
+                is_begun, cost = True, total_cost(setting, price, n_parts)
+        a = at
         b = np.int64(end[a])
         c = np.int64(end[b]) if b < n else b
         d = np.int64(end[c]) if c < n else c
         # Scan what is not known: the three parts, the first two together, all three together.
-        for span in range((4 if now[ONLY_SHIFTS] == 1 else 5) if now[BEGUN] == 1 else 1):
+        for span in range((4 if only_shifts else 5) if is_begun else 1):
             lo, hi = ends_of(span, a, b, c, d)
             row = max(span - 2, 0)
-            if lo < hi and scanned[row, lo] != hi and row == 0 and now[ONLY_SHIFTS] == 1:
-                whole[row, lo] = interval_price(atoms, setting, lo, hi, buffers)  # where to cut it will not be asked
+            if lo < hi and scanned[row, lo] != hi:
+                if row == 0 and only_shifts:  # where to cut it will not be asked
+                    whole[row, lo] = interval_price(atoms, setting, lo, hi, buffers)
+                else:
+                    whole[row, lo], cut_price[row, lo], cut[row, lo] = best_cut(
+                        atoms, setting, lo, hi, buffers, limits.min_rows
+                    )
                 scanned[row, lo] = hi
-            elif lo < hi and scanned[row, lo] != hi:
-                whole[row, lo], cut_price[row, lo], cut[row, lo] = best_cut(
-                    atoms, setting, lo, hi, buffers, limits.min_rows
-                )
-                scanned[row, lo] = hi
-        if now[BEGUN] == 0:  # the first sweep only adds up the prices
-            sums[PRICE] += whole[0, a]
-            now[AT] = b
+        if not is_begun:
+            price += whole[0, a]
+            at = b
             continue
-        first = whole[0, a]
-        second = whole[0, b] if b < c else 0.0
-        third = whole[0, c] if c < d else 0.0
-        best, best_price, best_move = sums[COST], sums[PRICE], -1
-        least = LEAST_SAVING * (abs(sums[PRICE]) + abs(sums[COST]) + abs(first) + abs(second) + abs(third))
+        least = least_saving(price, cost, whole, a, b, c, d)
+        best, best_price, best_move = cost, price, -1
         for move in range(4):
-            more, price = 0, np.inf
-            if now[ONLY_SHIFTS] == 1 and move != MERGE_SPLIT:
+            if only_shifts and move != MERGE_SPLIT:
                 continue
-            if move == SPLIT and b - a > 1 and now[N_PARTS] < limits.max_parts:
-                more, price = 1, sums[PRICE] - first + cut_price[0, a]
-            elif move == MERGE and b < c:
-                more, price = -1, sums[PRICE] - first - second + whole[1, a]
-            elif move == MERGE_SPLIT and b < c and cut[1, a] != b:  # where it is already, rounding could save for ever
-                more, price = 0, sums[PRICE] - first - second + cut_price[1, a]
-            elif move == MERGE_MERGE_SPLIT and c < d:
-                more, price = -1, sums[PRICE] - first - second - third + cut_price[2, a]
-            if price < np.inf:
-                cost = total_cost(setting, price, now[N_PARTS] + more)
-                if cost < best - least:
-                    best, best_price, best_move = cost, price, move
+            new_price, more = price_of_move(move, whole, cut_price, cut, price, a, b, c, d)
+            if new_price < np.inf and (more <= 0 or n_parts < limits.max_parts):
+                new_cost = total_cost(setting, new_price, n_parts + more)
+                if new_cost < best - least:
+                    best, best_price, best_move = new_cost, new_price, move
         if best_move < 0:
-            now[AT] = b
+            at = b
             continue
-        sums[COST], sums[PRICE], now[HAS_MOVED] = best, best_price, 1
-        now[N_PARTS] += 1 if best_move == SPLIT else (0 if best_move == MERGE_SPLIT else -1)
-        if best_move == SPLIT:
-            relink(end, before, a, np.int64(cut[0, a]), b)
-        elif best_move == MERGE:
-            relink(end, before, a, a, c)
-        elif best_move == MERGE_SPLIT:
-            relink(end, before, a, np.int64(cut[1, a]), c)
-        else:
-            relink(end, before, a, np.int64(cut[2, a]), d)
+        cost, price, has_moved = best, best_price, True
+        n_parts += make_move(best_move, end, before, cut, a, b, c, d)
         # Go back to the parts whose neighbours have changed.
         for _back in range(2):
-            if now[AT] > 0:
-                now[AT] = before[now[AT]]
-    return False
+            if at > 0:
+                at = np.int64(before[at])
+    now.at, now.n_parts, now.is_begun, now.has_moved = at, n_parts, is_begun, has_moved
+    now.price, now.cost = price, cost
+    return is_done
+
+
+@inlined
+def least_saving(price: float, cost: float, whole: Any, a: Any, b: Any, c: Any, d: Any) -> float:
+    """What a move of the parts a-b, b-c, c-d has to save: less is rounding."""
+    second = whole[0, b] if b < c else 0.0
+    third = whole[0, c] if c < d else 0.0
+    return LEAST_SAVING * (abs(price) + abs(cost) + abs(whole[0, a]) + abs(second) + abs(third))
+
+
+@inlined
+def price_of_move(
+    move: int, whole: Any, cut_price: Any, cut: Any, price: float, a: Any, b: Any, c: Any, d: Any
+) -> tuple[float, int]:
+    """The price of all parts after a move of the parts a-b, b-c, c-d, infinite if there is none; and parts more."""
+    first = whole[0, a]
+    second = whole[0, b] if b < c else 0.0
+    third = whole[0, c] if c < d else 0.0
+    new_price, more = np.inf, 0
+    if move == SPLIT and b - a > 1:
+        new_price, more = price - first + cut_price[0, a], 1
+    elif move == MERGE and b < c:
+        new_price, more = price - first - second + whole[1, a], -1
+    elif move == MERGE_SPLIT and b < c and cut[1, a] != b:  # where it is already, rounding could save for ever
+        new_price = price - first - second + cut_price[1, a]
+    elif move == MERGE_MERGE_SPLIT and c < d:
+        new_price, more = price - first - second - third + cut_price[2, a], -1
+    return new_price, more
+
+
+@inlined
+def make_move(move: int, end: Any, before: Any, cut: Any, a: Any, b: Any, c: Any, d: Any) -> int:
+    """Make a move of the parts a-b, b-c, c-d; by how many parts there are more."""
+    if move == SPLIT:
+        relink(end, before, a, np.int64(cut[0, a]), b)
+        return 1
+    if move == MERGE_SPLIT:
+        relink(end, before, a, np.int64(cut[1, a]), c)
+        return 0
+    if move == MERGE:
+        relink(end, before, a, a, c)
+    else:
+        relink(end, before, a, np.int64(cut[2, a]), d)
+    return -1
 
 
 @inlined

@@ -13,12 +13,8 @@ from numpy.typing import NDArray
 
 from gridmodl.data.atoms import COUNTS_AT_ONCE, Atoms, coarsen
 from gridmodl.jit.template import bind, inlined
-from gridmodl.search.moves import Limits, Setting, cells_price, part_price, rows_in, total_cost
+from gridmodl.search.moves import Limits, Setting, cells_price, make_record, part_price, rows_in, total_cost
 from gridmodl.search.task import Partitioning, Task
-
-# The fields of `MergeState.now` (whole numbers) and `MergeState.sums`.
-N_PARTS, N_SLOTS, N_TIERS, N_PRICED, N_QUEUED, STEP, BEST_STEP, N_SMALL = range(8)
-PRICE, BEST_COST = range(2)
 
 
 class MergeState(NamedTuple):
@@ -43,8 +39,7 @@ class MergeState(NamedTuple):
     tiers: Any
     removed: Any  # of each atom, the step at which the bound before it was removed
     union: Any  # buffer for the counts of one cell
-    now: Any
-    sums: Any
+    now: Any  # see `_start`
 
 
 class Merged(NamedTuple):
@@ -68,26 +63,27 @@ def greedy_merge(task: Task, start: Partitioning | None = None) -> Merged:
     """
     first_atoms = np.arange(task.n_atoms) if start is None else start.starts
     state = _start(task.atoms if start is None else coarsen(task.atoms, start.starts), task.n_frozen_cells)
+    now = state.now[0]
     steps = bind(merge_steps, task.criterion)
 
     def merge(small_only: bool) -> None:
-        state.now[N_QUEUED] = 0
+        now.n_queued = 0
         task.clock.repeat(
             lambda n_steps: bool(steps(state, task.setting, task.limits, small_only, n_steps)),
-            lambda: float(1.0 - state.now[N_PARTS] / len(first_atoms)),
+            lambda: float(1.0 - now.n_parts / len(first_atoms)),
             max(1, 2**16 // state.counts[0].size),
         )
 
     # Parts with too few rows merge first: only then can a partition met on the way keep the limit.
     if task.limits.min_rows > 1:
         merge(small_only=True)
-    max_parts = int(state.now[N_PARTS]) if state.now[N_SMALL] == 0 or task.limits.min_rows == 1 else 1
+    max_parts = int(now.n_parts) if now.n_small == 0 or task.limits.min_rows == 1 else 1
     merge(small_only=False)
-    kept = first_atoms[state.removed > state.now[BEST_STEP]]
-    if state.sums[BEST_COST] == np.inf:  # stopped before any partition kept the limits
+    kept = first_atoms[state.removed > now.best_step]
+    if now.best_cost == np.inf:  # stopped before any partition kept the limits
         kept = kept[:1]
     max_parts = min(max_parts, task.limits.max_parts)
-    return Merged(task.priced(kept), first_atoms, state.removed, int(state.now[STEP]), max_parts)
+    return Merged(task.priced(kept), first_atoms, state.removed, int(now.step), max_parts)
 
 
 def _start(atoms: Atoms, n_frozen_cells: int) -> MergeState:
@@ -103,8 +99,6 @@ def _start(atoms: Atoms, n_frozen_cells: int) -> MergeState:
         atom_of_entry = np.repeat(np.arange(n), np.diff(atoms.first))
         counts[atom_of_entry, atoms.frozen], rows[atom_of_entry, atoms.frozen] = atoms.counts, atoms.rows
     index = np.arange(n, dtype=np.int32)
-    now = np.zeros(8, dtype=np.int64)
-    now[N_PARTS] = now[N_SLOTS] = n
     return MergeState(
         counts=counts,
         rows=rows,
@@ -119,8 +113,18 @@ def _start(atoms: Atoms, n_frozen_cells: int) -> MergeState:
         tiers=np.zeros(MAX_TIERS, dtype=np.int64),
         removed=np.full(n, np.iinfo(np.int32).max, dtype=np.int32),
         union=np.zeros(n_classes, dtype=np.int64),
-        now=now,
-        sums=np.array([0.0, np.inf]),
+        now=make_record(
+            n_parts=n,
+            n_slots=n,  # for parts, some of which may be gone
+            n_tiers=0,  # of the queue
+            n_priced=0,
+            n_queued=0,
+            n_small=0,  # parts with too few rows
+            step=0,  # merges made
+            best_step=0,
+            price=0.0,  # of all parts
+            best_cost=np.inf,
+        ),
     )
 
 
@@ -131,41 +135,42 @@ def merge_steps(state: MergeState, setting: Setting, limits: Limits, small_only:
     three need the price of a union, of two parts or of a part and nothing, and one place finds it: every copy of the
     terms in a kernel costs half a second of compile time.
     """
-    counts, rows, values, price, joined, left, right, atom, tree, child, tiers, removed, union, now, sums = state
+    counts, rows, values, union, price = state.counts, state.rows, state.values, state.union, state.price
+    joined, left, right, atom, removed = state.joined, state.left, state.right, state.atom, state.removed
+    tree, child, tiers, now = state.tree, state.child, state.tiers, state.now[0]
+    n_parts, n_slots, n_priced, n_queued, n_small = now.n_parts, now.n_slots, now.n_priced, now.n_queued, now.n_small
+    n_tiers, step, best_step, total, best_cost = now.n_tiers, now.step, now.best_step, now.price, now.best_cost
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
-    nothing, min_rows = len(values) - 1, limits.min_rows
-    if now[N_QUEUED] == 0 and now[N_PARTS] < now[N_SLOTS]:
-        compact(state)
+    nothing, min_rows, is_done = len(values) - 1, limits.min_rows, False
+    if n_queued == 0 and n_parts < n_slots:
+        compact(state, n_parts)
+        n_slots = n_priced = n_parts
     for _ in range(n_steps):
-        pricing = now[N_PRICED] < now[N_SLOTS]
-        queueing = not pricing and now[N_QUEUED] < now[N_SLOTS]
+        pricing = n_priced < n_slots
+        queueing = not pricing and n_queued < n_slots
         if pricing:
-            i = k = now[N_PRICED]
-            now[N_PRICED] += 1
+            i = k = n_priced
+            n_priced += 1
         elif queueing:
-            i = k = now[N_QUEUED]
-            now[N_QUEUED] += 1
+            i = k = n_queued
+            n_queued += 1
         else:
-            if now[N_PARTS] == 1 or (now[N_PARTS] <= limits.max_parts and now[N_SMALL] == 0):
-                cost = total_cost(setting, sums[PRICE], now[N_PARTS])
-                if cost <= sums[BEST_COST]:  # of equal costs, the fewest parts
-                    sums[BEST_COST] = cost
-                    now[BEST_STEP] = now[STEP]
-            i = winner(child, tiers, now[N_TIERS])
+            if n_parts == 1 or (n_parts <= limits.max_parts and n_small == 0):
+                cost = total_cost(setting, total, n_parts)
+                if cost <= best_cost:  # ties: the fewest parts
+                    best_cost, best_step = cost, step
+            i = winner(child, tiers, n_tiers)
             if tree[i] == np.inf:
-                return True
+                is_done = True
+                break
             j = right[i]
-            now[STEP] += 1
-            now[N_PARTS] -= 1
-            now[N_SMALL] -= (rows_in(rows, i) < min_rows) + (rows_in(rows, j) < min_rows)
-            removed[atom[j]] = now[STEP]
-            sums[PRICE] += tree[i]
+            step, n_parts, total = step + 1, n_parts - 1, total + tree[i]
+            removed[atom[j]] = step
             price[i] = joined[j]
-            absorb(counts, rows, values, left, right, i, j)
-            now[N_SMALL] += rows_in(rows, i) < min_rows
+            n_small += absorb(counts, rows, values, left, right, i, j, min_rows)
             tree[j] = np.inf
             if j >> 3 != i >> 3:  # siblings climb together
-                climb(tree, child, tiers, now[N_TIERS], j)
+                climb(tree, child, tiers, n_tiers, j)
             k = np.int64(left[i])
         # After a merge the pairs on both sides have a new price.
         for _side in range(1 if pricing or queueing else 2):
@@ -173,35 +178,37 @@ def merge_steps(state: MergeState, setting: Setting, limits: Limits, small_only:
                 j = nothing if pricing else np.int64(right[k])
                 together = 0.0
                 if j >= 0:
-                    together = cells_price(p, counts, rows, union, k, j)
                     n = rows_in(rows, k) + rows_in(rows, j)
+                    together = cells_price(p, counts, rows, union, k, j)
                     together += part_price(p, facts, n_target_parts, n, values[k] + values[j])
                 if pricing:
                     price[k] = together
-                    sums[PRICE] += together
-                    now[N_SMALL] += rows_in(rows, k) < min_rows
+                    total += together
+                    n_small += rows_in(rows, k) < min_rows
                 else:
-                    delta = np.inf
+                    tree[k] = np.inf
                     if j >= 0 and not (small_only and rows_in(rows, k) >= min_rows and rows_in(rows, j) >= min_rows):
-                        delta = together - (price[k] + price[j])
-                        joined[j] = together
-                    tree[k] = delta
+                        tree[k], joined[j] = together - (price[k] + price[j]), together
                     if not queueing and (k == i or k >> 3 != i >> 3):
-                        climb(tree, child, tiers, now[N_TIERS], k)
+                        climb(tree, child, tiers, n_tiers, k)
             k = i
-        if queueing and now[N_QUEUED] == now[N_SLOTS]:
-            now[N_TIERS] = build(tree, child, tiers, now[N_SLOTS])
+        if queueing and n_queued == n_slots:
+            n_tiers = build(tree, child, tiers, n_slots)
         # Half of the slots are empty: close the gaps, so that what is left stays in the cache.
-        if not pricing and not queueing and 2 * now[N_PARTS] < now[N_SLOTS] and now[N_SLOTS] > 64:
-            compact(state)
-            now[N_QUEUED] = now[N_SLOTS]
-            now[N_TIERS] = build(tree, child, tiers, now[N_SLOTS])
-    return False
+        if not pricing and not queueing and 2 * n_parts < n_slots and n_slots > 64:
+            compact(state, n_parts)
+            n_slots = n_priced = n_queued = n_parts
+            n_tiers = build(tree, child, tiers, n_slots)
+    now.n_parts, now.n_slots, now.n_priced, now.n_queued, now.n_small = n_parts, n_slots, n_priced, n_queued, n_small
+    now.n_tiers, now.step, now.best_step, now.price, now.best_cost = n_tiers, step, best_step, total, best_cost
+    return is_done
 
 
 @inlined
-def absorb(counts: Any, rows: Any, values: Any, left: Any, right: Any, i: Any, j: Any) -> None:
-    """Add part `j` to its left neighbour `i`."""
+def absorb(counts: Any, rows: Any, values: Any, left: Any, right: Any, i: Any, j: Any, min_rows: int) -> int:
+    """Add part `j` to its left neighbour `i`; by how many there are more parts with too few rows."""
+    n_i, n_j = rows_in(rows, i), rows_in(rows, j)
+    n_small = (1 if n_i + n_j < min_rows else 0) - (1 if n_i < min_rows else 0) - (1 if n_j < min_rows else 0)
     values[i] += values[j]
     for f in range(counts.shape[1]):
         rows[i, f] += rows[j, f]
@@ -210,15 +217,15 @@ def absorb(counts: Any, rows: Any, values: Any, left: Any, right: Any, i: Any, j
     right[i] = right[j]
     if right[j] >= 0:
         left[right[j]] = i
+    return n_small
 
 
-def compact(state: MergeState) -> None:
+def compact(state: MergeState, n_parts: int) -> None:
     """Renumber the parts that live, so that no gap is between them."""
-    counts, rows, values, price, joined, left, right, atom, tree = state[:9]
-    now = state.now
-    now[N_SLOTS] = now[N_PRICED] = now[N_PARTS]
+    counts, rows, values, price, joined = state.counts, state.rows, state.values, state.price, state.joined
+    left, right, atom, tree = state.left, state.right, state.atom, state.tree
     i = 0
-    for k in range(now[N_PARTS]):
+    for k in range(n_parts):
         for f in range(counts.shape[1]):
             rows[k, f] = rows[i, f]
             for c in range(counts.shape[2]):

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from gridmodl.clock import Clock
 from gridmodl.data.atoms import COUNTS_AT_ONCE, Atoms
 from gridmodl.jit.template import bind, inlined
-from gridmodl.terms import Cell, cell, floor
+from gridmodl.search.moves import labelled_price
+from gridmodl.terms import Cell, floor
 
 MANY_CLASSES = 256  # from which np.cumsum takes ten times as long as the sum row by row
 
@@ -61,7 +62,7 @@ def span_price(p: Any, sums: Any, lo: int, hi: int, counts: Any) -> float:
     for f in range(sums.shape[1]):
         rows = fill_span(sums, lo, hi, f, counts)
         if rows > 0:
-            price += cell(p, Cell(counts, rows, 0))
+            price += labelled_price(p, counts, rows)
     return price
 
 

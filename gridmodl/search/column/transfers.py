@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.atoms import coarsen
-from gridmodl.jit.template import bind
+from gridmodl.jit.template import bind, inlined
 from gridmodl.search.column.groups import MergedGroups, arranged, dense, merge_groups, most_groups, priced_groups
 from gridmodl.search.column.improve import LEAST_SAVING
-from gridmodl.search.moves import Limits, Setting, cell_price, part_price, total_cost
+from gridmodl.search.moves import Limits, Setting, cell_price, make_record, part_price, total_cost
 from gridmodl.search.task import Grouping, Task
 
 MANY_RESTARTS = 2048  # values; beyond, a restart takes seconds, and one with enough groups has to do
@@ -26,11 +26,7 @@ ONE_RESTART = 64  # groups that it has at least
 ROUGH_PASSES = 2  # over the values, before the many groups of a restart merge
 
 # What a visit of a value does in turn: price the groups that changed, price all, and after a move, price the two.
-FIRST, CHANGED, ALL, REFRESH, DONE = range(5)
-
-# The fields of `Transfers.now` and `Transfers.sums`.
-AT, N_GROUPS, N_SLOTS, TIME, HAS_MOVED, N_PASSES, MAX_PASSES = range(7)
-PRICE, COST, SCALE = range(3)
+FIRST, CHANGED, ALL, REFRESH = range(4)
 
 
 class Transfers(NamedTuple):
@@ -50,8 +46,7 @@ class Transfers(NamedTuple):
     part_price: Any
     changed: Any  # time of its last change; time is the number of moves made
     union: Any  # buffer for the counts of one cell
-    now: Any
-    sums: Any
+    now: Any  # see `transfers_record`
 
 
 def improve_groups(task: Task, merged: MergedGroups, start: Grouping) -> Grouping:
@@ -101,14 +96,15 @@ def local_search(task: Task, start: Grouping) -> Grouping:
 
 
 def transfer_values(task: Task, start: Grouping, max_passes: int = 2**62) -> Grouping:
-    """The grouping that transfers lead to from `start`, which keeps the limits, in so many passes at most."""
+    """The grouping that transfers lead to from `start`, which keeps the limits, in at most `max_passes` passes."""
     state = _start(task, start.groups)
-    state.now[MAX_PASSES] = max_passes
+    n_groups = n_groups_of(start)
+    begin_transfers(state.now[0], n_groups, max_passes)
     kernel = bind(transfer_steps, task.criterion)
     task.clock.repeat(
         lambda n_visits: bool(kernel(state, task.atoms, task.setting, task.limits, n_visits)),
         None,
-        max(1, 2**20 // (int(state.now[N_SLOTS]) * task.atoms.counts.shape[1])),
+        max(1, 2**20 // (n_groups * task.atoms.counts.shape[1])),
     )
     found = priced_groups(task, state.group)
     return found if found.cost < start.cost else start
@@ -119,8 +115,6 @@ def _start(task: Task, groups: NDArray[np.int64]) -> Transfers:
     n_slots = max(n_groups, min(n, task.limits.max_parts, most_groups(task))) + 1
     atoms = coarsen(*arranged(task.atoms, groups))
     counts, rows = dense(atoms, task.n_frozen_cells, n_slots)
-    now = np.zeros(7, dtype=np.int64)
-    now[N_GROUPS] = now[N_SLOTS] = n_groups
     return Transfers(
         group=groups.astype(np.int32),
         alone=np.empty(n),
@@ -135,129 +129,186 @@ def _start(task: Task, groups: NDArray[np.int64]) -> Transfers:
         part_price=np.zeros(n_slots),
         changed=np.zeros(n_slots, dtype=np.int64),
         union=np.zeros(counts.shape[2], dtype=np.int64),
-        now=now,
-        sums=np.zeros(3),
+        now=transfers_record(),
     )
 
 
+def transfers_record() -> Any:
+    """The numbers of `Transfers.now`, before transfers begin."""
+    return make_record(
+        at=0,  # the value to visit
+        n_passes=0,  # the first adds up the prices
+        max_passes=0,
+        has_moved=False,  # in this pass
+        time=0,  # moves made
+        n_groups=0,
+        n_slots=0,  # in use, some of which may be empty again
+        price=0.0,  # of all groups
+        cost=0.0,
+        scale=0.0,  # the largest price so far
+    )
+
+
+@inlined
+def begin_transfers(now: Any, n_groups: int, max_passes: int) -> None:
+    """Forget the last transfers, and begin with `n_groups` groups."""
+    now.at, now.n_passes, now.max_passes, now.has_moved, now.time = 0, 0, max_passes, False, 0
+    now.n_groups, now.n_slots, now.price, now.cost, now.scale = n_groups, n_groups, 0.0, 0.0, 0.0
+
+
 def transfer_steps(state: Transfers, atoms: Any, setting: Setting, limits: Limits, n_visits: int) -> bool:
-    """Visit so many values; True when a whole pass has moved none.
+    """Visit `n_visits` values; True when a whole pass has moved none.
 
     The first pass only adds up prices. One place prices a group with a value added (sign 1), taken out (-1) or as it
     is (0), whatever for: every copy of the terms in a kernel costs half a second of compile time.
     """
-    group, alone, floor, seen, counts, rows, cell_prices, n_atoms, n_rows, n_values, part_prices = state[:11]
-    changed, union, now, sums = state[11:]
-    first, frozen, more, more_rows, more_values = atoms
+    group, alone, floor, seen, changed = state.group, state.alone, state.floor, state.seen, state.changed
+    counts, rows, cell_prices, union = state.counts, state.rows, state.cell_prices, state.union
+    n_atoms, n_rows, n_values, part_prices = state.n_atoms, state.n_rows, state.n_values, state.part_price
+    first, frozen, more, more_rows, more_values = atoms.first, atoms.frozen, atoms.counts, atoms.rows, atoms.values
+    now = state.now[0]
+    at, n_passes, has_moved, time, n_groups = now.at, now.n_passes, now.has_moved, now.time, now.n_groups
+    n_slots, total, cost, scale, max_passes = now.n_slots, now.price, now.cost, now.scale, now.max_passes
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
-    n, min_rows, n_slots = len(group), limits.min_rows, len(n_atoms) - 1
+    min_rows, most, is_done = limits.min_rows, min(limits.max_parts, len(n_atoms) - 1), False
     for _ in range(n_visits):
-        if now[AT] == n:
-            if now[N_PASSES] == 0:
-                sums[COST] = total_cost(setting, sums[PRICE], now[N_GROUPS])
-            elif now[HAS_MOVED] == 0 or now[N_PASSES] == now[MAX_PASSES]:
-                return True
-            now[AT], now[HAS_MOVED] = 0, 0
-            now[N_PASSES] += 1
-        v = now[AT]
-        now[AT] += 1
-        own = np.int64(group[v])
-        v_rows = 0
-        for e in range(first[v], first[v + 1]):
+        if at == len(group):
+            if n_passes == 0:
+                cost = total_cost(setting, total, n_groups)
+            elif not has_moved or n_passes == max_passes:
+                is_done = True
+                break
+            at, has_moved, n_passes = 0, False, n_passes + 1
+        v, own = at, np.int64(group[at])
+        at += 1
+        begin, end, v_rows = first[v], first[v + 1], 0
+        for e in range(begin, end):
             v_rows += more_rows[e]
         is_last = n_atoms[own] == 1  # of its group, which ends when it leaves
-        if now[N_PASSES] > 0 and (seen[v] == now[TIME] or (not is_last and n_rows[own] - v_rows < min_rows)):
+        if n_passes > 0 and (seen[v] == time or (not is_last and n_rows[own] - v_rows < min_rows)):
             continue
-        least = LEAST_SAVING * (abs(sums[PRICE]) + abs(sums[COST]) + sums[SCALE])
+        least = LEAST_SAVING * (abs(total) + abs(cost) + scale)
         leave, to = 0.0, -1
-        job = FIRST if now[N_PASSES] == 0 else CHANGED
-        while job != DONE:
-            lowest, lowest_m, n_skipped = np.inf, -1, 0
-            for m in range(now[N_SLOTS] + 1):  # the last one is empty
-                if m == own:
-                    sign = -1 if job == CHANGED else 0
-                    skip = job == ALL
-                elif job == REFRESH:
-                    sign, skip = 0, m != to
-                else:
-                    sign = 1
-                    skip = (m != now[N_SLOTS]) if job == FIRST else n_atoms[m] == 0
-                    if job == CHANGED and not skip and changed[m] <= seen[v]:
-                        n_skipped += 1
-                        skip = True
-                if skip:
+        job = FIRST if n_passes == 0 else CHANGED
+        while True:
+            lowest, lowest_m, n_known = np.inf, -1, 0
+            for m in range(n_slots + 1):  # the last one is empty
+                if not is_priced(job, m, own, to, n_slots, n_atoms):
                     continue
-                change = 0.0
-                for e in range(first[v], first[v + 1]):
-                    f = frozen[e]
-                    n_cell, price = rows[m, f] + sign * more_rows[e], 0.0
-                    if n_cell > 0:
-                        for c in range(len(union)):
-                            union[c] = np.int64(counts[m, f, c]) + sign * np.int64(more[e, c])
-                        price = cell_price(p, union, n_cell)
-                    change += price - cell_prices[m, f]
-                    if sign == 0:
-                        cell_prices[m, f] = price
-                        sums[SCALE] = max(sums[SCALE], abs(price))
+                if job == CHANGED and m != own and changed[m] <= seen[v]:
+                    n_known += 1
+                    continue
+                sign = (-1 if job == CHANGED else 0) if m == own else (0 if job == REFRESH else 1)
+                change, largest = cells_change(
+                    p, counts, rows, cell_prices, union, frozen, more, more_rows, begin, end, m, sign
+                )
                 n_part, price = n_rows[m] + sign * v_rows, 0.0
                 if n_part > 0:
                     price = part_price(p, facts, n_target_parts, n_part, n_values[m] + sign * more_values[v])
                 change += price - part_prices[m]
                 if sign == 0:
                     part_prices[m] = price
-                    sums[SCALE] = max(sums[SCALE], abs(price))
-                    sums[PRICE] += change
+                    total, scale = total + change, max(scale, largest, abs(price))
                 elif sign < 0:
                     leave = change
-                elif change < lowest - least:  # of equals the lowest index, whatever the rounding
+                elif change < lowest - least:  # ties: the lowest index, whatever the rounding
                     lowest, lowest_m = change, m
             if job == FIRST:
                 alone[v] = lowest
-                job = DONE
-                continue
+                break
             if job == REFRESH:
-                sums[COST] = total_cost(setting, sums[PRICE], now[N_GROUPS])
-                job = DONE
-                continue
-            floor[v] = lowest if n_skipped == 0 else min(floor[v], lowest)
-            best, more_groups = sums[COST], 0
+                cost = total_cost(setting, total, n_groups)
+                break
+            floor[v] = lowest if n_known == 0 else min(floor[v], lowest)
+            best, more_groups = cost, 0
             if floor[v] < np.inf:
                 ends = 1 if is_last else 0
-                cost = total_cost(setting, sums[PRICE] + leave + floor[v], now[N_GROUPS] - ends)
-                if cost < best - least:
-                    if n_skipped > 0:  # the floor may be of a group that has changed
+                new_cost = total_cost(setting, total + leave + floor[v], n_groups - ends)
+                if new_cost < best - least:
+                    if n_known > 0:  # the floor may be of a group that has changed
                         job = ALL
                         continue
-                    best, to, more_groups = cost, lowest_m, -ends
-            if not is_last and v_rows >= min_rows and now[N_GROUPS] < min(limits.max_parts, n_slots):
-                cost = total_cost(setting, sums[PRICE] + leave + alone[v], now[N_GROUPS] + 1)
-                if cost < best - least:
-                    best, more_groups = cost, 1
-                    to = 0
-                    while n_atoms[to] > 0:
-                        to += 1
+                    best, to, more_groups = new_cost, lowest_m, -ends
+            if not is_last and v_rows >= min_rows and n_groups < most:
+                new_cost = total_cost(setting, total + leave + alone[v], n_groups + 1)
+                if new_cost < best - least:
+                    to, more_groups = empty_slot(n_atoms), 1
             if to < 0:
-                seen[v] = now[TIME]
-                job = DONE
-                continue
-            now[TIME] += 1
-            now[HAS_MOVED] = 1
-            now[N_GROUPS] += more_groups
-            now[N_SLOTS] = max(now[N_SLOTS], to + 1)
-            seen[v], changed[own], changed[to] = -1, now[TIME], now[TIME]
-            group[v] = to
-            n_atoms[own] -= 1
-            n_atoms[to] += 1
-            n_rows[own] -= v_rows
-            n_rows[to] += v_rows
-            n_values[own] -= more_values[v]
-            n_values[to] += more_values[v]
-            for e in range(first[v], first[v + 1]):
-                f = frozen[e]
-                rows[own, f] -= more_rows[e]
-                rows[to, f] += more_rows[e]
-                for c in range(len(union)):
-                    counts[own, f, c] -= more[e, c]
-                    counts[to, f, c] += more[e, c]
+                seen[v] = time
+                break
+            time, has_moved, n_groups, n_slots = time + 1, True, n_groups + more_groups, max(n_slots, to + 1)
+            seen[v], changed[own], changed[to], group[v] = -1, time, time, to
+            move_sizes(n_atoms, n_rows, n_values, own, to, v_rows, more_values[v])
+            move_counts(counts, rows, frozen, more, more_rows, begin, end, own, to)
             job = REFRESH
-    return False
+    now.at, now.n_passes, now.has_moved, now.time, now.n_groups = at, n_passes, has_moved, time, n_groups
+    now.n_slots, now.price, now.cost, now.scale = n_slots, total, cost, scale
+    return is_done
+
+
+@inlined
+def is_priced(job: int, m: Any, own: Any, to: Any, n_slots: Any, n_atoms: Any) -> bool:
+    """Whether a visit prices slot m, by what it does; slot `n_slots` is empty."""
+    if m == own:
+        return job != ALL
+    if job == FIRST:
+        return m == n_slots
+    return m == to if job == REFRESH else n_atoms[m] > 0
+
+
+@inlined
+def cells_change(
+    p: Any, counts: Any, rows: Any, prices: Any, union: Any, frozen: Any, more: Any, more_rows: Any, begin: Any,
+    end: Any, m: Any, sign: int,
+) -> tuple[float, float]:  # fmt: skip
+    """What the entries `begin` to `end` change in the price of the cells of slot m; the largest price noted.
+
+    Entries are added where `sign` is 1 and taken out where it is -1; where it is 0 the prices of the cells are noted.
+    """
+    change, largest = 0.0, 0.0
+    for e in range(begin, end):
+        f = frozen[e]
+        n, price = rows[m, f] + sign * more_rows[e], 0.0
+        if n > 0:
+            for c in range(len(union)):
+                union[c] = np.int64(counts[m, f, c]) + sign * np.int64(more[e, c])
+            price = cell_price(p, union, n)
+        change += price - prices[m, f]
+        if sign == 0:
+            prices[m, f] = price
+            largest = max(largest, abs(price))
+    return change, largest
+
+
+@inlined
+def empty_slot(n_atoms: Any) -> int:
+    """The first slot without values."""
+    slot = 0
+    while n_atoms[slot] > 0:
+        slot += 1
+    return slot
+
+
+@inlined
+def move_sizes(n_atoms: Any, n_rows: Any, n_values: Any, own: Any, to: Any, v_rows: Any, v_values: Any) -> None:
+    """Move one value from group `own` to group `to`."""
+    n_atoms[own] -= 1
+    n_atoms[to] += 1
+    n_rows[own] -= v_rows
+    n_rows[to] += v_rows
+    n_values[own] -= v_values
+    n_values[to] += v_values
+
+
+@inlined
+def move_counts(
+    counts: Any, rows: Any, frozen: Any, more: Any, more_rows: Any, begin: Any, end: Any, own: Any, to: Any
+) -> None:
+    """Move the entries `begin` to `end` from group `own` to group `to`."""
+    for e in range(begin, end):
+        f = frozen[e]
+        rows[own, f] -= more_rows[e]
+        rows[to, f] += more_rows[e]
+        for c in range(more.shape[1]):
+            counts[own, f, c] -= more[e, c]
+            counts[to, f, c] += more[e, c]

@@ -17,10 +17,6 @@ import numpy as np
 
 from gridmodl.jit.template import inlined
 
-# The fields of `State.now` and `State.sums`.
-N_CELLS, GENERATION, N_VISITS, N_QUIET, MAX_VISITS, SHIFTS_ONLY, N_INFORMATIVE = range(7)
-COST, FIXED, N_ALL_CELLS = range(3)
-
 GOLDEN, MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 SHIFT_32, SHIFT_30, SHIFT_27, SHIFT_31 = np.uint64(32), np.uint64(30), np.uint64(27), np.uint64(31)
 LOW = np.int64(2**32 - 1)
@@ -38,8 +34,7 @@ class State(NamedTuple):
     keys: Any  # the hash table
     marks: Any  # generation << 32 | number, of each of its slots
     frozen_of_cell: Any
-    now: Any
-    sums: Any
+    now: Any  # see `Worker`
 
 
 @inlined
@@ -69,19 +64,19 @@ def slot_of(keys: Any, marks: Any, generation: Any, key: Any) -> Any:
 
 def number_cells(rows: Any, state: State) -> None:
     """Number the cells of the grid from its parts, by exact pairs (cell so far, part)."""
-    part, n_parts, _, cell_of_row, cell_row, _, keys, marks, _, now, sums = state
+    part, n_parts, cell_of_row, cell_row = state.part, state.n_parts, state.cell_of_row, state.cell_row
+    keys, marks, now = state.keys, state.marks, state.now[0]
     order, atom_at, first = rows.order, rows.atom_at, rows.first
     n = len(cell_of_row)
-    now[N_CELLS], now[N_INFORMATIVE] = 1, 0
-    sums[N_ALL_CELLS] = 1.0
+    now.n_cells, now.n_informative, now.n_all_cells = 1, 0, 1.0
     for r in range(n):
         cell_of_row[r] = 0
     cell_row[0] = 0
     for k in range(len(n_parts)):
         if n_parts[k] > 1:
             refine(order, first, part, cell_of_row, keys, marks, now, k, atom_at[k], atom_at[k + 1])
-            now[N_INFORMATIVE] += 1
-            sums[N_ALL_CELLS] *= float(n_parts[k])
+            now.n_informative += 1
+            now.n_all_cells *= float(n_parts[k])
     give_keys(rows, state)
 
 
@@ -89,8 +84,8 @@ def refine(
     order: Any, first: Any, part: Any, cell_of_row: Any, keys: Any, marks: Any, now: Any, k: int, begin: int, end: int
 ) -> None:
     """Cut each cell by the parts of variable k."""
-    now[GENERATION] += 1
-    generation, n_cells = now[GENERATION], 0
+    generation, n_cells = now.generation + 1, 0
+    now.generation = generation
     for a in range(begin, end):
         above = np.uint64(part[a]) << SHIFT_32
         for i in range(first[a + k], first[a + k + 1]):
@@ -101,34 +96,37 @@ def refine(
                 keys[place], marks[place] = key, generation << 32 | n_cells
                 n_cells += 1
             cell_of_row[r] = marks[place] & LOW
-    now[N_CELLS] = n_cells
+    now.n_cells = n_cells
 
 
 def give_keys(rows: Any, state: State) -> None:
     """A row and the key of each cell."""
-    part, n_parts, _, cell_of_row, cell_row, cell_key, _, _, _, now, _ = state
-    atom, atom_at = rows.atom, rows.atom_at
+    part, n_parts, cell_of_row, cell_row, cell_key = (
+        state.part, state.n_parts, state.cell_of_row, state.cell_row, state.cell_key
+    )  # fmt: skip
+    atom, atom_at, n_cells = rows.atom, rows.atom_at, state.now[0].n_cells
     for r in range(len(cell_of_row)):
         cell_row[cell_of_row[r]] = r
-    for c in range(now[N_CELLS]):
+    for c in range(n_cells):
         cell_key[c] = np.uint64(0)
     for k in range(len(n_parts)):
         if n_parts[k] > 1:
-            for c in range(now[N_CELLS]):
+            for c in range(n_cells):
                 cell_key[c] += salt(k, part[atom_at[k] + atom[k, cell_row[c]]])
 
 
 def find_frozen(rows: Any, state: State, k: int) -> int:
     """Number the cells without variable k; how many there are."""
-    part, n_parts, _, _, cell_row, cell_key, keys, marks, frozen_of_cell, now, _ = state
+    part, n_parts, cell_row, cell_key = state.part, state.n_parts, state.cell_row, state.cell_key
+    keys, marks, frozen_of_cell, now = state.keys, state.marks, state.frozen_of_cell, state.now[0]
     atom, at = rows.atom, rows.atom_at[k]
-    n_cells = now[N_CELLS]
+    n_cells = now.n_cells
     if n_parts[k] == 1:
         for c in range(n_cells):
             frozen_of_cell[c] = c
         return n_cells
-    now[GENERATION] += 1
-    generation, n_frozen = now[GENERATION], 0
+    generation, n_frozen = now.generation + 1, 0
+    now.generation = generation
     for c in range(n_cells):
         key = cell_key[c] - salt(k, part[at + atom[k, cell_row[c]]])
         place = slot_of(keys, marks, generation, key)
@@ -146,8 +144,9 @@ def fill_entries(
 
     `slot` is a buffer for the last entry of each frozen cell.
     """
-    _, order, atom_at, places, _, codes, weights, atom_values = rows
-    first, frozen, counts, entry_rows, values = atoms
+    order, atom_at, places = rows.order, rows.atom_at, rows.first
+    codes, weights, atom_values = rows.codes, rows.weights, rows.atom_values
+    first, frozen, counts, entry_rows, values = atoms.first, atoms.frozen, atoms.counts, atoms.rows, atoms.values
     at = atom_at[k]
     n_atoms, weighted = atom_at[k + 1] - at, len(weights) > 0
     for f in range(n_frozen):
@@ -183,16 +182,16 @@ def fill_entries(
 
 def cut_cells(rows: Any, state: State, k: int, n_frozen: int) -> None:
     """Number the cells anew after a change of variable k, from the frozen cells."""
-    part, n_parts, _, cell_of_row, _, _, keys, marks, frozen_of_cell, now, sums = state
-    atom_at = rows.atom_at
+    part, n_parts, cell_of_row, frozen_of_cell = state.part, state.n_parts, state.cell_of_row, state.frozen_of_cell
+    keys, marks, now, atom_at = state.keys, state.marks, state.now[0], rows.atom_at
     for r in range(len(cell_of_row)):
         cell_of_row[r] = frozen_of_cell[cell_of_row[r]]
-    now[N_CELLS] = n_frozen
+    now.n_cells = n_frozen
     if n_parts[k] > 1:
         refine(rows.order, rows.first, part, cell_of_row, keys, marks, now, k, atom_at[k], atom_at[k + 1])
-    now[N_INFORMATIVE], sums[N_ALL_CELLS] = 0, 1.0
+    now.n_informative, now.n_all_cells = 0, 1.0
     for v in range(len(n_parts)):
         if n_parts[v] > 1:
-            now[N_INFORMATIVE] += 1
-            sums[N_ALL_CELLS] *= float(n_parts[v])
+            now.n_informative += 1
+            now.n_all_cells *= float(n_parts[v])
     give_keys(rows, state)

@@ -19,7 +19,7 @@ from gridmodl.search.column.exact import PLAIN_ATOMS, PRICES_PER_ATOM, best_by_p
 from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.column.splits import MAX_VALUES, group_split
 from gridmodl.search.column.subsets import groupings_by_parts
-from gridmodl.search.grid.cells import FIXED, N_ALL_CELLS, N_INFORMATIVE, State, fill_entries, find_frozen
+from gridmodl.search.grid.cells import State, fill_entries, find_frozen
 from gridmodl.search.grid.improve import improve_state
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import MAX_CELL_COUNTS, GridTask, Worker
@@ -88,12 +88,13 @@ def visit_budget(n_bounds: int) -> float:
 def variable_task(worker: Worker, k: int) -> Task:
     """Variable k of the grid in the state with the others frozen; its atoms are in the worker's buffers."""
     task, state, n_parts = worker.task, worker.state, float(worker.state.n_parts[k])
+    now = state.now[0]
     bind(freeze)(task.rows, state, worker.atoms, worker.slot, worker.orders[0], k)
     others = Frozen(
         n_variables=task.n_variables,
-        n_informative=int(state.now[N_INFORMATIVE]) - int(n_parts > 1),
-        n_cells=float(state.sums[N_ALL_CELLS]) / n_parts,
-        price=float(state.sums[FIXED] - state.prices[k]),
+        n_informative=int(now.n_informative) - int(n_parts > 1),
+        n_cells=float(now.n_all_cells) / n_parts,
+        price=float(now.fixed - state.prices[k]),
     )
     atoms = head(worker.atoms, task.rows.n_atoms(k))
     return Task(atoms, Setting(task.p, task.facts.variable(k), others), task.criterion, task.limits, task.clock)

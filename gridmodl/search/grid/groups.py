@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from gridmodl.search.column import transfers
+from gridmodl.jit.template import inlined
 from gridmodl.search.column.improve import LEAST_SAVING
-from gridmodl.search.grid.cells import SHIFTS_ONLY, State, fill_entries
+from gridmodl.search.column.transfers import Transfers
+from gridmodl.search.grid.cells import State, fill_entries
 from gridmodl.search.grid.state import GroupBuffers
 from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, total_cost
-
-MOVES_GROUPS, MOVES_SLOTS = transfers.N_GROUPS, transfers.N_SLOTS
 
 
 def order_values(
@@ -21,27 +20,22 @@ def order_values(
     atoms: Any,
     slot: Any,
     orders: Any,
-    group_buffers: GroupBuffers,
+    groups: GroupBuffers,
     buffers: Buffers,
     k: int,
     n_frozen: int,
 ) -> None:
     """Put the values in the order of their groups, and within a group of their residual class shares.
 
-    The order goes to `orders[1]`, the entries in that order to `atoms`, the groups to `group_buffers.group`, and where
-    each ends to `group_buffers.n_atoms`.
+    The order goes to `orders[1]`, the entries in that order to `atoms`, the groups to `groups.flat.group`, and where
+    each group ends to `groups.flat.n_atoms`.
     """
-    part, n_parts, _, cell_of_row, _, _, _, _, frozen_of_cell, now, _ = state
-    group, ends, lean, share, direction = (
-        group_buffers.group,
-        group_buffers.n_atoms,
-        group_buffers.lean,
-        group_buffers.share,
-        group_buffers.direction,
-    )
+    part, cell_of_row, frozen_of_cell = state.part, state.cell_of_row, state.frozen_of_cell
+    group, ends, shifts_only = groups.flat.group, groups.flat.n_atoms, state.now[0].shifts_only
+    lean, share, direction = groups.lean, groups.share, groups.direction
     totals, total_rows = buffers.left, buffers.left_rows
-    by_index, order = orders
-    lo, n, n_groups = rows.atom_at[k], rows.atom_at[k + 1] - rows.atom_at[k], n_parts[k]
+    by_index, order = orders[0], orders[1]
+    lo, n, n_groups = rows.atom_at[k], rows.atom_at[k + 1] - rows.atom_at[k], state.n_parts[k]
     for m in range(n_groups):
         ends[m] = 0
     for v in range(n):
@@ -53,7 +47,7 @@ def order_values(
         order[ends[part[lo + v]]] = v
         ends[part[lo + v]] += 1
     for time in range(2):
-        if time == 0 and now[SHIFTS_ONLY] == 1:
+        if time == 0 and shifts_only:
             continue
         fill_entries(rows, cell_of_row, frozen_of_cell, atoms, slot, k, n_frozen, by_index if time == 0 else order)
         begin = 0
@@ -94,13 +88,12 @@ def cut_groups(
     return n_groups, cost
 
 
-def start_transfers(
-    atoms: Any, group_buffers: GroupBuffers, n: int, n_groups: int, n_slots: int, n_frozen: int
-) -> None:
-    """Count the rows of the groups `group_buffers.group` for transfers between them."""
-    first, frozen, more, more_rows, values = atoms
-    group, _, floor, seen, counts, rows, prices, n_atoms, n_rows, n_values = group_buffers[:10]
-    part_price, changed, _, now, sums = group_buffers[10:15]
+def start_transfers(atoms: Any, flat: Transfers, n: int, n_slots: int, n_frozen: int) -> None:
+    """Count the rows of the groups `flat.group` for transfers between them."""
+    first, frozen, more, more_rows, values = atoms.first, atoms.frozen, atoms.counts, atoms.rows, atoms.values
+    group, floor, seen, changed = flat.group, flat.floor, flat.seen, flat.changed
+    counts, rows, prices, part_price = flat.counts, flat.rows, flat.cell_prices, flat.part_price
+    n_atoms, n_rows, n_values = flat.n_atoms, flat.n_rows, flat.n_values
     n_classes = more.shape[1]
     for i in range(n_slots * n_frozen):
         rows[i], prices[i] = 0, 0.0
@@ -120,17 +113,11 @@ def start_transfers(
             rows[at] += more_rows[e]
             for c in range(n_classes):
                 counts[at * n_classes + c] += more[e, c]
-    for i in range(len(now)):
-        now[i] = 0
-    for i in range(len(sums)):
-        sums[i] = 0.0
-    now[MOVES_GROUPS] = now[MOVES_SLOTS] = n_groups
 
 
-def name_groups(group_buffers: GroupBuffers, orders: Any, n: int, n_slots: int) -> None:
+def name_groups(flat: Transfers, orders: Any, n: int, n_slots: int) -> None:
     """Put the groups back in the order of the values, numbered as these name them."""
-    group, names, seen = group_buffers.group, group_buffers.n_atoms, group_buffers.seen
-    _, order = orders
+    group, names, seen, order = flat.group, flat.n_atoms, flat.seen, orders[1]
     for i in range(n):
         seen[order[i]] = group[i]
     for m in range(n_slots):
@@ -167,24 +154,9 @@ def lean_of_group(
 
     `totals` and `total_rows` are buffers by frozen cell, zero between calls; `share` and `direction` may hold anything.
     """
-    first, frozen, counts, rows, _ = atoms
+    first, frozen, counts, rows = atoms.first, atoms.frozen, atoms.counts, atoms.rows
     n_classes = counts.shape[1]
-    for i in range(lo, hi):
-        v = order[i]
-        for e in range(first[v], first[v + 1]):
-            for c in range(n_classes):
-                totals[frozen[e], c] += counts[e, c]
-            total_rows[frozen[e]] += rows[e]
-    for i in range(lo, hi):
-        v = order[i]
-        for e in range(first[v], first[v + 1]):
-            f = frozen[e]
-            if total_rows[f] > 0:  # the first entry of this cell
-                for c in range(n_classes):
-                    share[f, c] = totals[f, c] / total_rows[f]
-                    direction[f, c] = 0.0
-                    totals[f, c] = 0
-                total_rows[f] = 0
+    fill_shares(first, frozen, counts, rows, order, lo, hi, share, direction, totals, total_rows)
     largest, reference = -1.0, order[lo]
     for i in range(lo, hi):
         v = order[i]
@@ -224,12 +196,37 @@ def lean_of_group(
                     direction[frozen[e], c] = 0.0
 
 
+@inlined
+def fill_shares(
+    first: Any, frozen: Any, counts: Any, rows: Any, order: Any, lo: int, hi: int, share: Any, direction: Any,
+    totals: Any, total_rows: Any,
+) -> None:  # fmt: skip
+    """Write the share of each class in each frozen cell of a group, and zeros to the direction."""
+    n_classes = counts.shape[1]
+    for i in range(lo, hi):
+        v = order[i]
+        for e in range(first[v], first[v + 1]):
+            for c in range(n_classes):
+                totals[frozen[e], c] += counts[e, c]
+            total_rows[frozen[e]] += rows[e]
+    for i in range(lo, hi):
+        v = order[i]
+        for e in range(first[v], first[v + 1]):
+            f = frozen[e]
+            if total_rows[f] > 0:  # the first entry of this cell
+                for c in range(n_classes):
+                    share[f, c] = totals[f, c] / total_rows[f]
+                    direction[f, c] = 0.0
+                    totals[f, c] = 0
+                total_rows[f] = 0
+
+
 def lean_of_profiles(atoms: Any, order: Any, lo: int, hi: int, lean: Any, place: Any, total_rows: Any) -> None:
     """Write the lean of each of the values order[lo:hi], which make a group, where rows have no classes.
 
     `total_rows` is a buffer by frozen cell, zero between calls; `place` may hold anything.
     """
-    first, frozen, _, rows, _ = atoms
+    first, frozen, rows = atoms.first, atoms.frozen, atoms.rows
     n_all = 0
     for i in range(lo, hi):
         v = order[i]

@@ -10,29 +10,15 @@ the others have found their place (two variables of an XOR each look useless bes
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.jit.template import bind
-from gridmodl.search.column import improve, transfers
-from gridmodl.search.column.improve import LEAST_SAVING, Sweep, sweep
-from gridmodl.search.column.transfers import Transfers, transfer_steps
-from gridmodl.search.grid.cells import (
-    COST,
-    FIXED,
-    MAX_VISITS,
-    N_ALL_CELLS,
-    N_INFORMATIVE,
-    N_QUIET,
-    N_VISITS,
-    SHIFTS_ONLY,
-    State,
-    cut_cells,
-    fill_entries,
-    find_frozen,
-)
+from gridmodl.jit.template import bind, inlined
+from gridmodl.search.column.improve import LEAST_SAVING, Sweep, begin_sweep, sweep
+from gridmodl.search.column.transfers import Transfers, begin_transfers, transfer_steps
+from gridmodl.search.grid.cells import State, cut_cells, fill_entries, find_frozen
 from gridmodl.search.grid.groups import cut_groups, name_groups, order_values, start_transfers
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import MORE_GROUPS, GridTask, GroupBuffers, Worker, variable_price
@@ -42,9 +28,17 @@ from gridmodl.terms import Variable
 FOREVER = 2**62
 ROUGH_PASSES = 2  # of transfers, in a pre-optimization
 
-SWEEP_PARTS, SWEEP_SHIFTS = improve.N_PARTS, improve.ONLY_SHIFTS
-SWEEP_COST, MOVES_COST = improve.COST, transfers.COST
-MOVES_PASSES = transfers.MAX_PASSES
+
+class VisitBuffers(NamedTuple):
+    """Buffers for the local moves of one variable, the others frozen."""
+
+    atoms: Any  # of the variable, in the order of the moves
+    slot: Any  # last entry of each frozen cell
+    orders: Any  # of the atoms: by index, and by group
+    buffers: Buffers
+    sweep: Sweep
+    groups: GroupBuffers
+    part_totals: Any  # rows and values of each part
 
 
 def post_optimize(task: GridTask, grid: Grid, worker: Worker | None = None, order: Any = None) -> Grid:
@@ -58,24 +52,17 @@ def post_optimize(task: GridTask, grid: Grid, worker: Worker | None = None, orde
 
 def improve_state(worker: Worker, visits: NDArray[np.int64], max_rounds: int = 100, shifts_only: bool = False) -> None:
     """Improve the grid in the state, visiting the variables `visits` in turn."""
-    task, now = worker.task, worker.state.now
+    task, now = worker.task, worker.state.now[0]
     if len(visits) == 0:
         return
-    now[N_VISITS], now[N_QUIET], now[MAX_VISITS] = 0, 0, max_rounds * len(visits)
-    now[SHIFTS_ONLY] = int(shifts_only)
+    now.n_visits, now.n_quiet, now.max_visits, now.shifts_only = 0, 0, max_rounds * len(visits), shifts_only
     kernel = bind(improve_steps, task.criterion)
-    buffers = (
-        worker.atoms,
-        worker.slot,
-        worker.orders,
-        worker.buffers,
-        worker.sweep,
-        worker.groups,
-        worker.part_totals,
+    buffers = VisitBuffers(
+        worker.atoms, worker.slot, worker.orders, worker.buffers, worker.sweep, worker.groups, worker.part_totals
     )
     task.clock.repeat(
         lambda n_visits: bool(
-            kernel(task.rows, task.facts, task.p, worker.state, *buffers, task.limits, visits, n_visits),
+            kernel(task.rows, task.facts, task.p, worker.state, buffers, task.limits, visits, n_visits),
         ),
         None,
         size=max(1, 2**18 // task.rows.n_lines),
@@ -83,115 +70,137 @@ def improve_state(worker: Worker, visits: NDArray[np.int64], max_rounds: int = 1
 
 
 def improve_steps(
-    rows: Any,
-    facts: Any,
-    p: Any,
-    state: State,
-    atoms: Any,
-    slot: Any,
-    orders: Any,
-    buffers: Buffers,
-    sweeping: Sweep,
-    groups: GroupBuffers,
-    part_totals: Any,
-    limits: Limits,
-    visits: Any,
-    n_visits: int,
+    rows: Any, facts: Any, p: Any, state: State, visit: VisitBuffers, limits: Limits, visits: Any, n_visits: int
 ) -> bool:
-    """Visit so many variables; True when a whole round has saved nothing.
+    """Visit `n_visits` variables; True when a whole round has saved nothing.
 
     Calls are kept flat: each level of helpers is optimized again with all it calls, a second of compile time or more.
     """
-    part, n_parts, prices, cell_of_row, _, _, _, _, frozen_of_cell, now, sums = state
+    part, n_parts, prices, now = state.part, state.n_parts, state.prices, state.now[0]
     categorical, n_values, constant = facts.categorical, facts.n_values, facts.constant
     by_parts, by_parts_at = facts.by_parts, facts.by_parts_at
-    _, _, atom_at, _, atom_rows, _, _, atom_values = rows
-    end, before, scanned, whole, cut_price, cut, sweep_now, sweep_sums = sweeping
-    group, alone, floor, seen, all_counts, all_rows, all_prices, ends, group_rows, group_values = groups[:10]
-    group_price, changed, union, moves_now, moves_sums = groups[10:15]
+    atom_at, atom_rows, atom_values = rows.atom_at, rows.atom_rows, rows.atom_values
+    atoms, slot, orders, buffers = visit.atoms, visit.slot, visit.orders, visit.buffers
+    intervals, groups, part_totals = visit.sweep, visit.groups, visit.part_totals
+    group, end = groups.flat.group, intervals.end
     for _ in range(n_visits):
-        if now[N_QUIET] >= len(visits) or now[N_VISITS] >= now[MAX_VISITS]:
+        if now.n_quiet >= len(visits) or now.n_visits >= now.max_visits:
             return True
-        k = visits[now[N_VISITS] % len(visits)]
-        now[N_VISITS] += 1
-        now[N_QUIET] += 1
+        k = visits[now.n_visits % len(visits)]
+        now.n_visits += 1
+        now.n_quiet += 1
         lo, n = atom_at[k], atom_at[k + 1] - atom_at[k]
-        if n == 1 or limits.max_parts == 1 or (now[SHIFTS_ONLY] == 1 and n_parts[k] == 1):
+        if n == 1 or limits.max_parts == 1 or (now.shifts_only and n_parts[k] == 1):
             continue
         n_frozen = find_frozen(rows, state, k)
         if n_frozen > len(buffers.left_rows):
             continue
         table = by_parts[by_parts_at[k] : by_parts_at[k + 1]]
         known = Variable(categorical[k], False, n_values[k], constant[k], table)
-        n_informative, n_cells = now[N_INFORMATIVE], sums[N_ALL_CELLS]
+        n_informative, n_cells = now.n_informative, now.n_all_cells
         if n_parts[k] > 1:
             n_informative, n_cells = n_informative - 1, n_cells / float(n_parts[k])
-        others = sums[FIXED] - prices[k]
-        setting = Setting(p, known, Frozen(len(n_parts), n_informative, n_cells, 0, others, 0, sums[:0]))
+        others = now.fixed - prices[k]
+        setting = Setting(p, known, Frozen(len(n_parts), n_informative, n_cells, 0, others, 0, prices[:0]))
         if categorical[k]:
-            order_values(rows, state, atoms, slot, orders, groups, buffers, k, n_frozen)
-            n_groups, cost, shifts_only = n_parts[k], np.inf, now[SHIFTS_ONLY] == 1
-            if not shifts_only:
-                n_groups, cost = cut_groups(atoms, setting, limits, buffers, ends, n_groups, group)
-            n_slots = min(n_groups + MORE_GROUPS, n) + 1
-            if n_groups > 1 and n_slots * n_frozen <= len(all_rows):
-                size, n_classes = n_slots * n_frozen, len(union)
-                start_transfers(atoms, groups, n, n_groups, n_slots, n_frozen)
-                moves_now[MOVES_PASSES] = ROUGH_PASSES if shifts_only else FOREVER
-                moves = Transfers(
-                    group[:n],
-                    alone,
-                    floor,
-                    seen,
-                    all_counts[: size * n_classes].reshape((n_slots, n_frozen, n_classes)),
-                    all_rows[:size].reshape((n_slots, n_frozen)),
-                    all_prices[:size].reshape((n_slots, n_frozen)),
-                    ends[:n_slots],
-                    group_rows,
-                    group_values,
-                    group_price,
-                    changed,
-                    union,
-                    moves_now,
-                    moves_sums,
-                )
-                most = n_groups if shifts_only else limits.max_parts
-                transfer_steps(moves, atoms, setting, Limits(most, limits.min_rows), FOREVER)
-                cost = min(cost, moves_sums[MOVES_COST])
-            name_groups(groups, orders, n, n_slots)
+            cost = move_values(rows, state, atoms, slot, orders, groups, buffers, setting, limits, k, n_frozen)
         else:
-            fill_entries(rows, cell_of_row, frozen_of_cell, atoms, slot, k, n_frozen, orders[0])
-            for i in range(5):
-                sweep_now[i] = 0
-            sweep_now[SWEEP_SHIFTS] = now[SHIFTS_ONLY]
-            sweep_sums[0] = sweep_sums[1] = 0.0
-            begin, last = 0, -1
-            for a in range(n):
-                end[a] = scanned[0, a] = scanned[1, a] = scanned[2, a] = 0
-                if a == n - 1 or part[lo + a + 1] != part[lo + a]:
-                    end[begin], before[begin] = a + 1, last
-                    begin, last = a + 1, begin
-                    sweep_now[SWEEP_PARTS] += 1
-            intervals = Sweep(end[:n], before, scanned, whole, cut_price, cut, sweep_now, sweep_sums)
-            sweep(intervals, atoms, setting, limits, buffers, FOREVER)
-            cost = sweep_sums[SWEEP_COST]
-        if cost < sums[COST] - LEAST_SAVING * (1.0 + abs(sums[COST])):
-            number = -1
-            for a in range(n):
-                if categorical[k]:
-                    part[lo + a] = group[a]
-                    number = max(number, group[a])
-                else:
-                    number += 1 if end[a] > 0 else 0
-                    part[lo + a] = number
-            n_parts[k] = number + 1
-            sums[FIXED] -= prices[k]
+            cost = move_bounds(rows, state, atoms, slot, orders, intervals, buffers, setting, limits, k, n_frozen)
+        if cost < now.cost - LEAST_SAVING * (1.0 + abs(now.cost)):
+            n_parts[k] = take_parts(part, lo, n, categorical[k], group, end)
+            fixed = now.fixed - prices[k]
             prices[k] = variable_price(p, known, 0, n_parts[k], part, lo, n, atom_rows, atom_values, part_totals)
-            sums[FIXED] += prices[k]
-            sums[COST] = cost
+            now.fixed, now.cost, now.n_quiet = fixed + prices[k], cost, 1
             cut_cells(rows, state, k, n_frozen)
-            now[N_QUIET] = 1
     return False
+
+
+@inlined
+def move_values(
+    rows: Any, state: State, atoms: Any, slot: Any, orders: Any, groups: GroupBuffers, buffers: Buffers,
+    setting: Setting, limits: Limits, k: Any, n_frozen: Any,
+) -> float:  # fmt: skip
+    """Cut a group of categorical variable k in two if that pays, then transfer values; the lowest cost.
+
+    The groups go to `groups.flat.group`.
+    """
+    flat, n_parts, shifts_only = groups.flat, state.n_parts, state.now[0].shifts_only
+    group, ends, union, now = flat.group, flat.n_atoms, flat.union, flat.now
+    counts, cell_rows, cell_prices = flat.counts, flat.rows, flat.cell_prices
+    order_values(rows, state, atoms, slot, orders, groups, buffers, k, n_frozen)
+    n, n_groups, cost = rows.atom_at[k + 1] - rows.atom_at[k], n_parts[k], np.inf
+    if not shifts_only:
+        n_groups, cost = cut_groups(atoms, setting, limits, buffers, ends, n_groups, group)
+    n_slots = min(n_groups + MORE_GROUPS, n) + 1
+    if n_groups > 1 and n_slots * n_frozen <= len(cell_rows):
+        size, n_classes = n_slots * n_frozen, len(union)
+        start_transfers(atoms, flat, n, n_slots, n_frozen)
+        begin_transfers(now[0], n_groups, ROUGH_PASSES if shifts_only else FOREVER)
+        moves = Transfers(
+            group=group[:n],
+            alone=flat.alone,
+            floor=flat.floor,
+            seen=flat.seen,
+            counts=counts[: size * n_classes].reshape((n_slots, n_frozen, n_classes)),
+            rows=cell_rows[:size].reshape((n_slots, n_frozen)),
+            cell_prices=cell_prices[:size].reshape((n_slots, n_frozen)),
+            n_atoms=ends[:n_slots],
+            n_rows=flat.n_rows,
+            n_values=flat.n_values,
+            part_price=flat.part_price,
+            changed=flat.changed,
+            union=union,
+            now=now,
+        )
+        most = n_groups if shifts_only else limits.max_parts
+        transfer_steps(moves, atoms, setting, Limits(most, limits.min_rows), FOREVER)
+        cost = min(cost, now[0].cost)
+    name_groups(flat, orders, n, n_slots)
+    return cost
+
+
+@inlined
+def move_bounds(
+    rows: Any, state: State, atoms: Any, slot: Any, orders: Any, intervals: Sweep, buffers: Buffers,
+    setting: Setting, limits: Limits, k: Any, n_frozen: Any,
+) -> float:  # fmt: skip
+    """Sweep over the intervals of numerical variable k; the cost after that. The intervals go to `intervals.end`."""
+    fill_entries(rows, state.cell_of_row, state.frozen_of_cell, atoms, slot, k, n_frozen, orders[0])
+    end, before, scanned, now = intervals.end, intervals.before, intervals.scanned, intervals.now
+    part, lo, n = state.part, rows.atom_at[k], rows.atom_at[k + 1] - rows.atom_at[k]
+    begin_sweep(now[0], state.now[0].shifts_only)
+    begin, last, n_intervals = 0, -1, 0
+    for a in range(n):
+        end[a] = scanned[0, a] = scanned[1, a] = scanned[2, a] = 0
+        if a == n - 1 or part[lo + a + 1] != part[lo + a]:
+            end[begin], before[begin] = a + 1, last
+            begin, last, n_intervals = a + 1, begin, n_intervals + 1
+    now[0].n_parts = n_intervals
+    short = Sweep(
+        end=end[:n],
+        before=before,
+        scanned=scanned,
+        whole=intervals.whole,
+        cut_price=intervals.cut_price,
+        cut=intervals.cut,
+        now=now,
+    )
+    sweep(short, atoms, setting, limits, buffers, FOREVER)
+    return now[0].cost
+
+
+@inlined
+def take_parts(part: Any, lo: Any, n: Any, is_group: Any, group: Any, end: Any) -> int:
+    """Write the groups, or the intervals that begin where `end` is not 0, to the parts of a variable; how many."""
+    number = -1
+    for a in range(n):
+        if is_group:
+            part[lo + a] = group[a]
+            number = max(number, group[a])
+        else:
+            number += 1 if end[a] > 0 else 0
+            part[lo + a] = number
+    return number + 1
 
 
 # Light pre-optimization: the bounds and values of a random grid find their place before any part is merged.

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.atoms import Atoms, Target, alone, coarsen
-from gridmodl.search import Search, run_grouping, run_search
+from gridmodl.search import Search, run
 from gridmodl.search.grid.rows import Grid, make_grid
 from gridmodl.search.grid.state import GridTask, Worker
 from gridmodl.search.moves import Frozen, Setting
-from gridmodl.search.pair.vns import run_pair
 from gridmodl.search.task import Task
 
 MAX_PAIRS = 45  # of variables: all of ten
@@ -40,10 +39,10 @@ def single_grid(task: GridTask, null: Grid, prices: NDArray[np.float64], k: int)
     setting = Setting(task.p, task.facts.variable(k), others)
     alone_task = Task(atoms, setting, task.criterion, task.limits, task.clock.child())
     if task.facts.categorical[k]:
-        grouping, _ = run_grouping(alone_task, Search("merge"))
+        grouping, _ = run("groups", alone_task, Search("merge"))
         grid = make_grid([(k, grouping.groups)], grouping.cost)
     else:
-        found, _ = run_search(alone_task, Search("merge"))
+        found, _ = run("intervals", alone_task, Search("merge"))
         labels = np.zeros(task.rows.n_atoms(k), dtype=np.int64)
         labels[starts[found.starts[1:]]] = 1
         grid = make_grid([(k, np.cumsum(labels))], found.cost)
@@ -83,8 +82,8 @@ def pair_grid(task: GridTask, i: int, j: int, seed: int) -> Grid:
     """The best grid found of two variables i < j, all others of one part; its cost is that of the two alone."""
     if task.limits.max_parts == 1:
         return make_grid([])
-    pair = pair_task(task, i, j)
-    found = run_pair(pair, Search("vns", effort=PAIR_EFFORT), seed % 2**63)
+    pair = replace(pair_task(task, i, j), random_state=seed % 2**63)
+    found = run("pair", pair, Search(effort=PAIR_EFFORT))
     if pair.clock.stopped == "interrupted":  # heard in this thread, and meant for the whole search
         task.clock.stopped = "interrupted"
     saving = found.null.cost - found.grid.cost

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gridmodl.clock import Clock
 from gridmodl.data.atoms import Atoms, Target
@@ -15,9 +16,10 @@ from gridmodl.data.numbers import Numbers
 from gridmodl.jit.template import bind, inlined
 from gridmodl.pricing import finished
 from gridmodl.search.column.improve import make_sweep
-from gridmodl.search.grid.cells import COST, FIXED, GENERATION, N_ALL_CELLS, N_CELLS, N_INFORMATIVE, State, number_cells
+from gridmodl.search.column.transfers import Transfers, transfers_record
+from gridmodl.search.grid.cells import State, number_cells
 from gridmodl.search.grid.rows import Facts, Grid, Rows, make_facts, make_rows
-from gridmodl.search.moves import Limits, cell_price, make_buffers, part_price, partition_price
+from gridmodl.search.moves import Limits, cell_price, make_buffers, make_record, part_price, partition_price
 from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Shape, Variable
 
 # Counts by frozen cell and class, 32 MB: a variable is left as it is while the others make more cells than fit.
@@ -41,6 +43,13 @@ class GridTask:
     criterion: type[Criterion]
     limits: Limits
     clock: Clock = field(default_factory=Clock)
+    n_jobs: int = 1  # threads, at most
+    random_state: int | None = None
+
+    @property
+    def seed(self) -> NDArray[np.uint64]:
+        """The seed of one search."""
+        return seed_of(self.random_state)
 
     @property
     def n_variables(self) -> int:
@@ -59,6 +68,11 @@ class GridTask:
     def n_rows(self) -> int:
         """Weights counted."""
         return int(self.p.n_rows)
+
+
+def seed_of(random_state: int | None) -> NDArray[np.uint64]:
+    """The 64 bits that all random numbers of a search come from; others in each call where `random_state` is None."""
+    return np.random.SeedSequence(random_state).generate_state(1, np.uint64).astype(np.uint64)
 
 
 def make_task(
@@ -89,23 +103,9 @@ def make_task(
 
 
 class GroupBuffers(NamedTuple):
-    """Buffers for transfers of values between groups: by value, by slot for a group, and by slot and frozen cell."""
+    """Buffers for the groups of a variable."""
 
-    group: Any
-    alone: Any
-    floor: Any
-    seen: Any
-    counts: Any
-    rows: Any
-    cell_prices: Any
-    n_atoms: Any
-    n_rows: Any
-    n_values: Any
-    part_price: Any
-    changed: Any
-    union: Any
-    now: Any
-    sums: Any
+    flat: Transfers  # as large as they may get; counts, rows and prices by slot, frozen cell and class in one row
     lean: Any  # of each value, where to cut a group
     share: Any  # of each class in each frozen cell
     direction: Any
@@ -131,9 +131,9 @@ class MergeBuffers(NamedTuple):
     price: Any
     into: Any  # the part that a part went into
     gone: Any  # and at which step
-    now: Any
-    sums: Any
     costs: Any  # after each step
+    union: Any  # counts of one cell
+    now: Any  # see `_merge_buffers`
 
 
 class Worker:
@@ -164,8 +164,18 @@ class Worker:
             keys=np.zeros(size, dtype=np.uint64),
             marks=np.zeros(size, dtype=i64),
             frozen_of_cell=np.zeros(n, dtype=i32),
-            now=np.zeros(8, dtype=i64),
-            sums=np.zeros(3),
+            now=make_record(
+                n_cells=0,  # that have rows
+                n_all_cells=1.0,  # and the empty ones
+                n_informative=0,
+                generation=0,  # of the hash table
+                n_visits=0,  # of variables, by local moves
+                n_quiet=0,  # visits since the last that saved
+                max_visits=0,
+                shifts_only=False,  # whether visits change no number of parts
+                fixed=0.0,  # the sum of `prices`
+                cost=0.0,
+            ),
         )
         self.atoms = Atoms(
             first=np.zeros(n_atoms + 1, dtype=i32),
@@ -194,7 +204,7 @@ class Worker:
         needed = (n_values + MORE_GROUPS + 1) * n_cells
         n_counts = min(8 * task.n_rows + 64, MAX_GROUP_COUNTS // n_classes, needed) if is_group.any() else 1
         n_cells = n_cells if is_group.any() else 1
-        return GroupBuffers(
+        flat = Transfers(
             group=np.zeros(n_values, dtype=np.int32),
             alone=np.zeros(n_values),
             floor=np.zeros(n_values),
@@ -208,8 +218,10 @@ class Worker:
             part_price=np.zeros(n_values + 4),
             changed=np.zeros(n_values + 4, dtype=np.int64),
             union=np.zeros(n_classes, dtype=np.int64),
-            now=np.zeros(7, dtype=np.int64),
-            sums=np.zeros(3),
+            now=transfers_record(),
+        )
+        return GroupBuffers(
+            flat=flat,
             lean=np.zeros(n_values),
             share=np.zeros((n_cells, n_classes)),
             direction=np.zeros((n_cells, n_classes)),
@@ -240,17 +252,26 @@ class Worker:
             price=np.zeros(n_parts),
             into=np.zeros(n_parts, dtype=np.int32),
             gone=np.zeros(n_parts, dtype=np.int64),
-            now=np.zeros(5, dtype=np.int64),
-            sums=np.zeros(2),
             costs=np.zeros(n_parts),
+            union=np.zeros(self.task.n_counts, dtype=np.int64),
+            now=make_record(
+                n_variables=0,  # informative at the start
+                step=0,  # merges made
+                best_step=0,
+                n_used=0,  # slots of the hash table
+                is_built=False,
+                is_greedy=False,
+                total=0.0,  # price of all variables, parts and cells
+                best_cost=0.0,
+            ),
         )
 
     def load(self, grid: Grid) -> float:
         """Put a grid in the state; its cost."""
         state, at = self.state, self.task.rows.atom_at
-        if state.now[GENERATION] > 2**30:  # long before the generations run out of bits
+        if state.now[0].generation > 2**30:  # long before the generations run out of bits
             state.marks[:] = 0
-            state.now[GENERATION] = 0
+            state.now[0].generation = 0
         for k in np.flatnonzero(state.n_parts > 1):
             state.part[at[k] : at[k + 1]] = 0
         state.n_parts[:] = 1
@@ -322,12 +343,12 @@ def price_state(rows: Any, facts: Any, p: Any, state: State, part_totals: Any, c
     """Number the cells of the grid in the state and price it, from nothing."""
     number_cells(rows, state)
     part, n_parts, prices, cell_of_row = state.part, state.n_parts, state.prices, state.cell_of_row
-    now, sums = state.now, state.sums
+    now = state.now[0]
     categorical, is_target, n_values, constant = facts.categorical, facts.is_target, facts.n_values, facts.constant
     by_parts, by_parts_at = facts.by_parts, facts.by_parts_at
     atom_at, atom_rows, atom_values = rows.atom_at, rows.atom_rows, rows.atom_values
     codes, weights = rows.codes, rows.weights
-    n_inputs, n_informative, n_target_parts = len(n_parts), now[N_INFORMATIVE], 0
+    n_inputs, n_informative, n_target_parts = len(n_parts), now.n_informative, 0
     for k in range(len(n_parts)):
         if is_target[k]:
             n_inputs, n_target_parts = n_inputs - 1, n_parts[k]
@@ -342,9 +363,9 @@ def price_state(rows: Any, facts: Any, p: Any, state: State, part_totals: Any, c
             p, known, coupled, n_parts[k], part, atom_at[k], n_atoms, atom_rows, atom_values, part_totals
         )
         total, rest = added(total, rest, prices[k])
-    sums[FIXED] = total + rest
+    now.fixed = total + rest
     # Rows in the order of their cells: a table of counts by cell could be as large as rows times classes.
-    n_cells = now[N_CELLS]
+    n_cells = now.n_cells
     first, order = by_cell[0], by_cell[1]
     for c in range(n_cells + 1):
         first[c] = 0
@@ -366,6 +387,6 @@ def price_state(rows: Any, facts: Any, p: Any, state: State, part_totals: Any, c
             counts[codes[r]] += weights[r] if len(weights) > 0 else 1
             n += weights[r] if len(weights) > 0 else 1
         total, rest = added(total, rest, cell_price(p, counts, n))
-    shape = Shape(n_inputs, n_informative, sums[N_ALL_CELLS])
-    sums[COST] = finished(p, total, rest, shape)
-    return sums[COST]
+    shape = Shape(n_inputs, n_informative, now.n_all_cells)
+    now.cost = finished(p, total, rest, shape)
+    return now.cost

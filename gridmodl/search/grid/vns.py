@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.search import Search
-from gridmodl.search.grid.cells import N_ALL_CELLS
 from gridmodl.search.grid.exact import exact_optimize
 from gridmodl.search.grid.improve import improve_state, pre_optimize_state
 from gridmodl.search.grid.merge import merge_state
 from gridmodl.search.grid.neighbours import draw_neighbour, neighbourhood
-from gridmodl.search.grid.optima import BestSoFar, GridFound
+from gridmodl.search.grid.optima import BestSoFar, GridFound, run_plan
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.starts import (
     most_in_product,
@@ -40,7 +39,6 @@ from gridmodl.search.grid.starts import (
 from gridmodl.search.grid.state import GridTask, Worker
 from gridmodl.search.grid.workers import BATCH, Workers
 
-GRID_KINDS = ("auto", "vns", "algorithm3", "diverse", "merge")
 # Rounds of a batch that are neighbours of the null grid, not of the best: as good a best grid on satimage (3293.01 at
 # effort 5), and twice the distinct optima on Ada (23 instead of 11 in 127 rounds).
 FRESH = (3, 6)
@@ -50,40 +48,54 @@ FRESH = (3, 6)
 EXACT_EFFORT = 3
 
 
-def run_grid(task: GridTask, search: Search, n_jobs: int = 1, random_state: int | None = None) -> GridFound:
+Plan = Callable[[Workers, BestSoFar, int], None]
+
+
+def run_merge(task: GridTask, search: Search) -> GridFound:
+    """The best of the grids to start from, merged and improved."""
+    return _run(task, search, "merge", lambda workers, best_so_far, seed: None)
+
+
+def run_vns(task: GridTask, search: Search) -> GridFound:
+    """The best grid found in rounds from random neighbours of the best so far; in the end its variables one by one."""
+
+    def plan(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
+        _stages(workers, best_so_far, seed)
+        if search.effort >= EXACT_EFFORT and not task.clock.stopped:
+            _add_exact(workers, best_so_far)
+
+    return _run(task, search, "vns", plan)
+
+
+def run_algorithm_3(task: GridTask, search: Search) -> GridFound:
+    """The best grid found by rounds in the order of the paper."""
+    return _run(task, search, "algorithm3", _algorithm_3)
+
+
+def run_diverse(task: GridTask, search: Search) -> GridFound:
+    """The best of many different grids."""
+    return _run(task, search, "diverse", _diverse_stages)
+
+
+def _run(task: GridTask, search: Search, kind: str, plan: Plan) -> GridFound:
     """The best grid found: never more expensive than the null grid, nor, with classes, than any variable alone."""
-    kind = search.kind if search.kind != "auto" else "vns"
-    if kind not in GRID_KINDS:
-        raise ValueError(f"search={kind!r} cannot find a grid of several variables; known: {', '.join(GRID_KINDS)}")
-    if bool(task.facts.is_target.any()):
-        raise ValueError(
-            f"search={kind!r} cannot group the classes of a target or cut it into intervals; use 'auto', 'vns' or "
-            "'merge' with a target and one column"
-        )
-    if kind == "diverse" and not task.has_classes:
-        raise ValueError("search='diverse' finds grids of classes, and there is no target; use 'auto' or 'vns'")
-    seed = seed_of(random_state)
-    with Workers(task, n_jobs) as workers:
-        null = null_grid(workers.first)
-        best_so_far = BestSoFar(task, null, search.keep_optima, search.on_improvement, null)
-        singles = [null] * task.n_variables
-        try:
-            _add_starts(workers, best_so_far, singles, seed)
-            if kind != "merge" and task.limits.max_parts > 1 and not task.clock.stopped:
-                PLANS[kind](workers, best_so_far, seed, search.effort)
-            if kind == "vns" and search.effort >= EXACT_EFFORT and not task.clock.stopped:
-                _add_exact(workers, best_so_far)
-        except KeyboardInterrupt:
-            task.clock.stopped = "interrupted"
-    return best_so_far.found(kind, tuple(singles))
+    seed = int(task.seed[0])
+    with Workers(task) as workers:
+
+        def start(best_so_far: BestSoFar) -> None:
+            _add_starts(workers, best_so_far, seed)
+            if task.limits.max_parts > 1 and not task.clock.stopped:
+                plan(workers, best_so_far, seed)
+
+        return run_plan(task, search, kind, null_grid(workers.first), start)
 
 
-def _add_starts(workers: Workers, best_so_far: BestSoFar, singles: list[Grid], seed: int) -> None:
+def _add_starts(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
     """Each variable alone, or without classes each two, then the local optima that these and their products lead to."""
     if not best_so_far.task.has_classes:
         _add_pairs(workers, best_so_far, seed)
         return
-    task = best_so_far.task
+    task, singles = best_so_far.task, best_so_far.singles
     prices = workers.first.state.prices.copy()
     task.clock.step = "single variables"
     work = workers.each(lambda worker, k: single_grid(worker.task, best_so_far.null, prices, k), task.n_variables)
@@ -119,7 +131,7 @@ def _add_pairs(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
         best_so_far.add(grid)
 
 
-def _stages(workers: Workers, best_so_far: BestSoFar, seed: int, effort: int) -> None:
+def _stages(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
     """Stages of 1, 2, 4, ... 2^effort rounds, from the smallest neighbourhood to the largest in each."""
     best_so_far.task.clock.step = "vns"
 
@@ -128,7 +140,7 @@ def _stages(workers: Workers, best_so_far: BestSoFar, seed: int, effort: int) ->
         near = best_so_far.null if r % BATCH in FRESH else best
         return local_optimum(worker, near, share, r % 2 == 0, seed_of_round(seed, r))
 
-    for _ in stages(workers, best_so_far, effort, work):
+    for _ in stages(workers, best_so_far, work):
         pass
 
 
@@ -140,11 +152,11 @@ def _add_exact(workers: Workers, best_so_far: BestSoFar) -> None:
         best_so_far.add(grid)
 
 
-def _algorithm_3(workers: Workers, best_so_far: BestSoFar, seed: int, effort: int) -> None:
+def _algorithm_3(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
     """Algorithm 3 with 1, 2, 4, ... 2^effort sizes: one after the other, back to the smallest when the cost falls."""
     task = best_so_far.task
     task.clock.step = "vns"
-    for stage in range(effort + 1):
+    for stage in range(best_so_far.search.effort + 1):
         size = 1
         while size <= 2**stage and not task.clock.stopped:
             best_so_far.n_rounds += 1
@@ -161,14 +173,13 @@ def _algorithm_3(workers: Workers, best_so_far: BestSoFar, seed: int, effort: in
 MASK = 2**64 - 1
 
 
-def stages(
-    workers: Workers, best_so_far: BestSoFar, effort: int, work: Callable[[Worker, Grid, int, int], Grid]
-) -> Iterator[int]:
+def stages(workers: Workers, best_so_far: BestSoFar, work: Callable[[Worker, Grid, int, int], Grid]) -> Iterator[int]:
     """Stages of 1, 2, 4, ... 2^effort rounds, in batches from the best grid so far; the size of each when it is done.
 
     `work` is told the best grid, the number of the round among all, and the size of the stage. Batches are of a fixed
     size, so threads change no bit of the result.
     """
+    effort = best_so_far.search.effort
     total = 2 ** (effort + 1) - 1
     for n_rounds in (2**stage for stage in range(effort + 1)):
         for begin in range(0, n_rounds, BATCH):
@@ -186,11 +197,6 @@ def stages(
         yield n_rounds
 
 
-def seed_of(random_state: int | None) -> int:
-    """The seed of a whole search."""
-    return int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
-
-
 def seed_of_round(seed: int, r: int) -> int:
     """Of round r of the search with this seed."""
     return (seed + r * 0x9E3779B97F4A7C15) & MASK
@@ -206,7 +212,7 @@ def local_optimum(
 ) -> Grid:
     """A random neighbour of grid `near`, cleaned, merged and improved; by the chosen variables only, or by all."""
     worker.load(near)
-    n_cells = float(worker.state.sums[N_ALL_CELLS])
+    n_cells = float(worker.state.now[0].n_all_cells)
     visits = np.arange(worker.task.n_variables) if chosen is None else chosen.copy()
     n_new, n_parts = neighbourhood(worker.task, share, worker.most_cells, n_cells)
     draw_neighbour(worker, min(n_new, len(visits)), n_parts, near_quantiles, seed, visits)
@@ -243,13 +249,11 @@ def local_search(worker: Worker, visits: NDArray[np.int64]) -> None:
 FEW_ROUNDS = 32
 
 
-def run_diverse(workers: Workers, best_so_far: BestSoFar, seed: int, effort: int) -> None:
+def _diverse_stages(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
     """Stages of 1, 2, 4, ... 2^effort rounds, each round with variables of its own."""
     best_so_far.task.clock.step = "diverse"
     n_known = best_so_far.n_new
-    for n_rounds in stages(
-        workers, best_so_far, effort, lambda worker, _, r, __: _round(worker, best_so_far.null, seed, r)
-    ):
+    for n_rounds in stages(workers, best_so_far, lambda worker, _, r, __: _round(worker, best_so_far.null, seed, r)):
         if best_so_far.keep > 0 and n_rounds >= FEW_ROUNDS and best_so_far.n_new == n_known:
             return
         n_known = best_so_far.n_new
@@ -266,6 +270,3 @@ def _choice(rng: np.random.Generator, n_variables: int) -> NDArray[np.int64]:
     """At least two of the variables, every number of them as likely."""
     n_chosen = int(rng.integers(min(2, n_variables), n_variables + 1))
     return rng.permutation(n_variables)[:n_chosen].astype(np.int64)
-
-
-PLANS = {"vns": _stages, "algorithm3": _algorithm_3, "diverse": run_diverse}

@@ -15,10 +15,10 @@ BATCH = 8  # rounds from the same grid, whatever the number of threads
 class Workers:
     """Threads, each with a worker of its own; a single one works in the thread that asks."""
 
-    def __init__(self, task: GridTask, n_jobs: int) -> None:
+    def __init__(self, task: GridTask) -> None:
         self.task = task
         n_fit = MAX_ROW_COUNTS // (task.rows.n_lines * task.n_counts)  # each worker has a table of this size
-        self.n_jobs = max(1, min(n_jobs, BATCH, n_fit))
+        self.n_jobs = max(1, min(task.n_jobs, BATCH, n_fit))
         self.all = [Worker(task if self.n_jobs == 1 else with_clock(task))]
         self.pool: ThreadPoolExecutor | None = None
 

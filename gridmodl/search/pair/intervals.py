@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.atoms import Atoms
 from gridmodl.jit.template import bind
-from gridmodl.search.column.improve import ONLY_SHIFTS, sweep, sweep_from
+from gridmodl.search.column.improve import sweep, sweep_from
 from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, make_buffers
 from gridmodl.search.pair.state import MAX_PLACES, Pair, fill_coarse
 
@@ -66,7 +66,7 @@ def improve_intervals(
     atoms, buffers = coarse_atoms(pair, k, places)
     n = len(places)
     state = sweep_from(n, np.searchsorted(places, starts_of(pair, k)))
-    state.now[ONLY_SHIFTS] = int(only_shifts)
+    state.now[0].only_shifts = only_shifts
     kernel = bind(sweep, pair.task.criterion)
     kept = Limits(max(most, n_parts), limits.min_rows)
     pair.task.clock.repeat(

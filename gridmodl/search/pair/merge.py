@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind, inlined
-from gridmodl.pricing import finished
 from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.grid.optima import GridMerge
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask
-from gridmodl.search.moves import Limits, margin_price, partition_price
+from gridmodl.search.moves import Limits, Setting, margin_price, partition_price, total_cost
 from gridmodl.search.pair.deltas import (
     FEW_ROWS,
     LEFT,
@@ -24,8 +23,8 @@ from gridmodl.search.pair.deltas import (
     meet,
     ready_part,
 )
-from gridmodl.search.pair.state import COST, Pair
-from gridmodl.terms import Shape, Variable
+from gridmodl.search.pair.state import COST, Pair, frozen_side
+from gridmodl.terms import Variable
 
 
 def merge_path(task: GridTask, start: Grid) -> list[GridMerge]:
@@ -148,14 +147,9 @@ class Merging(NamedTuple):
 
 def pair_cost(p: Any, facts: Any, total: float, n_0: Any, n_1: Any) -> float:
     """The cost of a grid of `n_0` by `n_1` parts, whose parts and cells cost `total`."""
-    n_variables, n_informative, shared = 0, 0, 0.0
-    for k in range(2):
-        n_parts = n_0 if k == 0 else n_1
-        shared += partition_price(p, facts[k], n_parts)
-        if not facts[k].is_target:
-            n_variables, n_informative = n_variables + 1, n_informative + (1 if n_parts > 1 else 0)
-    shape = Shape(n_variables, n_informative, float(n_0) * float(n_1))
-    return finished(p, total + shared, 0.0, shape)
+    one, other = facts
+    frozen = frozen_side(one, other, n_1, partition_price(p, other, n_1), other.by_parts[:0])
+    return total_cost(Setting(p, one, frozen), total, n_0)
 
 
 def reprice_inputs(p: Any, facts: Variable, buffers: PairMergeBuffers, n_target_parts: Any) -> None:

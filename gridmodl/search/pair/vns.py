@@ -27,7 +27,7 @@ from gridmodl.jit.template import bind
 from gridmodl.search import Search
 from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.grid.neighbours import below
-from gridmodl.search.grid.optima import BestSoFar, GridFound
+from gridmodl.search.grid.optima import BestSoFar, GridFound, run_plan
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask, Worker
 from gridmodl.search.pair.intervals import cut_intervals, improve_intervals, set_starts
@@ -37,7 +37,6 @@ from gridmodl.search.pair.starts import Points
 from gridmodl.search.pair.state import Pair
 from gridmodl.search.pair.transfers import transfer
 
-PAIR_KINDS = ("auto", "vns", "merge")
 FINER, MANY, SOME, FEW = 256, 64, 16, 4  # random parts of each variable, to start from
 # Passes over them. On sparse data (200,000 rows, 5,000 x 5,000 values, 40 x 40 groups) 10 pairs of passes led 7 of 8
 # times from 4 random groups to a grid that pays, 5 pairs never, and 10 pairs from 16 groups never either.
@@ -52,22 +51,25 @@ LITTLE = 2e-7  # saving of a turn, as a share of the cost, with which a descent 
 QUIET_ROUNDS = 2  # rounds in a row without a cheaper grid that end the search, for each unit of effort
 
 
-def run_pair(task: GridTask, search: Search, random_state: int | None = None) -> GridFound:
-    """The best grid of two variables that a search finds: never more expensive than one cell."""
-    kind = search.kind if search.kind != "auto" else "vns"
-    if kind not in PAIR_KINDS:
-        allowed = ", ".join(map(repr, PAIR_KINDS))
-        raise ValueError(f"search={kind!r} cannot find a grid of two variables; use one of {allowed}")
+def run_merge(task: GridTask, search: Search) -> GridFound:
+    """The best grid of two variables that starts lead to."""
+    return _run(task, search, "merge", 0)
+
+
+def run_vns(task: GridTask, search: Search) -> GridFound:
+    """The best grid of two variables found in rounds from the best so far."""
+    return _run(task, search, "vns", search.effort)
+
+
+def _run(task: GridTask, search: Search, kind: str, effort: int) -> GridFound:
+    """The best grid found: never more expensive than one cell."""
     pair = Pair(task)
-    null = pair.grid()
-    best_so_far = BestSoFar(task, null, search.keep_optima, search.on_improvement, null)
-    seed: Any = np.random.SeedSequence(random_state).generate_state(1, np.uint64)
-    try:
+
+    def plan(best_so_far: BestSoFar) -> None:
         if task.limits.max_parts > 1 and max(pair.n_atoms(0), pair.n_atoms(1)) > 1:
-            _Run(pair, best_so_far, seed).run(0 if kind == "merge" else search.effort)
-    except KeyboardInterrupt:
-        task.clock.stopped = "interrupted"
-    found = best_so_far.found(kind, (null, null))
+            _Run(pair, best_so_far, task.seed).run(effort)
+
+    found = run_plan(task, search, kind, pair.grid(), plan)
     return found if task.n_rows < MANY_ROWS else _priced_again(task, found)
 
 

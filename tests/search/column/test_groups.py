@@ -12,7 +12,7 @@ from oracles.tiny_groups import TinyGroups, random_groups
 
 from gridmodl import Criterion
 from gridmodl.clock import Clock
-from gridmodl.search import Search, run_grouping
+from gridmodl.search import Search, run
 from gridmodl.search.column.groups import merge_groups, numbered, priced_groups, start_groups
 from gridmodl.search.column.shares import share_line
 from gridmodl.search.column.subsets import proven_grouping
@@ -225,7 +225,7 @@ def test_it_finds_the_optimum_of_most_small_tables(name):
     for _ in range(200):
         tiny = TinyGroups(random_table(rng), name)
         best = proven_grouping(tiny.task)
-        found, kind = run_grouping(tiny.task, Search("merge"))
+        found, kind = run("groups", tiny.task, Search("merge"))
         assert kind == "merge"
         assert found.cost >= best.cost - 1e-7
         assert found.cost <= tiny.price(np.zeros(len(tiny.counts), dtype=int)) + 1e-9
@@ -238,7 +238,7 @@ def test_it_finds_the_optimum_of_most_small_tables(name):
 def test_it_reports_the_cost_of_what_it_returns_and_keeps_limits(n_cells, name, limits):
     for post_optimize in (False, True):
         tiny = random_groups(8, n_cells, name, n_values=14, limits=limits)
-        found, kind = run_grouping(tiny.task, Search("auto", post_optimize))
+        found, kind = run("groups", tiny.task, Search("auto", post_optimize))
         assert kind == "merge"
         assert not found.proven
         assert tiny.keeps_limits(found.groups)
@@ -252,21 +252,21 @@ def test_the_order_of_classes_does_not_matter(name):
     for seed in range(10):
         tiny = random_groups(seed, 1, name, n_values=20, n_classes=4)
         other = TinyGroups(tiny.counts[:, :, [2, 0, 3, 1]], name)
-        first, second = (run_grouping(each.task, Search())[0] for each in (tiny, other))
+        first, second = (run("groups", each.task, Search())[0] for each in (tiny, other))
         assert first.groups.tolist() == second.groups.tolist()
 
 
 def test_it_finds_planted_groups():
     tiny = planted(1, 300, 30_000, 5, 6)
-    found, _ = run_grouping(tiny.task, Search())
-    again, _ = run_grouping(tiny.task, Search())
+    found, _ = run("groups", tiny.task, Search())
+    again, _ = run("groups", tiny.task, Search())
     assert found.cost <= tiny.price(np.arange(300) % 6)
     assert found.groups.tolist() == again.groups.tolist()
 
 
 def test_many_values():
     tiny = planted(2, 5000, 40_000, 4, 3)
-    found, _ = run_grouping(tiny.task, Search())
+    found, _ = run("groups", tiny.task, Search())
     assert 2 <= found.groups.max() + 1 <= 5
     assert found.cost < priced_groups(tiny.task, np.arange(5000) % 3).cost
 
@@ -284,7 +284,7 @@ def test_stopped_by_the_clock_it_keeps_the_best(n_turns):
         return ends()
 
     clock.look = is_over
-    found, _ = run_grouping(tiny.task, Search())
+    found, _ = run("groups", tiny.task, Search())
     assert clock.stopped == "time limit"
     assert found.cost == pytest.approx(tiny.price(found.groups), rel=1e-12)
     assert found.cost <= tiny.price(np.zeros(200, dtype=int))
@@ -298,14 +298,14 @@ def test_ctrl_c_keeps_the_best():
             raise KeyboardInterrupt
 
     task = replace(tiny.task, clock=Clock(None, interrupt))
-    found, _ = run_grouping(task, Search())
+    found, _ = run("groups", task, Search())
     assert task.clock.stopped == "interrupted"
     assert found.groups.max() > 0
 
 
 @pytest.mark.parametrize(("n_values", "max_parts"), [(1, 2**62), (30, 1)])
 def test_one_group_is_proven_where_no_other_can_be(n_values, max_parts):
-    found, kind = run_grouping(random_groups(2, n_values=n_values, limits=Limits(max_parts, 1)).task, Search())
+    found, kind = run("groups", random_groups(2, n_values=n_values, limits=Limits(max_parts, 1)).task, Search())
     assert (kind, found.proven, found.groups.max()) == ("exact", True, 0)
 
 
@@ -317,7 +317,7 @@ def test_one_group_is_proven_where_no_other_can_be(n_values, max_parts):
 def test_in_the_order_of_shares_it_finds_what_trying_all_finds(name, max_parts):
     for seed in range(10):
         tiny = random_groups(seed, 1, name, n_values=7, n_classes=2, limits=Limits(max_parts, 1))
-        found, kind = run_grouping(tiny.task, Search("exact"))
+        found, kind = run("groups", tiny.task, Search("exact"))
         assert (kind, found.proven) == ("exact", True)
         assert found.cost == pytest.approx(tiny.lowest(), rel=1e-9, abs=1e-7)
         assert found.cost == pytest.approx(tiny.price(found.groups), rel=1e-12, abs=1e-12)
@@ -325,7 +325,7 @@ def test_in_the_order_of_shares_it_finds_what_trying_all_finds(name, max_parts):
 
 def test_two_classes_and_many_values_are_proven():
     tiny = planted(6, 3000, 20_000, 2, 3)
-    found, kind = run_grouping(tiny.task, Search())
+    found, kind = run("groups", tiny.task, Search())
     assert (kind, found.proven) == ("exact", True)
     assert found.cost == pytest.approx(tiny.price(found.groups), rel=1e-12)
     merged = merge_groups(tiny.task, start_groups(tiny.task))
@@ -342,10 +342,10 @@ def test_equal_shares_are_one_atom_whatever_their_rows():
 def test_a_limit_on_rows_leaves_the_order_of_shares():
     for seed in range(5):
         tiny = random_groups(seed, n_values=8, n_classes=2, limits=Limits(2**62, 8))
-        found, _ = run_grouping(tiny.task, Search("exact"))
+        found, _ = run("groups", tiny.task, Search("exact"))
         assert tiny.keeps_limits(found.groups)
         assert found.cost == pytest.approx(tiny.lowest(), rel=1e-9)
-        merged, _ = run_grouping(tiny.task, Search("merge"))
+        merged, _ = run("groups", tiny.task, Search("merge"))
         assert tiny.keeps_limits(merged.groups)
         assert not merged.proven
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracles.tiny_groups import random_groups
 
-from gridmodl.search import Search, run_grouping
+from gridmodl.search import Search, run
 from gridmodl.search.column.subsets import MAX_VALUES, proven_grouping
 from gridmodl.search.moves import Limits
 
@@ -26,8 +26,8 @@ def test_it_finds_what_trying_all_finds(n_cells, name, limits):
 @pytest.mark.parametrize("seed", range(4))
 def test_merge_never_beats_it_on_as_many_values_as_it_takes(seed):
     tiny = random_groups(seed, n_values=MAX_VALUES)
-    found, kind = run_grouping(tiny.task, Search("exact"))
-    merged, _ = run_grouping(tiny.task, Search("merge"))
+    found, kind = run("groups", tiny.task, Search("exact"))
+    merged, _ = run("groups", tiny.task, Search("merge"))
     assert (kind, found.proven, merged.proven) == ("exact", True, False)
     assert found.cost <= merged.cost + 1e-9
 
@@ -39,8 +39,8 @@ def test_more_values_are_an_error():
     with pytest.raises(
         ValueError, match=r"'exact' was asked .* with 13 values; .* up to 12 values .* use search='merge'"
     ):
-        run_grouping(tiny.task, Search("exact"))
-    assert run_grouping(tiny.task, Search("auto"))[1] == "merge"
+        run("groups", tiny.task, Search("exact"))
+    assert run("groups", tiny.task, Search("auto"))[1] == "merge"
 
 
 def test_rows_that_no_two_groups_can_have():

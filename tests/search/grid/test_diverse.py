@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.tiny_grids import TinyGrid, random_problem
+from oracles.tiny_grids import TinyGrid, random_problem, run_engine, run_grid
 from oracles.tiny_pairs import random_pair
 
-from gridmodl.fit.grid import run_engine
 from gridmodl.search import Search
 from gridmodl.search.grid.starts import null_grid
 from gridmodl.search.grid.state import Worker
-from gridmodl.search.grid.vns import local_optimum, run_grid
+from gridmodl.search.grid.vns import local_optimum
 
 
 def alike(n_rows=200, n_columns=8, seed=0):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles.tiny_grids import NO_LIMITS, TinyGrid, random_problem
+from oracles.tiny_grids import NO_LIMITS, TinyGrid, random_problem, run_grid
 
 import gridmodl
 from gridmodl.clock import Clock
@@ -17,7 +17,7 @@ from gridmodl.search.grid.exact import MAX_BOUNDS, candidates, exact_optimize, f
 from gridmodl.search.grid.improve import post_optimize
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import Worker, price_grid
-from gridmodl.search.grid.vns import EXACT_EFFORT, run_grid
+from gridmodl.search.grid.vns import EXACT_EFFORT
 from gridmodl.search.moves import Limits
 
 NAMES = gridmodl.list_criteria("grid")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from oracles.tiny_grids import random_problem
 
-from gridmodl.search.grid.cells import COST
 from gridmodl.search.grid.improve import improve_state, post_optimize
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import Worker
@@ -21,7 +20,7 @@ def test_what_the_kernel_adds_up_is_the_price_of_its_grid(name, shifts_only):
         for start in (problem.random(seed), problem.random(seed + 100, max_parts=3), make_grid([])):
             cost = worker.load(start)
             improve_state(worker, np.arange(4), shifts_only=shifts_only)
-            kept = float(worker.state.sums[COST])
+            kept = float(worker.state.now[0].cost)
             found = worker.grid()
             assert problem.is_valid(found)
             assert found.cost <= cost + 1e-9

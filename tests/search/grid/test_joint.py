@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracles import naive
-from oracles.tiny_grids import NO_LIMITS
+from oracles.tiny_grids import NO_LIMITS, run_grid
 
 from gridmodl.clock import Clock
 from gridmodl.data.atoms import Atoms, Target
@@ -19,7 +19,6 @@ from gridmodl.search.grid.groups import lean_of_profiles
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.starts import pair_grid, pair_task, pairs_of
 from gridmodl.search.grid.state import make_task, price_grid
-from gridmodl.search.grid.vns import run_grid
 from gridmodl.search.moves import Limits
 
 MODL = criterion_for("modl", "joint")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from oracles.tiny_grids import random_problem
 
-from gridmodl.search.grid.merge import BEST_COST, exhaustive_merge, greedy_merge, merge_state
+from gridmodl.search.grid.merge import exhaustive_merge, greedy_merge, merge_state
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import Worker
 
@@ -54,4 +54,4 @@ def test_what_the_kernel_adds_up_is_the_price_of_its_grid():
         worker = Worker(problem.task)
         worker.load(problem.random(seed, max_parts=14))
         merge_state(worker)
-        assert worker.grid().cost == pytest.approx(worker.merge.sums[BEST_COST], rel=1e-10)
+        assert worker.grid().cost == pytest.approx(worker.merge.now[0].best_cost, rel=1e-10)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles.tiny_grids import NO_LIMITS, TinyGrid, random_problem
+from oracles.tiny_grids import NO_LIMITS, TinyGrid, random_problem, run_grid
 from oracles.tiny_groups import TinyGroups
 
 from gridmodl.clock import Clock
@@ -18,7 +18,6 @@ from gridmodl.search.grid.neighbours import draw_neighbour
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.starts import null_grid, product_grid, single_grid
 from gridmodl.search.grid.state import Worker, price_grid
-from gridmodl.search.grid.vns import run_grid
 from gridmodl.search.moves import Limits
 
 SEARCHES = (pre_optimize, greedy_merge, exhaustive_merge, post_optimize)

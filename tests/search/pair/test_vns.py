@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from oracles.tiny_pairs import TinyPair, planted, random_pair
+from oracles.tiny_grids import run_engine
+from oracles.tiny_pairs import TinyPair, planted, random_pair, run_pair
 
 from gridmodl import Criterion
 from gridmodl.clock import Clock
-from gridmodl.fit.grid import run_engine
 from gridmodl.search import Search
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import price_grid
@@ -20,7 +20,6 @@ from gridmodl.search.pair.merge import merge, merge_path
 from gridmodl.search.pair.splits import all_groups, split
 from gridmodl.search.pair.state import Pair
 from gridmodl.search.pair.transfers import transfer
-from gridmodl.search.pair.vns import run_pair
 
 C, N = "categorical", "numerical"
 PROBLEMS = [

@@ -1,0 +1,176 @@
+"""The searches of one column, numerical or categorical: which steps they take, in which order.
+
+Each yields the best partition after each step, so that a search which is stopped has the best one so far.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TypeVar
+
+import numpy as np
+
+from gridmodl.search import Search, run
+from gridmodl.search.task import Grouping, Partitioning, Task
+
+Found = TypeVar("Found", Partitioning, Grouping)
+
+
+def prove(task: Task, search: Search) -> tuple[Partitioning, str]:
+    """The optimum, proven unless the search is stopped."""
+    return _last(task, task.null(), _steps(task, search.post_optimize, is_exact=True)), "exact"
+
+
+def prove_if_quick(task: Task, search: Search) -> tuple[Partitioning, str]:
+    """The best partition found, proven unless that takes much longer than usual."""
+    found = _last(task, task.null(), _steps(task, search.post_optimize, in_budget=True))
+    return found, "exact" if found.proven else "merge"
+
+
+def merge(task: Task, search: Search) -> tuple[Partitioning, str]:
+    """The best partition that merges and local moves find."""
+    return _last(task, task.null(), _steps(task, search.post_optimize)), "merge"
+
+
+def _last(task: Task, best: Found, steps: Iterator[Found]) -> Found:
+    """What the last step found, or the one before the search was stopped."""
+    try:
+        for found in steps:
+            best = found
+            if task.clock.stopped:
+                break
+    except KeyboardInterrupt:  # between two turns of the clock, which hears it too
+        task.clock.stopped = "interrupted"
+    return best
+
+
+def _steps(task: Task, post_optimize: bool, is_exact: bool = False, in_budget: bool = False) -> Iterator[Partitioning]:
+    """The best partition after each step; a proof in a budget comes before local moves, an exact search's last."""
+    from gridmodl.search.column.exact import PLAIN_ATOMS, budget_of, proven_optimum
+    from gridmodl.search.column.improve import improve_merged
+    from gridmodl.search.column.merge import greedy_merge
+    from gridmodl.search.proof import ALL, Proof, is_lowest
+
+    null = task.null()
+    if task.n_atoms == 1 or task.limits.max_parts == 1:
+        yield null._replace(proven=True, proof=Proof(ALL, null.cost))
+        return
+    if task.clock.look():  # what comes first is no turn, and may take long
+        yield null
+        return
+    best, budget = null, budget_of(task) if in_budget else 0.0
+    if task.n_atoms <= PLAIN_ATOMS and (budget > 0.0 or is_exact):
+        # All pairs are priced in milliseconds: a merge before would save none, and compiling it would take seconds.
+        task.clock.step = "proof"
+        best, budget = proven_optimum(task, null, budget or math.inf), 0.0
+        yield best
+        if best.proven or task.clock.look():
+            return
+    task.clock.step = "merge"
+    merged = greedy_merge(task, None if task.start is None else task.priced(task.start))
+    best = min(best, merged.best, key=lambda found: found.cost)
+    yield best
+    if task.clock.look():
+        return
+    if budget > 0.0:
+        # A short proof finds what post-optimization does, so that is needed only where it fails. One that may take long
+        # comes last: who stops it has the improved partition.
+        task.clock.step = "proof"
+        best = proven_optimum(task, best, budget)
+        yield best
+    if post_optimize and not best.proven and not task.clock.look():
+        task.clock.step = "post-optimization"
+        proof = best.proof
+        best = improve_merged(task, merged, best)._replace(proof=proof)
+        yield best._replace(proven=proof is not None and is_lowest(best.cost, proof.lowest))
+    if is_exact and not task.clock.look():
+        task.clock.step = "proof"
+        yield proven_optimum(task, best)
+
+
+def group_by_all(task: Task, search: Search) -> tuple[Grouping, str]:
+    """The optimum of all groupings of the values, which must be few, or of two classes."""
+    found = _along_shares(task, search)
+    if found is None and not _are_few(task):
+        from gridmodl.search.column.subsets import MAX_VALUES
+
+        raise ValueError(
+            f"search={search.kind!r} was asked for a categorical variable with {task.n_atoms} values; all groupings "
+            f"can be tried for up to {MAX_VALUES} values (and for any number with two classes, a criterion that "
+            "declares groups_by_share, no other variable and min_rows=1); use search='merge' or 'auto'"
+        )
+    return found or _grouped(task, search, prove=True)
+
+
+def group_by_all_if_few(task: Task, search: Search) -> tuple[Grouping, str]:
+    """The best grouping found, proven where the values are few, or of two classes."""
+    return _along_shares(task, search) or _grouped(task, search, prove=_are_few(task))
+
+
+def group_by_merges(task: Task, search: Search) -> tuple[Grouping, str]:
+    """The best grouping that merges and local moves find."""
+    return _along_shares(task, search) or _grouped(task, search, prove=False)
+
+
+def _along_shares(task: Task, search: Search) -> tuple[Grouping, str] | None:
+    """What the same search finds among intervals of values in the order of their shares, where these are enough."""
+    from gridmodl.search.column.shares import is_enough, share_line
+
+    if not is_enough(task):
+        return None
+    line = share_line(task)
+    found, kind = run("intervals", line.task, search)
+    return line.grouping(task, found), kind
+
+
+def _are_few(task: Task) -> bool:
+    """Whether all groupings can be tried."""
+    from gridmodl.search.column.subsets import MAX_VALUES
+
+    return task.n_atoms <= MAX_VALUES or task.limits.max_parts == 1  # then there is one grouping
+
+
+def _grouped(task: Task, search: Search, prove: bool) -> tuple[Grouping, str]:
+    from gridmodl.search.column.groups import priced_groups
+
+    null = priced_groups(task, np.zeros(task.n_atoms))
+    return _last(task, null, _grouping_steps(task, null, search.post_optimize, prove)), "exact" if prove else "merge"
+
+
+def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool) -> Iterator[Grouping]:
+    """The best grouping after each step."""
+    from gridmodl.search.column.groups import merge_groups, starts_of
+    from gridmodl.search.column.shares import has_shares, share_line
+    from gridmodl.search.column.subsets import proven_grouping
+    from gridmodl.search.column.transfers import improve_groups, local_search
+    from gridmodl.search.proof import ALL, Proof
+
+    if task.n_atoms == 1 or task.limits.max_parts == 1:
+        yield null._replace(proven=True, proof=Proof(ALL, null.cost))
+        return
+    if prove:
+        task.clock.step = "proof"
+        yield proven_grouping(task)
+        return
+    best = null
+    if task.clock.look():  # what comes first is no turn, and may take long
+        yield null
+        return
+    for start in starts_of(task):
+        if task.clock.look():
+            break
+        task.clock.step = "merge"
+        merged = merge_groups(task, start, is_step=True)
+        best = min(best, merged.best, key=lambda found: found.cost)
+        yield best
+        if post_optimize and not task.clock.look():
+            task.clock.step = "post-optimization"
+            best = min(best, improve_groups(task, merged, merged.best), key=lambda found: found.cost)
+            yield best
+    if has_shares(task) and not task.clock.look():  # where intervals of shares are not enough, they are a good start
+        line = share_line(task)
+        found = line.grouping(task, merge(line.task, Search(post_optimize=post_optimize))[0])
+        if post_optimize and not task.clock.stopped:
+            found = local_search(task, found)
+        yield min(best, found._replace(proven=False, proof=None), key=lambda grouping: grouping.cost)
