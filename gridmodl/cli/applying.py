@@ -1,4 +1,4 @@
-"""What ``gridmodl apply`` does: read, score and write rows batch by batch, in bounded memory."""
+"""Run ``gridmodl apply``: read, score and write rows batch by batch, in bounded memory."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ Answer = tuple[str, pa.Array]  # a column and its name
 
 
 class OutputRequest(NamedTuple):
-    """Outputs that a model is to give for each row, and how."""
+    """Outputs to compute for each row, and their settings."""
 
-    outputs: tuple[str, ...]  # parts, labels, cell, predict, proba, as of `Model.to_sql`
+    outputs: tuple[str, ...]  # parts, labels, cell, predict, proba, as in `Model.to_sql`
     unknown: str = "default"
     coverage: float = 0.9
     informative: bool = False  # only columns with more than one part
@@ -106,16 +106,16 @@ def _needed(model: Model, output: str, informative: bool) -> list[Name]:
 def check_request(found: AnyModel, request: OutputRequest) -> None:
     """Raise a Failure if the model cannot give the outputs in `request`."""
     if not needed(found, request) and set(request.outputs) <= {"parts", "labels"}:
-        raise Failure("no column of the model has more than one part, so that --informative leaves none")
+        raise Failure("no column of the model has more than one part, so --informative leaves none")
     for model in models_of(found).values():
         if "proba" in request.outputs and not len(model.classes):
             raise Failure(f"--as proba is for models of classes, and this one has none ({model.problem})")
         if "predict" in request.outputs and model.problem == "joint":
-            raise Failure("--as predict needs a model with a target, and this one was made without")
+            raise Failure("--as predict needs a model with a target, and this model has none")
 
 
 class RowScorer:
-    """Give the answers of a model for the rows of one batch after the other."""
+    """Score rows by a model, batch after batch."""
 
     def __init__(self, found: AnyModel, request: OutputRequest, source: Source, nulls: Iterable[str]) -> None:
         self.found, self.request, self.source, self.nulls = found, request, source, list(nulls)

@@ -1,4 +1,4 @@
-"""What estimators share: their parameters, the documentation of these, and the fitted model in notebooks.
+"""Bases of the estimators: shared parameters, their documentation, and the fitted model in notebooks.
 
 An estimator is a dataclass: each field is a parameter of its constructor. Its docstrings, and those of its methods,
 take shared entries from `DOCUMENTATION`: a line ``%(n_jobs)s`` stands for the entry of ``n_jobs``.

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from gridmodl.analysis.average import GridAverage, best_average
 from gridmodl.data.frames import Frame
 from gridmodl.estimators.base import ColumnsEstimatorBase, ThresholdClassifierMixin, estimator
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
-from gridmodl.estimators.inputs import read_classes, read_inputs, read_weights, reading_columns, report_stop
-from gridmodl.model.partition import checked_unknown
+from gridmodl.estimators.inputs import read_inputs, read_training, reading_columns, report_stop
 from gridmodl.pipeline import optimize
 from gridmodl.search import AUTO, Search
 
@@ -45,11 +44,7 @@ class GridClassifierBase(ThresholdClassifierMixin, ColumnsEstimatorBase):
         """
         options = self._options()
         check_threshold(self.threshold)
-        checked_unknown(self.unknown)
-        inputs = read_inputs(self, X, reset=True)
-        classes = read_classes(self, y)
-        check_consistent_length(X, classes)
-        weights = read_weights(sample_weight, inputs.n_rows)
+        inputs, classes, weights = read_training(self, X, y, sample_weight)
         with reading_columns():
             model, average = self._search(inputs, classes, weights=weights, **options)
         report_stop(self, model.stopped)

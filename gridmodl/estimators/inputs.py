@@ -6,18 +6,25 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    _get_feature_names,
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
 
 from gridmodl.data.frames import Frame, Name, as_array, read_column, read_frame, table_of_batch
 from gridmodl.data.numbers import is_missing, types_in
 from gridmodl.data.targets import encode_weights
+from gridmodl.model.partition import checked_unknown
 from gridmodl.plugins import get_criterion
 from gridmodl.terms import Criterion
 
@@ -107,6 +114,23 @@ def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
         raise ValueError("Input y contains infinity; a class is a string, a whole number or a boolean")
     check_classification_targets(classes)
     return classes
+
+
+class TrainingData(NamedTuple):
+    """Arguments of `fit` of a classifier."""
+
+    inputs: Frame
+    classes: NDArray[Any]
+    weights: NDArray[np.int64] | None
+
+
+def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    """Read columns of any kind, the class of each row, and the weights of the rows."""
+    checked_unknown(estimator.unknown)
+    inputs = read_inputs(estimator, X, reset=True)
+    classes = read_classes(estimator, y)
+    check_consistent_length(X, classes)
+    return TrainingData(inputs, classes, read_weights(sample_weight, inputs.n_rows))
 
 
 def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool) -> NDArray[Any]:

@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from gridmodl.analysis.cost_terms import Counted, Side
 from gridmodl.data.frames import Name
 from gridmodl.estimators.base import ColumnsEstimatorBase, estimator
 from gridmodl.estimators.columns import models_of_each
-from gridmodl.estimators.inputs import read_classes, read_inputs, read_weights
+from gridmodl.estimators.inputs import read_inputs, read_training
 from gridmodl.estimators.selection import Evidence, make_evidence, make_selection, selective_weights
 from gridmodl.model.counts import group_of_classes, part_counts
 from gridmodl.model.model import Model
-from gridmodl.model.partition import Partition, checked_unknown
+from gridmodl.model.partition import Partition
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import (
     ColumnValues,
@@ -138,11 +138,7 @@ class GridNaiveBayes(ClassifierMixin, ColumnsEstimatorBase):  # type: ignore[mis
         """
         check_choice("target_kind", self.target_kind, KINDS_OF_CLASSES)
         check_choice("weights", self.weights, WEIGHTS)
-        checked_unknown(self.unknown)
-        inputs = read_inputs(self, X, reset=True)
-        classes = read_classes(self, y)
-        check_consistent_length(X, classes)
-        row_weights = read_weights(sample_weight, inputs.n_rows)
+        inputs, classes, row_weights = read_training(self, X, y, sample_weight)
         models = models_of_each(self, inputs, classes, row_weights, target_kind=self.target_kind or "classes")
         shares = {name: part_shares(model) for name, model in models.items() if _partition(model).n_parts > 1}
         first = next(iter(models.values()))
@@ -267,22 +263,22 @@ def _cost_before_classes(model: Model, partition: Partition) -> float:
     criterion = criterion_for(PREPARED_BY, "classes")
     problem = Problem("classes", model.n_rows, 1, model.class_rows)
     p, facts = prepare(criterion, problem, _known(partition))
-    alike = np.zeros_like(partition.counts)
-    alike[:, 0] = partition.rows
-    return price_one_variable(criterion, p, facts, alike, _values(partition))
+    pure = np.zeros_like(partition.counts)
+    pure[:, 0] = partition.rows
+    return price_one_variable(criterion, p, facts, pure, _values(partition))
 
 
 def _cost_before_groups(model: Model, partition: Partition, groups: Partition) -> float:
     criterion = criterion_for(PREPARED_BY, "grouped")
     problem = Problem("grouped", model.n_rows, 1, np.empty(0, dtype=np.int64))
-    alike = np.zeros(len(model.classes), dtype=np.int64)
-    alike[: groups.n_parts] = groups.rows
+    pure = np.zeros(len(model.classes), dtype=np.int64)
+    pure[: groups.n_parts] = groups.rows
     filled = np.flatnonzero(partition.rows)
     rows = partition.rows[filled]
     sides = (
         Side(variable_of(criterion, problem, _known(partition)), rows, _values(partition)[filled].astype(np.float64)),
         Side(
-            variable_of(criterion, problem, categorical_values(alike), is_target=True),
+            variable_of(criterion, problem, categorical_values(pure), is_target=True),
             groups.rows,
             _values(groups).astype(np.float64),
         ),

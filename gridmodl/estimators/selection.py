@@ -22,7 +22,7 @@ together (L-BFGS-B), until no column outside can help. This test misses no colum
 weights stay as they are: by convexity, such a column lowers the cost only if the slope of the first sum is below minus
 PRIOR_WEIGHT price_k. It does not prove that no other weights of all columns cost less. A column leaves when its weight
 falls to 0, or when the cost is lower without it. So a copy of a column is in use only where the column has full weight.
-No step is random, rows that are alike in all columns are one row with a count, and columns are taken in descending
+No step is random, rows with the same parts are one row with a count, and columns are taken in descending
 order of level: the order of rows does not matter, and that of columns only where levels are equal.
 
 C. Hue, M. Boullé, "Fractional Naive Bayes (FNB): non-convex optimization for a parsimonious weighted selective naive

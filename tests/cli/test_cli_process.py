@@ -69,7 +69,7 @@ def test_a_reader_that_leaves_early_is_no_error(folder, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("show MODEL >&-", "standard output is closed; send it to /dev/null if nobody is to read it"),
+        ("show MODEL >&-", "standard output is closed; send it to /dev/null to discard it"),
         ("apply MODEL - --format csv <&-", "standard input is empty: it has no columns"),
     ],
 )
@@ -177,7 +177,7 @@ def test_an_interrupt_leaves_the_best_result(endless, tmp_path):
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
-    assert f"gridmodl: interrupted: this is the best that was found so far; it is in {model}" in err
+    assert f"gridmodl: interrupted: this is the best result so far; it is in {model}" in err
     assert "Traceback" not in err
     assert "stopped: interrupted" in out
     assert gridmodl.Model.from_json(model).stopped == "interrupted"
