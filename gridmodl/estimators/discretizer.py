@@ -69,7 +69,7 @@ class GridDiscretizer(TransformerMixin, ColumnsEstimatorBase):  # type: ignore[m
         mean of all rows for ``"mean"``.
     target_kind : {"classes", "grouped", "numerical"}, optional
         Kind of ``y``; by default classes. Real numbers are then an error, and so are whole numbers with more than 20
-        distinct values that number more than a tenth of the rows: state whether they are quantities or classes.
+        distinct values, if these are more than a tenth of the rows: state whether they are quantities or classes.
 
         - ``"classes"``: each value is a class, real numbers too.
         - ``"grouped"``: many classes, put into groups together with the partition of each column.
@@ -89,7 +89,7 @@ class GridDiscretizer(TransformerMixin, ColumnsEstimatorBase):  # type: ignore[m
     %(time_limit)s
         The limit is for all columns together.
     %(random_state)s
-        Random are the search where the target is grouped or numerical, and the folds of a density.
+        Only the search for a grouped or numerical target and the folds of a density draw random numbers.
     %(n_jobs)s
 
     Attributes
