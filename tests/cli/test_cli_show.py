@@ -56,7 +56,7 @@ def test_tables_as_text_csv_and_json(folder):
         (["model.json", "--table"], 1, "--column says which one: 'age'"),
         (["model.json", "--table", "--column", "agge"], 1, "did you mean 'age'?"),
         (["models.json", "--column", "zz"], 1, "has no column 'zz'; it has 'age'"),
-        (["models.json", "--cells"], 1, "--column says of which one"),
+        (["models.json", "--cells"], 1, "name the one whose cells to print by --column"),
         (["model.json", "--table", "--cells"], 2, "one at a time"),
         (["model.json", "--csv"], 2, "give --table or --cells"),
         (["nope.json"], 1, "No such file"),
