@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind, inlined
-from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.grid.optima import GridMerge
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask
-from gridmodl.search.moves import Limits, Setting, margin_price, partition_price, total_cost
+from gridmodl.search.moves import Limits, Setting, is_cheaper, margin_price, partition_price, total_cost
 from gridmodl.search.pair.deltas import (
     FEW_ROWS,
     LEFT,
@@ -238,8 +237,7 @@ def merge_steps(
             cost = pair_cost(p, facts, total, counts[0, LEFT] - (1 - k), counts[1, LEFT] - k)
             if cost < best_cost or best_k < 0:
                 best_k, best_i, best_cost, best_total = np.int64(k), at, cost, total
-        least = LEAST_SAVING * (abs(sums[TOTAL]) + abs(sums[MERGE_COST]))
-        if best_k < 0 or (now[GREEDY] == 1 and not best_cost < sums[MERGE_COST] - least):
+        if best_k < 0 or (now[GREEDY] == 1 and not is_cheaper(best_cost, sums[MERGE_COST], abs(sums[TOTAL]))):
             return True
         x, y = best_i, near[best_k, best_i]
         if facts[best_k].categorical:

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind
-from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.grid.neighbours import below
-from gridmodl.search.moves import Limits, Setting, part_price, total_cost
+from gridmodl.search.moves import Limits, Setting, is_cheaper, part_price, total_cost
 from gridmodl.search.pair.state import COST, PRICE, Pair, PairSide, price_at
 
 LOCAL_PASSES = 3
@@ -182,8 +181,10 @@ def split_jobs(
                     price += part_price(p, facts, n_target_parts, sizes[h, 1], sizes[h, 2])
             change += price if turn == 1 else -price
         cost = total_cost(setting, sums[SPLIT_PRICE] + change, now[N_GROUPS] + more)
-        least = LEAST_SAVING * (abs(sums[SPLIT_PRICE]) + abs(sums[SPLIT_COST]))
-        saves = cost < sums[SPLIT_COST] - least and min(sizes[0, 1], sizes[1, 1]) >= limits.min_rows
+        saves = (
+            is_cheaper(cost, sums[SPLIT_COST], abs(sums[SPLIT_PRICE]))
+            and min(sizes[0, 1], sizes[1, 1]) >= limits.min_rows
+        )
         if saves or now[FORCED] == 1:
             g = jobs[job, 0]
             to = jobs[job, 1] if more == 0 else now[N_GROUPS]

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gridmodl.jit.template import bind, inlined
-from gridmodl.search.column.improve import LEAST_SAVING
-from gridmodl.search.moves import Limits, Setting, part_price, total_cost
+from gridmodl.search.moves import Limits, Setting, is_cheaper, part_price, total_cost
 from gridmodl.search.pair.state import COST, PRICE, Pair, PairSide, price_at
 from gridmodl.terms import Variable
 
@@ -212,17 +211,17 @@ def transfer_visits(
                 join = change + joins[slot]
             else:
                 alone = change + joins[slot]
-        least = LEAST_SAVING * (abs(sums[PASS_PRICE]) + abs(sums[PASS_COST]))
-        to, cost, price, more = np.int64(-1), sums[PASS_COST] - least, 0.0, 0
+        scale = abs(sums[PASS_PRICE])
+        to, cost, price, more = np.int64(-1), sums[PASS_COST], 0.0, 0
         if best >= 0 and (is_last or leave + join < 0.0):
             now_price = sums[PASS_PRICE] + leave + join
             now_cost = total_cost(setting, now_price, now[N_GROUPS] - (1 if is_last else 0))
-            if now_cost < cost:
+            if is_cheaper(now_cost, cost, scale):
                 to, cost, price, more = best, now_cost, now_price, -1 if is_last else 0
         if empty >= 0:
             now_price = sums[PASS_PRICE] + leave + alone
             now_cost = total_cost(setting, now_price, now[N_GROUPS] + 1)
-            if now_cost < cost:
+            if is_cheaper(now_cost, cost, scale):
                 to, cost, price, more = empty, now_cost, now_price, 1
         if to >= 0:
             sums[PASS_PRICE], sums[PASS_COST] = price, cost
