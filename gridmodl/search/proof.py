@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind
-from gridmodl.search.moves import Setting, total_cost
+from gridmodl.search.moves import Setting, is_cheaper, total_cost
 from gridmodl.terms import Criterion, finish
 
 
@@ -113,7 +113,7 @@ class Slopes:
 
     def may_win(self, best_cost: float) -> NDArray[np.int64]:
         """The numbers of parts that could cost less than `best_cost`."""
-        return self.numbers[self.floors < nearly(best_cost)]
+        return self.numbers[is_cheaper(self.floors, best_cost)]
 
     def next_slope(self, best_cost: float, best_parts: int) -> float | None:
         """A slope to exclude numbers of parts with that may win; None if there is no more to try.
@@ -151,19 +151,6 @@ class Slopes:
 # By slopes alone; by going through some numbers of parts too; by trying all there is.
 SLOPES, LAYERS, ALL = METHODS = ("slopes", "layers", "all")
 MONOTONE = ("increasing", "decreasing", "auto")
-
-# Two costs of one search that are closer than this share of their size are equal: the rest is rounding.
-TOLERANCE = 1e-11
-
-
-def nearly(cost: float, tolerance: float = TOLERANCE) -> float:
-    """The lowest cost that counts as no better than this one."""
-    return cost - tolerance * (1.0 + abs(cost))
-
-
-def is_lowest(cost: float, lowest: float) -> bool:
-    """Whether a cost is the lowest there can be, as far as rounding lets tell."""
-    return nearly(cost) <= lowest
 
 
 @dataclass(frozen=True)

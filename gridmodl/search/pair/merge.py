@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind, inlined
-from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.grid.optima import GridMerge
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask
-from gridmodl.search.moves import Limits, Setting, make_record, margin_price, partition_price, total_cost
+from gridmodl.search.moves import Limits, Setting, is_cheaper, make_record, margin_price, partition_price, total_cost
 from gridmodl.search.pair.deltas import (
     FEW_ROWS,
     PairMergeBuffers,
@@ -227,8 +226,7 @@ def merge_steps(
                 now.change_is_for = n_left[0] * (n_1 + 1) + n_left[1]
                 now.change = inputs_change(p, facts[0], buffers, n_targets)
             k, x, new_cost, new_total = cheapest_merge(p, facts, buffers, total, now.change if has_target else 0.0)
-            least = LEAST_SAVING * (abs(total) + abs(cost))
-            if k < 0 or (now.is_greedy and not new_cost < cost - least):
+            if k < 0 or (now.is_greedy and not is_cheaper(new_cost, cost, abs(total))):
                 is_done = True
                 break
             y = near[k, x]

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind, inlined
-from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.grid.neighbours import below
-from gridmodl.search.moves import Limits, Setting, make_record, part_price, total_cost
+from gridmodl.search.moves import Limits, Setting, is_cheaper, make_record, part_price, total_cost
 from gridmodl.search.pair.state import Pair, PairSide, price_at
 
 LOCAL_PASSES = 3
@@ -137,8 +136,7 @@ def split_jobs(
                     price += part_price(p, facts, n_target_parts, n_rows[h], n_values[h])
             change += price if turn == 1 else -price
         cost = total_cost(setting, now.price + change, n_groups)
-        least = LEAST_SAVING * (abs(now.price) + abs(now.cost))
-        saves = cost < now.cost - least and min(n_rows[0], n_rows[1]) >= limits.min_rows
+        saves = is_cheaper(cost, now.cost, abs(now.price)) and min(n_rows[0], n_rows[1]) >= limits.min_rows
         if saves or now.is_forced:
             for i in range(n):
                 group[listed[i]] = g if half[i] == 0 else (now.n_groups if to < 0 else to)

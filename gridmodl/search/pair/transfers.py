@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gridmodl.jit.template import bind, inlined
-from gridmodl.search.column.improve import LEAST_SAVING
-from gridmodl.search.moves import Limits, Setting, make_record, part_price, total_cost
+from gridmodl.search.moves import Limits, Setting, is_cheaper, make_record, part_price, total_cost
 from gridmodl.search.pair.state import Pair, PairSide, price_at
 from gridmodl.terms import Variable
 
@@ -174,17 +173,17 @@ def transfer_visits(
         leave, join, alone = price_moves(
             p, facts, n_target_parts, table, one, state, own, best, empty, n_touched, n, m
         )  # fmt: skip
-        least = LEAST_SAVING * (abs(total) + abs(cost))
-        to, best_cost, price, more = np.int64(-1), cost - least, 0.0, 0
+        scale = abs(total)
+        to, best_cost, price, more = np.int64(-1), cost, 0.0, 0
         if best >= 0 and (is_last or leave + join < 0.0):
             new_price = total + leave + join
             new_cost = total_cost(setting, new_price, n_groups - (1 if is_last else 0))
-            if new_cost < best_cost:
+            if is_cheaper(new_cost, best_cost, scale):
                 to, best_cost, price, more = best, new_cost, new_price, -1 if is_last else 0
         if empty >= 0:
             new_price = total + leave + alone
             new_cost = total_cost(setting, new_price, n_groups + 1)
-            if new_cost < best_cost:
+            if is_cheaper(new_cost, best_cost, scale):
                 to, best_cost, price, more = empty, new_cost, new_price, 1
         if to >= 0:
             total, cost, has_moved, n_groups = price, best_cost, True, n_groups + more
