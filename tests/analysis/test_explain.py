@@ -192,7 +192,7 @@ def test_what_a_model_does_not_know_is_asked_for(monkeypatch):
     model = gridmodl.Model.from_json(gridmodl.optimize(VALUES.astype(float), CLASSES).to_json())
     monkeypatch.setattr(alternatives, "get_criterion", lambda name, **options: ByValue())
     monkeypatch.setattr(alternatives, "criterion_for", lambda criterion, kind: criterion)
-    with pytest.raises(ValueError, match=r"does not know all .* give them: explain\(name, data="):
+    with pytest.raises(ValueError, match=r"does not know .* pass the data: explain\(name, data="):
         model.explain()
 
 
