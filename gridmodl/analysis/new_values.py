@@ -62,9 +62,7 @@ def groups_of_new(
     step = max(1, MAX_PRICES // len(known.groups.rows))
     order = np.argsort(total, kind="stable")
     sizes, begin = np.unique(total[order], return_index=True)
-    for n, alike in zip(
-        sizes.tolist(), np.split(order, begin[1:]), strict=True
-    ):  # `p` depends on n
+    for n, alike in zip(sizes.tolist(), np.split(order, begin[1:]), strict=True):  # `p` depends on n
         if n == 0:
             continue
         p, facts_with = known.prepared(n)
