@@ -3,7 +3,7 @@
 null, true, false, text, integers of 64 bits and finite floats are written as they are. Any other value is an object
 with one key, its tag: ``{"float": "inf"}``, ``{"date": "2020-01-31"}``, ``{"tuple": [1, "a"]}``. An array is an object
 of its type and its values: ``{"dtype": "float64", "values": [1.5, 2.0]}``. Nothing in a text is ever run, imported or
-passed to pickle: tags are looked up in the table of `gridmodl.model.file.tags`, and types of arrays must match `_DTYPE`.
+passed to pickle: tags are looked up in `gridmodl.model.file.tags`, and types of arrays must match `_DTYPE`.
 """
 
 from __future__ import annotations

@@ -730,7 +730,7 @@ def test_huge_sources_are_refused(tmp_path):
     path = tmp_path / "huge.json"
     with path.open("wb") as file:
         file.truncate(2**30 + 1)  # takes no room on the disk
-    with pytest.raises(ModelFileError, match="is of 1073741825 bytes"):
+    with pytest.raises(ModelFileError, match="has 1073741825 bytes"):
         read_model(path)
 
 
