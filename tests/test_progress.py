@@ -120,7 +120,7 @@ def test_a_bar_on_a_terminal_clears_itself(terminal):
 def test_a_message_goes_above_the_bar(terminal):
     with bar(Work("work", 0.5)):
         wait_for(terminal, "work [")
-        progress._active_bar.surface.tick = 0.3
+        progress._active_bar.display.tick = 0.3
         time.sleep(0.05)
         progress.clear_bar()
         terminal.write("message\n")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gridmodl.analysis.alternatives import Alternative, ModelVariable
 from gridmodl.analysis.cost_terms import CostTerms
+from gridmodl.analysis.verify import SAME
 from gridmodl.clock import Clock
 from gridmodl.data.frames import ARRAYS, Name, make_frame
 from gridmodl.data.targets import NOT_GIVEN
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from gridmodl.analysis.alternatives import Alternative, ModelVariable
     from gridmodl.model.model import Model
 
-SAME = 1e-9  # relative difference below which two sums of the same terms count as equal
 MAX_NAMES = 5  # other columns named in a sentence
 SMALL = 0.1  # below this, a cost is written with two significant digits
 ROUNDING = 5e-13  # relative change of a term that is only rounding

@@ -30,14 +30,14 @@ from gridmodl.plugins import criterion_for, get_criterion
 from gridmodl.search import Search
 from gridmodl.search.column.exact import AllBounds, Branches, can_prune
 from gridmodl.search.column.shares import is_enough, share_line
-from gridmodl.search.moves import Limits
-from gridmodl.search.proof import SLOPES, Certificate, nearly
+from gridmodl.search.moves import Limits, is_cheaper
+from gridmodl.search.proof import SLOPES, Certificate
 from gridmodl.search.task import Task
 from gridmodl.spelling import did_you_mean
 from gridmodl.terms import SEARCHED_TARGETS, Criterion
 
 # Costs of two occasions that are closer than this share of their size are one. That is wider than what a search takes
-# for rounding, `gridmodl.search.proof.TOLERANCE`: logarithms of another machine differ, and sums of another order.
+# for rounding, `gridmodl.search.moves.TOLERANCE`: logarithms of another machine differ, and sums of another order.
 SAME = 1e-9
 PLAIN_PRICES = 5e8  # of pairs of bounds, by class: some seconds
 
@@ -202,7 +202,7 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
         raise KeyboardInterrupt  # half a check is none
     if not is_proven:
         return "the search, done again, proves nothing of this column"
-    if cost < nearly(certificate.lowest, SAME):
+    if cost < certificate.lowest - SAME * (1.0 + abs(certificate.lowest)):
         return f"costs from {cost!r} on are possible, the certificate says from {certificate.lowest!r} on"
     return None
 
@@ -265,11 +265,11 @@ def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
         found = program.run(slope)
         if found is None:
             raise KeyboardInterrupt  # half a check is none
-        if found[1] < nearly(total):
+        if is_cheaper(found[1], total):
             return f"with {slope!r} more for each part, parts can cost {found[1]!r}; the certificate says {total!r}"
         slopes.note(slope, min(total, found[1]))
     proven = float(slopes.floors.min())
-    if certificate.method == SLOPES and proven < nearly(certificate.lowest):
+    if certificate.method == SLOPES and is_cheaper(proven, certificate.lowest):
         return f"the totals prove no cost above {proven!r}, the certificate says {certificate.lowest!r}"
     return None
 

@@ -97,7 +97,8 @@ def grid_problem(table: Table) -> str:
 def run_engine(task: GridTask, search: Search) -> GridFound:
     """The search by the engine that suits: two variables without classes have dense cells, all others sparse ones."""
     is_dense = task.n_variables == 2 and not task.has_classes
-    # PAIR NUMBER
+    # Of 100,000 rows over 1,000 x 1,000 values the engine of grids finds the same grid in 16 times the processor time;
+    # sparse blocks over 2,000 x 2,000 values it does not find in 7 times the time (benchmark joint.Engines).
     if is_dense and (has_search("pair", search) or not has_search("grid", search)):
         return run("pair", task, search)
     return run("grid", task, search)

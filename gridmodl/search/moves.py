@@ -136,6 +136,21 @@ def part_price(p: Any, facts: Variable, n_target_parts: int, rows: int, values: 
     return price + margin(p, rows, n_target_parts) if n_target_parts > 0 else price
 
 
+# Costs that differ by less than this share of their size are equal: sums of the same terms in another order differ by
+# up to 1e-12 of the size of the terms.
+TOLERANCE = 1e-11
+
+
+@inlined
+def is_cheaper(new: Any, old: Any, scale: Any = 1.0) -> Any:
+    """Whether cost `new` is below cost `old` by more than rounding: whether a move is worth making, or a proof is open.
+
+    `scale` is the size of the prices that the costs are sums of, where these can be larger than the costs. Of two costs
+    the lower is taken with `<`, as what a search returns may not be more expensive than what it began with.
+    """
+    return new < old - TOLERANCE * (scale + abs(old))
+
+
 def total_cost(setting: Setting, parts_price: float, n_parts: int) -> float:
     """The cost of a grid whose searched variable has `n_parts` parts to search that cost `parts_price` in all."""
     p, facts, frozen = setting

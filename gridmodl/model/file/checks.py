@@ -18,7 +18,8 @@ from gridmodl.model.file.fields import shown, wrong
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
 from gridmodl.model.target_quantiles import PERCENTILES, Spread
-from gridmodl.search.proof import METHODS, MONOTONE, is_lowest
+from gridmodl.search.moves import is_cheaper
+from gridmodl.search.proof import METHODS, MONOTONE
 from gridmodl.terms import ONE_COUNT, PROBLEMS, SEARCHED_TARGETS
 
 STOPPED = ("time limit", "interrupted")  # what a clock says; null where nothing cut the search short
@@ -355,5 +356,5 @@ def check_certificate(model: Model) -> None:
     ):
         if not all(map(math.isfinite, numbers)):
             raise wrong(f"{place}.{name}", "must be finite")
-    if model.proven and not is_lowest(model.cost, certificate.lowest):
+    if model.proven and is_cheaper(certificate.lowest, model.cost):
         raise wrong("proven", f"must be false, as {certificate.lowest!r} is the lowest cost that was proven")

@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from gridmodl.search import Search, run
+from gridmodl.search.moves import is_cheaper
 from gridmodl.search.task import Grouping, Partitioning, Task
 
 Found = TypeVar("Found", Partitioning, Grouping)
@@ -50,7 +51,7 @@ def _steps(task: Task, post_optimize: bool, is_exact: bool = False, in_budget: b
     from gridmodl.search.column.exact import PLAIN_ATOMS, budget_of, proven_optimum
     from gridmodl.search.column.improve import improve_merged
     from gridmodl.search.column.merge import greedy_merge
-    from gridmodl.search.proof import ALL, Proof, is_lowest
+    from gridmodl.search.proof import ALL, Proof
 
     null = task.null()
     if task.n_atoms == 1 or task.limits.max_parts == 1:
@@ -83,7 +84,7 @@ def _steps(task: Task, post_optimize: bool, is_exact: bool = False, in_budget: b
         task.clock.step = "post-optimization"
         proof = best.proof
         best = improve_merged(task, merged, best)._replace(proof=proof)
-        yield best._replace(proven=proof is not None and is_lowest(best.cost, proof.lowest))
+        yield best._replace(proven=proof is not None and not is_cheaper(proof.lowest, best.cost))
     if is_exact and not task.clock.look():
         task.clock.step = "proof"
         yield proven_optimum(task, best)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import Atoms, coarsen
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.moves import (
+    TOLERANCE,
     Limits,
     Setting,
     cells_price,
@@ -31,10 +32,6 @@ from gridmodl.search.task import Grouping, Task
 
 MOST_GROUPS = 2048  # to start from: quadratic time, 4 million pairs
 FEW_VALUES = 64  # which a merge may start from all apart, whatever the number of rows
-
-# Deltas closer than this share of all prices are equal, and the lowest index wins: rounding, which depends on the
-# order of the classes, must not choose among values with the same rows.
-EQUAL = 1e-12
 
 SCANNED_AT_ONCE = 2**20  # counts that are looked at together
 NEVER = np.iinfo(np.int32).max
@@ -297,7 +294,7 @@ def pair_steps(state: PairMerge, setting: Setting, limits: Limits, small_only: b
                 n_small += absorb_group(counts, rows, values, k, gone, min_rows)
         k_rows = rows_in(rows, k)
         k_small = k_rows < min_rows
-        equal = EQUAL * scale
+        equal = TOLERANCE * scale  # ties: the lowest index, as rounding depends on the order of the classes
         lowest, lowest_m, lowest_joined = np.inf, -1, 0.0
         # Group n is the one with nothing in it. After a merge the earlier groups may want the union, too.
         for m in range(n if pricing else (0 if gone >= 0 else k + 1), n + 1 if pricing else n):

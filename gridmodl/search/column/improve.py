@@ -23,11 +23,17 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import coarsen
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.column.merge import Merged
-from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, interval_price, make_record, total_cost
+from gridmodl.search.moves import (
+    Buffers,
+    Limits,
+    Setting,
+    best_cut,
+    interval_price,
+    is_cheaper,
+    make_record,
+    total_cost,
+)
 from gridmodl.search.task import Partitioning, Task
-
-# A saving smaller than this share of the prices is rounding.
-LEAST_SAVING = 1e-12
 
 MANY_RESTARTS = 2048  # atoms; beyond, restarts take longer than all the rest
 N_LATE = 16384  # bounds of the path of a merge that are kept where there are twice as many and more
@@ -200,7 +206,7 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, buffers: B
             price += whole[0, a]
             at = b
             continue
-        least = least_saving(price, cost, whole, a, b, c, d)
+        scale = scale_of(price, whole, a, b, c, d)
         best, best_price, best_move = cost, price, -1
         for move in range(4):
             if only_shifts and move != MERGE_SPLIT:
@@ -208,7 +214,7 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, buffers: B
             new_price, more = price_of_move(move, whole, cut_price, cut, price, a, b, c, d)
             if new_price < np.inf and (more <= 0 or n_parts < limits.max_parts):
                 new_cost = total_cost(setting, new_price, n_parts + more)
-                if new_cost < best - least:
+                if is_cheaper(new_cost, best, scale):
                     best, best_price, best_move = new_cost, new_price, move
         if best_move < 0:
             at = b
@@ -225,11 +231,11 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, buffers: B
 
 
 @inlined
-def least_saving(price: float, cost: float, whole: Any, a: Any, b: Any, c: Any, d: Any) -> float:
-    """What a move of the parts a-b, b-c, c-d has to save: less is rounding."""
+def scale_of(price: float, whole: Any, a: Any, b: Any, c: Any, d: Any) -> float:
+    """The size of the prices that a move of the parts a-b, b-c, c-d adds up."""
     second = whole[0, b] if b < c else 0.0
     third = whole[0, c] if c < d else 0.0
-    return LEAST_SAVING * (abs(price) + abs(cost) + abs(whole[0, a]) + abs(second) + abs(third))
+    return abs(price) + abs(whole[0, a]) + abs(second) + abs(third)
 
 
 @inlined

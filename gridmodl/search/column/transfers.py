@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import coarsen
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.column.groups import MergedGroups, arranged, dense, merge_groups, most_groups, priced_groups
-from gridmodl.search.column.improve import LEAST_SAVING
-from gridmodl.search.moves import Limits, Setting, cell_price, make_record, part_price, total_cost
+from gridmodl.search.moves import Limits, Setting, cell_price, is_cheaper, make_record, part_price, total_cost
 from gridmodl.search.task import Grouping, Task
 
 MANY_RESTARTS = 2048  # values; beyond, a restart takes seconds, and one with enough groups has to do
@@ -90,7 +89,7 @@ def local_search(task: Task, start: Grouping) -> Grouping:
         if task.clock.stopped:
             return moved
         merged = merge_groups(task, moved.groups).best
-        if not merged.cost < moved.cost - LEAST_SAVING * (1.0 + abs(moved.cost)):
+        if not is_cheaper(merged.cost, moved.cost):
             return moved
         best = merged
 
@@ -187,7 +186,7 @@ def transfer_steps(state: Transfers, atoms: Any, setting: Setting, limits: Limit
         is_last = n_atoms[own] == 1  # of its group, which ends when it leaves
         if n_passes > 0 and (seen[v] == time or (not is_last and n_rows[own] - v_rows < min_rows)):
             continue
-        least = LEAST_SAVING * (abs(total) + abs(cost) + scale)
+        prices = abs(total) + scale
         leave, to = 0.0, -1
         job = FIRST if n_passes == 0 else CHANGED
         while True:
@@ -211,7 +210,9 @@ def transfer_steps(state: Transfers, atoms: Any, setting: Setting, limits: Limit
                     total, scale = total + change, max(scale, largest, abs(price))
                 elif sign < 0:
                     leave = change
-                elif change < lowest - least:  # ties: the lowest index, whatever the rounding
+                elif lowest_m < 0 or is_cheaper(
+                    change, lowest, prices + abs(cost)
+                ):  # ties: the lowest index, whatever the rounding
                     lowest, lowest_m = change, m
             if job == FIRST:
                 alone[v] = lowest
@@ -224,14 +225,14 @@ def transfer_steps(state: Transfers, atoms: Any, setting: Setting, limits: Limit
             if floor[v] < np.inf:
                 ends = 1 if is_last else 0
                 new_cost = total_cost(setting, total + leave + floor[v], n_groups - ends)
-                if new_cost < best - least:
+                if is_cheaper(new_cost, best, prices):
                     if n_known > 0:  # the floor may be of a group that has changed
                         job = ALL
                         continue
                     best, to, more_groups = new_cost, lowest_m, -ends
             if not is_last and v_rows >= min_rows and n_groups < most:
                 new_cost = total_cost(setting, total + leave + alone[v], n_groups + 1)
-                if new_cost < best - least:
+                if is_cheaper(new_cost, best, prices):
                     to, more_groups = empty_slot(n_atoms), 1
             if to < 0:
                 seen[v] = time

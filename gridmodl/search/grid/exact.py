@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import Atoms, coarsen, head
 from gridmodl.jit.template import bind
 from gridmodl.search.column.exact import PLAIN_ATOMS, PRICES_PER_ATOM, best_by_parts, can_prune, proven_optimum
-from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.column.splits import MAX_VALUES, group_split
 from gridmodl.search.column.subsets import groupings_by_parts
 from gridmodl.search.grid.cells import State, fill_entries, find_frozen
@@ -24,7 +23,7 @@ from gridmodl.search.grid.improve import improve_state
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import MAX_CELL_COUNTS, GridTask, Worker
 from gridmodl.search.grid.typical import setting_beside
-from gridmodl.search.moves import Frozen, Limits, Setting
+from gridmodl.search.moves import Frozen, Limits, Setting, is_cheaper
 from gridmodl.search.task import Task
 
 # Bounds to choose from. With more, a visit takes longer and may save more or less: --bounds of grid_exact.py.
@@ -50,7 +49,7 @@ def exact_optimize(task: GridTask, grid: Grid, worker: Worker | None = None) -> 
         if find_optimum(worker, k):
             improve_state(worker, np.arange(task.n_variables))
             found = worker.grid()
-            if found.cost < grid.cost - LEAST_SAVING * (1.0 + abs(grid.cost)):
+            if is_cheaper(found.cost, grid.cost):
                 grid, n_quiet = found, 0
                 visits = [v for v in visits if v in grid.variables]
     return grid

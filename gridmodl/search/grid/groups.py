@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from gridmodl.jit.template import inlined
-from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.column.transfers import Transfers
 from gridmodl.search.grid.cells import State, fill_entries
 from gridmodl.search.grid.state import GroupBuffers
-from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, total_cost
+from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, is_cheaper, total_cost
 
 
 def order_values(
@@ -81,7 +80,7 @@ def cut_groups(
             cheaper = total_cost(setting, price + saving if more == 1 else price, n_groups + more)
             if more == 0:
                 cost = cheaper
-            elif cheaper < cost - LEAST_SAVING * (abs(price) + abs(cost)):
+            elif is_cheaper(cheaper, cost, abs(price)):
                 for i in range(at, until):
                     group[i] = n_groups
                 return n_groups + 1, cheaper

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind, inlined
-from gridmodl.search.column.improve import LEAST_SAVING, Sweep, begin_sweep, sweep
+from gridmodl.search.column.improve import Sweep, begin_sweep, sweep
 from gridmodl.search.column.transfers import Transfers, begin_transfers, transfer_steps
 from gridmodl.search.grid.cells import State, cut_cells, fill_entries, find_frozen
 from gridmodl.search.grid.groups import cut_groups, name_groups, order_values, start_transfers
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import MORE_GROUPS, GridTask, GroupBuffers, Worker, variable_price
-from gridmodl.search.moves import Buffers, Frozen, Limits, Setting
+from gridmodl.search.moves import Buffers, Frozen, Limits, Setting, is_cheaper
 from gridmodl.terms import Variable
 
 FOREVER = 2**62
@@ -106,7 +106,7 @@ def improve_steps(
             cost = move_values(rows, state, atoms, slot, orders, groups, buffers, setting, limits, k, n_frozen)
         else:
             cost = move_bounds(rows, state, atoms, slot, orders, intervals, buffers, setting, limits, k, n_frozen)
-        if cost < now.cost - LEAST_SAVING * (1.0 + abs(now.cost)):
+        if is_cheaper(cost, now.cost):
             n_parts[k] = take_parts(part, lo, n, categorical[k], group, end)
             fixed = now.fixed - prices[k]
             prices[k] = variable_price(p, known, 0, n_parts[k], part, lo, n, atom_rows, atom_values, part_totals)

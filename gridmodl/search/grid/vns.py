@@ -38,6 +38,7 @@ from gridmodl.search.grid.starts import (
 )
 from gridmodl.search.grid.state import GridTask, Worker
 from gridmodl.search.grid.workers import BATCH, Workers
+from gridmodl.search.moves import is_cheaper
 
 # Rounds of a batch that are neighbours of the null grid, not of the best: as good a best grid on satimage (3293.01 at
 # effort 5), and twice the distinct optima on Ada (23 instead of 11 in 127 rounds).
@@ -162,9 +163,8 @@ def _algorithm_3(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
             best_so_far.n_rounds += 1
             r, best, share = best_so_far.n_rounds, best_so_far.best, size / 2**stage
             grid = local_optimum(workers.first, best, share, False, seed_of_round(seed, r))
-            is_cheaper = best_so_far.best.cost - grid.cost > 1e-9 * (1.0 + abs(grid.cost))
+            size = 1 if is_cheaper(grid.cost, best.cost) else size + 1
             best_so_far.add(grid)
-            size = 1 if is_cheaper else size + 1
             task.clock.tell(None)
 
 

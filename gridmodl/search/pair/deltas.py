@@ -20,7 +20,6 @@ from gridmodl.search.pair.state import price_at
 from gridmodl.terms import Variable
 
 FEW_ROWS = 8  # in a cell: where p_a and q_a both are fewer, the change is worked out once for all a that have the same
-LEFT, TOO_FEW = range(2)  # of `PairMergeBuffers.counts`: parts that are left, those with too few rows
 
 
 class PairMergeBuffers(NamedTuple):
@@ -37,7 +36,8 @@ class PairMergeBuffers(NamedTuple):
     name: Any  # number of the part that the slot holds
     left: Any  # neighbours of an interval, -1 where there is none
     right: Any
-    counts: Any
+    n_left: Any  # parts of each variable
+    n_small: Any  # and those with too few rows
     changes: Any  # of deltas by a merge of the other variable, by p_a and q_a, then by b
     known: Any  # step at which each of these was worked out
 
@@ -185,13 +185,13 @@ def join_parts(
         buffers.near[k],
     )
     n_rows, n_values, left, right = buffers.n_rows[k], buffers.n_values[k], buffers.left[k], buffers.right[k]
-    price, sums, name, counts = buffers.price[k], buffers.sums[k], buffers.name[k], buffers.counts
-    counts[k, TOO_FEW] -= (1 if n_rows[x] < min_rows else 0) + (1 if n_rows[y] < min_rows else 0)
+    price, sums, name, n_left = buffers.price[k], buffers.sums[k], buffers.name[k], buffers.n_left
+    n_small = (1 if n_rows[x] < min_rows else 0) + (1 if n_rows[y] < min_rows else 0)
     n_rows[x] += n_rows[y]
     n_values[x] += n_values[y]
-    counts[k, TOO_FEW] += 1 if n_rows[x] < min_rows else 0
-    counts[k, LEFT] -= 1
-    last = counts[k, LEFT] if facts.categorical else y  # moves into the slot of the part that goes
+    buffers.n_small[k] += (1 if n_rows[x] < min_rows else 0) - n_small
+    n_left[k] -= 1
+    last = n_left[k] if facts.categorical else y  # moves into the slot of the part that goes
     for t in range(cells.shape[1]):
         cells[x, t] += cells[y, t]
         cells[y, t] = 0
@@ -218,7 +218,7 @@ def join_parts(
             deltas[y, j] = deltas[last, j]
         for i in range(y + 1, last):
             deltas[i, y] = deltas[last, i]
-    n = counts[k, LEFT]
+    n = n_left[k]
     ready_part(p, facts, table, one, buffers, k, x, n, n_target_parts)
     for i in range(n):
         if i in (x, y) or near[i] in (x, y) or near[i] >= n:

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from gridmodl.codelength import MANY_ROWS
 from gridmodl.jit.template import bind
 from gridmodl.search import Search
-from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.grid.neighbours import below
 from gridmodl.search.grid.optima import BestSoFar, GridFound, run_plan
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask, Worker
+from gridmodl.search.moves import is_cheaper
 from gridmodl.search.pair.intervals import cut_intervals, improve_intervals, set_starts
 from gridmodl.search.pair.merge import merge
 from gridmodl.search.pair.splits import all_groups, split, with_nearest
@@ -46,7 +46,6 @@ NEAR_PASSES = 4
 # One part for each value is a start where the merges of all pairs of them take so many prices at most: 10 ms.
 FINEST_PRICES = 2e6
 TURNS = 6  # of a descent, at most
-SAME = 1e-11  # difference of two costs, as a share, that is taken for rounding
 LITTLE = 2e-7  # saving of a turn, as a share of the cost, with which a descent ends
 QUIET_ROUNDS = 2  # rounds in a row without a cheaper grid that end the search, for each unit of effort
 
@@ -126,7 +125,7 @@ class _Run:
         """Take note of the grid, a local optimum; whether it is the cheapest so far."""
         pair, best_so_far = self.pair, self.best_so_far
         cost = pair.price()
-        is_better = cost < best_so_far.best.cost - LEAST_SAVING * abs(cost)
+        is_better = is_cheaper(cost, best_so_far.best.cost)
         if not (is_better or best_so_far.keep > 0) or not pair.keeps_limits():
             return False
         if is_better:
@@ -223,7 +222,7 @@ class _Run:
         best = self.best_so_far.best
         if self.is_polishing or not best.variables:
             return False
-        return abs(self.pair.cost - best.cost) <= SAME * abs(best.cost)
+        return not (is_cheaper(self.pair.cost, best.cost) or is_cheaper(best.cost, self.pair.cost))
 
     def _round(self, n_quiet: int) -> bool:
         """A local optimum near the best grid; whether it is cheaper."""
