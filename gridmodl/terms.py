@@ -148,17 +148,8 @@ def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
     return -math.inf
 
 
-def gradient(p: Any, cell: Cell, more: Cell, low: Any, high: Any) -> None:
-    """What one more row of each class adds at least, into `low`, and at most, into `high`, to any cell that holds
-
-    the rows of `cell`, which is not empty, and some of those of `more`, but not all of that class.
-    """
-    low[:] = -math.inf
-    high[:] = math.inf
-
-
 # Not terms: what a criterion may know of its `cell`, for a proof in less than quadratic time.
-FLOORS = (floor, excess, tangent, gradient)
+FLOORS = (floor, excess, tangent)
 
 
 def predictive(p: Any, cell: Cell, code: int) -> float:
@@ -240,7 +231,6 @@ class Criterion:
     floor = staticmethod(floor)
     excess = staticmethod(excess)
     tangent = staticmethod(tangent)
-    gradient = staticmethod(gradient)
     predictive = staticmethod(predictive)
 
     def __init__(self, **options: bool | int | float) -> None:

@@ -114,13 +114,6 @@ def class_tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> fl
     return constant
 
 
-def class_gradient(p: Any, cell: Cell, more: Cell, low: Any, high: Any) -> None:
-    """Write the least and the most that one more row of each class adds: log (n+J)/(n_j+1), to a cell of n rows."""
-    for j in range(len(low)):
-        low[j] = math.log((cell.rows + p.n_classes) / max(1, cell.counts[j] + more.counts[j]))
-        high[j] = math.log((cell.rows + max(1, more.rows) + p.n_classes - 1) / (cell.counts[j] + 1))
-
-
 class Modl(Criterion):
     """MODL for one input variable: the partition is always coded, even if it has one part."""
 
@@ -142,7 +135,6 @@ class Modl(Criterion):
     floor = staticmethod(class_floor)
     excess = staticmethod(class_excess)
     tangent = staticmethod(class_tangent)
-    gradient = staticmethod(class_gradient)
     predictive = staticmethod(uniform_predictive)  # the ratio of exp(-cell) with one more row and without
 
 
@@ -176,5 +168,4 @@ class ModlGrid(Criterion):
     floor = staticmethod(class_floor)
     excess = staticmethod(class_excess)
     tangent = staticmethod(class_tangent)
-    gradient = staticmethod(class_gradient)
     predictive = staticmethod(uniform_predictive)  # the ratio of exp(-cell) with one more row and without

@@ -29,7 +29,6 @@ from gridmodl.search.column.branch_and_bound import (
     run_chunks,
 )
 from gridmodl.search.column.dynamic import DynamicProgram
-from gridmodl.search.column.hulls import BLOCK, Blocks, Kept, block_gains, check_blocks, make_scratch, mark_hulls
 from gridmodl.search.column.merge import greedy_merge
 from gridmodl.search.column.spans import make_sums, sum_classes
 from gridmodl.search.moves import Buffers, Setting, add_entry, clear, part_price
@@ -43,8 +42,6 @@ QUICK_PRICES = 8e7
 # A proof took 24 to 148 on noise, steps and smooth signals (docs/exact.md); data where it takes more are rare.
 PRICES_PER_ATOM = 250.0
 FEW_CLASSES = 10.0  # each price of more takes longer
-BLOCKS_AT_ONCE = 64  # between two checks of hulls
-NEAR = 2.5  # blocks whose gain is so near the slope are expected to fail the check
 FEW_ATOMS = 2_000  # beyond, slopes leave too much of a criterion that is no sum
 
 
@@ -59,10 +56,8 @@ def proven_optimum(task: Task, start: Partitioning | None = None, budget: float 
 
 def make_program(task: Task, start: Partitioning | None = None, budget: float = math.inf) -> AllBounds:
     """The program over every partition that keeps the limits."""
-    program = AllBounds
-    if can_prune(task) and task.n_atoms > PLAIN_ATOMS:
-        program = Hulls if has_hulls(task) else Branches
-    return program(task, start if start is not None else task.null(), budget)
+    is_long = can_prune(task) and task.n_atoms > PLAIN_ATOMS
+    return (Branches if is_long else AllBounds)(task, start if start is not None else task.null(), budget)
 
 
 def can_prune(task: Task) -> bool:
@@ -74,12 +69,6 @@ def can_prune(task: Task) -> bool:
         and task.n_atoms * task.n_frozen_cells * atoms.counts.shape[1] <= MAX_COUNTS
         and int(atoms.rows.sum()) == int(atoms.counts.sum(dtype=np.int64))
     )
-
-
-def has_hulls(task: Task) -> bool:
-    """Whether runs may leave out bounds that are no extreme points, where branch and bound applies."""
-    is_plane = task.n_frozen_cells == 1 and task.atoms.counts.shape[1] == 2
-    return is_plane and task.criterion.concave_cell and task.limits.min_rows <= 1
 
 
 def budget_of(task: Task) -> float:
@@ -211,81 +200,6 @@ class Branches(AllBounds):
 
         self.task.clock.repeat(turn, self.share_of(layer, lambda: buffers.now[N_DONE] * CHUNK / self.n), size)
         return is_done
-
-
-class Hulls(Branches):
-    """The same partitions of two classes: runs keep the extreme points of blocks of bounds, and check that it is enough.
-
-    Why it is enough is said in `gridmodl.search.column.hulls`. Layers, and slopes below 0, keep all bounds.
-    """
-
-    def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
-        super().__init__(task, best, budget)
-        n_blocks = -(-self.n // BLOCK)
-        self.scratch = make_scratch()
-        self.kept = np.zeros(self.n + 1, dtype=np.bool_)
-        bind(mark_hulls)(self.sums, self.kept, self.scratch)
-        self.blocks = Blocks(np.empty(n_blocks), np.empty((n_blocks, 2)), *np.zeros((2, n_blocks), dtype=np.bool_))
-        kernel = bind(block_gains, task.criterion)
-        self.n_prices += kernel(task.setting.p, self.sums, *self.blocks[:2], self.scratch, 0, n_blocks)
-        self.failed_at = np.full(n_blocks, -np.inf)  # the steepest slope at which the check of each block failed
-
-    def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:
-        if slope < 0.0:
-            return super().run(slope)
-        size = self.n + 1
-        at, best, came_from = np.zeros(size, dtype=np.int64), np.empty(size), np.empty(size, dtype=np.int32)
-        sums, rows, best[0] = np.zeros_like(self.sums), np.zeros(size, dtype=np.int64), 0.0
-        blocks, buffers, setup = self.blocks, self.buffers, self.setup
-        n_blocks, begun = len(blocks.gains), self.n_prices
-        blocks.is_failed[:] = False
-        np.logical_or(self.failed_at >= slope, blocks.gains > slope - NEAR, out=blocks.is_refined)
-        kept = self.kept.copy()
-        kept[1:] |= np.repeat(blocks.is_refined, BLOCK)[: self.n]
-        check, fill = bind(check_blocks, self.task.criterion), bind(run_chunks, self.task.criterion)
-        buffers.now[:] = 0
-        first_kept = np.zeros(n_blocks + 1, dtype=np.int64)  # of each block
-        k, n_kept, n_checks = 0, 1, 0  # blocks checked; kept bounds so far
-
-        def turn(size: int) -> bool:
-            nonlocal k, n_kept, n_checks
-            to = min(n_blocks, k + BLOCKS_AT_ONCE)
-            lo, n_kept = k * BLOCK, int(first_kept[k]) + 1
-            bounds = lo + 1 + np.flatnonzero(kept[lo + 1 : to * BLOCK + 1])
-            span = slice(n_kept, n_kept + len(bounds))
-            at[span], sums[span], rows[span] = bounds, self.sums[bounds], setup.rows[bounds]
-            n_kept += len(bounds)
-            # A chunk that is not the last has to be whole.
-            n_done = n_kept - 1 if to == n_blocks else (n_kept - 1) // CHUNK * CHUNK
-            buffers.now[N_DONE] = min(buffers.now[N_DONE], first_kept[k] // CHUNK)
-            part = setup._replace(sums=sums[: n_done + 1], rows=rows[: n_done + 1])
-            fill(part, slope, best, best, came_from, buffers, 2**62)
-            if to < n_blocks:
-                to = int(at[n_done]) // BLOCK
-            ends = np.minimum(np.arange(k, to + 1) * BLOCK, self.n)
-            first_kept[k : to + 1] = np.searchsorted(at[:n_kept], ends)
-            over = Kept(at[:n_kept], sums[:n_kept], best, came_from)
-            first, n = check(
-                setup.p, self.sums, over, blocks, slope, setup.margin, k, to, first_kept[k], self.scratch
-            )  # fmt: skip
-            n_checks += n
-            self.n_prices = begun + float(buffers.now[N_PRICES]) + n_checks
-            if first >= 0:
-                failed = k + np.flatnonzero(blocks.is_failed[k:to])
-                blocks.is_failed[failed], blocks.is_refined[failed] = False, True
-                self.failed_at[failed] = np.maximum(self.failed_at[failed], slope)
-                for block in failed:
-                    kept[block * BLOCK : (block + 1) * BLOCK] = True
-                to = first
-            k = to
-            return k == n_blocks or self.is_over
-
-        self.task.clock.repeat(turn, None)
-        if k < n_blocks:
-            return None
-        starts = np.empty(n_kept - 1, dtype=np.int64)
-        starts = starts[bind(trace)(came_from[:n_kept], starts) :]
-        return at[starts], float(best[n_kept - 1])
 
 
 def recursion(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gridmodl.jit.template import inlined
 from gridmodl.search.moves import part_price
 from gridmodl.search.pair.state import price_at
 from gridmodl.terms import Variable
@@ -177,15 +178,9 @@ def join_parts(
     min_rows: int,
 ) -> None:
     """Make parts x and y one, x, and price its merges."""
-    cells, across, deltas, low, near = (
-        buffers.cells[k],
-        buffers.cells[1 - k],
-        buffers.deltas[k],
-        buffers.low[k],
-        buffers.near[k],
-    )
-    n_rows, n_values, left, right = buffers.n_rows[k], buffers.n_values[k], buffers.left[k], buffers.right[k]
-    price, sums, name, n_left = buffers.price[k], buffers.sums[k], buffers.name[k], buffers.n_left
+    cells, across, deltas, n_left = buffers.cells[k], buffers.cells[1 - k], buffers.deltas[k], buffers.n_left
+    n_rows, n_values, price, sums = buffers.n_rows[k], buffers.n_values[k], buffers.price[k], buffers.sums[k]
+    low, near, left, right = buffers.low[k], buffers.near[k], buffers.left[k], buffers.right[k]
     n_small = (1 if n_rows[x] < min_rows else 0) + (1 if n_rows[y] < min_rows else 0)
     n_rows[x] += n_rows[y]
     n_values[x] += n_values[y]
@@ -212,12 +207,7 @@ def join_parts(
                 find_low(facts.categorical, deltas, low, near, right, i)
         return
     if last != y:
-        sums[y], n_rows[y], n_values[y], price[y] = sums[last], n_rows[last], n_values[last], price[last]
-        name[y] = name[last]
-        for j in range(y):
-            deltas[y, j] = deltas[last, j]
-        for i in range(y + 1, last):
-            deltas[i, y] = deltas[last, i]
+        take_slot(deltas, sums, price, n_rows, n_values, buffers.name[k], y, last)
     n = n_left[k]
     ready_part(p, facts, table, one, buffers, k, x, n, n_target_parts)
     for i in range(n):
@@ -228,3 +218,14 @@ def join_parts(
             j = x if way == 0 else y
             if j < i and (deltas[i, j] < low[i] or (deltas[i, j] == low[i] and j < near[i])):
                 low[i], near[i] = deltas[i, j], j
+
+
+@inlined
+def take_slot(deltas: Any, sums: Any, price: Any, n_rows: Any, n_values: Any, name: Any, y: Any, last: Any) -> None:
+    """Move the group in slot `last` to slot y, which is free."""
+    sums[y], n_rows[y], n_values[y], price[y] = sums[last], n_rows[last], n_values[last], price[last]
+    name[y] = name[last]
+    for j in range(y):
+        deltas[y, j] = deltas[last, j]
+    for i in range(y + 1, last):
+        deltas[i, y] = deltas[last, i]
