@@ -19,7 +19,6 @@ from gridmodl.search.grid.exact import TooMany
 from gridmodl.terms import ONE_COUNT, finish
 
 if TYPE_CHECKING:
-    from gridmodl.analysis.alternatives import Alternative, ModelVariable
     from gridmodl.model.model import Model
 
 MAX_NAMES = 5  # other columns named in a sentence
@@ -78,6 +77,7 @@ class Explanation:
         return self._with(self.n_parts + 1)
 
     def _with(self, n_parts: int) -> Alternative | None:
+        """First alternative with `n_parts` parts, or None."""
         return next((one for one in self.alternatives if one.n_parts == n_parts), None)
 
     def summary(self) -> str:
@@ -220,6 +220,7 @@ def _why_not_cheapest(model: Model) -> str:
 
 
 def _model_sentence(variable: ModelVariable) -> str:
+    """Sentence on the cost of the model."""
     model, n = variable.model, variable.n_parts
     name, cost = str(variable.partition.name), _cost_text(model.cost)
     others = _other_variables(variable)
@@ -249,6 +250,7 @@ def _term_text(variable: ModelVariable) -> str:
 
 
 def _alternative_sentence(variable: ModelVariable, one: Alternative) -> str:
+    """Sentence on the cost of an alternative."""
     parts = "one part" if one.n_parts == 1 else f"{one.n_parts} parts"
     parts += " beside the same" if _other_variables(variable) else ""
     if one.how == "merge" and not one.proven:
@@ -298,10 +300,12 @@ def _purpose_of_terms(variable: ModelVariable) -> dict[str, str]:
 
 
 def _is_sum(variable: ModelVariable) -> bool:
+    """Whether the cost is the plain sum of the terms."""
     return type(variable.criterion).finish is finish
 
 
 def _enumerate(texts: list[str]) -> str:
+    """Join texts by commas and a last "and"."""
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 

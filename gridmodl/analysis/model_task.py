@@ -1,6 +1,6 @@
-"""A model as a task of its own: its non-empty cells stand for the rows, its parts for the values.
+"""Make a grid task of a model: its non-empty cells stand for the rows, its parts for the values.
 
-Rows of the same cell are alike to every merge of parts, so these can be priced from the model alone, without the data.
+A merge of parts never separates rows of one cell, so merges can be priced from the model alone, without the data.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from gridmodl.terms import SEARCHED_TARGETS, Problem
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
 
-# A model says how much it costs; one that its own parts price otherwise was made by another criterion of that name.
-SAME_COST = 1e-6
+SAME_COST = 1e-6  # relative; if the cost of the model and the price of its parts differ more, the criterion is another
 
 
 class ModelTask:
-    """The task, the grid whose parts are those of the model, and the partitions in the order of its variables."""
+    """Task and grid of a model: one part per non-empty part of the model; and its partitions, by variable."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -36,20 +35,21 @@ class ModelTask:
         for partition in self.partitions:
             if partition.n_values is None:
                 raise ValueError(
-                    f"column {partition.name!r} does not say how many values its parts hold, which a merge needs to "
-                    "know: models without a target do, and those whose target is partitioned too"
+                    f"column {partition.name!r} does not say how many values its parts hold, which merges need: only "
+                    "models without a target, or with a partitioned target, know these numbers"
                 )
             if len(partition.special):
                 raise ValueError(
                     f"column {partition.name!r} has special codes, each a part of its own: they cannot be merged"
                 )
         self.filled = [np.flatnonzero(partition.counts.any(axis=1)) for partition in self.partitions]
-        rows = model.cells.rows  # of one class, as every model without classes of its own
+        rows = model.cells.rows  # all of one class: such models have no classes, or the classes are partitioned
         self.target = Target(np.zeros(len(rows), dtype=np.int32), rows.astype(np.int64), 1)
         self.task = self._task()
         self.grid = self._finest()
 
     def _task(self) -> GridTask:
+        """Task whose rows are the cells of the model."""
         model, cells = self.model, self.model.cells
         columns, values, facts = [], [], []
         for partition, filled in zip(self.partitions, self.filled, strict=True):
@@ -71,11 +71,12 @@ class ModelTask:
         return GridTask(rows, known, p, type(criterion), Limits(NO_LIMIT, 1), Clock())
 
     def _finest(self) -> Grid:
+        """Grid of the model; raise ValueError unless the criterion prices it at the cost of the model."""
         grid = make_grid([(k, np.arange(len(filled))) for k, filled in enumerate(self.filled)])
-        cost, given = price_grid(self.task, grid), self.model.cost
-        if not abs(cost - given) <= SAME_COST * (1.0 + abs(given)):
+        cost, model_cost = price_grid(self.task, grid), self.model.cost
+        if not abs(cost - model_cost) <= SAME_COST * (1.0 + abs(model_cost)):
             raise ValueError(
-                f"the model costs {given!r}, but criterion {self.model.criterion!r} prices its parts at {cost!r}: it "
-                "was made by another criterion of that name, or another version of it"
+                f"the model costs {model_cost!r}, but criterion {self.model.criterion!r} prices its parts at {cost!r}: "
+                "it was made by another criterion of that name, or another version of it"
             )
         return grid._replace(cost=cost)

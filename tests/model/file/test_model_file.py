@@ -693,7 +693,7 @@ def test_a_str_that_names_no_model_is_refused(tmp_path, monkeypatch):
     for kind in (Model, Models, DensityModel):
         with pytest.raises(ModelFileError, match=r"'absent.json' is neither a JSON object.*nor the path of a file"):
             kind.from_json("absent.json")
-        with pytest.raises(ModelFileError, match="is no file"):
+        with pytest.raises(ModelFileError, match="is not a regular file"):
             kind.from_json(str(tmp_path))
         with pytest.raises(ModelFileError, match=r"'huge.json' is of 1073741825 bytes"):
             kind.from_json("huge.json")
@@ -730,7 +730,7 @@ def test_huge_sources_are_refused(tmp_path):
     path = tmp_path / "huge.json"
     with path.open("wb") as file:
         file.truncate(2**30 + 1)  # takes no room on the disk
-    with pytest.raises(ModelFileError, match="is of 1073741825 bytes"):
+    with pytest.raises(ModelFileError, match="has 1073741825 bytes"):
         read_model(path)
 
 
@@ -738,7 +738,7 @@ def test_huge_texts_are_refused(monkeypatch):
     monkeypatch.setattr(files, "MAX_BYTES", 100)
     text = write_model(model_of(numerical()))
     for source in (text, text.encode()):
-        with pytest.raises(ModelFileError, match="of more than 100"):
+        with pytest.raises(ModelFileError, match="has more than 100"):
             read_model(source)
 
 
@@ -753,14 +753,14 @@ def test_a_source_of_another_type_is_a_type_error(source):
 GOOD = write_model(model_of(numerical(special=[-999.0]), classes=["no", "yes"]))
 TEXTS = {
     "": "neither a JSON object",
-    "model.json": "'model.json' is neither a JSON object.*nor the path of a file that is there",
+    "model.json": "'model.json' is neither a JSON object.*nor the path of a file that exists",
     "[]": "neither a JSON object",
     "null": "neither a JSON object",
     " \n": "neither a JSON object",
     "a\0b": "neither a JSON object",
     "\ud800": "neither a JSON object",
     "a" * 10**6: "neither a JSON object",
-    ".": "'.' is no file",
+    ".": "'.' is not a regular file",
     "{": "no JSON: .*line 1 column 2",
     GOOD[:-3]: "no JSON",
     GOOD + "{}": "no JSON: Extra data",
@@ -887,7 +887,7 @@ MUTATIONS = [
     ((*X, "kind"), "ordinal", r"partitions\[0\]: .*'kind' is one of numerical, categorical, got 'ordinal'"),
     ((*X, "kind"), "categorical", r"partitions\[0\]: lacks the field 'groups'"),
     ((*X, "kind"), ["numerical"], r"partitions\[0\]: .*'kind' is one of"),
-    ((*X, "name"), "c", r"partitions\[1\].name: is there twice: 'c'"),
+    ((*X, "name"), "c", r"partitions\[1\].name: occurs twice: 'c'"),
     ((*X, "name"), ["x"], r"partitions\[0\].name: must be a value"),
     ((*X, "groups"), [], r"partitions\[0\]: has the unknown field 'groups'"),
     ((*X, "counts"), GONE, r"partitions\[0\]: lacks the field 'counts'"),
@@ -963,8 +963,8 @@ MUTATIONS = [
     ((*CELLS, "parts", 0, 1), False, r"cells.parts\[0\]\[1\]: must be an integer"),
     ((*CELLS, "parts", 0, 1), 0.0, r"cells.parts\[0\]\[1\]: must be an integer"),
     ((*CELLS, "parts", 0, 1), 1, "cells.counts: must add up to the rows of the parts of column 'c'"),
-    ((*CELLS, "parts", 3, 0), 4, "cells.parts: names a part that column 'x' has not"),
-    ((*CELLS, "parts", 3, 0), 2**63 - 1, "cells.parts: names a part that column 'x' has not"),
+    ((*CELLS, "parts", 3, 0), 4, "cells.parts: names a part that column 'x' does not have"),
+    ((*CELLS, "parts", 3, 0), 2**63 - 1, "cells.parts: names a part that column 'x' does not have"),
     ((*CELLS, "parts", 3, 0), 2**63, r"cells.parts\[3\]\[0\]: must be an integer"),
     ((*CELLS, "counts"), [], "cells.counts: must be lists of one length"),
     ((*CELLS, "counts", 0), [3], "cells.counts: must be lists of one length"),
@@ -994,7 +994,7 @@ MUTATIONS = [
     ((*OPT, "partitions"), [], r"optima\[0\].cells.names: must be the columns"),
     ((*OPT, "partitions", 0, "counts", 0, 1), 2, r"optima\[0\].partitions\[0\].counts: must sum to n_rows, 14"),
     ((*OPT, "partitions", 0, "counts", 0), [1, 3], r"optima\[0\].partitions\[1\].counts: must have as many rows"),
-    ((*OPT, "partitions", 0, "name"), "c", r"optima\[0\].partitions\[1\].name: is there twice"),
+    ((*OPT, "partitions", 0, "name"), "c", r"optima\[0\].partitions\[1\].name: occurs twice"),
     ((*OPT, "partitions", 0, "name"), "absent", r"optima\[0\]"),
     ((*OPT, "partitions", 0, "bounds", "values"), [2.5, 1.5], r"optima\[0\].partitions\[0\].bounds: must ascend"),
     ((*OPT, "cells"), None, r"optima\[0\].cells: "),
@@ -1101,7 +1101,7 @@ TARGET_MUTATIONS = [
     ("joint", (*X, "counts"), [[5, 0], [3, 0]], r"partitions\[0\].counts: must have 1 columns"),
     ("joint", ("cells", "counts"), [[3], [2], [3]], "cells.counts: must add up to the rows of the parts of column 'y'"),
     ("grouped", ("target",), None, "target: must be there, as the problem is 'grouped'"),
-    ("grouped", ("target", "name"), "x", "target.name: is that of a column, 'x'"),
+    ("grouped", ("target", "name"), "x", "target.name: is also the name of a column, 'x'"),
     ("grouped", ("target", "groups"), [["b", None], ["c"]], "target.missing: must be 0"),
     ("grouped", ("target", "counts"), [[3], [4]], "target.counts: must sum to n_rows, 8"),
     ("grouped", ("target", "counts"), [[3], [5]], "class_rows: must add up to the rows of each group"),
