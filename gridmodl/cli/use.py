@@ -10,8 +10,7 @@ import click
 from gridmodl.cli import options
 from gridmodl.cli.messages import Failure, suggest
 from gridmodl.cli.outputs import STDOUT, check_outputs, write_text
-
-DIALECTS = ("postgres", "duckdb", "sqlite", "bigquery", "snowflake")
+from gridmodl.report.sql.dialects import DIALECTS
 
 
 class ApplySettings(NamedTuple):
@@ -201,7 +200,7 @@ def _print_json(value: Any) -> None:
     ),
 )
 @click.argument("model", type=click.Path())
-@click.option("-d", "--dialect", type=click.Choice(DIALECTS), required=True, help="SQL dialect of the database.")
+@click.option("-d", "--dialect", type=click.Choice(tuple(DIALECTS)), required=True, help="SQL dialect of the database.")
 @click.option("--table", default="data", show_default=True, help="Table with the rows; schema.table too.")
 @click.option(
     "--keep-column", multiple=True, metavar="COLUMN", help="Return this column of the table too; may be given again."
