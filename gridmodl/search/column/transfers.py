@@ -24,8 +24,8 @@ MANY_RESTARTS = 2048  # values from which there is only one restart, which takes
 ONE_RESTART = 64  # groups that such a restart has at least
 ROUGH_PASSES = 2  # passes over the values before the groups of a restart merge
 
-# Jobs of a visit of a value: in the first pass, price its group and the value alone; then price the groups that changed,
-# or all groups; after a move, price its old and its new group.
+# Jobs of a visit of a value: in the first pass, price its group and the value alone; then price the groups that
+# changed, or all groups; after a move, price its old and its new group.
 FIRST, CHANGED, ALL, REFRESH = range(4)
 
 
