@@ -34,7 +34,7 @@ from gridmodl.search.moves import Limits, is_cheaper
 from gridmodl.search.proof import SLOPES, Certificate
 from gridmodl.search.task import Task
 from gridmodl.spelling import did_you_mean
-from gridmodl.terms import SEARCHED_TARGETS, Criterion
+from gridmodl.terms import PROBLEMS, Criterion
 
 # Costs of two occasions that are closer than this share of their size are one. That is wider than what a search takes
 # for rounding, `gridmodl.search.moves.TOLERANCE`: logarithms of another machine differ, and sums of another order.
@@ -111,7 +111,8 @@ def verify(
 
 
 def table_for(model: Model, data: Any, target: Any, weights: Any, unlabelled: Any, placement: str | None) -> Table:
-    target_kind = model.problem if model.problem in SEARCHED_TARGETS else None if target is None else "classes"
+    is_partitioned = PROBLEMS[model.problem].target_is_partitioned
+    target_kind = model.problem if is_partitioned else None if target is None else "classes"
     table = read_table(data, target, weights, target_kind, unlabelled, placement)
     absent = [name for name in model.partitions if name not in table.names]
     if absent:
