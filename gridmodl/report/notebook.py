@@ -99,7 +99,7 @@ def _picture(model: Model, partition: Partition) -> Markup:
 
 
 def _mosaic(counts: Any, names: Sequence[Any], rows: Any, labels: Sequence[str]) -> Markup:
-    shares = shown_classes(counts, names)
+    shares = shown_classes(counts, [plain(name) for name in names])
     return joined(mosaic(shares, rows, labels), legend(shares))
 
 
@@ -168,7 +168,7 @@ def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | Non
 def _small_picture(model: Any) -> Markup:
     partition = next(iter(model.partitions.values())) if hasattr(model, "partitions") else model.partition
     if partition.counts.shape[1] > 1:
-        shares = shown_classes(partition.counts, range(partition.counts.shape[1]))
+        shares = shown_classes(partition.counts, [str(j) for j in range(partition.counts.shape[1])])
         return mosaic(shares, partition.rows, partition.labels, 120, 16)
     return bars(partition.rows, partition.labels, 120, 16)
 

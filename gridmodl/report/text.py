@@ -1,4 +1,4 @@
-"""The summary of a model as text, for a terminal; and the tables of parts that notebooks show too."""
+"""The summary of a model as text, for a terminal; and the texts and tables that notebooks and pages show too."""
 
 from __future__ import annotations
 
@@ -42,6 +42,18 @@ def summary_of(model: Model) -> str:
             lines.append(f"  ... and {len(model.cells.parts) - MAX_SHOWN} more cells")
         lines += _left_out(model)
     return "\n".join(lines)
+
+
+def shortened(text: str, room: int) -> str:
+    """The text, or its beginning and end if it is longer than `room` characters.
+
+    >>> shortened("a very long name of a column", 12)
+    'a very l…umn'
+    """
+    if len(text) <= room:
+        return text
+    tail = (room - 1) // 3
+    return f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def criterion_text(model: Model) -> str:

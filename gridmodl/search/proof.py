@@ -14,7 +14,7 @@ from layer k - 1.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -57,23 +57,42 @@ class Slopes:
         The largest number of parts that is allowed.
     known : dict of int to float
         Sums of prices of some partitions, by their numbers of parts; that of one part is among them.
+    price_apart : callable
+        The number of atoms and the sum of their prices, each a part; called only where slopes are taken from it.
     """
 
-    def __init__(self, criterion: type[Criterion], setting: Setting, max_parts: int, known: dict[int, float]) -> None:
+    def __init__(
+        self,
+        criterion: type[Criterion],
+        setting: Setting,
+        max_parts: int,
+        known: dict[int, float],
+        price_apart: Callable[[], tuple[int, float]],
+    ) -> None:
         self.criterion, self.setting = criterion, setting
         self.numbers = np.arange(1, max_parts + 1)
         self.known = dict(known)
+        self._price_apart: Callable[[], tuple[int, float]] | None = price_apart
         self.least = np.full(max_parts, -np.inf)  # sums of prices that no partition goes below
         self.least[0] = known[1]
         self.runs: dict[float, float] = {}  # slopes, and what each proved: Q
         self.ran = set[float]()  # the slopes of runs; what is known of others may be less than Q
         self._floors: NDArray[np.float64] | None = None
-        shared = self._costs(np.zeros(max_parts))
+        shared = costs_by_parts(criterion, setting, np.zeros(max_parts))
         self.is_additive = criterion.finish is finish and bool(np.all(np.isfinite(shared)))
         self.shared, self.rises = shared, np.diff(shared)
 
     def _costs(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.is_additive:
+            return totals + self.shared
         return costs_by_parts(self.criterion, self.setting, totals)
+
+    def know_apart(self) -> None:
+        """Take in what all atoms apart cost."""
+        if self._price_apart is not None:
+            n, price = self._price_apart()
+            self.known.setdefault(n, price)
+            self._price_apart = None
 
     @property
     def floors(self) -> NDArray[np.float64]:
@@ -121,6 +140,7 @@ class Slopes:
 
     def _edges(self, may_win: NDArray[np.int64]) -> Iterator[float]:
         """The slopes of lines between two neighbours of known sums that are over a number that may win."""
+        self.know_apart()
         for below, above in itertools.pairwise(sorted(self.known)):
             if np.any((may_win >= below) & (may_win <= above)):
                 yield (self.known[below] - self.known[above]) / (above - below)

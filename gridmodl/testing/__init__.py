@@ -1,4 +1,4 @@
-"""`check_criterion`, for authors of plugins: does a criterion keep the contract that searches rely on?"""
+"""`check_criterion`, for authors of plugins: check that a criterion keeps the contract that searches rely on."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ __all__ = ["check_criterion"]
 def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int = 20, compiled: bool = True) -> None:
     """Check that a criterion keeps the contract of `gridmodl.Criterion`, on random data.
 
-    Its terms return finite numbers and write into nothing that they are handed; `finish` grows with the total; the
-    order of classes does not matter; the exact search finds what trying every partition finds, and no search beats it
-    or is worse than one part; ``joins_pure_runs`` and ``groups_by_share``, where they are declared, never hide the
-    optimum; ``concave_cell``, where it is declared, holds of random counts; what it offers of ``predictive`` are
-    probabilities; what it offers of ``floor``, ``excess`` and ``tangent`` holds, and a search that relies on it still
-    finds the optimum of some hundred values. For problems in which two variables are partitioned together (joint,
-    grouped, numerical) every grid of a few values is tried.
+    Its terms return finite numbers and do not write into their arguments; `finish` grows with the total; the order of
+    classes does not matter; the exact search finds the best of all partitions, and no search finds a lower cost or a
+    higher cost than one part. If ``joins_pure_runs`` or ``groups_by_share`` is declared, it never hides the optimum. If
+    ``concave_cell`` is declared, it holds for random counts. Values of ``predictive`` are probabilities. Bounds by
+    ``floor``, ``excess`` and ``tangent`` hold, and a search that prunes by them still finds the optimum of some hundred
+    values. For problems in which two variables are partitioned together (joint, grouped, numerical), every grid of a
+    few values is tried.
 
     Parameters
     ----------
     criterion : str, Criterion or subclass
-        A name that is installed, an instance, or a class.
+        Name of an installed criterion, an instance, or a class.
     n_samples : int
-        Random data sets to try.
+        Number of random data sets.
     compiled : bool
-        Whether to check all this once more with the terms compiled, which takes half a minute: they must cost what they
-        cost in plain Python.
+        Whether to repeat all checks with compiled terms, which takes half a minute; prices must be those of plain
+        Python.
 
     Raises
     ------
     AssertionError
-        Names the criterion, what it breaks, and data that show it.
+        Names the criterion, the rule that it breaks, and data that show it.
     """
     if isinstance(criterion, str):
         criterion = get_criterion(criterion)
@@ -76,7 +76,7 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
 
 
 def _check_contract(checked: Criterion, n_samples: int) -> None:
-    """Check terms, searches and declarations, plain or compiled as `compile_as` says."""
+    """Check terms, searches and declarations, in the mode of `compile_as`."""
     for problem in sorted(checked.problems):
         _check_terms(checked, problem)
     of_classes = [problem for problem in sorted(checked.problems) if PROBLEMS[problem].has_classes]

@@ -1,4 +1,4 @@
-"""Checks of what a criterion declares of its `cell`: that it is concave, and what it predicts of the next row."""
+"""Check the declarations about `cell`: that it is concave, and that `predictive` returns probabilities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZES = (2, 9, 100, 100_000)  # rows of a class, at most
 
 
 def check_concave_cell(criterion: Criterion, kind: str, n_samples: int) -> None:
-    """Compare the price of counts to the mean price of others of which these counts are the weighted mean."""
+    """Compare the price of counts with the weighted mean price of counts whose weighted mean they are."""
     rng = np.random.default_rng(20171)
     for _ in range(10 * n_samples):
         points, weights = _random_mean(rng)
@@ -33,7 +33,7 @@ def check_concave_cell(criterion: Criterion, kind: str, n_samples: int) -> None:
 
 
 def _random_mean(rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw rows by class, then others of which they are the mean, and the weights of these."""
+    """Draw rows by class, then rows by class whose weighted mean they are, and the weights."""
     n_classes, most = int(rng.integers(1, 5)), int(rng.choice(SIZES))
     weights = np.append(rng.integers(1, 4, int(rng.integers(1, 4))), 1)
     while True:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gridmodl.model.labels import has_mixed_types, shown_value
 from gridmodl.report.tables import columns_of, largest
+from gridmodl.report.text import shortened
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -152,7 +153,7 @@ def _format(key: str) -> str:
 
 
 def cut(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
+    return shortened(text, MAX_TEXT)
 
 
 def plain_values(values: Any, digits: int = DIGITS) -> list[Any]:

@@ -24,12 +24,19 @@ class DynamicProgram:
         self.n = task.n_atoms
         self.max_parts = min(task.limits.max_parts, self.n)
         self.n_prices = 0.0  # so far
-        known = {len(starts): task.price_of(starts) for starts in self._known_partitions()}
-        self.slopes = Slopes(task.criterion, task.setting, self.max_parts, known)
+        known = {len(starts): self.price_of(starts) for starts in (best.starts, task.null().starts)}
+        self.slopes = Slopes(task.criterion, task.setting, self.max_parts, known, self._price_apart)
 
-    def _known_partitions(self) -> list[NDArray[np.int64]]:
-        apart = np.arange(self.n)
-        return [apart, self.best.starts, apart[:1]]  # of one number, the last counts
+    def priced(self, starts: NDArray[np.int64]) -> Partitioning:
+        """A partition with its cost, computed from nothing."""
+        return self.task.priced(starts)
+
+    def price_of(self, starts: NDArray[np.int64]) -> float:
+        """What the parts of a partition cost, without what depends on their number."""
+        return self.task.price_of(starts)
+
+    def _price_apart(self) -> tuple[int, float]:
+        return self.n, self.price_of(np.arange(self.n))
 
     @property
     def is_over(self) -> bool:
@@ -120,6 +127,6 @@ class DynamicProgram:
 
     def _offer(self, starts: NDArray[np.int64]) -> None:
         if len(starts) <= self.max_parts:
-            found = self.task.priced(starts)
+            found = self.priced(starts)
             if found.cost < self.best.cost:
                 self.best = found

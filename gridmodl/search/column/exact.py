@@ -10,12 +10,13 @@ to prove an optimum is in `program`.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.atoms import MAX_COUNTS
+from gridmodl.data.atoms import MAX_COUNTS, alone
 from gridmodl.jit.template import bind
 from gridmodl.search.column.branch_and_bound import (
     CHUNK,
@@ -29,7 +30,7 @@ from gridmodl.search.column.branch_and_bound import (
 )
 from gridmodl.search.column.dynamic import DynamicProgram
 from gridmodl.search.column.merge import greedy_merge
-from gridmodl.search.column.spans import make_sums
+from gridmodl.search.column.spans import make_sums, sum_classes
 from gridmodl.search.moves import Buffers, Setting, add_entry, clear, part_price
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.terms import finish, floor, part
@@ -89,7 +90,9 @@ class AllBounds(DynamicProgram):
         super().__init__(task, best, budget)
         self.before = self._nothing()
         self.came_from: list[NDArray[np.int32]] = []
-        if self.n == self.max_parts and task.limits.min_rows <= 1:  # of so many parts there is one partition
+        is_quick = self.n <= PLAIN_ATOMS or not self.slopes.is_additive  # else a slope excludes it sooner
+        if is_quick and self.n == self.max_parts and task.limits.min_rows <= 1:
+            self.slopes.know_apart()  # the only partition into as many parts
             self.slopes.least[self.n - 1] = self.slopes.known[self.n]
             self._offer(np.arange(self.n))
 
@@ -145,13 +148,28 @@ class Branches(AllBounds):
     """The same partitions by branch and bound, for a criterion with a floor."""
 
     def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
+        self.sums = sums = make_sums(task.atoms, task.n_frozen_cells, task.clock)
         super().__init__(task, best, budget)
-        sums = make_sums(task.atoms, task.n_frozen_cells, task.clock)
-        rows = np.ascontiguousarray(sums.sum(axis=(1, 2), dtype=np.int64))
+        rows = sum_classes(sums)
         n_rows = int(rows[-1])
         margin = ROUNDING * (n_rows * math.log(n_rows + 1.0) + abs(self.slopes.known[1]))
         min_rows = min(task.limits.min_rows, n_rows)  # one part may always be
         self.setup, self.buffers = Setup(sums, rows, task.setting.p, min_rows, margin), make_run_buffers(sums)
+
+    def priced(self, starts: NDArray[np.int64]) -> Partitioning:
+        joined = self._joined(starts)
+        return joined.priced(np.arange(joined.n_atoms))._replace(starts=starts) if joined else super().priced(starts)
+
+    def price_of(self, starts: NDArray[np.int64]) -> float:
+        joined = self._joined(starts)
+        return joined.price_of(np.arange(joined.n_atoms)) if joined else super().price_of(starts)
+
+    def _joined(self, starts: NDArray[np.int64]) -> Task | None:
+        """The task whose atoms are these parts, in no time from sums of counts; None beside frozen cells."""
+        if self.task.n_frozen_cells > 1:
+            return None
+        counts = np.diff(self.sums[np.append(starts, self.n), 0], axis=0)
+        return replace(self.task, atoms=alone(counts, np.zeros(len(starts), dtype=np.int32), counts.shape[1]))
 
     def relaxed(self, slope: float) -> float | None:
         kernel, n_chunks, at, total = bind(relaxed_total, self.task.criterion), -(-self.n // CHUNK), 0, 0.0

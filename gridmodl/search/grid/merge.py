@@ -104,72 +104,82 @@ def merge_steps(
     out too, and their union put back. To build all is to put all in. So one place prices cells and pairs: every copy of
     the terms in a kernel costs half a second of compile time.
     """
-    cell_key, keys, marks, state_now = state.cell_key, state.keys, state.marks, state.now[0]
-    variables, cell_part, listed, moved = merging.variables, merging.cell_part, merging.listed, merging.moved
-    part_at, part_cells, costs, now = merging.part_at, merging.n_cells, merging.costs, merging.now[0]
-    counts, cell_rows, cell_prices = buffers.left, buffers.left_rows, buffers.left_price
-    categorical, n_cells, n_variables = facts.categorical, state_now.n_cells, now.n_variables
+    cell_part, listed, moved, keys = merging.cell_part, merging.listed, merging.moved, state.keys
+    part_at, part_cells, costs = merging.part_at, merging.n_cells, merging.costs
+    cell_rows, state_now, now = buffers.left_rows, state.now[0], merging.now[0]
     for _ in range(n_steps):
-        is_building, step, n_listed = not now.is_built, now.step, 0
+        is_building, step, n_listed = not now.is_built, now.step, state_now.n_cells
         if is_building:
             start(rows, state, merging, buffers)
             now.total, now.best_cost, now.n_used = state_now.fixed, state_now.cost, 0
-            n_listed = n_cells
-        lowest, change, v, stays, goes, price_of_union = cheapest_merge(facts, p, merging, now.total, is_building)
+        cost, change, v, stays, goes, price = cheapest_merge(facts, p, merging, now.total, is_building)
         if not is_building:
-            if lowest == np.inf or (now.is_greedy and not lowest < now.best_cost):
+            if cost == np.inf or (now.is_greedy and not cost < now.best_cost):
                 return True
             now.total += change
             if part_cells[part_at[v] + goes] > part_cells[part_at[v] + stays]:
                 stays, goes = goes, stays
-            n_listed = list_cells(cell_part[v], cell_rows, moved, listed, goes, step, n_cells)
+            n_listed = list_cells(cell_part[v], cell_rows, moved, listed, goes, step, state_now.n_cells)
             if 2 * (now.n_used + n_listed) > len(keys):
                 now.n_used = forget_keys(state, cell_rows)
-        generation, total, n_used = state_now.generation, now.total, now.n_used
-        beyond: Any = np.int64(-1)
-        c: Any = np.int64(-1)
-        for phase in range(PUT_BACK if is_building else TAKE_OUT, 3):
-            if phase == PUT_BACK and not is_building:
-                beyond = unlink(merging, v, stays, goes, price_of_union)
-            if phase == MEET:
-                n_listed = 0
-                if beyond >= 0:
-                    n_listed = list_cells(cell_part[v], cell_rows, moved, listed, stays, step, n_cells)
-            for t in range(2 * n_listed if phase == PUT_BACK else n_listed):
-                other: Any = -1
-                sign = -1.0
-                if phase != PUT_BACK:
-                    c, sign = np.int64(listed[t]), phase - 1.0
-                elif t % 2 == 1:
-                    c, sign = np.int64(listed[t // 2]), 1.0
-                elif is_building:
-                    continue
-                else:  # before a cell is put back, the one that it falls together with is taken out
-                    other = np.int64(listed[t // 2])
-                    cell_key[other] += salt(variables[v], stays) - salt(variables[v], goes)
-                    cell_part[v, other] = stays
-                    c = cell_at(keys, marks, generation, cell_key[other])
-                    if c == NOBODY:
-                        continue
-                    listed[t // 2] = c
-                if phase == PUT_BACK and not is_building:
-                    moved[c] = step
-                place = slot_of(keys, marks, generation, cell_key[c])
-                n_used += 1 if marks[place] >> 32 != generation else 0
-                keys[place], marks[place] = cell_key[c], generation << 32 | (c if sign > 0.0 else NOBODY)
-                price_cell(p, categorical, state, merging, buffers, n_variables, c, sign, phase, v, beyond, other >= 0)
-                if is_building:
-                    total += cell_prices[c]
-                if other >= 0:
-                    join_cells(counts, cell_rows, cell_part, part_at, part_cells, n_variables, c, other)
-        now.total, now.n_used = total, n_used
+        move_cells(p, facts.categorical, state, merging, buffers, v, stays, goes, price, n_listed, is_building)
         if not is_building:
-            costs[step] = lowest
+            costs[step] = cost
             now.step = step + 1
-            if lowest <= now.best_cost:  # ties: the fewest parts
-                now.best_cost, now.best_step = lowest, step + 1
+            if cost <= now.best_cost:  # ties: the fewest parts
+                now.best_cost, now.best_step = cost, step + 1
         now.is_built = True
     return False
+
+
+@inlined
+def move_cells(
+    p: Any, categorical: Any, state: State, merging: MergeBuffers, buffers: Buffers, v: Any, stays: Any, goes: Any,
+    price_of_union: float, n_listed: Any, is_building: bool,
+) -> None:  # fmt: skip
+    """Move the listed cells from part `goes` of variable v to part `stays`, or while building put all cells in."""
+    cell_key, keys, marks, generation = state.cell_key, state.keys, state.marks, state.now[0].generation
+    variables, cell_part, listed, moved = merging.variables, merging.cell_part, merging.listed, merging.moved
+    part_at, part_cells, now = merging.part_at, merging.n_cells, merging.now[0]
+    counts, cell_rows, cell_prices = buffers.left, buffers.left_rows, buffers.left_price
+    step, n_variables, total, n_used = now.step, now.n_variables, now.total, now.n_used
+    beyond: Any = np.int64(-1)
+    c: Any = np.int64(-1)
+    for phase in range(PUT_BACK if is_building else TAKE_OUT, 3):
+        if phase == PUT_BACK and not is_building:
+            beyond = unlink(merging, v, stays, goes, price_of_union)
+        if phase == MEET:
+            n_listed = 0
+            if beyond >= 0:
+                n_listed = list_cells(cell_part[v], cell_rows, moved, listed, stays, step, state.now[0].n_cells)
+        for t in range(2 * n_listed if phase == PUT_BACK else n_listed):
+            other: Any = -1
+            sign = -1.0
+            if phase != PUT_BACK:
+                c, sign = np.int64(listed[t]), phase - 1.0
+            elif t % 2 == 1:
+                c, sign = np.int64(listed[t // 2]), 1.0
+            elif is_building:
+                continue
+            else:  # before a cell is put back, the one that it falls together with is taken out
+                other = np.int64(listed[t // 2])
+                cell_key[other] += salt(variables[v], stays) - salt(variables[v], goes)
+                cell_part[v, other] = stays
+                c = cell_at(keys, marks, generation, cell_key[other])
+                if c == NOBODY:
+                    continue
+                listed[t // 2] = c
+            if phase == PUT_BACK and not is_building:
+                moved[c] = step
+            place = slot_of(keys, marks, generation, cell_key[c])
+            n_used += 1 if marks[place] >> 32 != generation else 0
+            keys[place], marks[place] = cell_key[c], generation << 32 | (c if sign > 0.0 else NOBODY)
+            price_cell(p, categorical, state, merging, buffers, n_variables, c, sign, phase, v, beyond, other >= 0)
+            if is_building:
+                total += cell_prices[c]
+            if other >= 0:
+                join_cells(counts, cell_rows, cell_part, part_at, part_cells, n_variables, c, other)
+    now.total, now.n_used = total, n_used
 
 
 @inlined

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.grid.cells import GOLDEN, SHIFT_31, State, mixed
-from gridmodl.search.grid.state import GridTask, Worker
+from gridmodl.search.grid.state import DrawBuffers, GridTask, Worker
 from gridmodl.search.moves import Limits
 
 MOST_PARTS = 64  # of a new variable; merges of more are slow, and blind
@@ -53,7 +53,7 @@ def draw_neighbour(
         task.rows,
         task.facts.categorical,
         worker.state,
-        worker.slot_of_part,
+        worker.draws,
         task.limits,
         n_new,
         n_parts,
@@ -76,7 +76,7 @@ def draw(
     rows: Any,
     categorical: Any,
     state: State,
-    buffers: Any,
+    buffers: DrawBuffers,
     limits: Limits,
     n_new: int,
     n_parts: int,
@@ -87,11 +87,11 @@ def draw(
     """Write the parts of the neighbour to the state, and shuffle `visits`."""
     part, parts_of = state.part, state.n_parts
     atom_at, atom_rows, n_variables = rows.atom_at, rows.atom_rows, len(visits)
+    marks, sizes, before = buffers.marks, buffers.sizes, buffers.before
     n: Any = np.int64(0)  # rows, weights counted
     for a in range(atom_at[1]):
         n += atom_rows[a]
-    most_groups = np.int64(math.sqrt(n))
-    marks, sizes, before = buffers
+    most_groups = min(limits.max_parts, np.int64(math.sqrt(n)), len(sizes) - 1)
     for time in range(2):
         for i in range(n_variables - 1):
             j = i + below(random, n_variables - i)
@@ -99,68 +99,93 @@ def draw(
         for i in range(n_new if time == 0 else 0):
             k = visits[i]
             lo, hi = atom_at[k], atom_at[k + 1]
-            n_more = min(n_parts, limits.max_parts)
             if categorical[k]:
-                n_more = max(1, min(n_parts, min(limits.max_parts, most_groups, len(sizes) - 1) // parts_of[k]))
-                # A new group is an old one and a random number; of groups with too few rows, one is made.
-                n_labels = parts_of[k] * n_more
-                for m in range(n_labels):
-                    sizes[m] = 0
-                for a in range(lo, hi):
-                    marks[a - lo] = part[a] * n_more + below(random, n_more)
-                    sizes[marks[a - lo]] += atom_rows[a]
-                last, small, n_small = -1, -1, 0
-                for m in range(n_labels):
-                    if sizes[m] >= limits.min_rows:
-                        last = m
-                    elif sizes[m] > 0:
-                        small, n_small = m, n_small + sizes[m]
-                home = small if n_small >= limits.min_rows else max(last, 0)
-                for a in range(lo, hi):
-                    if sizes[marks[a - lo]] < limits.min_rows:
-                        marks[a - lo] = home
-                for m in range(n_labels):
-                    sizes[m] = -1
-                number = 0
-                for a in range(lo, hi):
-                    if sizes[marks[a - lo]] < 0:
-                        sizes[marks[a - lo]] = number
-                        number += 1
-                    part[a] = sizes[marks[a - lo]]
-                parts_of[k] = number
+                n_more = max(1, min(n_parts, most_groups // parts_of[k]))
+                draw_labels(part, atom_rows, lo, hi, n_more, parts_of[k] * n_more, marks, sizes, random)
+                parts_of[k] = take_labels(part, lo, hi, parts_of[k] * n_more, marks, sizes, limits.min_rows)
             else:
                 before[0] = 0
                 for a in range(lo, hi):
                     marks[a - lo] = 1 if a > lo and part[a] != part[a - 1] else 0
                     before[a - lo + 1] = before[a - lo] + atom_rows[a]
-                n_bounds = parts_of[k] - 1
-                for b in range(1, n_more):
-                    place: Any = below(random, n)
-                    if near_quantiles:
-                        middle = n * b / n_more + JITTER * n / n_more * (2.0 * place / n - 1.0)
-                        place = min(max(np.int64(middle), 0), n - 1)
-                    bound: Any = np.int64(0)  # the atom that holds this row
-                    end: Any = np.int64(hi - lo)
-                    while end - bound > 1:
-                        middle_atom = (bound + end) // 2
-                        if before[middle_atom] <= place:
-                            bound = middle_atom
-                        else:
-                            end = middle_atom
-                    if bound > 0 and marks[bound] == 0 and n_bounds + 1 < limits.max_parts:
-                        marks[bound] = 1
-                        n_bounds += 1
-                # A bound that leaves too few rows before it or after it is dropped.
-                number = 0
-                n_rows: Any = np.int64(0)
-                n_after: Any = np.int64(0)
-                for a in range(lo, hi):
-                    n_after += atom_rows[a]
-                for a in range(lo, hi):
-                    if marks[a - lo] == 1 and n_rows >= limits.min_rows and n_after >= limits.min_rows:
-                        number += 1
-                        n_rows = 0
-                    part[a] = number
-                    n_rows += atom_rows[a]
-                    n_after -= atom_rows[a]
-                parts_of[k] = number + 1
+                n_more = min(n_parts, limits.max_parts)
+                mark_bounds(hi - lo, n, n_more, limits.max_parts - parts_of[k], near_quantiles, marks, before, random)
+                parts_of[k] = take_bounds(part, atom_rows, lo, hi, marks, limits.min_rows)
+
+
+@inlined
+def draw_labels(
+    part: Any, atom_rows: Any, lo: Any, hi: Any, n_more: Any, n_labels: Any, marks: Any, sizes: Any, random: Any
+) -> None:
+    """Label each atom with its group and a random number below `n_more`, and add up the rows of each label."""
+    for m in range(n_labels):
+        sizes[m] = 0
+    for a in range(lo, hi):
+        marks[a - lo] = part[a] * n_more + below(random, n_more)
+        sizes[marks[a - lo]] += atom_rows[a]
+
+
+@inlined
+def take_labels(part: Any, lo: Any, hi: Any, n_labels: Any, marks: Any, sizes: Any, min_rows: int) -> int:
+    """Make a group of each label, and one of all labels with too few rows; how many there are."""
+    last, small, n_small = -1, -1, 0
+    for m in range(n_labels):
+        if sizes[m] >= min_rows:
+            last = m
+        elif sizes[m] > 0:
+            small, n_small = m, n_small + sizes[m]
+    home = small if n_small >= min_rows else max(last, 0)
+    for a in range(lo, hi):
+        if sizes[marks[a - lo]] < min_rows:
+            marks[a - lo] = home
+    for m in range(n_labels):
+        sizes[m] = -1
+    number = 0
+    for a in range(lo, hi):
+        if sizes[marks[a - lo]] < 0:
+            sizes[marks[a - lo]] = number
+            number += 1
+        part[a] = sizes[marks[a - lo]]
+    return number
+
+
+@inlined
+def mark_bounds(
+    n_atoms: Any, n: Any, n_more: Any, most: Any, near_quantiles: bool, marks: Any, before: Any, random: Any
+) -> None:
+    """Mark atoms where an interval begins, at most `most`: those of `n_more` - 1 random rows, or near the quantiles."""
+    n_bounds = 0
+    for b in range(1, n_more):
+        place: Any = below(random, n)
+        if near_quantiles:
+            middle = n * b / n_more + JITTER * n / n_more * (2.0 * place / n - 1.0)
+            place = min(max(np.int64(middle), 0), n - 1)
+        bound: Any = np.int64(0)  # the atom that holds this row
+        end: Any = np.int64(n_atoms)
+        while end - bound > 1:
+            middle_atom = (bound + end) // 2
+            if before[middle_atom] <= place:
+                bound = middle_atom
+            else:
+                end = middle_atom
+        if bound > 0 and marks[bound] == 0 and n_bounds < most:
+            marks[bound] = 1
+            n_bounds += 1
+
+
+@inlined
+def take_bounds(part: Any, atom_rows: Any, lo: Any, hi: Any, marks: Any, min_rows: int) -> int:
+    """Make intervals that begin at the marks, but where too few rows would be before or after; how many there are."""
+    number = 0
+    n_rows: Any = np.int64(0)
+    n_after: Any = np.int64(0)
+    for a in range(lo, hi):
+        n_after += atom_rows[a]
+    for a in range(lo, hi):
+        if marks[a - lo] == 1 and n_rows >= min_rows and n_after >= min_rows:
+            number += 1
+            n_rows = 0
+        part[a] = number
+        n_rows += atom_rows[a]
+        n_after -= atom_rows[a]
+    return number + 1

@@ -113,6 +113,14 @@ class GroupBuffers(NamedTuple):
     direction: Any
 
 
+class DrawBuffers(NamedTuple):
+    """Buffers for the random parts of a variable."""
+
+    marks: Any  # of each atom: the label of its group, or 1 where an interval begins
+    sizes: Any  # rows, then number, of each label
+    before: Any  # rows before each atom
+
+
 class MergeBuffers(NamedTuple):
     """Buffers for merges: by informative variable, by cell, by pair of parts, and by part of any variable."""
 
@@ -192,7 +200,7 @@ class Worker:
         self.sweep = make_sweep(n_atoms)
         self.groups = self._group_buffers(n_cells, small)
         sizes = np.zeros(max(n_atoms, 64 * 64) + 1, dtype=i64)
-        self.slot_of_part = np.zeros(n_atoms + 1, dtype=i64), sizes, np.zeros(n_atoms + 1, dtype=i64)
+        self.draws = DrawBuffers(np.zeros(n_atoms + 1, dtype=i64), sizes, np.zeros(n_atoms + 1, dtype=i64))
         self.part_totals = np.zeros((n_atoms, 2), dtype=i64)
         self.counts = np.zeros(n_classes, dtype=i64)
         self.by_cell = np.zeros((2, n + 2), dtype=i32)

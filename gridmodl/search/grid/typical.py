@@ -7,12 +7,12 @@ other values and variables stay as they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.jit.template import bind
+from gridmodl.jit.template import bind, inlined
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask
 from gridmodl.search.moves import Frozen, Setting, cell_price, part_price, total_cost
@@ -23,6 +23,38 @@ MAX_BYTES = 2**28
 # Without classes the price of a cell is one of its rows alone, and a value has few rows in most: what so few more would
 # change is looked up. A block of groups then takes one addition each, 1.5 million entries by 200 groups 0.4 s.
 N_LOOKED_UP = 4
+
+
+class _Values(NamedTuple):
+    """The values of a variable and their rows."""
+
+    order: Any  # rows by value
+    first: Any  # the first of these of each value, and one more
+    frozen: Any  # cell of each row without the variable
+    codes: Any
+    weights: Any
+    n_values: Any  # distinct ones of each
+
+
+class _Groups(NamedTuple):
+    """The groups of a variable."""
+
+    group: Any  # of each value
+    rows: Any
+    values: Any
+    prices: Any
+
+
+class _TypicalBuffers(NamedTuple):
+    """Counts and prices by frozen cell and group."""
+
+    counts: Any
+    rows: Any
+    tables: Any  # prices of the cells, then what 1, 2, ... more rows would change
+    entry: Any  # counts of one value by frozen cell, zero before and after
+    union: Any  # counts of one cell
+    touched: Any  # frozen cells where a value has rows
+    changes: Any  # of the prices of each group, if a value joins
 
 
 def typicality(task: GridTask, grid: Grid, k: int) -> NDArray[np.float64]:
@@ -42,30 +74,22 @@ def typicality(task: GridTask, grid: Grid, k: int) -> NDArray[np.float64]:
     width = max(1, min(n_groups, MAX_BYTES // (8 * n_frozen * (n_counts + n_looked_up + 2))))
     at, end = rows.atom_at[k], rows.atom_at[k + 1]
     leave, join = np.zeros(n_values), np.full(n_values, np.inf)
-    counts = np.zeros((n_frozen, width, n_counts), dtype=np.int64)
-    cell_rows = np.zeros((n_frozen, width), dtype=np.int64)
-    tables = np.zeros((1 + n_looked_up, n_frozen, width))
-    entry, union = np.zeros((n_frozen, n_counts), dtype=np.int64), np.zeros(n_counts, dtype=np.int64)
-    touched, changes = np.zeros(n_frozen, dtype=np.int64), np.zeros(width)
-    cells_total = 0.0
+    values = _Values(
+        rows.order[k], rows.first[at + k : end + k + 1], frozen, rows.codes, rows.weights, rows.atom_values[at:end]
+    )
+    parts = _Groups(groups, part_rows, part_values, part_prices)
+    buffers = _TypicalBuffers(
+        counts=np.zeros((n_frozen, width, n_counts), dtype=np.int64),
+        rows=np.zeros((n_frozen, width), dtype=np.int64),
+        tables=np.zeros((1 + n_looked_up, n_frozen, width)),
+        entry=np.zeros((n_frozen, n_counts), dtype=np.int64),
+        union=np.zeros(n_counts, dtype=np.int64),
+        touched=np.zeros(n_frozen, dtype=np.int64),
+        changes=np.zeros(width),
+    )
+    cells_total, kernel = 0.0, bind(price_transfers, task.criterion)
     for lo in range(0, n_groups, width):
-        cells_total += bind(price_transfers, task.criterion)(
-            (
-                rows.order[k],
-                rows.first[at + k : end + k + 1],
-                frozen,
-                rows.codes,
-                rows.weights,
-                rows.atom_values[at:end],
-            ),
-            setting,
-            (groups, part_rows, part_values, part_prices),
-            (counts, cell_rows, tables, entry, union, touched, changes),
-            lo,
-            min(lo + width, n_groups),
-            leave,
-            join,
-        )
+        cells_total += kernel(values, setting, parts, buffers, lo, min(lo + width, n_groups), leave, join)
     typical = np.empty(n_values)
     size = np.bincount(groups, minlength=n_groups)
     bind(cost_of_moves, task.criterion)(
@@ -153,56 +177,22 @@ def _parts(task: GridTask, grid: Grid, k: int, n_parts: int) -> list[Part]:
 
 
 def price_transfers(
-    variable: Any, setting: Setting, parts: Any, buffers: Any, lo: int, hi: int, leave: Any, join: Any
+    values: _Values, setting: Setting, parts: _Groups, buffers: _TypicalBuffers, lo: int, hi: int, leave: Any, join: Any
 ) -> float:
     """Price each value out of its group and into those from `lo` to `hi`; the price of the cells of these groups.
 
     `leave` gets the change of the group that a value leaves, `join` the lowest change of one that it joins.
     """
-    order, first, frozen, codes, weights, atom_values = variable
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
-    group, part_rows, part_values, part_prices = parts
-    counts, cell_rows, tables, entry, union, touched, changes = buffers
-    n_frozen, n_classes, n_tables, width = counts.shape[0], counts.shape[2], tables.shape[0], hi - lo
-    for f in range(n_frozen):
-        for g in range(width):
-            cell_rows[f, g] = 0
-            for c in range(n_classes):
-                counts[f, g, c] = 0
+    group, part_rows, part_values, part_prices = parts.group, parts.rows, parts.values, parts.prices
+    counts, cell_rows, tables, union = buffers.counts, buffers.rows, buffers.tables, buffers.union
+    entry, touched, changes, atom_values = buffers.entry, buffers.touched, buffers.changes, values.n_values
+    n_classes, n_tables, width = counts.shape[2], tables.shape[0], hi - lo
+    count_cells(values, group, buffers, lo, width)
+    total = fill_tables(p, buffers, width)
     for v in range(len(group)):
         own: Any = np.int64(group[v]) - lo
-        if 0 <= own < width:
-            for i in range(first[v], first[v + 1]):
-                r = order[i]
-                n = weights[r] if len(weights) > 0 else 1
-                counts[frozen[r], own, codes[r]] += n
-                cell_rows[frozen[r], own] += n
-    total = 0.0
-    for f in range(n_frozen):
-        for g in range(width):
-            for more in range(n_tables):  # more than none only where there is one count
-                price = 0.0
-                n = min(cell_rows[f, g] + more, p.n_rows)  # no value brings a cell more rows than there are
-                if n > 0:
-                    for c in range(n_classes):
-                        union[c] = counts[f, g, c] + n - cell_rows[f, g]
-                    price = cell_price(p, union, n)
-                tables[more, f, g] = price - tables[0, f, g] if more > 0 else price
-            total += tables[0, f, g]
-    for v in range(len(group)):
-        own = np.int64(group[v]) - lo
-        n_touched, v_rows = 0, 0
-        for i in range(first[v], first[v + 1]):
-            r = order[i]
-            n, f = weights[r] if len(weights) > 0 else 1, frozen[r]
-            is_new = True
-            for c in range(n_classes):
-                is_new = is_new and entry[f, c] == 0
-            if is_new:
-                touched[n_touched] = f
-                n_touched += 1
-            entry[f, codes[r]] += n
-            v_rows += n
+        n_touched, v_rows = fill_entry(values, buffers, v)
         for g in range(width):
             changes[g] = 0.0
         leaving = 0.0
@@ -241,6 +231,65 @@ def price_transfers(
             for c in range(n_classes):
                 entry[touched[t], c] = 0
     return total
+
+
+@inlined
+def count_cells(values: _Values, group: Any, buffers: _TypicalBuffers, lo: Any, width: Any) -> None:
+    """Count the rows of `width` groups from group `lo` on, by frozen cell and class."""
+    order, first, frozen, codes, weights = values.order, values.first, values.frozen, values.codes, values.weights
+    counts, rows = buffers.counts, buffers.rows
+    for f in range(counts.shape[0]):
+        for g in range(width):
+            rows[f, g] = 0
+            for c in range(counts.shape[2]):
+                counts[f, g, c] = 0
+    for v in range(len(group)):
+        own: Any = np.int64(group[v]) - lo
+        if 0 <= own < width:
+            for i in range(first[v], first[v + 1]):
+                r = order[i]
+                n = weights[r] if len(weights) > 0 else 1
+                counts[frozen[r], own, codes[r]] += n
+                rows[frozen[r], own] += n
+
+
+@inlined
+def fill_tables(p: Any, buffers: _TypicalBuffers, width: Any) -> float:
+    """Price the cells of `width` groups, and what few more rows would change; the sum of the prices."""
+    counts, rows, tables, union = buffers.counts, buffers.rows, buffers.tables, buffers.union
+    total = 0.0
+    for f in range(counts.shape[0]):
+        for g in range(width):
+            for more in range(tables.shape[0]):  # more than none only where there is one count
+                price = 0.0
+                n = min(rows[f, g] + more, p.n_rows)  # no value brings a cell more rows than there are
+                if n > 0:
+                    for c in range(counts.shape[2]):
+                        union[c] = counts[f, g, c] + n - rows[f, g]
+                    price = cell_price(p, union, n)
+                tables[more, f, g] = price - tables[0, f, g] if more > 0 else price
+            total += tables[0, f, g]
+    return total
+
+
+@inlined
+def fill_entry(values: _Values, buffers: _TypicalBuffers, v: Any) -> tuple[Any, Any]:
+    """Count the rows of value v by frozen cell and class; in how many cells there are some, and how many in all."""
+    order, first, frozen, codes, weights = values.order, values.first, values.frozen, values.codes, values.weights
+    entry, touched = buffers.entry, buffers.touched
+    n_touched, n_rows = 0, 0
+    for i in range(first[v], first[v + 1]):
+        r = order[i]
+        n, f = weights[r] if len(weights) > 0 else 1, frozen[r]
+        is_new = True
+        for c in range(entry.shape[1]):
+            is_new = is_new and entry[f, c] == 0
+        if is_new:
+            touched[n_touched] = f
+            n_touched += 1
+        entry[f, codes[r]] += n
+        n_rows += n
+    return n_touched, n_rows
 
 
 def cost_of_moves(setting: Setting, parts_price: float, n_parts: int, changes: Any, ends: Any, typical: Any) -> None:

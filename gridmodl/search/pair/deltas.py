@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gridmodl.jit.template import inlined
 from gridmodl.search.moves import part_price
 from gridmodl.search.pair.state import price_at
 from gridmodl.terms import Variable
 
 FEW_ROWS = 8  # in a cell: where p_a and q_a both are fewer, the change is worked out once for all a that have the same
-LEFT, TOO_FEW = range(2)  # of `PairMergeBuffers.counts`: parts that are left, those with too few rows
 
 
 class PairMergeBuffers(NamedTuple):
@@ -37,7 +37,8 @@ class PairMergeBuffers(NamedTuple):
     name: Any  # number of the part that the slot holds
     left: Any  # neighbours of an interval, -1 where there is none
     right: Any
-    counts: Any
+    n_left: Any  # parts of each variable
+    n_small: Any  # and those with too few rows
     changes: Any  # of deltas by a merge of the other variable, by p_a and q_a, then by b
     known: Any  # step at which each of these was worked out
 
@@ -177,21 +178,15 @@ def join_parts(
     min_rows: int,
 ) -> None:
     """Make parts x and y one, x, and price its merges."""
-    cells, across, deltas, low, near = (
-        buffers.cells[k],
-        buffers.cells[1 - k],
-        buffers.deltas[k],
-        buffers.low[k],
-        buffers.near[k],
-    )
-    n_rows, n_values, left, right = buffers.n_rows[k], buffers.n_values[k], buffers.left[k], buffers.right[k]
-    price, sums, name, counts = buffers.price[k], buffers.sums[k], buffers.name[k], buffers.counts
-    counts[k, TOO_FEW] -= (1 if n_rows[x] < min_rows else 0) + (1 if n_rows[y] < min_rows else 0)
+    cells, across, deltas, n_left = buffers.cells[k], buffers.cells[1 - k], buffers.deltas[k], buffers.n_left
+    n_rows, n_values, price, sums = buffers.n_rows[k], buffers.n_values[k], buffers.price[k], buffers.sums[k]
+    low, near, left, right = buffers.low[k], buffers.near[k], buffers.left[k], buffers.right[k]
+    n_small = (1 if n_rows[x] < min_rows else 0) + (1 if n_rows[y] < min_rows else 0)
     n_rows[x] += n_rows[y]
     n_values[x] += n_values[y]
-    counts[k, TOO_FEW] += 1 if n_rows[x] < min_rows else 0
-    counts[k, LEFT] -= 1
-    last = counts[k, LEFT] if facts.categorical else y  # moves into the slot of the part that goes
+    buffers.n_small[k] += (1 if n_rows[x] < min_rows else 0) - n_small
+    n_left[k] -= 1
+    last = n_left[k] if facts.categorical else y  # moves into the slot of the part that goes
     for t in range(cells.shape[1]):
         cells[x, t] += cells[y, t]
         cells[y, t] = 0
@@ -212,13 +207,8 @@ def join_parts(
                 find_low(facts.categorical, deltas, low, near, right, i)
         return
     if last != y:
-        sums[y], n_rows[y], n_values[y], price[y] = sums[last], n_rows[last], n_values[last], price[last]
-        name[y] = name[last]
-        for j in range(y):
-            deltas[y, j] = deltas[last, j]
-        for i in range(y + 1, last):
-            deltas[i, y] = deltas[last, i]
-    n = counts[k, LEFT]
+        take_slot(deltas, sums, price, n_rows, n_values, buffers.name[k], y, last)
+    n = n_left[k]
     ready_part(p, facts, table, one, buffers, k, x, n, n_target_parts)
     for i in range(n):
         if i in (x, y) or near[i] in (x, y) or near[i] >= n:
@@ -228,3 +218,14 @@ def join_parts(
             j = x if way == 0 else y
             if j < i and (deltas[i, j] < low[i] or (deltas[i, j] == low[i] and j < near[i])):
                 low[i], near[i] = deltas[i, j], j
+
+
+@inlined
+def take_slot(deltas: Any, sums: Any, price: Any, n_rows: Any, n_values: Any, name: Any, y: Any, last: Any) -> None:
+    """Move the group in slot `last` to slot y, which is free."""
+    sums[y], n_rows[y], n_values[y], price[y] = sums[last], n_rows[last], n_values[last], price[last]
+    name[y] = name[last]
+    for j in range(y):
+        deltas[y, j] = deltas[last, j]
+    for i in range(y + 1, last):
+        deltas[i, y] = deltas[last, i]

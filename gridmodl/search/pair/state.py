@@ -20,6 +20,7 @@ from gridmodl.search.moves import (
     Limits,
     Setting,
     cell_price,
+    make_record,
     margin_price,
     part_price,
     partition_price,
@@ -33,9 +34,6 @@ MAX_CELLS = 2**22
 MAX_GROUPS = 4096
 # Prices of cells that are tabulated, 16 MB; larger cells are priced by the term itself.
 MAX_TABLED = 2**21
-
-# The fields of `Pair.sums`.
-PRICE, COST, ACROSS, CELLS = range(4)  # the searched variable's parts and cells; all; the other variable; cells alone
 
 
 @inlined
@@ -81,11 +79,12 @@ def price_state(
     cells: Any,
     part_totals: Any,
     by_target: Any,
-    sums: Any,
+    now: Any,
 ) -> None:
     """Lay out the cells by part of `across`, then of `side`, and price the grid from nothing."""
-    facts, first, other, rows, atom_rows, atom_values, part_of = side
-    known, _, _, _, across_rows, across_values, across_part = across
+    facts, first, other, rows = side.facts, side.first, side.other, side.rows
+    atom_rows, atom_values, part_of = side.atom_rows, side.atom_values, side.part
+    known, across_rows, across_values, across_part = across.facts, across.atom_rows, across.atom_values, across.part
     for t in range(cells.shape[0]):
         for g in range(cells.shape[1]):
             cells[t, g] = 0
@@ -107,17 +106,18 @@ def price_state(
             n = cells[t, g]
             price += price_at(p, table, one, n)
     n_target_parts = np.int64(n_across if known.is_target else 0)
-    sums[CELLS] = price
-    sums[PRICE] = price + parts_price(p, facts, n_target_parts, part_totals[0], part_totals[1], n_parts)
-    sums[ACROSS] = parts_price(p, known, np.int64(0), part_totals[2], part_totals[3], n_across)
-    sums[ACROSS] += partition_price(p, known, n_across)
+    price += parts_price(p, facts, n_target_parts, part_totals[0], part_totals[1], n_parts)
+    price_across = parts_price(p, known, np.int64(0), part_totals[2], part_totals[3], n_across)
+    price_across += partition_price(p, known, n_across)
     if facts.is_target:
         for j in range(1, len(by_target)):
             by_target[j] = 0.0
             for t in range(n_across):
                 by_target[j] += margin_price(p, part_totals[2, t], np.int64(j))
-    frozen = frozen_side(facts, known, n_across, sums[ACROSS], by_target)
-    sums[COST] = total_cost(Setting(p, facts, frozen), sums[PRICE], n_parts)
+    frozen = frozen_side(facts, known, n_across, price_across, by_target)
+    record = now[0]
+    record.price, record.across = price, price_across
+    record.cost = total_cost(Setting(p, facts, frozen), price, n_parts)
 
 
 class Laid(NamedTuple):
@@ -143,7 +143,11 @@ class Pair:
         else:
             self.sides = self._coarse_sides(coarse_of)
             self.table = coarse_of.table
-        self.sums = np.zeros(4)
+        self.laid = make_record(
+            price=0.0,  # of the parts and cells of the variable that the grid was last laid out for
+            across=0.0,  # of the other variable
+            cost=0.0,
+        )
         self.relaxed = Limits(NO_LIMIT, 1)
         # Values in the order of their rows, most first: those of equal rows share the prices of parts.
         self.orders = [np.argsort(-side.atom_rows, kind="stable").astype(np.int32) for side in self.sides]
@@ -173,7 +177,7 @@ class Pair:
     @property
     def cost(self) -> float:
         """As of the last time it was laid out."""
-        return float(self.sums[COST])
+        return float(self.laid[0].cost)
 
     def n_atoms(self, k: int) -> int:
         return len(self.sides[k].part)
@@ -198,9 +202,9 @@ class Pair:
         part_totals = np.empty((4, max(n_slots, n_parts, n_across)), dtype=np.int64)
         by_target = np.zeros(n_targets + 1 if side.facts.is_target else 0)
         kernel = bind(price_state, self.task.criterion)
-        buffers = (cells, part_totals, by_target, self.sums)
+        buffers = (cells, part_totals, by_target, self.laid)
         kernel(side, across, self.task.p, n_parts, n_across, self.table, self.one, *buffers)
-        frozen = frozen_side(side.facts, across.facts, n_across, float(self.sums[ACROSS]), by_target)
+        frozen = frozen_side(side.facts, across.facts, n_across, float(self.laid[0].across), by_target)
         return Laid(cells, part_totals, Setting(self.task.p, side.facts, frozen))
 
     def price(self) -> float:

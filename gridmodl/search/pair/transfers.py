@@ -13,16 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gridmodl.jit.template import bind, inlined
-from gridmodl.search.moves import Limits, Setting, is_cheaper, part_price, total_cost
-from gridmodl.search.pair.state import COST, PRICE, Pair, PairSide, price_at
+from gridmodl.search.moves import Limits, Setting, is_cheaper, make_record, part_price, total_cost
+from gridmodl.search.pair.state import Pair, PairSide, price_at
 from gridmodl.terms import Variable
 
 N_STEPS = 4  # c up to which differences are tabulated
 MORE_GROUPS = 8  # that a pass may open, and a quarter of those there are
-
-# The fields of `Passing.now` and `Passing.sums`.
-AT, N_GROUPS, N_USED, EMPTY, N_PASSES, MAX_PASSES, HAS_MOVED, JOIN_ROWS, JOIN_VALUES, BEGUN = range(10)
-PASS_PRICE, PASS_COST = range(2)
 
 
 class Passing(NamedTuple):
@@ -41,12 +37,11 @@ class Passing(NamedTuple):
     far: Any  # and where it has many
     profile: Any  # rows of the value in hand, by part of the other variable; zero between visits
     touched: Any  # where it has any
-    now: Any
-    sums: Any
+    now: Any  # see `transfer`
 
 
 def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = True) -> None:
-    """Pass over the values of categorical variable k so often at most, or until none moves.
+    """Pass over the values of categorical variable k at most `max_passes` times, or until none moves.
 
     Values may open new groups if `opens`; a group ends with its last value.
     """
@@ -57,10 +52,6 @@ def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = 
     side, across = pair.sides[k], pair.sides[1 - k]
     n_atoms = np.zeros(n_slots, dtype=np.int64)
     n_atoms[:n_groups] = np.bincount(side.part, minlength=n_groups)
-    now = np.zeros(10, dtype=np.int64)
-    now[N_GROUPS], now[MAX_PASSES], now[JOIN_ROWS] = n_groups, max_passes, -1
-    now[N_USED] = min(n_groups + 1, n_slots)
-    now[EMPTY] = n_groups if n_slots > n_groups else -1
     state = Passing(
         order=pair.orders[k],
         cells=cells,
@@ -75,8 +66,20 @@ def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = 
         far=np.zeros(n_slots),
         profile=np.zeros(n_across, dtype=np.int64),
         touched=np.zeros(n_across, dtype=np.int32),
-        now=now,
-        sums=np.array([pair.sums[PRICE], pair.sums[COST]]),
+        now=make_record(
+            is_begun=False,  # whether cells and groups are priced
+            at=0,  # the place in `order`
+            n_passes=0,
+            max_passes=max_passes,
+            has_moved=False,  # in this pass
+            n_groups=n_groups,
+            n_used=min(n_groups + 1, n_slots),  # slots that a value may join
+            empty=n_groups if n_slots > n_groups else -1,  # the first empty slot
+            join_rows=-1,  # rows and values that `joins` is for
+            join_values=0,
+            price=float(pair.laid[0].price),
+            cost=pair.cost,
+        ),
     )
     state.n_rows[:n_groups], state.n_values[:n_groups] = part_totals[0, :n_groups], part_totals[1, :n_groups]
     kernel = bind(transfer_visits, pair.task.criterion)
@@ -88,7 +91,7 @@ def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = 
         size=max(64, 2**22 // (n_slots * 16)),
     )
     pair.put(k, side.part)
-    pair.sums[COST] = state.sums[PASS_COST]
+    pair.laid[0].cost = state.now[0].cost
 
 
 @inlined
@@ -118,7 +121,7 @@ def begin_passes(p: Any, setting: Setting, table: Any, one: Any, state: Passing)
     for t in range(cells.shape[0]):
         for g in range(cells.shape[1]):
             step_up(p, table, one, cells, prices, steps, t, g)
-    for g in range(state.now[N_GROUPS]):
+    for g in range(state.now[0].n_groups):
         state.part_price[g] = part_price(p, facts, n_target_parts, state.n_rows[g], state.n_values[g])
 
 
@@ -132,128 +135,177 @@ def transfer_visits(
     state: Passing,
     n_visits: int,
 ) -> bool:
-    """Visit so many values; True when a whole pass has moved none, or after as many passes as were asked for."""
-    facts, first, other, rows, atom_rows, atom_values, group = side
-    order, cells, prices, steps, n_atoms, n_rows, n_values, part_prices, joins, near, far = state[:11]
-    profile, touched, now, sums = state[11:]
-    p, n_target_parts = setting.p, setting.frozen.n_target_parts
-    min_rows = limits.min_rows
-    if now[BEGUN] == 0:
+    """Visit `n_visits` values; True when a whole pass has moved none, or after `max_passes` passes."""
+    facts, group, order = side.facts, side.part, state.order
+    first, other, rows, atom_rows, atom_values = side.first, side.other, side.rows, side.atom_rows, side.atom_values
+    n_atoms, n_rows, n_values, part_prices = state.n_atoms, state.n_rows, state.n_values, state.part_price
+    joins, profile, touched, now = state.joins, state.profile, state.touched, state.now[0]
+    p, n_target_parts, min_rows, is_done = setting.p, setting.frozen.n_target_parts, limits.min_rows, False
+    if not now.is_begun:
         begin_passes(p, setting, table, one, state)
-        now[BEGUN] = 1
+        now.is_begun = True
+    at, n_passes, max_passes, has_moved = now.at, now.n_passes, now.max_passes, now.has_moved
+    n_groups, n_used, first_empty, total, cost = now.n_groups, now.n_used, now.empty, now.price, now.cost
+    join_rows, join_values = now.join_rows, now.join_values
     for _ in range(n_visits):
-        if now[AT] == len(order):
-            now[N_PASSES] += 1
-            if now[HAS_MOVED] == 0 or now[N_PASSES] >= now[MAX_PASSES]:
-                return True
-            now[AT], now[HAS_MOVED] = 0, 0
-        v = order[now[AT]]
-        now[AT] += 1
+        if at == len(order):
+            n_passes += 1
+            if not has_moved or n_passes >= max_passes:
+                is_done = True
+                break
+            at, has_moved = 0, False
+        v = order[at]
+        at += 1
         own = np.int64(group[v])
         n, m = atom_rows[v], atom_values[v]
         is_last = n_atoms[own] == 1
-        if (is_last and now[N_GROUPS] == 1) or (not is_last and n_rows[own] - n < min_rows):
+        if (is_last and n_groups == 1) or (not is_last and n_rows[own] - n < min_rows):
             continue
-        n_touched = 0
-        for e in range(first[v], first[v + 1]):
-            t = across_part[other[e]]
-            if profile[t] == 0:
-                touched[n_touched] = t
-                n_touched += 1
-            profile[t] += rows[e]
-        n_used = now[N_USED]
-        if now[JOIN_ROWS] != n or now[JOIN_VALUES] != m:
-            now[JOIN_ROWS], now[JOIN_VALUES] = n, m
+        n_touched = fill_profile(first[v], first[v + 1], other, rows, across_part, profile, touched)
+        if join_rows != n or join_values != m:
+            join_rows, join_values = n, m
             for g in range(n_used):
                 joins[g] = join_part(p, facts, n_target_parts, n_rows[g] + n, n_values[g] + m) - part_prices[g]
-        for g in range(n_used):
-            near[g] = np.float32(0.0)
-            far[g] = joins[g]
-        for i in range(n_touched):
-            t = np.int64(touched[i])
-            c = profile[t]
-            # Its own group has these rows already: without them, no sum is of more rows than there are. What it would
-            # cost to join that group is not looked at.
-            cells[t, own] -= c
-            if c <= N_STEPS:
-                for g in range(n_used):
-                    near[g] += steps[c - 1, t, g]
-            elif p.n_rows < len(table):
-                for g in range(n_used):
-                    far[g] += table[cells[t, g] + c] - prices[t, g]
-            else:
-                for g in range(n_used):
-                    far[g] += price_at(p, table, one, cells[t, g] + c) - prices[t, g]
-            cells[t, own] += c
-        best: Any = np.int64(-1)
-        lowest = np.inf
-        for g in range(n_used):
-            if far[g] + near[g] < lowest and n_atoms[g] > 0 and g != own:
-                best, lowest = g, far[g] + near[g]
+        best = cheapest_group(p, table, one, state, own, n_touched, n_used)
         empty = np.int64(-1)
-        if not is_last and n >= min_rows and now[N_GROUPS] < limits.max_parts:
-            empty = now[EMPTY]
-        leave, join, alone = 0.0, np.inf, np.inf
-        for job in range(3):
-            slot = own if job == 0 else (best if job == 1 else empty)
-            if slot < 0:
-                continue
-            sign = -1 if job == 0 else 1
-            change = 0.0
-            for i in range(n_touched):
-                t = np.int64(touched[i])
-                change += price_at(p, table, one, cells[t, slot] + sign * profile[t]) - prices[t, slot]
-            if job == 0:
-                leave = change - part_prices[own]
-                if not is_last:
-                    leave += part_price(p, facts, n_target_parts, n_rows[own] - n, n_values[own] - m)
-            elif job == 1:
-                join = change + joins[slot]
-            else:
-                alone = change + joins[slot]
-        scale = abs(sums[PASS_PRICE])
-        to, cost, price, more = np.int64(-1), sums[PASS_COST], 0.0, 0
+        if not is_last and n >= min_rows and n_groups < limits.max_parts:
+            empty = first_empty
+        leave, join, alone = price_moves(
+            p, facts, n_target_parts, table, one, state, own, best, empty, n_touched, n, m
+        )  # fmt: skip
+        scale = abs(total)
+        to, best_cost, price, more = np.int64(-1), cost, 0.0, 0
         if best >= 0 and (is_last or leave + join < 0.0):
-            now_price = sums[PASS_PRICE] + leave + join
-            now_cost = total_cost(setting, now_price, now[N_GROUPS] - (1 if is_last else 0))
-            if is_cheaper(now_cost, cost, scale):
-                to, cost, price, more = best, now_cost, now_price, -1 if is_last else 0
+            new_price = total + leave + join
+            new_cost = total_cost(setting, new_price, n_groups - (1 if is_last else 0))
+            if is_cheaper(new_cost, best_cost, scale):
+                to, best_cost, price, more = best, new_cost, new_price, -1 if is_last else 0
         if empty >= 0:
-            now_price = sums[PASS_PRICE] + leave + alone
-            now_cost = total_cost(setting, now_price, now[N_GROUPS] + 1)
-            if is_cheaper(now_cost, cost, scale):
-                to, cost, price, more = empty, now_cost, now_price, 1
+            new_price = total + leave + alone
+            new_cost = total_cost(setting, new_price, n_groups + 1)
+            if is_cheaper(new_cost, best_cost, scale):
+                to, best_cost, price, more = empty, new_cost, new_price, 1
         if to >= 0:
-            sums[PASS_PRICE], sums[PASS_COST] = price, cost
-            now[HAS_MOVED] = 1
-            now[N_GROUPS] += more
+            total, cost, has_moved, n_groups = price, best_cost, True, n_groups + more
             group[v] = to
-            for way in range(2):
-                slot, sign = (own, -1) if way == 0 else (to, 1)
-                n_atoms[slot] += sign
-                n_rows[slot] += sign * n
-                n_values[slot] += sign * m
-                for i in range(n_touched):
-                    t = np.int64(touched[i])
-                    cells[t, slot] += sign * profile[t]
-                    step_up(p, table, one, cells, prices, steps, t, slot)
-                part_prices[slot] = 0.0
-                if n_atoms[slot] > 0:
-                    part_prices[slot] = part_price(p, facts, n_target_parts, n_rows[slot], n_values[slot])
-                joins[slot] = (
-                    join_part(p, facts, n_target_parts, n_rows[slot] + n, n_values[slot] + m) - part_prices[slot]
-                )
-            if more > 0 or (more < 0 and now[EMPTY] < 0):
-                now[EMPTY] = -1
-                for g in range(len(n_atoms)):
-                    if n_atoms[g] == 0:
-                        now[EMPTY] = g
-                        break
-            elif more < 0:
-                now[EMPTY] = min(now[EMPTY], own)
-            if now[EMPTY] >= now[N_USED]:
-                now[N_USED] = now[EMPTY] + 1
-                now[JOIN_ROWS] = -1
+            move_value(p, facts, n_target_parts, table, one, state, own, to, n_touched, n, m)
+            if more != 0:
+                first_empty = empty_after(n_atoms, first_empty, more, own)
+            if first_empty >= n_used:
+                n_used, join_rows = first_empty + 1, -1
         for i in range(n_touched):
             profile[touched[i]] = 0
-    return False
+    now.at, now.n_passes, now.has_moved, now.n_groups, now.n_used = at, n_passes, has_moved, n_groups, n_used
+    now.empty, now.join_rows, now.join_values, now.price, now.cost = first_empty, join_rows, join_values, total, cost
+    return is_done
+
+
+@inlined
+def fill_profile(begin: Any, end: Any, other: Any, rows: Any, across_part: Any, profile: Any, touched: Any) -> int:
+    """Add up the rows of a value by part of the other variable, and list the parts; how many there are."""
+    n_touched = 0
+    for e in range(begin, end):
+        t = across_part[other[e]]
+        if profile[t] == 0:
+            touched[n_touched] = t
+            n_touched += 1
+        profile[t] += rows[e]
+    return n_touched
+
+
+@inlined
+def cheapest_group(p: Any, table: Any, one: Any, state: Passing, own: Any, n_touched: Any, n_used: Any) -> Any:
+    """The group but its own that the value in hand joins at the lowest price, to single precision; -1 if none."""
+    cells, prices, steps, n_atoms = state.cells, state.prices, state.steps, state.n_atoms
+    joins, near, far, profile, touched = state.joins, state.near, state.far, state.profile, state.touched
+    for g in range(n_used):
+        near[g] = np.float32(0.0)
+        far[g] = joins[g]
+    for i in range(n_touched):
+        t = np.int64(touched[i])
+        c = profile[t]
+        # Its own group has these rows already: without them, no sum is of more rows than there are. What it would
+        # cost to join that group is not looked at.
+        cells[t, own] -= c
+        if c <= N_STEPS:
+            for g in range(n_used):
+                near[g] += steps[c - 1, t, g]
+        elif p.n_rows < len(table):
+            for g in range(n_used):
+                far[g] += table[cells[t, g] + c] - prices[t, g]
+        else:
+            for g in range(n_used):
+                far[g] += price_at(p, table, one, cells[t, g] + c) - prices[t, g]
+        cells[t, own] += c
+    best: Any = np.int64(-1)
+    lowest = np.inf
+    for g in range(n_used):
+        if far[g] + near[g] < lowest and n_atoms[g] > 0 and g != own:
+            best, lowest = g, far[g] + near[g]
+    return best
+
+
+@inlined
+def price_moves(
+    p: Any, facts: Variable, n_target_parts: Any, table: Any, one: Any, state: Passing, own: Any, best: Any, empty: Any,
+    n_touched: Any, n: Any, m: Any,
+) -> tuple[float, float, float]:  # fmt: skip
+    """What it changes that the value in hand leaves its group, joins group `best`, or is alone in slot `empty`.
+
+    The value has n rows and m distinct values. Infinite where `best` or `empty` is -1.
+    """
+    cells, prices, profile, touched = state.cells, state.prices, state.profile, state.touched
+    n_atoms, n_rows, n_values, part_prices = state.n_atoms, state.n_rows, state.n_values, state.part_price
+    leave, join, alone = 0.0, np.inf, np.inf
+    for move in range(3):
+        slot = own if move == 0 else (best if move == 1 else empty)
+        if slot < 0:
+            continue
+        sign, change = -1 if move == 0 else 1, 0.0
+        for i in range(n_touched):
+            t = np.int64(touched[i])
+            change += price_at(p, table, one, cells[t, slot] + sign * profile[t]) - prices[t, slot]
+        if move == 0:
+            leave = change - part_prices[own]
+            if n_atoms[own] > 1:
+                leave += part_price(p, facts, n_target_parts, n_rows[own] - n, n_values[own] - m)
+        elif move == 1:
+            join = change + state.joins[slot]
+        else:
+            alone = change + state.joins[slot]
+    return leave, join, alone
+
+
+@inlined
+def move_value(
+    p: Any, facts: Variable, n_target_parts: Any, table: Any, one: Any, state: Passing, own: Any, to: Any,
+    n_touched: Any, n: Any, m: Any,
+) -> None:  # fmt: skip
+    """Move the value in hand, of n rows and m distinct values, from slot `own` to slot `to`, and price both anew."""
+    cells, prices, steps, profile, touched = state.cells, state.prices, state.steps, state.profile, state.touched
+    n_atoms, n_rows, n_values, part_prices = state.n_atoms, state.n_rows, state.n_values, state.part_price
+    for way in range(2):
+        slot, sign = (own, -1) if way == 0 else (to, 1)
+        n_atoms[slot] += sign
+        n_rows[slot] += sign * n
+        n_values[slot] += sign * m
+        for i in range(n_touched):
+            t = np.int64(touched[i])
+            cells[t, slot] += sign * profile[t]
+            step_up(p, table, one, cells, prices, steps, t, slot)
+        part_prices[slot] = 0.0
+        if n_atoms[slot] > 0:
+            part_prices[slot] = part_price(p, facts, n_target_parts, n_rows[slot], n_values[slot])
+        joined = join_part(p, facts, n_target_parts, n_rows[slot] + n, n_values[slot] + m)
+        state.joins[slot] = joined - part_prices[slot]
+
+
+@inlined
+def empty_after(n_atoms: Any, first_empty: Any, more: int, own: Any) -> Any:
+    """The first empty slot, -1 if there is none, after a move that filled one or emptied slot `own`."""
+    if more < 0 and first_empty >= 0:
+        return min(first_empty, own)
+    for g in range(len(n_atoms)):
+        if n_atoms[g] == 0:
+            return np.int64(g)
+    return np.int64(-1)
