@@ -172,7 +172,7 @@ def optimize(
     table = read_table(data, target, weights, target_kind, unlabelled, placement)
     check_names(table, options)
     check_one_input(table, unlabelled)
-    if table.problem.kind == "joint":
+    if not table.problem.flags.has_target:
         check_joint_columns(len(table.names))
     if is_grid(table):
         check_grid_options(options)
@@ -330,7 +330,7 @@ def _check_classes(table: Table, monotone: str | None) -> None:
     """Raise ValueError if the classes of the target do not allow `monotone`."""
     if monotone is not None and table.target.n_classes != 2:
         raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
-    if monotone is not None and table.problem.kind == "semi":
+    if monotone is not None and table.problem.flags.has_unlabelled:
         raise ValueError(
             "monotone= orders the shares of classes, and unlabelled rows have none; leave these rows out, or let them "
             "only place the bounds: placement='median'"

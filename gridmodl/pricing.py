@@ -17,7 +17,6 @@ from gridmodl.codelength import SummedRows
 from gridmodl.jit.digest import TermError
 from gridmodl.jit.template import bind, inlined
 from gridmodl.terms import (
-    SEARCHED_TARGETS,
     Cell,
     Criterion,
     Part,
@@ -152,7 +151,7 @@ def _tried(criterion: Criterion, problem: Problem, values: ColumnValues, is_targ
         check_term(criterion, "grid", p, shape)
         check_term(criterion, "variable", p, facts, n if n < 2 else 2)
         check_term(criterion, "part", p, facts, Part(rows, n))
-        if problem.kind in SEARCHED_TARGETS:
+        if problem.flags.target_is_partitioned:
             check_term(criterion, "margin", p, rows, 1)
         check_term(criterion, "cell", p, Cell(counts.copy(), rows, unlabelled))
         check_term(criterion, "finish", p, 1.0, shape)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
 from gridmodl.pricing import categorical_values, numerical_values, variable_of
-from gridmodl.terms import ONE_COUNT, Cell, Criterion, Part, Problem, Shape, Variable, params_record
+from gridmodl.terms import PROBLEMS, Cell, Criterion, Part, Problem, Shape, Variable, params_record
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -163,7 +163,7 @@ def counted_grid(model: Model, criterion: Criterion, values: Mapping[Name, PartV
     partitions = list(model.all_partitions.values())
     filled = [filled_parts(model, partition) for partition in partitions]
     parts, counts, unlabelled = _cells(model, partitions, filled)
-    has_classes = model.problem not in ONE_COUNT
+    has_classes = PROBLEMS[model.problem].has_classes
     class_rows = counts.sum(axis=0) if has_classes else np.empty(0, dtype=np.int64)
     n_inputs = len(partitions) - (model.target is not None)
     problem = Problem(model.problem, int(counts.sum() + unlabelled.sum()), n_inputs, class_rows)
@@ -177,7 +177,7 @@ def counted_grid(model: Model, criterion: Criterion, values: Mapping[Name, PartV
 def part_rows(model: Model, partition: Partition) -> NDArray[np.int64]:
     """Priced rows of each part: the labelled ones, and in a semi-supervised problem the unlabelled ones too."""
     labelled: NDArray[np.int64] = partition.counts.sum(axis=1)
-    return partition.rows if model.problem == "semi" else labelled
+    return partition.rows if PROBLEMS[model.problem].has_unlabelled else labelled
 
 
 def filled_parts(model: Model, partition: Partition) -> NDArray[np.int64]:
@@ -216,7 +216,7 @@ def _cells(
             place[filled[k]] = np.arange(len(filled[k]))
             parts[:, k] = place[cells.parts[:, cells.names.index(partition.name)]]
     unlabelled = np.zeros(len(cells.parts), dtype=np.int64)
-    if cells.unlabelled is not None and model.problem == "semi":
+    if cells.unlabelled is not None and PROBLEMS[model.problem].has_unlabelled:
         unlabelled = cells.unlabelled
     has_rows = cells.counts.any(axis=1) | (unlabelled > 0)
     return parts[has_rows], cells.counts[has_rows], unlabelled[has_rows]

@@ -260,7 +260,7 @@ def of_grid(variable: ModelVariable, most: int, clock: Clock) -> list[ByNumber]:
         other = make_grid([*labels[:k], (k, beside.parts), *labels[k + 1 :]])
         parts = other.parts_of(k, len(beside.parts))
         partition, renumbered = partition_of(columns[k], parts, task, other, k, table)
-        if table.problem.kind != "classes":
+        if not table.problem.flags.has_classes:
             partition = with_values(partition, task, k, renumbered)
         found.append(ByNumber(partition, beside.gap, beside.how))
     return found

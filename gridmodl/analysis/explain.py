@@ -16,7 +16,7 @@ from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.options import checked_time
 from gridmodl.model.labels import counted
 from gridmodl.search.grid.exact import TooMany
-from gridmodl.terms import ONE_COUNT, finish
+from gridmodl.terms import PROBLEMS, finish
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -287,7 +287,7 @@ def _changed_terms(variable: ModelVariable, one: Alternative) -> str:
 
 def _purpose_of_terms(variable: ModelVariable) -> dict[str, str]:
     """What each term of the cost pays for."""
-    has_classes = variable.model.problem not in ONE_COUNT
+    has_classes = PROBLEMS[variable.model.problem].has_classes
     is_one = len(variable.model.all_partitions) == 1
     what = "the classes" if has_classes else "the rows"
     return {

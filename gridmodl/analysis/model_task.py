@@ -18,7 +18,7 @@ from gridmodl.pricing import numerical_values
 from gridmodl.search.grid.rows import Grid, checked_facts, make_grid, make_rows
 from gridmodl.search.grid.state import GridTask, price_grid
 from gridmodl.search.moves import NO_LIMIT, Limits
-from gridmodl.terms import SEARCHED_TARGETS, Problem
+from gridmodl.terms import PROBLEMS, Problem
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -64,7 +64,7 @@ class ModelTask:
             n_values = int(values[-1].sum())
             facts.append(known_values(partition) if partition.kind == "categorical" else numerical_values(n_values))
         rows = make_rows(columns, self.target)._replace(atom_values=np.concatenate(values))
-        n_inputs = len(columns) - (1 if model.problem in SEARCHED_TARGETS else 0)
+        n_inputs = len(columns) - (1 if PROBLEMS[model.problem].target_is_partitioned else 0)
         problem = Problem(model.problem, model.n_rows, n_inputs, np.empty(0, dtype=np.int64))
         criterion = criterion_for(get_criterion(model.criterion, **dict(model.options)), model.problem)
         p, known = checked_facts(criterion, problem, facts)

@@ -35,7 +35,7 @@ from gridmodl.search.moves import Limits, is_cheaper
 from gridmodl.search.proof import SLOPES, Certificate
 from gridmodl.search.task import Task
 from gridmodl.spelling import did_you_mean
-from gridmodl.terms import SEARCHED_TARGETS, Criterion
+from gridmodl.terms import PROBLEMS, Criterion
 
 # Relative difference below which two costs are equal. It is wider than the tolerance for rounding within a search,
 # `gridmodl.search.moves.TOLERANCE`: logarithms differ between machines, and sums depend on their order.
@@ -112,7 +112,8 @@ def verify(
 
 def table_for(model: Model, data: Any, target: Any, weights: Any, unlabelled: Any, placement: str | None) -> Table:
     """Table of the data, with the columns of the model only; raise ValueError if the columns do not fit."""
-    target_kind = model.problem if model.problem in SEARCHED_TARGETS else None if target is None else "classes"
+    is_partitioned = PROBLEMS[model.problem].target_is_partitioned
+    target_kind = model.problem if is_partitioned else None if target is None else "classes"
     table = read_table(data, target, weights, target_kind, unlabelled, placement)
     absent = [name for name in model.partitions if name not in table.names]
     if absent:

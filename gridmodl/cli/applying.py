@@ -25,6 +25,7 @@ from gridmodl.data.frames import Name
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 from gridmodl.model.partition import Partition
+from gridmodl.terms import PROBLEMS
 
 
 def run_apply(settings: ApplySettings, messages: Messages) -> int:
@@ -110,7 +111,7 @@ def check_request(found: AnyModel, request: OutputRequest) -> None:
     for model in models_of(found).values():
         if "proba" in request.outputs and not len(model.classes):
             raise Failure(f"--as proba is for models of classes, and this one has none ({model.problem})")
-        if "predict" in request.outputs and model.problem == "joint":
+        if "predict" in request.outputs and not PROBLEMS[model.problem].has_target:
             raise Failure("--as predict needs a model with a target, and this model has none")
 
 

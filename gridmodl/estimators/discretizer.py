@@ -22,6 +22,7 @@ from gridmodl.model.partition import Partition, checked_unknown
 from gridmodl.report.tables import log_odds
 from gridmodl.search import AUTO, Search
 from gridmodl.spelling import check_choice
+from gridmodl.terms import PROBLEMS
 
 ENCODINGS = ("ordinal", "onehot", "log-odds", "mean")
 TARGETS_OF = {"log-odds": ("classes", "grouped"), "mean": ("numerical",)}  # other encodings need no target
@@ -177,7 +178,7 @@ class GridDiscretizer(TransformerMixin, ColumnsEstimatorBase):  # type: ignore[m
             self._fit_models(inputs, target, weights)
         self.target_kind_ = target_kind
         self.__dict__.pop("classes_", None)  # of an earlier target
-        if target_kind in ("classes", "grouped"):
+        if target_kind is not None and PROBLEMS[target_kind].names_classes:
             self.classes_ = next(iter(self.models_.values())).classes
         return self
 

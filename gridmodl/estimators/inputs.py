@@ -26,7 +26,7 @@ from gridmodl.data.numbers import is_missing, types_in
 from gridmodl.data.targets import encode_weights
 from gridmodl.model.partition import checked_unknown
 from gridmodl.plugins import get_criterion
-from gridmodl.terms import Criterion
+from gridmodl.terms import PROBLEMS, Criterion
 
 ENTRIES = "Each entry of this argument must be missing, a string, a date or a number"
 
@@ -138,7 +138,7 @@ def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool)
 
     With `has_mark`, a value of y marks rows without a class, and scikit-learn does not check y.
     """
-    if target_kind == "numerical":
+    if target_kind is not None and PROBLEMS[target_kind].target_is_numerical:
         quantities = read_labels(y)
         if quantities.dtype.kind == "O" and any(issubclass(kind, (str, bytes)) for kind in types_in(quantities)):
             raise ValueError("y holds text, and target_kind='numerical' takes numbers")

@@ -174,7 +174,7 @@ def check_one_input(table: Table, unlabelled: Any = NOT_GIVEN) -> None:
             f"unlabelled= is for one input column, and data has {len(table.names)}; optimize_each takes each on its own"
         )
     if table.searched is not None and len(table.names) > 1:
-        what = "a numerical target" if table.problem.kind == "numerical" else "target_kind='grouped'"
+        what = "a numerical target" if table.problem.flags.target_is_numerical else "target_kind='grouped'"
         raise ValueError(
             f"{what} is for one input column, and data has {len(table.names)}; optimize_each takes each on its own "
             "(target_kind='classes' takes the target as classes)"

@@ -91,7 +91,7 @@ def found_grid(table: Table, searched: Searched) -> FoundGrid:
 
 def grid_problem(table: Table) -> str:
     """Kind of problem of a grid over the columns of a table."""
-    return "grid" if table.problem.kind == "classes" else table.problem.kind
+    return "grid" if table.problem.flags.has_classes else table.problem.kind
 
 
 def run_engine(task: GridTask, search: Search) -> GridFound:
@@ -130,7 +130,7 @@ def _in_words(grid: Grid, columns: Sequence[Column], table: Table, task: GridTas
             continue
         labels = grid.parts_of(k, task.rows.n_atoms(k))
         partition, renumbered = partition_of(column, labels, task, grid, k, table)
-        if table.problem.kind != "classes":
+        if not table.problem.flags.has_classes:
             partition = with_values(partition, task, k, renumbered)
         partitions[column.name] = partition
         parts_of_rows[column.name] = renumbered[task.rows.atom[k]]
@@ -172,7 +172,7 @@ def _groups_of(
     column: Categories, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table
 ) -> tuple[Partition, NDArray[np.int64]]:
     """As `partition_of`, for a categorical column."""
-    if table.problem.kind != "classes":
+    if not table.problem.flags.has_classes:
         return found_groups(column, labels, task, grid, k, table)
     counts = _counts(labels, task, k, table)
     groups, counts, rank = ordered_groups(column.values, labels, counts, counts.shape[1])
@@ -182,7 +182,7 @@ def _groups_of(
 def _counts(labels: NDArray[np.int32], task: GridTask, k: int, table: Table) -> NDArray[np.int64]:
     """Rows of each part by class, or in total without classes, given the part of each atom."""
     n_parts = int(labels.max()) + 1
-    if table.problem.kind == "classes":
+    if table.problem.flags.has_classes:
         return table.target.counts(labels[task.rows.atom[k]], n_parts)
     return rows_of_parts(task, k, labels, n_parts)
 
@@ -217,7 +217,7 @@ def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -
     for k, column in enumerate(columns):
         partition = given[column.name]
         counts = table.target.counts(parts_of_rows[column.name], partition.n_parts)
-        if table.problem.kind != "classes":
+        if not table.problem.flags.has_classes:
             partition = typical_groups(with_values(partition, task, k, labels[k]), column, task, grid, k)
         filled[column.name] = with_rows(partition, column, task.rows.rows_of_atoms(k), counts)
     null_cost = check_cost(criterion, price_grid(task, make_grid([])))
@@ -273,7 +273,7 @@ def found_groups(
     n_groups = int(labels.max()) + 1
     rows = rows_of_parts(task, k, labels, n_groups)
     key: NDArray[Any] = -rows[:, 0]
-    if table.problem.kind == "numerical":  # sort by the mean of the target
+    if table.problem.flags.target_is_numerical:  # so that the target rises from group to group
         key = _mean_target(labels[task.rows.atom[k]], table, rows[:, 0])
     order = np.argsort(key, kind="stable")
     rank = np.empty(n_groups, dtype=np.int64)
@@ -314,6 +314,6 @@ def typical_groups(partition: Partition, column: Column, task: GridTask, grid: G
 
 def spread_of(table: Table, parts: NDArray[np.int64], n_parts: int) -> Spread | None:
     """Statistics of a numerical target in each part of the input, given the part of each row; else None."""
-    if table.problem.kind != "numerical":
+    if not table.problem.flags.target_is_numerical:
         return None
     return make_spread(table.quantities, parts, table.target.weights, n_parts)

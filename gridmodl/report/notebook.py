@@ -48,7 +48,7 @@ MAX_SENTENCE = 1000  # characters
 def model_html(model: Model) -> str:
     """Cost, a picture and the parts of each variable; of a grid, the cells first."""
     head = lines(
-        joined(tag("b", criterion_text(model)), ": ", PROBLEMS[model.problem]),
+        joined(tag("b", criterion_text(model)), ": ", PROBLEMS[model.problem].text),
         f"{size_text(model)}; {proof_text(model)}",
         f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
     )

@@ -11,8 +11,7 @@ from gridmodl.jit.tiers import compile_as
 from gridmodl.plugins import get_criterion, problem_with_class
 from gridmodl.pricing import categorical_values, check_term, numerical_values, variable_of
 from gridmodl.terms import (
-    ONE_COUNT,
-    SEARCHED_TARGETS,
+    PROBLEMS,
     Cell,
     Criterion,
     Part,
@@ -80,24 +79,26 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
     """Check terms, searches and declarations, in the mode of `compile_as`."""
     for problem in sorted(checked.problems):
         _check_terms(checked, problem)
+    of_classes = [problem for problem in sorted(checked.problems) if PROBLEMS[problem].has_classes]
+    labelled = [problem for problem in of_classes if not PROBLEMS[problem].has_unlabelled]
     if checked.floor is not floor:
-        for problem in sorted(checked.problems & {"classes", "grid"}):
+        for problem in labelled:
             check_floors(checked, problem, n_samples)
     if checked.groups_by_share:
-        for problem in sorted(checked.problems & {"classes", "grid"}):
+        for problem in labelled:
             check_groups_by_share(checked, problem, n_samples)
-    for problem in sorted(checked.problems & {"classes", "grid"}):
+    for problem in labelled:
         if checked.concave_cell:
             check_concave_cell(checked, problem, n_samples)
         if checked.predictive is not predictive:
             check_predictive(checked, problem, n_samples)
-    for problem in sorted(checked.problems & {"classes", "semi"}):
+    for problem in (problem for problem in of_classes if PROBLEMS[problem].has_one_input):
         rng = np.random.default_rng(20061)
         for _ in range(n_samples):
             check_one_variable(checked, random_sample(rng, problem), rng)
     if checked.floor is not floor and "classes" in checked.problems:
         check_pruning(checked, max(1, n_samples // 5))
-    for problem in sorted(checked.problems & ONE_COUNT):
+    for problem in sorted(checked.problems - set(of_classes)):
         rng = np.random.default_rng(20112)
         for _ in range(n_samples):
             check_pair(checked, problem, random_pair(rng, problem), rng)
@@ -105,14 +106,14 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
 
 def _check_terms(criterion: Criterion, problem: str) -> None:
     """Check every term in plain Python, on the records of a problem that the criterion declares."""
-    has_classes = problem in ("classes", "grid", "semi")
-    class_rows = np.array([3, 5] if has_classes else [], dtype=np.int64)
-    facts = Problem(problem, 8, 2 if problem in ("grid", "joint") else 1, class_rows)
+    kind = PROBLEMS[problem]
+    class_rows = np.array([3, 5] if kind.has_classes else [], dtype=np.int64)
+    facts = Problem(problem, 8, 1 if kind.has_one_input else 2, class_rows)
     p = params_record(criterion, facts)
-    counts = np.array([1, 3] if has_classes else [4], dtype=np.int64)
-    unlabelled = 2 if problem == "semi" else 0
+    counts = np.array([1, 3] if kind.has_classes else [4], dtype=np.int64)
+    unlabelled = 2 if kind.has_unlabelled else 0
     shape = Shape(facts.n_variables, 1, 2.0)
-    for categorical, is_target in itertools.product((False, True), (False, problem in SEARCHED_TARGETS)):
+    for categorical, is_target in itertools.product((False, True), (False, kind.target_is_partitioned)):
         values = categorical_values(np.array([2, 1, 4, 1])) if categorical else numerical_values(4)
         variable = variable_of(criterion, facts, values, is_target)
         check_term(criterion, "grid", p, shape)
@@ -120,5 +121,5 @@ def _check_terms(criterion: Criterion, problem: str) -> None:
         check_term(criterion, "part", p, variable, Part(4, 2))
         check_term(criterion, "cell", p, Cell(counts, 4 + unlabelled, unlabelled))
         check_term(criterion, "finish", p, 1.5, shape)
-    if problem in SEARCHED_TARGETS:
+    if kind.target_is_partitioned:
         check_term(criterion, "margin", p, 4, 2)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gridmodl.analysis.cost_terms import Counted, Side
 from gridmodl.pipeline import optimize, price
 from gridmodl.pricing import categorical_values, check_term, numerical_values, variable_of
-from gridmodl.terms import SEARCHED_TARGETS, Cell, Criterion, Problem, Shape, params_record
+from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Shape, params_record
 
 RELATIVE = 1e-9  # tolerance of comparisons
 
@@ -25,7 +25,7 @@ def random_sample(rng: np.random.Generator, kind: str) -> ColumnSample:
     empty = counts.sum(axis=1) == 0
     counts[empty, rng.integers(0, n_classes, int(empty.sum()))] = rng.integers(1, 9, int(empty.sum()))
     unlabelled = np.zeros(n_values, dtype=np.int64)
-    if kind == "semi":
+    if PROBLEMS[kind].has_unlabelled:
         counts[1:] *= rng.random((n_values - 1, 1)) < 0.7
         unlabelled = rng.integers(0, 6, n_values) * (rng.random(n_values) < 0.6)
         unlabelled[counts.sum(axis=1) == 0] += 1
@@ -37,7 +37,7 @@ def check_one_variable(criterion: Criterion, sample: ColumnSample, rng: np.rando
     """Price every partition of the values into intervals, and check prices, declarations and searches against them."""
     counts, arguments = sample.counts, sample.arguments()
     shown = f"criterion {criterion.name!r}, rows by value and class {counts.tolist()}: "
-    if sample.kind == "semi":
+    if PROBLEMS[sample.kind].has_unlabelled:
         shown = f"{shown[:-2]}, unlabelled rows by value {sample.unlabelled.tolist()}: "
     by_cuts = {cuts: plain_price(criterion, sample, cuts) for cuts in all_cuts(len(counts))}
     lowest = min(by_cuts.values())
@@ -142,7 +142,7 @@ class PairSample(NamedTuple):
         cells = np.nonzero(self.counts)
         a, b = (np.repeat(values, self.counts[cells]) for values in cells)
         kinds = {name: "categorical" for name, is_one in zip("ab", self.categorical, strict=True) if is_one}
-        if kind == "joint":
+        if not PROBLEMS[kind].has_target:
             return {"data": {"a": a, "b": b}, "kinds": kinds}
         kinds.pop("b", None)
         return {"data": {"a": a, "b": b}, "target": "b", "target_kind": kind, "kinds": kinds}
@@ -157,7 +157,8 @@ def random_pair(rng: np.random.Generator, kind: str) -> PairSample:
     counts[counts.sum(axis=1) == 0, 0] = 1
     counts[0, counts.sum(axis=0) == 0] = 1
     categorical = rng.random(2) < 0.5
-    return PairSample(counts, (bool(categorical[0]), kind == "grouped" or (kind == "joint" and bool(categorical[1]))))
+    second = PROBLEMS[kind].names_classes if PROBLEMS[kind].has_target else bool(categorical[1])
+    return PairSample(counts, (bool(categorical[0]), second))
 
 
 def check_pair(criterion: Criterion, kind: str, sample: PairSample, rng: np.random.Generator) -> None:
@@ -191,7 +192,7 @@ def check_pair(criterion: Criterion, kind: str, sample: PairSample, rng: np.rand
 
 def plain_pair(criterion: Criterion, kind: str, sample: PairSample) -> Callable[[Any, Any], float]:
     """Make a function that prices a grid over two variables by the plain Python terms, from the part of each value."""
-    is_searched = kind in SEARCHED_TARGETS
+    is_searched = PROBLEMS[kind].target_is_partitioned
     problem = Problem(kind, int(sample.counts.sum()), 1 if is_searched else 2, np.empty(0, dtype=np.int64))
     finest = finest_grid(criterion, problem, sample.categorical, sample.counts[..., None], is_searched)
     return lambda first, second: _cost(_merged(_merged(finest, 0, first), 1, second))
@@ -265,7 +266,7 @@ class ColumnSample(NamedTuple):
         values, codes = np.nonzero(by_code)
         n = by_code[values, codes]
         rows = {"data": np.repeat(values, n), "target": np.repeat(codes - 1, n)}
-        return rows | ({"unlabelled": -1} if self.kind == "semi" else {})
+        return rows | ({"unlabelled": -1} if PROBLEMS[self.kind].has_unlabelled else {})
 
 
 def plain_price(criterion: Criterion, sample: ColumnSample, cuts: tuple[int, ...]) -> float:
@@ -313,7 +314,7 @@ def plain_grouping(criterion: Criterion, kind: str, counts: NDArray[np.int64]) -
 
     In a grid there is a second variable, of one value.
     """
-    n_variables = 2 if kind == "grid" else 1
+    n_variables = 1 if PROBLEMS[kind].has_one_input else 2
     problem = Problem(kind, int(counts.sum()), n_variables, counts.sum(axis=0))
     table = counts if n_variables == 1 else counts[:, None]
     finest = finest_grid(criterion, problem, (True, False)[:n_variables], table)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.pricing import check_term
-from gridmodl.terms import Cell, Criterion, Problem, params_record
+from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, params_record
 from gridmodl.testing.bruteforce import RELATIVE, require
 
 SIZES = (2, 9, 100, 100_000)  # rows of a class, at most
@@ -65,7 +65,9 @@ def check_predictive(criterion: Criterion, kind: str, n_samples: int) -> None:
 
 def _params(criterion: Criterion, kind: str, class_rows: NDArray[np.int64]) -> Any:
     class_rows = np.maximum(class_rows, 1)  # no class is without rows
-    return params_record(criterion, Problem(kind, int(class_rows.sum()), 2 if kind == "grid" else 1, class_rows))
+    return params_record(
+        criterion, Problem(kind, int(class_rows.sum()), 1 if PROBLEMS[kind].has_one_input else 2, class_rows)
+    )
 
 
 def _price(criterion: Criterion, p: Any, counts: NDArray[np.int64]) -> float:

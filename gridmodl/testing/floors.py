@@ -19,7 +19,7 @@ from gridmodl.pricing import check_term
 from gridmodl.search.column.branch_and_bound import CHUNK, ROUNDING
 from gridmodl.search.column.exact import Branches
 from gridmodl.search.task import Task
-from gridmodl.terms import Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
+from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
 from gridmodl.testing.bruteforce import RELATIVE, ColumnSample, plain_optimum, require
 
 # Largest relative error of a sum of logarithms; searches allow a tenth of it.
@@ -129,7 +129,9 @@ def _task(criterion: Criterion, sample: ColumnSample) -> Task:
 def _line(criterion: Criterion, kind: str, atoms: NDArray[np.int64]) -> PricedLine:
     sums = np.concatenate([np.zeros((1, atoms.shape[1]), dtype=np.int64), np.cumsum(atoms, axis=0)])
     class_rows = sums[-1]
-    p = params_record(criterion, Problem(kind, int(class_rows.sum()), 2 if kind == "grid" else 1, class_rows))
+    p = params_record(
+        criterion, Problem(kind, int(class_rows.sum()), 1 if PROBLEMS[kind].has_one_input else 2, class_rows)
+    )
     shown = f"criterion {criterion.name!r}, problem {kind!r}, rows of all data by class {class_rows.tolist()}: "
     return PricedLine(criterion, p, sums, shown)
 

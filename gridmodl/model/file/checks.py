@@ -20,7 +20,7 @@ from gridmodl.model.partition import Partition
 from gridmodl.model.target_quantiles import PERCENTILES, Spread
 from gridmodl.search.moves import is_cheaper
 from gridmodl.search.proof import METHODS, MONOTONE
-from gridmodl.terms import ONE_COUNT, PROBLEMS, SEARCHED_TARGETS
+from gridmodl.terms import PROBLEMS
 
 STOPPED = ("time limit", "interrupted")  # values of `Clock.stopped`; null if nothing cut the search short
 
@@ -34,9 +34,9 @@ def check_model(model: Model) -> None:
         raise wrong("partitions", "must not be empty")
     if model._cells is None and len(model.partitions) > 1:
         raise wrong("cells", "must be there, as there are several partitions")
-    if model._cells is None and model.problem in ONE_COUNT:
+    if model._cells is None and not PROBLEMS[model.problem].has_classes:
         raise wrong("cells", f"must be there, as the problem is {shown(model.problem)}")
-    if (model.problem in ("joint", "numerical")) != (len(model.classes) == 0):
+    if PROBLEMS[model.problem].names_classes != (len(model.classes) > 0):
         raise wrong(
             "classes", f"must {'' if len(model.classes) else 'not '}be empty, as the problem is {model.problem!r}"
         )
@@ -87,7 +87,7 @@ def _check_value_rows(partition: Partition, model: Model, place: str) -> None:
     sizes = [len(group) for group in partition.groups]
     if value_rows.dtype != np.int64 or value_rows.shape != (sum(sizes),) or np.any(value_rows < 0):
         raise wrong(place, f"must be {sum(sizes)} numbers of rows, one for each value of the groups")
-    rows = partition.rows if model.problem == "semi" else partition.counts.sum(axis=1)
+    rows = partition.rows if PROBLEMS[model.problem].has_unlabelled else partition.counts.sum(axis=1)
     found = [sum(part.tolist()) for part in np.split(value_rows, np.cumsum(sizes)[:-1])]
     if found != rows.tolist():
         raise wrong(place, f"must add up to the rows of each group, {rows.tolist()}; they add up to {found}")
@@ -100,7 +100,7 @@ def _check_value_rows(partition: Partition, model: Model, place: str) -> None:
 def _check_n_values(partition: Partition, model: Model, place: str) -> None:
     """Check that a part has at most as many values as rows, and a group at most as many as it lists."""
     n_values, n_parts = partition.n_values, len(partition.counts)
-    _check_presence(n_values, model.problem in ONE_COUNT, f"{place}.n_values", model.problem)
+    _check_presence(n_values, not PROBLEMS[model.problem].has_classes, f"{place}.n_values", model.problem)
     if n_values is None:
         return
     rows = partition.counts[:, 0]
@@ -164,10 +164,11 @@ def _check_unlabelled(partition: Partition, model: Model, place: str) -> None:
     """Check that only a model of one column with classes has unlabelled rows, and counts them in each part."""
     unlabelled, n_parts = partition.unlabelled, len(partition.counts)
     if unlabelled is None:
-        if model.problem == "semi":
+        if PROBLEMS[model.problem].has_unlabelled:
             raise wrong(place, "must be there, as the problem is 'semi'")
         return
-    if model.problem not in ("semi", "classes") or len(model.partitions) > 1:
+    kind = PROBLEMS[model.problem]
+    if not (kind.has_classes and kind.has_one_input) or len(model.partitions) > 1:
         raise wrong(place, f"must not be there, as the problem is {shown(model.problem)}")
     if unlabelled.dtype != np.int64 or unlabelled.shape != (n_parts,) or np.any(unlabelled < 0):
         raise wrong(place, f"must be {n_parts} numbers of rows, one for each part")
@@ -178,7 +179,7 @@ def _check_unlabelled(partition: Partition, model: Model, place: str) -> None:
 def _check_counts(partition: Partition, model: Model, place: str) -> None:
     """Check shape and sums of the counts."""
     counts = partition.counts
-    n_columns = 1 if model.problem in ONE_COUNT else max(1, len(model.classes))
+    n_columns = max(1, len(model.classes)) if PROBLEMS[model.problem].has_classes else 1
     if counts.ndim != 2 or counts.dtype != np.int64 or counts.shape[1] != n_columns:
         raise wrong(place, f"must have {n_columns} columns, one for each class; has the shape {counts.shape}")
     by_class = _rows_by_class(counts)
@@ -296,18 +297,19 @@ def _check_presence(value: Any, is_due: bool, place: str, problem: str) -> None:
 
 
 def _check_target(model: Model, place: str) -> None:
-    """Check that the model has a partition of the target, and its further fields, if and only if the problem has."""
-    target, problem = model.target, model.problem
-    _check_presence(target, problem in SEARCHED_TARGETS, f"{place}target", problem)
-    _check_presence(model._class_rows, problem == "grouped", f"{place}class_rows", problem)
-    _check_presence(model._spread, problem == "numerical", f"{place}spread", problem)
+    """Check that the target has parts if and only if the problem partitions it, with all that belongs to them."""
+    target, problem, kind = model.target, model.problem, PROBLEMS[model.problem]
+    has_groups = kind.target_is_partitioned and kind.names_classes
+    _check_presence(target, kind.target_is_partitioned, f"{place}target", problem)
+    _check_presence(model._class_rows, has_groups, f"{place}class_rows", problem)
+    _check_presence(model._spread, kind.target_is_numerical, f"{place}spread", problem)
     if target is None:
         return
     if len(model.partitions) != 1:
         raise wrong(f"{place}partitions", f"must be one, as the problem is {shown(model.problem)}")
     if target.name in model.partitions:
         raise wrong(f"{place}target.name", f"is also the name of a column, {shown(target.name)}")
-    if (target.kind == "categorical") != (model.problem == "grouped"):
+    if (target.kind == "categorical") != has_groups:
         raise wrong(f"{place}target.kind", f"must not be {target.kind}, as the problem is {shown(model.problem)}")
     if target.missing is not None or len(target.special):
         raise wrong(f"{place}target", "must have no missing values and no special codes")

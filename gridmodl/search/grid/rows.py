@@ -18,7 +18,7 @@ from gridmodl.data.columns import Categories
 from gridmodl.data.numbers import Numbers
 from gridmodl.jit.template import bind
 from gridmodl.pricing import ColumnValues, categorical_values, numerical_values, prepare, variable_of
-from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Variable
+from gridmodl.terms import Criterion, Problem, Variable
 
 
 class Rows(NamedTuple):
@@ -229,7 +229,7 @@ def checked_facts(criterion: Criterion, problem: Problem, variables: Sequence[Co
     facts: list[Variable] = []
     p, tried = None, set()
     for k, values in enumerate(variables):
-        is_target = problem.kind in SEARCHED_TARGETS and k == len(variables) - 1
+        is_target = problem.flags.target_is_partitioned and k == len(variables) - 1
         if (values.categorical, is_target) not in tried:
             p, known = prepare(criterion, problem, values, is_target)
             tried.add((values.categorical, is_target))

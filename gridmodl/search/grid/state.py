@@ -20,7 +20,7 @@ from gridmodl.search.column.transfers import Transfers, transfers_record
 from gridmodl.search.grid.cells import State, number_cells
 from gridmodl.search.grid.rows import Facts, Grid, Rows, make_facts, make_rows
 from gridmodl.search.moves import Limits, cell_price, make_buffers, make_record, part_price, partition_price
-from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Shape, Variable
+from gridmodl.terms import PROBLEMS, Criterion, Problem, Shape, Variable
 
 # Counts by frozen cell and class, 32 MB: no visit of a variable while the others have more cells than fit.
 MAX_CELL_COUNTS = 2**22
@@ -93,8 +93,10 @@ def make_task(
             "is the target an identifier? Otherwise group its classes"
         )
     class_rows = count_rows(target.codes, target.weights, target.n_classes)
-    n_inputs = len(columns) - (1 if kind in SEARCHED_TARGETS else 0)
-    problem = Problem(kind, int(class_rows.sum()), n_inputs, class_rows if kind == "grid" else class_rows[:0])
+    n_inputs = len(columns) - (1 if PROBLEMS[kind].target_is_partitioned else 0)
+    problem = Problem(
+        kind, int(class_rows.sum()), n_inputs, class_rows if PROBLEMS[kind].has_classes else class_rows[:0]
+    )
     rows = make_rows(columns, target)
     kinds = ["categorical" if isinstance(column, Categories) else "numerical" for column in columns]
     p, facts = make_facts(criterion, problem, rows, kinds)
