@@ -1,4 +1,4 @@
-"""Merges of parts of two variables, the cheapest first, down to one cell; the best grid on the way is kept."""
+"""Merge parts of two variables, the cheapest merge first, down to one cell; the best grid on the way is kept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gridmodl.terms import Variable
 
 
 def merge_path(task: GridTask, start: Grid) -> list[GridMerge]:
-    """All merges that lead from a grid of two variables to a single cell, the cheapest first."""
+    """Merges from a grid of two variables down to a single cell, the cheapest first."""
     pair = Pair(task)
     pair.load((start.parts_of(0, pair.n_atoms(0)), start.parts_of(1, pair.n_atoms(1))))
     state, _ = run_merges(pair, is_greedy=False)
@@ -35,10 +35,9 @@ def merge_path(task: GridTask, start: Grid) -> list[GridMerge]:
 
 
 def merge(pair: Pair, limits: Limits, is_greedy: bool = False) -> list[NDArray[np.int64]]:
-    """Merge the grid to the best one on the way to one cell that keeps the limits; while it saves, if `is_greedy`.
+    """Merge down to one cell, or with `is_greedy` as long as it saves; keep the best grid within the limits.
 
-    Of each part of either variable that is left, the part it would be cheapest to merge with, where the way ends; -1
-    where there is none.
+    Return for each variable the part that each part of the best grid would be cheapest to merge with; -1 if not known.
     """
     state, buffers = run_merges(pair, is_greedy, limits)
     n_best = int(state.now[0].n_best)
@@ -46,7 +45,7 @@ def merge(pair: Pair, limits: Limits, is_greedy: bool = False) -> list[NDArray[n
     for k in (0, 1):
         into = np.arange(pair.n_parts[k])
         steps = np.flatnonzero(state.variable[:n_best] == k)
-        for step in steps[::-1]:  # from the end: where a part goes that others went into is known by then
+        for step in steps[::-1]:  # backwards, so that the final part of `stays` is known already
             into[state.goes[step]] = into[state.stays[step]]
         number = np.cumsum(np.bincount(into, minlength=len(into)) > 0) - 1
         nearest.append(_nearest(buffers, k, number))
@@ -57,7 +56,7 @@ def merge(pair: Pair, limits: Limits, is_greedy: bool = False) -> list[NDArray[n
 
 
 def _nearest(buffers: PairMergeBuffers, k: int, number: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of each group where the merges ended, the nearest group."""
+    """Nearest group of each group at the end of the merges; -1 if they went beyond the best grid."""
     n = int(buffers.n_left[k])
     nearest = np.full(int(number[-1]) + 1, -1, dtype=np.int64)
     if buffers.deltas[k].shape[1] > 1 and n == len(nearest):
@@ -71,7 +70,7 @@ def _nearest(buffers: PairMergeBuffers, k: int, number: NDArray[np.int64]) -> ND
 
 
 def run_merges(pair: Pair, is_greedy: bool, limits: Limits | None = None) -> tuple[Merging, PairMergeBuffers]:
-    """Merge down to one cell, or while it saves; what was merged, and the parts as they are then."""
+    """Merge down to one cell, or with `is_greedy` as long as it saves; return the merges, and the parts at the end."""
     limits = pair.relaxed if limits is None else limits
     cells, part_totals, _ = pair.lay(0)
     n_0, n_1 = pair.n_parts
@@ -90,8 +89,8 @@ def run_merges(pair: Pair, is_greedy: bool, limits: Limits | None = None) -> tup
             total=0.0,  # price of all parts and cells
             cost=pair.cost,
             best_cost=np.inf,
-            change=0.0,  # of the margins, if the target has one part less
-            change_is_for=-1,  # the numbers of parts for which `change` was found
+            change=0.0,  # change of the margins if the target has one part fewer
+            change_is_for=-1,  # key of the numbers of parts for which `change` was computed
         ),
     )
     kernel = bind(merge_steps, pair.task.criterion)
@@ -105,6 +104,7 @@ def run_merges(pair: Pair, is_greedy: bool, limits: Limits | None = None) -> tup
 
 
 def _merge_buffers(pair: Pair, cells: Any, part_totals: Any, limits: Limits) -> PairMergeBuffers:
+    """Make the buffers for merges of the grid as it is laid out."""
     n_0, n_1 = pair.n_parts
     n = max(n_0, n_1)
     deltas = tuple(np.empty((m, m if pair.is_group(k) else 1)) for k, m in enumerate(pair.n_parts))
@@ -132,28 +132,29 @@ def _merge_buffers(pair: Pair, cells: Any, part_totals: Any, limits: Limits) -> 
     )
 
 
-# The steps of a merge of two variables: price all pairs of parts once, then merge the cheapest, again and again.
+# Steps of the merges: first price all pairs of parts, then make the cheapest merge, one per step.
 
 
 class Merging(NamedTuple):
-    """The state of the merges between two calls of the kernel, and what was merged."""
+    """State of the merges between two calls of the kernel, and the merges made."""
 
-    variable: Any  # of each step
-    stays: Any  # part by its number in the grid
-    goes: Any  # into it
-    cost: Any  # after it
+    # by step
+    variable: Any
+    stays: Any  # number in the grid of the part that stays
+    goes: Any  # number of the part that is merged into it
+    cost: Any  # cost after the step
     now: Any  # see `run_merges`
 
 
 def pair_cost(p: Any, facts: Any, total: float, n_0: Any, n_1: Any) -> float:
-    """The cost of a grid of `n_0` by `n_1` parts, whose parts and cells cost `total`."""
+    """Cost of a grid of `n_0` by `n_1` parts, whose parts and cells cost `total`."""
     one, other = facts
     frozen = frozen_side(one, other, n_1, partition_price(p, other, n_1), other.by_parts[:0])
     return total_cost(Setting(p, one, frozen), total, n_0)
 
 
 def reprice_inputs(p: Any, facts: Variable, buffers: PairMergeBuffers, n_target_parts: Any) -> None:
-    """Price the margins, which are parts of the input, and their merges, at `n_target_parts`: one less than before."""
+    """Price the margins of the parts of the input, and their merges, at `n_target_parts`, one fewer than before."""
     deltas, price, right = buffers.deltas[0], buffers.price[0], buffers.right[0]
     n_rows, change = buffers.n_rows[0], buffers.changes[0]
     n = buffers.n_left[0] if facts.categorical else np.int64(len(deltas))
@@ -173,7 +174,7 @@ def reprice_inputs(p: Any, facts: Variable, buffers: PairMergeBuffers, n_target_
             elif facts.categorical:
                 deltas[i, j] += more - change[i] - change[other]
             else:
-                deltas[i, 0] += more - change[i]  # the next one's own change follows below
+                deltas[i, 0] += more - change[i]  # the change of the next part is subtracted below
     for i in range(n):
         if not facts.categorical and right[i] >= 0:
             deltas[i, 0] -= change[right[i]]
@@ -181,7 +182,7 @@ def reprice_inputs(p: Any, facts: Variable, buffers: PairMergeBuffers, n_target_
 
 
 def inputs_change(p: Any, facts: Variable, buffers: PairMergeBuffers, n_target_parts: Any) -> float:
-    """What one target part less changes the margins by."""
+    """Change of the margins if the target had one part fewer than `n_target_parts`."""
     n_rows, right = buffers.n_rows[0], buffers.right[0]
     change = 0.0
     i = np.int64(0)
@@ -196,7 +197,7 @@ def inputs_change(p: Any, facts: Variable, buffers: PairMergeBuffers, n_target_p
 def merge_steps(
     buffers: PairMergeBuffers, facts: Any, p: Any, limits: Limits, table: Any, one: Any, state: Merging, n_steps: int
 ) -> bool:
-    """Make `n_steps` steps: price one part and its merges, or merge two parts; True when all is done."""
+    """Make `n_steps` steps, each pricing one part and its merges or merging two parts; return True when all is done."""
     n_left, low, near, name, right = buffers.n_left, buffers.low, buffers.near, buffers.name, buffers.right
     n_0, n_1 = np.int64(len(buffers.deltas[0])), np.int64(len(buffers.deltas[1]))
     has_target, now, is_done = facts[1].is_target, state.now[0], False
@@ -251,9 +252,9 @@ def merge_steps(
 def cheapest_merge(
     p: Any, facts: Any, buffers: PairMergeBuffers, total: float, change: float
 ) -> tuple[Any, Any, float, float]:
-    """The variable and the part whose merge leads to the lowest cost, -1 if there is none; that cost and total.
+    """Variable and part of the merge with the lowest cost (-1 if there is none), that cost, and the total price.
 
-    A merge of parts of variable 1 changes the total by `change`, too.
+    A merge of parts of variable 1 also changes the total by `change`.
     """
     low, n_left, deltas = buffers.low, buffers.n_left, buffers.deltas
     best_k: Any = np.int64(-1)

@@ -1,9 +1,8 @@
-"""Splits of groups in two, and merges of two groups that are split anew.
+"""Split groups in two, or merge two groups and split their union again.
 
-The values of a group are given to two halves one by one, in random order, each to the half where it costs less; then
-they are visited again, up to three times, and may change halves. A split is made if it saves, or whatever it
-costs where it is forced: forced splits of all groups, passes and merges are what leads from one local optimum to a
-better one.
+The values of a group are put into two halves one by one, in random order, each into the half where it costs less; then
+they are visited again, at most LOCAL_PASSES times, and may change halves. A split is made if it saves, or if it is
+forced: forced splits of all groups, passes and merges lead from one local optimum to a better one.
 """
 
 from __future__ import annotations
@@ -22,30 +21,30 @@ LOCAL_PASSES = 3
 
 
 class Splitting(NamedTuple):
-    """The state of the splits between two calls of the kernel, and buffers for one split."""
+    """State of the splits between two calls of the kernel, and buffers for one split."""
 
-    members: Any  # values in the order of their groups
-    begins: Any  # where each group begins among them
+    members: Any  # values sorted by group
+    begins: Any  # index in `members` of the first value of each group; one more entry at the end
     listed: Any  # values to split, in random order
-    first: Any  # where the profile of each of these begins
-    place: Any  # the profiles: part of the other variable
-    count: Any  # and rows in it
+    first: Any  # index of the first profile entry of each listed value
+    place: Any  # part of the other variable of each profile entry
+    count: Any  # rows of each profile entry
     slot: Any  # buffer: last profile entry of each part of the other variable
-    half: Any  # of each value to split
+    half: Any  # half of each listed value
     halves: Any  # rows of each half, by part of the other variable
-    n_atoms: Any  # values to split, of each half
-    n_rows: Any
-    n_values: Any
-    seed: Any
+    n_atoms: Any  # listed values of each half
+    n_rows: Any  # rows of each half
+    n_values: Any  # distinct values of each half
+    seed: Any  # state of the random generator
     now: Any  # see `split`
 
 
 def split(
     pair: Pair, k: int, limits: Limits, jobs: NDArray[np.int64], seed: NDArray[np.uint64], forced: bool = False
 ) -> None:
-    """Split groups of categorical variable k: `jobs` has rows of a group and -1, or of two groups to split anew.
+    """Split groups of categorical variable k. A row of `jobs` is a group and -1, or two groups to merge and split.
 
-    No group may be in two jobs.
+    No group may be in two jobs. If `forced`, a split is made even if it does not save.
     """
     side, across = pair.sides[k], pair.sides[1 - k]
     n_groups, n_across, n_atoms = pair.n_parts[k], pair.n_parts[1 - k], pair.n_atoms(k)
@@ -68,7 +67,7 @@ def split(
         n_values=np.zeros(2, dtype=np.int64),
         seed=seed,
         now=make_record(
-            at=0,  # the job to do
+            at=0,  # next job
             n_groups=n_groups,
             max_groups=most,
             is_forced=forced,
@@ -97,7 +96,7 @@ def split_jobs(
     state: Splitting,
     n_jobs: int,
 ) -> bool:
-    """Do `n_jobs` jobs; True when all are done."""
+    """Do at most `n_jobs` jobs; return True when all are done."""
     facts, group = side.facts, side.part
     listed, half, halves, now = state.listed, state.half, state.halves, state.now[0]
     n_atoms, n_rows, n_values = state.n_atoms, state.n_rows, state.n_values
@@ -116,7 +115,7 @@ def split_jobs(
             listed[i], listed[j] = listed[j], listed[i]
             half[i], half[j] = half[j], half[i]
         fill_profiles(side, across_part, state, n)
-        # What the groups cost now, then what the halves cost.
+        # Price the groups as they are, then the halves.
         change = 0.0
         for turn in range(2):
             for h in range(2):
@@ -148,7 +147,7 @@ def split_jobs(
 
 @inlined
 def list_members(state: Splitting, g: Any, other: Any) -> int:
-    """List the values of group g, and of group `other` if it is not -1, each with its half; how many there are."""
+    """List the values of group g, and of group `other` unless -1, each with its half; return their number."""
     members, begins, listed, half = state.members, state.begins, state.listed, state.half
     n = 0
     for h in range(2):
@@ -162,7 +161,7 @@ def list_members(state: Splitting, g: Any, other: Any) -> int:
 
 @inlined
 def fill_profiles(side: PairSide, across_part: Any, state: Splitting, n: Any) -> None:
-    """Add up the rows of each of the n listed values by part of the other variable."""
+    """Write the profiles of the n listed values: their rows by part of the other variable."""
     first_entry, other, rows = side.first, side.other, side.rows
     listed, first, place, count, slot = state.listed, state.first, state.place, state.count, state.slot
     for t in range(len(slot)):
@@ -194,7 +193,7 @@ def find_halves(p: Any, n_target_parts: Any, table: Any, one: Any, side: PairSid
                 if n_atoms[h] == 1:
                     continue
                 put(side, state, h, i, -1)
-            to = np.int64(i)  # at first one value each: a half that stayed empty would be no split
+            to = np.int64(i)  # the first two values go to different halves, so that neither stays empty
             if pass_ > 0 or i >= 2:
                 to = cheaper_half(p, n_target_parts, table, one, side, state, i)
             if pass_ > 0 and to != h:
@@ -207,7 +206,7 @@ def find_halves(p: Any, n_target_parts: Any, table: Any, one: Any, side: PairSid
 
 @inlined
 def cheaper_half(p: Any, n_target_parts: Any, table: Any, one: Any, side: PairSide, state: Splitting, i: Any) -> Any:
-    """The half to which the i-th value adds less."""
+    """Half to which the i-th listed value adds the lower price."""
     first, place, count, halves = state.first, state.place, state.count, state.halves
     v, facts = state.listed[i], side.facts
     v_rows, v_values = side.atom_rows[v], side.atom_values[v]
@@ -228,7 +227,7 @@ def cheaper_half(p: Any, n_target_parts: Any, table: Any, one: Any, side: PairSi
 
 @inlined
 def put(side: PairSide, state: Splitting, h: Any, i: Any, sign: int) -> None:
-    """Put the i-th value into a half, or take it out where `sign` is -1."""
+    """Put the i-th listed value into half `h`; take it out if `sign` is -1."""
     first, place, count, halves, v = state.first, state.place, state.count, state.halves, state.listed[i]
     for e in range(first[i], first[i + 1]):
         halves[h, place[e]] += sign * count[e]
@@ -243,7 +242,7 @@ def all_groups(n_groups: int) -> NDArray[np.int64]:
 
 
 def with_nearest(nearest: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Jobs that split each group anew together with the nearest one that is not in another job."""
+    """Jobs that merge each group with its nearest group and split the union, if neither is in another job."""
     is_free = nearest >= 0
     jobs = []
     for g, other in enumerate(nearest):

@@ -1,9 +1,9 @@
-"""Transfers of single values between the groups of one of two variables, in passes over all values.
+"""Transfer single values between the groups of one of two variables, in passes over all values.
 
-A value with c rows in part t of the other variable changes the price of that cell by cell(x+c) - cell(x), x the cell's
-rows in the group that it joins. For small c these differences are tabulated in single precision, by t and then by
-group, so that one value is priced with all groups by adding rows of the table; the cheapest group is priced again in
-double precision before a value moves. Part terms are kept for the next value where that has as many rows.
+A value with c rows in part t of the other variable that joins a group changes the price of their cell, of x rows, by
+cell(x+c) - cell(x). For small c these differences are tabulated in single precision, by t and then by group, so that a
+value is priced with all groups by adding rows of the table; the cheapest group is priced again in double precision
+before the value moves. Part terms are kept for the next value if it has as many rows.
 """
 
 from __future__ import annotations
@@ -17,33 +17,36 @@ from gridmodl.search.moves import Limits, Setting, is_cheaper, make_record, part
 from gridmodl.search.pair.state import Pair, PairSide, price_at
 from gridmodl.terms import Variable
 
-N_STEPS = 4  # c up to which differences are tabulated
-MORE_GROUPS = 8  # that a pass may open, and a quarter of those there are
+N_STEPS = 4  # largest c whose differences are tabulated
+MORE_GROUPS = 8  # new groups that passes may make, and a quarter of the number of groups more
 
 
 class Passing(NamedTuple):
-    """The state of the passes between two calls of the kernel; slots are places for groups, some of them empty."""
+    """State of the passes between two calls of the kernel; slots hold groups, and some slots are empty."""
 
-    order: Any  # of the visits
-    cells: Any  # rows by part of the other variable and slot
-    prices: Any  # of these cells
-    steps: Any  # what c = 1, 2, ... rows more would change them by
-    n_atoms: Any  # by slot
+    order: Any  # order of the visits
+    # by part of the other variable and slot
+    cells: Any  # rows
+    prices: Any
+    steps: Any  # changes of the price by c = 1, 2, ... more rows
+    # by slot
+    n_atoms: Any
     n_rows: Any
     n_values: Any
     part_price: Any
-    joins: Any  # what the value in hand would change the part price by
-    near: Any  # and the prices of the cells: where it has few rows
-    far: Any  # and where it has many
-    profile: Any  # rows of the value in hand, by part of the other variable; zero between visits
-    touched: Any  # where it has any
+    joins: Any  # change of the part price if the visited value joins
+    near: Any  # change of the prices of the cells where the visited value has few rows
+    far: Any  # change of the part price, and of the prices of the cells where the visited value has many rows
+    # by part of the other variable
+    profile: Any  # rows of the visited value; zero between visits
+    touched: Any  # parts where the visited value has rows
     now: Any  # see `transfer`
 
 
 def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = True) -> None:
     """Pass over the values of categorical variable k at most `max_passes` times, or until none moves.
 
-    Values may open new groups if `opens`; a group ends with its last value.
+    If `opens`, a value may make a new group; a group ends when its last value leaves.
     """
     n_groups, n_across = pair.n_parts[k], pair.n_parts[1 - k]
     most = min(limits.max_parts, pair.most_parts(k), n_groups + (MORE_GROUPS + n_groups // 4 if opens else 0))
@@ -68,15 +71,15 @@ def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = 
         touched=np.zeros(n_across, dtype=np.int32),
         now=make_record(
             is_begun=False,  # whether cells and groups are priced
-            at=0,  # the place in `order`
+            at=0,  # index in `order` of the next value
             n_passes=0,
             max_passes=max_passes,
-            has_moved=False,  # in this pass
+            has_moved=False,  # whether a value moved in this pass
             n_groups=n_groups,
             n_used=min(n_groups + 1, n_slots),  # slots that a value may join
-            empty=n_groups if n_slots > n_groups else -1,  # the first empty slot
-            join_rows=-1,  # rows and values that `joins` is for
-            join_values=0,
+            empty=n_groups if n_slots > n_groups else -1,  # first empty slot
+            join_rows=-1,  # rows of the value that `joins` is for
+            join_values=0,  # distinct values of the value that `joins` is for
             price=float(pair.laid[0].price),
             cost=pair.cost,
         ),
@@ -96,7 +99,7 @@ def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = 
 
 @inlined
 def step_up(p: Any, table: Any, one: Any, cells: Any, prices: Any, steps: Any, t: Any, g: Any) -> None:
-    """Price a cell, and what more rows would change it by."""
+    """Price a cell, and the changes of its price by 1, 2, ... more rows."""
     n = cells[t, g]
     price = price_at(p, table, one, n)
     prices[t, g] = price
@@ -104,13 +107,13 @@ def step_up(p: Any, table: Any, one: Any, cells: Any, prices: Any, steps: Any, t
         for c in range(N_STEPS):
             steps[c, t, g] = table[n + c + 1] - price
     else:
-        for c in range(N_STEPS):  # no value brings a cell more rows than there are, and terms are asked of no such cell
+        for c in range(N_STEPS):  # no cell has more than n_rows rows, and terms must not be called for such a cell
             steps[c, t, g] = price_at(p, table, one, min(n + c + 1, p.n_rows)) - price
 
 
 @inlined
 def join_part(p: Any, facts: Variable, n_target_parts: Any, rows: Any, values: Any) -> float:
-    """The price of a group that a value joins, or of the largest there can be where it is the value's own already."""
+    """Price of a group with a value added; rows and values are cut at their maximum, if the value is in it already."""
     return part_price(p, facts, n_target_parts, min(rows, p.n_rows), min(values, facts.n_values))
 
 
@@ -135,7 +138,7 @@ def transfer_visits(
     state: Passing,
     n_visits: int,
 ) -> bool:
-    """Visit `n_visits` values; True when a whole pass has moved none, or after `max_passes` passes."""
+    """Visit `n_visits` values; return True when a whole pass has moved none, or after `max_passes` passes."""
     facts, group, order = side.facts, side.part, state.order
     first, other, rows, atom_rows, atom_values = side.first, side.other, side.rows, side.atom_rows, side.atom_values
     n_atoms, n_rows, n_values, part_prices = state.n_atoms, state.n_rows, state.n_values, state.part_price
@@ -202,7 +205,7 @@ def transfer_visits(
 
 @inlined
 def fill_profile(begin: Any, end: Any, other: Any, rows: Any, across_part: Any, profile: Any, touched: Any) -> int:
-    """Add up the rows of a value by part of the other variable, and list the parts; how many there are."""
+    """Add up the rows of a value by part of the other variable, and list these parts; return their number."""
     n_touched = 0
     for e in range(begin, end):
         t = across_part[other[e]]
@@ -215,7 +218,7 @@ def fill_profile(begin: Any, end: Any, other: Any, rows: Any, across_part: Any, 
 
 @inlined
 def cheapest_group(p: Any, table: Any, one: Any, state: Passing, own: Any, n_touched: Any, n_used: Any) -> Any:
-    """The group but its own that the value in hand joins at the lowest price, to single precision; -1 if none."""
+    """Other group that the visited value joins at the lowest price, in single precision; -1 if there is none."""
     cells, prices, steps, n_atoms = state.cells, state.prices, state.steps, state.n_atoms
     joins, near, far, profile, touched = state.joins, state.near, state.far, state.profile, state.touched
     for g in range(n_used):
@@ -224,8 +227,8 @@ def cheapest_group(p: Any, table: Any, one: Any, state: Passing, own: Any, n_tou
     for i in range(n_touched):
         t = np.int64(touched[i])
         c = profile[t]
-        # Its own group has these rows already: without them, no sum is of more rows than there are. What it would
-        # cost to join that group is not looked at.
+        # Its own group has these rows already: without them, no sum exceeds the number of rows. The price of joining
+        # that group is not used.
         cells[t, own] -= c
         if c <= N_STEPS:
             for g in range(n_used):
@@ -250,9 +253,9 @@ def price_moves(
     p: Any, facts: Variable, n_target_parts: Any, table: Any, one: Any, state: Passing, own: Any, best: Any, empty: Any,
     n_touched: Any, n: Any, m: Any,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """What it changes that the value in hand leaves its group, joins group `best`, or is alone in slot `empty`.
+    """Changes of the price if the visited value leaves its group, joins group `best`, or is alone in slot `empty`.
 
-    The value has n rows and m distinct values. Infinite where `best` or `empty` is -1.
+    The value has n rows and m distinct values. A change is infinite if `best` or `empty` is -1.
     """
     cells, prices, profile, touched = state.cells, state.prices, state.profile, state.touched
     n_atoms, n_rows, n_values, part_prices = state.n_atoms, state.n_rows, state.n_values, state.part_price
@@ -281,7 +284,7 @@ def move_value(
     p: Any, facts: Variable, n_target_parts: Any, table: Any, one: Any, state: Passing, own: Any, to: Any,
     n_touched: Any, n: Any, m: Any,
 ) -> None:  # fmt: skip
-    """Move the value in hand, of n rows and m distinct values, from slot `own` to slot `to`, and price both anew."""
+    """Move the visited value, of n rows and m distinct values, from slot `own` to slot `to`, and price both again."""
     cells, prices, steps, profile, touched = state.cells, state.prices, state.steps, state.profile, state.touched
     n_atoms, n_rows, n_values, part_prices = state.n_atoms, state.n_rows, state.n_values, state.part_price
     for way in range(2):
@@ -302,7 +305,7 @@ def move_value(
 
 @inlined
 def empty_after(n_atoms: Any, first_empty: Any, more: int, own: Any) -> Any:
-    """The first empty slot, -1 if there is none, after a move that filled one or emptied slot `own`."""
+    """First empty slot (-1 if there is none) after a move that filled a slot (`more` > 0) or emptied slot `own`."""
     if more < 0 and first_empty >= 0:
         return min(first_empty, own)
     for g in range(len(n_atoms)):
