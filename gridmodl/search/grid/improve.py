@@ -21,8 +21,7 @@ from gridmodl.search.column.improve import Sweep, begin_sweep, sweep
 from gridmodl.search.column.transfers import Transfers, begin_transfers, transfer_steps
 from gridmodl.search.grid.cells import State, cut_cells, fill_entries, find_frozen
 from gridmodl.search.grid.groups import cut_groups, name_groups, order_values, start_transfers
-from gridmodl.search.grid.rows import Grid
-from gridmodl.search.grid.state import MORE_GROUPS, GridTask, GroupBuffers, Worker, variable_price
+from gridmodl.search.grid.state import MORE_GROUPS, GroupBuffers, Worker, variable_price
 from gridmodl.search.moves import Buffers, Frozen, Limits, Setting, is_cheaper
 from gridmodl.terms import Variable
 
@@ -40,15 +39,6 @@ class VisitBuffers(NamedTuple):
     sweep: Sweep
     groups: GroupBuffers
     part_totals: Any  # rows and values of each part
-
-
-def post_optimize(task: GridTask, grid: Grid, worker: Worker | None = None, order: Any = None) -> Grid:
-    """Improve a grid by local moves of all variables in turn, informative or not, visited in `order`."""
-    worker = Worker(task) if worker is None else worker
-    worker.load(grid)
-    improve_state(worker, np.arange(task.n_variables) if order is None else order)
-    found = worker.grid()
-    return found if found.cost < grid.cost else grid
 
 
 def improve_state(worker: Worker, visits: NDArray[np.int64], max_rounds: int = 100, shifts_only: bool = False) -> None:
@@ -213,15 +203,6 @@ def take_parts(part: Any, lo: Any, n: Any, is_group: Any, group: Any, end: Any) 
 MAX_ROUNDS = 4
 
 
-def pre_optimize(task: GridTask, grid: Grid, worker: Worker | None = None) -> Grid:
-    """Improve a grid by shifts of bounds and transfers of values, in at most MAX_ROUNDS rounds."""
-    worker = Worker(task) if worker is None else worker
-    cost = worker.load(grid)
-    pre_optimize_state(worker)
-    found = worker.grid()
-    return found if found.cost < cost else grid._replace(cost=cost)
-
-
 def pre_optimize_state(worker: Worker) -> None:
-    """As `pre_optimize`, for the grid in the state."""
+    """Improve the grid in the state by shifts of bounds and transfers of values, in at most MAX_ROUNDS rounds."""
     improve_state(worker, np.flatnonzero(worker.state.n_parts > 1), MAX_ROUNDS, shifts_only=True)

@@ -23,25 +23,6 @@ from gridmodl.search.moves import Buffers, cell_price, part_price, partition_pri
 from gridmodl.terms import Shape, Variable
 
 
-def greedy_merge(task: GridTask, grid: Grid, worker: Worker | None = None) -> Grid:
-    """Merge parts as long as that makes the grid cheaper."""
-    return _merged(task, grid, worker, is_greedy=True)
-
-
-def exhaustive_merge(task: GridTask, grid: Grid, worker: Worker | None = None) -> Grid:
-    """Merge parts down to one cell; return the cheapest grid met."""
-    return _merged(task, grid, worker, is_greedy=False)
-
-
-def _merged(task: GridTask, grid: Grid, worker: Worker | None, is_greedy: bool) -> Grid:
-    """Merge parts of a grid; return the cheapest grid met, with its cost."""
-    worker = Worker(task) if worker is None else worker
-    cost = worker.load(grid)
-    merge_state(worker, is_greedy)
-    found = worker.grid()
-    return found if found.cost < cost else grid._replace(cost=cost)
-
-
 def merge_state(worker: Worker, is_greedy: bool = False) -> int:
     """Merge the grid in the state, which must be priced, and price the result; return the number of merges made.
 
@@ -169,14 +150,14 @@ def move_cells(
                 cell_key[other] += salt(variables[v], stays) - salt(variables[v], goes)
                 cell_part[v, other] = stays
                 c = cell_at(keys, marks, generation, cell_key[other])
-                if c == NOBODY:
+                if c == NO_CELL:
                     continue
                 listed[t // 2] = c
             if phase == PUT_BACK and not is_building:
                 moved[c] = step
             place = slot_of(keys, marks, generation, cell_key[c])
             n_used += 1 if marks[place] >> 32 != generation else 0
-            keys[place], marks[place] = cell_key[c], generation << 32 | (c if sign > 0.0 else NOBODY)
+            keys[place], marks[place] = cell_key[c], generation << 32 | (c if sign > 0.0 else NO_CELL)
             price_cell(p, categorical, state, merging, buffers, n_variables, c, sign, phase, v, beyond, other >= 0)
             if is_building:
                 total += cell_prices[c]
@@ -252,9 +233,9 @@ def list_cells(parts: Any, cell_rows: Any, moved: Any, listed: Any, part: Any, s
 
 @inlined
 def cell_at(keys: Any, marks: Any, generation: Any, key: Any) -> Any:
-    """Cell with a key, or NOBODY."""
+    """Cell with a key, or NO_CELL."""
     place = slot_of(keys, marks, generation, key)
-    return marks[place] & LOW if marks[place] >> 32 == generation else NOBODY
+    return marks[place] & LOW if marks[place] >> 32 == generation else NO_CELL
 
 
 @inlined
@@ -287,10 +268,10 @@ def price_cell(
         while near >= 0:
             d: Any = c
             if s >= 0:
-                d = NOBODY
+                d = NO_CELL
                 if near != q and not (is_joined and s == v and near == beyond):
                     d = cell_at(keys, marks, generation, key + salt(k, near))
-            if d != NOBODY:
+            if d != NO_CELL:
                 n = cell_rows[c]
                 for i in range(len(union)):
                     union[i] = counts[c, i]
@@ -330,7 +311,7 @@ def join_cells(
 # Buffers of merges: parts and cells are counted and linked at the start, unlinked by a merge, renumbered at the end.
 
 NEVER = 2**62
-NOBODY = LOW  # number in the hash table for a key that no cell has any more
+NO_CELL = LOW  # number in the hash table for a key that no cell has any more
 
 
 def start(rows: Any, state: State, merging: MergeBuffers, buffers: Buffers) -> None:
