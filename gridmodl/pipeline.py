@@ -16,12 +16,12 @@ from gridmodl.data.frames import Name
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import (
-    asked_column,
     check_grid_options,
     check_joint_columns,
     check_names,
     check_one_input,
     column_model,
+    encoded_column,
     grid_model,
     is_grid,
     model_of_partitions,
@@ -342,11 +342,11 @@ def _best_model(table: Table, name: Name, options: Options, random_state: int | 
     if table.searched is not None:
         table = table.only(name)
         return grid_model(table, best_grid(table, options, 1, random_state, clock), clock)
-    column = asked_column(table, name, options)
+    column = encoded_column(table, name, options)
     if not table.placed:
         return column_model(table, name, best_partition(column, table, options, clock), clock)
     rows, kind = table.priced_rows(), "categorical" if isinstance(column, Categories) else "numerical"
-    found = best_partition(asked_column(rows, name, options._replace(kinds={name: kind})), rows, options, clock)
+    found = best_partition(encoded_column(rows, name, options._replace(kinds={name: kind})), rows, options, clock)
     placed = found._replace(partition=at_medians(found.partition, column, table.target))
     return column_model(table, name, placed, clock)
 

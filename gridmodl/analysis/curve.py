@@ -15,7 +15,7 @@ from gridmodl.data.frames import ARRAYS, Name, make_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
-from gridmodl.fit.build import asked_column, check_names, check_one_input, is_grid
+from gridmodl.fit.build import check_names, check_one_input, encoded_column, is_grid
 from gridmodl.fit.column import codes_alone, groups_of, intervals_of, intervals_task, values_task
 from gridmodl.fit.grid import grid_task, partition_of, with_values
 from gridmodl.fit.options import Options, check_integer, checked_options, checked_time
@@ -135,7 +135,7 @@ def cost_by_parts(
         raise ValueError(f"cost_by_parts takes one column and a class target; {what}")
     (name,) = table.names
     with showing(progress, clock):
-        found, partitions = curve_of(asked_column(table, name, options), table, options, clock)
+        found, partitions = curve_of(encoded_column(table, name, options), table, options, clock)
     return CostByParts(
         np.array([partition.n_parts for partition in partitions], dtype=np.int64),
         found.costs,
@@ -261,6 +261,6 @@ def of_grid(variable: ModelVariable, most: int, clock: Clock) -> list[ByNumber]:
         parts = other.parts_of(k, len(beside.parts))
         partition, renumbered = partition_of(columns[k], parts, task, other, k, table)
         if not table.problem.flags.has_classes:
-            partition = with_values(partition, task, k, renumbered)
+            partition = with_values(partition, renumbered)
         found.append(ByNumber(partition, beside.gap, beside.how))
     return found

@@ -21,7 +21,7 @@ from gridmodl.data.frames import Name
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.build import asked_column, of_partitions
+from gridmodl.fit.build import encoded_column, of_partitions
 from gridmodl.fit.column import best_partition, intervals_task, values_task
 from gridmodl.fit.options import Options
 from gridmodl.model.file import ModelFileError
@@ -183,7 +183,7 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
     rows = table.priced_rows()
     options = _options(model, criterion)
     (name,) = model.partitions
-    column = asked_column(rows, name, options)
+    column = encoded_column(rows, name, options)
     limits = options.limits(rows.problem.n_rows)
     wrong = _wrong_limits(model, name, limits)
     if wrong:

@@ -17,7 +17,7 @@ from gridmodl.data.line import Line, make_line
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
-from gridmodl.fit.build import asked_column, check_names, column_model
+from gridmodl.fit.build import check_names, column_model, encoded_column
 from gridmodl.fit.column import priced, special_codes
 from gridmodl.fit.options import Options, checked_options
 from gridmodl.model.model import Model
@@ -301,7 +301,7 @@ def _read_classes(
 
 def _model_of(table: Table, name: Name, options: Options, cut_method: CutMethod, clock: Clock) -> Model:
     """The model of one column of a table."""
-    column = asked_column(table, name, options)
+    column = encoded_column(table, name, options)
     if isinstance(column, Categories):
         raise TypeError(
             f"column {name!r} is categorical; {cut_method.name} cuts numbers, dates and durations into intervals, "

@@ -142,13 +142,13 @@ def of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options
 def _given_model(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
     """Build the model of the user's partition `given` of one column."""
     rows = table.priced_rows()
-    column = asked_column(rows, name, options)
+    column = encoded_column(rows, name, options)
     special = special_codes(column, options) if isinstance(column, Numbers) else np.empty(0)
     partition = given_partition(column, given, special, table.target.n_classes)
     criterion = criterion_for(options.criterion, table.problem.kind)
     found = priced(column, rows, criterion, partition)
     if table.placed:
-        column = asked_column(table, name, options)
+        column = encoded_column(table, name, options)
         found = found._replace(partition=with_unlabelled(found.partition, column, table.target))
     return column_model(table, name, found, clock)
 
@@ -202,7 +202,7 @@ def check_grid_options(options: Options) -> None:
             )
 
 
-def asked_column(table: Table, name: Name, options: Options) -> Column:
+def encoded_column(table: Table, name: Name, options: Options) -> Column:
     """Encode the column `name` as `options` say; raise if its values or options do not fit."""
     column = table.column(name, options.kinds.get(name))
     if isinstance(column, Categories):

@@ -131,7 +131,7 @@ def _in_words(grid: Grid, columns: Sequence[Column], table: Table, task: GridTas
         labels = grid.parts_of(k, task.rows.n_atoms(k))
         partition, renumbered = partition_of(column, labels, task, grid, k, table)
         if not table.problem.flags.has_classes:
-            partition = with_values(partition, task, k, renumbered)
+            partition = with_values(partition, renumbered)
         partitions[column.name] = partition
         parts_of_rows[column.name] = renumbered[task.rows.atom[k]]
     informative = [columns[k].name for k in grid.variables]
@@ -218,7 +218,7 @@ def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -
         partition = given[column.name]
         counts = table.target.counts(parts_of_rows[column.name], partition.n_parts)
         if not table.problem.flags.has_classes:
-            partition = typical_groups(with_values(partition, task, k, labels[k]), column, task, grid, k)
+            partition = typical_groups(with_values(partition, labels[k]), column, task, grid, k)
         filled[column.name] = with_rows(partition, column, task.rows.rows_of_atoms(k), counts)
     null_cost = check_cost(criterion, price_grid(task, make_grid([])))
     left_out = {name: "it has one part as given" for name in table.names if name not in informative}
@@ -260,7 +260,7 @@ def rows_of_parts(task: GridTask, k: int, labels: NDArray[Any], n_parts: int) ->
     return rows[:, None]
 
 
-def with_values(partition: Partition, task: GridTask, k: int, labels: NDArray[Any]) -> Partition:
+def with_values(partition: Partition, labels: NDArray[Any]) -> Partition:
     """Partition with the number of distinct values of each part, which prices need."""
     n_values = np.bincount(labels, minlength=partition.n_parts).astype(np.int64)
     return replace(partition, n_values=n_values)
