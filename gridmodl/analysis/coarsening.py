@@ -17,7 +17,7 @@ from gridmodl.analysis.model_task import ModelTask
 from gridmodl.data.frames import Name
 from gridmodl.model.cells import Cells, make_cells
 from gridmodl.model.partition import Partition, group_partition, rows_in_groups
-from gridmodl.model.target_quantiles import Spread, merged_spread
+from gridmodl.model.target_quantiles import TargetQuantiles, merged_target_quantiles
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import price_grid
 from gridmodl.spelling import did_you_mean
@@ -129,7 +129,7 @@ def _model_of(whole: ModelTask, parts: Mapping[Name, NDArray[np.int64]]) -> Mode
         left_out=left_out if model.target is None else model.left_out,
         optima=(),
         _cells=cells,
-        _spread=_spread(model, labels),
+        _target_quantiles=_target_quantiles(model, labels),
     )
 
 
@@ -146,21 +146,21 @@ def _ordered(model: Model, partition: Partition, parts: NDArray[np.int64]) -> ND
 def _group_order(model: Model, partition: Partition, group: NDArray[np.int64], n_groups: int) -> NDArray[Any]:
     """Sort key of each new group, as for the groups of the model: mean of the target, rows, or first group in it."""
     rows = partition.counts.sum(axis=1)
-    if model._spread is not None and partition is not model.target:
+    if model._target_quantiles is not None and partition is not model.target:
         shares = rows / model.n_rows
-        sums = np.bincount(group, shares * model._spread.means[:-1], n_groups)
+        sums = np.bincount(group, shares * model._target_quantiles.means[:-1], n_groups)
         return np.asarray(sums / np.maximum(np.bincount(group, shares, n_groups), 1e-300))
     if np.all(np.diff(rows) <= 0):
         return -np.bincount(group, rows, n_groups)
     return np.arange(n_groups)
 
 
-def _spread(model: Model, labels: Mapping[Name, NDArray[np.int64]]) -> Spread | None:
+def _target_quantiles(model: Model, labels: Mapping[Name, NDArray[np.int64]]) -> TargetQuantiles | None:
     """Statistics of a numerical target in the merged parts; None if the model has none."""
-    if model._spread is None:
+    if model._target_quantiles is None:
         return None
     ((name, partition),) = model.partitions.items()
-    return merged_spread(model._spread, partition.counts.sum(axis=1), labels[name])
+    return merged_target_quantiles(model._target_quantiles, partition.counts.sum(axis=1), labels[name])
 
 
 def merged_partition(partition: Partition, parts: NDArray[np.int64]) -> Partition:

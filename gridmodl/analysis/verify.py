@@ -156,7 +156,9 @@ def wrong_facts(model: Model, table: Table, criterion: Criterion) -> str | None:
             return f"the rows in the parts of {name!r} differ from those of the model"
     if not all(map(_same, again.cells[1:], model.cells[1:])):
         return "the rows in the cells differ from those of the model"
-    if again._spread is not None and not all(map(_same, again._spread, model._spread or (None, None))):
+    if again._target_quantiles is not None and not all(
+        map(_same, again._target_quantiles, model._target_quantiles or (None, None))
+    ):
         return "the means or quantiles of the target differ from those of the model"
     for what, found, stated in (("cost", again.cost, model.cost), ("null cost", again.null_cost, model.null_cost)):
         if not math.isclose(found, stated, rel_tol=SAME, abs_tol=SAME):

@@ -309,7 +309,7 @@ def rows_of_parts(encode: str, model: Any, partition: Partition) -> NDArray[np.f
     if encode == "onehot":
         return np.eye(partition.n_parts + 1, partition.n_parts)
     if encode == "mean":
-        means: NDArray[np.float64] = model._spread.means[:, None]
+        means: NDArray[np.float64] = model._target_quantiles.means[:, None]
         return means
     counts = partition.counts if model.target is None else part_counts(model, partition)
     return _log_odds_rows(counts)

@@ -51,7 +51,7 @@ def grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
             proven=False,
             _cells=grid.cells,
             _class_rows=class_rows,
-            _spread=grid.spread,
+            _target_quantiles=grid.target_quantiles,
             **more,
         )
 

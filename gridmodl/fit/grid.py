@@ -22,7 +22,7 @@ from gridmodl.model.cells import Cells, make_cells
 from gridmodl.model.file.values import check_writable
 from gridmodl.model.given import given_partition
 from gridmodl.model.partition import Partition, group_partition, interval_partition, rows_in_groups
-from gridmodl.model.target_quantiles import Spread, make_spread
+from gridmodl.model.target_quantiles import TargetQuantiles, make_target_quantiles
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import check_cost
 from gridmodl.search import Search, has_search, run
@@ -40,7 +40,7 @@ class GridModel(NamedTuple):
     cells: Cells
     cost: float
     target: Partition | None = None  # partition of a partitioned target
-    spread: Spread | None = None  # statistics of a numerical target in each part
+    target_quantiles: TargetQuantiles | None = None  # statistics of a numerical target in each part
 
 
 class FoundGrid(NamedTuple):
@@ -151,7 +151,9 @@ def _grid_model(
         return GridModel(partitions, cells, cost)
     target = partitions.pop(table.searched.name)
     ((name, partition),) = partitions.items()
-    return GridModel(partitions, cells, cost, target, spread_of(table, parts_of_rows[name], partition.n_parts))
+    return GridModel(
+        partitions, cells, cost, target, target_quantiles_of(table, parts_of_rows[name], partition.n_parts)
+    )
 
 
 def partition_of(
@@ -312,8 +314,8 @@ def typical_groups(partition: Partition, column: Column, task: GridTask, grid: G
     return replace(partition, groups=groups)
 
 
-def spread_of(table: Table, parts: NDArray[np.int64], n_parts: int) -> Spread | None:
+def target_quantiles_of(table: Table, parts: NDArray[np.int64], n_parts: int) -> TargetQuantiles | None:
     """Statistics of a numerical target in each part of the input, given the part of each row; else None."""
     if not table.problem.flags.target_is_numerical:
         return None
-    return make_spread(table.quantities, parts, table.target.weights, n_parts)
+    return make_target_quantiles(table.quantities, parts, table.target.weights, n_parts)

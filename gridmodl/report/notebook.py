@@ -88,8 +88,8 @@ def _picture(model: Model, partition: Partition) -> Markup:
     """Picture of shares of classes (or groups of classes), of quantiles of a numerical target, or of rows."""
     labels, rows = partition.labels, partition.rows
     is_target = partition is model.target
-    if model._spread is not None and not is_target:
-        return ranges(model._spread.boxes(), rows, labels)
+    if model._target_quantiles is not None and not is_target:
+        return ranges(model._target_quantiles.boxes(), rows, labels)
     if model.target is not None and not is_target:
         counts = part_counts(model, partition)
         return _mosaic(counts, [f"group {j}" for j in range(counts.shape[1])], rows, labels)

@@ -129,10 +129,10 @@ def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[l
         return heads, columns, note
     if model.target is None or partition is model.target:
         return ["values"], [[str(n) for n in partition.n_values.tolist()]], []
-    if model._spread is None:
+    if model._target_quantiles is None:
         counts = part_counts(model, partition)
         return shares_of(counts, [f"group {j}" for j in range(counts.shape[1])], "groups")
-    statistics = {"mean": model._spread.means, **quantiles_shown(model._spread)}
+    statistics = {"mean": model._target_quantiles.means, **quantiles_shown(model._target_quantiles)}
     columns = [
         [f"{x:.6g}" if n else "" for x, n in zip(of_parts[:-1], rows, strict=True)] for of_parts in statistics.values()
     ]

@@ -17,7 +17,7 @@ from gridmodl.model.cells import Cells
 from gridmodl.model.file.fields import shown, wrong
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
-from gridmodl.model.target_quantiles import PERCENTILES, Spread
+from gridmodl.model.target_quantiles import PERCENTILES, TargetQuantiles
 from gridmodl.search.moves import is_cheaper
 from gridmodl.search.proof import METHODS, MONOTONE
 from gridmodl.terms import PROBLEMS
@@ -302,7 +302,7 @@ def _check_target(model: Model, place: str) -> None:
     has_groups = kind.target_is_partitioned and kind.names_classes
     _check_presence(target, kind.target_is_partitioned, f"{place}target", problem)
     _check_presence(model._class_rows, has_groups, f"{place}class_rows", problem)
-    _check_presence(model._spread, kind.target_is_numerical, f"{place}spread", problem)
+    _check_presence(model._target_quantiles, kind.target_is_numerical, f"{place}spread", problem)
     if target is None:
         return
     if len(model.partitions) != 1:
@@ -315,8 +315,8 @@ def _check_target(model: Model, place: str) -> None:
         raise wrong(f"{place}target", "must have no missing values and no special codes")
     if model._class_rows is not None:
         _check_class_rows(model, target, f"{place}class_rows")
-    if model._spread is not None:
-        _check_spread(model._spread, model, f"{place}spread")
+    if model._target_quantiles is not None:
+        _check_target_quantiles(model._target_quantiles, model, f"{place}spread")
 
 
 def _check_class_rows(model: Model, target: Partition, place: str) -> None:
@@ -333,10 +333,10 @@ def _check_class_rows(model: Model, target: Partition, place: str) -> None:
         raise wrong(place, f"has a class that is in no group of the target, {shown(next(iter(rows_of)))}")
 
 
-def _check_spread(spread: Spread, model: Model, place: str) -> None:
+def _check_target_quantiles(quantiles: TargetQuantiles, model: Model, place: str) -> None:
     """Check the statistics of a numerical target: shapes, finite values, order of the percentiles."""
     (partition,) = model.partitions.values()
-    means, percentiles = spread
+    means, percentiles = quantiles
     n = partition.n_parts + 1
     for name, array, shape in (("means", means, (n,)), ("percentiles", percentiles, (n, len(PERCENTILES)))):
         if array.dtype != np.float64 or array.shape != shape:

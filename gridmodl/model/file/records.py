@@ -39,7 +39,7 @@ from gridmodl.model.file.values import (
 )
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
-from gridmodl.model.target_quantiles import PERCENTILES, Spread
+from gridmodl.model.target_quantiles import PERCENTILES, TargetQuantiles
 from gridmodl.search.proof import Certificate
 
 FORMAT = "gridmodl model"
@@ -89,7 +89,7 @@ def model_record(model: Model) -> dict[str, Any]:
         "optima": [_optimum_record(optimum, f"optima[{i}]") for i, optimum in enumerate(model.optima)],
         "target": _target_record(model.target, "target"),
         "class_rows": None if model._class_rows is None else model._class_rows.tolist(),
-        "spread": _spread_record(model._spread),
+        "spread": _target_quantiles_record(model._target_quantiles),
         "certificate": _certificate_record(model.certificate),
     }
 
@@ -101,7 +101,7 @@ def _optimum_record(optimum: Model, place: str) -> dict[str, Any]:
         "partitions": _partition_records(optimum.partitions, f"{place}.partitions"),
         "cells": _cells_record(optimum.cells, f"{place}.cells"),
         "target": _target_record(optimum.target, f"{place}.target"),
-        "spread": _spread_record(optimum._spread),
+        "spread": _target_quantiles_record(optimum._target_quantiles),
     }
 
 
@@ -170,7 +170,7 @@ def _read_target(record: dict[str, Any], place: str, n_rows: int, version: int) 
     target = record["target"]
     return {
         "target": None if target is None else read_partition(target, f"{place}target", n_rows, version),
-        "_spread": _read_spread(record["spread"], f"{place}spread"),
+        "_target_quantiles": _read_target_quantiles(record["spread"], f"{place}spread"),
     }
 
 
@@ -382,13 +382,13 @@ def _target_record(target: Partition | None, place: str) -> dict[str, Any] | Non
     return None if target is None else partition_record(target, place)
 
 
-def _spread_record(spread: Spread | None) -> dict[str, Any] | None:
-    if spread is None:
+def _target_quantiles_record(quantiles: TargetQuantiles | None) -> dict[str, Any] | None:
+    if quantiles is None:
         return None
-    return {"means": spread.means.tolist(), "percentiles": spread.percentiles.tolist()}
+    return {"means": quantiles.means.tolist(), "percentiles": quantiles.percentiles.tolist()}
 
 
-def _read_spread(raw: Any, place: str) -> Spread | None:
+def _read_target_quantiles(raw: Any, place: str) -> TargetQuantiles | None:
     if raw is None:
         return None
     record = read_fields(raw, place, ("means", "percentiles"))
@@ -397,7 +397,7 @@ def _read_spread(raw: Any, place: str) -> Spread | None:
     percentiles = [read_floats(row, f"{place}.percentiles[{i}]") for i, row in enumerate(rows)]
     if len(percentiles) != len(means) or any(len(row) != len(PERCENTILES) for row in percentiles):
         raise wrong(f"{place}.percentiles", f"must be {len(means)} lists of {len(PERCENTILES)} numbers")
-    return Spread(np.array(means), np.array(percentiles).reshape(len(means), len(PERCENTILES)))
+    return TargetQuantiles(np.array(means), np.array(percentiles).reshape(len(means), len(PERCENTILES)))
 
 
 def _certificate_record(certificate: Certificate | None) -> dict[str, Any] | None:

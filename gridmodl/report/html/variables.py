@@ -73,7 +73,7 @@ def _shares(model: Model, partition: Partition) -> tuple[list[str], NDArray[np.i
     """Classes, or groups of classes, whose shares the table has: names, rows, and the word for them; else nothing."""
     if partition.n_values is None:
         return [str(name) for name in model.classes.tolist()], partition.counts.sum(axis=0), "classes"
-    if model.target is None or partition is model.target or model._spread is not None:
+    if model.target is None or partition is model.target or model._target_quantiles is not None:
         return [], np.empty(0, dtype=np.int64), ""
     return [str(j) for j in range(model.target.n_parts)], model.target.counts[:, 0], "groups of classes"
 
@@ -82,8 +82,8 @@ def _chart(model: Model, partition: Partition) -> dict[str, Any]:
     """Chart of shares of classes (or groups of classes), of quantiles of a numerical target, or of rows alone."""
     names, rows, _ = _shares(model, partition)
     if not names:
-        has_spread = model._spread is not None and partition is not model.target
-        return {"kind": "spread" if has_spread else "rows"}
+        has_quantiles = model._target_quantiles is not None and partition is not model.target
+        return {"kind": "spread" if has_quantiles else "rows"}
     drawn = largest(rows, MAX_DRAWN if len(names) > MAX_DRAWN + 1 else MAX_DRAWN + 1)
     labels = names if partition.n_values is None else _group_labels(model)
     return {

@@ -35,7 +35,7 @@ from gridmodl.model.cells import Cells, make_cells
 from gridmodl.model.file import ModelFileError, files, read_model, write_model
 from gridmodl.model.file.files import parse_json
 from gridmodl.model.file.values import TAGS, read_array, read_value, write_array, write_value
-from gridmodl.model.target_quantiles import Spread
+from gridmodl.model.target_quantiles import TargetQuantiles
 
 PARIS = zoneinfo.ZoneInfo("Europe/Paris")
 
@@ -1052,13 +1052,13 @@ def of_problem(problem):
     other = with_values(numerical("y", bounds=[0.5]), [4, 4], [3, 3]) if problem == "numerical" else groups
     cells = Cells(("x", "y"), np.array([[0, 0], [0, 1], [1, 1]]), rows)
     partitions = {"x": x, "y": other} if problem == "joint" else {"x": x}
-    spread = Spread(np.array([0.25, 0.75, 0.5]), np.linspace([0.0, 0.5, 0.0], [0.5, 1.0, 1.0], 101).T)
+    quantiles = TargetQuantiles(np.array([0.25, 0.75, 0.5]), np.linspace([0.0, 0.5, 0.0], [0.5, 1.0, 1.0], 101).T)
     return Model(
         cost=2.0, null_cost=4.0, criterion="modl", problem=problem, n_rows=8, proven=False, search="vns", elapsed=0.5,
         classes=np.array(["a", "b", "c"]) if problem == "grouped" else np.empty(0), partitions=partitions,
         target=None if problem == "joint" else other, _cells=cells,
         _class_rows=np.array([1, 3, 4]) if problem == "grouped" else None,
-        _spread=spread if problem == "numerical" else None,
+        _target_quantiles=quantiles if problem == "numerical" else None,
     )  # fmt: skip
 
 
