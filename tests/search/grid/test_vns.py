@@ -202,9 +202,9 @@ def test_ctrl_c_among_the_single_variables_ends_the_whole_search(monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("gridmodl.search._steps", interrupted)
+    monkeypatch.setattr("gridmodl.search.column.driver._steps", interrupted)
     task = replace(random_problem(1).task, clock=Clock())
-    monkeypatch.setattr("gridmodl.search._grouping_steps", interrupted)
+    monkeypatch.setattr("gridmodl.search.column.driver._grouping_steps", interrupted)
     found = run_grid(task, search(effort=2), random_state=0)
     assert task.clock.stopped == "interrupted"
     assert len(calls) <= 1
