@@ -695,7 +695,7 @@ def test_a_str_that_names_no_model_is_refused(tmp_path, monkeypatch):
             kind.from_json("absent.json")
         with pytest.raises(ModelFileError, match="is not a regular file"):
             kind.from_json(str(tmp_path))
-        with pytest.raises(ModelFileError, match=r"'huge.json' is of 1073741825 bytes"):
+        with pytest.raises(ModelFileError, match=r"'huge.json' has 1073741825 bytes"):
             kind.from_json("huge.json")
 
 
@@ -1223,7 +1223,7 @@ def test_junk_anywhere_is_read_exactly_or_refused(path, value):
         (model_of(categorical(default=3)), "default: must be one of"),
         (model_of(categorical(groups=(("a",), (math.nan,), ("c",)))), "not a number"),
         (model_of(numerical(), classes=["only"]), "counts: must have 1 columns"),
-        (replace(model_of(numerical()), partitions={"z": numerical()}), "name: is 'x', the model has it as 'z'"),
+        (replace(model_of(numerical()), partitions={"z": numerical()}), "name: is 'x', but its key in the model is 'z'"),
         (model_of(replace(numerical(), kind="other")), "kind: must be one of"),
         (model_of(replace(numerical(), default=0)), "is numerical and has groups"),
         (model_of(replace(categorical(), bounds=np.ones(1))), "is categorical and has bounds"),
