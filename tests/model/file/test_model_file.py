@@ -716,9 +716,9 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe", Path(os.devnull)):
-        with pytest.raises(ModelFileError, match="no file"):
+        with pytest.raises(ModelFileError, match="not a regular file"):
             read_model(path)
-        with pytest.raises(ModelFileError, match="no file"):
+        with pytest.raises(ModelFileError, match="not a regular file"):
             write_model(model_of(numerical()), path)
     with pytest.raises(FileNotFoundError):
         read_model(tmp_path / "absent.json")
@@ -761,9 +761,9 @@ TEXTS = {
     "\ud800": "neither a JSON object",
     "a" * 10**6: "neither a JSON object",
     ".": "'.' is not a regular file",
-    "{": "no JSON: .*line 1 column 2",
-    GOOD[:-3]: "no JSON",
-    GOOD + "{}": "no JSON: Extra data",
+    "{": "not JSON: .*line 1 column 2",
+    GOOD[:-3]: "not JSON",
+    GOOD + "{}": "not JSON: Extra data",
     "{}": "no gridmodl model",
     '{"format": "another"}': "no gridmodl model",
     '{"a":' * 100_000: "nested too deeply",
@@ -786,8 +786,8 @@ def test_bytes_that_are_no_text(tmp_path):
     (tmp_path / "empty.json").touch()
     for source, message in (
         (b"\xff{", "not UTF-8"),
-        (b"", "no JSON"),
-        (tmp_path / "empty.json", "no JSON"),
+        (b"", "not JSON"),
+        (tmp_path / "empty.json", "not JSON"),
         (b"[]", "no gridmodl"),
     ):
         with pytest.raises(ModelFileError, match=message):
