@@ -127,7 +127,7 @@ def cost_by_parts(
     try:
         table = read_table(data, target, weights, None, unlabelled)
     except ManyNumbers as error:
-        raise ValueError(f"{error.found}; give it as text if each number is a class") from error
+        raise ValueError(f"{error.found}; pass it as text if each number is a class") from error
     check_names(table, options)
     check_one_input(table, unlabelled)
     if is_grid(table):

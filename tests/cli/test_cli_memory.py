@@ -23,7 +23,7 @@ from gridmodl.cli.messages import Failure
 
 def test_a_grid_too_large_is_refused_with_numbers_and_ways_out(folder):
     said = bad("fit", folder / "data.csv", "-t", "class", "--memory-limit", "100kB")
-    assert "one grid of 5 columns and about 300 rows needs about 195 kB of memory, and 100 kB are there" in said
+    assert "one grid of 5 columns and about 300 rows needs about 195.0 kB of memory, and 100.0 kB are there" in said
     assert "--each" in said
     assert "--columns names at most 2 columns" in said
     assert "--sample 150" in said
