@@ -46,7 +46,7 @@ print((peak_bytes() - before) / n_bytes)
 
 
 def optimize(columns, effort=None, seed=SEED):
-    """A joint grid of columns, integers taken as categories, with so much effort; None is the default."""
+    """Find a joint grid of columns with this `effort`, None for the default; integers are categories."""
     search = gridmodl.Search() if effort is None else gridmodl.Search(effort=effort)
     kinds = {name: "categorical" for name, column in columns.items() if column.dtype.kind == "i"}
     return gridmodl.optimize(columns, kinds=kinds, search=search, random_state=seed)

@@ -34,7 +34,7 @@ def planted(seed, n_values, n_rows, n_classes, n_groups):
 
 
 def merged_by_hand(tiny):
-    """Always the cheapest merge, the first pair of equals, down to one group: every grouping met, with its cost."""
+    """Always the cheapest merge, ties: first pair, down to one group: every grouping met, with its cost."""
     groups = np.arange(len(tiny.counts))
     met = [groups]
     while len(np.unique(groups)) > 1:
