@@ -16,12 +16,11 @@ from gridmodl.data.quantiles import equal_frequency_bounds, equal_width_cuts
 from gridmodl.fit.options import check_integer
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.column.merge import MAX_TIERS, build, climb, tree_size, winner
+from gridmodl.search.moves import make_record
 
 MAX_PARTS = 1_000_000  # each has a bound in memory, even without rows
 # Cuts whose entropies differ by less, in bits per row, are ties, so that the order of classes does not matter.
 SAME = 1e-10
-# Entries of the state of `split_parts`.
-N_WAITING, N_CUTS = range(2)
 # Smallest divisor of a squared deviation: with an expected count of 0.1, a single row would look significant.
 LEAST_EXPECTED = 0.5
 
@@ -106,14 +105,14 @@ class FayyadIrani:
         waiting = np.empty((n_runs, 2), dtype=np.int64)  # parts to search: first run, one past the last
         waiting[0] = 0, n_runs
         cuts = np.empty(n_runs, dtype=np.int64)
-        now = np.array([1, 0])
+        record = make_record(n_waiting=1, n_cuts=0)
         sides, terms = np.empty((3, n_classes), dtype=np.int64), np.empty((2, n_classes))
         split = bind(split_parts)
         clock.repeat(
-            lambda n_steps: bool(split(counts, waiting, cuts, now, sides, terms, n_steps)),
-            lambda: float(1.0 - np.diff(waiting[: now[N_WAITING]]).sum() / n_runs),
+            lambda n_steps: bool(split(counts, waiting, cuts, record, sides, terms, n_steps)),
+            lambda: float(1.0 - np.diff(waiting[: record[0].n_waiting]).sum() / n_runs),
         )
-        starts = np.append(0, np.sort(cuts[: now[N_CUTS]]))
+        starts = np.append(0, np.sort(cuts[: record[0].n_cuts]))
         return values.bounds(runs[starts])
 
 
@@ -128,19 +127,20 @@ def run_starts(counts: NDArray[Any]) -> NDArray[np.int64]:
     return np.flatnonzero(np.append(True, ~within))
 
 
-def split_parts(counts: Any, waiting: Any, cuts: Any, now: Any, sides: Any, terms: Any, n_steps: int) -> bool:
+def split_parts(counts: Any, waiting: Any, cuts: Any, record: Any, sides: Any, terms: Any, n_steps: int) -> bool:
     """Search the waiting parts until about `n_steps` runs were searched; True if no part is left.
 
     The two halves of a part that is split are put on a stack, instead of a recursion.
     """
+    now = record[0]
     whole, left, right = sides[0], sides[1], sides[2]
     left_terms, right_terms = terms[0], terms[1]
     n_classes = counts.shape[1]
-    while now[N_WAITING] > 0:
+    while now.n_waiting > 0:
         if n_steps <= 0:
             return False
-        now[N_WAITING] -= 1
-        start, end = waiting[now[N_WAITING], 0], waiting[now[N_WAITING], 1]
+        now.n_waiting -= 1
+        start, end = waiting[now.n_waiting, 0], waiting[now.n_waiting, 1]
         n_steps -= end - start
         for c in range(n_classes):
             whole[c] = 0
@@ -170,11 +170,11 @@ def split_parts(counts: Any, waiting: Any, cuts: Any, now: Any, sides: Any, term
             if after < least - SAME * n_rows:
                 best, least = run + 1, after
         if best >= 0 and is_shorter(counts, whole, left, start, best, before, least):
-            cuts[now[N_CUTS]] = best
-            now[N_CUTS] += 1
-            waiting[now[N_WAITING], 0], waiting[now[N_WAITING], 1] = best, end
-            waiting[now[N_WAITING] + 1, 0], waiting[now[N_WAITING] + 1, 1] = start, best
-            now[N_WAITING] += 2
+            cuts[now.n_cuts] = best
+            now.n_cuts += 1
+            waiting[now.n_waiting, 0], waiting[now.n_waiting, 1] = best, end
+            waiting[now.n_waiting + 1, 0], waiting[now.n_waiting + 1, 1] = start, best
+            now.n_waiting += 2
     return True
 
 
