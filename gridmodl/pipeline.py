@@ -16,12 +16,12 @@ from gridmodl.data.frames import Name
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import (
-    asked_column,
     check_grid_options,
     check_joint_columns,
     check_names,
     check_one_input,
     column_model,
+    encoded_column,
     grid_model,
     is_grid,
     model_of_partitions,
@@ -172,7 +172,7 @@ def optimize(
     table = read_table(data, target, weights, target_kind, unlabelled, placement)
     check_names(table, options)
     check_one_input(table, unlabelled)
-    if table.problem.kind == "joint":
+    if not table.problem.flags.has_target:
         check_joint_columns(len(table.names))
     if is_grid(table):
         check_grid_options(options)
@@ -330,7 +330,7 @@ def _check_classes(table: Table, monotone: str | None) -> None:
     """Raise ValueError if the classes of the target do not allow `monotone`."""
     if monotone is not None and table.target.n_classes != 2:
         raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
-    if monotone is not None and table.problem.kind == "semi":
+    if monotone is not None and table.problem.flags.has_unlabelled:
         raise ValueError(
             "monotone= orders the shares of classes, and unlabelled rows have none; leave these rows out, or let them "
             "only place the bounds: placement='median'"
@@ -342,11 +342,11 @@ def _best_model(table: Table, name: Name, options: Options, random_state: int | 
     if table.searched is not None:
         table = table.only(name)
         return grid_model(table, best_grid(table, options, 1, random_state, clock), clock)
-    column = asked_column(table, name, options)
+    column = encoded_column(table, name, options)
     if not table.placed:
         return column_model(table, name, best_partition(column, table, options, clock), clock)
     rows, kind = table.priced_rows(), "categorical" if isinstance(column, Categories) else "numerical"
-    found = best_partition(asked_column(rows, name, options._replace(kinds={name: kind})), rows, options, clock)
+    found = best_partition(encoded_column(rows, name, options._replace(kinds={name: kind})), rows, options, clock)
     placed = found._replace(partition=at_medians(found.partition, column, table.target))
     return column_model(table, name, placed, clock)
 

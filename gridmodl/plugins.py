@@ -172,7 +172,7 @@ def criterion_for(criterion: str | Criterion | type[Criterion], problem: str) ->
         can = "; ".join(f"{kind!r} ({PROBLEMS[kind]})" for kind in PROBLEMS if kind in criterion.problems)
         others = ", ".join(list_criteria(problem))
         way_out = ""
-        if problem == "semi" and "classes" in criterion.problems:
+        if PROBLEMS[problem].has_unlabelled and "classes" in criterion.problems:
             way_out = "; or optimize with placement='median', where unlabelled rows place the bounds and are not priced"
         raise ValueError(
             f"criterion {criterion.name!r} cannot price {problem!r} ({PROBLEMS[problem]}); "

@@ -1,7 +1,7 @@
-"""The price of a given grid, by the compiled terms and nothing else: no search code is involved.
+"""Price a given grid by the compiled terms; no search code is involved.
 
-`finished` is the one place where compiled code adds the terms of a grid up; `gridmodl.analysis.cost_terms` is its twin
-in plain Python.
+`finished` is the one place where compiled code turns the sum of the other terms into a cost;
+`gridmodl.analysis.cost_terms` is its twin in plain Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from gridmodl.codelength import SummedRows
 from gridmodl.jit.digest import TermError
 from gridmodl.jit.template import bind, inlined
 from gridmodl.terms import (
-    SEARCHED_TARGETS,
     Cell,
     Criterion,
     Part,
@@ -38,14 +37,14 @@ SAFE_ROWS = 2**29
 
 @inlined
 def finished(p: Any, total: float, rest: float, shape: Shape) -> float:
-    """Cost of a grid of a `shape`: what all other terms add up to is `total`, and a small `rest`."""
+    """Cost of a grid of this `shape`. `total + rest` is the sum of all terms but `grid`; `rest` is small."""
     return finish(p, total + grid(p, shape) + rest, shape)
 
 
 def price_one_variable(
     criterion: Criterion, p: Any, facts: Variable, by_code: NDArray[np.int64], values: NDArray[np.int64]
 ) -> float:
-    """The cost of one input variable: rows of each part by code of the target, and distinct values of each part."""
+    """Cost of one input variable, given the rows by code of the target and the distinct values of each part."""
     not_empty = by_code.any(axis=1)
     n_parts = int(np.count_nonzero(not_empty))
     by_code, values = by_code[not_empty], values[not_empty]
@@ -64,10 +63,10 @@ def price_parts(p: Any, facts: Variable, shape: Shape, counts: Any, rows: Any, v
 
 
 class ColumnValues(NamedTuple):
-    """The values of one variable, as far as a criterion may know them whatever the partition."""
+    """Facts of the values of one variable that do not depend on its partition."""
 
     categorical: bool
-    n_values: int  # distinct ones
+    n_values: int  # number of distinct values
     rows: NDArray[np.int64]  # of each value of a categorical variable; empty for a numerical one
 
 
@@ -83,11 +82,11 @@ def categorical_values(value_rows: NDArray[np.int64]) -> ColumnValues:
 
 
 def variable_of(criterion: Criterion, problem: Problem, values: ColumnValues, is_target: bool = False) -> Variable:
-    """The variable as terms see it, with the criterion's own constant and table; both are checked."""
+    """Make the record of a variable that terms see; check the constant and the table of `variable_facts`."""
     plain = Variable(values.categorical, is_target, values.n_values, 0.0, np.empty(0))
     name = f"variable_facts of criterion {criterion.name!r}"
     is_summed = isinstance(values.rows, SummedRows)
-    rows = values.rows if is_summed else values.rows.copy()  # whatever a criterion writes into it
+    rows = values.rows if is_summed else values.rows.copy()  # a criterion may write into its argument
     try:
         given: Any = criterion.variable_facts(problem, plain, rows)
     except Exception as error:
@@ -95,7 +94,7 @@ def variable_of(criterion: Criterion, problem: Problem, values: ColumnValues, is
     if not isinstance(given, tuple) or len(given) != 2:
         raise TermError(f"{name} returned {given!r}; it returns a constant and an array by number of parts")
     constant, table = given
-    # Of a file that does not know the rows the constant may be no number, and so is the price of a term that reads it.
+    # If a file does not hold the rows of the values, the constant may be NaN; a term that reads it then costs NaN.
     if not isinstance(constant, numbers.Real) or not (math.isfinite(constant) or (is_summed and math.isnan(constant))):
         raise TermError(f"{name} returned the constant {constant!r}; it must be a finite number")
     if not isinstance(table, np.ndarray) or table.ndim != 1 or table.dtype.kind not in "fiu" or np.isnan(table).any():
@@ -107,7 +106,7 @@ def variable_of(criterion: Criterion, problem: Problem, values: ColumnValues, is
 def prepare(
     criterion: Criterion, problem: Problem, values: ColumnValues, is_target: bool = False
 ) -> tuple[Any, Variable]:
-    """`p` and one variable as terms see them, after the plain terms were tried."""
+    """Try the plain terms; return `p` and the record of one variable, which terms see."""
     check_rows(criterion, problem)
     try:
         return _tried(criterion, problem, values, is_target)
@@ -121,7 +120,7 @@ def prepare(
 
 
 def check_rows(criterion: Criterion, problem: Problem) -> None:
-    """Refuse more rows than a criterion keeps its digits for."""
+    """Raise ValueError if there are more rows than `criterion.max_rows`, beyond which costs lose digits."""
     if problem.n_rows > criterion.max_rows:
         raise ValueError(
             f"weights sum to {problem.n_rows} rows, and criterion {criterion.name!r} keeps the digits of its costs "
@@ -130,10 +129,10 @@ def check_rows(criterion: Criterion, problem: Problem) -> None:
 
 
 def _tried(criterion: Criterion, problem: Problem, values: ColumnValues, is_target: bool) -> tuple[Any, Variable]:
-    """What `prepare` returns, or what is wrong with a term.
+    """Body of `prepare`; raise TermError if a term is wrong.
 
-    So a broken term is named before it meets the compiler. Tried on the whole column and on a single row, labelled or
-    not: the mistakes that authors make, such as log 0, show in a pure cell.
+    A broken term is named before numba compiles it. Terms are tried on the whole column and on single rows, labelled or
+    not: mistakes that authors make, such as log 0, show in a pure cell.
     """
     try:
         p = params_record(criterion, problem)
@@ -152,7 +151,7 @@ def _tried(criterion: Criterion, problem: Problem, values: ColumnValues, is_targ
         check_term(criterion, "grid", p, shape)
         check_term(criterion, "variable", p, facts, n if n < 2 else 2)
         check_term(criterion, "part", p, facts, Part(rows, n))
-        if problem.kind in SEARCHED_TARGETS:
+        if problem.flags.target_is_partitioned:
             check_term(criterion, "margin", p, rows, 1)
         check_term(criterion, "cell", p, Cell(counts.copy(), rows, unlabelled))
         check_term(criterion, "finish", p, 1.0, shape)
@@ -160,7 +159,7 @@ def _tried(criterion: Criterion, problem: Problem, values: ColumnValues, is_targ
 
 
 def _what_changed(error: Exception) -> str:
-    """What the author of a criterion of an earlier gridmodl has to change, where that is the reason of the `error`."""
+    """End of a message: what to change in a criterion written for an earlier gridmodl, if that caused the `error`."""
     if not isinstance(error, AttributeError) or error.name not in ("log_groupings", "log_value_factorials"):
         return ""
     return (
@@ -170,7 +169,7 @@ def _what_changed(error: Exception) -> str:
 
 
 def check_term(criterion: Criterion, term: str, *arguments: Any) -> None:
-    """Call a plain term twice: it must return the same finite number and leave the arrays handed to it as they were."""
+    """Call a plain term twice; raise TermError unless it returns the same finite number and leaves its arrays alone."""
     name = criterion.name
     arrays = [
         (type(record).__name__, field, array, array.tobytes())
@@ -202,7 +201,7 @@ def check_term(criterion: Criterion, term: str, *arguments: Any) -> None:
 
 
 def check_cost(criterion: Criterion, cost: float) -> float:
-    """`cost`, if it is a number that means something."""
+    """Return `cost` as a float; raise TermError if it is not finite."""
     if not math.isfinite(cost):
         options = ", ".join(f"{option}={value!r}" for option, value in criterion.chosen.items()) or "none"
         raise TermError(f"criterion {criterion.name!r} (options: {options}) priced a partition at {cost!r}")

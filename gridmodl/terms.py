@@ -15,6 +15,7 @@ import functools
 import math
 from collections import namedtuple
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,17 +23,38 @@ from numpy.typing import NDArray
 
 from gridmodl.spelling import did_you_mean
 
-PROBLEMS = {
-    "classes": "one input column, class target",
-    "grid": "two or more input columns, class target",
-    "joint": "no target",
-    "grouped": "one input column, classes in groups",
-    "numerical": "one input column, numerical target",
-    "semi": "one input column, some rows unlabelled",
-}
 
-SEARCHED_TARGETS = frozenset({"grouped", "numerical"})  # problems whose target is partitioned like a variable
-ONE_COUNT = SEARCHED_TARGETS | {"joint"}  # problems whose parts and cells have one count of rows, not one by class
+@dataclass(frozen=True)
+class ProblemKind:
+    """Facts of one kind of problem; ``str()`` is its meaning in words."""
+
+    text: str  #: its meaning in words
+    has_classes: bool = False  #: cells count the rows of each class; else all rows in one count
+    has_one_input: bool = True  #: one variable beside the target; else any number
+    has_target: bool = True  #: else all variables are alike
+    target_is_partitioned: bool = False  #: like a variable
+    target_is_numerical: bool = False  #: else its values are classes
+    has_unlabelled: bool = False  #: some rows have no class
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def names_classes(self) -> bool:
+        """Whether the values of the target are classes, counted in cells or in groups."""
+        return self.has_target and not self.target_is_numerical
+
+
+PROBLEMS = {
+    "classes": ProblemKind("one input column, class target", has_classes=True),
+    "grid": ProblemKind("two or more input columns, class target", has_classes=True, has_one_input=False),
+    "joint": ProblemKind("no target", has_one_input=False, has_target=False),
+    "grouped": ProblemKind("one input column, classes in groups", target_is_partitioned=True),
+    "numerical": ProblemKind(
+        "one input column, numerical target", target_is_partitioned=True, target_is_numerical=True
+    ),
+    "semi": ProblemKind("one input column, some rows unlabelled", has_classes=True, has_unlabelled=True),
+}
 
 
 class Shape(NamedTuple):
@@ -91,6 +113,11 @@ class Problem(NamedTuple):
     def n_classes(self) -> int:
         """0 where there are no classes."""
         return len(self.class_rows)
+
+    @property
+    def flags(self) -> ProblemKind:
+        """The facts of its kind."""
+        return PROBLEMS[self.kind]
 
 
 def grid(p: Any, shape: Shape) -> float:

@@ -18,8 +18,7 @@ from gridmodl import optimize, price
 from gridmodl.clock import Clock
 from gridmodl.data import atoms
 from gridmodl.data.columns import MANY_CODES, count_rows
-from gridmodl.search.column import groups, spans
-from gridmodl.search.column import improve as postoptimize
+from gridmodl.search.column import groups, improve, spans
 
 
 def sample(n=600, n_values=90, n_classes=60, seed=0):
@@ -118,19 +117,19 @@ def test_scans_of_many_classes_are_of_fewer_bounds():
         counts = np.zeros((2, n_classes), dtype=np.int32)
         return type("Task", (), {"atoms": type("Atoms", (), {"counts": counts})})
 
-    assert postoptimize.n_late(task(2)) == postoptimize.N_LATE
+    assert improve.n_late(task(2)) == improve.N_LATE
     for n_classes in (6_432, 100_000, 1_000_000):
-        n_late = postoptimize.n_late(task(n_classes))
-        assert n_late * n_classes <= max(postoptimize.MAX_SCAN, postoptimize.FEW_LATE * n_classes)
-    assert postoptimize.n_late(task(6_432)) < postoptimize.N_LATE
+        n_late = improve.n_late(task(n_classes))
+        assert n_late * n_classes <= max(improve.MAX_SCAN, improve.FEW_LATE * n_classes)
+    assert improve.n_late(task(6_432)) < improve.N_LATE
 
 
 def test_many_classes_are_improved_among_late_bounds(monkeypatch):
     x, y = sample(n=900)
     free = optimize(x.astype(float), y, search="merge")
-    monkeypatch.setattr(postoptimize, "MAX_SCAN", 0)
-    monkeypatch.setattr(postoptimize, "FEW_LATE", 20)
-    monkeypatch.setattr(postoptimize, "WINDOW", 8)
+    monkeypatch.setattr(improve, "MAX_SCAN", 0)
+    monkeypatch.setattr(improve, "FEW_LATE", 20)
+    monkeypatch.setattr(improve, "WINDOW", 8)
     limited = optimize(x.astype(float), y, search="merge")
     assert free.cost <= limited.cost < limited.null_cost
 

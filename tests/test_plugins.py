@@ -317,7 +317,7 @@ def test_term_that_uses_an_object_a_kernel_cannot_carry(name, function):
 
 def test_term_that_calls_through_a_module():
     criterion = make(cell=lambda p, cell: float(len(naive.cut((1.0,), (2.0,)))))
-    raises_at_use(criterion, r"calls naive\.cut; .*`from naive import cut`")
+    raises_at_use(criterion, r"calls naive\.cut; .*`from oracles\.naive import cut`")
 
 
 def test_term_that_does_not_compile(monkeypatch):

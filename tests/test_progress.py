@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-import select
-import struct
 import subprocess
 import sys
 import threading
@@ -16,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from terminal import on_terminal
 
 from gridmodl import Search, clock, cost_by_parts, optimize, optimize_density, optimize_each, progress
 from gridmodl.clock import Clock, Progress, begin_compiling, end_compiling
@@ -122,7 +120,7 @@ def test_a_bar_on_a_terminal_clears_itself(terminal):
 def test_a_message_goes_above_the_bar(terminal):
     with bar(Work("work", 0.5)):
         wait_for(terminal, "work [")
-        progress._active_bar.surface.tick = 0.3
+        progress._active_bar.display.tick = 0.3
         time.sleep(0.05)
         progress.clear_bar()
         terminal.write("message\n")
@@ -192,32 +190,6 @@ def test_two_threads_of_the_user_with_bars(terminal):
     assert progress.notice.n_hiding == 0
 
 
-def on_terminal(code, environment, columns, seconds=600.0):
-    """What a terminal of this width is sent by the error stream of a process."""
-    import fcntl
-    import pty
-    import termios
-
-    parent, child = pty.openpty()
-    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=child, env=os.environ | environment
-    ) as running:
-        os.close(child)
-        shown, end = b"", time.monotonic() + seconds
-        while time.monotonic() < end:
-            if select.select([parent], [], [], 0.2)[0]:
-                try:
-                    piece = os.read(parent, 65536)
-                except OSError:  # the other end is closed
-                    break
-                shown += piece
-        out = running.stdout.read().decode()
-        assert running.wait(timeout=seconds) == 0, shown.decode()
-    os.close(parent)
-    return shown.decode(), out
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_a_terminal_sees_compiling_and_shares_that_never_fall():
     code = """
@@ -235,8 +207,9 @@ y = (rng.random(100_000) < 1 / (1 + np.exp(-2 * np.sin(3 * x)))).astype(int)
 print(gridmodl.optimize(x, y, search="exact", progress=True).n_rows)
 """
     columns = 36
-    shown, out = on_terminal(code, {"TERM": "xterm", "NO_COLOR": "1"}, columns)
-    assert out == "100000\n"
+    words = [sys.executable, "-c", code]
+    status, shown, output = on_terminal(words, {"NO_COLOR": "1"}, columns, subprocess.PIPE, 600.0)
+    assert (status, output) == (0, "100000\n"), shown
     lines = seen(shown)
     assert sum(line.startswith("compiling [") for line in lines) > 2
     assert max(map(len, lines)) < columns
@@ -479,7 +452,7 @@ class Noting(io.StringIO):
 
 
 def test_a_long_compile_is_told_once_and_while_it_lasts(notice, monkeypatch):
-    for module in ("progress", "compiler"):
+    for module in ("progress", "jit.compiler"):
         monkeypatch.setattr(f"gridmodl.{module}.notice", notice)
     stream = stderr_is(Noting(), monkeypatch)
     told = []

@@ -33,7 +33,7 @@ class Ensemble:
         self.fitted("diverse", 6)
 
     def track_distinct_grids_over_vns(self):
-        """Of so many rounds each."""
+        """Number of distinct grids of "diverse" over that of "vns", with the same number of rounds."""
         return round(len(self.fitted("diverse", 7).average_) / len(self.fitted("vns", 7).average_), 3)
 
     track_distinct_grids_over_vns.unit = "ratio"

@@ -16,7 +16,7 @@ QUICK = gridmodl.Search(effort=0)
 
 
 def make_matrix(n_rows, n_columns, n_groups, n_entries, seed=0):
-    """Presence: each row has so many entries, two of three in the columns of its own group; and the groups of rows."""
+    """Matrix of presence, `n_entries` per row, two of three in the columns of its own group; and the groups of rows."""
     rng = np.random.default_rng([seed, n_rows])
     row, group = np.repeat(np.arange(n_rows), n_entries), np.arange(n_rows) % n_groups
     own = rng.integers(0, n_columns // n_groups, len(row)) * n_groups + group[row]

@@ -70,7 +70,7 @@ def make_task(criterion: Criterion, column: Any, target: Any) -> Task:
     problem = Problem("classes", len(column), 1, class_rows)
     numbers = Numbers("x0", column, None, column.dtype)
     line = make_line(numbers, Target(target.astype(np.int32), None, len(class_rows)), criterion.joins_pure_runs)
-    variable = Variable(False, False, len(column), 0.0, 0.0, np.empty(0))
+    variable = Variable(False, False, len(column), 0.0, np.empty(0))
     setting = Setting(params_record(criterion, problem), variable, Frozen())
     return Task(line.atoms, setting, type(criterion), Limits(len(column), 1))
 

@@ -147,7 +147,7 @@ def as_texts(codes, letter: str):
 
 
 def make_wide_blocks(n_rows: int, n_values: int, n_blocks: int, seed: int = 0):
-    """Codes of two categorical columns as of `make_blocks`, for so many values that their cells fit no memory."""
+    """Codes of two categorical columns like those of `make_blocks`, for `n_values` too large for a table of cells."""
     rng = np.random.default_rng([1_000, seed, n_rows, n_values, n_blocks])
     blocks = [np.array_split(rng.permutation(n_values), n_blocks) for _ in range(2)]
     weights = rng.random(n_blocks**2) ** 4

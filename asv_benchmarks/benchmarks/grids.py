@@ -29,7 +29,7 @@ print((peak_bytes() - before) / (data.nbytes + target.nbytes))
 
 
 def optimize(data, effort=None, seed=0):
-    """A grid with so much effort; None is the default."""
+    """Find a grid with this `effort`; None is the default."""
     search = gridmodl.Search("vns") if effort is None else gridmodl.Search("vns", effort=effort)
     return gridmodl.optimize(*data, search=search, random_state=seed)
 

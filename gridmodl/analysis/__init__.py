@@ -1,1 +1,1 @@
-"""Questions asked of a model: what else it could be, what it rests on, how sure it is."""
+"""Analysis of models: alternatives, verification, cost by number of parts, coarser grids, averages, posteriors."""

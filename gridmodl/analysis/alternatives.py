@@ -1,7 +1,7 @@
-"""Other partitions of one variable of a model, all else as it is: what each costs, term by term.
+"""Price other partitions of one variable of a model, the rest of the model unchanged, term by term.
 
-Two parts that merge, and one part for all, follow from the counts of the model; for the best partition of another
-number of parts the data is searched.
+Merges of two parts, and the variable in one part, are priced from the counts of the model. The best partition for
+another number of parts needs a search of the data.
 """
 
 from __future__ import annotations
@@ -33,24 +33,25 @@ if TYPE_CHECKING:
 
 
 class Alternative(NamedTuple):
-    """Another partition of a variable, with the rest of the grid as it is.
+    """Another partition of a variable, the rest of the grid unchanged.
 
     Attributes
     ----------
     n_parts : int
-        Its parts with rows in them.
+        Number of its parts that have rows.
     cost : float
-        Of the model with this partition.
+        Cost of the model with this partition.
     delta : float
-        How much more that is than the cost of the model.
+        ``cost`` minus the cost of the model.
     terms : CostTerms
-        What the terms of the criterion add to the cost.
+        Contributions of the terms of the criterion to the cost.
     partition : Partition
         The parts.
     proven : bool
-        Whether no partition into so many parts is cheaper.
+        Whether it is proven that no partition into ``n_parts`` parts is cheaper.
     how : {"best", "merge", "split", "whole"}
-        The best that a search found, two parts of the model merged, one of them split, or one part for all.
+        The best partition that a search found, two parts of the model merged, one part of the model split, or the
+        variable in one part.
     """
 
     n_parts: int
@@ -63,7 +64,7 @@ class Alternative(NamedTuple):
 
 
 class ModelVariable:
-    """One variable of a model, and what can be priced of it."""
+    """One variable of a model, for pricing alternatives of its partition."""
 
     def __init__(self, model: Model, name: Name) -> None:
         self.model, self.partition = model, model.partition(name)
@@ -82,17 +83,17 @@ class ModelVariable:
 
     @property
     def n_values(self) -> float:
-        """Distinct values; NaN where neither model nor data say."""
+        """Number of distinct values; NaN if neither the model nor its data tell."""
         return float(self.counted.sides[self.k].facts.n_values)
 
     @property
     def rows_of_intervals(self) -> NDArray[np.int64]:
-        """Rows of each part of a numerical variable that has some, but for special codes."""
+        """Rows of each non-empty interval of a numerical variable, special codes excluded."""
         first_code = self.partition.n_parts - len(self.partition.special)
         return self.counted.sides[self.k].rows[self.filled < first_code]
 
     def _counted(self) -> Counted:
-        """The grid of the model, if its criterion prices it as it says."""
+        """Counts of the model's grid; raise ValueError unless the criterion prices them at the cost of the model."""
         model = self.model
         known = {part.name: values_of(model, part) for part in model.all_partitions.values()}
         is_known = all(np.isfinite(values.of_parts).all() and _are_known(values.rows) for values in known.values())
@@ -107,23 +108,23 @@ class ModelVariable:
             return counted
         if not is_known:
             raise ValueError(
-                f"the model does not know all that criterion {model.criterion!r} prices without its data, such as the "
-                "number of values; give them: explain(name, data=..., target=...). An optimum that a search kept "
-                "beside its best does not know all columns, and cannot be explained"
+                f"criterion {model.criterion!r} needs facts that the model does not know without its data, such as "
+                "the number of values; pass the data: explain(name, data=..., target=...). An element of optima does "
+                "not know all columns and cannot be explained"
             )
         raise ValueError(
-            f"the model costs {model.cost!r}, but criterion {model.criterion!r} prices its parts at {cost!r}: it was "
-            "made by another criterion of that name, or another version of it, the data has changed, or it is an "
-            "optimum that a search kept beside its best, which does not know all columns"
+            f"the model costs {model.cost!r}, but criterion {model.criterion!r} prices its parts at {cost!r}: the "
+            "model was made by another criterion of that name or by another version of it, the data has changed, or "
+            "the model is an element of optima, which does not know all columns"
         )
 
     def whole(self) -> Alternative:
-        """The variable in one part, special codes among the rest."""
+        """Alternative with the variable in one part, special codes included."""
         counted = self.counted.merged(self.k, np.zeros(self.n_parts, dtype=np.int64))
         return self._alternative(counted, one_part(self.partition), True, "whole")
 
     def cheapest_merge(self) -> Alternative | None:
-        """The cheapest partition with two parts of the model merged; None where no two may, or too many."""
+        """Cheapest alternative with two parts of the model merged; None if no two may merge, or too many pairs may."""
         pairs = self._pairs()
         deltas = merge_deltas(self.counted, self.k, pairs)
         if deltas is None or len(pairs) == 0:
@@ -133,14 +134,14 @@ class ModelVariable:
         if self.partition.kind == "categorical":
             parts[j] = i
         else:
-            parts[i : j + 1] = i  # with those between them that have no rows
+            parts[i : j + 1] = i  # parts without rows between the two merge too
         parts = np.unique(parts, return_inverse=True)[1]
         labels = np.unique(parts[self.filled], return_inverse=True)[1]
         counted = self.counted.merged(self.k, labels)
         return self._alternative(counted, merged_partition(self.partition, parts), self.n_parts == 2, "merge")
 
     def _pairs(self) -> NDArray[np.int64]:
-        """The parts that may merge: neighbouring intervals, missing values among them, or any two groups."""
+        """Pairs of parts that may merge: neighbouring intervals, a part of missing values included, or any groups."""
         n = self.n_parts
         if self.partition.kind == "categorical":
             return np.column_stack(np.triu_indices(n, 1))
@@ -148,14 +149,15 @@ class ModelVariable:
         return np.array(list(itertools.pairwise(range(n_intervals))), dtype=np.int64).reshape(-1, 2)
 
     def _alternative(self, counted: Counted, partition: Partition, proven: bool, how: str) -> Alternative:
+        """Price the grid `counted`, whose partition of this variable is `partition`."""
         terms = counted.terms()
         cost, n_parts = counted.cost(terms), len(counted.sides[self.k].rows)
         return Alternative(n_parts, cost, cost - self.model.cost, terms, partition, proven, how)
 
     def best_by_number(self, most: int, clock: Clock) -> list[Alternative]:
-        """The cheapest partitions that a search of the data finds, of one part fewer, as many, ... up to `most`.
+        """Cheapest partitions that a search of the data finds, from one part fewer than the model to `most` parts.
 
-        Without a time limit only those that one need not wait for.
+        Without a time limit, searches that would take long are skipped.
         """
         if self.model._cells is not None:
             found = of_grid(self, most, clock)
@@ -165,12 +167,13 @@ class ModelVariable:
         return [self._of_partition(*one) for one in near]
 
     def _of_partition(self, partition: Partition, gap: float, how: str) -> Alternative:
+        """Price the model with `partition` in place of that of this variable."""
         model = self._with(partition)
         known = {part.name: values_of(model, part) for part in model.all_partitions.values()}
         return self._alternative(counted_grid(model, self.criterion, known), partition, gap == 0.0, how)
 
     def _with(self, partition: Partition) -> Model:
-        """The model with another partition of the variable."""
+        """Model with `partition` in place of that of this variable."""
         model = self.model
         if model._cells is None:
             return replace(model, partitions={partition.name: partition})
@@ -184,7 +187,7 @@ class ModelVariable:
 
     @cached_property
     def columns(self) -> dict[Name, Column]:
-        """The encoded columns of the data, that of a target that is partitioned too the last."""
+        """Encoded columns of the data by name; a partitioned target comes last."""
         assert self.model._source is not None  # noqa: S101  for mypy
         table = self.model._source[0]
         columns = {name: table.column(name, part.kind) for name, part in self.model.partitions.items()}
@@ -192,12 +195,13 @@ class ModelVariable:
 
     @cached_property
     def parts_of_rows(self) -> dict[Name, NDArray[np.int64]]:
+        """Part of the model of each row, for each of `columns`."""
         partitions = self.model.all_partitions
         return {name: partitions[name].part_of_encoded(column) for name, column in self.columns.items()}
 
 
 def one_part(partition: Partition) -> Partition:
-    """All parts of a partition as one."""
+    """Merge all parts of a partition into one."""
     labels = np.zeros(partition.n_parts, dtype=np.int64)
     if partition.kind == "categorical":
         return merged_partition(partition, labels)
@@ -214,12 +218,12 @@ def one_part(partition: Partition) -> Partition:
 
 
 def _are_known(value_rows: NDArray[np.int64]) -> bool:
-    """Whether a criterion can make of `value_rows` what it made of those of the data."""
+    """Whether `value_rows` determines the facts of the variable as the values of the data did."""
     return not isinstance(value_rows, SummedRows) or math.isfinite(value_rows.log_orders)
 
 
 def values_of(model: Model, partition: Partition) -> PartValues:
-    """The distinct values of each part: as the partition says, as the data does, or as far as its groups do."""
+    """Distinct values of each part: from the partition, else from the data, else as far as its groups tell."""
     if partition.n_values is not None:
         rows = known_values(partition).rows if partition.kind == "categorical" else NO_ROWS
         return PartValues(partition.n_values.astype(np.float64), rows)
@@ -239,15 +243,15 @@ def values_of(model: Model, partition: Partition) -> PartValues:
     return PartValues(np.full(partition.n_parts, math.nan), NO_ROWS)
 
 
-# What it costs to merge two parts of a variable, for many pairs at once, by the plain terms.
+# Prices of merging two parts of a variable, for many pairs at once, by the plain terms.
 
-MAX_UNIONS = 2**22  # cells of all pairs of parts that may merge: some seconds
+MAX_UNIONS = 2**22  # limit on pairs of parts times frozen cells; this many take some seconds
 
 
 def merge_deltas(counted: Counted, k: int, pairs: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    """What parts, margins and cells cost more if two parts of variable k merge, for each pair; None if too many.
+    """Change of the part, margin and cell terms if the parts of each pair merge in variable k; None if too many.
 
-    The other terms change alike for all of them, and `finish` keeps the order of totals.
+    The other terms change by the same amount for all pairs, and `finish` keeps the order of totals.
     """
     n_frozen, frozen = _numbered_rows(np.delete(counted.parts, k, axis=1))
     if len(pairs) * n_frozen > MAX_UNIONS:
@@ -271,7 +275,10 @@ def merge_deltas(counted: Counted, k: int, pairs: NDArray[np.int64]) -> NDArray[
 def _unions(
     n_parts: int, own: NDArray[np.int64], n_frozen: int, frozen: NDArray[np.int64], pairs: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The two cells that each of the pairs of parts makes one, given the own part and the frozen cell of each cell."""
+    """Pairs of cells that a merge of two parts unites: number of the pair of parts, first cell, second cell.
+
+    A cell is given by its part in the variable (`own`) and its parts in the other variables, as one number (`frozen`).
+    """
     place = np.full((n_parts, n_frozen), -1, dtype=np.int64)
     place[own, frozen] = np.arange(len(frozen))
     left, right = place[pairs[:, 0]], place[pairs[:, 1]]
@@ -280,6 +287,7 @@ def _unions(
 
 
 def _part_deltas(counted: Counted, k: int, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Change of the part terms of variable k if the parts of each pair merge."""
     side = counted.sides[k]
     i, j = pairs.T
     rows = np.concatenate([side.rows, side.rows[i] + side.rows[j]])
@@ -290,7 +298,7 @@ def _part_deltas(counted: Counted, k: int, pairs: NDArray[np.int64]) -> NDArray[
 
 
 def _numbered_rows(keys: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
-    """How many distinct rows there are, and the number of each."""
+    """Number of distinct rows of `keys`, and for each row the number of its distinct row."""
     if keys.shape[1] == 0:
         return 1, np.zeros(len(keys), dtype=np.int64)
     distinct, number = np.unique(keys, axis=0, return_inverse=True)

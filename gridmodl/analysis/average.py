@@ -1,4 +1,16 @@
-"""Search many grids over the same columns and put them together to an average."""
+"""Average of many grids over the same columns: weighted mean of the class shares in a row's cell of each grid.
+
+    P(class | row) = sum over grids of weight * share of the class in the row's cell
+
+The weights are proportional to null cost - cost, and so to the level; grids that cost more than the null grid have
+weight 0 (compression-based averaging: M. Boullé, "Data grid models for preparation and modeling in supervised
+learning", 2011, 7.2.2; weights by posterior probability would leave one grid, as these are peaked). An empty cell has
+the shares of all rows.
+
+All grids are stored in a few flat arrays (`Steps`). Each column is encoded once, into parts so fine that the parts of
+each grid are unions of them. The cell of a row in a grid is found variable by variable: the number of the combination
+of parts so far and the next part give the next number, as far as that combination exists.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +38,8 @@ from gridmodl.search import Search
 from gridmodl.search.grid.rows import Grid, numbered_parts
 from gridmodl.terms import Criterion, level_of
 
-NEVER_SEEN = -2  # the place of values that were never seen, after all fine parts
+NEVER_SEEN = -2  # index of the part of values not in the training data, after all fine parts
+BLOCK = 2**14  # rows of a block, whose probabilities and codes stay in the cache while all grids are added
 
 
 def best_average(
@@ -43,7 +56,7 @@ def best_average(
     random_state: int | None,
     n_jobs: int,
 ) -> tuple[Model, GridAverage]:
-    """The model of the best grid, and the average of all optima that the search keeps; arguments as of `optimize`."""
+    """Model of the best grid, and the average of all optima that the search keeps; arguments as in `optimize`."""
     if not isinstance(search, Search) or search.keep_optima == 0:
         raise ValueError(
             "search must say how many grids to average, such as gridmodl.Search('diverse', effort=10, "
@@ -60,7 +73,7 @@ def best_average(
 
 
 def average_of(table: Table, searched: Searched) -> GridAverage:
-    """The average of the optima that a search kept."""
+    """Make the average of the optima that a search kept."""
     columns, task, found, _ = searched
     grids = [grid for grid in found.optima if grid.cost < found.null.cost]
     used = sorted({k for grid in grids for k in grid.variables})
@@ -80,12 +93,13 @@ def average_of(table: Table, searched: Searched) -> GridAverage:
 
 
 def _level(cost: float, null_cost: float) -> float:
+    """Level of a grid; NaN if it has none."""
     level = level_of(cost, null_cost)
     return math.nan if level is None else level
 
 
 def _fine_parts(grids: Sequence[Grid], k: int) -> NDArray[np.int32]:
-    """The part of each atom of variable k, so fine that the parts of all these grids are unions of them."""
+    """Part of each atom of variable k in the coarsest partition of which the parts of all `grids` are unions."""
     fine = np.zeros(len(grids[0].parts[grids[0].variables.index(k)]), dtype=np.int64)
     for grid in grids:
         parts = grid.parts[grid.variables.index(k)]
@@ -100,6 +114,7 @@ def _make_steps(
     table: Table,
     searched: Searched,
 ) -> Steps:
+    """Store `grids` as flat arrays."""
     rows, target = searched.task.rows, table.target
     column: list[int] = []
     n_parts: list[int] = []
@@ -129,11 +144,15 @@ def _make_steps(
 
 
 def _begins(sizes: Any) -> NDArray[np.int64]:
+    """Start of each of consecutive blocks of `sizes`, and the end of the last block."""
     return np.cumsum([0, *sizes], dtype=np.int64)
 
 
 def _steps_of(cells: Cells, shape: Sequence[int]) -> list[NDArray[np.int64]]:
-    """For each variable of a grid, the number of each combination of parts so far that exists, as `Cells` has them."""
+    """For each variable of a grid: number of each combination of parts up to this variable, -1 if no cell has it.
+
+    The numbers of the last variable are those of the cells in `cells`.
+    """
     found, known, n_known = [], np.zeros(len(cells.parts), dtype=np.int64), 1
     for of_cells, width in zip(cells.parts.T, shape, strict=True):
         combinations, numbers = np.unique(known * width + of_cells, return_inverse=True)
@@ -145,16 +164,16 @@ def _steps_of(cells: Cells, shape: Sequence[int]) -> list[NDArray[np.int64]]:
 
 
 def _part_of_fine(parts: NDArray[np.int32], fine: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The part of each fine part; two more at the end, for values that were never seen and for those of no part."""
+    """Part of each fine part; then two entries of -1, for values not in the training data and for values of no part."""
     found = np.full(int(fine.max()) + 3, -1, dtype=np.int64)
     found[fine] = parts
     return found
 
 
 def _default(parts: NDArray[np.int32], counts: NDArray[np.int64]) -> int:
-    """The group of values that were never seen, as `Partition.default` has it.
+    """Group of values not in the training data, by the rule of `Partition.default`.
 
-    Of most values, then of most rows; of equals the first in the order that groups have in a partition.
+    The group with the most values; ties: most rows, then the first group in the order of a `Partition`.
     """
     order = np.argsort(class_means(counts), kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
@@ -162,34 +181,18 @@ def _default(parts: NDArray[np.int32], counts: NDArray[np.int64]) -> int:
     return int(np.lexsort((-rank, counts.sum(axis=1), np.bincount(parts)))[-1])
 
 
-# The average of many grids over the same columns: the class shares of a row's cell in each, weighted.
-#
-#     P(class | row) = sum over grids of weight times the share of the class in the row's cell
-#
-# with weights in proportion to null cost - cost, and so to the level, those of grids that cost more than the null grid
-# being 0 (compression-based averaging: M. Boullé, "Data grid models for preparation and modeling in supervised
-# learning", 2011, 7.2.2; weights by posterior probability would leave one grid, as these are peaked). An empty cell has
-# the shares of all rows.
-#
-# All grids stand in the same few flat arrays. A column is read once, into parts so fine that each grid's parts are
-# unions of them; the cell of a row in a grid is found by going through its variables, from one number of the
-# combinations that exist to the next.
-
-BLOCK = 2**14  # rows whose probabilities and codes stay in the cache while all grids add to them
-
-
 class Steps(NamedTuple):
-    """All grids, variable after variable: from a number for the parts so far and the next part to a new number."""
+    """All grids in flat arrays, variable after variable: from a combination of parts and the next part to the next."""
 
-    grid_at: Any  # where the variables of each grid begin; one more at the end
-    column: Any  # which column each variable is
-    part_at: Any  # where its parts begin in `part`
-    part: Any  # of each fine part of the column, and last of values that were never seen; -1 for no part
-    n_parts: Any
-    step_at: Any  # where its steps begin in `step`
-    step: Any  # at number * n_parts + part; -1 for a combination that no row had
-    cell_at: Any  # where the cells of each grid begin in `shares`
-    shares: Any  # of each class in each cell
+    grid_at: Any  # index of the first variable of each grid; at the end, the number of variables
+    column: Any  # column of each variable
+    part_at: Any  # index in `part` of the first entry of each variable
+    part: Any  # part of each fine part, then of values not in the training data, then -1 for values of no part
+    n_parts: Any  # number of parts of each variable
+    step_at: Any  # index in `step` of the first entry of each variable
+    step: Any  # next number, at number * n_parts + part; -1 for a combination that no row had
+    cell_at: Any  # index in `shares` of the first cell of each grid
+    shares: Any  # share of each class in each cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,11 +202,12 @@ class GridAverage:
     Attributes
     ----------
     partitions : dict of str to Partition
-        Of each column that some grid uses, the parts of which those of all grids are made.
+        Partition of each column that a grid uses; the parts of every grid are unions of its parts.
     levels : ndarray
-        Of each grid, NaN where it has none; their weights are in proportion to what they save, and so to these.
+        Level of each grid; NaN if it has none. The weights of the grids are proportional to null cost - cost, and so
+        to the levels.
     shares : ndarray
-        Of each class in all rows.
+        Share of each class in all rows.
     """
 
     partitions: Mapping[Name, Partition]
@@ -220,21 +224,21 @@ class GridAverage:
 
     @property
     def column_weights(self) -> dict[Name, float]:
-        """By column, the weight of the grids that use it."""
+        """Sum of the weights of the grids that use each column."""
         grid = np.repeat(np.arange(len(self)), np.diff(self._steps.grid_at))
         weights = np.bincount(self._steps.column, self._weights()[grid], len(self.partitions))
         return dict(zip(self.partitions, weights.tolist(), strict=True))
 
     def predict_proba(self, columns: Mapping[Name, Any], unknown: str | int = "default") -> NDArray[np.float64]:
-        """The weighted mean over the grids of the class shares in the cell of each row.
+        """Weighted mean over the grids of the class shares in the cell of each row.
 
         Parameters
         ----------
         columns : dict of str to column
-            At least those of `partitions`.
+            At least the columns of `partitions`.
         unknown : {"default", -1, "error"}
-            What becomes of a category that was never seen: in each grid the group with the most values; no group, so
-            that the shares are those of all rows; or a ValueError.
+            Result for a category that was not in the training data: in each grid the group with the most values; no
+            group, so that the shares are those of all rows; or a ValueError.
         """
         n_rows = len(next(iter(columns.values())))
         if not len(self):
@@ -245,10 +249,10 @@ class GridAverage:
         for begin in range(0, n_rows, BLOCK):
             block = np.ascontiguousarray(codes[:, begin : begin + BLOCK])
             add(self._steps, self._weights(), self.shares, block, found[begin : begin + BLOCK])
-        return found / found.sum(axis=1, keepdims=True)  # shares of whole numbers sum to 1 but for rounding
+        return found / found.sum(axis=1, keepdims=True)  # the sums differ from 1 by rounding
 
     def _codes(self, columns: Mapping[Name, Any], unknown: str | int, n_rows: int) -> NDArray[np.int32]:
-        """The fine part of each row in each column; one more than there are for a value that was never seen."""
+        """Fine part of each row in each column; n_parts for an unknown value, n_parts + 1 for one of no part."""
         how = checked_unknown(unknown)
         codes = np.empty((len(self.partitions), n_rows), dtype=np.int32)
         for k, (name, partition) in enumerate(self.partitions.items()):
@@ -257,11 +261,12 @@ class GridAverage:
         return codes
 
     def _weights(self) -> NDArray[np.float64]:
+        """Weight of each grid; the weights sum to 1."""
         return np.asarray(self._savings / self._savings.sum())
 
 
 def add_shares(steps: Any, weights: Any, overall: Any, codes: Any, found: Any) -> None:
-    """Add the weighted shares of each row's cell in each grid."""
+    """Add to `found` the weighted class shares of each row's cell in each grid."""
     grid_at, column, part_at, part, n_parts, step_at, step, cell_at, shares = steps
     for g in range(len(weights)):
         for r in range(len(found)):

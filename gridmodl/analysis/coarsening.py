@@ -1,4 +1,4 @@
-"""A coarser grid on the way from a model to one cell (`hierarchy`): one that people can read, at its own price."""
+"""Coarsen the grid of a model: a readable grid after some merges of its `hierarchy`, with its exact cost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gridmodl.analysis.model_task import ModelTask
 from gridmodl.data.frames import Name
 from gridmodl.model.cells import Cells, make_cells
 from gridmodl.model.partition import Partition, group_partition, rows_in_groups
-from gridmodl.model.target_quantiles import Spread, merged_spread
+from gridmodl.model.target_quantiles import TargetQuantiles, merged_target_quantiles
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import price_grid
 from gridmodl.spelling import did_you_mean
@@ -32,7 +32,7 @@ def coarsened(
     max_parts: int | Mapping[Name, int] | None = None,
     information: float | None = None,
 ) -> Model:
-    """A coarser model on the way to one cell, as `Model.coarsen` says."""
+    """Coarsen `model`: the body of `Model.coarsen`."""
     if max_cells is None and max_parts is None and information is None:
         raise ValueError("say how coarse the grid should be: max_cells=, max_parts= or information=")
     is_share = isinstance(information, numbers.Real) and not isinstance(information, bool)
@@ -45,25 +45,26 @@ def coarsened(
     if information is None:
         return _model_of(whole, hierarchy.parts_at(finest))
     enough = np.flatnonzero(hierarchy.information >= information)
-    if len(enough) == 0:  # it tells nothing, and keeps that as it is
+    if len(enough) == 0:  # the model saves nothing against the null grid: keep it unchanged
         enough = np.zeros(1, dtype=np.int64)
     coarsest = int(enough[-1])
     if coarsest < finest:
         n_cells = math.prod(hierarchy.shape_at(coarsest).values())
         raise ValueError(
-            f"information={information!r} takes {n_cells} cells ({_in_words(hierarchy.shape_at(coarsest))}); the "
-            f"finest grid that keeps the limits ({_in_words(hierarchy.shape_at(finest))}) keeps a share of "
-            f"{hierarchy.information[finest]:.4f}: ask for less of it, or allow more cells or parts"
+            f"information={information!r} takes {n_cells} cells ({_shape_text(hierarchy.shape_at(coarsest))}); the "
+            f"finest grid within the limits ({_shape_text(hierarchy.shape_at(finest))}) keeps a share of "
+            f"{hierarchy.information[finest]:.4f}: ask for less information, or allow more cells or parts"
         )
     return _model_of(whole, hierarchy.parts_at(coarsest))
 
 
-def _in_words(shape: Mapping[Name, int]) -> str:
+def _shape_text(shape: Mapping[Name, int]) -> str:
+    """Numbers of parts of the variables with more than one part."""
     return ", ".join(f"{name}: {n}" for name, n in shape.items() if n > 1) or "one cell"
 
 
 class _Limits:
-    """How coarse the user wants it."""
+    """Limits of the user on the number of cells and parts."""
 
     def __init__(self, hierarchy: Hierarchy, max_cells: Any, max_parts: Any) -> None:
         self.hierarchy = hierarchy
@@ -82,7 +83,7 @@ class _Limits:
             self.max_parts = {} if most is None else dict.fromkeys(names, most)
 
     def finest_step(self) -> int:
-        """The first step after which the limits are kept; after the last there is one cell."""
+        """First step of the hierarchy after which the limits hold; after its last step there is one cell."""
         shape = dict(self.hierarchy.n_parts)
         step = 0
         while not self._keeps(shape):
@@ -91,19 +92,21 @@ class _Limits:
         return step
 
     def _keeps(self, shape: Mapping[Name, int]) -> bool:
+        """Whether a grid with these numbers of parts is within the limits."""
         return math.prod(shape.values()) <= self.max_cells and all(
             shape[name] <= most for name, most in self.max_parts.items()
         )
 
 
 def _checked_number(what: str, value: Any) -> int:
+    """Raise ValueError unless `value` is a whole number of at least 1."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{what} must be a whole number of at least 1, got {value!r}")
     return int(value)
 
 
 def _model_of(whole: ModelTask, parts: Mapping[Name, NDArray[np.int64]]) -> Model:
-    """The model whose parts are those of another, merged as `parts` says, at its exact price."""
+    """Merge the parts of a model: `parts` is the new part of each part, by variable; the cost is computed anew."""
     model = whole.model
     labels = {part.name: _ordered(model, part, parts[part.name]) for part in whole.partitions}
     is_same = all(labels[part.name].max() + 1 == part.n_parts for part in whole.partitions)
@@ -126,12 +129,12 @@ def _model_of(whole: ModelTask, parts: Mapping[Name, NDArray[np.int64]]) -> Mode
         left_out=left_out if model.target is None else model.left_out,
         optima=(),
         _cells=cells,
-        _spread=_spread(model, labels),
+        _target_quantiles=_target_quantiles(model, labels),
     )
 
 
 def _ordered(model: Model, partition: Partition, parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The parts numbered in the order that the class of `Partition` promises."""
+    """Renumber the new parts in the order that `Partition` documents."""
     n_parts = int(parts.max()) + 1
     if partition.kind == "numerical":
         return parts
@@ -141,32 +144,33 @@ def _ordered(model: Model, partition: Partition, parts: NDArray[np.int64]) -> ND
 
 
 def _group_order(model: Model, partition: Partition, group: NDArray[np.int64], n_groups: int) -> NDArray[Any]:
-    """What groups come in the order of: as those that they are made of, by the target, by rows, or by the first."""
+    """Sort key of each new group, as for the groups of the model: mean of the target, rows, or first group in it."""
     rows = partition.counts.sum(axis=1)
-    if model._spread is not None and partition is not model.target:
+    if model._target_quantiles is not None and partition is not model.target:
         shares = rows / model.n_rows
-        sums = np.bincount(group, shares * model._spread.means[:-1], n_groups)
+        sums = np.bincount(group, shares * model._target_quantiles.means[:-1], n_groups)
         return np.asarray(sums / np.maximum(np.bincount(group, shares, n_groups), 1e-300))
     if np.all(np.diff(rows) <= 0):
         return -np.bincount(group, rows, n_groups)
     return np.arange(n_groups)
 
 
-def _spread(model: Model, labels: Mapping[Name, NDArray[np.int64]]) -> Spread | None:
-    if model._spread is None:
+def _target_quantiles(model: Model, labels: Mapping[Name, NDArray[np.int64]]) -> TargetQuantiles | None:
+    """Statistics of a numerical target in the merged parts; None if the model has none."""
+    if model._target_quantiles is None:
         return None
     ((name, partition),) = model.partitions.items()
-    return merged_spread(model._spread, partition.counts.sum(axis=1), labels[name])
+    return merged_target_quantiles(model._target_quantiles, partition.counts.sum(axis=1), labels[name])
 
 
 def merged_partition(partition: Partition, parts: NDArray[np.int64]) -> Partition:
-    """The partition whose parts are those of another, merged as `parts` says."""
+    """Merge the parts of a partition; `parts` is the new part of each part."""
     n_parts = int(parts.max()) + 1
     counts = np.zeros((n_parts, partition.counts.shape[1]), dtype=np.int64)
     np.add.at(counts, parts, partition.counts)
     n_values, unlabelled = _summed(partition.n_values, parts), _summed(partition.unlabelled, parts)
     if partition.kind == "numerical":
-        # No bound tells missing values from others, nor special codes.
+        # Neither a part of missing values nor a special code has a bound.
         first, last = int(partition.is_missing_apart), partition.n_parts - len(partition.special)
         bounds = partition.bounds[parts[first + 1 : last] != parts[first : last - 1]]
         missing = None if partition.missing is None else int(parts[partition.missing])
@@ -186,6 +190,7 @@ def merged_partition(partition: Partition, parts: NDArray[np.int64]) -> Partitio
 
 
 def _summed(of_parts: NDArray[np.int64] | None, parts: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Sum `of_parts` over the parts that merge."""
     if of_parts is None:
         return None
     sums = np.zeros(int(parts.max()) + 1, dtype=np.int64)
@@ -194,14 +199,14 @@ def _summed(of_parts: NDArray[np.int64] | None, parts: NDArray[np.int64]) -> NDA
 
 
 def _interleaved(groups: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """The first value of each group, the second of each, and so on: the most typical ones stay in front."""
+    """First value of each group, second value of each, and so on, so that the most typical values stay in front."""
     nothing = object()
     turns = itertools.zip_longest(*groups, fillvalue=nothing)
     return tuple(value for turn in turns for value in turn if value is not nothing)
 
 
 def _merged_cells(whole: ModelTask, labels: Mapping[Name, NDArray[np.int64]]) -> Cells:
-    """The cells that those of the model fall together to; variables of one part are in none."""
+    """Cells after the merge; variables with one part are left out."""
     cells = whole.model.cells
     names = [name for name in cells.names if labels[name].max() > 0]
     parts = [labels[name][cells.parts[:, cells.names.index(name)]] for name in names]

@@ -1,8 +1,8 @@
-"""What a grid costs term by term, by the plain terms of its criterion: no compiler, no search, and of a model no data.
+"""Price a grid term by term with the plain terms of its criterion, from a model alone: nothing compiled, no data.
 
-cost = finish( grid + variable + part + margin + cell )
+    cost = finish( grid + variable + part + margin + cell )
 
-The twin of `gridmodl.pricing.finished` and `gridmodl.search.moves`: the only place that adds plain terms up.
+Plain twin of `gridmodl.pricing.finished` and `gridmodl.search.moves`: the only place that adds plain terms up.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
 from gridmodl.pricing import categorical_values, numerical_values, variable_of
-from gridmodl.terms import ONE_COUNT, Cell, Criterion, Part, Problem, Shape, Variable, params_record
+from gridmodl.terms import PROBLEMS, Cell, Criterion, Part, Problem, Shape, Variable, params_record
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 
 class CostTerms(NamedTuple):
-    """The terms of a cost, each summed over what it prices.
+    """Terms of a cost, each summed over what it prices.
 
     Attributes
     ----------
     grid : float
-        Of the sizes of the grid: which variables are in it, how many cells it has.
+        Price of the sizes of the grid: which variables are in it, how many cells it has.
     variable : float
-        Of the numbers of parts of the variables, and the choice among all partitions into so many.
+        Price of the number of parts of each variable, and of the choice among all partitions into that number.
     part : float
-        Of the parts, one by one.
+        Sum of the prices of the parts.
     margin : float
-        Of the non-empty cells of the inputs, where the target is partitioned too; else 0.
+        Sum of the prices of the non-empty cells of the inputs, if the target is partitioned too; else 0.
     cell : float
-        Of the non-empty cells: what is left to say of the classes, or of the rows, in them.
+        Sum of the prices of the non-empty cells: the classes, or the rows, in each.
     """
 
     grid: float
@@ -49,19 +49,19 @@ class CostTerms(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Their sum, which is the cost of a criterion that is a plain sum."""
+        """Sum of the terms: the cost, unless the criterion applies a function to the sum."""
         return math.fsum(self)
 
 
 class PartValues(NamedTuple):
-    """What a price needs to know of the values of a variable."""
+    """Values of a variable, as far as prices depend on them."""
 
-    of_parts: NDArray[np.float64]  # distinct values of each part; NaN where a model does not know
-    rows: NDArray[np.int64]  # of each value of a categorical variable; empty for a numerical one
+    of_parts: NDArray[np.float64]  # distinct values of each part; NaN if the model does not know
+    rows: NDArray[np.int64]  # rows of each value of a categorical variable; empty for a numerical one
 
 
 class Side(NamedTuple):
-    """One variable: what a criterion may know of it, and its parts with rows in them."""
+    """One variable: the facts that terms see, and the rows and distinct values of its non-empty parts."""
 
     facts: Variable
     rows: NDArray[np.int64]
@@ -70,14 +70,14 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True)
 class Counted:
-    """A grid as counts: its variables, and its non-empty cells by part of each of them."""
+    """A grid as counts: its variables, and its non-empty cells."""
 
     criterion: Criterion
-    p: Any
-    sides: tuple[Side, ...]
-    parts: NDArray[np.int64]  # by cell and variable
-    counts: NDArray[np.int64]  # by cell and class
-    unlabelled: NDArray[np.int64]  # by cell
+    p: Any  # parameters of the terms
+    sides: tuple[Side, ...]  # the variables
+    parts: NDArray[np.int64]  # part of each cell in each variable
+    counts: NDArray[np.int64]  # rows of each cell and class
+    unlabelled: NDArray[np.int64]  # unlabelled rows of each cell
 
     @property
     def shape(self) -> Shape:
@@ -87,11 +87,11 @@ class Counted:
 
     @property
     def n_target_parts(self) -> int:
-        """Of a target that is partitioned too; 0 where there is none."""
+        """Number of parts of a partitioned target; 0 if there is none."""
         return next((len(side.rows) for side in self.sides if side.facts.is_target), 0)
 
     def terms(self) -> CostTerms:
-        """What each term adds to the cost."""
+        """Compute the terms of the cost."""
         variables = [self.criterion.variable(self.p, side.facts, len(side.rows)) for side in self.sides]
         parts = [self.part_prices(k, side.rows, side.values) for k, side in enumerate(self.sides)]
         cells = self.cell_prices(self.counts, self.unlabelled)
@@ -100,19 +100,19 @@ class Counted:
         return CostTerms(grid, math.fsum(variables), math.fsum(np.concatenate(parts)), margins, math.fsum(cells))
 
     def cost(self, terms: CostTerms) -> float:
-        """What `finish` makes of the terms."""
+        """Cost: `finish` applied to the sum of the terms."""
         return float(self.criterion.finish(self.p, terms.total, self.shape))
 
     def part_prices(self, k: int, rows: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The price of each of these parts of variable k."""
+        """Price of each part of variable k, given its rows and its distinct values."""
         facts = self.sides[k].facts
         prices = [self.criterion.part(self.p, facts, part) for part in _parts(rows, values)]
         return np.asarray(prices, dtype=np.float64)
 
     def margins(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The non-empty cells of the inputs, where the target is partitioned too: their parts, and their rows.
+        """Parts and rows of the non-empty cells of the inputs; no cells unless the target is partitioned too.
 
-        Parts are by variable, 0 for the target.
+        The parts have one column per variable, 0 for the target.
         """
         is_target = np.array([side.facts.is_target for side in self.sides])
         if not is_target.any():
@@ -123,12 +123,12 @@ class Counted:
         return parts, rows
 
     def margin_prices(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The price of each of these cells of the inputs; without a target in parts there are none."""
+        """Price of each cell of the inputs, given its rows."""
         prices = [self.criterion.margin(self.p, n, self.n_target_parts) for n in rows.tolist()]
         return np.asarray(prices, dtype=np.float64)
 
     def cell_prices(self, counts: NDArray[np.int64], unlabelled: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The price of each of these cells; equal ones are priced once."""
+        """Price of each cell, given its rows by class and its unlabelled rows; equal cells are priced once."""
         both, again = np.unique(np.column_stack([counts, unlabelled]), axis=0, return_inverse=True)
         prices = [
             self.criterion.cell(self.p, Cell(of_cell[:-1], sum(of_cell), of_cell[-1])) for of_cell in both.tolist()
@@ -136,7 +136,7 @@ class Counted:
         return np.asarray(prices, dtype=np.float64)[again.ravel()]
 
     def merged(self, k: int, labels: NDArray[np.int64]) -> Counted:
-        """The grid whose parts of variable k fall together as `labels` says, numbered 0, 1, ..."""
+        """Merge parts of variable k; `labels` is the new part of each part, numbered 0, 1, ..."""
         side, n = self.sides[k], int(labels.max()) + 1
         rows = np.zeros(n, dtype=np.int64)
         np.add.at(rows, labels, side.rows)
@@ -154,16 +154,16 @@ class Counted:
 
 
 def _parts(rows: NDArray[np.int64], values: NDArray[np.float64]) -> list[Part]:
-    """Parts as terms are handed them; the values of a part that nobody knows stay NaN, and so does what needs them."""
+    """Parts as the terms take them. An unknown number of values stays NaN, and so does a price that depends on it."""
     return [Part(n, m if math.isnan(m) else int(m)) for n, m in zip(rows.tolist(), values.tolist(), strict=True)]
 
 
 def counted_grid(model: Model, criterion: Criterion, values: Mapping[Name, PartValues]) -> Counted:
-    """The grid of a model; `values` says of each of its variables what a price needs to know of its values."""
+    """Counts of the grid of a model, given the values of each of its variables."""
     partitions = list(model.all_partitions.values())
     filled = [filled_parts(model, partition) for partition in partitions]
     parts, counts, unlabelled = _cells(model, partitions, filled)
-    has_classes = model.problem not in ONE_COUNT
+    has_classes = PROBLEMS[model.problem].has_classes
     class_rows = counts.sum(axis=0) if has_classes else np.empty(0, dtype=np.int64)
     n_inputs = len(partitions) - (model.target is not None)
     problem = Problem(model.problem, int(counts.sum() + unlabelled.sum()), n_inputs, class_rows)
@@ -175,13 +175,13 @@ def counted_grid(model: Model, criterion: Criterion, values: Mapping[Name, PartV
 
 
 def part_rows(model: Model, partition: Partition) -> NDArray[np.int64]:
-    """The rows of each part that are priced: those without a class are, where the problem is to learn from them."""
+    """Priced rows of each part: the labelled ones, and in a semi-supervised problem the unlabelled ones too."""
     labelled: NDArray[np.int64] = partition.counts.sum(axis=1)
-    return partition.rows if model.problem == "semi" else labelled
+    return partition.rows if PROBLEMS[model.problem].has_unlabelled else labelled
 
 
 def filled_parts(model: Model, partition: Partition) -> NDArray[np.int64]:
-    """The parts with rows: a partition of the user's own may have others, which cost nothing."""
+    """Numbers of the parts with rows; a partition of the user's own may have empty parts, which cost nothing."""
     return np.flatnonzero(part_rows(model, partition))
 
 
@@ -193,6 +193,7 @@ def _side(
     criterion: Criterion,
     problem: Problem,
 ) -> Side:
+    """Facts of one variable and counts of its `filled` parts."""
     of_parts = values.of_parts[filled]
     n_values = float(of_parts.sum())
     if partition.kind == "categorical":
@@ -206,7 +207,7 @@ def _side(
 def _cells(
     model: Model, partitions: Sequence[Partition], filled: Sequence[NDArray[np.int64]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Parts of each cell among those with rows, its rows by class, and those without one."""
+    """Parts, rows by class and unlabelled rows of each non-empty cell; parts are numbered among the `filled` ones."""
     cells = model.cells
     parts = np.zeros((len(cells.parts), len(partitions)), dtype=np.int64)
     for k, partition in enumerate(partitions):
@@ -215,7 +216,7 @@ def _cells(
             place[filled[k]] = np.arange(len(filled[k]))
             parts[:, k] = place[cells.parts[:, cells.names.index(partition.name)]]
     unlabelled = np.zeros(len(cells.parts), dtype=np.int64)
-    if cells.unlabelled is not None and model.problem == "semi":
+    if cells.unlabelled is not None and PROBLEMS[model.problem].has_unlabelled:
         unlabelled = cells.unlabelled
     has_rows = cells.counts.any(axis=1) | (unlabelled > 0)
     return parts[has_rows], cells.counts[has_rows], unlabelled[has_rows]

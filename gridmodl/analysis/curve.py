@@ -1,4 +1,4 @@
-"""The best cost for each number of parts: the curve that says what one part more is worth."""
+"""Best cost for each number of parts: `cost_by_parts`, and the same for one variable of a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gridmodl.data.frames import ARRAYS, Name, make_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
-from gridmodl.fit.build import asked_column, check_names, check_one_input, is_grid
+from gridmodl.fit.build import check_names, check_one_input, encoded_column, is_grid
 from gridmodl.fit.column import codes_alone, groups_of, intervals_of, intervals_task, values_task
 from gridmodl.fit.grid import grid_task, partition_of, with_values
 from gridmodl.fit.options import Options, check_integer, checked_options, checked_time
@@ -38,24 +38,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CostByParts:
-    """What `cost_by_parts` returns.
+    """Result of `cost_by_parts`.
 
     Attributes
     ----------
     n_parts : ndarray
-        Numbers of parts, ascending; those that no partition has, as of two values in three parts, are left out.
+        Numbers of parts, ascending. A number that no partition has, such as three parts of two values, is left out.
     cost : ndarray
-        The lowest cost found of a partition with so many parts.
+        Lowest cost found for each number of parts.
     gap : ndarray
-        How far above the lowest of all it is at most: 0 where it is proven; NaN where no floor is known.
+        Upper limit of the difference between ``cost`` and the optimum for that number of parts: 0 if proven, NaN if
+        no limit is known.
     partitions : tuple of Partition
-        Those of these costs.
+        Partition of each cost.
     stopped : str or None
-        Why it was cut short: ``"time limit"`` or ``"interrupted"``.
+        Why the search was cut short: ``"time limit"`` or ``"interrupted"``.
     elapsed : float
-        Seconds.
+        Seconds since the call, without the time of compiling.
     frame : str
-        The kind of frame that the data came in, which `table` gives back.
+        Kind of frame that the data came in; `table` returns the same kind.
     """
 
     n_parts: NDArray[np.int64]
@@ -67,7 +68,7 @@ class CostByParts:
     frame: str = ARRAYS
 
     def table(self, frame: str | None = None) -> Any:
-        """One row for each number of parts, in a `frame` of the kind that the data had or of the kind that is named."""
+        """Table with one row per number of parts, as a `frame` of the kind of the data or of the kind named."""
         columns = {"parts": self.n_parts, "cost": self.cost, "gap": self.gap}
         return make_frame(columns, frame or self.frame)
 
@@ -86,27 +87,28 @@ def cost_by_parts(
     time_limit: float | None = None,
     progress: bool | Callable[[Progress], Any] | None = None,
 ) -> CostByParts:
-    """The best partition of one column into 1, 2, ... parts, and what each costs.
+    """Find the best partition of one column into 1, 2, ... parts, and its cost.
 
     Parameters
     ----------
     data, target, criterion, weights, kinds, special, min_rows, unlabelled, progress
-        As of `optimize`, for one column and a class target.
+        As in `optimize`, for one column and a class target.
     max_parts : int
-        The largest number of parts, those of special codes included.
+        Largest number of parts, those of special codes included.
     time_limit : float, optional
-        Seconds after which numbers of parts that were not reached get what a merge found, with a gap; so does Ctrl-C.
+        Seconds after which the search stops, as it does at Ctrl-C. Numbers of parts not reached until then get the
+        partition of a greedy merge, with a gap.
 
     Returns
     -------
     CostByParts
         Proven for a numerical column, and for a categorical one with two classes and a criterion that groups by share
-        or with at most 12 values; other values are grouped by a merge, and nothing is known of the gap.
+        or with at most 12 values; other values are grouped by a greedy merge, and the gap is unknown.
 
     Notes
     -----
-    Each number takes one recursion over the bounds: near-linear in the rows for a criterion with the floors of
-    `gridmodl.terms.FLOORS`, quadratic for others.
+    Each number of parts takes one recursion over the bounds: near-linear in the rows for a criterion with the floors
+    of `gridmodl.terms.FLOORS`, quadratic for others.
 
     Examples
     --------
@@ -125,7 +127,7 @@ def cost_by_parts(
     try:
         table = read_table(data, target, weights, None, unlabelled)
     except ManyNumbers as error:
-        raise ValueError(f"{error.found}; give it as text if each number is a class") from error
+        raise ValueError(f"{error.found}; pass it as text if each number is a class") from error
     check_names(table, options)
     check_one_input(table, unlabelled)
     if is_grid(table):
@@ -133,7 +135,7 @@ def cost_by_parts(
         raise ValueError(f"cost_by_parts takes one column and a class target; {what}")
     (name,) = table.names
     with showing(progress, clock):
-        found, partitions = curve_of(asked_column(table, name, options), table, options, clock)
+        found, partitions = curve_of(encoded_column(table, name, options), table, options, clock)
     return CostByParts(
         np.array([partition.n_parts for partition in partitions], dtype=np.int64),
         found.costs,
@@ -146,10 +148,11 @@ def cost_by_parts(
 
 
 def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tuple[ByParts, tuple[Partition, ...]]:
+    """Costs and gaps of the best partitions of `column` by number of parts, and these partitions."""
     criterion = criterion_for(options.criterion, table.problem.kind)
     limits = options.limits(table.problem.n_rows)
     if isinstance(column, Numbers):
-        # For a given number of parts, the best bound may lie inside a run of one class.
+        # For a fixed number of parts, the best bound may lie inside a run of one class.
         intervals = intervals_task(column, table, criterion, options, limits, clock, may_join=False)
         if intervals.line.n_atoms == 0:
             alone = codes_alone(criterion, intervals)
@@ -167,27 +170,27 @@ def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tu
     return found, tuple(groups_of(column, table.target, grouping) for grouping in groupings)
 
 
-# The best partitions of one variable of a model into each number of parts, found in the data it was made from.
+# Best partitions of one variable of a model for each number of parts, searched in the data of the model.
 
 
 class ByNumber(NamedTuple):
     """A partition that a search found."""
 
     partition: Partition
-    gap: float  # how far above the lowest of so many parts it is at most; NaN where that is not known
-    how: str  # "best" of all that were looked at, or "split": of those with one part of the model cut in two
+    gap: float  # upper limit of cost - optimum for its number of parts; NaN if not known
+    how: str  # "best" of all partitions searched, or "split": best with one part of the model cut in two
 
 
 def of_column(variable: ModelVariable, most: int, clock: Clock, is_patient: bool) -> list[ByNumber]:
-    """Of one column with classes: the best partitions of each number of parts.
+    """Best partitions of the column of a model with classes, for each number of parts up to `most`.
 
-    Where one would wait for them, and is not said to be patient, a split of one of the model's parts alone.
+    If the search would take long and not `is_patient`: only the best split of one of the model's parts.
     """
     model, partition = variable.model, variable.partition
     assert model._source is not None  # noqa: S101  for mypy
     table = model._source[0].priced_rows()
     special = {partition.name: partition.special} if len(partition.special) else {}
-    # Codes that no row has count as parts for a limit, and are none here.
+    # A special code that no row has counts as a part for max_parts, but not in variable.n_parts.
     n_absent = len(partition.special) - (variable.n_parts - len(variable.rows_of_intervals))
     options = Options(variable.criterion, special=special, max_parts=most + n_absent)
     column = table.column(partition.name, partition.kind)
@@ -204,7 +207,7 @@ def of_column(variable: ModelVariable, most: int, clock: Clock, is_patient: bool
 
 
 def _split(variable: ModelVariable, column: Numbers, table: Table, options: Options, clock: Clock) -> list[ByNumber]:
-    """One more bound, where all partitions into as many parts are too many to wait for, or for long."""
+    """Best partition with one bound more than the model, if a search of all partitions would take long; else none."""
     limits = Limits(NO_LIMIT, 1)
     intervals = intervals_task(column, table, variable.criterion, options, limits, clock, may_join=False)
     task = intervals.task
@@ -218,7 +221,7 @@ def _split(variable: ModelVariable, column: Numbers, table: Table, options: Opti
 
 
 def _split_of_many(variable: ModelVariable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
-    """One of the groups of the model cut in two, where all groupings into as many groups take long to merge."""
+    """Best split of one group of the model, if a merge of all values would take long; else none."""
     task = values_task(column, table, variable.criterion, Limits(NO_LIMIT, 1), clock)
     if not grouping_takes_long(task):
         return []
@@ -229,7 +232,7 @@ def _split_of_many(variable: ModelVariable, column: Categories, table: Table, cl
 
 
 def _group_split(variable: ModelVariable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
-    """One of the groups of the model cut in two."""
+    """Best split of one group of the model; none if no group can be split."""
     task = values_task(column, table, variable.criterion, Limits(NO_LIMIT, 1), clock)
     groups = np.zeros(task.n_atoms, dtype=np.int64)
     groups[column.codes] = variable.partition.part_of_encoded(column)
@@ -240,7 +243,7 @@ def _group_split(variable: ModelVariable, column: Categories, table: Table, cloc
 
 
 def of_grid(variable: ModelVariable, most: int, clock: Clock) -> list[ByNumber]:
-    """Of a variable of a grid, the others frozen."""
+    """Best partitions of one variable of a grid for each number of parts up to `most`, the other variables frozen."""
     model = variable.model
     assert model._source is not None  # noqa: S101  for mypy
     table = model._source[0]
@@ -257,7 +260,7 @@ def of_grid(variable: ModelVariable, most: int, clock: Clock) -> list[ByNumber]:
         other = make_grid([*labels[:k], (k, beside.parts), *labels[k + 1 :]])
         parts = other.parts_of(k, len(beside.parts))
         partition, renumbered = partition_of(columns[k], parts, task, other, k, table)
-        if table.problem.kind != "classes":
-            partition = with_values(partition, task, k, renumbered)
+        if not table.problem.flags.has_classes:
+            partition = with_values(partition, renumbered)
         found.append(ByNumber(partition, beside.gap, beside.how))
     return found

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from gridmodl.analysis.alternatives import Alternative, ModelVariable
 from gridmodl.analysis.cost_terms import CostTerms
+from gridmodl.analysis.verify import SAME
 from gridmodl.clock import Clock
 from gridmodl.data.frames import ARRAYS, Name, make_frame
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.options import checked_time
 from gridmodl.model.labels import counted
 from gridmodl.search.grid.exact import TooMany
-from gridmodl.terms import ONE_COUNT, finish
+from gridmodl.terms import PROBLEMS, finish
 
 if TYPE_CHECKING:
-    from gridmodl.analysis.alternatives import Alternative, ModelVariable
     from gridmodl.model.model import Model
 
-SAME = 1e-9  # relative difference below which two sums of the same terms count as equal
 MAX_NAMES = 5  # other columns named in a sentence
 SMALL = 0.1  # below this, a cost is written with two significant digits
 ROUNDING = 5e-13  # relative change of a term that is only rounding
@@ -78,6 +77,7 @@ class Explanation:
         return self._with(self.n_parts + 1)
 
     def _with(self, n_parts: int) -> Alternative | None:
+        """First alternative with `n_parts` parts, or None."""
         return next((one for one in self.alternatives if one.n_parts == n_parts), None)
 
     def summary(self) -> str:
@@ -220,6 +220,7 @@ def _why_not_cheapest(model: Model) -> str:
 
 
 def _model_sentence(variable: ModelVariable) -> str:
+    """Sentence on the cost of the model."""
     model, n = variable.model, variable.n_parts
     name, cost = str(variable.partition.name), _cost_text(model.cost)
     others = _other_variables(variable)
@@ -249,6 +250,7 @@ def _term_text(variable: ModelVariable) -> str:
 
 
 def _alternative_sentence(variable: ModelVariable, one: Alternative) -> str:
+    """Sentence on the cost of an alternative."""
     parts = "one part" if one.n_parts == 1 else f"{one.n_parts} parts"
     parts += " beside the same" if _other_variables(variable) else ""
     if one.how == "merge" and not one.proven:
@@ -285,7 +287,7 @@ def _changed_terms(variable: ModelVariable, one: Alternative) -> str:
 
 def _purpose_of_terms(variable: ModelVariable) -> dict[str, str]:
     """What each term of the cost pays for."""
-    has_classes = variable.model.problem not in ONE_COUNT
+    has_classes = PROBLEMS[variable.model.problem].has_classes
     is_one = len(variable.model.all_partitions) == 1
     what = "the classes" if has_classes else "the rows"
     return {
@@ -298,10 +300,12 @@ def _purpose_of_terms(variable: ModelVariable) -> dict[str, str]:
 
 
 def _is_sum(variable: ModelVariable) -> bool:
+    """Whether the cost is the plain sum of the terms."""
     return type(variable.criterion).finish is finish
 
 
 def _enumerate(texts: list[str]) -> str:
+    """Join texts by commas and a last "and"."""
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 

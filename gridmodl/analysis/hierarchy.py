@@ -1,6 +1,6 @@
-"""From a grid down to a single cell, one merge of two parts at a time, the cheapest first.
+"""Merge the grid of a model down to a single cell, two parts at a time, the cheapest merge first.
 
-Each step costs some of what the grid tells of the data:
+Each merge keeps a share of what the model saves against the null grid:
 
     information kept = (null cost - cost) / (null cost - cost of the model)
 
@@ -29,29 +29,30 @@ if TYPE_CHECKING:
 class Merge(NamedTuple):
     """One step: two parts of a variable become one."""
 
-    name: Name  #: the variable
-    stays: int  #: number of one of the model's parts; a part made of several goes by the one that stayed
-    goes: int  #: number of the other
-    cost: float  #: of the grid after the step
-    information: float  #: kept after it
+    name: Name  #: name of the variable
+    stays: int  #: number of the first part in the model; the merged part keeps this number
+    goes: int  #: number of the second part
+    cost: float  #: cost of the grid after the step
+    information: float  #: information kept after the step
 
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """The merges that lead from a model's grid to a single cell, the cheapest first.
+    """Merges that lead from the grid of a model to a single cell, the cheapest first.
 
     Made by `Model.hierarchy`. `Model.coarsen` makes a model of the grid after some of the steps.
 
     Attributes
     ----------
     steps : tuple of Merge
-        Records of ``name``, ``stays``, ``goes``, ``cost`` and ``information``. Parts without rows go first: they take
-        nothing with them.
+        Records of ``name``, ``stays``, ``goes``, ``cost`` and ``information``. Parts without rows merge first: that
+        changes nothing.
     information : ndarray
-        Share of the model's information that is kept before the first step, 1, and after each, 0 after the last; below
-        0 where a grid on the way costs more than one cell. All 0 where the model costs no less than the null grid.
+        Share of the model's information that is kept: 1 before the first step, then after each step, 0 after the last.
+        It is negative for a grid that costs more than one cell. All 0 if the model saves nothing against the null
+        grid.
     n_parts : dict of str to int
-        Parts of each variable of the model.
+        Number of parts of each variable of the model.
 
     Examples
     --------
@@ -76,9 +77,9 @@ class Hierarchy:
         return f"Hierarchy({sizes}, {len(self)} merges)"
 
     def parts_at(self, step: int) -> dict[Name, NDArray[np.int64]]:
-        """After `step` steps, the part of each of the model's parts, by variable.
+        """New part of each of the model's parts after `step` steps, by variable.
 
-        Numbered 0, 1, ... in the order in which the model's parts name them.
+        The new parts are numbered 0, 1, ... in the order of their first part in the model.
         """
         from gridmodl.search.grid.rows import numbered_parts
 
@@ -87,19 +88,19 @@ class Hierarchy:
         return {name: numbered_parts(parts).astype(np.int64) for name, parts in self._parts_at(step).items()}
 
     def shape_at(self, step: int) -> dict[Name, int]:
-        """After `step` steps, the number of parts of each variable."""
+        """Number of parts of each variable after `step` steps."""
         return {name: int(parts.max()) + 1 for name, parts in self.parts_at(step).items()}
 
     def linkage(self, name: Name) -> NDArray[np.float64]:
-        """The merges of one variable as `scipy.cluster.hierarchy` takes them, for its ``dendrogram``.
+        """Linkage matrix of the merges of one variable, for ``scipy.cluster.hierarchy.dendrogram``.
 
-        Heights are the information lost when the merge is made, among those of all variables; where a merge wins some
-        back, the height stays. The last column counts the model's parts below.
+        The height of a merge is the information lost so far, by the merges of all variables; a merge that lowers the
+        cost does not lower the height. The last column is the number of the model's parts that are merged.
 
         Parameters
         ----------
         name : str
-            A variable with more than one part.
+            Name of a variable with more than one part.
 
         Examples
         --------
@@ -125,21 +126,22 @@ class Hierarchy:
         return found
 
     def _n_parts_of(self, name: Name) -> int:
+        """Number of parts of the variable `name`; raise ValueError unless it has more than one."""
         if self.n_parts.get(name, 1) == 1:
             known = ", ".join(repr(known) for known, n in self.n_parts.items() if n > 1) or "none"
             raise ValueError(f"name must be a variable with more than one part ({known}), got {name!r}")
         return self.n_parts[name]
 
     def _parts_at(self, step: int) -> dict[Name, NDArray[np.int64]]:
-        """The same, each part by the number of the one that stayed."""
+        """As `parts_at`, but each new part has the number of the model's part that stayed."""
         parts = {name: np.arange(n) for name, n in self.n_parts.items()}
-        for merge in reversed(self.steps[:step]):  # backwards: where a part goes to is known before who came to it
+        for merge in reversed(self.steps[:step]):  # backwards, so that the final part of `stays` is known already
             parts[merge.name][merge.goes] = parts[merge.name][merge.stays]
         return parts
 
 
 def hierarchy_of(whole: ModelTask) -> Hierarchy:
-    """The merges from the grid of a model down to one cell."""
+    """Merge the grid of a model down to one cell."""
     model = whole.model
     saved = model.null_cost - model.cost
 
@@ -150,14 +152,14 @@ def hierarchy_of(whole: ModelTask) -> Hierarchy:
     for k, stays, goes, cost in _merges(whole.task, whole.grid):
         name, filled = whole.partitions[k].name, whole.filled[k]
         steps.append(Merge(name, int(filled[stays]), int(filled[goes]), cost, kept(cost)))
-    if len(whole.grid.variables):  # the last step makes the null grid: 0, but for rounding
+    if len(whole.grid.variables):  # the last step makes the null grid; drop the rounding error
         steps[-1] = steps[-1]._replace(cost=model.null_cost, information=0.0)
     information = np.array([kept(model.cost), *(merge.information for merge in steps)])
     return Hierarchy(tuple(steps), information, {part.name: part.n_parts for part in whole.partitions})
 
 
 def _empty_parts(whole: ModelTask) -> list[tuple[Name, int, int]]:
-    """Parts without rows go to the part beside them, to the largest group of a categorical variable."""
+    """Merges of the parts without rows: into the interval before them, or into the largest group."""
     merges = []
     for partition, filled in zip(whole.partitions, whole.filled, strict=True):
         rows = partition.counts.sum(axis=1)
@@ -170,7 +172,7 @@ def _empty_parts(whole: ModelTask) -> list[tuple[Name, int, int]]:
 
 
 def _merges(task: GridTask, grid: Grid) -> list[GridMerge]:
-    """The merges from a grid down to one cell."""
+    """Merges from a grid down to one cell: by the pair engine if it can hold the grid, else by the grid engine."""
     from gridmodl.search.grid.merge import merge_path as sparse_path
     from gridmodl.search.pair.merge import merge_path as dense_path
     from gridmodl.search.pair.state import MAX_CELLS

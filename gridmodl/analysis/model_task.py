@@ -1,6 +1,6 @@
-"""A model as a task of its own: its non-empty cells stand for the rows, its parts for the values.
+"""Make a grid task of a model: its non-empty cells stand for the rows, its parts for the values.
 
-Rows of the same cell are alike to every merge of parts, so these can be priced from the model alone, without the data.
+A merge of parts never separates rows of one cell, so merges can be priced from the model alone, without the data.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from gridmodl.pricing import numerical_values
 from gridmodl.search.grid.rows import Grid, checked_facts, make_grid, make_rows
 from gridmodl.search.grid.state import GridTask, price_grid
 from gridmodl.search.moves import NO_LIMIT, Limits
-from gridmodl.terms import SEARCHED_TARGETS, Problem
+from gridmodl.terms import PROBLEMS, Problem
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
 
-# A model says how much it costs; one that its own parts price otherwise was made by another criterion of that name.
-SAME_COST = 1e-6
+SAME_COST = 1e-6  # relative; if the cost of the model and the price of its parts differ more, the criterion is another
 
 
 class ModelTask:
-    """The task, the grid whose parts are those of the model, and the partitions in the order of its variables."""
+    """Task and grid of a model: one part per non-empty part of the model; and its partitions, by variable."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -36,20 +35,21 @@ class ModelTask:
         for partition in self.partitions:
             if partition.n_values is None:
                 raise ValueError(
-                    f"column {partition.name!r} does not say how many values its parts hold, which a merge needs to "
-                    "know: models without a target do, and those whose target is partitioned too"
+                    f"column {partition.name!r} does not say how many values its parts hold, which merges need: only "
+                    "models without a target, or with a partitioned target, know these numbers"
                 )
             if len(partition.special):
                 raise ValueError(
                     f"column {partition.name!r} has special codes, each a part of its own: they cannot be merged"
                 )
         self.filled = [np.flatnonzero(partition.counts.any(axis=1)) for partition in self.partitions]
-        rows = model.cells.rows  # of one class, as every model without classes of its own
+        rows = model.cells.rows  # all of one class: such models have no classes, or the classes are partitioned
         self.target = Target(np.zeros(len(rows), dtype=np.int32), rows.astype(np.int64), 1)
         self.task = self._task()
         self.grid = self._finest()
 
     def _task(self) -> GridTask:
+        """Task whose rows are the cells of the model."""
         model, cells = self.model, self.model.cells
         columns, values, facts = [], [], []
         for partition, filled in zip(self.partitions, self.filled, strict=True):
@@ -64,18 +64,19 @@ class ModelTask:
             n_values = int(values[-1].sum())
             facts.append(known_values(partition) if partition.kind == "categorical" else numerical_values(n_values))
         rows = make_rows(columns, self.target)._replace(atom_values=np.concatenate(values))
-        n_inputs = len(columns) - (1 if model.problem in SEARCHED_TARGETS else 0)
+        n_inputs = len(columns) - (1 if PROBLEMS[model.problem].target_is_partitioned else 0)
         problem = Problem(model.problem, model.n_rows, n_inputs, np.empty(0, dtype=np.int64))
         criterion = criterion_for(get_criterion(model.criterion, **dict(model.options)), model.problem)
         p, known = checked_facts(criterion, problem, facts)
         return GridTask(rows, known, p, type(criterion), Limits(NO_LIMIT, 1), Clock())
 
     def _finest(self) -> Grid:
+        """Grid of the model; raise ValueError unless the criterion prices it at the cost of the model."""
         grid = make_grid([(k, np.arange(len(filled))) for k, filled in enumerate(self.filled)])
-        cost, given = price_grid(self.task, grid), self.model.cost
-        if not abs(cost - given) <= SAME_COST * (1.0 + abs(given)):
+        cost, model_cost = price_grid(self.task, grid), self.model.cost
+        if not abs(cost - model_cost) <= SAME_COST * (1.0 + abs(model_cost)):
             raise ValueError(
-                f"the model costs {given!r}, but criterion {self.model.criterion!r} prices its parts at {cost!r}: it "
-                "was made by another criterion of that name, or another version of it"
+                f"the model costs {model_cost!r}, but criterion {self.model.criterion!r} prices its parts at {cost!r}: "
+                "it was made by another criterion of that name, or another version of it"
             )
         return grid._replace(cost=cost)

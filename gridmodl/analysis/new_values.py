@@ -1,8 +1,8 @@
-"""Values that a joint grid of two variables has never seen, put into its groups: each where it costs least.
+"""Assign new values to the groups of a joint grid of two variables, each to the group where it costs least.
 
-A new value brings rows of its own. What is priced is the data with this value and its rows added, and no other new one:
-N, V, the cells, the groups and all constants of the criterion are those of that data. It joins a group that is there
-and makes none of its own.
+A new value brings rows of its own. The price is that of the data with the rows of this value added, and of no other
+new value: N, V, the cells, the groups and all constants of the criterion are those of that data. The value joins an
+existing group and never makes a new one.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from gridmodl.terms import Criterion, Problem, Variable
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
 
-# Prices by value and group that are at hand at a time, 64 MB.
-MAX_PRICES = 2**23
+MAX_PRICES = 2**23  # prices by value and group that are kept at a time: 64 MB
 
 
 def groups_of_new(
@@ -33,27 +32,27 @@ def groups_of_new(
     part: NDArray[np.int64],
     rows: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """The group of a categorical variable that each new value of it joins at the least cost; of equals the first.
+    """Group of a categorical variable that each new value joins at the lowest cost; ties: first group.
 
     Parameters
     ----------
     model : Model
         A joint grid of two variables.
     criterion : Criterion
-        What priced it.
+        The criterion that priced the model.
     name : str
-        The variable; its partition has no groups without rows.
+        Name of the variable; its partition has no groups without rows.
     first : ndarray of shape (n + 1,)
-        Where the entries of each new value begin.
+        Index of the first entry of each new value; at the end, the number of entries.
     part : ndarray
-        Of each entry, the part of the other variable.
+        Part of the other variable of each entry.
     rows : ndarray
-        Of each entry, its rows, 1 or more.
+        Rows of each entry, 1 or more.
 
     Returns
     -------
     ndarray of shape (n,)
-        The number of the group; -1 for a value without entries, of which nothing is known.
+        Number of the group of each new value; -1 for a value without entries.
     """
     known = ModelGroups(model, criterion, name)
     ends = np.append(0, np.cumsum(rows))
@@ -63,7 +62,7 @@ def groups_of_new(
     step = max(1, MAX_PRICES // len(known.groups.rows))
     order = np.argsort(total, kind="stable")
     sizes, begin = np.unique(total[order], return_index=True)
-    for n, alike in zip(sizes.tolist(), np.split(order, begin[1:]), strict=True):  # of equal rows, so of the same `p`
+    for n, alike in zip(sizes.tolist(), np.split(order, begin[1:]), strict=True):  # `p` depends on n
         if n == 0:
             continue
         p, facts_with = known.prepared(n)
@@ -74,7 +73,7 @@ def groups_of_new(
     return found
 
 
-# The groups of one variable of a joint grid of two, and what a criterion may know of it, from a model alone.
+# Groups of one variable of a joint grid of two, and its facts for the criterion, from the model alone.
 
 
 class ModelGroups:
@@ -87,9 +86,10 @@ class ModelGroups:
         self.groups = self._groups()
 
     def _groups(self) -> Groups:
+        """Cells, rows and distinct values of each group."""
         cells, n_values = self.model.cells, self.partition.n_values
         table = np.zeros((self.other.n_parts, self.partition.n_parts), dtype=np.int64)
-        whole = np.zeros(len(cells.parts), dtype=np.int64)  # cells name no part of a variable that has one
+        whole = np.zeros(len(cells.parts), dtype=np.int64)  # `cells` leaves out variables with one part
         across, own = (
             cells.parts[:, cells.names.index(part.name)] if part.name in cells.names else whole
             for part in (self.other, self.partition)
@@ -99,10 +99,10 @@ class ModelGroups:
         return Groups(table, self.partition.rows.astype(np.int64), n_values.astype(np.int64))
 
     def prepared(self, more_rows: int = 0) -> tuple[Any, Variable]:
-        """`p` and the variable as terms see them, with one more value of `more_rows` rows, if any.
+        """`p` and the variable as terms see them; with `more_rows` > 0, with one more value of that many rows.
 
-        Of a file that does not know the rows of each value they are shared evenly: groups are compared, and what
-        a criterion makes of the rows is the same for all of them.
+        If the file of the model has no rows by value, the rows are shared evenly among the values. That does not
+        matter here: prices of groups are compared, and facts of the variable are the same for all groups.
         """
         problem = Problem("joint", self.model.n_rows + more_rows, 2, np.empty(0, dtype=np.int64))
         values = known_values(self.partition)
@@ -111,20 +111,20 @@ class ModelGroups:
         return prepare(self.criterion, problem, values)
 
 
-# Merges of groups until each holds something that has a label.
+# Merges of groups until each has a labelled value.
 #
-# A group without any is merged with the group that keeps the cost of the grid lowest, of all such merges the cheapest
-# first, until none is left: M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011,
-# 7.2.3. Only groups of one variable merge; the parts of the other stay as they are.
+# The cheapest merge of a group without labels with any other group is made, until every group has a label: M. Boullé,
+# "Data grid models for preparation and modeling in supervised learning", 2011, 7.2.3. Only groups of one variable
+# merge; the parts of the other variable stay.
 
 
 def merged_until_labelled(
     model: Model, criterion: Criterion, name: Name, is_labelled: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Of each group of a categorical variable of a joint grid of two, the group that it ends in.
+    """Final group of each group of a categorical variable of a joint grid of two variables.
 
-    Groups that are merged go by the lowest number among them. At least one group is labelled. Of merges that cost the
-    same, the one of the lowest numbers is made.
+    A merged group has the lowest number of its groups. At least one group must be labelled. Ties: the merge of the
+    groups with the lowest numbers.
     """
     into = np.arange(len(is_labelled))
     if is_labelled.all():
@@ -137,15 +137,15 @@ def merged_until_labelled(
 
 
 class _Merges:
-    """Groups under merges, and what each merge of one without a label would change.
+    """Groups under merges, and the change of cost of each merge with a group without labels (an open group).
 
-    All merges make one group less, so grid and variable terms do not tell them apart.
+    Every merge makes one group fewer, so the grid and variable terms are the same for all merges and left out.
     """
 
     def __init__(self, known: ModelGroups, is_labelled: NDArray[np.bool_]) -> None:
         self.criterion = type(known.criterion)
         self.p, self.facts = known.prepared()
-        # One group more, without rows: to join it costs what a group costs alone, which its merges save.
+        # One more group, without rows: joining it costs what a group costs alone, and a merge saves that.
         cells, rows, values = known.groups
         self.groups = Groups(np.pad(cells, ((0, 0), (0, 1))), np.pad(rows, (0, 1)), np.pad(values, (0, 1)))
         self.is_open = ~is_labelled
@@ -154,7 +154,7 @@ class _Merges:
         self._price(np.flatnonzero(self.is_open))
 
     def make_cheapest(self) -> tuple[int, int]:
-        """Merge where it is cheapest: the group that stays, and the one that goes into it."""
+        """Make the cheapest merge; return the group that stays and the group that joins it."""
         stays, goes = sorted(divmod(int(self.deltas.argmin()), len(self.deltas)))
         for array in (self.groups.cells.T, self.groups.rows, self.groups.values):
             array[stays] += array[goes]
@@ -166,7 +166,7 @@ class _Merges:
         return stays, goes
 
     def _price(self, which: NDArray[np.int64]) -> None:
-        """Price the merges of these groups with all others, where either is without a label."""
+        """Price the merges of the groups `which` with all others, if one of the two is open."""
         prices = join_prices(
             self.criterion, self.p, self.facts, self.groups, self._joining(which), np.arange(len(which))
         )
@@ -178,7 +178,7 @@ class _Merges:
         self.deltas[:, which] = deltas.T
 
     def _joining(self, which: NDArray[np.int64]) -> Joining:
-        """These groups as ones that join others."""
+        """Groups `which` as values that join others."""
         cells = self.groups.cells[:, which].T
         group, part = np.nonzero(cells)
         first = np.searchsorted(group, np.arange(len(which) + 1))

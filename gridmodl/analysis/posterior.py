@@ -1,9 +1,10 @@
-"""How likely each bound of a model of two intervals is, averaged over all that the unlabelled rows may be.
+"""Posterior of the bound of a model of two intervals, averaged over the unknown classes of the unlabelled rows.
 
-Averaged over the unobserved numbers of rows of each class, what an interval costs is the price of its labelled rows
-alone, log C(N^l+J-1, J-1) + log N^l! - sum_j log N^l_j!: the number of its rows cancels, as docs/bound_posterior.md
-proves. So between two labelled values every bound is as likely as any other. The average and its flatness are of
-A. Bondu, M. Boullé, V. Lemaire, "A non-parametric semi-supervised discretization method", 2010, Equations 22 and 23.
+Averaged over the unobserved numbers of rows of each class, the cost of an interval is the price of its labelled rows
+alone, log C(N^l+J-1, J-1) + log N^l! - sum_j log N^l_j!: the number of all its rows cancels (proof in
+docs/bound_posterior.md). So all bounds between two labelled values are equally likely. The average and its flatness are
+due to A. Bondu, M. Boullé, V. Lemaire, "A non-parametric semi-supervised discretization method", 2010, Equations 22
+and 23.
 """
 
 from __future__ import annotations
@@ -22,25 +23,24 @@ from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import check_one_input
 from gridmodl.jit.template import bind
 
-FEW = 64  # of fewer rows n log n is small
+FEW = 64  # below this n, remainders are looked up; from it on, Stirling's series is exact to the last bit
 REMAINDERS = LOG_FACTORIALS[:FEW] - [n * math.log(max(n, 1)) - n for n in range(FEW)]
 
 
 class BoundPosterior(NamedTuple):
-    """What the data say of the one bound of a model of two intervals.
+    """Posterior of the bound of a model of two intervals.
 
     Attributes
     ----------
     bounds : ndarray
-        Each bound that can be: one between any two neighbouring values of the column, those of unlabelled rows too.
+        All possible bounds: one between any two neighbouring values of the column, those of unlabelled rows included.
     minus_log : ndarray
-        Of each, minus the logarithm of its posterior probability, but for a constant that all have in common. Its
-        relative error is below 1e-14, whatever the weights: where classes are mixed and rows so many that it is 1e13
-        itself, bounds that differ by less than 0.1 cannot be told apart.
+        Minus the logarithm of the posterior probability of each bound, up to a constant. Its relative error is below
+        1e-14 for all weights: at a ``minus_log`` of 1e13, bounds that differ by less than 0.1 cannot be told apart.
     posterior : ndarray
-        The probability of each bound, given that the model has two intervals: they sum to 1.
+        Probability of each bound, given that the model has two intervals; sums to 1.
     one_part : float
-        What ``minus_log`` would be for a bound below or above all rows.
+        ``minus_log`` of a bound below or above all rows.
     """
 
     bounds: NDArray[Any]
@@ -50,19 +50,19 @@ class BoundPosterior(NamedTuple):
 
 
 def bound_posterior(data: Any, target: Any, *, unlabelled: Any = NOT_GIVEN, weights: Any = None) -> BoundPosterior:
-    """How likely each bound is to be that of a model of two intervals, in time linear in the rows once sorted.
+    """Compute the posterior probability of each bound of a model of two intervals.
 
-    Before the data, every number of rows below the bound is as likely as any other. Between two labelled values the
-    answer is the same everywhere: labels say in which gap the bound is, never where inside it.
+    The prior is uniform over the number of rows below the bound. Between two labelled values the posterior is constant:
+    labels tell in which gap the bound is, never where inside it. The time is linear in the rows once sorted.
 
     Parameters
     ----------
     data : array-like of shape (n,), series, or frame of one column
         A numerical column without missing values.
     target : str or array-like of shape (n,)
-        The class of each row, as in `optimize`.
+        Class of each row, as in `optimize`.
     unlabelled : optional
-        The value of the target that marks rows without a class, as in `optimize`.
+        Value of the target that marks rows without a class, as in `optimize`.
     weights : str or array-like of shape (n,), optional
         Whole numbers: a row of weight w is w rows.
 
@@ -76,7 +76,7 @@ def bound_posterior(data: Any, target: Any, *, unlabelled: Any = NOT_GIVEN, weig
     array([0.1  , 0.267, 0.267, 0.267, 0.1  ])
     """
     if target is None:
-        raise ValueError("bound_posterior tells where classes change, and no target was given")
+        raise ValueError("bound_posterior needs a class target, and no target was given")
     table = read_table(data, target, weights, "classes", unlabelled)
     if len(table.names) > 1:
         check_one_input(table, unlabelled)
@@ -99,7 +99,7 @@ def bound_posterior(data: Any, target: Any, *, unlabelled: Any = NOT_GIVEN, weig
 
 
 def price_bounds(counts: Any, class_rows: Any, below: Any, above: Any, prices: Any) -> None:
-    """What the labelled rows cost in two intervals, with the bound after each value; after the last there is one."""
+    """Price the labelled rows of two intervals, with the bound after each value; after the last value, of one."""
     n_classes = len(class_rows)
     n_below, n_above = 0, 0
     for j in range(n_classes):
@@ -113,16 +113,16 @@ def price_bounds(counts: Any, class_rows: Any, below: Any, above: Any, prices: A
             moved += counts[i, j]
         n_below += moved
         n_above -= moved
-        if i > 0 and moved == 0:  # labels alone count
+        if i > 0 and moved == 0:  # only labelled rows have a price
             prices[i] = prices[i - 1]
         else:
             prices[i] = label_price(below, n_below) + label_price(above, n_above)
 
 
 def label_price(counts: Any, n: int) -> float:
-    """log C(n+J-1, J-1) + log n! - sum_j log n_j!, of terms no larger than their sum.
+    """log C(n+J-1, J-1) + log n! - sum_j log n_j!, computed from terms no larger than their sum.
 
-    With log n! = n log n - n + remainder, what is large in the factorials cancels on paper, not in digits of floats.
+    With log n! = n log n - n + remainder(n), the large parts of the factorials cancel in the formula, before rounding.
     """
     k = len(counts) - 1
     if n == 0:
@@ -137,10 +137,10 @@ def label_price(counts: Any, n: int) -> float:
 
 
 def remainder(n: int) -> float:
-    """log n! - (n log n - n), small for any n."""
+    """log n! - (n log n - n), which is small for every n."""
     if n < FEW:
         return REMAINDERS[n]
-    # Stirling's series, whose next term, 1/(1680 n^7), is below the last bit of the sum from n = 64 on.
+    # Stirling's series; the next term, 1/(1680 n^7), is below the last bit of the sum from n = 64 on.
     inverse = 1.0 / n
     square = inverse * inverse
     return 0.5 * math.log(n) + HALF_LOG_TWO_PI + inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square / 1260.0))

@@ -1,8 +1,9 @@
-"""Check a model against the data it was made from: its cost, and what it says of the optimum.
+"""Verify a model on the data it was made from: its counts, its cost, and its proof of optimality.
 
-The cost is computed from the rows up. What was proven is computed again on the mirrored column, from the last value to
-the first, where every block, chunk and start of the search is another: by the plain recursion over all pairs of bounds
-where these are few enough to wait for, by branch and bound else. Then only arithmetic is left.
+Counts and cost are computed anew from the rows. The runs of the certificate are repeated on the mirrored column, from
+the last value to the first, so that every block, chunk and start of the search differs: by the plain recursion over all
+pairs of bounds if these are few enough, else by branch and bound. Simple arithmetic on the results of the runs then
+gives the proven bound.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gridmodl.data.frames import Name
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.build import asked_column, of_partitions
+from gridmodl.fit.build import encoded_column, of_partitions
 from gridmodl.fit.column import best_partition, intervals_task, values_task
 from gridmodl.fit.options import Options
 from gridmodl.model.file import ModelFileError
@@ -30,28 +31,28 @@ from gridmodl.plugins import criterion_for, get_criterion
 from gridmodl.search import Search
 from gridmodl.search.column.exact import AllBounds, Branches, can_prune
 from gridmodl.search.column.shares import is_enough, share_line
-from gridmodl.search.moves import Limits
-from gridmodl.search.proof import SLOPES, Certificate, nearly
+from gridmodl.search.moves import Limits, is_cheaper
+from gridmodl.search.proof import SLOPES, Certificate
 from gridmodl.search.task import Task
 from gridmodl.spelling import did_you_mean
-from gridmodl.terms import SEARCHED_TARGETS, Criterion
+from gridmodl.terms import PROBLEMS, Criterion
 
-# Costs of two occasions that are closer than this share of their size are one. That is wider than what a search takes
-# for rounding, `gridmodl.search.proof.TOLERANCE`: logarithms of another machine differ, and sums of another order.
+# Relative difference below which two costs are equal. It is wider than the tolerance for rounding within a search,
+# `gridmodl.search.moves.TOLERANCE`: logarithms differ between machines, and sums depend on their order.
 SAME = 1e-9
-PLAIN_PRICES = 5e8  # of pairs of bounds, by class: some seconds
+PLAIN_PRICES = 5e8  # limit on pairs of bounds * classes * runs for the plain recursion; this many take some seconds
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What `verify` found; it is true if the model holds.
+    """Result of `verify`; its truth value is ``valid``.
 
     Attributes
     ----------
     valid : bool
-        Whether rows, costs and what the model says of the optimum were found to be so.
+        Whether the counts, the costs and the proof of the model are right.
     reason : str
-        What is wrong, or how it was checked.
+        What is wrong, or how the model was checked.
     """
 
     valid: bool
@@ -70,22 +71,21 @@ def verify(
     unlabelled: Any = NOT_GIVEN,
     placement: str | None = None,
 ) -> Verification:
-    """Check that a model is what it says, on the data it was made from.
+    """Verify the counts, the cost and the proof of a model on the data it was made from.
 
     Parameters
     ----------
     model : Model
-        Of this session or from a file.
+        A model of this session or from a file.
     data, target, weights, unlabelled, placement
-        As they were given to `optimize` or `optimize_each`.
+        As they were passed to `optimize` or `optimize_each`.
 
     Returns
     -------
     Verification
-        True or false, with the reason. The rows of each part and the cost are computed anew; if the model says that
-        it is proven, or how far from the optimum it is at most, so are the runs of its certificate, on the mirrored
-        column. That takes about as long as the proof took, and some seconds where it can go through all pairs of
-        bounds instead.
+        True or false, with the reason. The rows of each part and the cost are computed anew. If the model has a
+        certificate, its runs are repeated on the mirrored column. That takes about as long as the proof took, or some
+        seconds if all pairs of bounds can be priced instead.
 
     Examples
     --------
@@ -111,7 +111,9 @@ def verify(
 
 
 def table_for(model: Model, data: Any, target: Any, weights: Any, unlabelled: Any, placement: str | None) -> Table:
-    target_kind = model.problem if model.problem in SEARCHED_TARGETS else None if target is None else "classes"
+    """Table of the data, with the columns of the model only; raise ValueError if the columns do not fit."""
+    is_partitioned = PROBLEMS[model.problem].target_is_partitioned
+    target_kind = model.problem if is_partitioned else None if target is None else "classes"
     table = read_table(data, target, weights, target_kind, unlabelled, placement)
     absent = [name for name in model.partitions if name not in table.names]
     if absent:
@@ -122,11 +124,12 @@ def table_for(model: Model, data: Any, target: Any, weights: Any, unlabelled: An
     if len(model.partitions) == 1:
         return table.only(next(iter(model.partitions)))
     if len(table.names) > len(model.partitions):
-        raise ValueError(f"the model is of the columns {', '.join(map(repr, model.partitions))}: give these alone")
+        raise ValueError(f"the model has the columns {', '.join(map(repr, model.partitions))}: pass only these")
     return table
 
 
 def _options(model: Model, criterion: Criterion) -> Options:
+    """Options of the search that the certificate of the model is for."""
     certificate = model.certificate or Certificate("", 0.0)
     return Options(
         criterion,
@@ -140,7 +143,7 @@ def _options(model: Model, criterion: Criterion) -> Options:
 
 
 def wrong_facts(model: Model, table: Table, criterion: Criterion) -> str | None:
-    """What is wrong with rows, classes or costs, or None."""
+    """Say what is wrong with the rows, classes or costs of the model; None if nothing is."""
     options = Options(criterion, kinds=_options(model, criterion).kinds)
     again = of_partitions(table, model.all_partitions, options, Clock())
     if again.n_rows != model.n_rows:
@@ -148,30 +151,33 @@ def wrong_facts(model: Model, table: Table, criterion: Criterion) -> str | None:
     if list(again.classes) != list(model.classes):
         return f"the data has the classes {list(again.classes)}, the model {list(model.classes)}"
     for name, partition in again.all_partitions.items():
-        said = model.partition(name)
-        if not np.array_equal(partition.counts, said.counts) or not _same(partition.unlabelled, said.unlabelled):
-            return f"the rows in the parts of {name!r} are others than the model says"
+        old = model.partition(name)
+        if not np.array_equal(partition.counts, old.counts) or not _same(partition.unlabelled, old.unlabelled):
+            return f"the rows in the parts of {name!r} differ from those of the model"
     if not all(map(_same, again.cells[1:], model.cells[1:])):
-        return "the rows in the cells are others than the model says"
-    if again._spread is not None and not all(map(_same, again._spread, model._spread or (None, None))):
-        return "the means or quantiles of the target are others than the model says"
-    for what, is_so, given in (("cost", again.cost, model.cost), ("null cost", again.null_cost, model.null_cost)):
-        if not math.isclose(is_so, given, rel_tol=SAME, abs_tol=SAME):
-            return f"the {what} is {is_so!r}, the model says {given!r}"
+        return "the rows in the cells differ from those of the model"
+    if again._target_quantiles is not None and not all(
+        map(_same, again._target_quantiles, model._target_quantiles or (None, None))
+    ):
+        return "the means or quantiles of the target differ from those of the model"
+    for what, found, stated in (("cost", again.cost, model.cost), ("null cost", again.null_cost, model.null_cost)):
+        if not math.isclose(found, stated, rel_tol=SAME, abs_tol=SAME):
+            return f"the {what} is {found!r}, the model says {stated!r}"
     return None
 
 
 def _same(one: Any, other: Any) -> bool:
+    """Whether two arrays are equal up to rounding; None equals only None."""
     if one is None or other is None:
         return one is other
     return np.shape(one) == np.shape(other) and bool(np.allclose(one, other, rtol=SAME, atol=0.0, equal_nan=True))
 
 
 def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None:
-    """What is wrong with what the model says of the optimum, or None."""
+    """Say what is wrong with the proof of the model; None if nothing is."""
     certificate = model.certificate
     if certificate is None:
-        return "the model says that it is proven, and has no certificate" if model.proven else None
+        return "the model says that it is proven, but has no certificate" if model.proven else None
     try:
         check_certificate(model)
     except ModelFileError as error:
@@ -179,7 +185,7 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
     rows = table.priced_rows()
     options = _options(model, criterion)
     (name,) = model.partitions
-    column = asked_column(rows, name, options)
+    column = encoded_column(rows, name, options)
     limits = options.limits(rows.problem.n_rows)
     wrong = _wrong_limits(model, name, limits)
     if wrong:
@@ -195,19 +201,20 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
     else:
         try:
             found = best_partition(column, rows, options, clock)
-        except ValueError as error:  # there is no exact search of such a column, so nobody has proven that
+        except ValueError as error:  # no exact search takes such a column, so nothing can have been proven
             return f"the search cannot be done again: {error}"
         cost, is_proven = found.cost, found.proven
     if clock.stopped:
         raise KeyboardInterrupt  # half a check is none
     if not is_proven:
-        return "the search, done again, proves nothing of this column"
-    if cost < nearly(certificate.lowest, SAME):
-        return f"costs from {cost!r} on are possible, the certificate says from {certificate.lowest!r} on"
+        return "the search, done again, proves nothing for this column"
+    if cost < certificate.lowest - SAME * (1.0 + abs(certificate.lowest)):
+        return f"a cost of {cost!r} is possible, the certificate says at least {certificate.lowest!r}"
     return None
 
 
 def _wrong_limits(model: Model, name: Name, limits: Limits) -> str | None:
+    """Say which limit of the certificate the partition breaks; None if it keeps all."""
     partition, certificate = model.partitions[name], model.certificate
     rows = partition.rows[: partition.n_parts - len(partition.special)]
     rows = rows[rows > 0]
@@ -221,6 +228,7 @@ def _wrong_limits(model: Model, name: Name, limits: Limits) -> str | None:
 
 
 def _is_monotone(model: Model, name: Name) -> bool:
+    """Whether the shares of the second class are monotone over the intervals, as the certificate says."""
     partition = model.partitions[name]
     first, last = int(partition.is_missing_apart), partition.n_parts - len(partition.special)
     counts = partition.counts[first:last].astype(object)
@@ -234,7 +242,7 @@ def _is_monotone(model: Model, name: Name) -> bool:
 def _line(
     column: Column, table: Table, criterion: Criterion, options: Options, limits: Limits, clock: Clock
 ) -> Task | None:
-    """The line whose partitions were gone through; None where it was not bounds alone that were."""
+    """Task of the intervals, or of the values sorted by share, that was searched; None if neither was."""
     if options.monotone is not None:
         return None
     if isinstance(column, Numbers):
@@ -245,37 +253,40 @@ def _line(
 
 
 def _mirrored_program(task: Task, n_runs: int) -> AllBounds:
-    """The program from the last bound to the first, over all pairs of them if `n_runs` times that is not too long."""
+    """Program over the mirrored line: all pairs of bounds if `n_runs` such runs are quick, else branch and bound."""
     mirrored = replace(task, atoms=_mirrored(task.atoms), start=None)
     is_plain = task.n_atoms**2 * task.atoms.counts.shape[1] * n_runs <= PLAIN_PRICES
     return (AllBounds if is_plain or not can_prune(task) else Branches)(mirrored, mirrored.null(), math.inf)
 
 
 def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
-    """Do each run again on the mirrored line; where runs alone are the proof, let the totals say what they prove."""
+    """Repeat each run on the mirrored line and say what is wrong; None if nothing is.
+
+    If the runs alone are the proof (method SLOPES), the totals of the certificate must prove its lowest cost.
+    """
     program = _mirrored_program(task, len(certificate.slopes))
     slopes = program.slopes
-    # Beyond what parts can cost no slope tells more, and rounding could hide a part of that.
+    # A slope beyond all that parts can cost proves nothing more, and its rounding error could hide a part.
     steepest = (
         1.0 + max(map(abs, slopes.known.values())) + float(np.abs(slopes.shared[np.isfinite(slopes.shared)]).max())
     )
     for slope, total in zip(certificate.slopes, certificate.totals, strict=True):
         if not abs(slope) <= steepest:
-            return f"the slope {slope!r} is steeper than all that parts can cost"
+            return f"the slope {slope!r} is larger than all that parts can cost"
         found = program.run(slope)
         if found is None:
             raise KeyboardInterrupt  # half a check is none
-        if found[1] < nearly(total):
+        if is_cheaper(found[1], total):
             return f"with {slope!r} more for each part, parts can cost {found[1]!r}; the certificate says {total!r}"
         slopes.note(slope, min(total, found[1]))
     proven = float(slopes.floors.min())
-    if certificate.method == SLOPES and proven < nearly(certificate.lowest):
+    if certificate.method == SLOPES and is_cheaper(proven, certificate.lowest):
         return f"the totals prove no cost above {proven!r}, the certificate says {certificate.lowest!r}"
     return None
 
 
 def _mirrored(atoms: Atoms) -> Atoms:
-    """The atoms of a variable alone from the last to the first."""
+    """Atoms of a single variable in reverse order."""
     reverse = slice(None, None, -1)
     return Atoms(
         atoms.first,
@@ -287,6 +298,7 @@ def _mirrored(atoms: Atoms) -> Atoms:
 
 
 def _how(model: Model) -> str:
+    """Say how a valid model was checked."""
     if model.certificate is None:
         return "the cost is right; the model says nothing of the optimum"
     limits = _limits_of(model.certificate)
@@ -296,6 +308,7 @@ def _how(model: Model) -> str:
 
 
 def _limits_of(certificate: Certificate) -> str:
+    """Limits of the certificate, as the end of a sentence; empty if there are none."""
     limits = [f"at most {certificate.max_parts} parts"] if certificate.max_parts is not None else []
     limits += [f"at least {certificate.min_rows} rows in each part"] if certificate.min_rows > 1 else []
     limits += [f"shares that are monotone ({certificate.monotone})"] if certificate.monotone is not None else []

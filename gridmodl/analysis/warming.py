@@ -1,7 +1,7 @@
 """Compile ahead: small calls of every kind, in processes of their own, so that later calls find their kernels on disk.
 
-Processes, as numba has one lock for all threads. Each runs one step of `STEPS`, real calls on tiny data: no list of
-kernels has to be kept, and a test holds that typical calls compile nothing afterwards.
+Processes and not threads, because numba has one lock for all threads. Each process runs one step of `STEPS`: real calls
+on tiny data, so no list of kernels has to be kept. A test checks that typical calls compile nothing afterwards.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from gridmodl.terms import PROBLEMS
 
 WITHOUT_CRITERION = ("density", "baselines")
 KNOWN_PROBLEMS = (*PROBLEMS, *WITHOUT_CRITERION)
-LOOK_SECONDS = 0.05  # between two looks at the processes
+POLL_SECONDS = 0.05  # time between two checks of the processes
 FREE: dict[str, Any] = {}
 LIMITED: dict[str, Any] = {"max_parts": 3, "min_rows": 5}
-INSTANTS = np.arange(60).astype("datetime64[h]")  # kept as whole numbers, as are those too large for floats
+INSTANTS = np.arange(60).astype("datetime64[h]")  # dates have 64-bit integers as values, as have large integers
 
 
 class Job(NamedTuple):
-    """One step of warming up, and the criterion it is for, empty where it needs none."""
+    """One step of warming up, and its criterion; empty if the step needs none."""
 
     step: str
     criterion: str
@@ -47,30 +47,30 @@ def warm_up(
     n_jobs: int = 1,
     progress: bool | Callable[[Progress], Any] | None = None,
 ) -> int:
-    """Compile ahead what calls of these criteria and problems need, and keep it on disk.
+    """Compile the kernels of these criteria and problems ahead, and keep them on disk.
 
-    What is on disk already, or came with ``gridmodl-kernels``, is not compiled again. Ctrl-C stops at once; what was
-    compiled until then stays.
+    Kernels that are on disk already, or came with ``gridmodl-kernels``, are not compiled again. Ctrl-C stops at once;
+    kernels compiled until then stay.
 
     Parameters
     ----------
     criteria : str or list of str
-        Names out of `list_criteria`. A criterion is compiled for those of `problems` that it prices.
+        Names from `list_criteria`. A criterion is compiled for those of `problems` that it prices.
     problems : str or list of str, optional
         Keys of `gridmodl.terms.PROBLEMS`, ``"density"`` for `optimize_density` or ``"baselines"``; all by default.
     n_jobs : int
-        Processes, each of about 400 MB; -1 for one per core.
+        Number of processes, each of about 400 MB; -1 for one per core.
     progress : bool or callable, optional
-        As of `optimize`.
+        As in `optimize`.
 
     Returns
     -------
     int
-        How many kernels were compiled.
+        Number of kernels that were compiled.
 
     Notes
     -----
-    Weights that sum up to 2**31 rows and more need wider counts, and with them kernels that compile when they are met.
+    Weights that sum to 2**31 or more need wider counts; kernels for these are compiled at the first such call.
 
     Examples
     --------
@@ -91,8 +91,9 @@ def warm_up(
     return len({file for file, _ in kernel_files()} - before)
 
 
-def _names(what: str, given: str | Iterable[str] | None, known: Iterable[str]) -> list[str]:
-    names = list(known) if given is None else [given] if isinstance(given, str) else list(given)
+def _names(what: str, wanted: str | Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """List of the wanted names, all if None; raise ValueError if one is not known. `what` is the argument's name."""
+    names = list(known) if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
     for name in names:
         if name not in known:
             raise ValueError(f"{what} names {name!r}; known: {', '.join(known)}{did_you_mean(name, known)}")
@@ -100,7 +101,7 @@ def _names(what: str, given: str | Iterable[str] | None, known: Iterable[str]) -
 
 
 def _jobs(criteria: list[str], problems: list[str]) -> list[Job]:
-    """What there is to do, the longest first."""
+    """Jobs for these criteria and problems, the longest first."""
     jobs = []
     for problem in sorted(problems, key=list(STEPS).index):
         priced_by = [""] if problem in WITHOUT_CRITERION else [c for c in criteria if c in list_criteria(problem)]
@@ -114,7 +115,7 @@ def _jobs(criteria: list[str], problems: list[str]) -> list[Job]:
 
 
 def _run(jobs: list[Job], n_processes: int, clock: Clock) -> None:
-    """Run each job in a process, some at a time; none outlives this call."""
+    """Run each job in a process, at most `n_processes` at a time; no process outlives this call."""
     waiting, running, n_done = list(jobs), list[tuple[Job, subprocess.Popen[bytes], IO[bytes]]](), 0
     try:
         while waiting or running:
@@ -122,7 +123,7 @@ def _run(jobs: list[Job], n_processes: int, clock: Clock) -> None:
                 log = tempfile.TemporaryFile()  # noqa: SIM115  closed below
                 running.append((waiting[0], _start(waiting.pop(0), log), log))
             clock.tell(n_done / len(jobs))
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
             for job, process, errors in [run for run in running if run[1].poll() is not None]:
                 running.remove((job, process, errors))
                 n_done += 1
@@ -137,14 +138,15 @@ def _run(jobs: list[Job], n_processes: int, clock: Clock) -> None:
 
 
 def _start(job: Job, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start the process of a job; its standard error goes to `errors`."""
     path = os.pathsep.join(os.path.abspath(place) for place in sys.path)
-    # A first call on little data would run uncompiled.
-    wanted = {"GRIDMODL_COMPILE": "always", "NUMBA_DISABLE_JIT": "0", "PYTHONPATH": path}
+    # GRIDMODL_COMPILE: by default, a first call on little data would run uncompiled.
+    settings = {"GRIDMODL_COMPILE": "always", "NUMBA_DISABLE_JIT": "0", "PYTHONPATH": path}
     command = [sys.executable, "-W", "ignore", "-m", "gridmodl.analysis.warming", *job]
-    # In a session of its own, Ctrl-C reaches this process only, which ends the others.
+    # With a new session, Ctrl-C reaches only this process, which then ends the others.
     return subprocess.Popen(  # noqa: S603
         command,
-        env=os.environ | wanted,
+        env=os.environ | settings,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=errors,
@@ -153,17 +155,19 @@ def _start(job: Job, errors: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def _check(job: Job, code: int, errors: IO[bytes]) -> None:
+    """Raise RuntimeError with the text of `errors` if the process of a job failed."""
     if code != 0:
         errors.seek(0)
-        said = errors.read().decode(errors="replace").strip()
-        raise RuntimeError(f"{' '.join(job).strip()!r} could not be compiled (exit code {code}): {said[-2000:]}")
+        text = errors.read().decode(errors="replace").strip()
+        raise RuntimeError(f"{' '.join(job).strip()!r} could not be compiled (exit code {code}): {text[-2000:]}")
 
 
-# The steps. Data are as small as they can be to reach every kernel: limits of sizes are met from both sides.
+# Steps: real calls that together compile the kernels of one problem. The data is as small as it can be and still reach
+# every kernel: sizes lie on both sides of the limits at which the searches change.
 
 
 def _columns(n: int = 60) -> dict[str, Any]:
-    """Columns that go together: x and z of numbers, c, d and e of categories, and classes y and t, two and three."""
+    """Dependent columns: numbers x and z; categories c, d and e; y of two classes and t of three."""
     rng = np.random.default_rng(n)
     x = rng.normal(size=n).round(1)
     step = np.digitize(x, [-0.6, 0.4])
@@ -180,20 +184,23 @@ def _columns(n: int = 60) -> dict[str, Any]:
 
 
 def _some(names: str, n: int = 60) -> dict[str, Any]:
+    """Columns whose names are the letters of `names`."""
     data = _columns(n)
     return {name: data[name] for name in names}
 
 
 def _has_sklearn() -> bool:
+    """Whether scikit-learn is installed."""
     return find_spec("sklearn") is not None
 
 
 def _numbers(data: Mapping[str, Any]) -> Any:
-    """The columns as numbers, for estimators."""
+    """Matrix of the columns x, z and c as numbers, for estimators."""
     return np.column_stack([data["x"], data["z"], np.unique(data["c"], return_inverse=True)[1]])
 
 
 def numbers(criterion: str) -> None:
+    """A numerical column and classes."""
     from gridmodl import GridDiscretizer, Search, cost_by_parts, optimize, price, verify
 
     data = _columns()
@@ -211,7 +218,7 @@ def numbers(criterion: str) -> None:
     for monotone in ("increasing", "auto"):
         optimize(gaps, data["y"], criterion=criterion, monotone=monotone)
         optimize(gaps, data["y"], criterion=criterion, monotone=monotone, min_rows=5, special={"x0": [x[1]]})
-    # More bounds than a plain proof takes.
+    # More bounds than the plain recursion takes.
     long = np.arange(700)
     signal = (np.sin(long / 60.0) > 0) ^ (np.random.default_rng(0).random(700) < 0.2)
     verify(optimize(long, signal, criterion=criterion, search="exact"), long, signal)
@@ -219,12 +226,13 @@ def numbers(criterion: str) -> None:
     optimize(long, (long // 2).astype(str), criterion=criterion, search="exact", max_parts=3)
     long = np.arange(4200)
     model = optimize(long, (long // 4).astype(str), criterion=criterion, search=Search("merge", post_optimize=False))
-    model.explain()  # of more parts than can be tried, one bound more
+    model.explain()  # too many parts for a search of all partitions: tries one more bound
     if _has_sklearn():
         GridDiscretizer(criterion=criterion).fit(_numbers(data), data["t"]).transform(_numbers(data))
 
 
 def categories(criterion: str) -> None:
+    """A categorical column and classes."""
     from gridmodl import GridNaiveBayes, cost_by_parts, optimize, price, verify
 
     data = _columns()
@@ -249,17 +257,18 @@ def categories(criterion: str) -> None:
 
 
 def grids(criterion: str) -> None:
+    """Several columns and classes."""
     from gridmodl import GridClassifier, GridEnsembleClassifier, Search, optimize, price
 
     for names, target in (("xc", "y"), ("xczd", "t"), ("xz", "y"), ("ce", "t")):
         data = _columns()
-        given = {name: data[name] for name in names}
+        inputs = {name: data[name] for name in names}
         for kind, limits in (("vns", FREE), ("merge", LIMITED)):
             search = Search(kind, effort=1, keep_optima=3)
-            model = optimize(given, data[target], criterion=criterion, search=search, **limits)
+            model = optimize(inputs, data[target], criterion=criterion, search=search, **limits)
         for name in names:
             model.explain(name)
-        price(given, model.partitions, data[target], criterion=criterion)
+        price(inputs, model.partitions, data[target], criterion=criterion)
     optimize(_some("xd"), data["t"], criterion=criterion, search=Search("algorithm3", effort=1))
     if _has_sklearn():
         X, search = _numbers(data), Search("diverse", effort=2, keep_optima=5)
@@ -268,6 +277,7 @@ def grids(criterion: str) -> None:
 
 
 def pairs(criterion: str) -> None:
+    """Joint grids of two columns."""
     from scipy import sparse
 
     from gridmodl import CoclusteringClassifier, GridCoclustering, Search, optimize, price
@@ -296,6 +306,7 @@ def pairs(criterion: str) -> None:
 
 
 def joint_grids(criterion: str) -> None:
+    """Joint grids of three columns and more."""
     from gridmodl import Search, optimize, price
 
     for names in ("xcd", "xczd"):
@@ -311,21 +322,23 @@ def joint_grids(criterion: str) -> None:
 
 
 def _targets(criterion: str, kind: str, targets: str) -> None:
+    """One column and a partitioned target of the `kind`; `targets` names the target columns."""
     from gridmodl import Search, optimize, price
 
     data = _columns()
-    asked: dict[str, Any] = {"criterion": criterion, "target_kind": kind}
+    options: dict[str, Any] = {"criterion": criterion, "target_kind": kind}
     for target in targets:
         for name in "xc":
             for search, limits in (("vns", FREE), ("merge", LIMITED)):
-                model = optimize(data[name], data[target], **asked, search=Search(search, effort=1), **limits)
-            price(data[name], model.all_partitions, data[target], **asked)
+                model = optimize(data[name], data[target], **options, search=Search(search, effort=1), **limits)
+            price(data[name], model.all_partitions, data[target], **options)
             if model.hierarchy().steps:
                 model.coarsen(max_cells=2)
             model.explain(name if name in model.partitions else None)
 
 
 def grouped(criterion: str) -> None:
+    """One column and a target whose classes are grouped."""
     from gridmodl import GridNaiveBayes, Search
 
     _targets(criterion, "grouped", "de")
@@ -338,6 +351,7 @@ def grouped(criterion: str) -> None:
 
 
 def numerical(criterion: str) -> None:
+    """One column and a numerical target."""
     from gridmodl import GridDiscretizer
 
     _targets(criterion, "numerical", "z")
@@ -347,6 +361,7 @@ def numerical(criterion: str) -> None:
 
 
 def unlabelled(criterion: str) -> None:
+    """One column and classes, with unlabelled rows."""
     from gridmodl import bound_posterior, optimize, price
 
     data = _columns()
@@ -361,6 +376,7 @@ def unlabelled(criterion: str) -> None:
 
 
 def density(_: str) -> None:
+    """Density of one column."""
     from gridmodl import density, optimize_density
 
     x = _columns()["x"]
@@ -372,6 +388,7 @@ def density(_: str) -> None:
 
 
 def baselines(_: str) -> None:
+    """Methods to compare with."""
     from gridmodl.baselines import chi_merge, equal_frequency, fayyad_irani
 
     data = _columns()
@@ -383,8 +400,8 @@ def baselines(_: str) -> None:
 
 
 Step = Callable[[str], None]
-# By problem, what takes longest first: so all processes end at about the same time. Numerical targets come last: a
-# criterion may have one formula for them and for grouped classes, and then their kernels are the same.
+# Steps by problem, the longest first, so that all processes end at about the same time. Numerical targets come last: a
+# criterion may have one formula for them and for grouped classes; the kernels are then the same.
 STEPS: dict[str, tuple[Step, ...]] = {
     "grid": (grids,),
     "joint": (pairs, joint_grids),

@@ -1,7 +1,7 @@
-"""Methods to compare with: intervals of one numerical column with a class target, found without a criterion.
+"""Binning methods to compare with: intervals of one numerical column with a class target, found without a criterion.
 
 Each returns a `gridmodl.Model`, so that its parts are priced, used, shown and saved like those of `gridmodl.optimize`.
-Those of a single column without a target are in `gridmodl.density`.
+`gridmodl.density` has methods for a single column without a target.
 """
 
 from __future__ import annotations

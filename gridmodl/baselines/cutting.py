@@ -1,4 +1,4 @@
-"""How each method cuts a line of values: equal parts, splits by entropy, merges by chi-square."""
+"""Cut values into intervals: equal parts, splits by entropy, merges by chi-square."""
 
 from __future__ import annotations
 
@@ -16,61 +16,61 @@ from gridmodl.data.quantiles import equal_frequency_bounds, equal_width_cuts
 from gridmodl.fit.options import check_integer
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.column.merge import MAX_TIERS, build, climb, tree_size, winner
+from gridmodl.search.moves import make_record
 
-MAX_PARTS = 1_000_000  # each has a bound in memory, also without rows
-# Cuts whose entropies differ by less, in bits per row, are ties: the order of classes must not matter.
+MAX_PARTS = 1_000_000  # each has a bound in memory, even without rows
+# Cuts whose entropies differ by less, in bits per row, are ties, so that the order of classes does not matter.
 SAME = 1e-10
-# The fields of the state.
-N_WAITING, N_CUTS = range(2)
-# Smallest divisor of a squared deviation: an expected count of 0.1 would make a single row a strong sign.
+# Smallest divisor of a squared deviation: with an expected count of 0.1, a single row would look significant.
 LEAST_EXPECTED = 0.5
 
 
 class Values(NamedTuple):
     """The distinct values of a column, ascending, without missing ones and special codes."""
 
-    numbers: NDArray[Any]  # as the engine has them
-    counts: NDArray[Any]  # rows of each, by class
-    dtype: np.dtype[Any]  # what bounds are given in
+    numbers: NDArray[Any]  # in the engine's type
+    counts: NDArray[Any]  # rows of each value by class
+    dtype: np.dtype[Any]  # type of the bounds
 
     def bounds(self, starts: NDArray[np.int64]) -> NDArray[Any]:
-        """The bounds of intervals that begin at values number `starts`, midway to the value before."""
+        """Bounds of the intervals that begin at values number `starts`, midway to the value before."""
         return bounds_between(self.numbers[starts[1:] - 1], self.numbers[starts[1:]], self.dtype)
 
 
 class CutMethod(Protocol):
-    """A method with its options, which were checked."""
+    """A method with its checked options."""
 
     @property
     def name(self) -> str: ...
 
     def cut(self, values: Values, clock: Clock) -> NDArray[Any]:
-        """The inner bounds of the intervals; `values` holds at least one."""
+        """The inner bounds of the intervals; `values` has at least one value."""
         ...
 
 
-def check_at_least(name: str, given: Any, least: int) -> None:
+def check_at_least(name: str, number: Any, least: int) -> None:
     """Check that an option is a whole number of at least `least`."""
-    check_integer(name, given)
-    if given < least:
-        raise ValueError(f"{name} must be at least {least}, got {given}")
-
-
-def check_parts(n_parts: Any) -> None:
-    check_at_least("n_parts", n_parts, 1)
-    if n_parts > MAX_PARTS:
-        raise ValueError(f"n_parts must be at most {MAX_PARTS}, got {n_parts}")
+    check_integer(name, number)
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {number}")
 
 
 @dataclass(frozen=True)
-class EqualWidth:
-    """Intervals of one width."""
+class EqualPartsBase:
+    """Option of methods with a fixed number of parts."""
 
-    name: ClassVar[str] = "equal width"
     n_parts: int = 10
 
     def __post_init__(self) -> None:
-        check_parts(self.n_parts)
+        check_at_least("n_parts", self.n_parts, 1)
+        if self.n_parts > MAX_PARTS:
+            raise ValueError(f"n_parts must be at most {MAX_PARTS}, got {self.n_parts}")
+
+
+class EqualWidth(EqualPartsBase):
+    """Intervals of equal width."""
+
+    name: ClassVar[str] = "equal width"
 
     def cut(self, values: Values, clock: Clock) -> NDArray[Any]:
         numbers = values.numbers
@@ -81,15 +81,10 @@ class EqualWidth:
         return equal_width_cuts(numbers[0], numbers[-1], int(self.n_parts), values.dtype).bounds
 
 
-@dataclass(frozen=True)
-class EqualFrequency:
-    """Intervals of about as many rows each."""
+class EqualFrequency(EqualPartsBase):
+    """Intervals with about the same number of rows."""
 
     name: ClassVar[str] = "equal frequency"
-    n_parts: int = 10
-
-    def __post_init__(self) -> None:
-        check_parts(self.n_parts)
 
     def cut(self, values: Values, clock: Clock) -> NDArray[Any]:
         rows = values.counts.sum(axis=1, dtype=np.int64)
@@ -98,7 +93,7 @@ class EqualFrequency:
 
 @dataclass(frozen=True)
 class FayyadIrani:
-    """Fayyad and Irani (1993): split at the least class entropy as long as the description gets shorter."""
+    """Fayyad and Irani (1993): split where the class entropy is lowest, while the description gets shorter."""
 
     name: ClassVar[str] = "fayyad-irani"
 
@@ -110,21 +105,21 @@ class FayyadIrani:
         waiting = np.empty((n_runs, 2), dtype=np.int64)  # parts to search: first run, one past the last
         waiting[0] = 0, n_runs
         cuts = np.empty(n_runs, dtype=np.int64)
-        now = np.array([1, 0])
+        record = make_record(n_waiting=1, n_cuts=0)
         sides, terms = np.empty((3, n_classes), dtype=np.int64), np.empty((2, n_classes))
         split = bind(split_parts)
         clock.repeat(
-            lambda n_steps: bool(split(counts, waiting, cuts, now, sides, terms, n_steps)),
-            lambda: float(1.0 - np.diff(waiting[: now[N_WAITING]]).sum() / n_runs),
+            lambda n_steps: bool(split(counts, waiting, cuts, record, sides, terms, n_steps)),
+            lambda: float(1.0 - np.diff(waiting[: record[0].n_waiting]).sum() / n_runs),
         )
-        starts = np.append(0, np.sort(cuts[: now[N_CUTS]]))
+        starts = np.append(0, np.sort(cuts[: record[0].n_cuts]))
         return values.bounds(runs[starts])
 
 
 def run_starts(counts: NDArray[Any]) -> NDArray[np.int64]:
-    """The values at which a cut may pay: not between two values whose rows are all of the same class.
+    """First value of each run: a run joins neighbouring values whose rows are all of one and the same class.
 
-    Theorem 1 of the paper: the cut of least entropy is never there.
+    Theorem 1 of the paper: the cut with the lowest entropy is never inside a run.
     """
     is_pure = np.count_nonzero(counts, axis=1) == 1
     the_class = np.argmax(counts, axis=1)
@@ -132,19 +127,20 @@ def run_starts(counts: NDArray[Any]) -> NDArray[np.int64]:
     return np.flatnonzero(np.append(True, ~within))
 
 
-def split_parts(counts: Any, waiting: Any, cuts: Any, now: Any, sides: Any, terms: Any, n_steps: int) -> bool:
-    """Search waiting parts until about `n_steps` runs were searched; True if no part waits.
+def split_parts(counts: Any, waiting: Any, cuts: Any, record: Any, sides: Any, terms: Any, n_steps: int) -> bool:
+    """Search the waiting parts until about `n_steps` runs were searched; True if no part is left.
 
-    The two halves of a part that is split wait on a stack, in place of a recursion.
+    The two halves of a part that is split are put on a stack, instead of a recursion.
     """
+    now = record[0]
     whole, left, right = sides[0], sides[1], sides[2]
     left_terms, right_terms = terms[0], terms[1]
     n_classes = counts.shape[1]
-    while now[N_WAITING] > 0:
+    while now.n_waiting > 0:
         if n_steps <= 0:
             return False
-        now[N_WAITING] -= 1
-        start, end = waiting[now[N_WAITING], 0], waiting[now[N_WAITING], 1]
+        now.n_waiting -= 1
+        start, end = waiting[now.n_waiting, 0], waiting[now.n_waiting, 1]
         n_steps -= end - start
         for c in range(n_classes):
             whole[c] = 0
@@ -158,7 +154,7 @@ def split_parts(counts: Any, waiting: Any, cuts: Any, now: Any, sides: Any, term
             left_terms[c], right_terms[c] = 0.0, n_log_n(whole[c])
             before += right_terms[c]
         before = n_log_n(n_rows) - before
-        # Entropies times rows, in bits. A class that a run does not hold keeps its terms: few logarithms are taken.
+        # Entropies times rows, in bits. A class without rows in a run keeps its terms, which saves logarithms.
         best, least, n_left = -1, before, 0
         for run in range(start, end - 1):
             after = 0.0
@@ -174,18 +170,18 @@ def split_parts(counts: Any, waiting: Any, cuts: Any, now: Any, sides: Any, term
             if after < least - SAME * n_rows:
                 best, least = run + 1, after
         if best >= 0 and is_shorter(counts, whole, left, start, best, before, least):
-            cuts[now[N_CUTS]] = best
-            now[N_CUTS] += 1
-            waiting[now[N_WAITING], 0], waiting[now[N_WAITING], 1] = best, end
-            waiting[now[N_WAITING] + 1, 0], waiting[now[N_WAITING] + 1, 1] = start, best
-            now[N_WAITING] += 2
+            cuts[now.n_cuts] = best
+            now.n_cuts += 1
+            waiting[now.n_waiting, 0], waiting[now.n_waiting, 1] = best, end
+            waiting[now.n_waiting + 1, 0], waiting[now.n_waiting + 1, 1] = start, best
+            now.n_waiting += 2
     return True
 
 
 def is_shorter(counts: Any, whole: Any, left: Any, start: int, cut: int, before: float, after: float) -> bool:
-    """Whether two parts with a code of their own for the classes are described in fewer bits than one.
+    """Whether two parts, each with its own code for the classes, are described in fewer bits than one part.
 
-    The criterion of the paper, times the rows: entropies save more than log2(N - 1) for the place of the cut plus
+    The criterion of the paper, times the rows: entropies must save more than log2(N - 1) for the place of the cut plus
     log2(3^k - 2) - (k Ent - k1 Ent1 - k2 Ent2) for the codes, where k, k1 and k2 classes occur.
     """
     for c in range(len(whole)):
@@ -218,7 +214,7 @@ def n_log_n(n: Any) -> float:
 
 @dataclass(frozen=True)
 class ChiMerge:
-    """Kerber (1992): merge the neighbours whose classes differ least, as long as they do not differ enough."""
+    """Kerber (1992): merge the neighbours whose classes differ least, until all differences are significant."""
 
     name: ClassVar[str] = "chi-merge"
     significance: float = 0.95
@@ -226,15 +222,15 @@ class ChiMerge:
     max_parts: int | None = None
 
     def __post_init__(self) -> None:
-        given = self.significance
-        if not isinstance(given, numbers.Real) or not 0.0 < given < 1.0:
-            raise ValueError(f"significance must be a number between 0 and 1, such as 0.95, got {given!r}")
+        share = self.significance
+        if not isinstance(share, numbers.Real) or not 0.0 < share < 1.0:
+            raise ValueError(f"significance must be a number between 0 and 1, such as 0.95, got {share!r}")
         check_at_least("min_parts", self.min_parts, 1)
         if self.max_parts is not None:
             check_at_least("max_parts", self.max_parts, int(self.min_parts))
 
     def threshold(self, n_classes: int) -> float:
-        """Neighbours with this statistic or more are not merged; infinite for a single class."""
+        """The statistic from which on neighbours are not merged; infinite for a single class."""
         from scipy.special import gammaincinv  # quicker to import than scipy.stats, and the same quantile
 
         return float(2.0 * gammaincinv((n_classes - 1) / 2.0, self.significance)) if n_classes > 1 else math.inf
@@ -261,9 +257,9 @@ def merge_pairs(
     counts: Any, rows: Any, left: Any, right: Any, tree: Any, child: Any, tiers: Any, is_start: Any,
     threshold: float, min_parts: int, max_parts: int,
 ) -> None:  # fmt: skip
-    """Merge the neighbours of the least statistic (ties: leftmost) while it is below `threshold`.
+    """Merge the neighbours with the lowest statistic (ties: leftmost) while it is below `threshold`.
 
-    While there are more than `max_parts`, merge whatever the statistic; never merge to fewer than `min_parts`.
+    Above `max_parts` parts, merge whatever the statistic; never merge to fewer than `min_parts`.
     """
     n_parts = len(rows)
     for i in range(n_parts - 1):
@@ -297,7 +293,7 @@ def merge_pairs(
 def statistic(counts: Any, rows: Any, i: Any, j: Any) -> float:
     """Pearson's chi-square of two parts by classes, to seven digits: ties do not depend on the order of classes.
 
-    The two deviations of a class from the expected counts are of one size.
+    The deviations of a class from its expected counts in the two parts have the same size.
     """
     n = float(rows[i] + rows[j])
     total = 0.0

@@ -1,4 +1,4 @@
-"""The methods as a user calls them, of one column or of each, and how their intervals become a model."""
+"""Public functions of the baselines, for one column or for each, and the model of their intervals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gridmodl.data.line import Line, make_line
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
-from gridmodl.fit.build import asked_column, check_names, column_model
+from gridmodl.fit.build import check_names, column_model, encoded_column
 from gridmodl.fit.column import priced, special_codes
 from gridmodl.fit.options import Options, checked_options
 from gridmodl.model.model import Model
@@ -38,24 +38,24 @@ def equal_width(
     weights: Any = None,
     special: Mapping[Name, Any] | None = None,
 ) -> Model:
-    """Intervals of one width between the smallest and the largest finite value.
+    """Intervals of equal width between the smallest and the largest finite value (equal-width binning).
 
     Parameters
     ----------
     data : array-like, series or frame of one column
         Numbers, dates or durations. Missing values are a part of their own beside the intervals.
     target : str or array-like of shape (n,)
-        The class of each row, or the name of the column that holds it. Only the rows of each class in each part depend
-        on it, not the bounds.
+        The class of each row, or the name of the column that holds it. It does not change the bounds, only the rows by
+        class of each part.
     n_parts : int
-        Number of intervals; some may hold no row. Fewer where the column's type has no number for each bound, and one
-        where there are no two different finite values.
+        Number of intervals; some may have no rows. Fewer if the column's type cannot represent each bound, and one if
+        there are no two distinct finite values.
     criterion : str or Criterion
-        The criterion that prices the parts; as of `gridmodl.optimize`, and so are ``weights`` and ``special``.
+        The criterion that prices the parts, as in `gridmodl.optimize`.
     weights : str or array-like of shape (n,), optional
-        Whole numbers: a row of weight w is w rows.
+        Whole numbers: a row of weight w counts as w rows.
     special : dict, optional
-        By column name, numbers that are codes and no quantities. Each is a part of its own beside the intervals.
+        By column name, numbers that are codes, not quantities. Each is a part of its own beside the intervals.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def equal_frequency(
     weights: Any = None,
     special: Mapping[Name, Any] | None = None,
 ) -> Model:
-    """Intervals of about as many rows each.
+    """Intervals with about the same number of rows (equal-frequency binning).
 
     Each bound lies midway between two values, where the number of rows below is nearest to its share of all rows; ties:
     lowest.
@@ -88,9 +88,9 @@ def equal_frequency(
     Parameters
     ----------
     data, target, criterion, weights, special
-        As of `equal_width`.
+        As in `equal_width`.
     n_parts : int
-        Number of intervals; fewer where a value has the rows of several.
+        Number of intervals; fewer if one value has the rows of several intervals.
 
     Returns
     -------
@@ -114,16 +114,16 @@ def fayyad_irani(
     weights: Any = None,
     special: Mapping[Name, Any] | None = None,
 ) -> Model:
-    """Intervals by recursive splits of least class entropy, with a stop by description length.
+    """Intervals by recursive splits with the lowest class entropy, stopped by description length.
 
-    An interval of N rows and k classes is cut where the mean class entropy of its two parts is least (ties: lowest), if
-    this saves more than (log2(N - 1) + log2(3^k - 2) - k Ent + k1 Ent1 + k2 Ent2) / N bits per row, with k1 and k2
-    classes in the parts. The parts are then cut likewise. Often called MDLP, which here names another criterion.
+    An interval of N rows and k classes is cut where the mean class entropy of its two parts is lowest (ties: leftmost),
+    if this saves more than (log2(N - 1) + log2(3^k - 2) - k Ent + k1 Ent1 + k2 Ent2) / N bits per row, with k1 and k2
+    classes in the parts. The parts are then cut in the same way. Often called MDLP, which here names a criterion.
 
     Parameters
     ----------
     data, target, criterion, weights, special
-        As of `equal_width`.
+        As in `equal_width`.
 
     Returns
     -------
@@ -157,19 +157,19 @@ def chi_merge(
 ) -> Model:
     """Intervals by merging neighbours whose classes do not differ significantly.
 
-    Each value begins as an interval. The two neighbours with the least chi-square statistic of intervals by classes
-    are merged (ties: leftmost), while the statistic is below the quantile of the chi-square distribution with one
-    degree of freedom less than there are classes. As in the paper, a squared deviation is divided by 0.5 where fewer
-    rows are expected.
+    Each value begins as an interval. The two neighbours with the lowest chi-square statistic of intervals by classes
+    are merged (ties: leftmost) while the statistic is below the quantile of the chi-square distribution with one degree
+    of freedom less than there are classes. As in the paper, a squared deviation is divided by at least 0.5, even if
+    fewer rows are expected.
 
     Parameters
     ----------
     data, target, criterion, weights, special
-        As of `equal_width`.
+        As in `equal_width`.
     significance : float
-        The quantile: the closer to 1, the more merges and the fewer parts. The paper advises 0.90 to 0.99.
+        The quantile: the closer to 1, the fewer parts. The paper advises 0.90 to 0.99.
     min_parts : int
-        Smallest number of intervals, if there are as many values.
+        Smallest number of intervals, or the number of values if that is lower.
     max_parts : int, optional
         Largest number of intervals: neighbours are merged down to it, significant or not. The part of missing values
         and special codes are not counted.
@@ -211,22 +211,22 @@ def each(
     on_error: str = "warn",
     **options: Any,
 ) -> Models:
-    """Cut every column on its own, by one of the methods.
+    """Cut each column on its own, by one of the methods.
 
     Parameters
     ----------
     method : function
         `equal_width`, `equal_frequency`, `fayyad_irani` or `chi_merge`.
     data : array-like of shape (n, k), frame or dict of columns
-        As of `gridmodl.optimize_each`.
+        As in `gridmodl.optimize_each`.
     target, criterion, weights, special
-        As of `equal_width`.
+        As in `equal_width`.
     on_error : {"warn", "ignore", "raise"}
-        What becomes of a column that cannot be cut into intervals, such as a categorical one: it is named in a
-        `gridmodl.ColumnWarning`, or not, and in ``errors``, while the others have their models all the same; or its
-        error is raised, as it always is where no column has a model.
+        What to do if a column cannot be cut into intervals, such as a categorical one. ``"warn"`` issues a
+        `gridmodl.ColumnWarning`, ``"ignore"`` does not; both list the error in ``errors`` and keep the models of the
+        other columns. ``"raise"`` raises the error. If no column has a model, the error is always raised.
     **options
-        Those of the method.
+        Options of the method.
 
     Returns
     -------
@@ -243,16 +243,16 @@ def each(
     """
     cut_method = _cut_method(method, options)
     check_on_error(on_error)
-    table, given = _read_classes(data, target, criterion, weights, special)
+    table, common = _read_classes(data, target, criterion, weights, special)
     answers: dict[Name, Model | Exception] = {}
     clock = Clock()
     for name in table.names:
         own = clock.child()
         try:
-            answers[name] = _model_of(table, name, given, cut_method, own)
+            answers[name] = _model_of(table, name, common, cut_method, own)
         except Exception as failure:
             answers[name] = failure
-        clock.stopped = own.stopped  # Ctrl-C in one column stops them all
+        clock.stopped = own.stopped  # Ctrl-C in one column stops all columns
     return kept_models(answers, on_error, table)
 
 
@@ -260,12 +260,12 @@ def _model(data: Any, target: Any, criterion: Any, weights: Any, special: Any, c
     clock = Clock()
     table, options = _read_classes(data, target, criterion, weights, special)
     if len(table.names) > 1:
-        raise ValueError(f"data has {len(table.names)} columns, not one; gridmodl.baselines.each takes each on its own")
+        raise ValueError(f"data has {len(table.names)} columns, not one; gridmodl.baselines.each cuts each on its own")
     return _model_of(table, table.names[0], options, cut_method, clock)
 
 
 def _cut_method(method: Any, options: Mapping[str, Any]) -> CutMethod:
-    """The cut method of a function, with its options; `method` may be anything, such as a name or a list."""
+    """The cut method of the function `method`, with its options; TypeError if `method` is anything else."""
     cut_method = next((cut_method for known, cut_method in CUT_METHODS.items() if known is method), None)
     if cut_method is None:
         known = ", ".join(f"gridmodl.baselines.{function.__name__}" for function in CUT_METHODS)
@@ -287,13 +287,13 @@ def _read_classes(
     """Read a table with a target of classes, and the options that hold for all of its columns."""
     options = checked_options(criterion, "auto", None, special, None, None, None)
     if target is None:
-        raise ValueError("no target was given; without one, gridmodl.density has equal_width and equal_frequency")
+        raise ValueError("target is None; without a target, use equal_width and equal_frequency of gridmodl.density")
     try:
         table = read_table(data, target, weights, None, NOT_GIVEN)
     except ManyNumbers as error:
-        raise ValueError(f"{error.found}; give it as text if each number is a class") from error
+        raise ValueError(f"{error.found}; pass it as text if each number is a class") from error
     if table.searched is not None:
-        raise ValueError("the target is of real numbers, not of classes; give it as text if each number is a class")
+        raise ValueError("the target has real numbers, not classes; pass it as text if each number is a class")
     check_names(table, options)
     criterion_for(options.criterion, table.problem.kind)
     return table, options
@@ -301,7 +301,7 @@ def _read_classes(
 
 def _model_of(table: Table, name: Name, options: Options, cut_method: CutMethod, clock: Clock) -> Model:
     """The model of one column of a table."""
-    column = asked_column(table, name, options)
+    column = encoded_column(table, name, options)
     if isinstance(column, Categories):
         raise TypeError(
             f"column {name!r} is categorical; {cut_method.name} cuts numbers, dates and durations into intervals, "
@@ -321,7 +321,7 @@ def _values_of(line: Line, column: Numbers) -> Values:
     counts = line.atoms.counts[first:]
     if len(counts) > 1:
         numbers = np.append(line.low[first:], line.high[-1])
-    else:  # nothing is cut, and the line has no edges to read the value from
+    else:  # nothing to cut, and the line has no edges that hold the value
         numbers = np.zeros(len(counts), dtype=column.values.dtype)
     return Values(numbers, counts, column.type)
 

@@ -1,7 +1,7 @@
-"""The command ``gridmodl``: fit, apply, show and hand on models without writing Python.
+"""The command ``gridmodl``: fit, apply, show and export models without Python.
 
 group                            the command, its exit codes, Ctrl-C
-fit, use, about                  commands that make a model, take a model, take neither; quick to import, for --help
+fit, use, about                  commands that fit a model, use a model, and all others; quick to import, for --help
 fitting, applying                the work of gridmodl fit and gridmodl apply
 modelfiles, outputs              model files read and shown; files written whole or not at all
 columns, sources, csvfiles, streams    data files, from typed columns down to bytes
@@ -27,7 +27,7 @@ def main() -> None:
     if sys.stdin is None:  # closed, by `<&-` or by a service: read as empty
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
-        sys.exit(f"gridmodl: error: standard output is closed; send it to {os.devnull} if nobody is to read it")
+        sys.exit(f"gridmodl: error: standard output is closed; send it to {os.devnull} to discard it")
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends the command quietly, as it does cat
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="List what best may mean.",
+    short_help="List the criteria.",
     epilog=options.examples(
         "gridmodl criteria", "gridmodl criteria modl", "gridmodl criteria --problem joint", "gridmodl criteria --json"
     ),
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @options.every
 def criteria(name: str | None, problem: str | None, as_json: bool) -> None:
-    """List the criteria that are installed, the problems they price and their formulas; all about one with NAME."""
+    """List the installed criteria, the problems they price and their formulas; with NAME, describe one."""
     from gridmodl.cli.modelfiles import print_columns
     from gridmodl.plugins import list_criteria
     from gridmodl.terms import PROBLEMS
@@ -95,7 +95,7 @@ def _shown(chosen: dict[str, Any]) -> str:
 
 @click.group()
 def cache() -> None:
-    """Compiled searches, which are kept on disk for the next run."""
+    """Manage compiled searches, which are kept on disk for the next run."""
 
 
 @cache.command(epilog=options.examples("gridmodl cache clear"))
@@ -153,7 +153,7 @@ def _megabytes(n_bytes: int) -> str:
 def warm(criteria: tuple[str, ...], problems: tuple[str, ...], jobs: int, as_json: bool, quiet: bool) -> None:
     """Compile ahead, so that the first search of each kind starts at once.
 
-    All problems of one criterion take some minutes. Ctrl-C stops; what was compiled until then is kept.
+    All problems of one criterion take some minutes. After Ctrl-C, the kernels compiled so far are kept.
     """
     from gridmodl.analysis.warming import KNOWN_PROBLEMS, warm_up
     from gridmodl.model.labels import counted
@@ -175,7 +175,7 @@ def warm(criteria: tuple[str, ...], problems: tuple[str, ...], jobs: int, as_jso
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @options.every
 def completion(shell: str) -> None:
-    """Print the script that completes gridmodl in a SHELL.
+    """Print the script that completes commands of gridmodl in a SHELL.
 
     \b
     bash   put this into ~/.bashrc:   source <(gridmodl completion bash)
@@ -207,7 +207,7 @@ STEPS = (
 @click.option("--folder", metavar="FOLDER", help="Keep the files here. [default: they are deleted at the end]")
 @options.every
 def demo(folder: str | None) -> None:
-    """Make a small table, find what explains who buys, and apply it to new rows."""
+    """Make a small table, fit models of who buys, and apply one to new rows."""
     if folder is not None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         _run(Path(folder))

@@ -1,4 +1,4 @@
-"""What ``gridmodl apply`` does: read, score and write rows batch by batch, in bounded memory."""
+"""Run ``gridmodl apply``: read, score and write rows batch by batch, in bounded memory."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from gridmodl.data.frames import Name
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 from gridmodl.model.partition import Partition
+from gridmodl.terms import PROBLEMS
 
 
 def run_apply(settings: ApplySettings, messages: Messages) -> int:
@@ -32,7 +33,7 @@ def run_apply(settings: ApplySettings, messages: Messages) -> int:
     found = read_model(settings.model)
     request = OutputRequest(settings.outputs, settings.unknown, settings.coverage, settings.informative)
     check_request(found, request)
-    target = target_of(settings.output, settings.to)
+    output = output_file(settings.output, settings.to)
     file = DataFile(settings.data, settings.format, settings.delimiter, settings.encoding, not settings.no_header)
     source = open_source(file, once=True)
     wanted, kept = needed(found, request), source.names if settings.keep else list(settings.keep_column)
@@ -40,18 +41,18 @@ def run_apply(settings: ApplySettings, messages: Messages) -> int:
     check_present(source, kept, "which --keep-column names")
     read = [name for name in source.names if name in {*wanted, *kept}] or source.names[:1]
     scorer = RowScorer(found, request, source, settings.nulls or NULLS)
-    n_rows = _write_all(source, read, kept, scorer, target)
-    if target.path != STDOUT:
-        messages.say(f"written: {target.path}, {n_rows:,} rows")
+    n_rows = _write_all(source, read, kept, scorer, output)
+    if output.path != STDOUT:
+        messages.say(f"written: {output.path}, {n_rows:,} rows")
     return n_rows
 
 
-def _write_all(source: Source, read: list[str], kept: list[str], scorer: RowScorer, target: OutputFile) -> int:
+def _write_all(source: Source, read: list[str], kept: list[str], scorer: RowScorer, output: OutputFile) -> int:
     """Write all batches and return the number of rows; without rows, only the names of the columns are written."""
     batches = source.batches(read)
     first = _answers(next(batches, source.empty(read)), kept, scorer)
     n_rows = first.num_rows
-    with sink_to(target, first.schema) as sink:
+    with sink_to(output, first.schema) as sink:
         sink.write(first)
         for batch in batches:
             sink.write(_answers(batch, kept, scorer).cast(first.schema))
@@ -78,9 +79,9 @@ Answer = tuple[str, pa.Array]  # a column and its name
 
 
 class OutputRequest(NamedTuple):
-    """Outputs that a model is to give for each row, and how."""
+    """Outputs to compute for each row, and their settings."""
 
-    outputs: tuple[str, ...]  # parts, labels, cell, predict, proba, as of `Model.to_sql`
+    outputs: tuple[str, ...]  # parts, labels, cell, predict, proba, as in `Model.to_sql`
     unknown: str = "default"
     coverage: float = 0.9
     informative: bool = False  # only columns with more than one part
@@ -106,16 +107,16 @@ def _needed(model: Model, output: str, informative: bool) -> list[Name]:
 def check_request(found: AnyModel, request: OutputRequest) -> None:
     """Raise a Failure if the model cannot give the outputs in `request`."""
     if not needed(found, request) and set(request.outputs) <= {"parts", "labels"}:
-        raise Failure("no column of the model has more than one part, so that --informative leaves none")
+        raise Failure("no column of the model has more than one part, so --informative leaves none")
     for model in models_of(found).values():
         if "proba" in request.outputs and not len(model.classes):
             raise Failure(f"--as proba is for models of classes, and this one has none ({model.problem})")
-        if "predict" in request.outputs and model.problem == "joint":
-            raise Failure("--as predict needs a model with a target, and this one was made without")
+        if "predict" in request.outputs and not PROBLEMS[model.problem].has_target:
+            raise Failure("--as predict needs a model with a target, and this model has none")
 
 
 class RowScorer:
-    """Give the answers of a model for the rows of one batch after the other."""
+    """Score rows by a model, batch after batch."""
 
     def __init__(self, found: AnyModel, request: OutputRequest, source: Source, nulls: Iterable[str]) -> None:
         self.found, self.request, self.source, self.nulls = found, request, source, list(nulls)
@@ -178,8 +179,8 @@ class OutputFile(NamedTuple):
     is_stream: bool  # Arrow for a pipe, without the index at the end of an Arrow file
 
 
-def target_of(path: str, chosen: str | None) -> OutputFile:
-    """Output file with the format `chosen` by the user, else the one its name tells; CSV on standard output."""
+def output_file(path: str, chosen: str | None) -> OutputFile:
+    """The output file in the format `chosen` by the user, else the one its name tells; CSV on standard output."""
     if path == STDOUT:
         return OutputFile(path, chosen or "csv", None, True)
     suffix = path.lower().rsplit(".", 1)[-1]
@@ -227,26 +228,26 @@ class TypedSink:
 
 
 @contextlib.contextmanager
-def sink_to(target: OutputFile, schema: pa.Schema) -> Iterator[Sink]:
+def sink_to(output: OutputFile, schema: pa.Schema) -> Iterator[Sink]:
     """Open a sink; its file appears, whole, when the block ends without an error."""
     with contextlib.ExitStack() as stack:
-        if target.path == STDOUT:
+        if output.path == STDOUT:
             stream: Any = sys.stdout.buffer
             stack.callback(stream.flush)
         else:
-            stream = stack.enter_context(open(stack.enter_context(replaced(target.path)), "wb"))
-        if target.codec is not None:
-            stream = stack.enter_context(pa.CompressedOutputStream(pa.PythonFile(stream, mode="w"), target.codec))
-        sink = _sink(stream, target, schema)
+            stream = stack.enter_context(open(stack.enter_context(replaced(output.path)), "wb"))
+        if output.codec is not None:
+            stream = stack.enter_context(pa.CompressedOutputStream(pa.PythonFile(stream, mode="w"), output.codec))
+        sink = _sink(stream, output, schema)
         yield sink
         sink.close()
 
 
-def _sink(stream: Any, target: OutputFile, schema: pa.Schema) -> Sink:
-    if target.format == "parquet":
+def _sink(stream: Any, output: OutputFile, schema: pa.Schema) -> Sink:
+    if output.format == "parquet":
         return TypedSink(pyarrow.parquet.ParquetWriter(stream, schema))
-    if target.format == "arrow":
-        if target.is_stream:
+    if output.format == "arrow":
+        if output.is_stream:
             return TypedSink(pyarrow.ipc.new_stream(stream, schema))
         return TypedSink(pyarrow.ipc.new_file(stream, schema))
-    return CsvSink(stream, schema, "\t" if target.format == "tsv" else ",")
+    return CsvSink(stream, schema, "\t" if output.format == "tsv" else ",")

@@ -138,7 +138,7 @@ class TypedColumn:
 
 
 class ReadSettings(NamedTuple):
-    """How to read columns."""
+    """Settings of `read_columns`."""
 
     nulls: Iterable[str] = NULLS
     as_text: Collection[str] = ()  # columns of a text file to read as text even if all values are numbers

@@ -17,6 +17,7 @@ import pyarrow.csv
 
 from gridmodl.cli.messages import Failure
 from gridmodl.cli.streams import JoinedStream, as_utf8, closing_quietly, decompressed
+from gridmodl.report.text import shortened
 
 PIECE = 2**16  # bytes read at a time
 BLOCK = 2**22  # bytes that are parsed at a time; no row may be longer
@@ -217,9 +218,9 @@ def readable(label: str, ragged: Sequence[Any] = ()) -> Iterator[None]:
 def _told(label: str, message: str, ragged: Sequence[Any]) -> str:
     if ragged:
         row = ragged[0]
-        text = row.text if len(row.text) <= 60 else row.text[:60] + "..."
         return (
-            f"a row of {label} has {row.actual_columns} fields and the header {row.expected_columns}: {text!r}; "
+            f"a row of {label} has {row.actual_columns} fields and the header {row.expected_columns}: "
+            f"{shortened(row.text, 60)!r}; "
             "values that hold the delimiter must be quoted, and all rows have the same fields"
         )
     if "straddling" in message:

@@ -72,58 +72,68 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
     "-t",
     "--target",
     metavar="COLUMN",
-    help="The column to explain; without one, all columns explain each other (coclustering).",
+    help="Target column; without one, the columns are partitioned jointly (coclustering).",
 )
 @click.option(
-    "--each", is_flag=True, help="Every column on its own, in place of one grid over those that matter together."
+    "--each",
+    is_flag=True,
+    help="Partition each column on its own, instead of one grid over columns that matter together.",
 )
-@click.option("-c", "--columns", multiple=True, metavar="NAMES", help="Use only these columns: a,b,c, or given again.")
-@click.option("-x", "--exclude", multiple=True, metavar="NAMES", help="Leave these columns out.")
+@click.option(
+    "-c", "--columns", multiple=True, metavar="NAMES", help="Use only these columns, such as a,b,c; may be given again."
+)
+@click.option("-x", "--exclude", multiple=True, metavar="NAMES", help="Leave out these columns; may be given again.")
 @click.option(
     "--kind",
     multiple=True,
     metavar="COLUMN=KIND",
-    help="numerical or categorical, if a column is not what it looks like.",
+    help="numerical or categorical, where the type of the column says otherwise.",
 )
-@click.option("--weights", metavar="COLUMN", help="Whole numbers: a row of weight w is w rows.")
+@click.option("--weights", metavar="COLUMN", help="Column of whole numbers: a row of weight w counts as w rows.")
 @click.option(
     "--target-kind",
     type=click.Choice(TARGET_KINDS),
-    help="grouped: many classes, put into groups too; "
-    "numerical: whole numbers as quantities. [default: as the target's values say]",
+    help="grouped: put many classes into groups; numerical: whole numbers are quantities. [default: by the target's "
+    "values]",
 )
-@click.option("--unlabelled", metavar="VALUE", help="What marks rows without a class; '' for missing.")
-@click.option("--placement", type=click.Choice(["median"]), help="Let rows without a class only place the bounds.")
+@click.option(
+    "--unlabelled", metavar="VALUE", help="Value of the target that marks rows without a class; '' for missing values."
+)
+@click.option("--placement", type=click.Choice(["median"]), help="Use rows without a class only to place the bounds.")
 @click.option(
     "-C",
     "--criterion",
     default="modl",
     show_default=True,
     shell_complete=_complete_criterion,
-    help="What best means: see gridmodl criteria.",
+    help="Cost to minimise; see gridmodl criteria.",
 )
 @click.option("--option", multiple=True, metavar="NAME=VALUE", help="Option of the criterion, such as alpha=0.7.")
 @click.option("--search", type=click.Choice(KINDS), default=AUTO, show_default=True, help="How to search.")
-@click.option(
-    "--effort", type=int, help="Rounds of the search for a grid: 2^effort and what comes before. [default: 5]"
-)
+@click.option("--effort", type=int, help="The search for a grid takes at most 2^(effort + 1) - 1 rounds. [default: 5]")
 @click.option(
     "--special",
     multiple=True,
     metavar="COLUMN=CODES",
-    help="Numbers that are codes, kept as parts of their own: age=-999,-1.",
+    help="Numbers that are codes, each a part of its own, such as age=-999,-1.",
 )
 @click.option(
     "--monotone",
     type=click.Choice(["increasing", "decreasing", "auto"]),
-    help="For two classes: the share of the second one only rises, or falls.",
+    help="For two classes: the share of the second class only rises, or only falls.",
 )
 @click.option("--max-parts", type=int, help="Largest number of parts of a column.")
-@click.option("--min-rows", type=Amount(), help="Smallest number of rows of a part; below 1, a share of all rows.")
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Stop the search then, with the best so far.")
+@click.option(
+    "--min-rows", type=Amount(), help="Smallest number of rows of a part; below 1, smallest share of all rows."
+)
+@click.option(
+    "--time-limit", type=float, metavar="SECONDS", help="Stop the search after this time with the best result so far."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the search for a grid, and of --sample.")
 @click.option("-j", "--jobs", type=int, help="Threads, -1 for one per core. [default: -1 with --each, else 1]")
-@click.option("--sample", type=click.IntRange(min=1), metavar="ROWS", help="Take only this number of rows, at random.")
+@click.option(
+    "--sample", type=click.IntRange(min=1), metavar="ROWS", help="Read a random sample of this number of rows."
+)
 @click.option(
     "--memory-limit", type=Size(), help="Memory for data and search, such as 4GB. [default: 80 % of what is free]"
 )
@@ -138,18 +148,18 @@ def fit(**values: Any) -> None:
     input.
 
     With a target of classes and several columns this is one grid over those that matter together; --each partitions
-    every column on its own, the most informative first, and reads few of them at a time where memory is short.
-    Ctrl-C ends the search with the best so far, which is written all the same.
+    each column on its own, the most informative first, and reads few columns at a time if memory is short. Ctrl-C ends
+    the search and writes the best result so far.
     """
     settings = FitSettings(**values)
     if settings.each and settings.target is None:
-        raise click.UsageError("--each partitions each column with a target in view; give --target")
+        raise click.UsageError("--each partitions each column for a target; give --target")
     if settings.as_json and settings.output == STDOUT:
         raise click.UsageError("--json and --output - cannot both go to standard output")
     if settings.html == STDOUT:
         raise click.UsageError("--html needs the name of a file: standard output has the summary")
     if settings.target is not None and settings.target == settings.weights:
-        raise click.UsageError(f"{settings.target!r} cannot be target and weights; name two columns")
+        raise click.UsageError(f"{settings.target!r} cannot be both target and weights; name two columns")
     check_outputs({"the data": settings.data}, {"--output": settings.output, "--html": settings.html})
     delimiter, encoding = options.checked_dialect(settings.delimiter, settings.encoding)
     from gridmodl.cli.fitting import run_fit

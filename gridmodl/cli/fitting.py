@@ -1,4 +1,4 @@
-"""What ``gridmodl fit`` does: read what is needed, search, write."""
+"""Run ``gridmodl fit``: read the columns, search, write."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+from rich.filesize import decimal
 
 from gridmodl.cli.columns import NULLS, ReadSettings, read_columns
 from gridmodl.cli.fit import FitSettings
@@ -32,9 +33,9 @@ from gridmodl.terms import Criterion
 
 SKIPPED = "the search was interrupted before its turn came"
 
-# Bytes per row, measured as the peak of processes with one to 18 million rows and rounded up. A column in memory takes
-# 8 and what reading leaves behind; the search of one column took 50 (text) to 180 (numbers); the search of a grid 75 to
-# 120 per column, and 55 more per column in each further thread.
+# Bytes per row, measured as the peak of processes with 1 to 18 million rows and rounded up. A column in memory takes 8
+# and some overhead of reading; the search of one column took 50 (text) to 180 (numbers); the search of a grid 75 to 120
+# per column, and 55 more per column in each further thread.
 HELD, SEARCHED, GRID, GRID_THREAD = 10, 200, 130, 60
 FREE_SHARE = 0.8  # of the free memory, used if --memory-limit is not given
 
@@ -61,9 +62,9 @@ def run_fit(settings: FitSettings, messages: Messages) -> None:
     _write(found, settings, messages)
     where = f"; it is in {settings.output}" if settings.output not in (None, STDOUT) else ""
     if is_interrupted(found):
-        raise Interrupted(f"interrupted: this is the best that was found so far{where}")
+        raise Interrupted(f"interrupted: this is the best result so far{where}")
     if any(model.stopped == "time limit" for model in models_of(found).values()):
-        messages.say(f"gridmodl: the time limit stopped the search: this is the best that was found so far{where}")
+        messages.say(f"gridmodl: the time limit stopped the search: this is the best result so far{where}")
 
 
 def _column_roles(source: Source, settings: FitSettings) -> ColumnRoles:
@@ -315,8 +316,8 @@ def check_grid(n_rows: int | None, n_columns: int, n_jobs: int, limit: int | Non
     if has_target:
         ways.insert(0, "--each takes every column on its own")
     raise Failure(
-        f"one grid of {n_columns} columns and about {n_rows:,} rows needs about {format_bytes(needed)} of memory, and "
-        f"{format_bytes(limit)} are there: {'; '.join(ways)}; --memory-limit says that there is more"
+        f"one grid of {n_columns} columns and about {n_rows:,} rows needs about {decimal(needed)} of memory, and "
+        f"{decimal(limit)} are there: {'; '.join(ways)}; --memory-limit says that there is more"
     )
 
 
@@ -331,19 +332,10 @@ def plan_each(names: list[str], n_rows: int | None, n_jobs: int, limit: int | No
             return Plan([names[i : i + fitting] for i in range(0, len(names), fitting)], threads)
     needed = n_rows * (3 * HELD + SEARCHED)
     raise Failure(
-        f"a single column of about {n_rows:,} rows needs about {format_bytes(needed)} of memory, and "
-        f"{format_bytes(limit)} are there: {_sample_advice(n_rows * limit // needed)}; --memory-limit says that there "
+        f"a single column of about {n_rows:,} rows needs about {decimal(needed)} of memory, and "
+        f"{decimal(limit)} are there: {_sample_advice(n_rows * limit // needed)}; --memory-limit says that there "
         "is more"
     )
-
-
-def format_bytes(n_bytes: int) -> str:
-    amount = float(n_bytes)
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if amount < 1000 or unit == "GB":
-            return f"{amount:.3g} {unit}" if amount < 1000 else f"{amount:,.0f} {unit}"
-        amount /= 1000
-    raise AssertionError(unit)
 
 
 def _sample_advice(n_rows: int) -> str:

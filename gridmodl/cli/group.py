@@ -58,18 +58,18 @@ def _described_warning(message: Warning | str) -> str:
 
 
 def handle_interrupts() -> None:
-    """Let the first Ctrl-C end a search with the best so far, and the second one end the process at once."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # in the background: Ctrl-C is ignored
+    """Let the first Ctrl-C end a search with the best result so far, and the second end the process at once."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # a process in the background ignores Ctrl-C
         return
 
-    def hear(number: int, frame: Any) -> None:
-        signal.signal(signal.SIGINT, _leave)
+    def interrupt(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGINT, _end_at_once)
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, hear)
+    signal.signal(signal.SIGINT, interrupt)
 
 
-def _leave(number: int, frame: Any) -> None:
+def _end_at_once(number: int, frame: Any) -> None:
     drop_unfinished()
     os.write(2, b"\ngridmodl: interrupted again; nothing more was written\n")
     os._exit(INTERRUPTED)
@@ -80,9 +80,8 @@ def _leave(number: int, frame: Any) -> None:
 def gridmodl() -> None:
     """Find the partition of the data that explains it best.
 
-    Data goes to standard output, messages to the error stream. Exit codes: 0 all is well (a time limit may have
-    stopped the search), 1 something is wrong with the data, a model or a file, 2 the command is not written as it must
-    be, 130 interrupted by Ctrl-C.
+    Data goes to standard output, messages to the error stream. Exit codes: 0 success (a time limit may have stopped the
+    search), 1 an error in the data, a model or a file, 2 an error in the command, 130 interrupted by Ctrl-C.
     """
 
 

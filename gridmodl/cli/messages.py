@@ -48,7 +48,7 @@ class Messages:
             echo(message)
 
     def console(self, file: Any) -> Any:
-        """Make a console of rich, which obeys NO_COLOR by itself."""
+        """Make a console of rich, which obeys NO_COLOR."""
         from rich.console import Console
 
         return Console(file=file, no_color=self.no_color or None, highlight=False, soft_wrap=False)
@@ -135,7 +135,7 @@ def describe_error(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, (ValueError, TypeError, NotImplementedError, OSError, ImportError)):
         return with_option_names(str(error)) or type(error).__name__
-    return f"internal error, {type(error).__name__}: {error}; run it again with --debug for all that is known of it"
+    return f"internal error, {type(error).__name__}: {error}; run the command again with --debug to see the traceback"
 
 
 def suggest(name: str, known: Sequence[str]) -> str:

@@ -134,12 +134,14 @@ def format_of(path: str, head: bytes, chosen: str | None) -> str:
         if head.startswith(beginning):
             raise Failure(f"{label_of(path)} is {what}; gridmodl reads CSV, TSV, Parquet and Arrow")
     if path == STDIN:
-        raise Failure("standard input may be CSV or TSV: say which, --format csv or --format tsv")
+        raise Failure("standard input may be CSV or TSV; give --format csv or --format tsv")
     found_suffix = suffix_format(path)
     if found_suffix is None:
-        raise Failure(f"{path}: its name does not say what it holds; give --format, one of {', '.join(FORMATS)}")
+        raise Failure(f"{path}: its name does not tell the format; give --format, one of {', '.join(FORMATS)}")
     if found_suffix not in ("csv", "tsv"):
-        raise Failure(f"{path} does not begin as {found_suffix} does; if it holds something else, say so by --format")
+        raise Failure(
+            f"{path} does not begin like a file of format {found_suffix}; if it has another format, give --format"
+        )
     return found_suffix
 
 

@@ -11,6 +11,7 @@ from gridmodl.cli import options
 from gridmodl.cli.messages import Failure, suggest
 from gridmodl.cli.outputs import STDOUT, check_outputs, write_text
 
+# Those of `gridmodl.report.sql.dialects`, which imports numpy: help needs none.
 DIALECTS = ("postgres", "duckdb", "sqlite", "bigquery", "snowflake")
 
 
@@ -37,7 +38,7 @@ class ApplySettings(NamedTuple):
 
 
 @click.command(
-    short_help="Say where new rows lie in a partition.",
+    short_help="Apply a model to new rows.",
     epilog=options.examples(
         "gridmodl apply model.json new.csv -o out.csv",
         "gridmodl apply model.json new.csv --as labels --keep -o out.parquet",
@@ -55,15 +56,15 @@ class ApplySettings(NamedTuple):
     multiple=True,
     default=["parts"],
     show_default=True,
-    help="Numbers of the parts, parts in words, the number of the cell, the likeliest class (of a numerical target "
-    "mean, median and an interval), or the share of each class; may be given again.",
+    help="Numbers of the parts, labels of the parts, number of the cell, most likely class (for a numerical target: "
+    "mean, median and an interval), or share of each class; may be given again.",
 )
 @click.option(
     "--unknown",
     type=click.Choice(["default", "-1", "error"]),
     default="default",
     show_default=True,
-    help="A category that was never seen goes to the default group, is marked, or is an error.",
+    help="A category that was never seen is put into the default group, marked by -1, or an error.",
 )
 @click.option(
     "--coverage",
@@ -94,10 +95,10 @@ class ApplySettings(NamedTuple):
 @options.quiet
 @options.every
 def apply(**values: Any) -> None:
-    """Say where the rows of DATA lie in the partition of MODEL, a file that gridmodl fit has written.
+    """Find the parts of the rows of DATA in MODEL, a file that gridmodl fit has written.
 
-    Rows are read, placed and written in batches, in their order: a file may be larger than memory. Columns of a text
-    file are read as they were when the model was made.
+    Rows are read, scored and written in batches, in their order: a file may be larger than memory. Columns of a text
+    file are read in the types that they had when the model was made.
     """
     settings = ApplySettings(**values)
     if settings.as_json and settings.output == STDOUT:
@@ -125,15 +126,15 @@ def apply(**values: Any) -> None:
 )
 @click.argument("model", type=click.Path())
 @click.option("--column", metavar="NAME", help="Only this column; of many models, the model of this column.")
-@click.option("--table", is_flag=True, help="The parts of a column, one line each, with all their facts.")
-@click.option("--cells", is_flag=True, help="The cells of the grid, one line each, largest first.")
+@click.option("--table", is_flag=True, help="Print the parts of a column, one line each, with all statistics.")
+@click.option("--cells", is_flag=True, help="Print the cells of the grid, one line each, largest first.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts, or the table, as JSON.")
 @options.every
 def show(model: str, column: str | None, table: bool, cells: bool, as_csv: bool, as_json: bool) -> None:
     """Print what is in MODEL, a file that gridmodl fit has written; - for standard input."""
     if table and cells:
-        raise click.UsageError("--table and --cells are two tables; ask for one at a time")
+        raise click.UsageError("--table and --cells print two tables; give one of them")
     if as_csv and (as_json or not (table or cells or column is None)):
         raise click.UsageError("--csv prints a table: give --table or --cells with it, and not --json")
     from gridmodl.cli.modelfiles import facts_of, print_columns, print_summary, read_model
@@ -159,14 +160,14 @@ def _columns(found: Any, column: str | None, cells: bool, path: str) -> dict[str
 
     if isinstance(found, Models):
         if cells:
-            raise Failure(f"{path} holds {len(found)} models; --column says of which one the cells are")
+            raise Failure(f"{path} holds {len(found)} models; name the one whose cells to print by --column")
         return dict(found.table("arrays"))
     if cells:
         return dict(found.cell_table("arrays"))
     names = found.all_partitions
     if column is None and len(found.partitions) > 1:
         listed = ", ".join(repr(name) for name in found.informative)
-        raise Failure(f"{path} has {len(names)} columns; --column says which one: {listed}")
+        raise Failure(f"{path} has {len(names)} columns; name one by --column: {listed}")
     return dict(found.table(None if column is None else _known(column, names, path), "arrays"))
 
 
@@ -218,7 +219,7 @@ def _print_json(value: Any) -> None:
     type=click.Choice(["default", "-1"]),
     default="default",
     show_default=True,
-    help="A category that was never seen goes to the default group, or is marked.",
+    help="A category that was never seen is put into the default group, or marked by -1.",
 )
 @click.option("-o", "--output", default=STDOUT, metavar="FILE", help="[default: standard output]")
 @options.quiet

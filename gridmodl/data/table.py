@@ -14,6 +14,7 @@ from gridmodl.data.frames import Frame, Name, entry_weights, is_sparse, read_col
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.targets import (
     NOT_GIVEN,
+    TARGET_KINDS,
     check_meant_as_classes,
     encode_classes,
     encode_labelled,
@@ -23,7 +24,7 @@ from gridmodl.data.targets import (
     rows_of,
 )
 from gridmodl.spelling import check_columns
-from gridmodl.terms import Problem
+from gridmodl.terms import PROBLEMS, Problem
 
 
 class Table(NamedTuple):
@@ -123,13 +124,13 @@ def read_table(
     if unlabelled is not NOT_GIVEN:
         return _table_with_unlabelled(inputs, target_of, rows, kept, target_kind, unlabelled, placement)
     kind = kind_of_target(target_of, target_kind)
-    if kind == "numerical":
+    if PROBLEMS[kind].target_is_numerical:
         quantities = encode_quantities(target_of, _new_name(inputs) if name is None else name)
         return _table_without_classes(inputs, rows, kept, n_lines, kind)._replace(searched=quantities)
     names, codes = encode_classes(target_of)
     if target_kind is None:
         check_meant_as_classes(names, n_lines if rows is None else int(rows.sum()))
-    if kind == "grouped":
+    if PROBLEMS[kind].target_is_partitioned:
         searched = Categories(_new_name(inputs) if name is None else name, names.tolist(), codes)
         return _table_without_classes(inputs, rows, kept, n_lines, kind)._replace(classes=names, searched=searched)
     by_class = count_rows(codes, rows, len(names))
@@ -163,7 +164,7 @@ def _check_unlabelled(target: Any, target_kind: str | None, unlabelled: Any, pla
         return
     if target is None:
         raise ValueError(f"unlabelled={unlabelled!r} marks rows of the target, and no target was given")
-    if target_kind in ("grouped", "numerical"):
+    if target_kind in TARGET_KINDS and PROBLEMS[str(target_kind)].target_is_partitioned:
         raise ValueError(
             f"unlabelled= is for a target of classes, but target_kind={target_kind!r} was passed; drop the rows "
             "without a target"
@@ -175,7 +176,9 @@ def _table_without_classes(
 ) -> Table:
     """Table without a class target, of the problem `kind`; `n_lines` is the number of rows, `rows` their weights."""
     n_rows = n_lines if rows is None else int(rows.sum())
-    problem = Problem(kind, n_rows, len(inputs.columns) if kind == "joint" else 1, np.empty(0, dtype=np.int64))
+    problem = Problem(
+        kind, n_rows, 1 if PROBLEMS[kind].has_one_input else len(inputs.columns), np.empty(0, dtype=np.int64)
+    )
     return Table(inputs, np.empty(0), Target(np.zeros(n_lines, dtype=np.int32), rows, 1), kept, problem)
 
 

@@ -23,6 +23,7 @@ from gridmodl.data.numbers import (
     types_in,
 )
 from gridmodl.spelling import did_you_mean
+from gridmodl.terms import PROBLEMS
 
 TARGET_KINDS = ("classes", "grouped", "numerical")
 
@@ -126,7 +127,7 @@ def encode_labelled(raw: Raw, mark: Any, target_kind: str | None) -> tuple[Class
             "gridmodl.optimize_density partitions a numerical column"
         )
     labelled = rows_of(raw, ~is_marked) if n_marked else raw
-    if kind_of_target(labelled, target_kind) != "classes":
+    if not PROBLEMS[kind_of_target(labelled, target_kind)].has_classes:
         raise ValueError(
             "unlabelled= marks rows without a class, and the target is of real numbers; target_kind='classes' takes "
             "them as classes"

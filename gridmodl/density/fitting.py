@@ -1,4 +1,4 @@
-"""From a column to its density: `optimize_density`, the baselines beside it, and their cross-validation."""
+"""Fit the density of a column: `optimize_density`, baselines to compare with, and cross-validation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gridmodl.spelling import check_choice
 SCORES = ("likelihood", "kernel")
 # Coefficients of m^2, V/w^2 and D/w in m^2 - S: see gridmodl.density.growth.
 KERNELS = {"epanechnikov": (0.25, 0.75, 0.0), "triangle": (0.0, 0.0, 1.0), "box": (0.5, 0.0, 0.0)}
-MAX_CUTS = 1_000  # where the user sets no limit
+MAX_CUTS = 1_000  # if the user sets no limit
 MAX_SHUFFLED = 2**26  # rows; above this the rows of each value are divided on their own, which takes no memory per row
 NANO = 1e-9  # nats per row: log-likelihoods that differ by less are ties
 
@@ -53,10 +53,10 @@ def optimize_density(
     random_state: int | None = 0,
     progress: bool | Callable[[Progress], Any] | None = None,
 ) -> DensityModel:
-    """Find intervals of one numerical column in which its rows are evenly dense; no target is needed.
+    """Find intervals of one numerical column with constant density (unsupervised discretization); no target is needed.
 
-    Top-down: of all cuts in the middle of two neighbouring values, the one of the highest score is made, again and
-    again. Cross-validation chooses the number of cuts: the one under which held-out rows are most likely.
+    Top-down: of all cuts midway between neighbouring values, the cut with the highest score is made, again and again.
+    Cross-validation chooses the number of cuts under which held-out rows are most likely.
 
     Parameters
     ----------
@@ -64,32 +64,31 @@ def optimize_density(
         Numbers, dates or durations. Missing values have no density and are left out; ``n_missing`` counts them.
         Infinite values are an error, and so is a column of one distinct value without a ``domain``.
     score : {"likelihood", "kernel"}
-        What a cut is worth. ``"likelihood"`` is by how much the cut raises the log-likelihood of the rows (Schmidberger
-        and Frank, 2005); ``"kernel"`` how far the density of the rows in the two parts is from an estimate by a kernel
-        of the part's own width (Biba, Esposito, Ferilli, Di Mauro and Basile, 2007). ``"likelihood"`` finds better
-        densities with fewer parts. The score of a kernel is largest where rows are densest, so cuts pile up there, the
-        more the more rows there are.
+        Score of a cut. ``"likelihood"``: the rise of the log-likelihood of the rows (Schmidberger and Frank, 2005).
+        ``"kernel"``: the distance between the density of the rows in the two parts and a kernel estimate of the part's
+        own width (Biba, Esposito, Ferilli, Di Mauro and Basile, 2007). ``"likelihood"`` finds better densities with
+        fewer parts: the score of a kernel is largest where rows are densest, so cuts pile up there as rows increase.
     kernel : {"epanechnikov", "triangle", "box"}
         The kernel of ``score="kernel"``.
     weights : array-like of shape (n,), optional
-        Whole numbers: a row of weight w is w rows, exactly; each of them goes into a fold of its own.
+        Whole numbers: a row of weight w counts as w rows, each drawn into a fold on its own.
     domain : (low, high), optional
         Where values can lie; by default the range of the rows.
     max_parts : int, optional
         Largest number of parts; by default 1,001, or fewer where further cuts would take time quadratic in the rows,
         as kernels do on evenly spaced values.
     min_rows : int or float, optional
-        Smallest number of rows of a part, or below 1 their share of all rows.
+        Smallest number of rows of a part; below 1, the smallest share of all rows.
     n_folds : int
-        Folds of the cross-validation; at most one for each row.
+        Number of folds of the cross-validation; at most one per row.
     time_limit : float, optional
-        Seconds. At the limit, or on Ctrl-C, the folds that are complete decide; if none is, the model has one part.
-        ``stopped`` says so.
+        Seconds. At the limit, or after Ctrl-C, the complete folds decide; if there are none, the model has one part.
+        ``stopped`` tells why.
     random_state : int or None
-        Seed of the folds, whatever the order of the rows; the same seed gives the same model. None draws new folds at
-        each call.
+        Seed of the folds; the same seed gives the same model, in any order of the rows. None draws new folds at each
+        call.
     progress : bool or callable, optional
-        As of `optimize`.
+        As in `optimize`.
 
     Returns
     -------
@@ -182,8 +181,8 @@ def build_model(sample: Sample, found: FoundParts, held_out: HeldOut | None, clo
 
 
 def check_score(score: Any, kernel: Any) -> None:
-    for name, given, known in (("score", score, SCORES), ("kernel", kernel, tuple(KERNELS))):
-        check_choice(name, given, known)
+    check_choice("score", score, SCORES)
+    check_choice("kernel", kernel, tuple(KERNELS))
 
 
 def check_folds(n_folds: Any) -> None:
@@ -202,15 +201,15 @@ def equal_width(
     n_folds: int = 10,
     random_state: int | None = 0,
 ) -> DensityModel:
-    """The density of a column in parts of one width.
+    """The density of a column in parts of equal width (equal-width binning).
 
     Parameters
     ----------
     data, weights, domain, n_folds, random_state
-        As of `optimize_density`.
+        As in `optimize_density`.
     n_parts : int, optional
-        Number of parts, fewer where the column's type has no number for each bound. By default chosen by
-        cross-validation: of 1 to ``max_parts``, the first number under which held-out rows are most likely.
+        Number of parts; fewer if the column's type cannot represent each bound. By default cross-validation chooses
+        from 1 to ``max_parts`` the number under which held-out rows are most likely; ties: smallest.
     max_parts : int
         Largest number of parts that is tried.
 
@@ -220,8 +219,8 @@ def equal_width(
     >>> equal_width([0.0, 1.0, 2.0, 10.0], 4).partition.bounds
     array([2.5, 5. , 7.5])
     """
-    for name, given in (("n_parts", 1 if n_parts is None else n_parts), ("max_parts", max_parts)):
-        _check_parts(name, given)
+    _check_parts("n_parts", 1 if n_parts is None else n_parts)
+    _check_parts("max_parts", max_parts)
     check_folds(n_folds)
     check_seed(random_state)
     clock = Clock()
@@ -234,14 +233,14 @@ def equal_width(
 
 
 def equal_frequency(data: Any, n_parts: int, *, weights: Any = None, domain: Any = None) -> DensityModel:
-    """The density of a column in parts of about equally many rows.
+    """The density of a column in parts with about the same number of rows (equal-frequency binning).
 
     Parameters
     ----------
     data, weights, domain
-        As of `optimize_density`.
+        As in `optimize_density`.
     n_parts : int
-        Number of parts; fewer where a value has the rows of several.
+        Number of parts; fewer if one value has the rows of several parts.
 
     Examples
     --------
@@ -253,7 +252,7 @@ def equal_frequency(data: Any, n_parts: int, *, weights: Any = None, domain: Any
     clock = Clock()
     sample = read_sample(data, weights, domain)
     starts = equal_frequency_starts(sample.rows, int(n_parts))[1:]
-    starts = starts[sample.middles(starts) > 0.0]  # a first part without width is none
+    starts = starts[sample.middles(starts) > 0.0]  # the first part must have a width
     found = FoundParts(starts, sample.bounds(starts), sample.widths(sample.middles(starts)), "equal frequency")
     return build_model(sample, found, None, clock)
 
@@ -263,7 +262,7 @@ def _of_one_width(sample: Sample, n_parts: int) -> FoundParts:
     cuts = equal_width_cuts(low, high, n_parts, dtype)
     bounds = cuts.bounds.view(np.int64) if dtype.kind in "mM" else cuts.bounds
     starts = np.searchsorted(sample.lowest, bounds, side="right")
-    # A bound amid values that no float tells apart in the domain goes above them.
+    # A bound among values whose positions are the same float goes above them.
     within = (starts > 0) & (sample.highest[starts - 1] > bounds)
     if np.any(within):
         bounds = np.where(within, sample.highest[starts - 1], bounds).astype(bounds.dtype)
@@ -272,10 +271,10 @@ def _of_one_width(sample: Sample, n_parts: int) -> FoundParts:
 
 
 def _validated(sample: Sample, max_parts: int, n_folds: int, random_state: int | None) -> HeldOut:
-    """The log-likelihood of rows held out in 1 to `max_parts` parts, above that of one part.
+    """Log-likelihood of held-out rows in 1 to `max_parts` parts, minus that of one part.
 
-    Rows below each bound of each number of parts are looked up once; all folds and numbers share them. Parts without
-    values are dropped: most narrow parts have none.
+    Rows below each bound are looked up once for all folds. Parts without values are dropped: most narrow parts have
+    none.
     """
     found = [_of_one_width(sample, n_parts) for n_parts in range(1, max_parts + 1)]
     low, high, no_share = np.array([0]), np.array([len(sample.rows)]), np.array([np.nan])
@@ -294,16 +293,16 @@ def _validated(sample: Sample, max_parts: int, n_folds: int, random_state: int |
     return HeldOut(log_likelihood, n_held, n_done)
 
 
-def _check_parts(name: str, given: Any) -> None:
-    check_integer(name, given)
-    if given < 1:
-        raise ValueError(f"{name} must be at least 1, got {given}")
+def _check_parts(name: str, number: Any) -> None:
+    check_integer(name, number)
+    if number < 1:
+        raise ValueError(f"{name} must be at least 1, got {number}")
 
 
 class HeldOut(NamedTuple):
-    """Log-likelihoods of rows held out, by number of cuts."""
+    """Log-likelihood of held-out rows by number of cuts."""
 
-    log_likelihood: NDArray[np.float64]  # of all rows held out, by number of cuts, above that of one part
+    log_likelihood: NDArray[np.float64]  # of all held-out rows by number of cuts, minus that of one part
     n_rows: int
     n_folds: int
 
@@ -320,7 +319,7 @@ def first_maximum(log_likelihood: NDArray[np.float64], n_rows: int) -> int:
 def validated(
     sample: Sample, rule: CutRule, effort: Effort, n_folds: int, random_state: int | None, clock: Clock
 ) -> HeldOut | None:
-    """Grow on all rows but those of a fold, for each fold; None if the clock stopped before the first fold was done.
+    """Grow without the rows of each fold in turn; None if the clock stopped before the first fold was done.
 
     Numbers of cuts are compared up to the smallest that a fold reached. A fold that ended because no further cut would
     change its density has the same density with every larger number.
@@ -344,10 +343,10 @@ def validated(
 
 
 def folds_of(rows: NDArray[np.int64], n_folds: int, random_state: int | None) -> Iterator[NDArray[np.int64]]:
-    """The rows of each value that each fold holds out; their order in the data plays no part.
+    """Held-out rows of each value, fold by fold; the order of the rows in the data does not matter.
 
-    A row of weight w is w rows, each put into a fold at random: dealt out evenly, equal rows would be as many in every
-    fold, and no fold could show that a peak of another is due to chance.
+    A row of weight w counts as w rows, each put into a random fold. If equal rows were dealt out evenly, every fold
+    would have the same peaks, and no fold could show that a peak is due to chance.
     """
     rng, n_rows = np.random.default_rng(random_state), int(rows.sum())
     if n_rows > MAX_SHUFFLED:
@@ -371,7 +370,7 @@ def _divided(rows: NDArray[np.int64], n_folds: int, rng: np.random.Generator) ->
 
 
 def without_fold(sample: Sample, held: NDArray[np.int64]) -> SortedRows:
-    """Rows to cut by, without those of a fold, and the rows of the fold."""
+    """The rows outside a fold, to cut by, and the rows `held` of the fold."""
     kept = sample.rows - held
     n_kept, n_held = int(np.count_nonzero(kept)), int(np.count_nonzero(held))
     rows = SortedRows(np.empty(n_kept), np.zeros(n_kept + 1), np.empty(n_held), np.zeros(n_held + 1), sample.domain.end)
@@ -381,7 +380,7 @@ def without_fold(sample: Sample, held: NDArray[np.int64]) -> SortedRows:
 
 
 def fill_rows(positions: Any, rows: Any, found: Any, before: Any) -> None:
-    """Fill in the positions of values that have rows, and how many rows are below each."""
+    """Fill `found` with the positions of values that have rows, and `before` with the rows below each."""
     n, total = 0, 0.0
     for i in range(len(positions)):
         if rows[i] > 0:

@@ -1,12 +1,12 @@
-"""Growth of a density, top-down: cut after cut, each the best of all intervals.
+"""Grow a density top-down: cut after cut, each the best cut of all intervals.
 
-The best cut of each interval is kept; after a cut only its two halves are searched again. The first k cuts are the same
-however many follow, so one growth holds the partitions of every number of cuts.
+The best cut of each interval is kept; after a cut only its two halves are searched again. The first k cuts do not
+depend on the later ones, so one growth holds the partitions for every number of cuts.
 
 A cut lies in the middle of two neighbouring values and makes two parts. With m rows and width w in a part, n rows and
 width W in the interval, its score is
 
-    likelihood   sum over the two parts of m log( (m/n) / (w/W) ), by how much the log-likelihood of the rows rises
+    likelihood   sum over the two parts of m log( (m/n) / (w/W) ), the rise of the log-likelihood of the rows
                  (G. Schmidberger, E. Frank, "Unsupervised discretization using tree-based density estimation", 2005)
     kernel       1/n sum over the two parts of (m^2 - S)/w, the distance of the rows' density m/(w n) from that of a
                  kernel of the part's own width (M. Biba, F. Esposito, S. Ferilli, N. Di Mauro, T. M. A. Basile,
@@ -31,11 +31,11 @@ from gridmodl.jit.template import bind, inlined
 
 TOLERANCE = 1e-9  # relative difference below which scores are ties, frequent on round data; ties: lowest cut
 NO_CUT = -2.0  # score of an interval that cannot be cut
-FLAT = -1.0  # score of an interval whose rows no cut makes more likely
+FLAT = -1.0  # score of an interval in which no cut raises the likelihood
 NOISE = 1e-12  # nats per row: a smaller rise counts as none
 MIN_WIDTH = 1e-100  # of a part, in positions: squares of smaller widths would vanish
-LEAF = 8  # candidates that are priced one by one
-PROBES = 64  # candidates that are priced before all others
+LEAF = 8  # candidates priced one by one
+PROBES = 64  # candidates priced before all others
 STACK = 128  # twice the depth of halving 2^63 candidates
 
 
@@ -43,7 +43,7 @@ class SortedRows(NamedTuple):
     """Rows to cut by, and rows held out to score the cuts."""
 
     positions: Any  # of each value, ascending
-    before: Any  # rows below each value, and all of them; floats, in which rows are exact
+    before: Any  # rows below each value, and last all rows; floats, in which counts are exact
     held_positions: Any
     held_before: Any
     end: float  # the position of the domain's upper end
@@ -56,13 +56,13 @@ class Parts(NamedTuple):
     end: Any
     left: Any
     right: Any
-    held: Any  # rows held out below the interval, and
-    held_end: Any  # those below its end
+    held: Any  # held-out rows below the interval
+    held_end: Any  # held-out rows below the end of the interval
     scores: Any
     cuts: Any  # the value below the best cut of each interval
     path: Any  # the value below each cut that was made
     at: Any  # the position of each cut that was made
-    log_likelihood: Any  # of the rows held out, by number of cuts, above that of one part
+    log_likelihood: Any  # of the held-out rows by number of cuts, minus that of one part
     n_cuts: Any  # number of cuts made; -1 before the first interval was searched
 
 
@@ -86,7 +86,7 @@ class Effort(NamedTuple):
     """Limits at which a growth ends."""
 
     max_cuts: int
-    is_bounded: bool  # whether it ends before its time becomes quadratic in the rows, as on evenly spaced data
+    is_bounded: bool  # whether to end before the time becomes quadratic in the rows, as on evenly spaced data
 
     def work(self, n_values: int) -> int:
         """Largest number of candidates to price: 1,000 cuts of a million rows of many kinds took 2 to 13 per row."""
@@ -94,7 +94,7 @@ class Effort(NamedTuple):
 
 
 def grown(rows: SortedRows, rule: CutRule, effort: Effort, clock: Clock) -> Grown | None:
-    """Cut until nothing is left to cut or the effort is spent; None if the clock stopped it."""
+    """Cut until nothing is left to cut or `effort` is spent; None if the clock stopped the growth."""
     max_cuts = max(0, min(effort.max_cuts, len(rows.positions) - 1))
     max_work = effort.work(len(rows.positions))
     parts = _no_parts(max_cuts)
@@ -129,7 +129,7 @@ def rows_of(positions: NDArray[np.float64], rows: NDArray[np.int64], end: float)
 
 
 def below(rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Rows below each value, and all of them."""
+    """Rows below each value, and last all rows."""
     found = np.zeros(len(rows) + 1)
     np.cumsum(rows, out=found[1:])
     return found
@@ -193,7 +193,7 @@ def grow(rows: Any, rule: Any, parts: Any, buffers: Any, n_wanted: int, max_work
 
 
 def best_part(scores: Any, first: Any, n_parts: int) -> int:
-    """The interval to cut next, the one of the best score; ties: lowest; -1 if none can be cut."""
+    """The interval with the best score; ties: lowest; -1 if no interval can be cut."""
     largest = NO_CUT
     for i in range(n_parts):
         largest = max(largest, scores[i])
@@ -207,7 +207,7 @@ def best_part(scores: Any, first: Any, n_parts: int) -> int:
 
 
 def held_part(n_held: float, n: float, share: float, n_rows: float) -> float:
-    """Log-likelihood of the rows held out in a part, above that of the domain, with one row spread over the domain."""
+    """Log-likelihood of the held-out rows in a part, minus that of the domain, with one row spread over the domain."""
     return n_held * math.log((n + share) / (share * (n_rows + 1.0))) if n_held > 0.0 else 0.0
 
 
@@ -242,7 +242,7 @@ def middle(positions: Any, i: int) -> float:
 
 
 def allowed_cuts(positions: Any, before: Any, min_rows: float, interval: Any) -> Any:
-    """The first and the last value above which a cut leaves enough rows and width to both parts; all between do too.
+    """The first and the last value above which a cut leaves both parts enough rows and width; so do all between.
 
     An interval is a tuple: its first value, the value after its last, and the positions of its ends.
     """
@@ -267,7 +267,7 @@ def allowed_cuts(positions: Any, before: Any, min_rows: float, interval: Any) ->
 
 @inlined
 def rise(m: float, w: float, n: float, v: float, width: float) -> float:
-    """By how much the log-likelihood rises with m rows in width w and n rows in width v, all in `width`."""
+    """Rise of the log-likelihood with m rows in width w and n rows in width v, all in `width`."""
     rows = m + n
     return m * math.log(m * width / (rows * w)) + n * math.log(n * width / (rows * v))
 
@@ -277,7 +277,7 @@ def best_by_likelihood(positions: Any, before: Any, min_rows: float, interval: A
 
     The rise is convex in rows and width together (it is a Kullback-Leibler divergence), so over a run of candidates it
     is at most its value at a corner of the smallest box around them. Runs that cannot hold the best are skipped: of a
-    million rows a tenth of the candidates is priced if all is noise, less than a hundredth otherwise.
+    million rows, a tenth of the candidates are priced if all is noise, fewer than a hundredth otherwise.
     """
     first, end, left, right = interval
     lowest, highest = allowed_cuts(positions, before, min_rows, interval)

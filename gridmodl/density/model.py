@@ -1,4 +1,4 @@
-"""`DensityModel`, what `optimize_density` returns: intervals of one column, and how dense rows are in each."""
+"""`DensityModel`, the result of `optimize_density`: intervals of one column, and the density of each."""
 
 from __future__ import annotations
 
@@ -30,42 +30,42 @@ class DensityModel:
 
     With m rows in a part of width w, n rows in all and W the width of the domain, it is
     ``(m + w/W) / (w (n + 1))``: one more row is spread over the domain, so no density is 0 and no log-likelihood
-    infinite. Over the domain it integrates to 1. Values outside count as those of the outer parts, whose density is
-    finite, not as impossible.
+    infinite. The density integrates to 1 over the domain. Values outside the domain have the density of the outer part
+    on their side.
 
     Attributes
     ----------
     partition : Partition
         The parts; ``partition.bounds`` are the inner bounds, of the column's own type, ``partition.counts`` the rows.
     domain : ndarray of two
-        Lower and upper end: the range of the rows, or what the user gave.
+        Lower and upper end: the range of the rows, or the argument ``domain``.
     n_rows : int
-        Rows, each counted as often as its weight says, without the missing ones.
+        Number of rows, weights counted, without missing values.
     n_missing : int
-        Rows whose value is missing: they have no density, and nothing else here counts them.
+        Number of rows with a missing value, weights counted; no other number includes them.
     method : {"likelihood", "kernel", "equal width", "equal frequency"}
         How the parts were found.
     kernel : str or None
         The kernel of ``method="kernel"``.
     path : ndarray
-        Bounds in the order that they were cut; the first ones, as many as ``partition.bounds``, are the model's.
+        Bounds in the order of the cuts; the first ones, as many as ``partition.bounds``, are those of the model.
         Empty for equal width and equal frequency.
     held_out : ndarray
-        Mean log-likelihood of a row that was held out, by number of cuts: entry k is that of k cuts, that is of k + 1
-        parts. Empty where nothing was cross-validated.
+        Mean log-likelihood of a held-out row by number of cuts: entry k is for k cuts, that is for k + 1 parts. Empty
+        without cross-validation.
     n_folds : int
-        Folds of the cross-validation; 0 if there was none, fewer than asked for if there are fewer rows or no time was
-        left.
+        Number of folds of the cross-validation; 0 without cross-validation, fewer than the argument ``n_folds`` if
+        there are fewer rows or the time limit was reached.
     elapsed : float
-        Seconds, those of compiling not counted.
+        Seconds, without compilation.
     stopped : str or None
         Why the search was cut short: ``"time limit"`` or ``"interrupted"``.
     shares : ndarray
-        The width of each part as a share of that of the domain.
+        Width of each part, as a share of the width of the domain.
     type : dtype
-        Of the column.
+        Type of the column.
     frame : str
-        The kind of frame that the data came in, which `table` gives back.
+        Kind of frame of the data, and by default of `table`.
     """
 
     partition: Partition
@@ -79,9 +79,9 @@ class DensityModel:
     n_folds: int
     elapsed: float
     stopped: str | None
-    shares: NDArray[np.float64] = field(repr=False)  # the width of each part as a share of the domain's
-    type: np.dtype[Any] = field(repr=False)  # of the column
-    frame: str = field(default=ARRAYS, repr=False)  # the kind of frame that the user has
+    shares: NDArray[np.float64] = field(repr=False)
+    type: np.dtype[Any] = field(repr=False)
+    frame: str = field(default=ARRAYS, repr=False)
 
     @property
     def n_parts(self) -> int:
@@ -90,7 +90,7 @@ class DensityModel:
 
     @property
     def widths(self) -> NDArray[np.float64]:
-        """The width of each part, in units of the column: those of dates and durations are of their type.
+        """The width of each part, in units of the column; for dates and durations in the unit of their type.
 
         Bounds of whole numbers beyond 2**53, dates and durations are rounded down to their type, widths are not.
         """
@@ -109,30 +109,30 @@ class DensityModel:
         return log_ratio(rows, self.shares, self.n_rows) - math.log(self._domain.width)
 
     def density(self, data: Any) -> NDArray[np.float64]:
-        """The density at each value of `data`, per unit of the column; NaN where it is missing.
+        """The density at each value of `data`, per unit of the column; NaN for a missing value.
 
-        Infinite where it is beyond the largest float, in a domain narrower than 1e-308; see `log_density`.
+        Infinite if it is beyond the largest float, in a domain narrower than 1e-308; see `log_density`.
         """
         with np.errstate(over="ignore"):
             return np.exp(self.log_density(data))
 
     def log_density(self, data: Any) -> NDArray[np.float64]:
-        """The logarithm of the density at each value of `data`; NaN where it is missing."""
+        """The logarithm of the density at each value of `data`; NaN for a missing value."""
         parts = self.transform(data)
         return np.where(parts < 0, np.nan, self.log_densities[parts])
 
     def log_likelihood(self, data: Any, weights: Any = None) -> float:
         """The logarithm of the density, summed over the rows.
 
-        Missing values are left out: they have no density. To compare models on one column, compare sums of the same
+        Missing values have no density and are left out. To compare models of one column, compare sums over the same
         rows, or divide by the number of rows that are not missing.
 
         Parameters
         ----------
         data : array-like, series or frame of one column
-            Of the type that the column had.
+            Values of the type of the column.
         weights : array-like of shape (n,), optional
-            Whole numbers: a row of weight w is w rows.
+            Whole numbers: a row of weight w counts as w rows.
 
         Examples
         --------
@@ -147,7 +147,7 @@ class DensityModel:
         return math.fsum((counts * self.log_densities).tolist())
 
     def transform(self, data: Any) -> NDArray[np.int64]:
-        """The part of each value of `data`; -1 where it is missing. Outside the domain are the outer parts."""
+        """The part of each value of `data`; -1 for a missing value. A value outside the domain is in an outer part."""
         column = self._column(data)
         if column is None:
             return np.empty(0, dtype=np.int64)
@@ -162,7 +162,7 @@ class DensityModel:
         Parameters
         ----------
         frame : {"pandas", "polars", "pyarrow", "arrays"}, optional
-            The kind of frame; by default the kind that the model was made from, a dict of arrays for arrays.
+            Kind of frame; by default that of the data, a dict of arrays for arrays.
         """
         rows = self.partition.counts[:, 0]
         columns = {
@@ -172,7 +172,7 @@ class DensityModel:
         return make_frame(columns, frame or self.frame)
 
     def summary(self) -> str:
-        """The model as text: how the density was found, what held-out rows say of it, and its parts."""
+        """The model as text: method, log-likelihood of held-out rows, and parts."""
         how = self.method + (f" ({self.kernel})" if self.kernel else "")
         stopped = f", stopped: {self.stopped}" if self.stopped else ""
         low, high = domain_ends(self)
@@ -201,17 +201,16 @@ class DensityModel:
         return lines
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """The density as one HTML page, also written to `path` if that is given; it needs no network and no other
-        file.
+        """The density as one HTML page that needs no network and no other file; also written to `path` if not None.
 
         Needs ``pip install "gridmodl[html]"``.
 
         Parameters
         ----------
         path : str or path-like, optional
-            Where to write it too; a file that is there is replaced as a whole.
+            File to write; an existing file is replaced as a whole.
         title : str, optional
-            What the page is called.
+            Title of the page.
 
         Returns
         -------
@@ -224,16 +223,16 @@ class DensityModel:
         return write_page(document_of_density(self), self.summary(), title, path)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The model as a JSON text, also written to `path` if that is given; `from_json` reads it exactly."""
+        """The model as JSON text, which `from_json` reads exactly; also written to `path` if not None."""
         from gridmodl.density.records import write_density
 
         return write_density(self, path)
 
     @staticmethod
     def from_json(source: str | bytes | os.PathLike[str]) -> DensityModel:
-        """The model of `source`: a JSON text (a str or bytes) or the path of a file (a str or path-like).
+        """Read a model from `source`: JSON text (str or bytes) or the path of a file (str or path-like).
 
-        A str that begins with a brace is a text, any other a path.
+        A str that begins with a brace is JSON text, any other str is a path.
         """
         from gridmodl.density.records import read_density
 
@@ -252,7 +251,7 @@ class DensityModel:
         return domain_of(self.domain, self.type)
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """HTML for notebooks."""
         from gridmodl.report.notebook import density_html
 
         return density_html(self)
@@ -269,24 +268,24 @@ def domain_of(ends: NDArray[Any], dtype: np.dtype[Any]) -> Domain:
 
 
 def log_ratio(rows: Any, shares: Any, n_rows: float) -> NDArray[np.float64]:
-    """The logarithm of a part's density times the domain's width, with one row spread over the domain."""
+    """Logarithm of the density of each part times the width of the domain, with one row spread over the domain."""
     return np.log(rows + shares) - np.log(shares) - math.log(n_rows + 1.0)
 
 
 def rows_text(model: DensityModel) -> str:
-    """How many rows there are, and how many more are missing."""
+    """The number of rows, and of further rows with a missing value."""
     return f"{model.n_rows} rows" + (f", {model.n_missing} more are missing" if model.n_missing else "")
 
 
 def domain_ends(model: DensityModel) -> list[str]:
-    """Both ends of the domain, written as bounds are."""
+    """Both ends of the domain as text, in the format of bounds."""
     ends = Partition("", "numerical", np.zeros((3, 1), dtype=np.int64), model.domain, is_utc=model.partition.is_utc)
     low, high = labels_of(ends)[1][1:-1].split(", ")
     return [low, high]
 
 
 def density_per(model: DensityModel) -> str:
-    """The word density, with the unit that it is per for dates and durations."""
+    """The word "density", with its unit for dates and durations."""
     if model.type.kind not in "mM":
         return "density"
     unit, size = np.datetime_data(model.type)

@@ -1,4 +1,4 @@
-"""A density as JSON text, written and read, and checked as strictly as a model."""
+"""Read and write a density as JSON, with checks as strict as those of a model."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from gridmodl.model.file.values import (
 )
 
 FORMAT = "gridmodl density"
-PARTITIONS_AS = {1: 3, VERSION: VERSION}  # the versions, each with that of model files whose partitions it has
+PARTITIONS_AS = {1: 3, VERSION: VERSION}  # version of a density: version of model files with the same partitions
 FIELDS = (
     "format", "version", "gridmodl", "method", "kernel", "n_rows", "n_missing", "type", "domain", "partition",
     "shares", "path", "held_out", "n_folds", "elapsed", "stopped", "frame",
 )  # fmt: skip
-NEAR = 1e-6  # shares of the domain that were rounded differ by less
+NEAR = 1e-6  # largest rounding error of a share of the domain
 
 
 def write_density(model: DensityModel, path: str | os.PathLike[str] | None = None) -> str:
-    """The density as a JSON text, also written to the file `path` if that is given; the data is not in it."""
+    """The density as JSON text, without its data; also written to `path` if not None."""
     return write_checked(model, check_density, _record, path)
 
 
 def read_density(source: str | bytes | os.PathLike[str]) -> DensityModel:
-    """The density of a JSON text, a str or bytes, or of the file at a path, a str or path-like."""
+    """Read a density from JSON text (str or bytes), or from the file at a path (str or path-like)."""
     return read_checked(source, _read_record, check_density)
 
 
@@ -93,12 +93,12 @@ def _read_record(record: Any) -> DensityModel:
     )
 
 
-def _text_or_none(given: Any, place: str) -> str | None:
-    return None if given is None else read_text(given, place)
+def _text_or_none(value: Any, place: str) -> str | None:
+    return None if value is None else read_text(value, place)
 
 
 def check_density(model: DensityModel) -> None:
-    """A `ModelFileError` if something contradicts itself, or is nothing that gridmodl could have made."""
+    """Raise a `ModelFileError` if fields contradict each other, or if gridmodl could not have made the density."""
     check_one_of("method", model.method, METHODS)
     if (model.kernel in KERNELS) != (model.method == "kernel") or not (model.kernel is None or model.kernel in KERNELS):
         raise wrong("kernel", f"must be one of {', '.join(KERNELS)} for method kernel, else null, got {model.kernel!r}")

@@ -1,4 +1,4 @@
-"""A column to find the density of: its values in ascending order, where they lie in the domain, and their rows."""
+"""A column as a sample: its distinct values in ascending order, their positions in the domain, and their rows."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from gridmodl.data.targets import encode_weights
 class Domain(NamedTuple):
     """The range over which the density integrates to 1, and the type of the column."""
 
-    low: Any  # as the engine has it: a float, or an integer for dates and for integers beyond 2**53
+    low: Any  # in the engine's type: a float, or an integer for dates and for integers beyond 2**53
     high: Any
     type: np.dtype[Any]
 
     @property
     def width(self) -> float:
-        """The width in units of the column; units of dates are those of their type, such as days."""
+        """The width in units of the column; for dates in the unit of their type, such as days."""
         return float(int(self.high) - int(self.low)) if self.type.kind != "f" else float(self.high) - float(self.low)
 
     @property
@@ -47,9 +47,9 @@ class Domain(NamedTuple):
         return np.array(values, dtype=np.uint64 if self.type.kind == "u" else np.int64).view(self.type)
 
     def positions(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Distances above the lower end: exact differences, divided by a power of two so that the last is below 1.
+        """Distances from the lower end, divided by a power of two so that the last one is below 1.
 
-        So no square overflows or vanishes whatever the unit, and round data stay round.
+        No square overflows or vanishes in any unit, and round numbers stay round.
         """
         if self.type.kind == "f":
             return np.ldexp(values.astype(np.float64) - self.low, -self.exponent)
@@ -58,14 +58,14 @@ class Domain(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """The rows that count, value by value; values that no float tells apart in the domain are one."""
+    """Rows by distinct value; values whose positions are the same float are one value."""
 
     name: Name
     domain: Domain
     is_utc: bool
     positions: NDArray[np.float64]  # of each value, ascending
     rows: NDArray[np.int64]  # of each value
-    lowest: NDArray[Any]  # of each value, as the engine has it
+    lowest: NDArray[Any]  # of each value, in the engine's type
     highest: NDArray[Any]
     n_missing: int
     frame: str  # the kind of frame the column came in
@@ -94,7 +94,7 @@ def read_sample(data: Any, weights: Any, domain: Any) -> Sample:
     """Read one column; missing values and rows of weight 0 are left out."""
     frame = read_frame(data)
     if len(frame.columns) != 1:
-        raise ValueError(f"a density is that of one column, got {len(frame.columns)}; call it for each")
+        raise ValueError(f"a density is of one column, got {len(frame.columns)}; call it for each column")
     ((name, raw),) = frame.columns.items()
     column = read_numbers(raw, name)
     rows = encode_weights(None if weights is None else read_column(weights, "weights"), frame.n_rows)
@@ -102,7 +102,7 @@ def read_sample(data: Any, weights: Any, domain: Any) -> Sample:
 
 
 def sample_of(column: Numbers, rows: NDArray[np.int64] | None, domain: Any = None, kind: str = ARRAYS) -> Sample:
-    """The sample of a column, given how often each row counts and the kind of frame that it came in."""
+    """The sample of a column; `rows` are the weights of its rows, `kind` is the kind of frame it came in."""
     name = column.name
     values, rows, n_missing = _present(column, rows)
     if len(values) == 0:
@@ -133,7 +133,7 @@ def read_numbers(raw: Raw, name: Name) -> Numbers:
 
 
 def _present(column: Numbers, rows: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.int64] | None, int]:
-    """Values that are there, how often each counts, and how many rows are missing."""
+    """The values that are not missing, the weight of each, and the number of missing rows."""
     values, n_missing = column.values, 0
     if column.missing is not None:
         n_missing = int(np.count_nonzero(column.missing) if rows is None else rows[column.missing].sum())
@@ -150,12 +150,12 @@ def _sorted(values: NDArray[Any], rows: NDArray[np.int64] | None) -> tuple[NDArr
     return values[order], rows[order]
 
 
-def _domain(column: Numbers, values: NDArray[Any], given: Any) -> Domain:
-    """The range of the sorted values, or the one that the user gave, as the engine has it."""
-    low, high = (values[0], values[-1]) if given is None else _given_ends(column, given)
+def _domain(column: Numbers, values: NDArray[Any], ends: Any) -> Domain:
+    """The domain between `ends`, or the range of the sorted values if `ends` is None."""
+    low, high = (values[0], values[-1]) if ends is None else _checked_ends(column, ends)
     with np.errstate(over="ignore"):
         domain = Domain(low, high, column.type)
-        if given is None and low == high:
+        if ends is None and low == high:
             raise ValueError(
                 f"column {column.name!r} has one distinct value, {domain.ends()[0]}: a domain without width has no "
                 "density; give domain=(low, high) if its values could lie elsewhere"
@@ -163,25 +163,25 @@ def _domain(column: Numbers, values: NDArray[Any], given: Any) -> Domain:
         if not math.isfinite(domain.width):
             raise ValueError(f"column {column.name!r} spans more than the largest float; divide it by 2 or more")
     if low >= high:
-        raise ValueError(f"domain must be (low, high) with low < high, got {given!r}")
+        raise ValueError(f"domain must be (low, high) with low < high, got {ends!r}")
     if values[0] < low or values[-1] > high:
         lowest, highest = domain.in_own_type([values[0], values[-1]])
-        raise ValueError(f"domain {given!r} leaves out values of column {column.name!r}, {lowest} to {highest}")
+        raise ValueError(f"domain {ends!r} leaves out values of column {column.name!r}, {lowest} to {highest}")
     return domain
 
 
-def _given_ends(column: Numbers, given: Any) -> tuple[Any, Any]:
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__len__") or len(given) != 2:
-        raise TypeError(f"domain must be two numbers or dates, (low, high), got {given!r}")
-    raw = as_array(list(given), "domain")
+def _checked_ends(column: Numbers, domain: Any) -> tuple[Any, Any]:
+    if isinstance(domain, (str, bytes)) or not hasattr(domain, "__len__") or len(domain) != 2:
+        raise TypeError(f"domain must be two numbers or dates, (low, high), got {domain!r}")
+    raw = as_array(list(domain), "domain")
     if kind_of(raw) == "categorical":
-        raise TypeError(f"domain must be two numbers or dates, (low, high), got {given!r}")
+        raise TypeError(f"domain must be two numbers or dates, (low, high), got {domain!r}")
     ends = encode_numbers(raw, column.name)
     if ends.missing is not None or (ends.values.dtype.kind == "f" and not np.all(np.isfinite(ends.values))):
-        raise ValueError(f"domain must be finite, got {given!r}")
+        raise ValueError(f"domain must be finite, got {domain!r}")
     times = {"m", "M"} & {ends.type.kind, column.type.kind}
     if (times and ends.type.kind != column.type.kind) or ends.is_utc != column.is_utc:
-        raise TypeError(f"domain must be of the kind of column {column.name!r}, {column.type}, got {given!r}")
+        raise TypeError(f"domain must be of the kind of column {column.name!r}, {column.type}, got {domain!r}")
     if times:
         own = ends.values.view(ends.type).astype(column.type)
         is_exact = np.array_equal(own.astype(ends.type), ends.values.view(ends.type))
@@ -191,5 +191,5 @@ def _given_ends(column: Numbers, given: Any) -> tuple[Any, Any]:
         is_exact = np.array_equal(own, ends.values)
         low, high = own
     if not is_exact:
-        raise ValueError(f"domain must be of {column.type}, as column {column.name!r} is, got {given!r}")
+        raise ValueError(f"domain must be of {column.type}, as column {column.name!r} is, got {domain!r}")
     return low, high

@@ -1,4 +1,4 @@
-"""The scikit-learn face of gridmodl."""
+"""Estimators for scikit-learn: a discretizer, classifiers and coclustering."""
 
 try:
     from sklearn.utils.validation import validate_data as _  # noqa: F401  since scikit-learn 1.6

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from gridmodl.analysis.average import GridAverage, best_average
-from gridmodl.data.frames import Frame, Name
+from gridmodl.data.frames import Frame
+from gridmodl.estimators.base import ColumnsEstimatorBase, ThresholdClassifierMixin, estimator
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
-from gridmodl.estimators.inputs import (
-    AnyColumnsMixin,
-    NotebookMixin,
-    heed_stop,
-    read_classes,
-    read_criterion,
-    read_inputs,
-    read_seed,
-    read_weights,
-    reading_columns,
-)
-from gridmodl.model.partition import checked_unknown
+from gridmodl.estimators.inputs import read_inputs, read_training, reading_columns, report_stop
 from gridmodl.pipeline import optimize
 from gridmodl.search import AUTO, Search
-from gridmodl.terms import Criterion
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -38,70 +25,32 @@ if TYPE_CHECKING:
 ENSEMBLE = Search("diverse", effort=10, keep_optima=2000)
 
 
-class GridClassifierBase(AnyColumnsMixin, NotebookMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the classifiers on grids: parameters, `fit`, and a class from probabilities."""
-
-    average_: GridAverage
-    classes_: NDArray[Any]
-    class_factors_: NDArray[np.float64]
-
-    def __init__(
-        self,
-        *,
-        criterion: str | Criterion = "modl",
-        criterion_options: Mapping[str, Any] | None = None,
-        search: str | Search = "auto",
-        threshold: str | None = None,
-        unknown: str | int = "default",
-        kinds: Mapping[Name, str] | None = None,
-        max_parts: int | None = None,
-        min_rows: int | float | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.criterion_options = criterion_options
-        self.search = search
-        self.threshold = threshold
-        self.unknown = unknown
-        self.kinds = kinds
-        self.max_parts = max_parts
-        self.min_rows = min_rows
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+@estimator
+class GridClassifierBase(ThresholdClassifierMixin, ColumnsEstimatorBase):
+    """Base of the classifiers on grids: `fit`, and a class from probabilities."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Find the grid, or grids.
+        """Find the grid or grids.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, k)
-            Numbers, or columns of any kinds: a frame of pandas, polars, pyarrow or another library that narwhals reads,
-            or an array of objects.
-        y : array-like of shape (n,)
-            The class of each row.
-        sample_weight : array-like of shape (n,), optional
-            Whole numbers: a row of weight w is w rows.
+        %(X)s
+        %(y)s
+        %(sample_weight)s
 
         Returns
         -------
         self
         """
-        criterion = read_criterion(self.criterion, self.criterion_options)
+        options = self._options()
         check_threshold(self.threshold)
-        checked_unknown(self.unknown)
-        inputs = read_inputs(self, X, reset=True)
-        classes = read_classes(self, y)
-        check_consistent_length(X, classes)
-        weights = read_weights(sample_weight, inputs.n_rows)
+        inputs, classes, weights = read_training(self, X, y, sample_weight)
         with reading_columns():
-            model, average = self._search(inputs, classes, weights, criterion)
-        heed_stop(self, model.stopped)
+            model, average = self._search(inputs, classes, weights=weights, **options)
+        report_stop(self, model.stopped)
         self.model_ = replace(model, _source=None, frame=inputs.kind)
         if average is not None:
-            self.average_ = average
+            self.average_: GridAverage = average
         self.classes_ = self.model_.classes
         self.class_factors_ = plain_factors(len(self.classes_))
         if self.threshold == "balanced":
@@ -116,95 +65,69 @@ class GridClassifierBase(AnyColumnsMixin, NotebookMixin, ClassifierMixin, BaseEs
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, k)
-            The same columns as in `fit`.
+        %(X_again)s
 
         Returns
         -------
-        ndarray of shape (n, number of classes)
-            Columns as in ``classes_``.
+        %(probabilities)s
         """
         check_is_fitted(self, "model_")
         return self._probabilities(read_inputs(self, X, reset=False), self.unknown)
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithms of `predict_proba` of `X`, minus infinity for a probability of 0."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, k)
-            The same columns as in `fit`.
+        %(X_again)s
 
         Returns
         -------
         ndarray of shape (n,)
-            The class with the largest probability times its factor in ``class_factors_``; ties: first.
+            The class with the largest product of its probability and its factor in ``class_factors_``; ties: first.
         """
         check_is_fitted(self, "model_")
         inputs = read_inputs(self, X, reset=False)
         return np.asarray(self.classes_[decide(self._probabilities(inputs, self.unknown), self.class_factors_)])
 
-    def _search(
-        self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion
-    ) -> tuple[Model, GridAverage | None]:
+    def _search(self, inputs: Frame, classes: NDArray[Any], **options: Any) -> tuple[Model, GridAverage | None]:
         raise NotImplementedError
 
     def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
         raise NotImplementedError
 
 
+@estimator
 class GridClassifier(GridClassifierBase):
     """The best single data grid, as a classifier that can be read.
 
-    One grid over the few columns that matter together: numbers are cut into intervals, text and categories put into
-    groups. A row gets the class shares of its cell; where that is empty, those of all rows. See `gridmodl.optimize`.
+    One grid over the few columns that matter together: numbers are cut into intervals, text and categories are put into
+    groups. A row gets the class shares of its cell; if the cell is empty, those of all rows. See `gridmodl.optimize`.
 
     Parameters
     ----------
-    criterion : str or Criterion, default="modl"
-        What the best grid is: a name out of `gridmodl.list_criteria`, or a criterion.
-    criterion_options : dict, optional
-        Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
+    %(criterion)s
+    %(criterion_options)s
     search : {"auto", "vns", "merge", "algorithm3"} or Search, default="auto"
         How grids are searched, see `gridmodl.Search`.
-    threshold : {None, "balanced"}, default=None
-        How `predict` chooses a class: the most probable one, or so that the balanced error, the mean of the error rates
-        of the classes, is lowest on the training rows.
-    unknown : {"default", -1, "error"}, default="default"
-        What becomes of a category that was not seen in `fit`: the group ``Partition.default`` of its column; -1, no
-        group, so that the row gets the shares of all rows; or a ValueError. A missing value is such a category where
-        `fit` saw none. A number is never unknown: if missing values are new, they go to the lowest interval.
-    kinds : dict, optional
-        ``"numerical"`` or ``"categorical"`` by column name, where it is not what the column's type says.
-    max_parts : int, optional
-        Largest number of parts of a column.
-    min_rows : int or float, optional
-        Smallest number of rows of a part, or below 1 their share of all rows.
-    time_limit : float, optional
-        Seconds after which the best grid so far is taken.
-    random_state : int, optional, default=0
-        Seed of the search; None draws a fresh one.
-    n_jobs : int, optional
-        Threads; None means 1, and -1 one per core. They change no bit of the result.
+    %(threshold)s
+    %(unknown)s
+        With -1, the row gets the class shares of all rows.
+    %(kinds)s
+    %(max_parts)s
+    %(min_rows)s
+    %(time_limit)s
+    %(random_state)s
+    %(n_jobs)s
 
     Attributes
     ----------
     model_ : Model
-        The grid: its cost, cells, rules, the columns that are left out and why. It holds no training data. Columns of
-        arrays, and of frames whose names are no strings, are called ``x0``, ``x1``, ...
-    classes_ : ndarray
-        The classes of the target.
-    class_factors_ : ndarray
-        Factor of the probability of each class before the largest is taken; 1 without a threshold.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : ndarray
-        Their names, if the data had names that are strings.
+        The grid: its cost, cells and rules, and the columns that are left out and why, without training data. Columns
+        of arrays, and of frames whose names are not strings, are called ``x0``, ``x1``, ...
+    %(classes_)s
+    %(class_factors_)s
+    %(features_in)s
 
     See Also
     --------
@@ -228,58 +151,42 @@ class GridClassifier(GridClassifierBase):
     """
 
     def rules(self) -> list[Rule]:
-        """One rule for each cell, in words, with its rows and the shares of their classes; the most frequent first."""
+        """One rule per cell: its condition in words, its rows and the shares of their classes; most rows first."""
         check_is_fitted(self, "model_")
         return self.model_.rules()
 
-    def _search(
-        self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion
-    ) -> tuple[Model, None]:
-        model = optimize(
-            inputs.columns,
-            classes,
-            criterion=criterion,
-            search=self.search,
-            weights=weights,
-            kinds=self.kinds,
-            target_kind="classes",
-            max_parts=self.max_parts,
-            min_rows=self.min_rows,
-            time_limit=self.time_limit,
-            random_state=read_seed(self.random_state),
-            n_jobs=1 if self.n_jobs is None else self.n_jobs,
-        )
-        return model, None
+    def _search(self, inputs: Frame, classes: NDArray[Any], **options: Any) -> tuple[Model, None]:
+        return optimize(inputs.columns, classes, target_kind="classes", **options), None
 
     def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
         return self.model_.predict_proba(inputs.columns, unknown)
 
 
+@estimator
 class GridEnsembleClassifier(GridClassifierBase):
     """The average of many different data grids, weighted by how well each compresses the classes.
 
     The search collects distinct local optima, each over a random choice of the columns. A row gets the mean over the
-    grids of the class shares of its cell, with weights in proportion to the level of each grid; where its cell is
-    empty, a grid says the shares of all rows.
+    grids of the class shares of its cell, with weights in proportion to the level of each grid; a grid whose cell is
+    empty gives the shares of all rows.
 
     Parameters
     ----------
-    criterion : str or Criterion, default="modl"
-        What a good grid is: a name out of `gridmodl.list_criteria`, or a criterion.
-    criterion_options : dict, optional
-        Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
+    %(criterion)s
+    %(criterion_options)s
     search : "auto" or Search, default="auto"
         How grids are searched and how many are kept: ``"auto"`` is ``Search("diverse", effort=10, keep_optima=2000)``,
-        at most 2,047 rounds; each takes the longer, the more rows and columns there are. ``Search("algorithm3",
-        effort=8, keep_optima=500)`` goes in the order of the paper, and finds fewer distinct grids in as many rounds.
-    threshold, unknown, kinds, max_parts, min_rows
-        As in `GridClassifier`.
-    time_limit : float, optional
-        Seconds after which the grids found so far are taken.
-    random_state : int, optional, default=0
-        Seed of the search; None draws a fresh one.
-    n_jobs : int, optional
-        Threads; None means 1, and -1 one per core. They change no bit of the result.
+        at most 2,047 rounds; a round takes longer with more rows and columns. ``Search("algorithm3", effort=8,
+        keep_optima=500)`` follows the order of the paper, and finds fewer distinct grids in the same number of rounds.
+    %(threshold)s
+    %(unknown)s
+        With -1, the grids that use the column give the class shares of all rows.
+    %(kinds)s
+    %(max_parts)s
+    %(min_rows)s
+    %(time_limit)s
+    %(random_state)s
+    %(n_jobs)s
 
     Attributes
     ----------
@@ -287,14 +194,9 @@ class GridEnsembleClassifier(GridClassifierBase):
         The cheapest of the grids; it alone can be read.
     average_ : GridAverage
         All grids in a compact form: ``len(average_)``, ``levels`` and ``column_weights``.
-    classes_ : ndarray
-        The classes of the target.
-    class_factors_ : ndarray
-        Factor of the probability of each class before the largest is taken; 1 without a threshold.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : ndarray
-        Their names, if the data had names that are strings.
+    %(classes_)s
+    %(class_factors_)s
+    %(features_in)s
 
     See Also
     --------
@@ -302,11 +204,11 @@ class GridEnsembleClassifier(GridClassifierBase):
 
     Notes
     -----
-    `predict` reads the columns that some grid uses, and no others. A row of weight 2 is drawn as two rows are, so
+    `predict` reads only the columns that some grid uses. The search draws a row of weight 2 as it draws two rows, so
     weighted and repeated rows lead to the same average.
 
-    Grids that are averaged may be finer than the best single one: ``criterion="aic"`` had the lower log-loss on both
-    versions of Ada (``docs/results/grid_tables.md``). Let cross-validation choose.
+    Averaged grids may be finer than the best single one: ``criterion="aic"`` had the lower log-loss on both
+    versions of Ada (``docs/results/grid_tables.md``). Choose by cross-validation.
 
     References
     ----------
@@ -325,22 +227,10 @@ class GridEnsembleClassifier(GridClassifierBase):
     True
     """
 
-    def _search(
-        self, inputs: Frame, classes: NDArray[Any], weights: Any, criterion: str | Criterion
-    ) -> tuple[Model, GridAverage]:
-        return best_average(
-            inputs.columns,
-            classes,
-            criterion=criterion,
-            search=ENSEMBLE if self.search == AUTO else self.search,
-            weights=weights,
-            kinds=self.kinds,
-            max_parts=self.max_parts,
-            min_rows=self.min_rows,
-            time_limit=self.time_limit,
-            random_state=read_seed(self.random_state),
-            n_jobs=1 if self.n_jobs is None else self.n_jobs,
-        )
+    def _search(self, inputs: Frame, classes: NDArray[Any], **options: Any) -> tuple[Model, GridAverage]:
+        if self.search == AUTO:
+            options["search"] = ENSEMBLE
+        return best_average(inputs.columns, classes, **options)
 
     def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
         return self.average_.predict_proba(inputs.columns, unknown)

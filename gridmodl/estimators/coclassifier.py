@@ -1,14 +1,13 @@
-"""Classes of rows from groups of rows that were found without them."""
+"""A classifier that counts classes in groups of rows, which are found without the classes."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -16,69 +15,56 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from gridmodl.analysis.new_values import merged_until_labelled
 from gridmodl.data.numbers import is_missing, is_missing_value
 from gridmodl.data.targets import Classes, encode_labelled, marked_rows
-from gridmodl.estimators.coclustering import ROW, GridCoclustering
+from gridmodl.estimators.base import ThresholdClassifierMixin, estimator
+from gridmodl.estimators.coclustering import ROW, CoclusteringBase, GridCoclustering
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
-from gridmodl.estimators.inputs import NotebookMixin, labels_of_one_type, read_labels
-from gridmodl.search import Search
-from gridmodl.terms import Criterion
+from gridmodl.estimators.inputs import labels_of_one_type, read_labels
 
 
-class CoclusteringClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@estimator
+class CoclusteringClassifier(ThresholdClassifierMixin, CoclusteringBase):
     """Predict the class of a row from the rows of its group, where groups are found without any class.
 
-    The rows and columns of X are coclustered, rows without a class too; then each row gets the shares of the classes
-    among the labelled rows of its group. A group without labelled rows is merged into another, the cheapest merge
-    first, until each group has labelled rows. So the classifier learns from few labelled rows among many others, and
-    from any number of columns.
+    The rows and columns of X are coclustered, including rows without a class; then each row gets the shares of the
+    classes among the labelled rows of its group. Groups without labelled rows are merged into others, the cheapest
+    merge first, until each group has labelled rows. So the classifier learns from few labelled rows among many
+    unlabelled ones, and from any number of columns.
 
-    To predict rows as the reference does, give them to `fit`, marked as unlabelled: they then help to find the groups,
+    To predict rows as in the reference, pass them to `fit`, marked as unlabelled: they then help to find the groups,
     and ``transduction_`` holds their classes. `predict` is for rows that come later.
 
     Parameters
     ----------
-    criterion : str or Criterion, default="modl"
-        What the best grid is, see `GridCoclustering`.
-    criterion_options : dict, optional
-        Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
+    %(criterion)s
+        It must price data without a target.
+    %(criterion_options)s
     search : {"auto", "vns", "merge"} or Search, default="auto"
         How the grid is searched, see `gridmodl.optimize`; ``gridmodl.Search(effort=...)`` says for how long.
-    counts : {"binary", "frequency"}, default="binary"
-        Whether entries other than 0 are present once, or an entry of n counts n times.
+    %(counts)s
     unlabelled : optional
-        The value of y that marks rows without a class, such as ``-1`` or ``"?"``. None, as by default, and NaN stand
-        for missing values; so -1 is a class like any other unless it is given here.
-    threshold : {None, "balanced"}, default=None
-        How a class is chosen: the most frequent one of the group, or so that the balanced error, the mean of the error
-        rates of the classes, is lowest on the labelled rows.
-    max_parts : int, optional
-        Largest number of groups of rows, and of groups of columns.
-    time_limit : float, optional
-        Seconds, after which the best grid so far is kept.
-    random_state : int, optional
-        Seed of the search, 0 by default; None draws a fresh one.
-    n_jobs : int, optional
-        Threads of those searches that use several; None means 1, and -1 one per core.
+        Value of y that marks rows without a class, such as ``-1`` or ``"?"``. None, the default, and NaN mean missing
+        values; -1 is a class like any other unless it is passed here.
+    %(threshold)s
+    %(max_groups)s
+    %(time_limit)s
+    %(random_state)s
+    %(n_jobs)s
 
     Attributes
     ----------
     coclustering_ : GridCoclustering
-        The groups of rows and of columns, before any merge for want of labelled rows.
-    classes_ : ndarray
-        The classes.
+        The groups of rows and of columns, before groups without labelled rows are merged.
+    %(classes_)s
     group_counts_ : ndarray of shape (number of row groups + 1, n_classes)
-        Labelled rows of each class in each group of rows, or in what it was merged into; last of rows without entries,
-        which are in no group. Where none of these is labelled, those of all rows; and so for the groups, where only
-        rows without entries are labelled.
-    class_factors_ : ndarray
-        Factor of the share of each class before the largest is taken; 1 without a threshold.
+        Labelled rows of each class in each group of rows, after merges; the last line is for rows without entries,
+        which are in no group. If no row without entries is labelled, the last line counts all labelled rows; if only
+        such rows are labelled, so does every line.
+    %(class_factors_)s
     transduction_ : ndarray of shape (n,)
         The class predicted for each row in `fit`: that of its group, for labelled rows too.
     label_distributions_ : ndarray of shape (n, n_classes)
         The shares of the classes in the group of each row in `fit`.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : ndarray
-        Their names, if the data had names that are strings.
+    %(features_in)s
 
     See Also
     --------
@@ -101,52 +87,26 @@ class CoclusteringClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):  # 
     ['dog']
     """
 
-    def __init__(
-        self,
-        *,
-        criterion: str | Criterion = "modl",
-        criterion_options: Mapping[str, Any] | None = None,
-        search: str | Search = "auto",
-        counts: str = "binary",
-        unlabelled: Any = None,
-        threshold: str | None = None,
-        max_parts: int | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.criterion_options = criterion_options
-        self.search = search
-        self.counts = counts
-        self.unlabelled = unlabelled
-        self.threshold = threshold
-        self.max_parts = max_parts
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    unlabelled: Any = None
 
     def fit(self, X: Any, y: Any) -> CoclusteringClassifier:
         """Find the groups of all rows, and the shares of the classes in each.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n, k)
-            Numbers, of which none may be missing.
+        %(matrix)s
         y : array-like of shape (n,)
-            The class of each row, or the mark of those without one.
+            The class of each row; `unlabelled` for rows without a class.
 
         Returns
         -------
-        CoclusteringClassifier
-            This one.
+        self
         """
         check_threshold(self.threshold)
         classes, codes = self._read_classes(y)
         check_consistent_length(X, codes)
-        own = ("unlabelled", "threshold")
-        options = {name: value for name, value in self.get_params(deep=False).items() if name not in own}
-        found = GridCoclustering(**options).fit(X)
+        shared = {field.name: getattr(self, field.name) for field in fields(CoclusteringBase)}
+        found = GridCoclustering(**shared).fit(X)
         is_labelled = codes < len(classes)
         counts = np.zeros((found.n_row_clusters_ + 1, len(classes)), dtype=np.int64)
         np.add.at(counts, (found.row_labels_[is_labelled], codes[is_labelled]), 1)
@@ -163,7 +123,7 @@ class CoclusteringClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):  # 
         return self
 
     def _read_classes(self, y: Any) -> Classes:
-        """The classes, and their codes; rows without one have a code beyond all."""
+        """The classes, and the code of each row; rows without a class have a code beyond all classes."""
         if y is None:
             raise ValueError(
                 "This CoclusteringClassifier estimator requires y to be passed, but the target y is None; rows may be "
@@ -176,8 +136,8 @@ class CoclusteringClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):  # 
                 "Input y contains NaN or None only" if is_missing_value(self.unlabelled) else "All rows have the mark"
             )
             raise ValueError(
-                f"{what}: no row of {len(raw)} has a class, as unlabelled={self.unlabelled!r}; label some, or use "
-                "GridCoclustering, which needs none"
+                f"{what}: none of the {len(raw)} rows has a class, as unlabelled={self.unlabelled!r}; label some, "
+                "or use GridCoclustering, which needs no classes"
             )
         n_missing = np.count_nonzero(is_missing(raw[~is_marked]))
         if n_missing:
@@ -192,8 +152,8 @@ class CoclusteringClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):  # 
         names = labels_of_one_type(names)
         if names.dtype.kind == "i" and len(names) > 2 and names[0] == -1 and names[1] >= 0 and not is_marked.any():
             warnings.warn(
-                "y holds -1 beside other whole numbers, which is taken for a class; if it marks rows without one, as "
-                "in scikit-learn, say unlabelled=-1",
+                "y holds -1 beside other whole numbers, and -1 is taken as a class; if it marks rows without a class, "
+                "as in scikit-learn, pass unlabelled=-1",
                 stacklevel=3,
             )
         return Classes(names, codes)
@@ -203,8 +163,7 @@ class CoclusteringClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):  # 
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n, k)
-            The same columns as in `fit`.
+        %(matrix_again)s
 
         Returns
         -------
@@ -214,20 +173,14 @@ class CoclusteringClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):  # 
         check_is_fitted(self, "group_counts_")
         return _shares(self.group_counts_)[self.coclustering_.predict(X)]
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithms of `predict_proba` of `X`, minus infinity for a share of 0."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of the group of rows that each row joins: the most frequent one, unless a threshold says otherwise.
+        """The class of the group of rows that each row joins: the most frequent class, or by `threshold`.
 
-        Of equals the first in ``classes_``.
+        Ties: first in ``classes_``.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n, k)
-            The same columns as in `fit`.
+        %(matrix_again)s
 
         Returns
         -------
@@ -253,15 +206,13 @@ class CoclusteringClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):  # 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self.counts == "frequency"
-        # Which entries are 0 tells nothing of numbers that never are, such as those of scikit-learn's checks.
+        # Numbers that are never 0, such as those of scikit-learn's checks, say nothing about the groups.
         tags.classifier_tags.poor_score = True
         return tags
 
 
 def _merged_counts(found: GridCoclustering, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Labelled rows by class of what each group is merged into; the last are those of rows without entries."""
+    """Labelled rows by class of each group after merges; the last line is for rows without entries."""
     of_groups, of_all = counts[:-1], counts.sum(axis=0)
     is_labelled = np.asarray(of_groups.any(axis=1))
     if is_labelled.any():

@@ -1,4 +1,4 @@
-"""Rows and columns of a matrix in groups that explain each other."""
+"""Coclustering of the rows and columns of a matrix."""
 
 from __future__ import annotations
 
@@ -11,57 +11,64 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from sklearn.base import BaseEstimator, BiclusterMixin
+from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from gridmodl.analysis.hierarchy import Hierarchy
 from gridmodl.analysis.new_values import groups_of_new
 from gridmodl.data.frames import ARRAYS, EXACT_FLOAT, NAMES, Name, read_entries
-from gridmodl.estimators.inputs import NotebookMixin, heed_stop, read_criterion, read_inputs, read_seed
+from gridmodl.estimators.base import EstimatorBase, estimator
+from gridmodl.estimators.inputs import read_inputs, report_stop
 from gridmodl.model.model import Model
 from gridmodl.pipeline import optimize
 from gridmodl.plugins import criterion_for
-from gridmodl.search import Search
 from gridmodl.spelling import check_choice
-from gridmodl.terms import Criterion
 
 ROW, COLUMN = NAMES
 NO_ENTRIES = -1  # the label of a row or column without entries
 COUNTS = ("binary", "frequency")
 
 
-class GridCoclustering(NotebookMixin, BiclusterMixin, BaseEstimator):  # type: ignore[misc]
+@estimator
+class CoclusteringBase(EstimatorBase):
+    """Estimator that coclusters the entries of a matrix."""
+
+    counts: str = "binary"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.counts == "frequency"
+        return tags
+
+
+@estimator
+class GridCoclustering(BiclusterMixin, CoclusteringBase):  # type: ignore[misc]
     """Cocluster the rows and columns of a matrix: groups of rows and of columns that occur together.
 
     Every entry that is not zero says that its row and its column occur together. The groups are those of the joint grid
-    of rows and columns that describes all entries at the lowest cost. Their numbers are found with them, so there are
-    none to choose; where the entries tell nothing, there is one group of each. See `gridmodl.optimize`.
+    of rows and columns that describes all entries at the lowest cost. The numbers of groups are found too; if rows and
+    columns are independent, there is one group of each. See `gridmodl.optimize`.
 
     Parameters
     ----------
-    criterion : str or Criterion, default="modl"
-        What the best grid is: a name out of `gridmodl.list_criteria` that prices data without a target, or a criterion.
-    criterion_options : dict, optional
-        Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
+    %(criterion)s
+        It must price data without a target.
+    %(criterion_options)s
     search : {"auto", "vns", "merge"} or Search, default="auto"
         How the grid is searched, see `gridmodl.optimize`; ``gridmodl.Search(effort=...)`` says for how long.
-    counts : {"binary", "frequency"}, default="binary"
-        What an entry is: with ``"binary"`` any other than 0 is present, once, so a matrix without zeros is one group;
-        with ``"frequency"`` one of n, which must be a whole number of 0 or more, counts n times.
-    max_parts : int, optional
-        Largest number of groups of rows, and of groups of columns. See also `coarsen`.
-    time_limit : float, optional
-        Seconds, after which the best grid so far is kept.
-    random_state : int, optional
-        Seed of the search, 0 by default; None draws a fresh one.
-    n_jobs : int, optional
-        Threads of those searches that use several; None means 1, and -1 one per core.
+    %(counts)s
+    %(max_groups)s
+        See also `coarsen`.
+    %(time_limit)s
+    %(random_state)s
+    %(n_jobs)s
 
     Attributes
     ----------
     model_ : Model
         The joint grid of the variables ``"row"`` and ``"column"``, whose values are the numbers of rows and columns:
-        its cost, level, cells, most typical rows and columns. Groups with most entries come first.
+        its cost, level, cells, and most typical rows and columns. Groups with the most entries come first.
     row_labels_ : ndarray of shape (n,)
         The group of each row; -1 for a row without entries, which is in no group, like noise in scikit-learn's
         clusterers.
@@ -73,16 +80,13 @@ class GridCoclustering(NotebookMixin, BiclusterMixin, BaseEstimator):  # type: i
         The number of groups of columns.
     rows_ : ndarray of shape (number of biclusters, n)
         Whether each row is in each bicluster; bicluster ``i`` is made of row group ``i // n_column_clusters_`` and
-        column group ``i % n_column_clusters_``. Made when asked for, which may take much memory: `get_indices`,
-        `get_shape` and `get_submatrix` do without.
+        column group ``i % n_column_clusters_``. Computed at each access, which may take much memory; `get_indices`,
+        `get_shape` and `get_submatrix` do not need it.
     columns_ : ndarray of shape (number of biclusters, k)
         Whether each column is in each bicluster.
     criterion_ : Criterion
         The criterion with its options.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : ndarray
-        Their names, if the data had names that are strings.
+    %(features_in)s
 
     See Also
     --------
@@ -109,79 +113,49 @@ class GridCoclustering(NotebookMixin, BiclusterMixin, BaseEstimator):  # type: i
     [array([0, 1]), array([3, 4])]
     """
 
-    def __init__(
-        self,
-        *,
-        criterion: str | Criterion = "modl",
-        criterion_options: Mapping[str, Any] | None = None,
-        search: str | Search = "auto",
-        counts: str = "binary",
-        max_parts: int | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.criterion_options = criterion_options
-        self.search = search
-        self.counts = counts
-        self.max_parts = max_parts
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def fit(self, X: Any, y: Any = None) -> GridCoclustering:
         """Find the groups of rows and of columns.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n, k)
-            Numbers, of which none may be missing. A sparse matrix of any format is never made dense.
+        %(matrix)s
         y : None
-            Not looked at.
+            Ignored.
 
         Returns
         -------
-        GridCoclustering
-            This one.
+        self
         """
         check_counts(self.counts)
-        criterion = criterion_for(read_criterion(self.criterion, self.criterion_options), "joint")
+        options = self._options()
+        options["criterion"] = criterion_for(options["criterion"], "joint")
         matrix = read_matrix(self, X, self.counts, reset=True)
         if len(matrix.row) == 0:
             n, k = matrix.shape
-            raise ValueError(f"all entries of X, {n} rows by {k} columns, are 0: there is nothing to make groups of")
-        model = optimize(
-            matrix.as_sparse(),
-            criterion=criterion,
-            search=self.search,
-            max_parts=self.max_parts,
-            time_limit=self.time_limit,
-            random_state=read_seed(self.random_state),
-            n_jobs=1 if self.n_jobs is None else self.n_jobs,
-        )
-        heed_stop(self, model.stopped)
-        self.criterion_ = criterion
-        self._take(replace(model, _source=None, frame=ARRAYS), matrix.shape)
+            raise ValueError(f"all entries of X, {n} rows by {k} columns, are 0: there is nothing to group")
+        model = optimize(matrix.as_sparse(), **options)
+        report_stop(self, model.stopped)
+        self.criterion_ = options["criterion"]
+        self._set_model(replace(model, _source=None, frame=ARRAYS), matrix.shape)
         return self
 
-    def _take(self, model: Model, shape: tuple[int, int]) -> None:
+    def _set_model(self, model: Model, shape: tuple[int, int]) -> None:
         self.model_ = model
         self.row_labels_, self.column_labels_ = (
             np.asarray(model.part_of(name, np.arange(n), NO_ENTRIES)) for name, n in zip(NAMES, shape, strict=True)
         )
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The group of rows that each row of X belongs to, most likely.
+        """The most likely group of rows for each row of X.
 
-        A row joins the group where the grid then costs least: that of the data with this row, and no other of X, added.
-        So what it says of a row is the same whatever other rows there are. For a row that was in `fit` it can differ
-        from ``row_labels_``, as it is priced as if it came a second time, and as a search may leave a row elsewhere.
+        Each row is added to the data of `fit` alone, and joins the group for which the grid then costs least; so its
+        group does not depend on other rows of X. For a row that was in `fit`, the group can differ from
+        ``row_labels_``: the row is priced as if it came a second time, and a search may have left it elsewhere.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n, k)
-            The same columns as in `fit`. Those that had no entries there are not looked at.
+        %(matrix_again)s
+            Columns without entries in `fit` are ignored.
 
         Returns
         -------
@@ -196,21 +170,21 @@ class GridCoclustering(NotebookMixin, BiclusterMixin, BaseEstimator):  # type: i
         return groups_of_new(self.model_, self.criterion_, ROW, first, part[is_known], matrix.rows[is_known])
 
     def typical_columns(self, n: int = 5) -> list[NDArray[Any]]:
-        """For each group of columns its `n` most typical ones, the most typical first, by name if they have names.
+        """The `n` most typical columns of each group, the most typical first, by name if they have names.
 
-        Typical of a group are those that moving to another would cost most.
+        The most typical column of a group is the one that would cost most to move to another group.
         """
         check_is_fitted(self, "model_")
         names = getattr(self, "feature_names_in_", np.arange(len(self.column_labels_)))
         return [names[list(group)] for group in self.model_.typical_values(COLUMN, n)]
 
     def typical_rows(self, n: int = 5) -> list[NDArray[Any]]:
-        """For each group of rows the numbers of its `n` most typical ones, the most typical first."""
+        """The numbers of the `n` most typical rows of each group, the most typical first."""
         check_is_fitted(self, "model_")
         return [np.array(group) for group in self.model_.typical_values(ROW, n)]
 
     def hierarchy(self) -> Hierarchy:
-        """The merges of groups that lead from the grid to a single cell, the cheapest first; see `Model.hierarchy`."""
+        """The merges of groups from the grid to a single cell, the cheapest first; see `Model.hierarchy`."""
         check_is_fitted(self, "model_")
         return self.model_.hierarchy()
 
@@ -220,7 +194,7 @@ class GridCoclustering(NotebookMixin, BiclusterMixin, BaseEstimator):  # type: i
         max_parts: int | Mapping[Name, int] | None = None,
         information: float | None = None,
     ) -> GridCoclustering:
-        """A coclustering like this one with fewer groups, made of these by the cheapest merges; see `Model.coarsen`.
+        """The coclustering with fewer groups, by the cheapest merges of its groups; see `Model.coarsen`.
 
         Parameters
         ----------
@@ -229,17 +203,17 @@ class GridCoclustering(NotebookMixin, BiclusterMixin, BaseEstimator):  # type: i
         max_parts : int or dict of str to int, optional
             Largest number of groups of rows and of groups of columns, or of those named: ``{"row": 10}``.
         information : float, optional
-            At least this share, from 0 to 1, of what the grid saves against one of a single cell.
+            Smallest share, from 0 to 1, of what the grid saves against a single cell.
 
         Returns
         -------
         GridCoclustering
-            A fitted one; this one stays as it is.
+            A new fitted estimator; this one stays unchanged.
         """
         check_is_fitted(self, "model_")
         coarse = copy.copy(self)
         shape = len(self.row_labels_), len(self.column_labels_)
-        coarse._take(self.model_.coarsen(max_cells, max_parts, information), shape)
+        coarse._set_model(self.model_.coarsen(max_cells, max_parts, information), shape)
         return coarse
 
     @property
@@ -285,23 +259,17 @@ class GridCoclustering(NotebookMixin, BiclusterMixin, BaseEstimator):  # type: i
         row, column = divmod(int(i), self.n_column_clusters_)
         return np.flatnonzero(self.row_labels_ == row), np.flatnonzero(self.column_labels_ == column)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self.counts == "frequency"
-        return tags
-
 
 class Matrix(NamedTuple):
     """The entries of a matrix that are not zero, row by row."""
 
     row: NDArray[np.int64]
     column: NDArray[np.int64]
-    rows: NDArray[np.int64]  # how often each counts
+    rows: NDArray[np.int64]  # rows that each entry counts as
     shape: tuple[int, int]
 
     def as_sparse(self) -> Any:
-        """The matrix as `gridmodl.optimize` takes it."""
+        """The matrix in the form that `gridmodl.optimize` takes."""
         return coo_array((self.rows, (self.row, self.column)), shape=self.shape)
 
 
@@ -336,8 +304,8 @@ def _check_frequencies(values: NDArray[Any]) -> None:
     if np.any(is_wrong):
         what = "Negative values in data" if np.any(values < 0) else "Fractions in data"
         raise ValueError(
-            f"{what}, such as {values[is_wrong].min()}: counts='frequency' takes whole numbers of 0 or more, an entry "
-            "of n as n rows; counts='binary' takes every entry other than 0 as present, once"
+            f"{what}, such as {values[is_wrong].min()}: counts='frequency' takes whole numbers of 0 or more, and "
+            "counts an entry n as n rows; counts='binary' counts every entry other than 0 once"
         )
     if float(values.sum(dtype=np.float64)) >= EXACT_FLOAT:
         raise ValueError(f"the entries of X sum to more than {EXACT_FLOAT}; scale them down")

@@ -1,4 +1,4 @@
-"""Every column on its own, for the estimators: its model for a target, or its parts by density without one."""
+"""Fit each column on its own, for estimators: a model for the target, or parts by density without a target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gridmodl.data.targets import rows_of
 from gridmodl.density.fitting import density_of
 from gridmodl.density.model import DensityModel
 from gridmodl.density.sample import sample_of
-from gridmodl.estimators.inputs import heed_stop, read_criterion, read_seed, refuse_column
+from gridmodl.estimators.inputs import read_seed, refuse_column, report_stop
 from gridmodl.fit.column import ordered_groups, special_codes
 from gridmodl.fit.options import Options, check_seed, checked_jobs, checked_options, checked_time
 from gridmodl.model.model import Model
@@ -31,50 +31,40 @@ from gridmodl.spelling import check_columns
 def models_of_each(
     estimator: Any, inputs: Frame, target: NDArray[Any], weights: NDArray[np.int64] | None, **more: Any
 ) -> dict[Name, Model]:
-    """The model of every column, without its data, the most informative first.
+    """Model of each column, without training data, the most informative first.
 
-    Most arguments of `optimize_each` are parameters of the estimator, `more` are the others.
+    `more` are arguments of `optimize_each` that are not parameters of every estimator.
     """
     models = optimize_each(
         inputs.columns,
         target,
-        criterion=read_criterion(estimator.criterion, estimator.criterion_options),
-        search=estimator.search,
         weights=weights,
-        kinds=estimator.kinds,
         special=estimator.special,
-        max_parts=estimator.max_parts,
-        min_rows=estimator.min_rows,
-        time_limit=estimator.time_limit,
-        random_state=read_seed(estimator.random_state),
-        n_jobs=1 if estimator.n_jobs is None else estimator.n_jobs,
         on_error="ignore",  # a column without a model is an error, below
+        **estimator._options(),
         **more,
     )
     for name, error in models.errors.items():
         refuse_column(name, error)
-    heed_stop(estimator, _stopped(models))
+    report_stop(estimator, _stopped(models))
     return {name: replace(model, _source=None, frame=inputs.kind) for name, model in models.items()}
 
 
 def _stopped(models: Models) -> str | None:
-    """Why a search was cut short; the user's interruption comes first."""
+    """Why a search was stopped, or None; an interruption goes before a time limit."""
     reasons = [model.stopped for model in models.values() if model.stopped is not None]
     return min(reasons, default=None)  # "interrupted" comes before "time limit"
 
 
 class ColumnParts(NamedTuple):
-    """The parts of a column, and their density, if the column has one."""
+    """Parts of a column, and their density if the column has one."""
 
     partition: Partition
     model: DensityModel | None
 
 
 def parts_of_each(estimator: Any, inputs: Frame, weights: NDArray[np.int64] | None) -> dict[Name, ColumnParts]:
-    """The parts of every column without a target: numbers are cut by their density, of texts each value is a part.
-
-    Options are the parameters of the estimator that `gridmodl.optimize_each` has too.
-    """
+    """Parts of each column without a target: numbers are cut by density, each category is a part of its own."""
     clock = Clock(checked_time(estimator.time_limit))
     options = checked_options(
         "modl", "auto", estimator.kinds, estimator.special, None, estimator.max_parts, estimator.min_rows
@@ -101,7 +91,7 @@ def parts_of_each(estimator: Any, inputs: Frame, weights: NDArray[np.int64] | No
             refuse_column(name, answer)
         else:
             found[name] = answer
-    heed_stop(estimator, clock.stopped)
+    report_stop(estimator, clock.stopped)
     return found
 
 
@@ -119,7 +109,7 @@ def _parts_of(
     if isinstance(column, Numbers):
         return _intervals(column, rows, special_codes(column, options), limits, random_state, clock, inputs.kind)
     if name in options.special:
-        raise ValueError(f"column {name!r} is categorical: each of its values is told apart; special= is for numbers")
+        raise ValueError(f"column {name!r} is categorical, and each of its values is a part; special= is for numbers")
     return ColumnParts(_values(column, rows, limits), None)
 
 
@@ -132,7 +122,7 @@ def _intervals(
     clock: Clock,
     kind: str,
 ) -> ColumnParts:
-    """Cut numbers by density. Missing values and special codes stand apart; infinite values go to the outer parts."""
+    """Cut numbers by density; missing values and special codes are parts apart, infinite values lie in outer parts."""
     n_free = limits.max_parts - len(special)
     if n_free < 1:
         raise ValueError(
@@ -145,9 +135,8 @@ def _intervals(
     stand_apart = n_free > 1 and n_missing >= limits.min_rows and bool(is_number.any())
     is_finite = is_number & np.isfinite(column.values) if column.values.dtype.kind == "f" else is_number
     bounds, model = bounds_between(column.values[:0], column.values[:0], column.type), None
-    if np.any(
-        column.values[is_finite] != column.values[is_finite][:1]
-    ):  # one distinct value has no width, so no density
+    finite = column.values[is_finite]
+    if np.any(finite != finite[:1]):  # one distinct value has no width, so no density
         kept = is_finite | missing
         present = column._replace(values=column.values[kept], missing=missing[kept])
         is_limited = limits.max_parts < NO_LIMIT
@@ -163,7 +152,7 @@ def _intervals(
 
 
 def _values(column: Categories, rows: NDArray[np.int64], limits: Limits) -> Partition:
-    """Make each value a part, as no target groups them; if limits forbid it, the rarest values share the last part."""
+    """Make each value a part, as no target groups them; the rarest share the last part if `limits` require it."""
     n_values = len(column.values)
     by_value = count_rows(column.codes, rows, n_values)
     most_first = np.argsort(-by_value, kind="stable")

@@ -1,4 +1,4 @@
-"""The input of scikit-learn's users as columns, classes and weights, and the mixins that estimators share."""
+"""Read the arguments of scikit-learn's users: columns, classes, weights, seeds."""
 
 from __future__ import annotations
 
@@ -6,39 +6,34 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    _get_feature_names,
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
 
 from gridmodl.data.frames import Frame, Name, as_array, read_column, read_frame, table_of_batch
 from gridmodl.data.numbers import is_missing, types_in
 from gridmodl.data.targets import encode_weights
+from gridmodl.model.partition import checked_unknown
 from gridmodl.plugins import get_criterion
-from gridmodl.report.notebook import model_html, models_html
-from gridmodl.terms import Criterion
+from gridmodl.terms import PROBLEMS, Criterion
 
 ENTRIES = "Each entry of this argument must be missing, a string, a date or a number"
 
 
-class AnyColumnsMixin:
-    """Tags of an estimator that takes columns of any kind, with missing values."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.allow_nan = True
-        # Text is welcome, but input_tags.string stays False: it would promise to take any object, such as a dict.
-        tags.input_tags.categorical = True
-        return tags
-
-
 @dataclass
 class _Names:
-    """The shape and the names of a frame, all that scikit-learn must see of it."""
+    """Shape and column names of a frame: all that scikit-learn needs to see."""
 
     shape: tuple[int, int]
     names: list[Any]
@@ -93,7 +88,7 @@ def read_labels(y: Any) -> NDArray[Any]:
 
 
 def labels_of_one_type(labels: NDArray[Any]) -> NDArray[Any]:
-    """Convert numbers that are objects to an array of numbers; refuse numbers beside text. None may be missing."""
+    """Convert labels stored as objects to numbers if all are; ValueError for numbers beside text. None is missing."""
     if labels.dtype.kind != "O":
         return labels
     types = types_in(labels)
@@ -106,7 +101,7 @@ def labels_of_one_type(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
-    """Read y as classes, none of them missing, as scikit-learn wants them checked."""
+    """Read y as classes, with the checks and messages that scikit-learn expects; a missing class is an error."""
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
@@ -121,12 +116,29 @@ def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
     return classes
 
 
+class TrainingData(NamedTuple):
+    """Arguments of `fit` of a classifier."""
+
+    inputs: Frame
+    classes: NDArray[Any]
+    weights: NDArray[np.int64] | None
+
+
+def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    """Read columns of any kind, the class of each row, and the weights of the rows."""
+    checked_unknown(estimator.unknown)
+    inputs = read_inputs(estimator, X, reset=True)
+    classes = read_classes(estimator, y)
+    check_consistent_length(X, classes)
+    return TrainingData(inputs, classes, read_weights(sample_weight, inputs.n_rows))
+
+
 def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool) -> NDArray[Any]:
     """Read y as `target_kind` says; None: as classes that scikit-learn checks.
 
     With `has_mark`, a value of y marks rows without a class, and scikit-learn does not check y.
     """
-    if target_kind == "numerical":
+    if target_kind is not None and PROBLEMS[target_kind].target_is_numerical:
         quantities = read_labels(y)
         if quantities.dtype.kind == "O" and any(issubclass(kind, (str, bytes)) for kind in types_in(quantities)):
             raise ValueError("y holds text, and target_kind='numerical' takes numbers")
@@ -144,7 +156,7 @@ def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool)
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
-    """Read how often each row counts; not all weights may be 0."""
+    """Read the weight of each row, a whole number; ValueError if all weights are 0."""
     if sample_weight is None:
         return None
     weights = encode_weights(read_column(sample_weight, "sample_weight"), n_rows, "sample_weight")
@@ -154,39 +166,39 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
 
 
 def read_criterion(criterion: Any, options: Any) -> str | Criterion:
-    """The criterion, made with `options` if there are any."""
+    """The criterion, built with `options` if there are any."""
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(f"criterion_options must be a dict of options by name, got {options!r}")
     if not options:
         return criterion
     if not isinstance(criterion, str):
-        raise TypeError(f"criterion_options are for a criterion that is named; {criterion!r} has its options already")
+        raise TypeError(f"criterion_options need the name of a criterion; {criterion!r} already has its options")
     return get_criterion(criterion, **options)
 
 
 def refuse_column(name: Name, error: Exception) -> None:
-    """Raise the error of a column: no estimator drops a column silently."""
+    """Raise the error of a column again, with the name of the column: no estimator drops a column silently."""
     text = str(error) if repr(name) in str(error) else f"column {name!r}: {error}"
     if isinstance(error, TypeError):
         raise TypeError(f"{text}. {ENTRIES}") from error
     raise ValueError(text) from error
 
 
-def heed_stop(estimator: Any, stopped: str | None) -> None:
-    """Raise if the user interrupted, so that a grid search does not try its next candidate; warn of a time limit."""
+def report_stop(estimator: Any, stopped: str | None) -> None:
+    """Raise after Ctrl-C, so that a grid search does not try its next candidate; warn if the time limit was reached."""
     if stopped == "interrupted":
         raise KeyboardInterrupt
     if stopped is not None:
         warnings.warn(
             f"{type(estimator).__name__} was stopped by time_limit={estimator.time_limit!r} before its search ended; "
-            "what was found so far is kept",
+            "the best result so far is kept",
             ConvergenceWarning,
             stacklevel=3,
         )
 
 
 def read_seed(random_state: Any) -> Any:
-    """The seed; a generator of random numbers draws one."""
+    """The seed; drawn from `random_state` if that is a generator of random numbers."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     return int(random_state.integers(2**31 - 1)) if isinstance(random_state, np.random.Generator) else random_state
@@ -194,36 +206,10 @@ def read_seed(random_state: Any) -> Any:
 
 @contextmanager
 def reading_columns() -> Iterator[None]:
-    """Add to the error of a column what it may hold, in the words that scikit-learn checks for."""
+    """Add to a TypeError of a column which entries are allowed, in the words that scikit-learn's checks look for."""
     try:
         yield
     except TypeError as error:
         if not str(error).startswith("column "):
             raise
         raise TypeError(f"{error}. {ENTRIES}") from error
-
-
-class NotebookMixin:
-    """Adds the fitted model to the diagram that notebooks show; stands to the left of `BaseEstimator`.
-
-    scikit-learn's option ``display="text"`` is kept.
-    """
-
-    def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + _fitted_html(self)  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in shown:
-            shown["text/html"] += _fitted_html(self)
-        return shown
-
-
-def _fitted_html(estimator: Any) -> str:
-    """The model or models of an estimator; nothing before it is fitted."""
-    fitted = vars(getattr(estimator, "coclustering_", estimator))
-    if "model_" in fitted:
-        return model_html(fitted["model_"])
-    if "models_" in fitted:
-        return models_html(fitted["models_"])
-    return ""

@@ -7,17 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from gridmodl.analysis.cost_terms import Counted, Side
 from gridmodl.data.frames import Name
+from gridmodl.estimators.base import ColumnsEstimatorBase, estimator
 from gridmodl.estimators.columns import models_of_each
-from gridmodl.estimators.inputs import AnyColumnsMixin, NotebookMixin, read_classes, read_inputs, read_weights
+from gridmodl.estimators.inputs import read_inputs, read_training
 from gridmodl.estimators.selection import Evidence, make_evidence, make_selection, selective_weights
 from gridmodl.model.counts import group_of_classes, part_counts
 from gridmodl.model.model import Model
-from gridmodl.model.partition import Partition, checked_unknown
+from gridmodl.model.partition import Partition
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import (
     ColumnValues,
@@ -27,75 +28,60 @@ from gridmodl.pricing import (
     price_one_variable,
     variable_of,
 )
-from gridmodl.search import Search
 from gridmodl.spelling import check_choice
-from gridmodl.terms import Criterion, Problem, params_record
+from gridmodl.terms import Problem, params_record
 
 KINDS_OF_CLASSES = ("grouped", None)
 WEIGHTS = ("uniform", "selective")
+PREPARED_BY = "modl"  # prices partitions in selective weights, whatever criterion found them
 
 
-class GridNaiveBayes(AnyColumnsMixin, NotebookMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@estimator
+class GridNaiveBayes(ClassifierMixin, ColumnsEstimatorBase):  # type: ignore[misc]
     """Naive Bayes on the best partition of every column.
 
-    Each column is cut into intervals or groups of values on its own, as the classes say, and as finely as the criterion
-    finds worth its cost; columns that say nothing get one part and are left out. A class is as likely as its share of
-    all rows, times the share that each part of the row has in that class. Missing values, text, dates and numbers need
-    no preparation.
+    Each column is partitioned on its own, into the intervals or groups of values that explain the classes at the lowest
+    cost; a column without information has one part and is left out. The probability of a class is proportional to its
+    share of all rows, times the share of each part of the row among the rows of the class. Missing values, text, dates
+    and numbers need no preparation.
 
     Parameters
     ----------
-    criterion : str or Criterion, default="modl"
-        What the best partition is: a name out of `gridmodl.list_criteria`, or a criterion.
-    criterion_options : dict, optional
-        Options of the criterion that is named, as `gridmodl.get_criterion` takes them.
+    %(criterion)s
+    %(criterion_options)s
     search : {"auto", "exact", "merge"} or Search, default="auto"
         How partitions are searched, see `gridmodl.optimize`.
     target_kind : {None, "grouped"}, default=None
-        With ``"grouped"`` the classes are put into groups together with the partition of each column, for each column
-        other groups, and a part has the same share in all classes of a group. For dozens to hundreds of classes, with
-        few rows in each.
+        With ``"grouped"``, each column has its own groups of classes, found together with its partition, and a part
+        has the same share in all classes of a group. For dozens to hundreds of classes with few rows each.
     weights : {"uniform", "selective"}, default="uniform"
-        With ``"selective"`` each column has a weight from 0 to 1, the exponent of its shares. The weights minimise the
-        code length of the classes given the columns, plus a price for each column in use: columns that repeat what
-        others say lose weight or are left out. See the notes.
-    unknown : {"default", -1, "error"}, default="default"
-        What becomes of a category that was not seen in `fit`: the group ``Partition.default`` of its column; -1, it
-        says nothing of the class; or a ValueError. A missing value is such a category where `fit` saw none. A number is
-        never unknown: if missing values are new, they go to the lowest interval.
-    kinds : dict, optional
-        ``"numerical"`` or ``"categorical"`` by column name, where it is not what the column's type says.
-    special : dict, optional
-        By column name, numbers that are codes and no quantities, such as ``{"age": [-999, -1]}``; each is a part. Not
-        with ``target_kind="grouped"``.
-    max_parts : int, optional
-        Largest number of parts of a column.
-    min_rows : int or float, optional
-        Smallest number of rows of a part, or below 1 their share of all rows.
-    time_limit : float, optional
-        Seconds for the partitions of all columns together, after which they keep the best so far.
-    random_state : int, optional, default=0
-        Seed of the search for groups of classes; nothing else is random. None draws a fresh one.
-    n_jobs : int, optional
-        Threads; None means 1, and -1 one per core.
+        With ``"selective"``, each column has a weight from 0 to 1, the exponent of its shares. The weights minimise the
+        code length of the classes given the columns, plus a price for each column in use: redundant columns lose weight
+        or are left out. See the notes.
+    %(unknown)s
+        With -1, the value says nothing of the class.
+    %(kinds)s
+    %(special)s
+        Not with ``target_kind="grouped"``.
+    %(max_parts)s
+    %(min_rows)s
+    %(time_limit)s
+        The limit is for the partitions of all columns together.
+    %(random_state)s
+        Only the search for groups of classes is random.
+    %(n_jobs)s
 
     Attributes
     ----------
-    models_ : dict of str to Model
-        By column name, in the order of the columns: the partition of each, its cost, its level, its table. They hold no
-        training data. Columns of arrays, and of frames whose names are no strings, are called ``x0``, ``x1``, ...
+    %(models_)s
     weights_ : ndarray of shape (number of columns,)
-        The weight of each column; 0 for those with one part. `predict` reads no column of weight 0.
-    classes_ : ndarray
-        The classes of the target.
+        Weight of each column; 0 for columns with one part. `predict` reads no column of weight 0.
+    %(classes_)s
     class_shares_ : ndarray
         The share of each class in the rows.
     log_shares_ : dict of str to ndarray of shape (n_parts, n_classes)
         For each column with a weight, the log of the estimated share of each part in each class.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : ndarray
-        Their names, if the data had names that are strings.
+    %(features_in)s
 
     See Also
     --------
@@ -107,8 +93,8 @@ class GridNaiveBayes(AnyColumnsMixin, NotebookMixin, ClassifierMixin, BaseEstima
     With N rows, W classes and n_w rows of class w, P(w) = n_w / N. P(part | w) is estimated by
     (support + m p) / (coverage + m) with m = W / N and p = 1 / W, where support counts the rows of the part and the
     class, or its group, and coverage all rows of the class, or its group ([1]_, section 4.2). So no probability is 0.
-    These estimates do not quite sum to one over the parts of a column, unless there are as many parts as classes;
-    probabilities of classes do, they are divided by their sum. A special code without rows says nothing.
+    Over the parts of a column these estimates sum to one only if there are as many parts as classes; the probabilities
+    of the classes are divided by their sum. A special code without rows says nothing of the class.
 
     The weights minimise  - sum of log P(class | row) + 0.1 sum_k (log K + preparation cost of column k) w_k ** 0.95
     over K columns: a penalty of the kind of [2]_, with the constants of Khiops 11. The same data always have the
@@ -133,62 +119,26 @@ class GridNaiveBayes(AnyColumnsMixin, NotebookMixin, ClassifierMixin, BaseEstima
     array([1., 0.])
     """
 
-    def __init__(
-        self,
-        *,
-        criterion: str | Criterion = "modl",
-        criterion_options: Mapping[str, Any] | None = None,
-        search: str | Search = "auto",
-        target_kind: str | None = None,
-        weights: str = "uniform",
-        unknown: str | int = "default",
-        kinds: Mapping[Name, str] | None = None,
-        special: Mapping[Name, Any] | None = None,
-        max_parts: int | None = None,
-        min_rows: int | float | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.criterion_options = criterion_options
-        self.search = search
-        self.target_kind = target_kind
-        self.weights = weights
-        self.unknown = unknown
-        self.kinds = kinds
-        self.special = special
-        self.max_parts = max_parts
-        self.min_rows = min_rows
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    target_kind: str | None = None
+    weights: str = "uniform"
+    special: Mapping[Name, Any] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GridNaiveBayes:
-        """Find the best partition of each column, and the weights.
+        """Find the best partition of each column, and the weights of the columns.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, k)
-            Numbers, or columns of any kinds: a frame of pandas, polars, pyarrow or another library that narwhals reads,
-            or an array of objects.
-        y : array-like of shape (n,)
-            The class of each row.
-        sample_weight : array-like of shape (n,), optional
-            Whole numbers: a row of weight w is w rows.
+        %(X)s
+        %(y)s
+        %(sample_weight)s
 
         Returns
         -------
-        GridNaiveBayes
-            This one.
+        self
         """
         check_choice("target_kind", self.target_kind, KINDS_OF_CLASSES)
         check_choice("weights", self.weights, WEIGHTS)
-        checked_unknown(self.unknown)
-        inputs = read_inputs(self, X, reset=True)
-        classes = read_classes(self, y)
-        check_consistent_length(X, classes)
-        row_weights = read_weights(sample_weight, inputs.n_rows)
+        inputs, classes, row_weights = read_training(self, X, y, sample_weight)
         models = models_of_each(self, inputs, classes, row_weights, target_kind=self.target_kind or "classes")
         shares = {name: part_shares(model) for name, model in models.items() if _partition(model).n_parts > 1}
         first = next(iter(models.values()))
@@ -209,8 +159,7 @@ class GridNaiveBayes(AnyColumnsMixin, NotebookMixin, ClassifierMixin, BaseEstima
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, k)
-            The same columns as in `fit`.
+        %(X_again)s
 
         Returns
         -------
@@ -229,13 +178,11 @@ class GridNaiveBayes(AnyColumnsMixin, NotebookMixin, ClassifierMixin, BaseEstima
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, k)
-            The same columns as in `fit`.
+        %(X_again)s
 
         Returns
         -------
-        ndarray of shape (n, number of classes)
-            Classes are in the order of ``classes_``.
+        %(probabilities)s
         """
         evidence, lines = self._read(X)
         return evidence.log_probabilities(lines, self.weights_[self.weights_ > 0.0])
@@ -252,14 +199,14 @@ class GridNaiveBayes(AnyColumnsMixin, NotebookMixin, ClassifierMixin, BaseEstima
 
 
 class PartShares(NamedTuple):
-    """The parts of one column in the classes."""
+    """Shares of the parts of one column among the rows of each class."""
 
     by_class: NDArray[np.float64]  # log of the estimated share of each part in each class
-    observed: float  # its sum over all rows
+    observed: float  # sum over all rows
 
 
 def part_shares(model: Model) -> PartShares:
-    """The m-estimate of `GridNaiveBayes`, from rows by part and class or group of classes."""
+    """The m-estimates of the shares, see the notes of `GridNaiveBayes`."""
     partition = _partition(model)
     counts = partition.counts if model.target is None else part_counts(model, partition)
     n_rows, n_classes = model.n_rows, len(model.classes)
@@ -276,7 +223,7 @@ def _selective(
     columns: Mapping[Name, Any],
     row_weights: NDArray[np.int64] | None,
 ) -> dict[Name, float]:
-    """The weights of columns, which come in descending order of level."""
+    """Weight of each column; `models` are in descending order of level."""
     evidence = make_evidence(class_shares, [of.by_class for of in shares.values()])
     kept = slice(None) if row_weights is None else row_weights > 0
     parts = [_partition(models[name]).part_of_column(columns[name])[kept] for name in shares]
@@ -298,40 +245,40 @@ def _partition(model: Model) -> Partition:
 
 
 def preparation_cost(model: Model) -> float:
-    """The cost, by ``modl``, of the partition of a column before any class is told, whatever its criterion.
+    """Cost under `PREPARED_BY` of the partition of a column before the classes of its rows are known.
 
-    It codes the parts, and how many rows of each class (or group of classes) each part has; where classes are grouped,
-    also the groups, and how many rows each class has. ``modl`` asks the same for these numbers whatever they are, and
-    nothing for the order of rows that are all alike. So the preparation cost is the price, by the terms of ``modl``, of
-    the same parts with rows of one class in each. The cost of a model by ``modl`` is the preparation cost and the
-    negative log-likelihood of the classes.
+    It codes the parts, and the number of rows of each class (or group of classes) in each part; if classes are grouped,
+    also the groups, and the number of rows of each class. ``modl`` charges the same for these numbers whatever they
+    are, and nothing for the order of rows of one class. So the preparation cost is the price of the same parts with
+    rows of one class in each, and the cost of a model under ``modl`` is the preparation cost plus the negative
+    log-likelihood of the classes.
     """
     (partition,) = model.partitions.values()
     if model.target is None:
-        return _beside_classes(model, partition)
-    return _beside_groups(model, partition, model.target)
+        return _cost_before_classes(model, partition)
+    return _cost_before_groups(model, partition, model.target)
 
 
-def _beside_classes(model: Model, partition: Partition) -> float:
-    criterion = criterion_for("modl", "classes")
+def _cost_before_classes(model: Model, partition: Partition) -> float:
+    criterion = criterion_for(PREPARED_BY, "classes")
     problem = Problem("classes", model.n_rows, 1, model.class_rows)
     p, facts = prepare(criterion, problem, _known(partition))
-    alike = np.zeros_like(partition.counts)
-    alike[:, 0] = partition.rows
-    return price_one_variable(criterion, p, facts, alike, _values(partition))
+    pure = np.zeros_like(partition.counts)
+    pure[:, 0] = partition.rows
+    return price_one_variable(criterion, p, facts, pure, _values(partition))
 
 
-def _beside_groups(model: Model, partition: Partition, groups: Partition) -> float:
-    criterion = criterion_for("modl", "grouped")
+def _cost_before_groups(model: Model, partition: Partition, groups: Partition) -> float:
+    criterion = criterion_for(PREPARED_BY, "grouped")
     problem = Problem("grouped", model.n_rows, 1, np.empty(0, dtype=np.int64))
-    alike = np.zeros(len(model.classes), dtype=np.int64)
-    alike[: groups.n_parts] = groups.rows
+    pure = np.zeros(len(model.classes), dtype=np.int64)
+    pure[: groups.n_parts] = groups.rows
     filled = np.flatnonzero(partition.rows)
     rows = partition.rows[filled]
     sides = (
         Side(variable_of(criterion, problem, _known(partition)), rows, _values(partition)[filled].astype(np.float64)),
         Side(
-            variable_of(criterion, problem, categorical_values(alike), is_target=True),
+            variable_of(criterion, problem, categorical_values(pure), is_target=True),
             groups.rows,
             _values(groups).astype(np.float64),
         ),
@@ -343,13 +290,13 @@ def _beside_groups(model: Model, partition: Partition, groups: Partition) -> flo
 
 
 def _values(partition: Partition) -> NDArray[np.int64]:
-    """The number of values of each part; 1 for an interval, whose values ``modl`` does not price."""
+    """Number of values of each part; 1 for an interval, whose values are not priced."""
     lengths = [len(group) for group in partition.groups] or [1] * partition.n_parts
     return np.array(lengths, dtype=np.int64)
 
 
 def _known(partition: Partition) -> ColumnValues:
-    """The values of an input, all that are in its groups."""
+    """The values of an input: all that are in its groups."""
     if partition.kind == "numerical":
         return numerical_values(partition.n_parts)
     return categorical_values(np.ones(int(_values(partition).sum()), dtype=np.int64))  # their rows are not priced

@@ -6,24 +6,24 @@
 
     price_k  =  log K + preparation cost of column k
 
-K is the number of all columns, informative or not; `preparation_cost` is in
-`gridmodl.estimators.naivebayes`. The constants, 0.1 and 0.95, are those of Khiops 11 (``SNBAttributeSelectionScorer``;
-before, the first was 0.25). For a column that Khiops constructs from others, it has the cost of the construction in
-place of log K. It adds a code of the number of columns, the sum of the weights rounded up, and subtracts the log of the
-factorial of that number; this term jumps, and is left out here.
+K is the number of all columns, informative or not; `preparation_cost` is in `gridmodl.estimators.naivebayes`. The
+constants, 0.1 and 0.95, are those of Khiops 11 (``SNBAttributeSelectionScorer``; before, the first was 0.25). For a
+column that Khiops constructs from others, the cost of the construction takes the place of log K. Khiops also adds a
+code of the number of columns (the sum of the weights, rounded up) and subtracts the log of its factorial; this term is
+not continuous, and is left out here.
 
-The first sum is convex in w, and its class terms are linear: what remains to be done for each row is one log of a sum
-over the classes. The second is concave, but hardly so: with exponent 1 it is at most 0.019 PRIOR_WEIGHT price_k lower
+The first sum is convex in w, and its class terms are linear: the only nonlinear term of a row is one log of a sum over
+the classes. The second sum is concave, but hardly so: with exponent 1 it is at most 0.019 PRIOR_WEIGHT price_k lower
 for each column in use, and the minimum with exponent 1 is a floor of the cost.
 
-As w ^ 0.95 rises steeply from 0, a column is in or out. Search: beginning with none, the column enters at which the
-cost with exponent 1 falls fastest (several at once when many are in use), and all weights in use are then made optimal
-together (L-BFGS-B), until no column outside can help. That test misses none that would help while the other weights
-stay as they are: by convexity, such a column lowers the cost only if the slope of the first sum is below - PRIOR_WEIGHT
-price_k. It does not prove that no other weights of all columns cost less. A column leaves when its weight falls to 0,
-or when the cost is lower without it. So a copy of a column is in use only where the column has full weight. No step is
-random, rows that are alike in all columns are one row with a count, and columns are taken in descending order of level:
-the order of rows does not matter, and that of columns only where levels are equal.
+As w ^ 0.95 rises steeply from 0, a column is in or out. Search: beginning with no column, the column enters for which
+the cost with exponent 1 falls fastest (several at once when many are in use), and all weights in use are then optimized
+together (L-BFGS-B), until no column outside can help. This test misses no column that would help while the other
+weights stay as they are: by convexity, such a column lowers the cost only if the slope of the first sum is below minus
+PRIOR_WEIGHT price_k. It does not prove that no other weights of all columns cost less. A column leaves when its weight
+falls to 0, or when the cost is lower without it. So a copy of a column is in use only where the column has full weight.
+No step is random, rows with the same parts are one row with a count, and columns are taken in descending
+order of level: the order of rows does not matter, and that of columns only where levels are equal.
 
 C. Hue, M. Boullé, "Fractional Naive Bayes (FNB): non-convex optimization for a parsimonious weighted selective naive
 Bayes classifier", arXiv 2409.11100, 2024; M. Boullé, "Compression-based averaging of selective naive Bayes
@@ -53,10 +53,10 @@ LEAST_WEIGHT = 1e-4  # of a column in use; w ^ EXPONENT rises ever more steeply 
 ENTERING_WEIGHT = 0.5
 FEW = 5  # one column enters at a time, and one more for each FEW columns in use
 PRECISION = 1e-8  # relative fall of the cost below which a change does not count
-# How precise weights are: rough ones tell which column is to enter next. Both are of the cost per row.
+# Precision of weights, as tolerances of the cost per row; rough weights suffice to choose the column that enters next.
 ROUGH = {"ftol": 1e-5, "gtol": 1e-4, "maxiter": 1000}
 FINE = {"ftol": 1e-10, "gtol": 1e-7, "maxiter": 1000}
-CACHED = 4096  # rows times classes in work at a time: 32 kB
+CACHED = 4096  # rows times classes added up at a time: 32 kB
 
 
 class Selection(NamedTuple):
@@ -64,8 +64,8 @@ class Selection(NamedTuple):
 
     evidence: Evidence
     lines: NDArray[np.int32]  # for each column and distinct row, the line of the table
-    rows: NDArray[np.float64]  # how often each distinct row is there
-    told: float  # sum over all rows of the log of the share of their class
+    rows: NDArray[np.float64]  # number of rows of each distinct row
+    prior: float  # sum over all rows of the log of the share of their class
     observed: NDArray[np.float64]  # for each column, sum over all rows of the log of the share of the part in the class
     prices: NDArray[np.float64]  # of each column, times PRIOR_WEIGHT
 
@@ -78,11 +78,11 @@ class Selection(NamedTuple):
         return loss + float(self.prices @ weights**EXPONENT)
 
     def slopes(self, weights: NDArray[np.float64], columns: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
-        """The first sum of the cost, and its slopes in the weights of `columns`, which include all columns in use."""
+        """First sum of the cost, and its derivatives by the weights of `columns`, which include all columns in use."""
         of_logs, observed = np.empty(len(columns)), self.observed[columns]
         reading = self.evidence.reading(self.lines, columns, weights)
         total = bind(sum_and_slopes)(reading, self.rows, self.evidence.buffer(), of_logs)
-        return total - self.told - float(observed @ weights[columns]), of_logs - observed
+        return total - self.prior - float(observed @ weights[columns]), of_logs - observed
 
     def without(self, weights: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """The cost without each of `columns`, which include all columns in use."""
@@ -93,7 +93,7 @@ class Selection(NamedTuple):
         reading = self.evidence.reading(self.lines, columns, weights)
         bind(sums_without)(reading, self.rows, self.evidence.buffer(), lifts, totals)
         of_each = self.prices[columns] * used**EXPONENT - self.observed[columns] * used
-        costs: NDArray[np.float64] = totals - self.told + of_each.sum() - of_each
+        costs: NDArray[np.float64] = totals - self.prior + of_each.sum() - of_each
         return costs
 
 
@@ -108,14 +108,14 @@ def make_selection(
     """Build the selection from the part of each training row in each column; other arguments as in `Selection`."""
     n_parts = np.diff(evidence.offsets, append=len(evidence.table) - 1)
     distinct, rows = distinct_rows(parts, n_parts.tolist(), row_weights)
-    told = float(class_rows @ evidence.log_prior)
-    return Selection(evidence, evidence.lines_of(distinct, len(rows)), rows, told, observed, PRIOR_WEIGHT * prices)
+    prior = float(class_rows @ evidence.log_prior)
+    return Selection(evidence, evidence.lines_of(distinct, len(rows)), rows, prior, observed, PRIOR_WEIGHT * prices)
 
 
 def distinct_rows(
     parts: Sequence[NDArray[np.int64]], n_parts: Sequence[int], row_weights: NDArray[np.int64] | None
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
-    """The distinct rows of parts, in an order that depends on the parts alone, and how often each occurs."""
+    """The distinct rows of parts, in an order that depends on the parts alone, and the number of rows of each."""
     key, size = np.zeros(len(parts[0]), dtype=np.int64), 1
     for part, n in zip(parts, n_parts, strict=True):
         if size * n >= 2**62:  # beyond this the key would overflow
@@ -127,7 +127,7 @@ def distinct_rows(
 
 
 def sum_and_slopes(reading: Reading, rows: Any, sums: Any, slopes: Any) -> float:
-    """The sum over rows of the log of the total evidence; its slopes in the weights go into `slopes`."""
+    """Sum over rows of the log of the total evidence; fill `slopes` with its derivatives by the weights."""
     lines, columns, table, _, log_prior = reading
     total = 0.0
     for k in range(len(columns)):
@@ -150,7 +150,7 @@ def sum_and_slopes(reading: Reading, rows: Any, sums: Any, slopes: Any) -> float
 
 
 def sums_without(reading: Reading, rows: Any, sums: Any, lifts: Any, totals: Any) -> None:
-    """The sum over rows of the log of the total evidence without each of the columns, into `totals`.
+    """Fill `totals` with the sum over rows of the log of the total evidence without each of the columns.
 
     `lifts` holds for each line of the table the factor of a probability without the line, exp(- weight * log share).
     """
@@ -173,21 +173,21 @@ def sums_without(reading: Reading, rows: Any, sums: Any, lifts: Any, totals: Any
 
 
 def selective_weights(selection: Selection) -> NDArray[np.float64]:
-    """The best weights found: no column, any one column alone, and all columns cost no less."""
+    """The best weights found; they cost no more than no column, any single column, or all columns."""
     best = _descend(selection, np.zeros(len(selection.prices)))
-    for rival in _rivals(selection, best):
-        if selection.cost(rival) < best.cost:
-            best = _descend(selection, rival)
+    for weights in _plain_weights(selection, best):
+        if selection.cost(weights) < best.cost:
+            best = _descend(selection, weights)
     return best.weights
 
 
-class _Found(NamedTuple):
+class _Weighting(NamedTuple):
     weights: NDArray[np.float64]
     cost: float
 
 
-def _rivals(selection: Selection, best: _Found) -> Iterator[NDArray[np.float64]]:
-    """Each column alone, and all columns, at full weight, but for those that by convexity cannot cost less."""
+def _plain_weights(selection: Selection, best: _Weighting) -> Iterator[NDArray[np.float64]]:
+    """Weights of 1 for each column alone and for all columns, except those that by convexity cannot cost less."""
     loss, slopes = selection.slopes(best.weights, selection.columns)
     floors = loss - float(slopes @ best.weights) + slopes + selection.prices
     for k in np.flatnonzero(floors < best.cost).tolist():
@@ -196,9 +196,9 @@ def _rivals(selection: Selection, best: _Found) -> Iterator[NDArray[np.float64]]
         yield np.ones(len(floors))
 
 
-def _descend(selection: Selection, weights: NDArray[np.float64]) -> _Found:
+def _descend(selection: Selection, weights: NDArray[np.float64]) -> _Weighting:
     """Let columns enter and leave as long as that lowers the cost."""
-    best = _Found(weights, selection.cost(weights))
+    best = _Weighting(weights, selection.cost(weights))
     while True:
         better = (
             _entered(selection, best, ROUGH)
@@ -211,8 +211,8 @@ def _descend(selection: Selection, weights: NDArray[np.float64]) -> _Found:
         best = better
 
 
-def _entered(selection: Selection, best: _Found, options: Mapping[str, float]) -> _Found | None:
-    """Add the columns at which the cost falls fastest if that helps, else the first column that helps alone."""
+def _entered(selection: Selection, best: _Weighting, options: Mapping[str, float]) -> _Weighting | None:
+    """Add the columns for which the cost falls fastest if that helps, else the first column that helps alone."""
     _, slopes = selection.slopes(best.weights, selection.columns)
     fall = np.where(best.weights > 0.0, -math.inf, -slopes - selection.prices)
     order = np.argsort(-fall, kind="stable")
@@ -232,7 +232,7 @@ def _entered(selection: Selection, best: _Found, options: Mapping[str, float]) -
     return None
 
 
-def _left(selection: Selection, best: _Found) -> _Found | None:
+def _left(selection: Selection, best: _Weighting) -> _Weighting | None:
     """Drop the column without which the rest costs least, if that lowers the cost."""
     columns = np.flatnonzero(best.weights)
     if len(columns) == 0:
@@ -251,9 +251,9 @@ def _with_weight(weights: NDArray[np.float64], k: Any, weight: float) -> NDArray
 
 
 def _improved(
-    selection: Selection, best: _Found, weights: NDArray[np.float64], options: Mapping[str, float]
-) -> _Found | None:
-    """The best weights of the columns that are in use in `weights`, if they cost less."""
+    selection: Selection, best: _Weighting, weights: NDArray[np.float64], options: Mapping[str, float]
+) -> _Weighting | None:
+    """The best weights of the columns in use in `weights`, if they cost less than `best`."""
     weights, columns = weights.copy(), np.flatnonzero(weights)
     prices, scale = selection.prices[columns], 1.0 / selection.rows.sum()
 
@@ -268,11 +268,11 @@ def _improved(
         found = minimize(cost_and_slopes, weights[columns], jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         weights[columns] = np.where(found.x > LEAST_WEIGHT, found.x, 0.0)
     cost = selection.cost(weights)
-    return _Found(weights, cost) if cost < best.cost * (1.0 - PRECISION) else None
+    return _Weighting(weights, cost) if cost < best.cost * (1.0 - PRECISION) else None
 
 
 class Reading(NamedTuple):
-    """The lines of the table that rows read, and the weight of each column: the input of all loops."""
+    """The lines of the table that rows read, and the weights of the columns: the input of all loops."""
 
     lines: NDArray[np.int32]  # for each column and row, the line of the table
     columns: NDArray[np.int64]  # the columns to read

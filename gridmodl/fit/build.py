@@ -1,4 +1,4 @@
-"""What was found, as the model that the user gets."""
+"""Build the `Model` from a search result, or from partitions of the user's own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gridmodl.spelling import check_columns, did_you_mean
 
 
 def column_model(table: Table, name: Name, found: Found, clock: Clock) -> Model:
-    """The model of one column."""
+    """Build the model of one column."""
     return Model(
         **_facts(table, found, clock),
         problem=table.problem.kind,
@@ -38,7 +38,7 @@ def column_model(table: Table, name: Name, found: Found, clock: Clock) -> Model:
 
 
 def grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
-    """The model of a grid over several columns, or a column and its target, and the optima that were kept beside it."""
+    """Build the model of a grid over several columns, or over a column and its target, with the optima kept."""
     facts, class_rows = _facts(table, found, clock), table.class_rows
 
     def model(grid: GridModel, **more: Any) -> Model:
@@ -51,7 +51,7 @@ def grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
             proven=False,
             _cells=grid.cells,
             _class_rows=class_rows,
-            _spread=grid.spread,
+            _target_quantiles=grid.target_quantiles,
             **more,
         )
 
@@ -60,7 +60,7 @@ def grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
 
 
 def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, Any]:
-    """What models of one column and of several have in common."""
+    """Fields that models of one column and of several have in common."""
     return {
         "null_cost": found.null_cost,
         "criterion": found.criterion.name,
@@ -74,16 +74,16 @@ def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, An
     }
 
 
-# Partitions that the user decided, at their true cost: `Model.from_partitions` and `Model.edit`.
+# Partitions of the user's own, with their exact cost: `Model.from_partitions` and `Model.edit`.
 
-JOINT_COLUMNS = 10  # up to ten were run; 400 took 41 s and meant nothing
+JOINT_COLUMNS = 10  # largest joint grid that was tested; 400 columns took 41 s, without a useful result
 
 
 def model_of_partitions(
     data: Any, target: Any, partitions: Any, criterion: Any, weights: Any, kinds: Any, special: Any,
     target_kind: str | None, unlabelled: Any = NOT_GIVEN,
 ) -> Model:  # fmt: skip
-    """`Model.from_partitions`."""
+    """Build the model of the user's partitions: the body of `Model.from_partitions`."""
     clock = Clock()
     options = checked_options(criterion, "auto", kinds, special, None, None, None)
     table = read_table(data, target, weights, target_kind, unlabelled)
@@ -98,7 +98,7 @@ def model_of_partitions(
 
 
 def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
-    """`Model.edit`."""
+    """Build the model with another partition of the column `name`: the body of `Model.edit`."""
     partitions = model.all_partitions
     if name not in partitions:
         raise ValueError(
@@ -132,7 +132,7 @@ def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
 
 
 def of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options, clock: Clock) -> Model:
-    """The model of given partitions of a table that was read."""
+    """Build the model of the user's partitions of a table."""
     if is_grid(table):
         return grid_model(table, given_grid(table, partitions, options), clock)
     (name,) = table.names
@@ -140,20 +140,21 @@ def of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options
 
 
 def _given_model(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
+    """Build the model of the user's partition `given` of one column."""
     rows = table.priced_rows()
-    column = asked_column(rows, name, options)
+    column = encoded_column(rows, name, options)
     special = special_codes(column, options) if isinstance(column, Numbers) else np.empty(0)
     partition = given_partition(column, given, special, table.target.n_classes)
     criterion = criterion_for(options.criterion, table.problem.kind)
     found = priced(column, rows, criterion, partition)
     if table.placed:
-        column = asked_column(table, name, options)
+        column = encoded_column(table, name, options)
         found = found._replace(partition=with_unlabelled(found.partition, column, table.target))
     return column_model(table, name, found, clock)
 
 
 def check_names(table: Table, options: Options) -> None:
-    """Refuse options of columns that are not there, and names of columns and classes that no model file can hold."""
+    """Raise if an option names an unknown column, or if a model file cannot hold the name of a column or a class."""
     for name in table.known_names:
         check_writable([name], "the name of a column")
     check_writable(table.classes.tolist(), "the target")
@@ -162,17 +163,18 @@ def check_names(table: Table, options: Options) -> None:
 
 
 def is_grid(table: Table) -> bool:
-    """Whether several variables are partitioned together, the target among them or not."""
+    """Whether several variables are partitioned together; the target may be one of them."""
     return len(table.names) > 1 or table.searched is not None
 
 
 def check_one_input(table: Table, unlabelled: Any = NOT_GIVEN) -> None:
+    """Raise ValueError if unlabelled rows or a partitioned target come with several columns."""
     if unlabelled is not NOT_GIVEN and len(table.names) > 1:
         raise ValueError(
             f"unlabelled= is for one input column, and data has {len(table.names)}; optimize_each takes each on its own"
         )
     if table.searched is not None and len(table.names) > 1:
-        what = "a numerical target" if table.problem.kind == "numerical" else "target_kind='grouped'"
+        what = "a numerical target" if table.problem.flags.target_is_numerical else "target_kind='grouped'"
         raise ValueError(
             f"{what} is for one input column, and data has {len(table.names)}; optimize_each takes each on its own "
             "(target_kind='classes' takes the target as classes)"
@@ -180,7 +182,7 @@ def check_one_input(table: Table, unlabelled: Any = NOT_GIVEN) -> None:
 
 
 def check_joint_columns(n_columns: int) -> None:
-    """Refuse a joint grid of more columns than were ever run to a useful result."""
+    """Raise ValueError for a joint grid of more than JOINT_COLUMNS columns."""
     if n_columns > JOINT_COLUMNS:
         raise ValueError(
             f"data has {n_columns} columns and no target was given; a joint grid is for {JOINT_COLUMNS} columns at "
@@ -191,6 +193,7 @@ def check_joint_columns(n_columns: int) -> None:
 
 
 def check_grid_options(options: Options) -> None:
+    """Raise NotImplementedError for options that only a single column with classes can have."""
     for what, given in (("special", options.special), ("monotone", options.monotone)):
         if given:
             raise NotImplementedError(
@@ -199,7 +202,8 @@ def check_grid_options(options: Options) -> None:
             )
 
 
-def asked_column(table: Table, name: Name, options: Options) -> Column:
+def encoded_column(table: Table, name: Name, options: Options) -> Column:
+    """Encode the column `name` as `options` say; raise if its values or options do not fit."""
     column = table.column(name, options.kinds.get(name))
     if isinstance(column, Categories):
         check_writable(column.values, f"column {name!r}")

@@ -1,4 +1,4 @@
-"""One column on its own: its atoms, the search for its best partition, and the price of a given one."""
+"""Fit one column: make its atoms, search the best partition, or price a partition of the user's own."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from gridmodl.search.proof import ALL, Certificate, Proof
 from gridmodl.search.task import Grouping, Partitioning, Task
 from gridmodl.terms import Criterion, Variable
 
-# Of 2^28 counts np.add.reduceat takes 5 s, a kernel 0.2 s; of fewer than these it is not worth compiling one.
+# From this many counts on, a kernel adds them up: for 2^28 counts, np.add.reduceat takes 5 s, a kernel 0.2 s.
 MANY_COUNTS = 2**22
 
 
 class Found(NamedTuple):
-    """A partition with its cost, and which search found it."""
+    """A partition with its cost, and the name of the search that found it."""
 
     partition: Partition
     cost: float
@@ -44,16 +44,16 @@ class Found(NamedTuple):
 
 
 class Intervals(NamedTuple):
-    """The intervals of a numerical column as a task, and what is told apart from them."""
+    """Task of cutting a numerical column into intervals, and its special codes."""
 
     task: Task
     line: Line
-    special: NDArray[Any]  # the codes that were named
-    apart: NDArray[np.int64]  # rows of those that are there, by code of the target
+    special: NDArray[Any]  # special codes of the user
+    apart: NDArray[np.int64]  # rows of the special codes that occur, by code of the target
 
 
 def certificate_of(proof: Proof | None, limits: Limits, monotone: str | None) -> Certificate | None:
-    """What a search proved, as the user gets it."""
+    """Make the certificate of a proof; None if there is no proof."""
     if proof is None:
         return None
     slopes, totals = zip(*proof.runs, strict=True) if proof.runs else ((), ())
@@ -62,7 +62,7 @@ def certificate_of(proof: Proof | None, limits: Limits, monotone: str | None) ->
 
 
 def best_partition(column: Column, table: Table, options: Options, clock: Clock) -> Found:
-    """The best partition of one column that the search finds."""
+    """Search the best partition of one column."""
     criterion = criterion_for(options.criterion, table.problem.kind)
     limits = options.limits(table.problem.n_rows)
     if isinstance(column, Categories):
@@ -73,6 +73,7 @@ def best_partition(column: Column, table: Table, options: Options, clock: Clock)
 def _best_groups(
     column: Categories, table: Table, criterion: Criterion, search: Search, limits: Limits, clock: Clock
 ) -> Found:
+    """Search the best groups of a categorical column."""
     task = values_task(column, table, criterion, limits, clock)
     found, kind = run("groups", task, search)
     cost, null_cost = check_cost(criterion, found.cost), check_cost(criterion, task.null().cost)
@@ -83,26 +84,27 @@ def _best_groups(
 
 
 def values_task(column: Categories, table: Table, criterion: Criterion, limits: Limits, clock: Clock) -> Task:
-    """The values of a categorical column, to be grouped."""
+    """Make the task of grouping the values of a categorical column."""
     atoms = make_values(column, table.target)
     p, facts = prepare(criterion, table.problem, categorical_values(atoms.rows))
     return Task(atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock)
 
 
 def groups_of(column: Categories, target: Target, found: Grouping) -> Partition:
+    """Make the partition of a grouping of the values of `column`."""
     rows = target.by_code(found.groups[column.codes], int(found.groups.max()) + 1)
     groups, rows, _ = ordered_groups(column.values, found.groups, rows, target.n_classes)
     return group_partition(column.name, groups, *labelled_apart(rows, target))
 
 
 def labelled_apart(by_code: NDArray[np.int64], target: Target) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-    """Rows by class, and those without one, or None where all have one."""
+    """Rows by class, and unlabelled rows; None if there are none."""
     counts = np.ascontiguousarray(by_code[:, : target.n_classes])
     return counts, by_code[:, -1].copy() if target.has_unlabelled else None
 
 
 def class_means(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The mean class number of the rows of each group, infinite without a labelled row."""
+    """Mean class number of the rows of each group; infinite for a group without labelled rows."""
     labelled = counts.sum(axis=1)
     return np.where(labelled > 0, counts @ np.arange(counts.shape[1]) / np.maximum(labelled, 1), np.inf)
 
@@ -110,9 +112,9 @@ def class_means(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 def ordered_groups(
     values: list[Any], labels: NDArray[Any], by_code: NDArray[np.int64], n_classes: int
 ) -> tuple[tuple[tuple[Any, ...], ...], NDArray[np.int64], NDArray[np.int64]]:
-    """The groups in ascending order of the mean class number of their rows, their rows, and the new number of each.
+    """Groups in ascending order of the mean class number of their rows, their rows, and the new number of each group.
 
-    The order that the class of `Partition` promises; those without a labelled row come last.
+    This is the order that `Partition` documents; groups without labelled rows come last.
     """
     n_groups = len(by_code)
     order = np.argsort(class_means(by_code[:, :n_classes]), kind="stable")
@@ -127,12 +129,13 @@ def ordered_groups(
 def _best_intervals(
     column: Numbers, table: Table, criterion: Criterion, options: Options, limits: Limits, clock: Clock
 ) -> Found:
+    """Search the best intervals of a numerical column."""
     intervals = intervals_task(column, table, criterion, options, limits, clock, may_stop=True)
     task, line, _, apart = intervals
     p, facts = task.setting.p, task.setting.variable
     if line.n_atoms == 0:  # all rows hold special codes
         found, kind = codes_alone(criterion, intervals), "exact"
-    elif clock.stopped:  # before there were atoms to search
+    elif clock.stopped:  # before the atoms were made
         found, kind = task.null(), "merge"
     elif options.monotone is not None:
         found = best_monotone(task, options.monotone, line.has_missing)
@@ -155,12 +158,13 @@ def intervals_task(
     may_join: bool = True,
     may_stop: bool = False,
 ) -> Intervals:
-    """The values of a numerical column, to be cut into intervals beside its special codes.
+    """Make the task of cutting a numerical column into intervals, with its special codes as parts of their own.
 
-    If it `may_stop`, a clock that stops before all values are counted leaves one atom of all.
+    With `may_join`, runs of one class may become one atom. With `may_stop`, a clock that stops before all values are
+    counted leaves a single atom.
     """
     special = special_codes(column, options)
-    # With a minimal number of rows, or shares that must rise, the best bound may lie inside a run of one class.
+    # With min_rows= or monotone=, the best bound may lie inside a run of one class.
     join = may_join and criterion.joins_pure_runs and limits.min_rows <= 1 and options.monotone is None
     target = table.target
     line = make_line(column, target, join, special, clock.look if may_stop else lambda: False)
@@ -170,7 +174,8 @@ def intervals_task(
             f"column {column.name!r} has {len(special)} special codes, each a part of its own; max_parts="
             f"{limits.max_parts} leaves none for the intervals"
         )
-    limits = limits._replace(max_parts=limits.max_parts - (len(special) - len(apart)))  # codes without rows are parts
+    # Special codes without rows count as parts.
+    limits = limits._replace(max_parts=limits.max_parts - (len(special) - len(apart)))
     p, facts = prepare(criterion, table.problem, numerical_values(int(line.atoms.values.sum()) + len(apart)))
     ones = np.ones(len(apart), dtype=np.int32)
     start = gap_ends(line.atoms) if target.has_unlabelled else None
@@ -180,14 +185,14 @@ def intervals_task(
 
 
 def codes_alone(criterion: Criterion, intervals: Intervals) -> Partitioning:
-    """The only partition where all rows hold special codes: these, and an interval without rows."""
+    """Partition of a column whose rows all hold special codes: one part per code, and an interval without rows."""
     p, facts, apart = intervals.task.setting.p, intervals.task.setting.variable, intervals.apart
     cost = price_one_variable(criterion, p, facts, apart, np.ones(len(apart), dtype=np.int64))
     return Partitioning(np.zeros(1, dtype=np.int64), cost, True, Proof(ALL, cost))
 
 
 def best_monotone(task: Task, direction: str, has_missing: bool) -> Partitioning:
-    """The cheapest monotone partition; missing values, the first atom, join the lowest interval or stand apart."""
+    """Search the cheapest monotone partition; missing values (first atom) join the lowest interval or are a part."""
     found = []
     for way in ("increasing", "decreasing") if direction == "auto" else (direction,):
         found.append(monotone_optimum(task, way))
@@ -205,25 +210,26 @@ def best_monotone(task: Task, direction: str, has_missing: bool) -> Partitioning
 
 
 def _null_cost(criterion: Criterion, p: Any, facts: Variable, table: Table) -> float:
-    """The cost of one part that holds all, special codes included."""
+    """Cost of a single part with all rows, special codes included."""
     class_rows = table.problem.class_rows
     by_code = np.append(class_rows, table.problem.n_rows - class_rows.sum())[None, :]
     return price_one_variable(criterion, p, facts, by_code, np.array([facts.n_values]))
 
 
 def intervals_of(column: Numbers, intervals: Intervals, target: Target, found: Partitioning) -> Partition:
+    """Make the partition of `column` into the intervals `found` and its special codes."""
     line = intervals.line
     if line.n_atoms:
         rows = rows_of_runs(rows_by_code(line.atoms, target), found.starts)
     else:
-        rows = np.zeros((1, target.n_codes), dtype=np.int64)  # where ordinary values would go
+        rows = np.zeros((1, target.n_codes), dtype=np.int64)  # an empty interval for values that are no codes
     counts, unlabelled = labelled_apart(np.concatenate([rows, line.special]), target)
     bounds = line.bounds(found.starts, column.type)
     return interval_partition(column, bounds, intervals.special, counts, line.has_missing, unlabelled)
 
 
 def rows_of_runs(by_code: NDArray[Any], starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows of the parts that begin at atoms `starts`, by code of the target, given those of each atom."""
+    """Rows by code of the target of the parts that begin at atoms `starts`, given those of each atom."""
     if by_code.size < MANY_COUNTS:
         return np.asarray(np.add.reduceat(by_code, starts, axis=0, dtype=np.int64))
     rows = np.zeros((len(starts), by_code.shape[1]), dtype=np.int64)
@@ -232,12 +238,12 @@ def rows_of_runs(by_code: NDArray[Any], starts: NDArray[np.int64]) -> NDArray[np
 
 
 def special_codes(column: Numbers, options: Options) -> NDArray[Any]:
-    """The special codes of a column, in the type of its values."""
+    """Special codes of a column, in the type of its values."""
     return encode_special(options.special.get(column.name, ()), column)
 
 
 def priced(column: Column, table: Table, criterion: Criterion, partition: Partition) -> Found:
-    """A given partition with the rows of the table in it, and its cost; parts without a row do not count."""
+    """Fill a partition of the user's own with the rows of the table, and price it; empty parts cost nothing."""
     parts = partition.part_of_encoded(column, "error")
     n_parts = partition.n_parts
     rows = table.target.by_code(parts, n_parts)
@@ -256,7 +262,7 @@ def with_rows(
     counts: NDArray[np.int64],
     unlabelled: NDArray[np.int64] | None = None,
 ) -> Partition:
-    """A given partition with the rows of a column in it; `value_rows` are those of its values, if it is categorical."""
+    """Fill a partition of the user's own with counts; `value_rows` are the rows of each value, if categorical."""
     filled = replace(partition, counts=counts, unlabelled=unlabelled)
     if isinstance(column, Numbers) and column.missing is not None and partition.missing is None:
         filled = replace(filled, missing=0)
@@ -267,7 +273,7 @@ def with_rows(
 
 
 def value_facts(column: Column, table: Table, partition: Partition) -> tuple[NDArray[np.int64], ColumnValues]:
-    """The distinct values of each part, and what a criterion may know of the values of the column."""
+    """Number of distinct values of each part, and the facts on the values of the column for a criterion."""
     if isinstance(column, Categories):
         distinct: Column = column._replace(codes=np.arange(len(column.values), dtype=np.int32))
         known = categorical_values(count_rows(column.codes, table.target.weights, len(column.values)))
@@ -279,7 +285,7 @@ def value_facts(column: Column, table: Table, partition: Partition) -> tuple[NDA
 
 
 def _distinct(column: Numbers) -> Numbers:
-    """Each value once, a missing one too."""
+    """Column with each value once, and one missing value if there are any."""
     missing = np.zeros(column.n_rows, dtype=bool) if column.missing is None else column.missing
     values = np.unique(column.values[~missing])
     n_missing = int(missing.any())

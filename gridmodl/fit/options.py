@@ -1,4 +1,4 @@
-"""What a user may ask for: every argument of the public functions is checked here, with a message that helps."""
+"""Check the arguments of the public functions and convert them to `Options`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACEMENTS = ("median",)
 
 
 class Options(NamedTuple):
-    """How to partition each column, as the user asked."""
+    """Options of the user: criterion, search, and how to partition each column."""
 
     criterion: str | Criterion = "modl"
     search: Search = Search()
@@ -30,13 +30,14 @@ class Options(NamedTuple):
     min_rows: int | float | None = None
 
     def limits(self, n_rows: int) -> Limits:
+        """Limits on parts and rows for data of `n_rows` rows."""
         return Limits(_checked_max_parts(self.max_parts), _checked_min_rows(self.min_rows, n_rows))
 
 
 def checked_options(
     criterion: Any, search: Any, kinds: Any, special: Any, monotone: Any, max_parts: Any, min_rows: Any
 ) -> Options:
-    """The options, if each means something by itself; whether columns of these names exist is seen later."""
+    """Check each option by itself; `check_names` of `gridmodl.fit.build` checks names of columns later."""
     check_choice("monotone", monotone, (*MONOTONE, None))
     options = Options(
         criterion, checked_search(search), _checked_kinds(kinds), _checked_mapping("special", special), monotone,
@@ -47,10 +48,12 @@ def checked_options(
 
 
 def check_placement(placement: Any) -> None:
+    """Raise ValueError unless `placement` is known or None."""
     check_choice("placement", placement, (*PLACEMENTS, None))
 
 
 def checked_search(search: Any) -> Search:
+    """Convert the name of a search, or a Search, to a Search."""
     if isinstance(search, Search):
         return search
     if not isinstance(search, str):
@@ -59,12 +62,14 @@ def checked_search(search: Any) -> Search:
 
 
 def _checked_mapping(what: str, given: Any) -> Mapping[Name, Any]:
+    """Copy a dict by column name; None gives an empty dict."""
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"{what} must be a dict by column name, got {given!r}")
     return dict(given or {})
 
 
 def _checked_kinds(kinds: Any) -> Mapping[Name, str]:
+    """Check the kinds of columns."""
     for column, kind in _checked_mapping("kinds", kinds).items():
         if kind not in KINDS:
             raise ValueError(
@@ -74,19 +79,21 @@ def _checked_kinds(kinds: Any) -> Mapping[Name, str]:
 
 
 def check_integer(name: str, value: Any, allow_none: bool = False) -> None:
+    """Raise TypeError unless the argument `name` is a whole number, or None if allowed."""
     if (value is None and allow_none) or (isinstance(value, numbers.Integral) and not isinstance(value, bool)):
         return
     raise TypeError(f"{name} must be a whole number{' or None' if allow_none else ''}, got {value!r}")
 
 
 def check_seed(random_state: Any) -> None:
+    """Raise unless `random_state` is None or a whole number that is not negative."""
     check_integer("random_state", random_state, allow_none=True)
     if random_state is not None and random_state < 0:
         raise ValueError(f"random_state must not be negative, got {random_state}")
 
 
 def checked_jobs(n_jobs: Any) -> int:
-    """Threads to use."""
+    """Number of threads or processes to use."""
     check_integer("n_jobs", n_jobs)
     if n_jobs < 1 and n_jobs != -1:
         raise ValueError(f"n_jobs must be a number of threads, or -1 for all, got {n_jobs}")
@@ -94,12 +101,14 @@ def checked_jobs(n_jobs: Any) -> int:
 
 
 def _n_cores() -> int:
+    """Number of cores that this process may use."""
     import os
 
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def checked_time(time_limit: Any) -> float | None:
+    """Seconds of `time_limit`; None for no limit."""
     if time_limit is None:
         return None
     if not _is_real(time_limit) or not time_limit >= 0:
@@ -108,10 +117,12 @@ def checked_time(time_limit: Any) -> float | None:
 
 
 def _is_real(value: Any) -> bool:
+    """Whether `value` is a number, and not a boolean."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _checked_max_parts(max_parts: Any) -> int:
+    """Largest number of parts; NO_LIMIT for None."""
     if max_parts is None:
         return NO_LIMIT
     check_integer("max_parts", max_parts)
@@ -121,6 +132,7 @@ def _checked_max_parts(max_parts: Any) -> int:
 
 
 def _checked_min_rows(min_rows: Any, n_rows: int) -> int:
+    """Smallest number of rows of a part; a `min_rows` below 1 is a share of `n_rows`."""
     if min_rows is None:
         return 1
     if not _is_real(min_rows) or not min_rows > 0:

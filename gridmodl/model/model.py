@@ -16,7 +16,7 @@ from gridmodl.model.cells import Cells, cells_of_parts
 from gridmodl.model.counts import class_shares, mutual_information_of
 from gridmodl.model.labels import counted, level_text
 from gridmodl.model.partition import Partition
-from gridmodl.model.target_quantiles import Prediction, Spread
+from gridmodl.model.target_quantiles import Prediction, TargetQuantiles
 from gridmodl.search.proof import Certificate
 from gridmodl.spelling import did_you_mean
 from gridmodl.terms import Criterion, level_of
@@ -100,7 +100,9 @@ class Model:
     certificate: Certificate | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable
     _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # rows of each class, if grouped
-    _spread: Spread | None = field(default=None, repr=False)  # statistics of a numerical target in each part
+    _target_quantiles: TargetQuantiles | None = field(
+        default=None, repr=False
+    )  # statistics of a numerical target in each part
     _source: tuple[Table, Criterion] | None = field(default=None, repr=False)  # for `edit`; never saved
 
     @property
@@ -330,8 +332,8 @@ class Model:
             The most frequent class in the cell of each row (ties: first in ``classes``). For a numerical target, a
             `Prediction` of four arrays: mean, median, lower and upper of the training rows in the same part.
         """
-        if self._spread is not None:
-            return self._spread.predict(self._prediction_index(data, unknown), coverage)
+        if self._target_quantiles is not None:
+            return self._target_quantiles.predict(self._prediction_index(data, unknown), coverage)
         likeliest = class_shares(self).argmax(axis=1)
         return np.asarray(self.classes[likeliest[self._prediction_index(data, unknown)]])
 

@@ -24,7 +24,7 @@ class Prediction(NamedTuple):
     upper: NDArray[np.float64]  #: upper end of this interval
 
 
-class Spread(NamedTuple):
+class TargetQuantiles(NamedTuple):
     """Mean and percentiles of the target in each part, and last in all rows; a part without rows has those of all."""
 
     means: NDArray[np.float64]
@@ -49,10 +49,10 @@ class Spread(NamedTuple):
         return Prediction(*(statistic[parts] for statistic in of_parts))
 
 
-def make_spread(
+def make_target_quantiles(
     target: NDArray[np.float64], parts: NDArray[np.int64], weights: NDArray[np.int64] | None, n_parts: int
-) -> Spread:
-    """Compute the `Spread` of a target, given the part of each row; a row of weight w counts as w rows."""
+) -> TargetQuantiles:
+    """Compute the `TargetQuantiles` of a target, given the part of each row; a row of weight w counts as w rows."""
     means, percentiles = np.empty(n_parts + 1), np.empty((n_parts + 1, len(PERCENTILES)))
     order = np.argsort(target, kind="stable")
     means[-1], percentiles[-1] = _of_sorted(target[order], None if weights is None else weights[order])
@@ -64,7 +64,7 @@ def make_spread(
             means[i], percentiles[i] = _of_sorted(target[mine], None if weights is None else weights[mine])
         else:
             means[i], percentiles[i] = means[-1], percentiles[-1]
-    return Spread(means, percentiles)
+    return TargetQuantiles(means, percentiles)
 
 
 def _of_sorted(values: NDArray[np.float64], weights: NDArray[np.int64] | None) -> tuple[float, NDArray[np.float64]]:
@@ -89,8 +89,10 @@ def _between(
     return np.clip((1.0 - share) * low + share * high, low, high)
 
 
-def merged_spread(spread: Spread, rows: NDArray[np.int64], parts: NDArray[np.int64]) -> Spread:
-    """`Spread` of merged parts, given the `rows` of each part and the merged part that it goes to, `parts`.
+def merged_target_quantiles(
+    quantiles: TargetQuantiles, rows: NDArray[np.int64], parts: NDArray[np.int64]
+) -> TargetQuantiles:
+    """`TargetQuantiles` of merged parts, given the `rows` of each part and the merged part that it goes to, `parts`.
 
     Means are exact. Percentiles are approximate, from straight lines between the percentiles of the parts.
     """
@@ -100,10 +102,10 @@ def merged_spread(spread: Spread, rows: NDArray[np.int64], parts: NDArray[np.int
         if len(mine) == 0 or len(mine) == np.count_nonzero(rows):
             mine = np.array([len(rows)])  # the entry of all rows, also for a part without rows
         weights = rows[mine] / rows[mine].sum() if mine[0] < len(rows) else np.ones(1)
-        mixed = _mixed_percentiles(spread.percentiles[mine], weights)
-        means.append(min(max(float(np.sum(weights * spread.means[mine])), mixed[0]), mixed[-1]))  # against rounding
+        mixed = _mixed_percentiles(quantiles.percentiles[mine], weights)
+        means.append(min(max(float(np.sum(weights * quantiles.means[mine])), mixed[0]), mixed[-1]))  # against rounding
         percentiles.append(mixed)
-    return Spread(np.append(means, spread.means[-1]), np.vstack([*percentiles, spread.percentiles[-1]]))
+    return TargetQuantiles(np.append(means, quantiles.means[-1]), np.vstack([*percentiles, quantiles.percentiles[-1]]))
 
 
 def _mixed_percentiles(percentiles: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -26,7 +26,8 @@ from gridmodl.plot.axes import (
 )
 from gridmodl.plot.parts import draw_shares
 from gridmodl.plot.sources import check_model, model_of
-from gridmodl.plot.style import INK, OF_CLASSES, drawn, shares_of, short_labels, shown_classes
+from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_names, drawn, shares_of, short_labels
+from gridmodl.report.pictures import shown_classes
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -182,7 +183,7 @@ class CellsDisplay:
         return low, high + (0.25 * (high - low) or 1.0)  # with room for the lift of the longest bar
 
     def _draw_classes(self, ax: Axes, places: NDArray[np.float64], height: float) -> list[tuple[Any, str]]:
-        shown = shown_classes(self.counts, self.classes)
+        shown = shown_classes(self.counts, class_names(self.classes), PALETTE, len(OF_CLASSES))
         bars = draw_shares(ax, places, shares_of(shown.counts[self.order_]), shown.colours, height)
         return list(zip(bars, shown.names, strict=True))
 

@@ -30,7 +30,18 @@ from gridmodl.plot.axes import (
     write_cells,
 )
 from gridmodl.plot.sources import check_model, model_of
-from gridmodl.plot.style import AROUND_ZERO, INK, SHARES, class_names, drawn, part_labels, shares_of, shown_classes
+from gridmodl.plot.style import (
+    AROUND_ZERO,
+    INK,
+    OF_CLASSES,
+    PALETTE,
+    SHARES,
+    class_names,
+    drawn,
+    part_labels,
+    shares_of,
+)
+from gridmodl.report.pictures import shown_classes
 
 if TYPE_CHECKING:
     from gridmodl.analysis.hierarchy import Hierarchy
@@ -176,7 +187,7 @@ class GridDisplay:
             self._draw_values(ax, SHARES, Normalize(0.0, 1.0), what)
             return entries
         self.values_ = np.full(self.counts.shape[:2], np.nan)
-        shown = shown_classes(self.counts, self.classes)
+        shown = shown_classes(self.counts, class_names(self.classes), PALETTE, len(OF_CLASSES))
         stripes = draw_stripes(ax, shares_of(shown.counts), shown.colours)
         if write_cells(ax, self._rows_in_words, lambda i, j: "white", ON_STRIPES):
             self._note = NUMBERS_ARE_ROWS

@@ -25,7 +25,8 @@ from gridmodl.plot.axes import (
     size_in_points,
 )
 from gridmodl.plot.sources import check_model, model_of, named
-from gridmodl.plot.style import INK, OF_CLASSES, ink_on, part_labels, shares_of, shown_classes, title_of
+from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_names, ink_on, part_labels, shares_of, title_of
+from gridmodl.report.pictures import shown_classes
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -131,7 +132,9 @@ class PartsDisplay:
         names: list[str] = []
         labelled = partition.counts.sum(axis=1)
         if len(self.classes):
-            shown = shown_classes(partition.counts, self.classes, max_classes)
+            shown = shown_classes(
+                partition.counts, class_names(self.classes), PALETTE, min(max_classes, len(OF_CLASSES))
+            )
             names = shown.names
             self.bars_ = draw_shares(ax, places, shares_of(shown.counts), shown.colours)
             self.rows_ax_, of_rows = draw_rows(ax, places, labelled, partition.unlabelled)

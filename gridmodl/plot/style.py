@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib import rcParams
@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 from gridmodl.model.labels import counted, edges_of
 from gridmodl.model.partition import Partition
 from gridmodl.report.pictures import OKABE_ITO
-from gridmodl.report.tables import largest, with_others
+from gridmodl.report.text import shortened
 
 OF_CLASSES = (*OKABE_ITO, "#000000")
 OTHER = "#A6A6A6"  # of all classes that have no colour of their own
+PALETTE = (*OF_CLASSES, OTHER)
 INK = "#404040"  # of lines and marks
 PLAIN = "#6B8CA8"  # of bars of rows of all classes
 PALE = "#C9D3DC"  # of unlabelled rows
@@ -38,31 +39,6 @@ ROOM = 40  # characters of the label of a part
 DIGITS = 6  # of a bound, or more where bounds would look alike
 NEAR = 0.01  # largest rounding error of a bound, in distances between bounds
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
-
-
-class Shown(NamedTuple):
-    """The classes of a picture: the largest, and all others as one if there are many."""
-
-    names: list[str]
-    colours: list[str]
-    counts: NDArray[np.int64]  # rows by class, along the last axis
-
-
-def shown_classes(counts: NDArray[np.int64], classes: NDArray[Any], most: int = len(OF_CLASSES)) -> Shown:
-    """At most `most` classes, in their order; the last one stands for all others if there are more."""
-    if most < 2:
-        raise ValueError(f"max_classes must be at least 2, one for all others among them, got {most!r}")
-    names, n = class_names(classes), len(classes)
-    most = min(most, len(OF_CLASSES))
-    if n <= most:
-        return Shown(names, list(OF_CLASSES[:n]), counts)
-    totals = counts.reshape(-1, n).sum(axis=0)
-    kept = largest(totals, most - 1)
-    return Shown(
-        [*(names[j] for j in kept), counted(n - len(kept), "other")],
-        [*OF_CLASSES[: len(kept)], OTHER],
-        with_others(counts, kept),
-    )
 
 
 def ink_on(colour: Any) -> str:
@@ -92,14 +68,6 @@ def drawn(text: Any, room: int = ROOM) -> str:
     known = _characters(tuple(rcParams["font.family"]))
     line = "".join(c if c.isprintable() and ord(c) in known else UNKNOWN for c in shortened(line, room))
     return line.replace("$", r"\$")  # as two plain dollars would enclose a formula
-
-
-def shortened(text: str, room: int) -> str:
-    """The text, or its beginning and end if it is longer than `room` characters."""
-    if len(text) <= room:
-        return text
-    tail = (room - 1) // 3
-    return f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def part_labels(partition: Partition, room: int = ROOM) -> list[str]:

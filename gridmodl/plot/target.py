@@ -115,11 +115,11 @@ class TargetDisplay:
             )
         (partition,) = model.partitions.values()
         counts = part_counts(model, partition)
-        if model._spread is None:
+        if model._target_quantiles is None:
             return cls(partition, model.target, counts, level=model.level)
         has_rows = counts.sum(axis=1) > 0
-        means = np.where(has_rows, model._spread.means[:-1], np.nan)
-        quantiles = np.where(has_rows[:, None], model._spread.boxes(), np.nan)
+        means = np.where(has_rows, model._target_quantiles.means[:-1], np.nan)
+        quantiles = np.where(has_rows[:, None], model._target_quantiles.boxes(), np.nan)
         return cls(partition, model.target, counts, means, quantiles, model.level)
 
     @classmethod

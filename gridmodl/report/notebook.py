@@ -48,7 +48,7 @@ MAX_SENTENCE = 1000  # characters
 def model_html(model: Model) -> str:
     """Cost, a picture and the parts of each variable; of a grid, the cells first."""
     head = lines(
-        joined(tag("b", criterion_text(model)), ": ", PROBLEMS[model.problem]),
+        joined(tag("b", criterion_text(model)), ": ", PROBLEMS[model.problem].text),
         f"{size_text(model)}; {proof_text(model)}",
         f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
     )
@@ -88,8 +88,8 @@ def _picture(model: Model, partition: Partition) -> Markup:
     """Picture of shares of classes (or groups of classes), of quantiles of a numerical target, or of rows."""
     labels, rows = partition.labels, partition.rows
     is_target = partition is model.target
-    if model._spread is not None and not is_target:
-        return ranges(model._spread.boxes(), rows, labels)
+    if model._target_quantiles is not None and not is_target:
+        return ranges(model._target_quantiles.boxes(), rows, labels)
     if model.target is not None and not is_target:
         counts = part_counts(model, partition)
         return _mosaic(counts, [f"group {j}" for j in range(counts.shape[1])], rows, labels)
@@ -99,7 +99,7 @@ def _picture(model: Model, partition: Partition) -> Markup:
 
 
 def _mosaic(counts: Any, names: Sequence[Any], rows: Any, labels: Sequence[str]) -> Markup:
-    shares = shown_classes(counts, names)
+    shares = shown_classes(counts, [plain(name) for name in names])
     return joined(mosaic(shares, rows, labels), legend(shares))
 
 
@@ -168,7 +168,7 @@ def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | Non
 def _small_picture(model: Any) -> Markup:
     partition = next(iter(model.partitions.values())) if hasattr(model, "partitions") else model.partition
     if partition.counts.shape[1] > 1:
-        shares = shown_classes(partition.counts, range(partition.counts.shape[1]))
+        shares = shown_classes(partition.counts, [str(j) for j in range(partition.counts.shape[1])])
         return mosaic(shares, partition.rows, partition.labels, 120, 16)
     return bars(partition.rows, partition.labels, 120, 16)
 

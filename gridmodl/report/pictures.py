@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from gridmodl.model.labels import counted
 from gridmodl.report.tables import largest, with_others
+from gridmodl.report.text import shortened
 
 # Colours of M. Okabe and K. Ito, "Color universal design", 2008, without black, which a dark page would hide; the same
 # in matplotlib, notebooks and pages (`chart.js` repeats them).
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442")
 OTHER = "#999999"  # of all classes that have no colour of their own, and of rows without a class
+PALETTE = (*OKABE_ITO, OTHER)
 
 WIDTH, HEIGHT = 480, 80
 MAX_DRAWN = 100  # parts drawn one by one; the rest is drawn as one
@@ -41,13 +43,11 @@ class Markup(str):
 
 
 def plain(value: Any, most: int = MAX_TEXT) -> str:
-    """The value as text of at most `most` characters, those that cannot be printed as escapes.
+    """The value as text, shortened to `most` characters; characters that cannot be printed are escaped.
 
     No character that changes the direction of a line, ends it or is no valid text reaches the page.
     """
-    text = str(value)
-    if len(text) > most:
-        text = text[: most - 3] + "..."
+    text = shortened(str(value), most)
     return text if text.isprintable() else repr(text)[1:-1]
 
 
@@ -103,25 +103,35 @@ def folded(head: Any, *children: Any) -> Markup:
     return tag("details", tag("summary", head, style="cursor:pointer"), *children)
 
 
-class Shares(NamedTuple):
-    """Rows by part and class, with the name and the colour of each class."""
+class ShownClasses(NamedTuple):
+    """The classes of a picture: all, or the largest ones and all others as one."""
 
-    counts: NDArray[np.int64]
     names: list[str]
     colours: list[str]
+    counts: NDArray[np.int64]  # rows by class, along the last axis
 
 
-def shown_classes(counts: NDArray[np.int64], names: Sequence[Any]) -> Shares:
-    """The largest classes, a colour each, and all others as one class."""
-    most = len(OKABE_ITO)
-    if len(names) <= most:
-        return Shares(counts, [plain(name) for name in names], list(OKABE_ITO[: len(names)]))
-    kept = largest(counts.sum(axis=0), most)
-    shown = [*(plain(names[j]) for j in kept), counted(len(names) - most, "other")]
-    return Shares(with_others(counts, kept), shown, [*OKABE_ITO, OTHER])
+def shown_classes(
+    counts: NDArray[np.int64], names: Sequence[str], palette: Sequence[str] = PALETTE, most: int = len(PALETTE)
+) -> ShownClasses:
+    """At most `most` classes, in their order, a colour each; the last stands for all others if there are more.
+
+    The last colour of the palette is that of all others.
+    """
+    if most < 2:
+        raise ValueError(f"max_classes must be at least 2, one for all others among them, got {most!r}")
+    n, n_colours = len(names), len(palette) - 1
+    if n <= min(most, n_colours):
+        return ShownClasses(list(names), list(palette[:n]), counts)
+    kept = largest(counts.reshape(-1, n).sum(axis=0), min(most - 1, n_colours))
+    return ShownClasses(
+        [*(names[j] for j in kept), counted(n - len(kept), "other")],
+        [*palette[: len(kept)], palette[-1]],
+        with_others(counts, kept),
+    )
 
 
-def legend(shares: Shares) -> Markup:
+def legend(shares: ShownClasses) -> Markup:
     """The colour of each class."""
     entries = [
         tag("span", _square(colour), name_tag(name), style="margin-right:12px;white-space:nowrap")
@@ -135,7 +145,7 @@ def _square(colour: str) -> Markup:
 
 
 def mosaic(
-    shares: Shares, rows: NDArray[np.int64], labels: Sequence[str], width: int = WIDTH, height: int = HEIGHT
+    shares: ShownClasses, rows: NDArray[np.int64], labels: Sequence[str], width: int = WIDTH, height: int = HEIGHT
 ) -> Markup:
     """A column for each part, as wide as its share of the rows, divided by the shares of the classes."""
     counts, rows, labels = _few(shares.counts, rows, labels)
@@ -148,7 +158,7 @@ def mosaic(
     return picture(f"shares of classes in {len(labels)} parts", drawn, width, height)
 
 
-def _column(counts: list[int], shares: Shares, place: tuple[float, float], height: float) -> list[Markup]:
+def _column(counts: list[int], shares: ShownClasses, place: tuple[float, float], height: float) -> list[Markup]:
     """Boxes of the shares in one part, the first class at the bottom; none if the part has no labelled rows."""
     boxes, n, below = [], sum(counts), 0
     for count, colour in zip(counts, shares.colours, strict=True):

@@ -29,7 +29,7 @@ from gridmodl.model.counts import cell_densities, cell_information, cell_lifts, 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
-    from gridmodl.model.target_quantiles import Spread
+    from gridmodl.model.target_quantiles import TargetQuantiles
 
 HALF = 0.5  # added to counts in log-odds
 
@@ -58,9 +58,12 @@ def columns_of(model: Model, partition: Partition) -> dict[str, Any]:
     }
     if model.target is None or partition is model.target:
         return columns
-    if model._spread is not None:
+    if model._target_quantiles is not None:
         filled = rows > 0
-        for name, statistic in {"mean": model._spread.means, **quantiles_shown(model._spread)}.items():
+        for name, statistic in {
+            "mean": model._target_quantiles.means,
+            **quantiles_shown(model._target_quantiles),
+        }.items():
             columns[name] = np.where(filled, statistic[:-1], np.nan)
         return columns
     counts = part_counts(model, partition)
@@ -68,9 +71,11 @@ def columns_of(model: Model, partition: Partition) -> dict[str, Any]:
         return columns | {f"share_{j}": counts[:, j] / rows for j in range(counts.shape[1])}
 
 
-def quantiles_shown(spread: Spread) -> dict[str, NDArray[np.float64]]:
+def quantiles_shown(quantiles: TargetQuantiles) -> dict[str, NDArray[np.float64]]:
     """Quantiles shown in tables, by name of their column."""
-    return {"median": spread.quantile(0.5)} | {f"q{share}": spread.quantile(share / 100) for share in (5, 25, 75, 95)}
+    return {"median": quantiles.quantile(0.5)} | {
+        f"q{share}": quantiles.quantile(share / 100) for share in (5, 25, 75, 95)
+    }
 
 
 def _columns_by_class(partition: Partition, classes: NDArray[Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The summary of a model as text, for a terminal; and the tables of parts that notebooks show too."""
+"""The summary of a model as text, for a terminal; and the texts and tables that notebooks and pages show too."""
 
 from __future__ import annotations
 
@@ -42,6 +42,18 @@ def summary_of(model: Model) -> str:
             lines.append(f"  ... and {len(model.cells.parts) - MAX_SHOWN} more cells")
         lines += _left_out(model)
     return "\n".join(lines)
+
+
+def shortened(text: str, room: int) -> str:
+    """The text, or its beginning and end if it is longer than `room` characters.
+
+    >>> shortened("a very long name of a column", 12)
+    'a very l…umn'
+    """
+    if len(text) <= room:
+        return text
+    tail = (room - 1) // 3
+    return f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def criterion_text(model: Model) -> str:
@@ -117,10 +129,10 @@ def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[l
         return heads, columns, note
     if model.target is None or partition is model.target:
         return ["values"], [[str(n) for n in partition.n_values.tolist()]], []
-    if model._spread is None:
+    if model._target_quantiles is None:
         counts = part_counts(model, partition)
         return shares_of(counts, [f"group {j}" for j in range(counts.shape[1])], "groups")
-    statistics = {"mean": model._spread.means, **quantiles_shown(model._spread)}
+    statistics = {"mean": model._target_quantiles.means, **quantiles_shown(model._target_quantiles)}
     columns = [
         [f"{x:.6g}" if n else "" for x, n in zip(of_parts[:-1], rows, strict=True)] for of_parts in statistics.values()
     ]

@@ -1,7 +1,7 @@
-"""The searches by name: what a user asks for (`Search`), and which function looks for it (`SEARCHES`).
+"""Searches by name: the options of the user (`Search`), and the registry of search functions (`SEARCHES`).
 
-A search takes a task and the `Search`, and returns what it found: never more expensive than one part, or one cell.
-To add one, write its function and enter it in `SEARCHES`; all else, the command line too, reads that table.
+A search function takes a task and the `Search`. Its result never costs more than one part, or one cell. To add a
+search, write its function and enter it in `SEARCHES`; all other code, the command line included, reads that table.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 
 class Need(NamedTuple):
-    """What a search asks of a task, and the end of the sentence that refuses a task without it."""
+    """Condition of a search on its task."""
 
     is_met: Callable[[Any], bool]
-    otherwise: str
+    otherwise: str  # error message if the condition is not met, after the name of the search
 
 
 class Entry(NamedTuple):
     """One search of one engine."""
 
-    function: str  # module:function below `gridmodl.search`, imported when it is first called
+    function: str  # module:function below `gridmodl.search`, imported at the first call
     needs: tuple[Need, ...] = ()
 
 
 class Engine(NamedTuple):
-    """What looks for one kind of partition, and its searches by name."""
+    """Searches for one kind of partition, by name."""
 
-    refuses: str  # the end of the sentence about a search that it does not have; {names} are those that it has
+    refuses: str  # error message for a search that the engine lacks, after its name; {names} are those it has
     searches: Mapping[str, Entry]
 
 
@@ -100,7 +100,7 @@ def run(engine: Literal["grid", "pair"], task: GridTask, search: Search) -> Grid
 
 
 def run(engine: str, task: Any, search: Search) -> Any:
-    """What a search of an engine finds for a task; of a column also the name of the search that found it."""
+    """Run a search of an engine; return its result, and for one column also the name of the search that found it."""
     entry = SEARCHES[engine].searches.get(search.kind)
     if entry is None:
         names = list(SEARCHES[engine].searches)
@@ -121,42 +121,42 @@ def has_search(engine: str, search: Search) -> bool:
     return search.kind in SEARCHES[engine].searches
 
 
-MAX_EFFORT = 40  # more rounds than anybody can wait for
+MAX_EFFORT = 40  # 2^40 rounds take longer than anybody can wait
 MAX_OPTIMA = 1_000_000
 
 
 @dataclass(frozen=True)
 class Search:
-    """How to search; ``search="merge"`` is short for ``search=Search("merge")``.
+    """Options of the search; ``search="merge"`` is short for ``search=Search("merge")``.
 
     Parameters
     ----------
     kind : {"auto", "exact", "merge", "vns", "algorithm3", "diverse"}
         For one column: ``"merge"`` is a greedy merge down to one part, then post-optimization of the best partition
-        met; ``"exact"`` the same, then dynamic programming that proves the optimum, near-linear in the rows for a
-        criterion that offers floors under its cells (all built-in ones for labelled rows do) and quadratic in the
-        distinct values for others; ``"auto"`` is exact too, but gives up where the proof takes much longer than usual:
-        then ``Model.gap`` says how far from the optimum it is at most. The values of a categorical variable can be
-        grouped exactly where they are few, or where there are two classes and the criterion allows it.
+        met. ``"exact"`` does the same, then proves the optimum by dynamic programming: near-linear in the rows for a
+        criterion with floors under its cells (all built-in ones for labelled rows have them), quadratic in the
+        distinct values for others. ``"auto"`` is exact too, but stops the proof if it takes much longer than usual;
+        ``Model.gap`` is then the largest possible distance from the optimum. The values of a categorical variable can
+        be grouped exactly if they are few, or if there are two classes and the criterion allows it.
         For a grid of several columns: ``"merge"`` merges and post-optimizes the product of the best partitions of each
-        column; ``"vns"``, which is ``"auto"``, goes on from there to random neighbours of the best grid;
-        ``"algorithm3"`` does so in the order of the paper. ``"diverse"``, with classes, looks for many different
-        grids instead of one that is cheaper still: its rounds each take a random choice of the columns, see
+        column. ``"vns"``, which is ``"auto"``, then tries random neighbours of the best grid (variable neighbourhood
+        search); ``"algorithm3"`` does so in the order of the paper. ``"diverse"``, with classes, looks for many
+        different grids instead of a single cheaper one: each of its rounds takes a random choice of the columns, see
         ``keep_optima``.
-        For two columns without classes (no target, classes in groups, a numerical target): ``"merge"`` improves and
-        merges random grids; ``"vns"``, which is ``"auto"``, goes on from the best by splitting its parts and merging
-        again; ``"algorithm3"`` needs a grid without a target.
+        For two columns without classes (no target, grouped classes, or a numerical target): ``"merge"`` improves and
+        merges random grids; ``"vns"``, which is ``"auto"``, then splits the parts of the best grid and merges again;
+        ``"algorithm3"`` needs a grid without a target.
     post_optimize : bool
         Whether to improve the merged partition of one column by local moves.
     effort : int
-        The rounds of ``"vns"`` and ``"diverse"``: 1 + 2 + 4 + ... + 2^effort; ``"diverse"`` ends early where a stage of
-        32 rounds or more finds no new grid. For two columns without classes, the rounds end when 2 effort of them in a
-        row have found no cheaper grid; with effort 0 there are none.
+        Number of rounds of ``"vns"`` and ``"diverse"``: 1 + 2 + 4 + ... + 2^effort; ``"diverse"`` ends early if a
+        stage of 32 rounds or more finds no new grid. For two columns without classes, the rounds end after 2 effort
+        rounds in a row without a cheaper grid; with effort 0 there are none.
     keep_optima : int
-        So many distinct local optima of these searches are kept, the cheapest, as ``Model.optima``.
+        Number of distinct local optima of these searches to keep as ``Model.optima``, the cheapest ones.
     on_improvement : callable, optional
-        Told of every cheaper grid that the search finds, by an `Improvement`: round, cost, level and elapsed
-        seconds.
+        Called with an `Improvement` (round, cost, level and elapsed seconds) for every cheaper grid that the search
+        finds.
     """
 
     kind: str = AUTO
@@ -177,5 +177,6 @@ class Search:
 
 
 def _check_number(name: str, value: Any, most: int) -> None:
+    """Raise ValueError unless `value` is a whole number from 0 to `most`."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
         raise ValueError(f"{name} must be a whole number from 0 to {most}, got {value!r}")

@@ -1,12 +1,14 @@
-"""What a move costs: the only file that prices intervals, cuts and merges.
+"""Price moves: the only file that prices intervals, cuts and merges.
 
-An interval costs its part term plus the sum over its cells. The grid and variable terms depend on the number
-of parts alone; every move that changes it by as much shares their change. Where the searched variable is a target, so
-do the margins, the cells of the inputs: their sum is known for each number of target parts before the search begins.
+An interval costs its part term plus the sum of the cell terms of its cells. The grid and variable terms depend on the
+number of parts alone, so they change by the same amount in all moves with the same number of new parts. If the searched
+variable is a target, so do the margins (cells of the inputs): their sum is known for each number of target parts before
+the search begins.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,21 +21,21 @@ UNCOUPLED = np.empty(0)
 
 
 class Frozen(NamedTuple):
-    """What stays as it is while one variable is searched: the other variables, and parts of its own that are set apart.
+    """All that is fixed while one variable is searched: the other variables, and parts of its own that are set apart.
 
-    A variable alone has neither. A kernel that makes one has to give all fields: there defaults do not count.
+    A variable alone has neither. In a kernel, all fields must be passed: numba ignores the defaults.
     """
 
-    n_variables: int = 1  # all of them, the searched one included; of a searched target, the inputs
-    n_informative: int = 0
+    n_variables: int = 1  # all variables, the searched one included; if the target is searched, only the inputs
+    n_informative: int = 0  # fixed inputs with more than one part
     n_cells: float = 1.0  # cells of the frozen grid, empty ones included
-    # Of a target that is frozen, with which the margins of the searched input are priced; 0 where the searched variable
-    # is the target, or no target is partitioned.
+    # Number of parts of a frozen target, which prices the margins of the searched input; 0 if the target is searched or
+    # not partitioned.
     n_target_parts: int = 0
-    price: float = 0.0  # their variable and part terms, and all that the parts set apart cost
+    price: float = 0.0  # variable and part terms of the fixed variables, and the price of the parts set apart
     n_apart: int = 0  # parts of the searched variable that no move touches
-    # Where the searched variable is the target: the sum of all margins at each number of its parts. They are not in
-    # `price`. More parts than the table knows cost infinitely much.
+    # If the target is searched: sum of all margins for each number of its parts, not included in `price`. More parts
+    # than the table has cost infinitely much.
     by_target: Any = UNCOUPLED
 
 
@@ -57,7 +59,7 @@ class Buffers(NamedTuple):
 
 
 def make_buffers(n_cells: int, n_counts: int) -> Buffers:
-    """Buffers for two intervals beside so many frozen cells."""
+    """Make buffers for two intervals, with `n_cells` frozen cells of `n_counts` counts each."""
     counts = (n_cells, n_counts)
     return Buffers(
         np.zeros(counts, dtype=np.int64),
@@ -69,7 +71,7 @@ def make_buffers(n_cells: int, n_counts: int) -> Buffers:
     )
 
 
-NO_LIMIT = 2**62  # parts that no partition has, and no sum of them overflows
+NO_LIMIT = 2**62  # more parts than any partition has; sums with it do not overflow
 
 
 class Limits(NamedTuple):
@@ -79,28 +81,33 @@ class Limits(NamedTuple):
     min_rows: int
 
 
-# Kernels unpack records at their top, by name, and hand on only what is needed: numba copies a whole record wherever it
-# is named, which showed as seconds of compile time.
+# Kernels unpack records at their top, by name, and pass on only the fields that are needed: numba copies a whole record
+# wherever it is named, which takes seconds of compile time.
 #
-# The numbers that a kernel keeps between two turns are named fields of one record (`make_record`); kernels with short
-# steps keep them in local variables until the turn ends. Measured on the sweep of `column/improve.py` (numba 0.68):
+# The numbers that a kernel keeps between two calls are named fields of one record (`make_record`); kernels with short
+# steps keep them in local variables until the call ends. Measured on the sweep of `column/improve.py` (numba 0.68):
 # compiled, both took as long as an array of numbers (3.2 to 3.8 s to compile, 1.12 to 1.23 ms to run). In plain Python
-# a field takes 4 us: local variables took as long as an array, fields at every use 10 % longer.
+# an access to a field takes 4 us: local variables took as long as an array, fields at every use 10 % longer.
 
 
 def make_record(**numbers: float) -> Any:
-    """An array of one record with these numbers as fields: kernels read and write `now = record[0]`, then `now.cost`.
+    """Make an array of one record with `numbers` as fields: kernels take `now = record[0]`, then use `now.cost`.
 
-    Fields are of 64 bits, or flags: the types of the numbers.
+    A field has the type of its number: bool, 64-bit integer or 64-bit float.
     """
+    kind = _kind_of_record(tuple((name, type(number)) for name, number in numbers.items()))
+    return np.array([tuple(numbers.values())], dtype=kind)
+
+
+@functools.cache  # numba looks at a dtype that it knows in 1 us, at a new one in 10 or more
+def _kind_of_record(fields: tuple[tuple[str, type], ...]) -> Any:
     kinds = {bool: np.bool_, int: np.int64, float: np.float64}
-    kind = np.dtype([(name, kinds[type(number)]) for name, number in numbers.items()], align=True)
-    return np.array([tuple(numbers.values())], dtype=kind).view(np.recarray)
+    return np.dtype((np.record, np.dtype([(name, kinds[number]) for name, number in fields], align=True)))
 
 
 @inlined
 def cell_price(p: Any, counts: Any, rows: int) -> float:
-    """Price of a non-empty cell of `rows` rows, labelled ones by class in `counts`."""
+    """Price of a non-empty cell of `rows` rows, of which `counts` are the labelled ones by class."""
     labelled = 0
     for n in counts:
         labelled += n
@@ -121,23 +128,38 @@ def margin_price(p: Any, rows: Any, n_target_parts: Any) -> float:
 
 @inlined
 def partition_price(p: Any, facts: Variable, n_parts: int) -> float:
-    """Price of a variable in `n_parts` parts, apart from what each part costs."""
+    """Price of a variable in `n_parts` parts, without the prices of the parts."""
     return variable(p, facts, n_parts)
 
 
 @inlined
 def part_price(p: Any, facts: Variable, n_target_parts: int, rows: int, values: int) -> float:
-    """Price of a part; beside a target in `n_target_parts` parts, with the margin of the part.
+    """Price of a part; with a target in `n_target_parts` parts, including the margin of the part.
 
-    There is one input where the target is partitioned, so the cells of the inputs are its parts. `n_target_parts` is 0
-    where no target is, and for the parts of the target itself.
+    A problem with a partitioned target has one input, so the cells of the inputs are the parts of that input.
+    `n_target_parts` is 0 without a partitioned target, and for the parts of the target itself.
     """
     price = part(p, facts, Part(rows, values))
     return price + margin(p, rows, n_target_parts) if n_target_parts > 0 else price
 
 
+# Relative difference below which costs are equal: sums of the same terms in another order differ by up to 1e-12 of the
+# size of the terms.
+TOLERANCE = 1e-11
+
+
+@inlined
+def is_cheaper(new: Any, old: Any, scale: Any = 1.0) -> Any:
+    """Whether cost `new` is below cost `old` by more than rounding: a move pays, or a proof is still open.
+
+    `scale` is the size of the prices that the costs are sums of, if these can be larger than the costs. To choose the
+    lower of two costs use `<` instead: the result of a search must never cost more than its start.
+    """
+    return new < old - TOLERANCE * (scale + abs(old))
+
+
 def total_cost(setting: Setting, parts_price: float, n_parts: int) -> float:
-    """The cost of a grid whose searched variable has `n_parts` parts to search that cost `parts_price` in all."""
+    """Cost of a grid whose searched variable has `n_parts` parts (without those set apart) of total `parts_price`."""
     p, facts, frozen = setting
     n_parts += frozen.n_apart
     n_informative = frozen.n_informative + (1 if n_parts > 1 and not facts.is_target else 0)
@@ -148,13 +170,13 @@ def total_cost(setting: Setting, parts_price: float, n_parts: int) -> float:
     return finished(p, parts_price + shared, 0.0, shape)
 
 
-# Adding and taking apart, not one function with a sign: without the sign and the branch the exact search took 42 ms
-# instead of 67.
+# Two functions to add and to take an entry, not one with a sign: without the sign and the branch, the exact search took
+# 42 ms instead of 67 ms.
 
 
 @inlined
 def add_entry(p: Any, counts: Any, rows: Any, prices: Any, f: int, more: Any, n: int) -> float:
-    """Add an entry to a cell; the change of the cell's price."""
+    """Add an entry to cell `f`; return the change of the price of the cell."""
     for c in range(len(more)):
         counts[f, c] += more[c]
     n_rows = rows[f] + n
@@ -166,7 +188,7 @@ def add_entry(p: Any, counts: Any, rows: Any, prices: Any, f: int, more: Any, n:
 
 @inlined
 def take_entry(p: Any, counts: Any, rows: Any, prices: Any, f: int, less: Any, n: int) -> float:
-    """Take an entry out of a cell; the change of the cell's price."""
+    """Take an entry out of cell `f`; return the change of the price of the cell."""
     for c in range(len(less)):
         counts[f, c] -= less[c]
     n_rows = rows[f] - n
@@ -178,7 +200,7 @@ def take_entry(p: Any, counts: Any, rows: Any, prices: Any, f: int, less: Any, n
 
 @inlined
 def cells_price(p: Any, counts: Any, rows: Any, union: Any, k: Any, j: Any) -> float:
-    """The price of the cells of parts `k` and `j` together."""
+    """Price of the cells of the union of parts `k` and `j`; `union` is a buffer for the counts of one cell."""
     price = 0.0
     for f in range(counts.shape[1]):
         n = rows[k, f] + rows[j, f]
@@ -191,6 +213,7 @@ def cells_price(p: Any, counts: Any, rows: Any, union: Any, k: Any, j: Any) -> f
 
 @inlined
 def rows_in(rows: Any, i: Any) -> int:
+    """Rows of part `i`, summed over its frozen cells."""
     n = 0
     for f in range(rows.shape[1]):
         n += rows[i, f]
@@ -198,7 +221,7 @@ def rows_in(rows: Any, i: Any) -> int:
 
 
 def clear(atoms: Any, lo: int, hi: int, buffers: Buffers) -> None:
-    """Forget atoms `lo` to `hi`."""
+    """Set the buffers back to zero after atoms `lo` to `hi` were loaded."""
     first, frozen = atoms.first, atoms.frozen
     left, right, left_rows, right_rows, left_price, right_price = buffers
     for e in range(first[lo], first[hi]):
@@ -211,7 +234,7 @@ def clear(atoms: Any, lo: int, hi: int, buffers: Buffers) -> None:
 
 
 def load(atoms: Any, p: Any, lo: int, hi: int, buffers: Buffers) -> tuple[float, int, int]:
-    """Put the interval of atoms `lo` to `hi` on the right: the price of its cells, its rows and its values."""
+    """Load the interval of atoms `lo` to `hi` as the right one; return the price of its cells, its rows and values."""
     first, frozen, counts, rows, values = atoms
     right, right_rows, right_price, marks = buffers.right, buffers.right_rows, buffers.right_price, buffers.left_rows
     begin, end = first[lo], first[hi]
@@ -238,10 +261,10 @@ def load(atoms: Any, p: Any, lo: int, hi: int, buffers: Buffers) -> tuple[float,
 def best_cut(
     atoms: Any, setting: Setting, lo: Any, hi: Any, buffers: Buffers, min_rows: int
 ) -> tuple[float, float, int]:
-    """Scan the interval of atoms `lo` to `hi`: its price, the lowest price of two parts of it, and their bound.
+    """Scan the interval of atoms `lo` to `hi`; return its price, its lowest price in two parts, and their bound.
 
-    One pass prices every cut: each moves one atom from right to left. Where no cut leaves both parts `min_rows`
-    rows, an infinite price and bound `lo`.
+    One pass prices every cut: each step moves one atom from the right part to the left one. If no cut leaves both
+    parts `min_rows` rows, the price in two parts is infinite and the bound is `lo`.
     """
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     whole, all_rows, all_values = load(atoms, p, lo, hi, buffers)
@@ -265,7 +288,7 @@ def best_cut(
 
 
 def interval_price(atoms: Any, setting: Setting, lo: int, hi: int, buffers: Buffers) -> float:
-    """The price of the interval of atoms `lo` to `hi`."""
+    """Price of the interval of atoms `lo` to `hi`."""
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
     price, rows, values = load(atoms, p, lo, hi, buffers)
     clear(atoms, lo, hi, buffers)
@@ -273,7 +296,7 @@ def interval_price(atoms: Any, setting: Setting, lo: int, hi: int, buffers: Buff
 
 
 def price_partition(atoms: Any, setting: Setting, starts: Any, buffers: Buffers) -> tuple[float, float]:
-    """The cost of the partition whose parts begin at atoms `starts`, from nothing; and what its parts alone cost."""
+    """Cost of the partition whose parts begin at atoms `starts`, computed from scratch; and the price of its parts."""
     total = 0.0
     for i in range(len(starts)):
         hi = starts[i + 1] if i + 1 < len(starts) else len(atoms.values)

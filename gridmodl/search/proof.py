@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind
-from gridmodl.search.moves import Setting, total_cost
+from gridmodl.search.moves import Setting, is_cheaper, total_cost
 from gridmodl.terms import Criterion, finish
 
 
@@ -113,7 +113,7 @@ class Slopes:
 
     def may_win(self, best_cost: float) -> NDArray[np.int64]:
         """The numbers of parts that could cost less than `best_cost`."""
-        return self.numbers[self.floors < nearly(best_cost)]
+        return self.numbers[is_cheaper(self.floors, best_cost)]
 
     def needed(self, best_cost: float) -> tuple[tuple[float, float], ...]:
         """Some of the runs that prove by themselves that no number of parts costs less than `best_cost`.
@@ -124,7 +124,7 @@ class Slopes:
         every = tuple(self.runs.items())
         intervals = []
         for slope, total in every:
-            is_out = total - slope * self.numbers + self.shared >= nearly(best_cost)
+            is_out = ~is_cheaper(total - slope * self.numbers + self.shared, best_cost)
             first, last = int(is_out.argmax()), len(is_out) - 1 - int(is_out[::-1].argmax())
             if not self.is_additive or np.count_nonzero(is_out) not in (0, last - first + 1):
                 return every
@@ -175,19 +175,6 @@ class Slopes:
 # By slopes alone; by going through some numbers of parts too; by trying all there is.
 SLOPES, LAYERS, ALL = METHODS = ("slopes", "layers", "all")
 MONOTONE = ("increasing", "decreasing", "auto")
-
-# Two costs of one search that are closer than this share of their size are equal: the rest is rounding.
-TOLERANCE = 1e-11
-
-
-def nearly(cost: float, tolerance: float = TOLERANCE) -> float:
-    """The lowest cost that counts as no better than this one."""
-    return cost - tolerance * (1.0 + abs(cost))
-
-
-def is_lowest(cost: float, lowest: float) -> bool:
-    """Whether a cost is the lowest there can be, as far as rounding lets tell."""
-    return nearly(cost) <= lowest
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What every search step is given, and what it gives back."""
+"""Task of a search of one variable, and its results: a partition into intervals or into groups."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Partitioning(NamedTuple):
 
     starts: NDArray[np.int64]  # first atom of each part
     cost: float
-    proven: bool = False  # no partition that keeps the limits is cheaper
-    proof: Proof | None = None  # why, or how much cheaper one could be at most
+    proven: bool = False  # whether it is proven that no partition within the limits is cheaper
+    proof: Proof | None = None  # lower bound of the cost of all partitions, and how it was found
 
 
 class Grouping(NamedTuple):
     """A partition of the atoms of a categorical variable into groups, with its cost."""
 
-    groups: NDArray[np.int64]  # group of each atom: 0, 1, ... in the order in which the atoms name them
+    groups: NDArray[np.int64]  # group of each atom: 0, 1, ... in the order of their first atoms
     cost: float
-    proven: bool = False  # no grouping that keeps the limits is cheaper
+    proven: bool = False  # whether it is proven that no grouping within the limits is cheaper
     proof: Proof | None = None
 
 
@@ -44,7 +44,7 @@ class Task:
     criterion: type[Criterion]
     limits: Limits
     clock: Clock = field(default_factory=Clock)
-    start: NDArray[np.int64] | None = None  # first atoms of the parts that a merge starts from; None: all apart
+    start: NDArray[np.int64] | None = None  # first atoms of the parts that a merge starts from; None: one atom each
 
     @property
     def n_atoms(self) -> int:
@@ -59,18 +59,18 @@ class Task:
         return make_buffers(self.n_frozen_cells, self.atoms.counts.shape[1])
 
     def priced(self, starts: Any) -> Partitioning:
-        """A partition with its cost, computed from nothing."""
+        """Partition with its cost, computed from scratch."""
         starts = np.ascontiguousarray(starts, dtype=np.int64)
         cost, _ = bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.buffers)
         return Partitioning(starts, cost)
 
     def price_of(self, starts: Any) -> float:
-        """What the parts of a partition cost, without what depends on their number."""
+        """Price of the parts of a partition, without the terms that depend on their number alone."""
         starts = np.ascontiguousarray(starts, dtype=np.int64)
         return float(bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.buffers)[1])
 
     def set_apart(self, apart: Atoms) -> Task:
-        """The same task beside so many more parts that no move touches."""
+        """Same task with each atom of `apart` as one more part, which no move touches."""
         n = len(apart.values)
         frozen = self.setting.frozen
         price = replace(self, atoms=apart).price_of(np.arange(n)) if n else 0.0
@@ -79,7 +79,7 @@ class Task:
         return replace(self, setting=self.setting._replace(frozen=frozen), limits=limits)
 
     def null(self) -> Partitioning:
-        """All atoms in one part."""
+        """Partition with all atoms in one part."""
         return self._null
 
     @cached_property

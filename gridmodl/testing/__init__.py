@@ -1,4 +1,4 @@
-"""`check_criterion`, for authors of plugins: does a criterion keep the contract that searches rely on?"""
+"""`check_criterion`, for authors of plugins: check that a criterion keeps the contract that searches rely on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from gridmodl.jit.tiers import compile_as
 from gridmodl.plugins import get_criterion, problem_with_class
 from gridmodl.pricing import categorical_values, check_term, numerical_values, variable_of
 from gridmodl.terms import (
-    ONE_COUNT,
-    SEARCHED_TARGETS,
+    PROBLEMS,
     Cell,
     Criterion,
     Part,
@@ -40,28 +39,28 @@ __all__ = ["check_criterion"]
 def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int = 20, compiled: bool = True) -> None:
     """Check that a criterion keeps the contract of `gridmodl.Criterion`, on random data.
 
-    Its terms return finite numbers and write into nothing that they are handed; `finish` grows with the total; the
-    order of classes does not matter; the exact search finds what trying every partition finds, and no search beats it
-    or is worse than one part; ``joins_pure_runs`` and ``groups_by_share``, where they are declared, never hide the
-    optimum; ``concave_cell``, where it is declared, holds of random counts; what it offers of ``predictive`` are
-    probabilities; what it offers of ``floor``, ``excess``, ``tangent`` and ``gradient`` holds, and a search that relies
-    on it still finds the optimum of some hundred values. For problems in which two variables are partitioned together
-    (joint, grouped, numerical) every grid of a few values is tried.
+    Its terms return finite numbers and do not write into their arguments; `finish` grows with the total; the order of
+    classes does not matter; the exact search finds the best of all partitions, and no search finds a lower cost or a
+    higher cost than one part. If ``joins_pure_runs`` or ``groups_by_share`` is declared, it never hides the optimum. If
+    ``concave_cell`` is declared, it holds for random counts. Values of ``predictive`` are probabilities. Bounds by
+    ``floor``, ``excess``, ``tangent`` and ``gradient`` hold, and a search that prunes by them still finds the optimum
+    of some hundred values. For problems in which two variables are partitioned together (joint, grouped, numerical),
+    every grid of a few values is tried.
 
     Parameters
     ----------
     criterion : str, Criterion or subclass
-        A name that is installed, an instance, or a class.
+        Name of an installed criterion, an instance, or a class.
     n_samples : int
-        Random data sets to try.
+        Number of random data sets.
     compiled : bool
-        Whether to check all this once more with the terms compiled, which takes half a minute: they must cost what they
-        cost in plain Python.
+        Whether to repeat all checks with compiled terms, which takes half a minute; prices must be those of plain
+        Python.
 
     Raises
     ------
     AssertionError
-        Names the criterion, what it breaks, and data that show it.
+        Names the criterion, the rule that it breaks, and data that show it.
     """
     if isinstance(criterion, str):
         criterion = get_criterion(criterion)
@@ -78,29 +77,31 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
 
 
 def _check_contract(checked: Criterion, n_samples: int) -> None:
-    """Check terms, searches and declarations, plain or compiled as `compile_as` says."""
+    """Check terms, searches and declarations, in the mode of `compile_as`."""
     for problem in sorted(checked.problems):
         _check_terms(checked, problem)
+    of_classes = [problem for problem in sorted(checked.problems) if PROBLEMS[problem].has_classes]
+    labelled = [problem for problem in of_classes if not PROBLEMS[problem].has_unlabelled]
     if checked.floor is not floor:
-        for problem in sorted(checked.problems & {"classes", "grid"}):
+        for problem in labelled:
             check_floors(checked, problem, n_samples)
     if checked.groups_by_share:
-        for problem in sorted(checked.problems & {"classes", "grid"}):
+        for problem in labelled:
             check_groups_by_share(checked, problem, n_samples)
-    for problem in sorted(checked.problems & {"classes", "grid"}):
+    for problem in labelled:
         if checked.concave_cell:
             check_concave_cell(checked, problem, n_samples)
         if checked.gradient is not gradient:
             check_gradient(checked, problem, n_samples)
         if checked.predictive is not predictive:
             check_predictive(checked, problem, n_samples)
-    for problem in sorted(checked.problems & {"classes", "semi"}):
+    for problem in (problem for problem in of_classes if PROBLEMS[problem].has_one_input):
         rng = np.random.default_rng(20061)
         for _ in range(n_samples):
             check_one_variable(checked, random_sample(rng, problem), rng)
     if checked.floor is not floor and "classes" in checked.problems:
         check_pruning(checked, max(1, n_samples // 5))
-    for problem in sorted(checked.problems & ONE_COUNT):
+    for problem in sorted(checked.problems - set(of_classes)):
         rng = np.random.default_rng(20112)
         for _ in range(n_samples):
             check_pair(checked, problem, random_pair(rng, problem), rng)
@@ -108,14 +109,14 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
 
 def _check_terms(criterion: Criterion, problem: str) -> None:
     """Check every term in plain Python, on the records of a problem that the criterion declares."""
-    has_classes = problem in ("classes", "grid", "semi")
-    class_rows = np.array([3, 5] if has_classes else [], dtype=np.int64)
-    facts = Problem(problem, 8, 2 if problem in ("grid", "joint") else 1, class_rows)
+    kind = PROBLEMS[problem]
+    class_rows = np.array([3, 5] if kind.has_classes else [], dtype=np.int64)
+    facts = Problem(problem, 8, 1 if kind.has_one_input else 2, class_rows)
     p = params_record(criterion, facts)
-    counts = np.array([1, 3] if has_classes else [4], dtype=np.int64)
-    unlabelled = 2 if problem == "semi" else 0
+    counts = np.array([1, 3] if kind.has_classes else [4], dtype=np.int64)
+    unlabelled = 2 if kind.has_unlabelled else 0
     shape = Shape(facts.n_variables, 1, 2.0)
-    for categorical, is_target in itertools.product((False, True), (False, problem in SEARCHED_TARGETS)):
+    for categorical, is_target in itertools.product((False, True), (False, kind.target_is_partitioned)):
         values = categorical_values(np.array([2, 1, 4, 1])) if categorical else numerical_values(4)
         variable = variable_of(criterion, facts, values, is_target)
         check_term(criterion, "grid", p, shape)
@@ -123,5 +124,5 @@ def _check_terms(criterion: Criterion, problem: str) -> None:
         check_term(criterion, "part", p, variable, Part(4, 2))
         check_term(criterion, "cell", p, Cell(counts, 4 + unlabelled, unlabelled))
         check_term(criterion, "finish", p, 1.5, shape)
-    if problem in SEARCHED_TARGETS:
+    if kind.target_is_partitioned:
         check_term(criterion, "margin", p, 4, 2)

@@ -1,4 +1,4 @@
-"""Every partition of a few values, priced by the plain Python terms: compiled searches are checked against them."""
+"""Price every partition of a few values by the plain Python terms, and check compiled searches against them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from gridmodl.analysis.cost_terms import Counted, Side
 from gridmodl.pipeline import optimize, price
 from gridmodl.pricing import categorical_values, check_term, numerical_values, variable_of
-from gridmodl.terms import SEARCHED_TARGETS, Cell, Criterion, Problem, Shape, params_record
+from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Shape, params_record
 
 RELATIVE = 1e-9  # tolerance of comparisons
 
 
 def random_sample(rng: np.random.Generator, kind: str) -> ColumnSample:
-    """Draw few values and classes, with ties, pure values and runs of them; some values have unlabelled rows only."""
+    """Draw few values and classes, with ties and runs of pure values; some values have unlabelled rows only."""
     n_values, n_classes = int(rng.integers(1, 8)), int(rng.integers(1, 5))
     counts = rng.integers(0, 4, (n_values, n_classes)) * (rng.random((n_values, n_classes)) < 0.6)
     empty = counts.sum(axis=1) == 0
     counts[empty, rng.integers(0, n_classes, int(empty.sum()))] = rng.integers(1, 9, int(empty.sum()))
     unlabelled = np.zeros(n_values, dtype=np.int64)
-    if kind == "semi":
+    if PROBLEMS[kind].has_unlabelled:
         counts[1:] *= rng.random((n_values - 1, 1)) < 0.7
         unlabelled = rng.integers(0, 6, n_values) * (rng.random(n_values) < 0.6)
         unlabelled[counts.sum(axis=1) == 0] += 1
@@ -34,17 +34,17 @@ def random_sample(rng: np.random.Generator, kind: str) -> ColumnSample:
 
 
 def check_one_variable(criterion: Criterion, sample: ColumnSample, rng: np.random.Generator) -> None:
-    """Price every partition of the values into intervals, and hold prices, declarations and searches against them."""
-    counts, given = sample.counts, sample.arguments()
+    """Price every partition of the values into intervals, and check prices, declarations and searches against them."""
+    counts, arguments = sample.counts, sample.arguments()
     shown = f"criterion {criterion.name!r}, rows by value and class {counts.tolist()}: "
-    if sample.kind == "semi":
+    if PROBLEMS[sample.kind].has_unlabelled:
         shown = f"{shown[:-2]}, unlabelled rows by value {sample.unlabelled.tolist()}: "
     by_cuts = {cuts: plain_price(criterion, sample, cuts) for cuts in all_cuts(len(counts))}
     lowest = min(by_cuts.values())
     tolerance = RELATIVE * (1.0 + abs(lowest))
 
     for cuts in list(by_cuts)[:: max(1, len(by_cuts) // 8)]:
-        compiled = price(partitions={"x0": np.array(cuts) - 0.5}, criterion=criterion, **given)
+        compiled = price(partitions={"x0": np.array(cuts) - 0.5}, criterion=criterion, **arguments)
         require(
             math.isclose(compiled, by_cuts[cuts], rel_tol=RELATIVE, abs_tol=RELATIVE),
             f"{shown}cuts {cuts} cost {by_cuts[cuts]!r} by the plain terms and {compiled!r} compiled",
@@ -64,7 +64,7 @@ def check_one_variable(criterion: Criterion, sample: ColumnSample, rng: np.rando
             f"without such cuts the lowest is {kept!r}",
         )
     for search in ("exact", "merge"):
-        model = optimize(criterion=criterion, search=search, **given)
+        model = optimize(criterion=criterion, search=search, **arguments)
         require(model.cost >= lowest - tolerance, f"{shown}search {search!r} reports {model.cost!r}, below {lowest!r}")
         require(model.cost <= by_cuts[()] + tolerance, f"{shown}search {search!r} is worse than one part")
         if search == "exact":
@@ -132,24 +132,24 @@ class PairSample(NamedTuple):
         return [np.searchsorted(cuts, np.arange(n), side="right") for cuts in all_cuts(n)]
 
     def written(self, k: int, parts: NDArray[np.int64]) -> Any:
-        """A partition as a user writes it."""
+        """A partition in the form that `price` takes."""
         if self.categorical[k]:
             return [np.flatnonzero(parts == part).tolist() for part in np.unique(parts)]
         return (np.flatnonzero(np.diff(parts)) + 0.5).tolist()
 
     def arguments(self, kind: str) -> dict[str, Any]:
-        """The data as `optimize` and `price` take it."""
+        """The data as arguments of `optimize` and `price`."""
         cells = np.nonzero(self.counts)
         a, b = (np.repeat(values, self.counts[cells]) for values in cells)
         kinds = {name: "categorical" for name, is_one in zip("ab", self.categorical, strict=True) if is_one}
-        if kind == "joint":
+        if not PROBLEMS[kind].has_target:
             return {"data": {"a": a, "b": b}, "kinds": kinds}
         kinds.pop("b", None)
         return {"data": {"a": a, "b": b}, "target": "b", "target_kind": kind, "kinds": kinds}
 
 
 def random_pair(rng: np.random.Generator, kind: str) -> PairSample:
-    """Draw few values of two variables, some of which go together."""
+    """Draw few values of two variables, some of which occur together."""
     shape = rng.integers(1, 5, 2)
     counts = rng.integers(0, 3, shape) * (rng.random(shape) < 0.7)
     counts += rng.integers(0, 9) * (np.arange(shape[0])[:, None] % 2 == np.arange(shape[1]) % 2)
@@ -157,32 +157,33 @@ def random_pair(rng: np.random.Generator, kind: str) -> PairSample:
     counts[counts.sum(axis=1) == 0, 0] = 1
     counts[0, counts.sum(axis=0) == 0] = 1
     categorical = rng.random(2) < 0.5
-    return PairSample(counts, (bool(categorical[0]), kind == "grouped" or (kind == "joint" and bool(categorical[1]))))
+    second = PROBLEMS[kind].names_classes if PROBLEMS[kind].has_target else bool(categorical[1])
+    return PairSample(counts, (bool(categorical[0]), second))
 
 
 def check_pair(criterion: Criterion, kind: str, sample: PairSample, rng: np.random.Generator) -> None:
-    """Price every grid over two variables, and hold prices and the search against them."""
+    """Price every grid over two variables, and check prices and the search against them."""
     kinds = ["categorical" if is_one else "numerical" for is_one in sample.categorical]
     shown = f"criterion {criterion.name!r}, problem {kind!r}, {' x '.join(kinds)}, rows {sample.counts.tolist()}: "
     plain = plain_pair(criterion, kind, sample)
     costs = [(plain(a, b), a, b) for a in sample.all_parts(0) for b in sample.all_parts(1)]
     lowest = min(cost for cost, *_ in costs)
     tolerance = RELATIVE * (1.0 + abs(lowest))
-    given = sample.arguments(kind)
+    arguments = sample.arguments(kind)
     for i in rng.integers(0, len(costs), 3):
         cost, a, b = costs[i]
         compiled = price(
-            partitions={"a": sample.written(0, a), "b": sample.written(1, b)}, criterion=criterion, **given
+            partitions={"a": sample.written(0, a), "b": sample.written(1, b)}, criterion=criterion, **arguments
         )
         require(
             math.isclose(compiled, cost, rel_tol=RELATIVE, abs_tol=RELATIVE),
             f"{shown}parts {a.tolist()} and {b.tolist()} cost {cost!r} by the plain terms and {compiled!r} compiled",
         )
     null = plain(np.zeros(sample.counts.shape[0], dtype=int), np.zeros(sample.counts.shape[1], dtype=int))
-    model = optimize(criterion=criterion, **given)
+    model = optimize(criterion=criterion, **arguments)
     require(model.cost >= lowest - tolerance, f"{shown}the search reports {model.cost!r}, below {lowest!r}")
     require(model.cost <= null + tolerance, f"{shown}the search is worse than one cell, which costs {null!r}")
-    again = price(partitions=model.all_partitions, criterion=criterion, **given)
+    again = price(partitions=model.all_partitions, criterion=criterion, **arguments)
     require(
         math.isclose(model.cost, again, rel_tol=RELATIVE, abs_tol=RELATIVE),
         f"{shown}the search reports {model.cost!r}, its partitions cost {again!r}",
@@ -190,8 +191,8 @@ def check_pair(criterion: Criterion, kind: str, sample: PairSample, rng: np.rand
 
 
 def plain_pair(criterion: Criterion, kind: str, sample: PairSample) -> Callable[[Any, Any], float]:
-    """A function that prices a grid over two variables, given the part of each value, by the plain Python terms."""
-    is_searched = kind in SEARCHED_TARGETS
+    """Make a function that prices a grid over two variables by the plain Python terms, from the part of each value."""
+    is_searched = PROBLEMS[kind].target_is_partitioned
     problem = Problem(kind, int(sample.counts.sum()), 1 if is_searched else 2, np.empty(0, dtype=np.int64))
     finest = finest_grid(criterion, problem, sample.categorical, sample.counts[..., None], is_searched)
     return lambda first, second: _cost(_merged(_merged(finest, 0, first), 1, second))
@@ -221,7 +222,7 @@ def _merged(counted: Counted, k: int, labels: Any) -> Counted:
 
 
 def _cost(counted: Counted) -> float:
-    # Checked with an array, as searches pass it: a term that writes into it is found.
+    # `check_term` gets an array, as searches pass it, and finds a term that writes into the array.
     for counts, unlabelled in zip(counted.counts, counted.unlabelled.tolist(), strict=True):
         cell = Cell(counts.copy(), int(counts.sum()) + unlabelled, unlabelled)
         check_term(counted.criterion, "cell", counted.p, cell)
@@ -241,7 +242,7 @@ def all_cuts(n_values: int) -> Iterator[tuple[int, ...]]:
 
 
 def all_groupings(n_values: int) -> Iterator[NDArray[np.int64]]:
-    """Every grouping of `n_values` values, as the group of each: a value joins a group so far or opens one."""
+    """Every grouping of `n_values` values, as the group of each value."""
     groupings: list[tuple[int, ...]] = [()]
     for _ in range(n_values):
         groupings = [(*groups, group) for groups in groupings for group in range(max(groups, default=-1) + 2)]
@@ -260,12 +261,12 @@ class ColumnSample(NamedTuple):
         return int(self.counts.sum() + self.unlabelled.sum())
 
     def arguments(self) -> dict[str, Any]:
-        """The data as `optimize` and `price` take it."""
+        """The data as arguments of `optimize` and `price`."""
         by_code = np.column_stack([self.unlabelled, self.counts])
         values, codes = np.nonzero(by_code)
         n = by_code[values, codes]
-        given = {"data": np.repeat(values, n), "target": np.repeat(codes - 1, n)}
-        return given | ({"unlabelled": -1} if self.kind == "semi" else {})
+        rows = {"data": np.repeat(values, n), "target": np.repeat(codes - 1, n)}
+        return rows | ({"unlabelled": -1} if PROBLEMS[self.kind].has_unlabelled else {})
 
 
 def plain_price(criterion: Criterion, sample: ColumnSample, cuts: tuple[int, ...]) -> float:
@@ -274,7 +275,7 @@ def plain_price(criterion: Criterion, sample: ColumnSample, cuts: tuple[int, ...
 
 
 def _cut(finest: Counted, cuts: Iterable[int]) -> Counted:
-    """The grid whose one variable is cut before these values."""
+    """The grid whose one variable is cut before the values `cuts`."""
     is_cut = np.zeros(len(finest.sides[0].rows), dtype=np.int64)
     is_cut[list(cuts)] = 1
     return finest.merged(0, np.cumsum(is_cut))
@@ -299,7 +300,7 @@ def plain_optimum(criterion: Criterion, sample: ColumnSample) -> float:
 
 
 def finest_column(criterion: Criterion, sample: ColumnSample) -> Counted:
-    """The values of one variable, each a part of its own."""
+    """The grid of one variable whose parts are single values."""
     problem = Problem(sample.kind, sample.n_rows, 1, sample.counts.sum(axis=0))
     known = variable_of(criterion, problem, numerical_values(len(sample.counts)))
     n = len(sample.counts)
@@ -309,11 +310,11 @@ def finest_column(criterion: Criterion, sample: ColumnSample) -> Counted:
 
 
 def plain_grouping(criterion: Criterion, kind: str, counts: NDArray[np.int64]) -> Callable[[Any], float]:
-    """A function that prices a grouping, given the group of each value, by the plain Python terms.
+    """Make a function that prices a grouping by the plain Python terms, from the group of each value.
 
     In a grid there is a second variable, of one value.
     """
-    n_variables = 2 if kind == "grid" else 1
+    n_variables = 1 if PROBLEMS[kind].has_one_input else 2
     problem = Problem(kind, int(counts.sum()), n_variables, counts.sum(axis=0))
     table = counts if n_variables == 1 else counts[:, None]
     finest = finest_grid(criterion, problem, (True, False)[:n_variables], table)

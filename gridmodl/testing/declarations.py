@@ -1,4 +1,4 @@
-"""Checks of what a criterion declares of its `cell`: that it is concave, and what it predicts of the next row."""
+"""Check the declarations about `cell`: that it is concave, and that `predictive` returns probabilities."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.pricing import check_term
-from gridmodl.terms import Cell, Criterion, Problem, params_record
+from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, params_record
 from gridmodl.testing.bruteforce import RELATIVE, require
 
 SIZES = (2, 9, 100, 100_000)  # rows of a class, at most
 
 
 def check_concave_cell(criterion: Criterion, kind: str, n_samples: int) -> None:
-    """Compare the price of counts to the mean price of others of which these counts are the weighted mean."""
+    """Compare the price of counts with the weighted mean price of counts whose weighted mean they are."""
     rng = np.random.default_rng(20171)
     for _ in range(10 * n_samples):
         points, weights = _random_mean(rng)
@@ -37,7 +37,8 @@ def check_gradient(criterion: Criterion, kind: str, n_samples: int) -> None:
     rng = np.random.default_rng(20173)
     for _ in range(10 * n_samples):
         points, _ = _random_mean(rng, 2)
-        points = points[points.any(axis=1)]
+        if not points.any(axis=1).all():  # an empty cell has no slopes
+            continue
         more = rng.integers(0, int(rng.choice(SIZES)) + 1, 2)
         p = _params(criterion, kind, points.sum(axis=0) + more)
         slopes = np.zeros((len(points), 2))
@@ -56,7 +57,7 @@ def check_gradient(criterion: Criterion, kind: str, n_samples: int) -> None:
 
 
 def _random_mean(rng: np.random.Generator, n_classes: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw rows by class, then others of which they are the mean, and the weights of these."""
+    """Draw rows by class, then rows by class whose weighted mean they are, and the weights."""
     n_classes, most = n_classes or int(rng.integers(1, 5)), int(rng.choice(SIZES))
     weights = np.append(rng.integers(1, 4, int(rng.integers(1, 4))), 1)
     while True:
@@ -88,7 +89,9 @@ def check_predictive(criterion: Criterion, kind: str, n_samples: int) -> None:
 
 def _params(criterion: Criterion, kind: str, class_rows: NDArray[np.int64]) -> Any:
     class_rows = np.maximum(class_rows, 1)  # no class is without rows
-    return params_record(criterion, Problem(kind, int(class_rows.sum()), 2 if kind == "grid" else 1, class_rows))
+    return params_record(
+        criterion, Problem(kind, int(class_rows.sum()), 1 if PROBLEMS[kind].has_one_input else 2, class_rows)
+    )
 
 
 def _price(criterion: Criterion, p: Any, counts: NDArray[np.int64]) -> float:

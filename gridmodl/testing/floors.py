@@ -1,4 +1,4 @@
-"""Checks of the bounds that a criterion offers by `floor`, `excess` and `tangent`: against `cell`, and in a search."""
+"""Check the bounds `floor`, `excess` and `tangent` of a criterion: against `cell`, and in a search."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gridmodl.pricing import check_term
 from gridmodl.search.column.branch_and_bound import CHUNK, ROUNDING
 from gridmodl.search.column.exact import Branches, Hulls, has_hulls
 from gridmodl.search.task import Task
-from gridmodl.terms import Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
+from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
 from gridmodl.testing.bruteforce import RELATIVE, ColumnSample, plain_optimum, require
 
-# Largest relative error of a sum of logarithms; searches allow for a tenth of it.
+# Largest relative error of a sum of logarithms; searches allow a tenth of it.
 ALLOWED = 10 * ROUNDING
 PLACES = 8  # starts and ends tried on each line of atoms
 SIZES = (1, 3, 100, 100_000)  # rows of an atom, at most
@@ -44,7 +44,7 @@ class PricedLine(NamedTuple):
         return float(self.criterion.cell(self.p, cell)) if cell.rows else 0.0
 
     def walk(self, origin: int, last: int) -> tuple[Walk, NDArray[np.int64]]:
-        """The rows that the atoms between two bounds add, and the steps to them: before the first atom, after each."""
+        """Rows of the atoms from `origin` to `last`, and their running sums: before the first atom, after each."""
         steps = self.sums[origin : last + 1] - self.sums[origin]
         counts, rows = steps[-1].copy(), int(steps[-1].sum())
         lags = steps - steps.sum(axis=1, keepdims=True) * (counts / max(rows, 1))
@@ -57,7 +57,7 @@ class PricedLine(NamedTuple):
 
 
 def check_floors(criterion: Criterion, kind: str, n_samples: int) -> None:
-    """Compare each floor that the criterion offers to differences of the prices of its cells."""
+    """Compare the bounds of the criterion with differences of the prices of its cells."""
     rng = np.random.default_rng(20123)
     for _ in range(n_samples):
         line = _line(criterion, kind, random_atoms(rng))
@@ -98,8 +98,9 @@ def check_pruning(criterion: Criterion, n_samples: int) -> None:
         sample = _longer_sample(rng)
         lowest = plain_optimum(criterion, sample)
         task = _task(criterion, sample)
+        # Called directly, as `optimize` would try all pairs of so few values.
         for program in (Branches, Hulls) if has_hulls(task) else (Branches,):
-            cost = program(task, task.null(), math.inf).solve().cost  # `optimize` would try all pairs of so few values
+            cost = program(task, task.null(), math.inf).solve().cost
             offers = "floor, excess and tangent" if program is Branches else "concave_cell and gradient"
             require(
                 math.isclose(cost, lowest, rel_tol=RELATIVE, abs_tol=RELATIVE),
@@ -121,8 +122,8 @@ def _longer_sample(rng: np.random.Generator) -> ColumnSample:
 
 
 def _task(criterion: Criterion, sample: ColumnSample) -> Task:
-    given, options = sample.arguments(), Options(criterion)
-    table = read_table(given["data"], given["target"], None, "classes", NOT_GIVEN)
+    arguments, options = sample.arguments(), Options(criterion)
+    table = read_table(arguments["data"], arguments["target"], None, "classes", NOT_GIVEN)
     column = cast(Numbers, table.column(table.names[0], "numerical"))
     return intervals_task(column, table, criterion, options, options.limits(table.problem.n_rows), Clock()).task
 
@@ -130,7 +131,9 @@ def _task(criterion: Criterion, sample: ColumnSample) -> Task:
 def _line(criterion: Criterion, kind: str, atoms: NDArray[np.int64]) -> PricedLine:
     sums = np.concatenate([np.zeros((1, atoms.shape[1]), dtype=np.int64), np.cumsum(atoms, axis=0)])
     class_rows = sums[-1]
-    p = params_record(criterion, Problem(kind, int(class_rows.sum()), 2 if kind == "grid" else 1, class_rows))
+    p = params_record(
+        criterion, Problem(kind, int(class_rows.sum()), 1 if PROBLEMS[kind].has_one_input else 2, class_rows)
+    )
     shown = f"criterion {criterion.name!r}, problem {kind!r}, rows of all data by class {class_rows.tolist()}: "
     return PricedLine(criterion, p, sums, shown)
 
@@ -198,7 +201,7 @@ def _check_tangent(
 
 
 def _floor(line: PricedLine, name: str, *arguments: Any) -> float:
-    """Call a bound as plain Python: it is a number below infinity, or minus infinity where nothing is known."""
+    """Call a bound as plain Python; it must be a number below infinity, minus infinity if nothing is known."""
     criterion = line.criterion
     try:
         with np.errstate(all="ignore"):

@@ -45,7 +45,7 @@ TIMED = 2  # of the draws go on to the largest effort, though it was found with 
 
 
 class Point(NamedTuple):
-    """What so much effort does at one sample size: share of draws found, and seconds."""
+    """Result of one effort at one sample size: share of draws found, and seconds."""
 
     n_rows: int
     effort: int

@@ -152,7 +152,8 @@ def verdict(ours: Accuracies, theirs: Accuracies) -> int:
     return int(np.sign(test.statistic)) if test.pvalue < 0.05 else 0
 
 
-def tally(firsts: Iterable[Accuracies], others: Iterable[Accuracies]) -> str:
+def counted(firsts: Iterable[Accuracies], others: Iterable[Accuracies]) -> str:
+    """Numbers of data sets where the first method is better, equal and worse, as a text."""
     verdicts = [verdict(*both) for both in zip(firsts, others, strict=True)]
     better, equal, worse = (verdicts.count(sign) for sign in (1, 0, -1))
     return f"{better} better, {equal} equal, {worse} worse"
@@ -190,7 +191,7 @@ def table_1(run: Run) -> str:
         means.append(f"{np.mean(list(paper)):.4f} / {np.mean(list(ours)):.4f}")
     lines.append(["mean of the data sets that are the paper's", "", "", "", *means])
     of_method = list(zip(*found.values(), strict=True))
-    counts = [f"NB-G against {other}: {tally(of_method[0], of_method[i])}" for i, other in ((1, "NB"), (2, "nb"))]
+    counts = [f"NB-G against {other}: {counted(of_method[0], of_method[i])}" for i, other in ((1, "NB"), (2, "nb"))]
     text = table_of(["data", "rows", "columns", "classes", *(f"{name}: paper / ours" for name in METHODS)], lines)
     return (
         f"## Table 1: accuracy in 10 folds\n\n{text}\n{'; '.join(counts)}, by a paired t-test over the folds at 5 % "
@@ -237,7 +238,7 @@ def table_2(run: Run) -> str:
     shown = draw_many_classes(n_classes, results, run)
     return (
         f"## Table 2 and Figure 3: mushroom, 2 to 782 classes\n\n{table_of(head, lines)}\n"
-        f"NB-G against NB: {tally(*results.values())} (the paper: 8 better). As in the paper both have similar "
+        f"NB-G against NB: {counted(*results.values())} (the paper: 8 better). As in the paper both have similar "
         f"accuracies on the training rows, and NB loses them on test rows as the classes become many.\n\n{shown}"
     )
 

@@ -68,7 +68,7 @@ def test_changes_are_differences_of_full_prices(monkeypatch, name, n_copies, n_l
     known = ModelGroups(model_of(counts, rows, columns, criterion), criterion, "row")
     for row in new_rows(1, 5, 9)[1:]:
         first, part, weights = entries(np.tile(row, (n_copies, 1)), columns)
-        p, facts = known.prepared(known.facts(n_more=1), int(row.sum()))
+        p, facts = known.prepared(int(row.sum()))
         joins = Joining(first, part, weights, np.ones(n_copies, dtype=np.int64))
         changes = join_prices(type(criterion), p, facts, known.groups, joins, np.arange(n_copies))
         slow = slow_prices(counts, row, rows, columns, criterion)

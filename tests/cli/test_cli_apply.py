@@ -228,7 +228,7 @@ def test_wrong_models(folder, tmp_path, text, said):
 def test_joint_models_have_cells_and_no_predictions(folder):
     found = applied(folder / "joint.json", folder / "new.csv", "--as", "cell")
     assert len(found) == 40
-    assert "was made without" in bad("apply", folder / "joint.json", folder / "new.csv", "--as", "predict")
+    assert "this model has none" in bad("apply", folder / "joint.json", folder / "new.csv", "--as", "predict")
 
 
 def test_nothing_is_written_over_inputs(folder):

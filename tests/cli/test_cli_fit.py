@@ -217,7 +217,7 @@ def test_wrong_data_is_one_line(folder, words, said):
         (["-t", "class", "--delimiter", "ab"], "one ASCII character"),
         (["-t", "class", "--encoding", "nope"], "--encoding 'nope' is not known"),
         (["-t", "class", "--encoding", "zlib"], "--encoding 'zlib' is not known"),
-        (["-t", "class", "--weights", "class"], "'class' cannot be target and weights"),
+        (["-t", "class", "--weights", "class"], "'class' cannot be both target and weights"),
         (["-t", "class", "--html", "-"], "--html needs the name of a file"),
         (["-t", "class", "--json", "-o", "-"], "cannot both go to standard output"),
         (["-t", "class", "-o", "/nowhere/at/all.json"], "there is no folder"),

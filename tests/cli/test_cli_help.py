@@ -101,4 +101,6 @@ def test_every_command_is_in_the_documentation():
 
 def test_exit_codes_are_told():
     text = " ".join(good("--help").split())
-    assert all(code in text for code in ("0 all is well", "1 something is wrong", "2 the command", "130 interrupted"))
+    assert all(
+        code in text for code in ("0 success", "1 an error in the data", "2 an error in the command", "130 interrupted")
+    )

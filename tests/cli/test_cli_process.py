@@ -5,9 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -17,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from terminal import on_terminal
 
 import gridmodl
 
@@ -70,7 +69,7 @@ def test_a_reader_that_leaves_early_is_no_error(folder, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("show MODEL >&-", "standard output is closed; send it to /dev/null if nobody is to read it"),
+        ("show MODEL >&-", "standard output is closed; send it to /dev/null to discard it"),
         ("apply MODEL - --format csv <&-", "standard input is empty: it has no columns"),
     ],
 )
@@ -178,7 +177,7 @@ def test_an_interrupt_leaves_the_best_result(endless, tmp_path):
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
-    assert f"gridmodl: interrupted: this is the best that was found so far; it is in {model}" in err
+    assert f"gridmodl: interrupted: this is the best result so far; it is in {model}" in err
     assert "Traceback" not in err
     assert "stopped: interrupted" in out
     assert gridmodl.Model.from_json(model).stopped == "interrupted"
@@ -200,33 +199,8 @@ def test_an_interrupt_before_anything_is_found(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def on_terminal(words, environment=None, seconds=60):
-    """What a terminal shows of a command: both streams are it."""
-    parent, child = pty.openpty()
-    with subprocess.Popen(
-        [*COMMAND, *map(str, words)],
-        stdout=child,
-        stderr=child,
-        env=os.environ | {"TERM": "xterm"} | (environment or {}),
-    ) as running:
-        os.close(child)
-        shown, end = b"", time.monotonic() + seconds
-        while time.monotonic() < end:
-            if select.select([parent], [], [], 0.2)[0]:
-                try:
-                    piece = os.read(parent, 65536)
-                except OSError:  # the other end is closed
-                    break
-                if not piece:
-                    break
-                shown += piece
-        running.wait(timeout=seconds)
-    os.close(parent)
-    return running.returncode, shown.decode()
-
-
 def test_a_terminal_shows_tables_and_progress(endless):
-    code, shown = on_terminal(["fit", endless, "-t", "y", "--effort", "30", "--time-limit", "2"])
+    code, shown, _ = on_terminal([*COMMAND, "fit", endless, "-t", "y", "--effort", "30", "--time-limit", "2"])
     assert code == 0, shown
     assert "round" in shown.lower() or "search" in shown.lower()
     assert "┃" in shown
@@ -238,7 +212,7 @@ def test_a_terminal_shows_tables_and_progress(endless):
 
 @pytest.mark.parametrize(("words", "environment"), [([], {}), ([], {"NO_COLOR": "1"}), (["--no-color"], {})])
 def test_colours_and_none(folder, words, environment):
-    code, shown = on_terminal(["show", folder / "model.json", *words], environment)
+    code, shown, _ = on_terminal([*COMMAND, "show", folder / "model.json", *words], environment)
     assert code == 0, shown
     assert "┃" in shown
     assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", shown)) == (not words and not environment)

@@ -53,11 +53,11 @@ def test_tables_as_text_csv_and_json(folder):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["model.json", "--table"], 1, "--column says which one: 'age'"),
+        (["model.json", "--table"], 1, "name one by --column: 'age'"),
         (["model.json", "--table", "--column", "agge"], 1, "did you mean 'age'?"),
         (["models.json", "--column", "zz"], 1, "has no column 'zz'; it has 'age'"),
-        (["models.json", "--cells"], 1, "--column says of which one"),
-        (["model.json", "--table", "--cells"], 2, "one at a time"),
+        (["models.json", "--cells"], 1, "name the one whose cells to print by --column"),
+        (["model.json", "--table", "--cells"], 2, "give one of them"),
         (["model.json", "--csv"], 2, "give --table or --cells"),
         (["nope.json"], 1, "No such file"),
         (["data.parquet"], 1, "is no model"),

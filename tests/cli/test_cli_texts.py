@@ -143,10 +143,10 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch, raw, said):
 @pytest.mark.parametrize(
     ("name", "raw", "said"),
     [
-        ("d.parquet", b"hello", "does not begin as parquet does"),
+        ("d.parquet", b"hello", "does not begin like a file of format parquet"),
         ("d.parquet", b"PAR1hello", "d.parquet cannot be read"),
         ("d.arrow", b"ARROW1..hello", "d.arrow cannot be read"),
-        ("d.xyz", b"a,b\n", "its name does not say what it holds"),
+        ("d.xyz", b"a,b\n", "its name does not tell the format"),
         (".", b"", "is a folder"),
     ],
 )

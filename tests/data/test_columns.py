@@ -749,7 +749,7 @@ def test_many_whole_numbers_beside_a_mark():
 
 def test_methods_for_classes_alone_ask_for_text():
     x, y = np.arange(100.0), whole(21, 100)
-    message = "21 different whole numbers in 100 rows.*; give it as text if each number is a class"
+    message = "21 different whole numbers in 100 rows.*; pass it as text if each number is a class"
     for call in (baselines.equal_width, cost_by_parts):
         with pytest.raises(ValueError, match=message):
             call(x, y, max_parts=3) if call is cost_by_parts else call(x, y)

@@ -569,7 +569,7 @@ class TestFiles:
         ("change", "says"),
         [
             ({"format": "gridmodl model"}, "no gridmodl density"),
-            ({"version": 2}, "newer gridmodl"),
+            ({"version": 99}, "newer gridmodl"),
             ({"version": True}, "version"),
             ({"surplus": 1}, "unknown field"),
             ({"method": "magic"}, "method"),

@@ -226,8 +226,8 @@ def test_pickle_clone_and_processes() -> None:
     ("y", "unlabelled", "message"),
     [
         (None, None, "requires y"),
-        ([None] * 60, None, "no row of 60 has a class, as unlabelled=None"),
-        ([-1] * 60, -1, "no row of 60 has a class, as unlabelled=-1"),
+        ([None] * 60, None, "none of the 60 rows has a class, as unlabelled=None"),
+        ([-1] * 60, -1, "none of the 60 rows has a class, as unlabelled=-1"),
         (some_labelled(), "?", "NaN or None in 56 of 60 rows"),
         (ROWS + 0.5, None, "continuous"),
         (ROWS[:-1], None, "inconsistent numbers of samples"),

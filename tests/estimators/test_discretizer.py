@@ -400,7 +400,7 @@ def test_arguments_reach_the_search() -> None:
         ({"unknown": "ignore"}, "unknown must be 'default', -1 or 'error'"),
         ({"criterion": "best"}, "unknown criterion 'best'"),
         ({"criterion": "entropy", "criterion_options": {"gamma": 1}}, "no option 'gamma'"),
-        ({"criterion": get_criterion("entropy"), "criterion_options": {"alpha": 1}}, "a criterion that is named"),
+        ({"criterion": get_criterion("entropy"), "criterion_options": {"alpha": 1}}, "need the name of a criterion"),
         ({"criterion_options": [0.5]}, "criterion_options must be a dict"),
         ({"kinds": {"colour": "nominal"}}, "kinds says 'nominal'"),
         ({"kinds": {"weight": "numerical"}}, "kinds names column 'weight'"),

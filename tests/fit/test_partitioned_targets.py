@@ -15,7 +15,7 @@ import pytest
 from oracles import naive
 
 from gridmodl import Model, Search, optimize, optimize_each, price
-from gridmodl.model.target_quantiles import make_spread
+from gridmodl.model.target_quantiles import make_target_quantiles
 from gridmodl.plugins import criterion_for
 
 GROUPED = criterion_for("modl", "grouped")
@@ -257,23 +257,23 @@ def test_mean_and_percentiles_are_exact(weighted):
     y, parts = np.round(rng.normal(size=57) * 10), rng.integers(0, 3, 57)
     parts[parts == 1] = 0  # a part without rows
     weights = rng.integers(1, 5, 57) if weighted else None
-    spread = make_spread(y, parts, weights, 3)
+    quantiles = make_target_quantiles(y, parts, weights, 3)
     times = np.ones(57, dtype=int) if weights is None else weights
     all_rows = np.repeat(y, times)
     for i, mine in enumerate([parts == 0, np.ones(57, bool), parts == 2, np.ones(57, bool)]):
         rows = np.repeat(y[mine], times[mine])
-        assert spread.means[i] == pytest.approx(float(sum(map(Fraction, rows.tolist())) / len(rows)))
-        assert spread.percentiles[i] == pytest.approx(np.percentile(rows, np.arange(101)), abs=1e-12)
-    assert spread.quantile(0.123)[-1] == pytest.approx(np.interp(12.3, np.arange(101), spread.percentiles[-1]))
-    assert spread.percentiles[-1, [0, 100]].tolist() == [all_rows.min(), all_rows.max()]
+        assert quantiles.means[i] == pytest.approx(float(sum(map(Fraction, rows.tolist())) / len(rows)))
+        assert quantiles.percentiles[i] == pytest.approx(np.percentile(rows, np.arange(101)), abs=1e-12)
+    assert quantiles.quantile(0.123)[-1] == pytest.approx(np.interp(12.3, np.arange(101), quantiles.percentiles[-1]))
+    assert quantiles.percentiles[-1, [0, 100]].tolist() == [all_rows.min(), all_rows.max()]
 
 
 def test_huge_numbers_do_not_overflow():
     y = np.array([-1.7e308, 1.7e308, 1.5e308, -1.6e308])
-    spread = make_spread(y, np.zeros(4, dtype=np.int64), None, 1)
-    assert np.all(np.isfinite(spread.means))
-    assert np.all(np.isfinite(spread.percentiles))
-    assert np.all(np.diff(spread.percentiles, axis=1) >= 0)
+    quantiles = make_target_quantiles(y, np.zeros(4, dtype=np.int64), None, 1)
+    assert np.all(np.isfinite(quantiles.means))
+    assert np.all(np.isfinite(quantiles.percentiles))
+    assert np.all(np.diff(quantiles.percentiles, axis=1) >= 0)
 
 
 def test_groups_of_a_column_come_in_the_order_of_the_mean():

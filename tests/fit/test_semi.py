@@ -317,10 +317,10 @@ def test_a_merge_comes_close_to_the_optimum(n_classes):
 
 def test_large_data_are_cut_inside_the_gaps_too(monkeypatch):
     """The passes of large data on data that the exact search can still take."""
-    from gridmodl.search.column import improve as postoptimize
+    from gridmodl.search.column import improve
 
-    monkeypatch.setattr(postoptimize, "N_LATE", 32)
-    monkeypatch.setattr(postoptimize, "WINDOW", 1)
+    monkeypatch.setattr(improve, "N_LATE", 32)
+    monkeypatch.setattr(improve, "WINDOW", 1)
     gaps = []
     for seed in range(12):
         x, y = draw(1500, 0.1, seed)
@@ -333,12 +333,12 @@ def test_large_data_are_cut_inside_the_gaps_too(monkeypatch):
 
 def test_a_gap_of_many_rows_is_searched_inside(monkeypatch):
     """Where the best bound is inside a gap and not at its ends, a merge that saw only these finds it all the same."""
-    from gridmodl.search.column import improve as postoptimize
+    from gridmodl.search.column import improve
 
     counts, unlabelled = [[1, 1], [0, 0], [0, 0], [0, 0], [0, 3]], [0, 1, 1, 1, 0]
     found = 0
     rng = np.random.default_rng(3)
-    monkeypatch.setattr(postoptimize, "N_LATE", 1)
+    monkeypatch.setattr(improve, "N_LATE", 1)
     for _ in range(60):
         gap = int(rng.integers(2, 8))
         left, right = rng.integers(0, 4, (2, 2))

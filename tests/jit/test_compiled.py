@@ -60,7 +60,7 @@ print(json.dumps(found))
 FUNCTIONS = {
     "column": 24,
     "table": 0,
-    "other criterion": 16,
+    "other criterion": 18,
     "other options": 0,
     "proof": 37,
     "groups": 2,

@@ -14,8 +14,10 @@ from gridmodl.data.numbers import Numbers
 from gridmodl.fit import grid as fit
 from gridmodl.plugins import criterion_for
 from gridmodl.search import run
+from gridmodl.search.grid.improve import improve_state, pre_optimize_state
+from gridmodl.search.grid.merge import merge_state
 from gridmodl.search.grid.rows import make_grid
-from gridmodl.search.grid.state import make_task
+from gridmodl.search.grid.state import Worker, make_task
 from gridmodl.search.moves import Limits
 
 NO_LIMITS = Limits(2**62, 1)
@@ -29,6 +31,33 @@ def run_grid(task, search, n_jobs=1, random_state=None):
 def run_engine(task, search, n_jobs=1, random_state=None):
     """The engine that suits."""
     return fit.run_engine(replace(task, n_jobs=n_jobs, random_state=random_state), search)
+
+
+# Steps of the engine, each alone: the grid that it leads to, or its start if that is not more expensive.
+
+
+def _after(step, task, grid, worker):
+    worker = Worker(task) if worker is None else worker
+    cost = worker.load(grid)
+    step(worker)
+    found = worker.grid()
+    return found if found.cost < cost else grid._replace(cost=cost)
+
+
+def greedy_merge(task, grid, worker=None):
+    return _after(lambda worker: merge_state(worker, is_greedy=True), task, grid, worker)
+
+
+def exhaustive_merge(task, grid, worker=None):
+    return _after(merge_state, task, grid, worker)
+
+
+def pre_optimize(task, grid, worker=None):
+    return _after(pre_optimize_state, task, grid, worker)
+
+
+def post_optimize(task, grid, worker=None):
+    return _after(lambda worker: improve_state(worker, np.arange(task.n_variables)), task, grid, worker)
 
 
 def encoded(column, kind):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import gridmodl
-from gridmodl.plot.style import bound_words, drawn, part_labels, shortened
+from gridmodl.plot.style import bound_words, drawn, part_labels
+from gridmodl.report.text import shortened
 
 FIGURE = Figure(figsize=(1.0, 1.0), dpi=20)
 TEXT = FIGURE.text(0.0, 0.0, "")

@@ -237,7 +237,7 @@ def tampered():
         ),
         "a steep slope": (
             replace(model, certificate=replace(c, slopes=(*c.slopes, 1e15), totals=(*c.totals, 1e15 + 1e4))),
-            "steeper than",
+            "larger than all that parts can cost",
         ),
         "totals that are not of the slopes": (replace(model, certificate=replace(c, totals=())), "totals: must be"),
         "a guess": (replace(model, certificate=replace(c, method="guess")), "method: must be one of"),

@@ -169,7 +169,7 @@ def one_column() -> Found:
 def long_columns() -> Found:
     """Enough values for branch and bound with blocks of several heights, and for restarts of the post-optimization."""
     from gridmodl import optimize
-    from gridmodl.fit import column as univariate
+    from gridmodl.fit import column as fit_column
     from gridmodl.search.column import spans
 
     rng = np.random.default_rng(3)
@@ -180,12 +180,12 @@ def long_columns() -> Found:
     yield "noise", told(optimize(x, rng.integers(0, 4, len(x))))
     yield "min_rows", told(optimize(x, y, min_rows=40, max_parts=4, search="exact"))
     yield "many classes", told(optimize(x[:200], x[:200] // 20, target_kind="classes", search="merge"))
-    usual = spans.MANY_CLASSES, univariate.MANY_COUNTS
+    usual = spans.MANY_CLASSES, fit_column.MANY_COUNTS
     try:  # tables that are large enough for kernels of their own
-        spans.MANY_CLASSES, univariate.MANY_COUNTS = 2, 1
+        spans.MANY_CLASSES, fit_column.MANY_COUNTS = 2, 1
         yield "large tables", told(optimize(x[:400], y[:400], search="exact"))
     finally:
-        spans.MANY_CLASSES, univariate.MANY_COUNTS = usual
+        spans.MANY_CLASSES, fit_column.MANY_COUNTS = usual
 
 
 def groups() -> Found:
@@ -400,17 +400,17 @@ def searched_targets() -> Found:
 def large_cells() -> Found:
     """Cells of more rows than prices are tabulated, down to tables of a few."""
     from gridmodl import Search, optimize
-    from gridmodl.search.pair import state as pairtask
+    from gridmodl.search.pair import state as pair_state
 
-    most = pairtask.MAX_TABLED
+    most = pair_state.MAX_TABLED
     try:
-        for pairtask.MAX_TABLED in (1, 2, 5, 41, 42, 60):
+        for pair_state.MAX_TABLED in (1, 2, 5, 41, 42, 60):
             for names in ("cd", "xd"):
                 found = optimize(some(names, 1), search=Search("vns", effort=1))
-                yield f"{names} {pairtask.MAX_TABLED}", told(found)
+                yield f"{names} {pair_state.MAX_TABLED}", told(found)
             asked = {"target_kind": "grouped", "search": Search("vns", effort=1)}
             data = columns(5)
-            yield f"grouped {pairtask.MAX_TABLED}", told(optimize(data["c"], data["d"], **asked))
+            yield f"grouped {pair_state.MAX_TABLED}", told(optimize(data["c"], data["d"], **asked))
         for bits in (20, 28, 44):
             found = optimize(some("cd", 1), weights=weights(scale=2**bits), search=Search("vns", effort=1))
             yield f"weights {bits}", told(found)
@@ -418,7 +418,7 @@ def large_cells() -> Found:
                 found = optimize(data["x"], data["d"], weights=weights(scale=2**bits), **asked)
                 yield f"grouped weights {bits}", told(found)
     finally:
-        pairtask.MAX_TABLED = most
+        pair_state.MAX_TABLED = most
 
 
 def looked_up() -> Found:

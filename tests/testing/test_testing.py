@@ -71,7 +71,7 @@ def test_the_plain_optimum_is_that_of_all_partitions():
             assert plain_optimum(criterion, sample) == pytest.approx(lowest)
 
 
-# Floors: right ones pass (tests/test_contracts.py goes through the registry), wrong ones are named.
+# Floors: right ones pass (tests/criteria/test_contracts.py goes through the registry), wrong ones are named.
 
 
 def own_price(p, cell):

@@ -1,6 +1,6 @@
-"""Models as JSON text, written and read: `Model.to_json` and `Model.from_json`.
+"""Write and read models as JSON text: `Model.to_json` and `Model.from_json`.
 
-A model is checked by the same rules when it is written and when it is read, so no file is written that cannot be read.
+The same rules check a model when it is written and when it is read, so every written file can be read.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ TAGS.update(KNOWN_TAGS)
 
 
 def write_model(model: Model, path: str | os.PathLike[str] | None = None) -> str:
-    """The model as a JSON text, also written to the file `path` if that is given; the data is not in it.
+    """JSON text of the model, without its data; also written to the file `path` unless None.
 
-    A file is replaced at once or not at all. ValueError or TypeError if the model is one that could not be read back.
+    An existing file is replaced as a whole or not at all. Raise ValueError or TypeError if the model could not be read
+    back.
     """
     return write_checked(model, check_model, model_record, path)
 
 
 def read_model(source: str | bytes | os.PathLike[str]) -> Model:
-    """The model of a JSON text, a str or bytes, or of the file at a path, a str or path-like.
+    """Read a model from a JSON text (str or bytes) or from a file (str or path-like).
 
-    A `ModelFileError`, which is a ValueError, says what is wrong with the text and where.
+    Raise `ModelFileError`, a ValueError, which says what is wrong with the text, and where.
     """
     return read_checked(source, read_record, check_model)

@@ -1,4 +1,4 @@
-"""Checks of a whole model: no field contradicts another, and gridmodl could have made the model."""
+"""Check a whole model: no field contradicts another, and gridmodl could have made the model."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from gridmodl.model.cells import Cells
 from gridmodl.model.file.fields import shown, wrong
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
-from gridmodl.model.target_quantiles import PERCENTILES, Spread
-from gridmodl.search.proof import METHODS, MONOTONE, is_lowest
-from gridmodl.terms import ONE_COUNT, PROBLEMS, SEARCHED_TARGETS
+from gridmodl.model.target_quantiles import PERCENTILES, TargetQuantiles
+from gridmodl.search.moves import is_cheaper
+from gridmodl.search.proof import METHODS, MONOTONE
+from gridmodl.terms import PROBLEMS
 
-STOPPED = ("time limit", "interrupted")  # what a clock says; null where nothing cut the search short
+STOPPED = ("time limit", "interrupted")  # values of `Clock.stopped`; null if nothing cut the search short
 
 
 def check_model(model: Model) -> None:
-    """Raise a `ModelFileError` that names the place if a field is wrong or contradicts another."""
+    """Raise `ModelFileError`, with the place of the field, if a field is wrong or contradicts another."""
     _check_facts(model)
     _check_options(model.options)
     _check_classes(model.classes)
@@ -33,9 +34,9 @@ def check_model(model: Model) -> None:
         raise wrong("partitions", "must not be empty")
     if model._cells is None and len(model.partitions) > 1:
         raise wrong("cells", "must be there, as there are several partitions")
-    if model._cells is None and model.problem in ONE_COUNT:
+    if model._cells is None and not PROBLEMS[model.problem].has_classes:
         raise wrong("cells", f"must be there, as the problem is {shown(model.problem)}")
-    if (model.problem in ("joint", "numerical")) != (len(model.classes) == 0):
+    if PROBLEMS[model.problem].names_classes != (len(model.classes) > 0):
         raise wrong(
             "classes", f"must {'' if len(model.classes) else 'not '}be empty, as the problem is {model.problem!r}"
         )
@@ -54,10 +55,11 @@ def check_model(model: Model) -> None:
 
 
 def _check_grid(model: Model, by_class: list[int], place: str) -> None:
+    """Check partitions, target and cells of a model or of one of its optima; `by_class` is the rows of each class."""
     for i, (key, partition) in enumerate(model.partitions.items()):
         at = f"{place}partitions[{i}]"
         if partition.name is not key and partition.name != key:
-            raise wrong(f"{at}.name", f"is {shown(partition.name)}, the model has it as {shown(key)}")
+            raise wrong(f"{at}.name", f"is {shown(partition.name)}, but its key in the model is {shown(key)}")
         _check_variable(partition, model, at)
     if model.target is not None:
         _check_variable(model.target, model, f"{place}target")
@@ -67,6 +69,7 @@ def _check_grid(model: Model, by_class: list[int], place: str) -> None:
 
 
 def _check_variable(partition: Partition, model: Model, place: str) -> None:
+    """Check the partition of one column or of the target."""
     _check_partition(partition, place)
     _check_unlabelled(partition, model, f"{place}.unlabelled")
     _check_counts(partition, model, f"{place}.counts")
@@ -75,7 +78,7 @@ def _check_variable(partition: Partition, model: Model, place: str) -> None:
 
 
 def _check_value_rows(partition: Partition, model: Model, place: str) -> None:
-    """Check that the rows of the values of each group add up to those of the group that are priced."""
+    """Check that the rows of the values of each group sum to the priced rows of the group."""
     value_rows = partition.value_rows
     if value_rows is None:
         return
@@ -84,20 +87,20 @@ def _check_value_rows(partition: Partition, model: Model, place: str) -> None:
     sizes = [len(group) for group in partition.groups]
     if value_rows.dtype != np.int64 or value_rows.shape != (sum(sizes),) or np.any(value_rows < 0):
         raise wrong(place, f"must be {sum(sizes)} numbers of rows, one for each value of the groups")
-    rows = partition.rows if model.problem == "semi" else partition.counts.sum(axis=1)
+    rows = partition.rows if PROBLEMS[model.problem].has_unlabelled else partition.counts.sum(axis=1)
     found = [sum(part.tolist()) for part in np.split(value_rows, np.cumsum(sizes)[:-1])]
     if found != rows.tolist():
         raise wrong(place, f"must add up to the rows of each group, {rows.tolist()}; they add up to {found}")
     n_values = partition.n_values
     is_there = [int(np.count_nonzero(part)) for part in np.split(value_rows, np.cumsum(sizes)[:-1])]
     if n_values is not None and is_there != n_values.tolist():
-        raise wrong(place, f"must be of {n_values.tolist()} values with rows, as n_values says; got {is_there}")
+        raise wrong(place, f"must have {n_values.tolist()} values with rows, as n_values says; got {is_there}")
 
 
 def _check_n_values(partition: Partition, model: Model, place: str) -> None:
-    """Check that a part has at most as many values as rows, and a group at most the values that it names."""
+    """Check that a part has at most as many values as rows, and a group at most as many as it lists."""
     n_values, n_parts = partition.n_values, len(partition.counts)
-    _check_presence(n_values, model.problem in ONE_COUNT, f"{place}.n_values", model.problem)
+    _check_presence(n_values, not PROBLEMS[model.problem].has_classes, f"{place}.n_values", model.problem)
     if n_values is None:
         return
     rows = partition.counts[:, 0]
@@ -111,6 +114,7 @@ def _check_n_values(partition: Partition, model: Model, place: str) -> None:
 
 
 def _check_facts(model: Model) -> None:
+    """Check the fields of a model that are single numbers or texts."""
     for name, number in {"cost": model.cost, "null_cost": model.null_cost, "delta": model.delta or 0.0}.items():
         if not math.isfinite(number):
             raise wrong(name, f"must be finite, got {number!r}")
@@ -122,7 +126,7 @@ def _check_facts(model: Model) -> None:
 
 
 def check_run(elapsed: float, stopped: str | None, frame: str) -> None:
-    """Check what the call that made a model left in it: seconds, why it was cut short, and the kind of frame."""
+    """Check the fields that describe the call: seconds, why it was cut short, and the kind of frame."""
     if not math.isfinite(elapsed):
         raise wrong("elapsed", f"must be finite, got {elapsed!r}")
     if elapsed < 0:
@@ -132,12 +136,14 @@ def check_run(elapsed: float, stopped: str | None, frame: str) -> None:
     check_one_of("frame", frame, [ARRAYS, *(library.value for library in nw.Implementation)])
 
 
-def check_one_of(place: str, given: str, known: Collection[str]) -> None:
-    if given not in known:
-        raise wrong(place, f"must be one of {', '.join(known)}, got {shown(given)}")
+def check_one_of(place: str, value: str, known: Collection[str]) -> None:
+    """Raise `ModelFileError` unless `value` is one of `known`."""
+    if value not in known:
+        raise wrong(place, f"must be one of {', '.join(known)}, got {shown(value)}")
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
+    """Check names and values of the options of the criterion."""
     for name, value in options.items():
         if not isinstance(name, str) or not name.isidentifier():
             raise wrong("options", f"has the name {shown(name)}, which is no name of an option")
@@ -146,6 +152,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
 
 
 def _check_classes(classes: NDArray[Any]) -> None:
+    """Check that classes do not repeat and are not missing."""
     names = classes.tolist()
     if classes.ndim != 1 or len(set(names)) < len(names):
         raise wrong("classes", "must be a list without repeats")
@@ -154,13 +161,14 @@ def _check_classes(classes: NDArray[Any]) -> None:
 
 
 def _check_unlabelled(partition: Partition, model: Model, place: str) -> None:
-    """Rows without a class are of one column with classes, and of all its parts."""
+    """Check that only a model of one column with classes has unlabelled rows, and counts them in each part."""
     unlabelled, n_parts = partition.unlabelled, len(partition.counts)
     if unlabelled is None:
-        if model.problem == "semi":
+        if PROBLEMS[model.problem].has_unlabelled:
             raise wrong(place, "must be there, as the problem is 'semi'")
         return
-    if model.problem not in ("semi", "classes") or len(model.partitions) > 1:
+    kind = PROBLEMS[model.problem]
+    if not (kind.has_classes and kind.has_one_input) or len(model.partitions) > 1:
         raise wrong(place, f"must not be there, as the problem is {shown(model.problem)}")
     if unlabelled.dtype != np.int64 or unlabelled.shape != (n_parts,) or np.any(unlabelled < 0):
         raise wrong(place, f"must be {n_parts} numbers of rows, one for each part")
@@ -169,8 +177,9 @@ def _check_unlabelled(partition: Partition, model: Model, place: str) -> None:
 
 
 def _check_counts(partition: Partition, model: Model, place: str) -> None:
+    """Check shape and sums of the counts."""
     counts = partition.counts
-    n_columns = 1 if model.problem in ONE_COUNT else max(1, len(model.classes))
+    n_columns = max(1, len(model.classes)) if PROBLEMS[model.problem].has_classes else 1
     if counts.ndim != 2 or counts.dtype != np.int64 or counts.shape[1] != n_columns:
         raise wrong(place, f"must have {n_columns} columns, one for each class; has the shape {counts.shape}")
     by_class = _rows_by_class(counts)
@@ -182,10 +191,12 @@ def _check_counts(partition: Partition, model: Model, place: str) -> None:
 
 
 def _rows_by_class(counts: NDArray[np.int64]) -> list[int]:
-    return [sum(column) for column in counts.T.tolist()]  # of Python's integers, which never overflow
+    """Rows of each class, as Python integers, which never overflow."""
+    return [sum(column) for column in counts.T.tolist()]
 
 
 def _check_partition(partition: Partition, place: str) -> None:
+    """Check the kind of a partition and the fields of that kind."""
     if partition.kind not in KINDS:
         raise wrong(f"{place}.kind", f"must be one of {', '.join(KINDS)}, got {shown(partition.kind)}")
     if partition.kind == "categorical":
@@ -195,6 +206,7 @@ def _check_partition(partition: Partition, place: str) -> None:
 
 
 def _check_groups(partition: Partition, place: str) -> None:
+    """Check the fields of a categorical partition."""
     if len(partition.bounds) or len(partition.special) or partition.is_utc:
         raise wrong(place, "is categorical and has bounds or special codes")
     groups, n_parts = partition.groups, len(partition.counts)
@@ -209,6 +221,7 @@ def _check_groups(partition: Partition, place: str) -> None:
 
 
 def _check_values(groups: tuple[tuple[Any, ...], ...], place: str) -> None:
+    """Check that no value of a group is NaN or repeated."""
     seen: set[Any] = set()
     for i, group in enumerate(groups):
         for value in group:
@@ -220,6 +233,7 @@ def _check_values(groups: tuple[tuple[Any, ...], ...], place: str) -> None:
 
 
 def _check_intervals(partition: Partition, place: str) -> None:
+    """Check the fields of a numerical partition."""
     if partition.groups or partition.default is not None:
         raise wrong(place, "is numerical and has groups or a default")
     bounds, special = partition.bounds, partition.special
@@ -241,6 +255,7 @@ def _check_intervals(partition: Partition, place: str) -> None:
 
 
 def _check_number_of_intervals(partition: Partition, place: str) -> None:
+    """Check that the number of parts fits bounds, special codes and missing values."""
     if partition.missing not in (None, 0):
         raise wrong(f"{place}.missing", f"must be 0 or null, got {partition.missing}")
     n_bounds, n_special, n_parts = len(partition.bounds), len(partition.special), len(partition.counts)
@@ -254,7 +269,7 @@ def _check_number_of_intervals(partition: Partition, place: str) -> None:
 
 
 def _check_cells(cells: Cells, partitions: Mapping[Name, Partition], by_class: list[int], place: str) -> None:
-    """Check that the rows of cells add up to those of parts, and that cells are in the order of parts, each once."""
+    """Check that the rows of the cells sum to the rows of the parts, and that the cells ascend without repeats."""
     rows = cells.parts.tolist()
     if any(low >= high for low, high in itertools.pairwise(rows)):
         raise wrong(f"{place}.parts", "must ascend, without repeats")
@@ -269,41 +284,43 @@ def _check_cells(cells: Cells, partitions: Mapping[Name, Partition], by_class: l
         expected = partitions[name].counts
         found = np.zeros_like(expected)
         if np.any(parts >= len(expected)):
-            raise wrong(f"{place}.parts", f"names a part that column {shown(name)} has not")
+            raise wrong(f"{place}.parts", f"names a part that column {shown(name)} does not have")
         np.add.at(found, parts, cells.counts)
         if not np.array_equal(found, expected):
             raise wrong(f"{place}.counts", f"must add up to the rows of the parts of column {shown(name)}")
 
 
-def _check_presence(given: Any, is_due: bool, place: str, problem: str) -> None:
-    """Check that a field is there if and only if the problem has it."""
-    if (given is not None) != is_due:
+def _check_presence(value: Any, is_due: bool, place: str, problem: str) -> None:
+    """Check that a field is not None if and only if the problem has it."""
+    if (value is not None) != is_due:
         raise wrong(place, f"must be {'there' if is_due else 'null'}, as the problem is {shown(problem)}")
 
 
 def _check_target(model: Model, place: str) -> None:
     """Check that the target has parts if and only if the problem partitions it, with all that belongs to them."""
-    target, problem = model.target, model.problem
-    _check_presence(target, problem in SEARCHED_TARGETS, f"{place}target", problem)
-    _check_presence(model._class_rows, problem == "grouped", f"{place}class_rows", problem)
-    _check_presence(model._spread, problem == "numerical", f"{place}spread", problem)
+    target, problem, kind = model.target, model.problem, PROBLEMS[model.problem]
+    has_groups = kind.target_is_partitioned and kind.names_classes
+    _check_presence(target, kind.target_is_partitioned, f"{place}target", problem)
+    _check_presence(model._class_rows, has_groups, f"{place}class_rows", problem)
+    _check_presence(model._target_quantiles, kind.target_is_numerical, f"{place}spread", problem)
     if target is None:
         return
     if len(model.partitions) != 1:
         raise wrong(f"{place}partitions", f"must be one, as the problem is {shown(model.problem)}")
     if target.name in model.partitions:
-        raise wrong(f"{place}target.name", f"is that of a column, {shown(target.name)}")
-    if (target.kind == "categorical") != (model.problem == "grouped"):
+        raise wrong(f"{place}target.name", f"is also the name of a column, {shown(target.name)}")
+    if (target.kind == "categorical") != has_groups:
         raise wrong(f"{place}target.kind", f"must not be {target.kind}, as the problem is {shown(model.problem)}")
     if target.missing is not None or len(target.special):
         raise wrong(f"{place}target", "must have no missing values and no special codes")
     if model._class_rows is not None:
         _check_class_rows(model, target, f"{place}class_rows")
-    if model._spread is not None:
-        _check_spread(model._spread, model, f"{place}spread")
+    if model._target_quantiles is not None:
+        _check_target_quantiles(model._target_quantiles, model, f"{place}spread")
 
 
 def _check_class_rows(model: Model, target: Partition, place: str) -> None:
+    """Check that the rows of the classes sum to the rows of each group of the target."""
     rows, names = model._class_rows, model.classes.tolist()
     if rows is None or rows.dtype != np.int64 or rows.shape != (len(names),) or np.any(rows < 1):
         raise wrong(place, f"must be {len(names)} numbers of rows, one for each class")
@@ -316,9 +333,10 @@ def _check_class_rows(model: Model, target: Partition, place: str) -> None:
         raise wrong(place, f"has a class that is in no group of the target, {shown(next(iter(rows_of)))}")
 
 
-def _check_spread(spread: Spread, model: Model, place: str) -> None:
+def _check_target_quantiles(quantiles: TargetQuantiles, model: Model, place: str) -> None:
+    """Check the statistics of a numerical target: shapes, finite values, order of the percentiles."""
     (partition,) = model.partitions.values()
-    means, percentiles = spread
+    means, percentiles = quantiles
     n = partition.n_parts + 1
     for name, array, shape in (("means", means, (n,)), ("percentiles", percentiles, (n, len(PERCENTILES)))):
         if array.dtype != np.float64 or array.shape != shape:
@@ -332,7 +350,7 @@ def _check_spread(spread: Spread, model: Model, place: str) -> None:
 
 
 def check_certificate(model: Model) -> None:
-    """Check that a certificate is of one column with classes, finite, and in accord with `model.proven`."""
+    """Check that a certificate is for one column with classes, finite, and consistent with `model.proven`."""
     certificate, place = model.certificate, "certificate"
     if certificate is None:
         return
@@ -355,5 +373,5 @@ def check_certificate(model: Model) -> None:
     ):
         if not all(map(math.isfinite, numbers)):
             raise wrong(f"{place}.{name}", "must be finite")
-    if model.proven and not is_lowest(model.cost, certificate.lowest):
+    if model.proven and is_cheaper(certificate.lowest, model.cost):
         raise wrong("proven", f"must be false, as {certificate.lowest!r} is the lowest cost that was proven")

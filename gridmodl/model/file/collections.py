@@ -1,6 +1,6 @@
-"""The models of many columns as one JSON text: `Models.to_json` and `Models.from_json`.
+"""Write and read the models of many columns as one JSON text: `Models.to_json` and `Models.from_json`.
 
-Each model is written and checked as it would be in a text of its own.
+Each model is written and checked as in a text of its own.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 
 FORMAT = "gridmodl models"
-VERSIONS = (1, VERSION)  # of the collection; each model has a version of its own
+VERSIONS = (1, VERSION)  # known versions of a collection; each model in it has a version of its own
 FIELDS = ("format", "version", "gridmodl", "models", "errors")
 
 
 def write_models(models: Models, path: str | os.PathLike[str] | None = None) -> str:
-    """The models as a JSON text, also written to the file `path` if that is given."""
+    """JSON text of the models; also written to the file `path` unless None."""
     return write_checked(models, _check, _record, path)
 
 
 def read_models(source: str | bytes | os.PathLike[str]) -> Models:
-    """The models of a JSON text, a str or bytes, or of the file at a path, a str or path-like."""
+    """Read models from a JSON text (str or bytes) or from a file (str or path-like)."""
     return read_checked(source, _read, _check)
 
 
 def _record(models: Models) -> dict[str, Any]:
+    """JSON object of the models."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -44,26 +45,28 @@ def _record(models: Models) -> dict[str, Any]:
 
 
 def _read(record: Any) -> Models:
+    """Build the models from their JSON object."""
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ModelFileError(f"the text is no collection of gridmodl models: its 'format' is not {FORMAT!r}")
     read_version(record, VERSIONS)
     read_fields(record, "", FIELDS)
     read_text(record["gridmodl"], "gridmodl")
     models: dict[Name, Model] = {}
-    for i, given in enumerate(read_list(record["models"], "models")):
-        model = _at(i, read_record, given)
-        _at(i, _check_one, model)
+    for i, raw in enumerate(read_list(record["models"], "models")):
+        model = _call_for_model(i, read_record, raw)
+        _call_for_model(i, _check_one_column, model)
         name = next(iter(model.partitions))
         if name in models:
-            raise wrong(f"models[{i}]", f"is of column {shown(name)}, of which there is one already")
+            raise wrong(f"models[{i}]", f"is of column {shown(name)}, which has a model already")
         models[name] = model
     frame = next(iter(models.values())).frame if models else ARRAYS
     return Models(models, _read_errors(record["errors"]), frame)
 
 
-def _read_errors(given: Any) -> dict[Name, Exception]:
+def _read_errors(raw: Any) -> dict[Name, Exception]:
+    """Errors of the columns without a model."""
     errors: dict[Name, Exception] = {}
-    for i, pair in enumerate(read_list(given, "errors")):
+    for i, pair in enumerate(read_list(raw, "errors")):
         if not isinstance(pair, list) or len(pair) != 2:
             raise wrong(f"errors[{i}]", "must be a list of a name and a reason")
         errors[read_value(pair[0], f"errors[{i}][0]")] = ValueError(read_text(pair[1], f"errors[{i}][1]"))
@@ -71,25 +74,27 @@ def _read_errors(given: Any) -> dict[Name, Exception]:
 
 
 def _check(models: Models) -> None:
+    """Check each model, and that the names of models and errors fit."""
     if not models:
         raise wrong("models", "must not be empty")
     for i, (name, model) in enumerate(models.items()):
-        _at(i, _check_one, model)
+        _call_for_model(i, _check_one_column, model)
         if name not in model.partitions:
             raise wrong(f"models[{i}]", f"is called {shown(name)}, which is not its column")
         if name in models.errors:
             raise wrong("errors", f"names column {shown(name)}, which has a model")
-        _at(i, check_model, model)
+        _call_for_model(i, check_model, model)
 
 
-def _check_one(model: Model) -> None:
+def _check_one_column(model: Model) -> None:
+    """Check that the model has one column."""
     if len(model.partitions) != 1:
         raise wrong("partitions", f"must be of one column, got {len(model.partitions)}")
 
 
-def _at(i: int, work: Any, given: Any) -> Any:
-    """Call `work`; errors name the place of model number `i`."""
+def _call_for_model(i: int, function: Any, argument: Any) -> Any:
+    """Call `function`; errors get the place of model number `i`."""
     try:
-        return work(given)
+        return function(argument)
     except ModelFileError as error:
         raise wrong(f"models[{i}]", str(error)) from error

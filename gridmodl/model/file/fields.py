@@ -1,4 +1,4 @@
-"""JSON of a known shape: objects, lists, integers and booleans, and the error that says what is wrong where."""
+"""Read JSON fields of a known type, and the error that says what is wrong, and where."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import reprlib
 from collections.abc import Sequence
 from typing import Any
 
-MAX_BYTES = 2**30  # of a text, and of an array
-MAX_INTEGER = 2**63 - 1  # of a number of rows or parts
+MAX_BYTES = 2**30  # largest size of a text, and of an array
+MAX_INTEGER = 2**63 - 1  # largest number of rows or parts
 
 
 class ModelFileError(ValueError):
@@ -15,27 +15,28 @@ class ModelFileError(ValueError):
 
 
 def wrong(place: str, reason: str) -> ModelFileError:
-    """The error to raise for the field at `place`."""
+    """Make the error for the field at `place`."""
     return ModelFileError(f"{place}: {reason}" if place else reason)
 
 
 def shown(value: Any) -> str:
-    """The value as a message shows it, cut if it is long."""
+    """Text of a value for a message, shortened if it is long."""
     try:
         return reprlib.repr(value)
     except ValueError:  # an integer of too many digits
         return f"a long {type(value).__name__}"
 
 
-def read_object(given: Any, place: str) -> dict[str, Any]:
-    if not isinstance(given, dict):
-        raise wrong(place, f"must be an object, got {shown(given)}")
-    return given
+def read_object(raw: Any, place: str) -> dict[str, Any]:
+    """Check that a JSON value is an object."""
+    if not isinstance(raw, dict):
+        raise wrong(place, f"must be an object, got {shown(raw)}")
+    return raw
 
 
-def read_fields(given: Any, place: str, names: Sequence[str]) -> dict[str, Any]:
-    """Check that an object has the fields `names` and no others."""
-    record = read_object(given, place)
+def read_fields(raw: Any, place: str, names: Sequence[str]) -> dict[str, Any]:
+    """Check that a JSON value is an object with the fields `names` and no others."""
+    record = read_object(raw, place)
     absent = [name for name in names if name not in record]
     if absent:
         raise wrong(place, f"lacks the field {absent[0]!r}")
@@ -45,19 +46,22 @@ def read_fields(given: Any, place: str, names: Sequence[str]) -> dict[str, Any]:
     return record
 
 
-def read_list(given: Any, place: str) -> list[Any]:
-    if not isinstance(given, list):
-        raise wrong(place, f"must be a list, got {shown(given)}")
-    return given
+def read_list(raw: Any, place: str) -> list[Any]:
+    """Check that a JSON value is a list."""
+    if not isinstance(raw, list):
+        raise wrong(place, f"must be a list, got {shown(raw)}")
+    return raw
 
 
-def read_integer(given: Any, place: str, low: int, high: int) -> int:
-    if type(given) is not int or not low <= given <= high:
-        raise wrong(place, f"must be an integer from {low} to {high}, got {shown(given)}")
-    return given
+def read_integer(raw: Any, place: str, low: int, high: int) -> int:
+    """Check that a JSON value is an integer from `low` to `high`."""
+    if type(raw) is not int or not low <= raw <= high:
+        raise wrong(place, f"must be an integer from {low} to {high}, got {shown(raw)}")
+    return raw
 
 
-def read_bool(given: Any, place: str) -> bool:
-    if not isinstance(given, bool):
-        raise wrong(place, f"must be true or false, got {shown(given)}")
-    return given
+def read_bool(raw: Any, place: str) -> bool:
+    """Check that a JSON value is a boolean."""
+    if not isinstance(raw, bool):
+        raise wrong(place, f"must be true or false, got {shown(raw)}")
+    return raw

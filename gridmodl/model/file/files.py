@@ -1,7 +1,7 @@
-"""Strict JSON text and the file that holds it.
+"""Read and write strict JSON texts and their files.
 
-Reading refuses NaN, infinite numbers and keys that are there twice; a file must be a regular one, of a size that memory
-holds. Writing replaces a file as a whole.
+Reading refuses NaN, infinite numbers and repeated keys; a file must be a regular file of at most MAX_BYTES. Writing
+replaces a file as a whole.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any, TypeVar
 
 from gridmodl.model.file.fields import MAX_BYTES, ModelFileError, shown
 
-Kind = TypeVar("Kind")  # of model
-MAX_DIGITS = 20  # of an integer that stands for itself: all of 64 bits; larger ones are tagged
-MAX_LINE = 100  # what fits is written on one line
+Kind = TypeVar("Kind")  # Model, Models or DensityModel
+MAX_DIGITS = 20  # digits of an untagged integer: enough for 64 bits; larger integers are tagged
+MAX_LINE = 100  # characters of a line; longer values are broken up
 
 
 def write_checked(
     model: Kind, check: Callable[[Kind], None], record: Callable[[Kind], Any], path: str | os.PathLike[str] | None
 ) -> str:
-    """Check a model and return its JSON text, also written to the file `path` if that is given."""
+    """Check a model and return its JSON text; also write it to the file `path` unless None."""
     check(model)
     text = render_json(record(model)) + "\n"
     if path is not None:
@@ -35,7 +35,7 @@ def write_checked(
 
 
 def read_checked(source: Any, read: Callable[[Any], Kind], check: Callable[[Kind], None]) -> Kind:
-    """Read the model of a JSON text or of a file, and check it."""
+    """Read a model from a JSON text or a file, and check it."""
     record = parse_json(text_of(source))
     try:
         model = read(record)
@@ -46,10 +46,10 @@ def read_checked(source: Any, read: Callable[[Any], Kind], check: Callable[[Kind
 
 
 def text_of(source: Any) -> str:
-    """The text of `source`: a JSON text (str or bytes) or a path; a str that does not begin with a brace is a path."""
+    """Text of `source`, a JSON text (str or bytes) or a path; a str that does not begin with a brace is a path."""
     if isinstance(source, str) and source.lstrip().startswith("{"):
         if len(source) > MAX_BYTES:
-            raise ModelFileError(f"the text is of more than {MAX_BYTES} characters")
+            raise ModelFileError(f"the text has more than {MAX_BYTES} characters")
         return source
     if isinstance(source, str):
         source = _bytes_of(_path_in(source))
@@ -58,9 +58,9 @@ def text_of(source: Any) -> str:
     if not isinstance(source, bytes):
         raise TypeError(f"source must be a JSON text or the path of a file, got {type(source).__name__}")
     if len(source) > MAX_BYTES:
-        raise ModelFileError(f"the text is of more than {MAX_BYTES} bytes")
+        raise ModelFileError(f"the text has more than {MAX_BYTES} bytes")
     try:
-        return source.decode("utf-8-sig")  # some editors put a mark before the text
+        return source.decode("utf-8-sig")  # some editors write a byte order mark first
     except UnicodeDecodeError as error:
         raise ModelFileError(f"the text is not UTF-8: {error}") from error
 
@@ -68,30 +68,31 @@ def text_of(source: Any) -> str:
 def _path_in(text: str) -> Path:
     """Check that `text` is the path of a file that exists."""
     try:
-        is_there = text.strip() != "" and os.path.exists(text)
-    except ValueError:  # a character that no path has
-        is_there = False
-    if not is_there:
+        exists = text.strip() != "" and os.path.exists(text)
+    except ValueError:  # a character that no path may have
+        exists = False
+    if not exists:
         raise ModelFileError(
-            f"{shown(text)} is neither a JSON object, which begins with a brace, nor the path of a file that is there"
+            f"{shown(text)} is neither a JSON object, which begins with a brace, nor the path of a file that exists"
         )
     return Path(text)
 
 
 def _bytes_of(path: Path) -> bytes:
+    """Read a regular file of at most MAX_BYTES."""
     about = path.stat()
     if not stat.S_ISREG(about.st_mode):  # a pipe or a device might never end
-        raise ModelFileError(f"{str(path)!r} is no file")
+        raise ModelFileError(f"{str(path)!r} is not a regular file")
     if about.st_size > MAX_BYTES:
-        raise ModelFileError(f"{str(path)!r} is of {about.st_size} bytes; a model has at most {MAX_BYTES}")
+        raise ModelFileError(f"{str(path)!r} has {about.st_size} bytes; a model has at most {MAX_BYTES}")
     with path.open("rb") as file:
         return file.read(MAX_BYTES + 1)  # the file may have grown since
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a new file beside `path`, then rename it: a reader sees the old or the new text, whole."""
+    """Write a temporary file beside `path`, then rename it: a reader sees the whole old text or the whole new one."""
     if path.exists() and not path.is_file():  # a device must not become a file
-        raise ModelFileError(f"{str(path)!r} is there and is no file")
+        raise ModelFileError(f"{str(path)!r} exists and is not a regular file")
     beside = path.parent / f".gridmodl-{secrets.token_hex(8)}.tmp"
     try:
         with beside.open("x", encoding="utf-8", newline="\n") as file:
@@ -102,7 +103,7 @@ def replace_file(path: Path, text: str) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError) and error.filename is not None:  # of the temporary file, which nobody knows
+        if isinstance(error, OSError) and error.filename is not None:  # name `path`, not the temporary file
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
@@ -118,12 +119,13 @@ def parse_json(text: str) -> Any:
             parse_int=_short_integer,
         )
     except json.JSONDecodeError as error:
-        raise ModelFileError(f"the text is no JSON: {error}") from error
+        raise ModelFileError(f"the text is not JSON: {error}") from error
     except RecursionError as error:
         raise ModelFileError("the text is nested too deeply to be a model") from error
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Object of the pairs; refuse repeated keys."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
@@ -133,10 +135,12 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(text: str) -> Any:
-    raise ModelFileError(f"the text holds {text}, which is no JSON")
+    """Refuse NaN and Infinity."""
+    raise ModelFileError(f"the text holds {text}, which is not JSON")
 
 
 def _finite_float(text: str) -> float:
+    """Read a float; refuse one that overflows."""
     number = float(text)
     if not math.isfinite(number):
         raise ModelFileError(f"the text holds the number {shown(text)}, too large for a float")
@@ -144,6 +148,7 @@ def _finite_float(text: str) -> float:
 
 
 def _short_integer(text: str) -> int:
+    """Read an integer of at most MAX_DIGITS digits."""
     if len(text.lstrip("-")) > MAX_DIGITS:
         raise ModelFileError(f"the text holds an integer of {len(text)} digits, {shown(text)}")
     return int(text)
@@ -163,9 +168,11 @@ def render_json(value: Any, indent: int = 0) -> str:
 
 
 def _is_row(item: Any) -> bool:
-    return isinstance(item, list) or (isinstance(item, dict) and len(item) > 1)  # one key: a tagged value
+    """Whether an item is a list, or an object that is not a tagged value."""
+    return isinstance(item, list) or (isinstance(item, dict) and len(item) > 1)
 
 
 def _in_lines(opening: str, items: Sequence[str], closing: str, indent: int) -> str:
+    """Text of a list or an object with one item per line."""
     margin = "\n" + " " * indent
     return f"{opening}{margin}  {f',{margin}  '.join(items)}{margin}{closing}"

@@ -1,4 +1,4 @@
-"""A model as the fields of a JSON object: what is written, and a reader for each version that was ever written."""
+"""Convert a model to the fields of a JSON object, and back; there is a reader for each version ever written."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from gridmodl.model.file.values import (
 )
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
-from gridmodl.model.target_quantiles import PERCENTILES, Spread
+from gridmodl.model.target_quantiles import PERCENTILES, TargetQuantiles
 from gridmodl.search.proof import Certificate
 
 FORMAT = "gridmodl model"
-VERSION = 5  # of all kinds of files: models, collections of them, densities; until the first release it stays
+VERSION = 5  # version written, for all kinds of files: models, collections, densities; fixed until the first release
 FIELDS_1 = (
     "format", "version", "gridmodl", "criterion", "options", "problem", "n_rows", "cost", "null_cost", "delta",
     "search", "proven", "stopped", "elapsed", "frame", "classes", "partitions",
@@ -65,6 +65,7 @@ CERTIFICATE_FIELDS = ("method", "lowest", "slopes", "totals", "max_parts", "min_
 
 
 def model_record(model: Model) -> dict[str, Any]:
+    """JSON object of a model."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -88,31 +89,31 @@ def model_record(model: Model) -> dict[str, Any]:
         "optima": [_optimum_record(optimum, f"optima[{i}]") for i, optimum in enumerate(model.optima)],
         "target": _target_record(model.target, "target"),
         "class_rows": None if model._class_rows is None else model._class_rows.tolist(),
-        "spread": _spread_record(model._spread),
+        "spread": _target_quantiles_record(model._target_quantiles),
         "certificate": _certificate_record(model.certificate),
     }
 
 
 def _optimum_record(optimum: Model, place: str) -> dict[str, Any]:
-    """The fields in which a local optimum differs from the model that keeps it."""
+    """Fields in which a local optimum differs from the model that keeps it."""
     return {
         "cost": float(optimum.cost),
         "partitions": _partition_records(optimum.partitions, f"{place}.partitions"),
         "cells": _cells_record(optimum.cells, f"{place}.cells"),
         "target": _target_record(optimum.target, f"{place}.target"),
-        "spread": _spread_record(optimum._spread),
+        "spread": _target_quantiles_record(optimum._target_quantiles),
     }
 
 
 def read_record(record: Any) -> Model:
-    """Build the model from its fields, each checked for its type; `check_model` checks that they fit one another."""
+    """Build the model from its fields. Each field is checked for its type; `check_model` checks that they agree."""
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ModelFileError(f"the text is no gridmodl model: its 'format' is not {FORMAT!r}")
     return READERS[read_version(record, READERS)](record)
 
 
 def read_version(record: dict[str, Any], known: Collection[int]) -> int:
-    """Read the version of a file, one of those `known`."""
+    """Read the version of a file; raise `ModelFileError` unless it is one of `known`."""
     version = record.get("version")
     if type(version) is not int or version not in known:
         newer = "; a newer gridmodl is needed" if type(version) is int and version > VERSION else ""
@@ -148,6 +149,7 @@ def _read_version_5(record: dict[str, Any]) -> Model:
 
 
 def _read_grid(record: dict[str, Any], version: int) -> Model:
+    """Read a model with the fields of version 2 and later, but for the certificate."""
     model = _read_facts(record, version)
     model = replace(
         model,
@@ -157,23 +159,25 @@ def _read_grid(record: dict[str, Any], version: int) -> Model:
     )
     if version > 2:
         model = replace(model, _class_rows=_read_integers(record["class_rows"], "class_rows", model.n_rows))
-    optima = [_read_optimum(given, i, model, version) for i, given in enumerate(read_list(record["optima"], "optima"))]
+    optima = [_read_optimum(raw, i, model, version) for i, raw in enumerate(read_list(record["optima"], "optima"))]
     return replace(model, optima=tuple(optima))
 
 
 def _read_target(record: dict[str, Any], place: str, n_rows: int, version: int) -> dict[str, Any]:
+    """Fields of a partitioned target; none before version 3."""
     if version <= 2:
         return {}
     target = record["target"]
     return {
         "target": None if target is None else read_partition(target, f"{place}target", n_rows, version),
-        "_spread": _read_spread(record["spread"], f"{place}spread"),
+        "_target_quantiles": _read_target_quantiles(record["spread"], f"{place}spread"),
     }
 
 
-def _read_optimum(given: Any, i: int, model: Model, version: int) -> Model:
+def _read_optimum(raw: Any, i: int, model: Model, version: int) -> Model:
+    """Read local optimum number `i` of `model`, whose other fields it shares."""
     place = f"optima[{i}]"
-    record = read_fields(given, place, OPTIMUM if version > 2 else OPTIMUM_2)
+    record = read_fields(raw, place, OPTIMUM if version > 2 else OPTIMUM_2)
     return replace(
         model,
         cost=read_float(record["cost"], f"{place}.cost"),
@@ -185,6 +189,7 @@ def _read_optimum(given: Any, i: int, model: Model, version: int) -> Model:
 
 
 def _read_facts(record: dict[str, Any], version: int) -> Model:
+    """Read a model with the fields of version 1."""
     read_text(record["gridmodl"], "gridmodl")
     classes = read_array(record["classes"], "classes")
     n_rows = read_integer(record["n_rows"], "n_rows", 1, MAX_INTEGER)
@@ -206,12 +211,12 @@ def _read_facts(record: dict[str, Any], version: int) -> Model:
     )
 
 
-def _read_options(given: Any) -> dict[str, bool | int | float]:
-    return {name: read_value(value, f"options.{name}") for name, value in read_object(given, "options").items()}
+def _read_options(raw: Any) -> dict[str, bool | int | float]:
+    return {name: read_value(value, f"options.{name}") for name, value in read_object(raw, "options").items()}
 
 
 def partition_record(partition: Partition, place: str) -> dict[str, Any]:
-    """The fields of a partition; which there are depends on its kind."""
+    """JSON object of a partition; its fields depend on its kind."""
     record: dict[str, Any] = {"name": write_value(partition.name, f"{place}.name"), "kind": partition.kind}
     if partition.kind == "numerical":
         record["bounds"] = write_array(partition.bounds, f"{place}.bounds")
@@ -238,15 +243,16 @@ def _index_or_none(value: Any) -> int | None:
     return None if value is None else operator.index(value)
 
 
-def read_partition(given: Any, place: str, n_rows: int, version: int) -> Partition:
-    kind = given.get("kind") if isinstance(given, dict) else None
+def read_partition(raw: Any, place: str, n_rows: int, version: int) -> Partition:
+    """Read a partition of a file of this `version`."""
+    kind = raw.get("kind") if isinstance(raw, dict) else None
     if kind not in KINDS:
         raise wrong(place, f"must be an object whose 'kind' is one of {', '.join(KINDS)}, got {shown(kind)}")
     fields = (PARTITION_FIELDS_2 if version <= 2 else PARTITION_FIELDS_4 if version <= 4 else PARTITION_FIELDS)[kind]
-    has_unlabelled = version > 2 and "unlabelled" in given
-    has_orders = version > 2 and kind == "categorical" and "log_value_factorials" in given
+    has_unlabelled = version > 2 and "unlabelled" in raw
+    has_orders = version > 2 and kind == "categorical" and "log_value_factorials" in raw
     optional = [*(["unlabelled"] if has_unlabelled else []), *(["log_value_factorials"] if has_orders else [])]
-    record = read_fields(given, place, tuple(dict.fromkeys((*fields, *optional))))
+    record = read_fields(raw, place, tuple(dict.fromkeys((*fields, *optional))))
     facts: dict[str, Any] = {
         "name": read_value(record["name"], f"{place}.name"),
         "kind": kind,
@@ -261,7 +267,7 @@ def read_partition(given: Any, place: str, n_rows: int, version: int) -> Partiti
         order = read_float(record["log_value_factorials"], f"{place}.log_value_factorials")
         check_log_orders(order, n_rows, f"{place}.log_value_factorials")
         if facts["n_values"] is not None and kind == "categorical":
-            facts["_log_orders"] = _in_units(order, n_rows)
+            facts["_log_orders"] = _log_orders(order, n_rows)
     if version > 4:
         facts["value_rows"] = _read_integers(record["value_rows"], f"{place}.value_rows", n_rows)
     if kind == "categorical":
@@ -276,39 +282,41 @@ def read_partition(given: Any, place: str, n_rows: int, version: int) -> Partiti
 
 
 def check_log_orders(order: float, n_rows: int, place: str) -> None:
-    """Check a sum of log n!, of which in files of 2^24 rows and more a unit may be taken off per row."""
+    """Check a sum of log n!; with 2^24 rows or more it can be negative, as log(N) - 1 may be subtracted per row."""
     if not (math.isfinite(order) and (order >= 0.0 or n_rows >= MANY_ROWS)):
         raise wrong(place, f"must be finite and not negative, got {order!r}")
 
 
-def _in_units(order: float, n_rows: int) -> float:
-    """`Partition._log_orders`; the first files of 2^24 rows and more hold it without a unit taken off per row.
+def _log_orders(order: float, n_rows: int) -> float:
+    """`Partition._log_orders`: a sum of log n!; with 2^24 rows or more, log(N) - 1 is subtracted per row.
 
-    With the unit the sum is at most log(2 pi N) / 2 and a bit; without, it is far above that: values have many rows.
+    The first files of 2^24 rows or more hold the plain sum. With the subtraction the sum is at most slightly above
+    log(2 pi N) / 2; without, it is far larger, as values have many rows.
     """
     is_plain = n_rows >= MANY_ROWS and order > math.log(n_rows)
     return order - n_rows * (math.log(n_rows) - 1.0) if is_plain else order
 
 
-def _read_part(given: Any, place: str) -> int | None:
-    return None if given is None else read_integer(given, place, 0, MAX_INTEGER)
+def _read_part(raw: Any, place: str) -> int | None:
+    return None if raw is None else read_integer(raw, place, 0, MAX_INTEGER)
 
 
-def _read_integers(given: Any, place: str, most: int) -> NDArray[np.int64] | None:
+def _read_integers(raw: Any, place: str, most: int) -> NDArray[np.int64] | None:
     """Read a list of integers from 0 to `most`; None for null."""
-    if given is None:
+    if raw is None:
         return None
-    integers = [read_integer(n, f"{place}[{i}]", 0, most) for i, n in enumerate(read_list(given, place))]
+    integers = [read_integer(n, f"{place}[{i}]", 0, most) for i, n in enumerate(read_list(raw, place))]
     return np.array(integers, dtype=np.int64)
 
 
-def _read_counts(given: Any, place: str, n_rows: int) -> NDArray[np.int64]:
+def _read_counts(raw: Any, place: str, n_rows: int) -> NDArray[np.int64]:
+    """Read a matrix of counts from 0 to `n_rows`."""
     rows = [
         [
             read_integer(count, f"{place}[{i}][{j}]", 0, n_rows)
             for j, count in enumerate(read_list(row, f"{place}[{i}]"))
         ]
-        for i, row in enumerate(read_list(given, place))
+        for i, row in enumerate(read_list(raw, place))
     ]
     if not rows or len(set(map(len, rows))) > 1:
         raise wrong(place, "must be lists of one length, one for each part")
@@ -325,10 +333,10 @@ def _cells_record(cells: Cells | None, place: str) -> dict[str, Any] | None:
     }
 
 
-def _read_cells(given: Any, place: str, n_rows: int) -> Cells | None:
-    if given is None:
+def _read_cells(raw: Any, place: str, n_rows: int) -> Cells | None:
+    if raw is None:
         return None
-    record = read_fields(given, place, ("names", "parts", "counts"))
+    record = read_fields(raw, place, ("names", "parts", "counts"))
     names = [read_value(name, f"{place}.names[{i}]") for i, name in enumerate(read_list(record["names"], place))]
     counts = _read_counts(record["counts"], f"{place}.counts", n_rows)
     parts = [
@@ -344,9 +352,9 @@ def _left_out_record(left_out: Mapping[Name, str]) -> list[Any]:
     return [[write_value(name, "left_out"), reason] for name, reason in left_out.items()]
 
 
-def _read_left_out(given: Any) -> dict[Name, str]:
+def _read_left_out(raw: Any) -> dict[Name, str]:
     left_out: dict[Name, str] = {}
-    for i, pair in enumerate(read_list(given, "left_out")):
+    for i, pair in enumerate(read_list(raw, "left_out")):
         if not isinstance(pair, list) or len(pair) != 2:
             raise wrong(f"left_out[{i}]", "must be a list of a name and a reason")
         name = read_value(pair[0], f"left_out[{i}][0]")
@@ -360,12 +368,12 @@ def _partition_records(partitions: Mapping[Name, Partition], place: str) -> list
     return [partition_record(partition, f"{place}[{i}]") for i, partition in enumerate(partitions.values())]
 
 
-def _read_partitions(given: Any, place: str, n_rows: int, version: int) -> dict[Name, Partition]:
+def _read_partitions(raw: Any, place: str, n_rows: int, version: int) -> dict[Name, Partition]:
     partitions: dict[Name, Partition] = {}
-    for i, record in enumerate(read_list(given, place)):
+    for i, record in enumerate(read_list(raw, place)):
         partition = read_partition(record, f"{place}[{i}]", n_rows, version)
         if partition.name in partitions:
-            raise wrong(f"{place}[{i}].name", f"is there twice: {shown(partition.name)}")
+            raise wrong(f"{place}[{i}].name", f"occurs twice: {shown(partition.name)}")
         partitions[partition.name] = partition
     return partitions
 
@@ -374,22 +382,22 @@ def _target_record(target: Partition | None, place: str) -> dict[str, Any] | Non
     return None if target is None else partition_record(target, place)
 
 
-def _spread_record(spread: Spread | None) -> dict[str, Any] | None:
-    if spread is None:
+def _target_quantiles_record(quantiles: TargetQuantiles | None) -> dict[str, Any] | None:
+    if quantiles is None:
         return None
-    return {"means": spread.means.tolist(), "percentiles": spread.percentiles.tolist()}
+    return {"means": quantiles.means.tolist(), "percentiles": quantiles.percentiles.tolist()}
 
 
-def _read_spread(given: Any, place: str) -> Spread | None:
-    if given is None:
+def _read_target_quantiles(raw: Any, place: str) -> TargetQuantiles | None:
+    if raw is None:
         return None
-    record = read_fields(given, place, ("means", "percentiles"))
+    record = read_fields(raw, place, ("means", "percentiles"))
     means = read_floats(record["means"], f"{place}.means")
     rows = read_list(record["percentiles"], f"{place}.percentiles")
     percentiles = [read_floats(row, f"{place}.percentiles[{i}]") for i, row in enumerate(rows)]
     if len(percentiles) != len(means) or any(len(row) != len(PERCENTILES) for row in percentiles):
         raise wrong(f"{place}.percentiles", f"must be {len(means)} lists of {len(PERCENTILES)} numbers")
-    return Spread(np.array(means), np.array(percentiles).reshape(len(means), len(PERCENTILES)))
+    return TargetQuantiles(np.array(means), np.array(percentiles).reshape(len(means), len(PERCENTILES)))
 
 
 def _certificate_record(certificate: Certificate | None) -> dict[str, Any] | None:
@@ -399,10 +407,10 @@ def _certificate_record(certificate: Certificate | None) -> dict[str, Any] | Non
     return {**record, "slopes": list(certificate.slopes), "totals": list(certificate.totals)}
 
 
-def _read_certificate(given: Any, place: str) -> Certificate | None:
-    if given is None:
+def _read_certificate(raw: Any, place: str) -> Certificate | None:
+    if raw is None:
         return None
-    record = read_fields(given, place, CERTIFICATE_FIELDS)
+    record = read_fields(raw, place, CERTIFICATE_FIELDS)
     return Certificate(
         method=read_text(record["method"], f"{place}.method"),
         lowest=read_float(record["lowest"], f"{place}.lowest"),
@@ -414,8 +422,8 @@ def _read_certificate(given: Any, place: str) -> Certificate | None:
     )
 
 
-def _read_limit(given: Any, place: str) -> int | None:
-    return None if given is None else read_integer(given, place, 1, MAX_INTEGER)
+def _read_limit(raw: Any, place: str) -> int | None:
+    return None if raw is None else read_integer(raw, place, 1, MAX_INTEGER)
 
 
 READERS: Mapping[int, Callable[[dict[str, Any]], Model]] = {

@@ -1,4 +1,4 @@
-"""The JSON Schemas of model files: one for each format and version, as package data."""
+"""JSON Schemas of model files, one per format and version, stored as package data."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ IDENTIFIER = "urn:gridmodl:schema:"
 
 
 def json_schema(kind: str = "model", version: int | None = None) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a kind of file; the schemas that it refers to are in its ``$defs``.
+    """JSON Schema (draft 2020-12) of a kind of file; the schemas that it refers to are in its ``$defs``.
 
-    A text that the schema refuses is refused by the reader too. The reader checks more: that counts add up, bounds
-    ascend, and no part of a file contradicts another.
+    The reader refuses every text that the schema refuses, and checks more: that counts add up, bounds ascend, and no
+    field contradicts another.
 
     Parameters
     ----------
     kind : {"model", "models", "density"}
-        Of a file of `Model.to_json`, `Models.to_json` or `DensityModel.to_json`.
+        Kind of file: of `Model.to_json`, `Models.to_json` or `DensityModel.to_json`.
     version : int, optional
-        The version of the format, as the field ``version`` of a file says; by default the one that is written.
+        Version of the format, the field ``version`` of a file; by default the version that is written.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def _stored(identifier: str) -> dict[str, Any]:
 
 
 def _all_names_in(schema: dict[str, Any]) -> set[str]:
-    """The identifiers of all other schemas that `schema` refers to, directly or through others."""
+    """Identifiers of all other schemas that `schema` refers to, directly or through others."""
     found: set[str] = set()
     waiting = [schema]
     while waiting:
@@ -60,11 +60,12 @@ def _all_names_in(schema: dict[str, Any]) -> set[str]:
     return found
 
 
-def _names_in(given: Any) -> Iterator[str]:
-    if isinstance(given, dict):
-        name, _, _ = str(given.get("$ref", "")).partition("#")
+def _names_in(node: Any) -> Iterator[str]:
+    """Identifiers of the schemas that `node`, a part of a schema, refers to."""
+    if isinstance(node, dict):
+        name, _, _ = str(node.get("$ref", "")).partition("#")
         if name:
             yield name
-    children = given.values() if isinstance(given, dict) else given if isinstance(given, list) else ()
+    children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
     for child in children:
         yield from _names_in(child)

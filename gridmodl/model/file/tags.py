@@ -1,8 +1,9 @@
-"""The tags of values: how the content of each is written and read, and a table of all.
+"""Tags of values: how the content of each tag is written and read, and the table `KNOWN_TAGS` of all tags.
 
-The name of a moment's time zone is kept: Python calls a moment of the hour that a clock repeats unequal to the same
-moment in any other zone, so a dict would not find it. Values of pandas are read as its own types, as no others hash
-alike; without pandas, timestamps and durations are read as Python's own, if those can hold them.
+The name of a datetime's time zone is kept: at the end of daylight saving time, Python calls a datetime of the repeated
+hour unequal to the same instant in any other zone, so a dict would not find it. Values of pandas are read as types of
+pandas, because no other types have the same hash; without pandas, timestamps and durations are read as Python's own
+types, if these can hold them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _FRACTION = re.compile("-?[0-9]+(/[0-9]+)?")
 _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*")
 _OFFSET = re.compile(r"[+-][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{6})?)?")
 _ANY_MOMENT = "2000-01-01T00:00:00"
-CLOSED = ("left", "right", "both", "neither")  # the ends that belong to an interval
+CLOSED = ("left", "right", "both", "neither")  # which ends belong to an interval
 
 
 def _write_text(value: str, place: str) -> str:
@@ -80,17 +81,17 @@ def _read_tuple(content: Any, place: str) -> tuple[Any, ...]:
 
 def _write_time(value: datetime.time, place: str) -> str:
     if value.tzinfo is not None and type(value.tzinfo) is not datetime.timezone:
-        raise TypeError(f"{place} is {value!r}, whose offset from UTC is known on some day only")
+        raise TypeError(f"{place} is {value!r}, whose offset from UTC depends on the day")
     return value.isoformat()
 
 
 def _only(kind: type) -> Callable[[Any], bool]:
-    """A test whether the type of a value is `kind` itself: a datetime is a date too, but is not written as one."""
+    """Test whether the type of a value is `kind` itself: a datetime is a date too, but is not written as one."""
     return lambda value: type(value) is kind
 
 
 def _write_moment(value: datetime.datetime, place: str) -> Any:
-    """Write a moment, with its zone if that has a name: "2020-01-31T12:00:00" or ["...+01:00", "Europe/Paris"]."""
+    """Write a datetime, with its zone if that has a name: "2020-01-31T12:00:00" or ["...+01:00", "Europe/Paris"]."""
     name = getattr(value.tzinfo, "key", None)
     return value.isoformat() if name is None else [value.isoformat(), name]
 
@@ -110,7 +111,7 @@ def _read_moment(content: Any, place: str) -> datetime.datetime:
 
 
 def _zone_named(name: Any) -> datetime.tzinfo | None:
-    """The time zone of a name such as Europe/Paris; None if this machine does not know the name."""
+    """Time zone of a name such as Europe/Paris; None if this machine does not know the name."""
     if not isinstance(name, str) or not _ZONE.fullmatch(name):
         raise ValueError(name)
     try:
@@ -120,13 +121,13 @@ def _zone_named(name: Any) -> datetime.tzinfo | None:
 
 
 def _offset_text(offset: datetime.timedelta) -> str:
-    """An offset as the text of a moment ends with it, such as +01:00."""
+    """Text of an offset, such as +01:00, as at the end of an ISO datetime."""
     moment = datetime.datetime.fromisoformat(_ANY_MOMENT).replace(tzinfo=datetime.timezone(offset))
     return moment.isoformat().removeprefix(_ANY_MOMENT)
 
 
 def _zone_of_offset(text: str) -> datetime.tzinfo | None:
-    """The time zone of an offset such as +01:00; None if `text` is no offset."""
+    """Time zone of an offset such as +01:00; None if `text` is no offset."""
     return datetime.datetime.fromisoformat(_ANY_MOMENT + text).tzinfo if _OFFSET.fullmatch(text) else None
 
 
@@ -140,7 +141,7 @@ def _read_duration(content: Any, place: str) -> datetime.timedelta:
 
 
 def _only_of_pandas(name: str) -> Callable[[Any], bool]:
-    """A test whether a value is of the type `name` of pandas, which is not imported for the test."""
+    """Test whether a value is of the type `name` of pandas, without importing pandas."""
     return lambda value: type(value).__name__ == name and type(value).__module__.split(".")[0] == "pandas"
 
 
@@ -149,7 +150,7 @@ def _write_timestamp(value: Any, place: str) -> list[Any]:
     if value.tzinfo is None:
         return [*write_scalar(value.to_datetime64(), place), None]
     instant = value.tz_convert("UTC").tz_localize(None).to_datetime64()
-    name = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)  # of zoneinfo, of pytz
+    name = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)  # zoneinfo or pytz
     return [*write_scalar(instant, place), _offset_text(value.utcoffset()) if name is None else name]
 
 
@@ -168,7 +169,7 @@ def _read_timestamp(content: Any, place: str) -> Any:
 
 
 def _zone_of(name: Any) -> datetime.tzinfo:
-    """The zone of an offset or a name; UTC if this machine does not know the name: the instant stays the same."""
+    """Time zone of an offset or a name; UTC if this machine does not know the name: the instant stays the same."""
     by_offset = _zone_of_offset(name) if isinstance(name, str) else None
     return by_offset or _zone_named(name) or datetime.UTC
 
@@ -218,7 +219,7 @@ def _needed(place: str, what: str) -> Any:
 
 
 def _pandas() -> Any:
-    """Import pandas, which only its own values need; None if it is not installed."""
+    """Import pandas, which only values of its own types need; None if it is not installed."""
     try:
         return importlib.import_module("pandas")
     except ImportError:
@@ -226,13 +227,14 @@ def _pandas() -> Any:
 
 
 def _without_pandas(scalar: Any, dtype: str, place: str) -> Any:
+    """Convert a scalar of numpy to Python's own type; raise ModelFileError if that would round it."""
     rounded = scalar.astype(dtype)
     if rounded != scalar or not isinstance(rounded.item(), (datetime.datetime, datetime.timedelta)):
         raise wrong(place, f"is {scalar!r} of pandas, which Python's own types cannot hold; install pandas")
     return rounded.item()
 
 
-# Not exact: tags that depend on this machine's time zones or on pandas, and tuples, whose items are checked one by one.
+# Not exact are tags that depend on this machine's time zones or on pandas, and tuples, whose items are checked alone.
 KNOWN_TAGS = {
     "str": Tag(_only(str), _write_text, _read_text),
     "int": Tag(_only(int), lambda value, place: hex(value), _read_large),

@@ -28,7 +28,7 @@ from gridmodl.model.labels import (
 from gridmodl.report.html.variables import MAX_CLASSES, Tables, cut, plain_number, plain_values, variable_record
 from gridmodl.report.tables import columns_of, largest
 from gridmodl.report.text import criterion_text, proof_text
-from gridmodl.terms import ONE_COUNT, PROBLEMS
+from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
     from gridmodl.density.model import DensityModel
@@ -111,7 +111,7 @@ def _variables_of_model(model: Model, tables: Tables) -> list[dict[str, Any]]:
     if len(model.partitions) == 1:
         shown = list(model.partitions.values())
     worth: dict[Any, float] = {}
-    if model.problem == "grid":
+    if PROBLEMS[model.problem].has_classes and not PROBLEMS[model.problem].has_one_input:
         worth = {partition.name: table_information(partition.counts) for partition in shown}
     shown.sort(key=lambda partition: (-worth.get(partition.name, 0.0), -partition.n_parts))
     shown += [] if model.target is None else [model.target]
@@ -198,7 +198,7 @@ def _problem_facts(model: Model) -> FactList:
     labelled = int(model.class_rows.sum())
     is_semi = any(partition.unlabelled is not None for partition in model.partitions.values())
     facts = [
-        ("Problem", PROBLEMS[model.problem]),
+        ("Problem", PROBLEMS[model.problem].text),
         ("Criterion", cut(criterion_text(model))),
         ("Rows", f"{model.n_rows:,}" + (f", {labelled:,} of them labelled" if is_semi else "")),
     ]
@@ -218,7 +218,7 @@ def _grid_record(model: Model) -> dict[str, Any] | None:
     cells = model.cells
     if len(cells.names) < 2:
         return None
-    classes = [] if model.problem in ONE_COUNT else largest(model.class_rows, MAX_CLASSES)
+    classes = largest(model.class_rows, MAX_CLASSES) if PROBLEMS[model.problem].has_classes else []
     most = MAX_NUMBERS // (len(cells.names) + len(classes) + 2)
     order = np.argsort(-cells.rows, kind="stable")[:most]
     record = {
@@ -234,7 +234,7 @@ def _grid_record(model: Model) -> dict[str, Any] | None:
         "cost": model.cost,
         "information": 1 if model.cost < model.null_cost else 0,  # share that the unmerged grid keeps
         "axes": _best_pair(model),
-        "merges": _merge_records(model) if model.problem in ONE_COUNT else [],
+        "merges": [] if PROBLEMS[model.problem].has_classes else _merge_records(model),
     }
     return record | {"notes": _notes(model, len(order), len(classes))}
 
@@ -259,7 +259,8 @@ def _pair_table(model: Model, a: int, b: int) -> NDArray[np.int64]:
     """Rows by pair of parts and by class; without classes, by part of `a` and part of `b`."""
     one, other = (model.partition(model.cells.names[k]) for k in (a, b))
     table = pair_counts(model, one, other)
-    return table[..., 0] if model.problem in ONE_COUNT else table.reshape(one.n_parts * other.n_parts, -1)
+    has_classes = PROBLEMS[model.problem].has_classes
+    return table.reshape(one.n_parts * other.n_parts, -1) if has_classes else table[..., 0]
 
 
 def _other_values(model: Model) -> float | str | None:

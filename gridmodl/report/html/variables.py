@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gridmodl.model.labels import has_mixed_types, shown_value
 from gridmodl.report.tables import columns_of, largest
+from gridmodl.report.text import shortened
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -72,7 +73,7 @@ def _shares(model: Model, partition: Partition) -> tuple[list[str], NDArray[np.i
     """Classes, or groups of classes, whose shares the table has: names, rows, and the word for them; else nothing."""
     if partition.n_values is None:
         return [str(name) for name in model.classes.tolist()], partition.counts.sum(axis=0), "classes"
-    if model.target is None or partition is model.target or model._spread is not None:
+    if model.target is None or partition is model.target or model._target_quantiles is not None:
         return [], np.empty(0, dtype=np.int64), ""
     return [str(j) for j in range(model.target.n_parts)], model.target.counts[:, 0], "groups of classes"
 
@@ -81,8 +82,8 @@ def _chart(model: Model, partition: Partition) -> dict[str, Any]:
     """Chart of shares of classes (or groups of classes), of quantiles of a numerical target, or of rows alone."""
     names, rows, _ = _shares(model, partition)
     if not names:
-        has_spread = model._spread is not None and partition is not model.target
-        return {"kind": "spread" if has_spread else "rows"}
+        has_quantiles = model._target_quantiles is not None and partition is not model.target
+        return {"kind": "spread" if has_quantiles else "rows"}
     drawn = largest(rows, MAX_DRAWN if len(names) > MAX_DRAWN + 1 else MAX_DRAWN + 1)
     labels = names if partition.n_values is None else _group_labels(model)
     return {
@@ -152,7 +153,7 @@ def _format(key: str) -> str:
 
 
 def cut(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
+    return shortened(text, MAX_TEXT)
 
 
 def plain_values(values: Any, digits: int = DIGITS) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What databases differ in, one record each: quotes, literals, names and comparisons.
+"""SQL dialects, one record each: quotes, literals, names and comparisons.
 
 To add a dialect, add a record to `DIALECTS`, and functions for the literals that it writes in its own way.
 """
@@ -30,7 +30,7 @@ MARGIN = "\n    "
 
 
 class Dialect(NamedTuple):
-    """One kind of SQL."""
+    """Quotes, literals, names and comparisons of one SQL dialect."""
 
     name: str
     text: Callable[[str], str]

@@ -224,7 +224,7 @@ def _outputs_of(model: Model) -> list[str]:
         "parts": True,
         "labels": True,
         "cell": model.target is None,
-        "predict": len(model.classes) > 0 or model._spread is not None,
+        "predict": len(model.classes) > 0 or model._target_quantiles is not None,
         "proba": len(model.classes) > 0,
     }
     return [name for name in OUTPUTS if has[name]]
@@ -238,8 +238,8 @@ def _joined_columns(model: Model, outputs: Sequence[str], coverage: float, diale
         ((name, partition),) = model.partitions.items()
         names, cells = (name,), [[part] for part in range(partition.n_parts)]
     columns = [JoinedColumn("cell", [str(i) for i in range(len(cells))], "-1")] if "cell" in outputs else []
-    if model._spread is not None and "predict" in outputs:
-        predicted = model._spread.predict(np.arange(len(cells) + 1), coverage)
+    if model._target_quantiles is not None and "predict" in outputs:
+        predicted = model._target_quantiles.predict(np.arange(len(cells) + 1), coverage)
         columns += [_reals(name, getattr(predicted, name), dialect) for name in Prediction._fields]
     elif len(model.classes):
         columns += _class_columns(model, outputs, dialect)

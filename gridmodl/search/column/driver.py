@@ -1,6 +1,6 @@
-"""The searches of one column, numerical or categorical: which steps they take, in which order.
+"""Searches of one column, numerical or categorical: their steps and the order of these.
 
-Each yields the best partition after each step, so that a search which is stopped has the best one so far.
+The steps are generators of the best partition after each step, so that a stopped search has the best one so far.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from gridmodl.search import Search, run
+from gridmodl.search.moves import is_cheaper
 from gridmodl.search.task import Grouping, Partitioning, Task
 
 MOST_GAP = 0.05  # of the cost: a partition that may be further from the optimum is as good as not proven
@@ -20,12 +21,12 @@ Found = TypeVar("Found", Partitioning, Grouping)
 
 
 def prove(task: Task, search: Search) -> tuple[Partitioning, str]:
-    """The optimum, proven unless the search is stopped."""
+    """Find the optimum; proven unless the search is stopped."""
     return _last(task, task.null(), _steps(task, search.post_optimize, is_exact=True)), "exact"
 
 
 def prove_if_quick(task: Task, search: Search) -> tuple[Partitioning, str]:
-    """The best partition found, proven unless that takes much longer than usual; else with a gap if it tells much."""
+    """Find the best partition; proven unless the proof would take much longer than usual, else with a useful gap."""
     found = _last(task, task.null(), _steps(task, search.post_optimize, in_budget=True))
     if found.proof is not None and found.cost - found.proof.lowest > MOST_GAP * (1.0 + abs(found.cost)):
         found = found._replace(proof=None)
@@ -33,18 +34,18 @@ def prove_if_quick(task: Task, search: Search) -> tuple[Partitioning, str]:
 
 
 def merge(task: Task, search: Search) -> tuple[Partitioning, str]:
-    """The best partition that merges and local moves find."""
+    """Find the best partition by a greedy merge and local moves."""
     return _last(task, task.null(), _steps(task, search.post_optimize)), "merge"
 
 
 def _last(task: Task, best: Found, steps: Iterator[Found]) -> Found:
-    """What the last step found, or the one before the search was stopped."""
+    """Result of the last step before the search ended or was stopped; `best` if there was none."""
     try:
         for found in steps:
             best = found
             if task.clock.stopped:
                 break
-    except KeyboardInterrupt:  # between two turns of the clock, which hears it too
+    except KeyboardInterrupt:  # Ctrl-C outside of the kernels, whose turns the clock guards
         task.clock.stopped = "interrupted"
     return best
 
@@ -58,14 +59,14 @@ def _steps(task: Task, post_optimize: bool, is_exact: bool = False, in_budget: b
     from gridmodl.search.column.exact import PLAIN_ATOMS, budget_of, can_prune, make_program, proven_optimum
     from gridmodl.search.column.improve import improve_merged
     from gridmodl.search.column.merge import greedy_merge
-    from gridmodl.search.proof import ALL, Proof, is_lowest
+    from gridmodl.search.proof import ALL, Proof
     from gridmodl.terms import finish
 
     null = task.null()
     if task.n_atoms == 1 or task.limits.max_parts == 1:
         yield null._replace(proven=True, proof=Proof(ALL, null.cost))
         return
-    if task.clock.look():  # what comes first is no turn, and may take long
+    if task.clock.look():  # the preparation of the first step may take long and is not interrupted
         yield null
         return
     best, budget = null, budget_of(task) if in_budget or is_exact else 0.0
@@ -94,14 +95,14 @@ def _steps(task: Task, post_optimize: bool, is_exact: bool = False, in_budget: b
         task.clock.step = "post-optimization"
         proof = best.proof
         best = improve_merged(task, merged, best)._replace(proof=proof)
-        yield best._replace(proven=proof is not None and is_lowest(best.cost, proof.lowest))
+        yield best._replace(proven=proof is not None and not is_cheaper(proof.lowest, best.cost))
     if is_exact and not task.clock.look():
         task.clock.step = "proof"
         yield proven_optimum(task, best) if program is None else program.go_on(best)
 
 
 def group_by_all(task: Task, search: Search) -> tuple[Grouping, str]:
-    """The optimum of all groupings of the values, which must be few, or of two classes."""
+    """Find the optimum of all groupings of the values; they must be few, or of two classes."""
     found = _along_shares(task, search)
     if found is None and not _are_few(task):
         from gridmodl.search.column.subsets import MAX_VALUES
@@ -115,17 +116,17 @@ def group_by_all(task: Task, search: Search) -> tuple[Grouping, str]:
 
 
 def group_by_all_if_few(task: Task, search: Search) -> tuple[Grouping, str]:
-    """The best grouping found, proven where the values are few, or of two classes."""
+    """Find the best grouping; proven if the values are few, or of two classes."""
     return _along_shares(task, search) or _grouped(task, search, prove=_are_few(task))
 
 
 def group_by_merges(task: Task, search: Search) -> tuple[Grouping, str]:
-    """The best grouping that merges and local moves find."""
+    """Find the best grouping by merges and local moves."""
     return _along_shares(task, search) or _grouped(task, search, prove=False)
 
 
 def _along_shares(task: Task, search: Search) -> tuple[Grouping, str] | None:
-    """What the same search finds among intervals of values in the order of their shares, where these are enough."""
+    """Result of the search among intervals of values sorted by share; None if these do not suffice for the optimum."""
     from gridmodl.search.column.shares import is_enough, share_line
 
     if not is_enough(task):
@@ -143,6 +144,7 @@ def _are_few(task: Task) -> bool:
 
 
 def _grouped(task: Task, search: Search, prove: bool) -> tuple[Grouping, str]:
+    """Result of the search among all groupings, by all of them if `prove`, else by merges; and its name."""
     from gridmodl.search.column.groups import priced_groups
 
     null = priced_groups(task, np.zeros(task.n_atoms))
@@ -150,7 +152,7 @@ def _grouped(task: Task, search: Search, prove: bool) -> tuple[Grouping, str]:
 
 
 def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool) -> Iterator[Grouping]:
-    """The best grouping after each step."""
+    """Best grouping after each step."""
     from gridmodl.search.column.groups import merge_groups, starts_of
     from gridmodl.search.column.shares import has_shares, share_line
     from gridmodl.search.column.subsets import proven_grouping
@@ -165,7 +167,7 @@ def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool
         yield proven_grouping(task)
         return
     best = null
-    if task.clock.look():  # what comes first is no turn, and may take long
+    if task.clock.look():  # the preparation of the first step may take long and is not interrupted
         yield null
         return
     for start in starts_of(task):
@@ -179,7 +181,7 @@ def _grouping_steps(task: Task, null: Grouping, post_optimize: bool, prove: bool
             task.clock.step = "post-optimization"
             best = min(best, improve_groups(task, merged, merged.best), key=lambda found: found.cost)
             yield best
-    if has_shares(task) and not task.clock.look():  # where intervals of shares are not enough, they are a good start
+    if has_shares(task) and not task.clock.look():  # intervals of shares may not suffice, but are a good start
         line = share_line(task)
         found = line.grouping(task, merge(line.task, Search(post_optimize=post_optimize))[0])
         if post_optimize and not task.clock.stopped:

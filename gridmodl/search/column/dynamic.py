@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.search.proof import LAYERS, SLOPES, Proof, Slopes, costs_by_parts, nearly
+from gridmodl.search.moves import is_cheaper
+from gridmodl.search.proof import LAYERS, SLOPES, Proof, Slopes, costs_by_parts
 from gridmodl.search.task import Partitioning, Task
 
 # Slopes without a run, from that of the most parts, 0, to that of the fewest, 1.
@@ -116,7 +117,9 @@ class DynamicProgram:
         self.slopes.ran.add(slope)
         self.slopes.note(slope, penalised)
         total, known = penalised - slope * len(starts), self.slopes.known
-        if len(starts) not in known or total < nearly(known[len(starts)]):  # and not by rounding: runs would never end
+        if len(starts) not in known or is_cheaper(
+            total, known[len(starts)]
+        ):  # and not by rounding: runs would never end
             known[len(starts)] = total
         self._offer(starts)
         return True

@@ -1,10 +1,11 @@
-"""Greedy merge of groups of values, over all pairs, carried on to one group; the best grouping met is kept.
+"""Greedy merge of groups of values, over all pairs, down to one group; the best grouping met is kept.
 
-A categorical variable has no order: any two groups may merge. Each group remembers its cheapest merge with a later
-group, so the cheapest of all is one look along the groups, and memory stays linear. After a merge the pairs with
-the union are priced, once each; a group whose partner is gone keeps its old delta, which is a floor under what is
-left for it, and looks for another partner only when that floor is the lowest of all (after D. Müllner, "Modern
-hierarchical, agglomerative clustering algorithms", 2011). Quadratic in the groups, so it starts from sqrt(N) of them.
+The values of a categorical variable have no order: any two groups may merge. Each group stores its cheapest merge with
+a later group, so the cheapest merge of all is found in one scan of the groups, and memory is linear. After a merge,
+each pair with the union is priced once. A group whose partner is gone keeps its old delta, which is a lower bound of
+its other merges; a new partner is sought only when that bound is the lowest of all (after D. Müllner, "Modern
+hierarchical, agglomerative clustering algorithms", 2011). Time is quadratic in the groups, so the merge starts from at
+most sqrt(N).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import Atoms, coarsen
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.moves import (
+    TOLERANCE,
     Limits,
     Setting,
     cells_price,
@@ -29,60 +31,56 @@ from gridmodl.search.moves import (
 )
 from gridmodl.search.task import Grouping, Task
 
-MOST_GROUPS = 2048  # to start from: quadratic time, 4 million pairs
-FEW_VALUES = 64  # which a merge may start from all apart, whatever the number of rows
+MOST_GROUPS = 2048  # groups that a merge starts from at most: 2 million pairs
+FEW_VALUES = 64  # up to this many values, a merge may also start from one group per value
 
-# Deltas closer than this share of all prices are equal, and the lowest index wins: rounding, which depends on the
-# order of the classes, must not choose among values with the same rows.
-EQUAL = 1e-12
-
-SCANNED_AT_ONCE = 2**20  # counts that are looked at together
+SCANNED_AT_ONCE = 2**20  # counts that are converted at a time
 NEVER = np.iinfo(np.int32).max
 
 
 class PairMerge(NamedTuple):
-    """The state of a merge between two calls of the kernel."""
+    """State of a merge between two calls of the kernel."""
 
-    # of each group; one more, with nothing in it, at the end
+    # by group; one empty group more at the end
     counts: Any  # rows by frozen cell and class
     rows: Any  # rows by frozen cell
     values: Any
-    # of each group
+    # by group
     price: Any
-    delta: Any  # of its cheapest merge with a later group, in units of what counts as equal; or a floor under it
-    partner: Any  # that group; -1 where it has to be found anew
+    delta: Any  # delta of its cheapest merge with a later group, in units of the tolerance; or a lower bound of it
+    partner: Any  # the later group of that merge; -1 if it must be sought again
     joined: Any  # price of their union
-    removed: Any  # the step at which it went into another group
-    into: Any  # and that group, an earlier one
+    removed: Any  # step at which the group was merged into an earlier one
+    into: Any  # that earlier group
     union: Any  # buffer for the counts of one cell
     now: Any  # see `_start`
 
 
 class MergedGroups(NamedTuple):
-    """What a merge leaves behind: the best grouping it met, and its whole path."""
+    """Result of a merge: the best grouping met, and the whole path."""
 
     best: Grouping
-    start: NDArray[np.int64]  # group of each atom where it started
-    removed: NDArray[np.int32]  # of each of these groups, the step at which it went into another
-    into: NDArray[np.int32]  # and that one
+    start: NDArray[np.int64]  # group of each atom at the start
+    removed: NDArray[np.int32]  # step at which each of these groups was merged into an earlier one
+    into: NDArray[np.int32]  # that earlier group
     n_steps: int
-    max_parts: int  # a grouping of the path keeps the limits if it has at most so many groups
+    max_parts: int  # groupings of the path with at most this many groups keep the limits
 
     def path(self, n_groups: int) -> NDArray[np.int64]:
-        """Group of each atom when so many groups were left."""
+        """Group of each atom when `n_groups` groups were left."""
         return _groups_at(self.start, self.removed, self.into, min(max(len(self.into) - n_groups, 0), self.n_steps))
 
 
 def _groups_at(start: NDArray[np.int64], removed: Any, into: Any, step: int) -> NDArray[np.int64]:
-    """Group of each atom after so many steps."""
+    """Group of each atom after `step` steps."""
     now = np.arange(len(into))
-    for group in np.flatnonzero(removed <= step):  # upwards: a group goes into an earlier one, which is final by then
+    for group in np.flatnonzero(removed <= step):  # ascending, so that the earlier group that it joins is final
         now[group] = now[into[group]]
     return numbered(now[start])
 
 
 def numbered(groups: NDArray[Any]) -> NDArray[np.int64]:
-    """The same grouping with its groups numbered 0, 1, ... in the order in which the atoms name them."""
+    """Same grouping with its groups numbered 0, 1, ... in the order of their first atoms."""
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     number = np.empty(len(first), dtype=np.int64)
     number[np.argsort(first)] = np.arange(len(first))
@@ -90,7 +88,7 @@ def numbered(groups: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def arranged(atoms: Atoms, groups: NDArray[Any]) -> tuple[Atoms, NDArray[np.int64]]:
-    """The atoms in the order of their groups, and the first of each group: a grouping as a partition."""
+    """Atoms sorted by group, and the first atom of each group: a grouping as a partition into intervals."""
     if not np.any(groups):
         return atoms, np.zeros(1, dtype=np.int64)
     order = np.argsort(groups, kind="stable")
@@ -109,7 +107,7 @@ def arranged(atoms: Atoms, groups: NDArray[Any]) -> tuple[Atoms, NDArray[np.int6
 
 
 def priced_groups(task: Task, groups: NDArray[Any]) -> Grouping:
-    """A grouping with its cost, computed from nothing."""
+    """Grouping with its cost, computed from scratch."""
     groups = numbered(groups)
     atoms, starts = arranged(task.atoms, groups)
     cost, _ = bind(price_partition, task.criterion)(atoms, task.setting, starts, task.buffers)
@@ -117,14 +115,14 @@ def priced_groups(task: Task, groups: NDArray[Any]) -> Grouping:
 
 
 def most_groups(task: Task) -> int:
-    """How many groups a merge may start from: with fewer than sqrt(N) rows in each, pairs say little anyway."""
+    """Number of groups that a merge starts from at most: with fewer than sqrt(N) rows each, pairs tell little."""
     return min(math.isqrt(int(task.atoms.rows.sum())), MOST_GROUPS)
 
 
 def starts_of(task: Task) -> list[NDArray[np.int64]]:
-    """Groupings to start merges from: at most sqrt(N) groups, and where values are few, also all apart.
+    """Groupings to start merges from: at most sqrt(N) groups, and for few values also one group per value.
 
-    With few rows sqrt(N) groups are few, too: the second start lowered 40 costs of g2 from -1263 to -1333 in sum.
+    With few rows, sqrt(N) groups are few: the second start lowered the sum of 40 costs of g2 from -1263 to -1333.
     """
     start = start_groups(task)
     is_apart = len(start) == int(start.max()) + 1
@@ -132,10 +130,10 @@ def starts_of(task: Task) -> list[NDArray[np.int64]]:
 
 
 def start_groups(task: Task) -> NDArray[np.int64]:
-    """Group of each atom to start a merge from: all apart, or where these are too many, the rare ones together.
+    """Group of each atom to start a merge from: one group per value, or if there are too many, rare values together.
 
-    The most frequent values keep a group each. The others are ordered by the frozen cell and class that most of their
-    rows are in and by its share of them, and cut into groups of about equal rows.
+    The most frequent values keep a group each. The others are sorted by the frozen cell and class of most of their
+    rows, then by the share of these rows, and cut into groups of about equal rows.
     """
     n, most = task.n_atoms, max(most_groups(task), 1)
     if n <= most:
@@ -159,10 +157,10 @@ def start_groups(task: Task) -> NDArray[np.int64]:
 
 
 def _largest(counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The class of the largest count of each entry, and that count; ties: the first class.
+    """Class of the largest count of each entry, and that count; ties: first class.
 
-    Classes are numbered in an order that depends on their rows alone, not on their names. Some entries at a time: a
-    table of 1e8 counts would be copied to 8 bytes each, and nobody would hear Ctrl-C meanwhile.
+    Classes are numbered in an order that depends on their rows alone, not on their names. Entries are converted in
+    blocks: at once, a table of 1e8 counts would be copied to 8 bytes each, deaf to Ctrl-C meanwhile.
     """
     n, n_classes = counts.shape
     size = max(1, SCANNED_AT_ONCE // n_classes)
@@ -182,14 +180,15 @@ def _largest(counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]
 def merge_groups(task: Task, start: NDArray[np.int64], is_step: bool = False) -> MergedGroups:
     """Merge the groups of `start`, numbered from 0, down to one.
 
-    The best is the cheapest grouping met that keeps the limits; one group always does. `is_step` says that the clock's
-    step is this merge and nothing else, so that its share is known.
+    The best is the cheapest grouping met that keeps the limits; one group always does. `is_step` says that this merge
+    is the whole step of the clock, so that its progress is known.
     """
     state = _start(task, start)
     n, now = len(state.price), state.now[0]
     steps = bind(pair_steps, task.criterion)
     size = max(1, 2**20 // (n * state.counts[0].size))  # a step prices up to n pairs
-    # First each group alone: turns of such short steps grow, and the first turn of pairs would take n times as long.
+    # Price each group first, outside of the clock: its turns would grow with such short steps, and the first turn of
+    # pairs would then take n times as long.
     steps(state, task.setting, task.limits, False, n)
 
     def merge(small_only: bool) -> None:
@@ -213,7 +212,7 @@ def merge_groups(task: Task, start: NDArray[np.int64], is_step: bool = False) ->
 
 
 def dense(atoms: Atoms, n_cells: int, n_slots: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Counts by atom, frozen cell and class, and rows by atom and frozen cell, with n_slots slots for atoms."""
+    """Counts by atom, frozen cell and class, and rows by atom and frozen cell, with `n_slots` slots for atoms."""
     counts = np.zeros((n_slots, n_cells, atoms.counts.shape[1]), dtype=atoms.counts.dtype)
     rows = np.zeros((n_slots, n_cells), dtype=np.int64)
     atom = np.repeat(np.arange(len(atoms.values)), np.diff(atoms.first))
@@ -222,6 +221,7 @@ def dense(atoms: Atoms, n_cells: int, n_slots: int) -> tuple[NDArray[Any], NDArr
 
 
 def _start(task: Task, start: NDArray[np.int64]) -> PairMerge:
+    """State at the start of a merge of the groups `start`."""
     atoms = coarsen(*arranged(task.atoms, start))
     n = len(atoms.values)
     counts, rows = dense(atoms, task.n_frozen_cells, n + 1)
@@ -242,21 +242,21 @@ def _start(task: Task, start: NDArray[np.int64]) -> PairMerge:
             n_queued=0,  # groups whose partner was sought
             n_small=0,  # groups with too few rows
             step=0,  # merges made
-            seen_step=-1,  # the last at which the cost was compared with the best
+            seen_step=-1,  # last step whose cost was compared with the best
             best_step=0,
-            price=0.0,  # of all groups
+            price=0.0,  # sum of the prices of all groups
             best_cost=np.inf,
-            scale=1.0,  # of the prices: their absolute sum
+            scale=1.0,  # sum of the absolute prices
         ),
     )
 
 
 def pair_steps(state: PairMerge, setting: Setting, limits: Limits, small_only: bool, n_steps: int) -> bool:
-    """Do up to `n_steps` steps; True when there is nothing left to merge.
+    """Do at most `n_steps` steps; return True when there is nothing left to merge.
 
-    First each step prices one group, then it finds the partner of one group, then it is a merge or finds a partner
-    anew. All need prices of the unions of one group with others, and one place finds them: every copy of the terms in
-    a kernel costs half a second of compile time.
+    The first steps price one group each, the next find the partner of one group each, and all others merge two groups
+    or seek a new partner. All need prices of unions of one group with others, computed in one place: every copy of the
+    terms in a kernel takes half a second to compile.
     """
     counts, rows, values, price, union = state.counts, state.rows, state.values, state.price, state.union
     delta, partner, joined, removed, into = state.delta, state.partner, state.joined, state.removed, state.into
@@ -267,7 +267,7 @@ def pair_steps(state: PairMerge, setting: Setting, limits: Limits, small_only: b
     n, min_rows, is_done = len(price), limits.min_rows, False
     for _ in range(n_steps):
         pricing = n_priced < n
-        gone: Any = -1  # the group that a merge removes
+        gone: Any = -1  # group that a merge removes
         if pricing:
             k = n_priced
             n_priced += 1
@@ -297,9 +297,9 @@ def pair_steps(state: PairMerge, setting: Setting, limits: Limits, small_only: b
                 n_small += absorb_group(counts, rows, values, k, gone, min_rows)
         k_rows = rows_in(rows, k)
         k_small = k_rows < min_rows
-        equal = EQUAL * scale
+        equal = TOLERANCE * scale  # deltas are rounded to multiples of this; ties: lowest index
         lowest, lowest_m, lowest_joined = np.inf, -1, 0.0
-        # Group n is the one with nothing in it. After a merge the earlier groups may want the union, too.
+        # Group n is the empty one. After a merge, the union may be the new partner of earlier groups too.
         for m in range(n if pricing else (0 if gone >= 0 else k + 1), n + 1 if pricing else n):
             m_rows = rows_in(rows, m)
             if not pricing:
@@ -330,7 +330,7 @@ def pair_steps(state: PairMerge, setting: Setting, limits: Limits, small_only: b
 
 @inlined
 def lowest_of(numbers: Any) -> int:
-    """The index of the lowest of the numbers; ties: the first."""
+    """Index of the lowest number; ties: first."""
     k = 0
     for m in range(1, len(numbers)):
         if numbers[m] < numbers[k]:
@@ -340,7 +340,7 @@ def lowest_of(numbers: Any) -> int:
 
 @inlined
 def absorb_group(counts: Any, rows: Any, values: Any, k: Any, gone: Any, min_rows: int) -> int:
-    """Add group `gone` to group `k`; by how many there are more groups with too few rows."""
+    """Add group `gone` to group `k`; return the change of the number of groups with too few rows."""
     n_k, n_gone = rows_in(rows, k), rows_in(rows, gone)
     n_small = (1 if n_k + n_gone < min_rows else 0) - (1 if n_k < min_rows else 0) - (1 if n_gone < min_rows else 0)
     values[k] += values[gone]

@@ -1,13 +1,13 @@
-"""Post-optimization: local moves around a partition until none makes it cheaper.
+"""Post-optimization: local moves from a partition until no move makes it cheaper.
 
-    split                one part in two
-    merge                two neighbours in one
-    merge-split          two neighbours in one, cut anew at its best place (this shifts their bound)
-    merge-merge-split    three neighbours in one, cut anew at its best place
+    split                cut one part in two
+    merge                merge two neighbours
+    merge-split          merge two neighbours and cut the union at its best bound (this shifts their bound)
+    merge-merge-split    merge three neighbours and cut the union at its best bound
 
-All come from one scan of an interval, `best_cut`, and a scan is kept until its interval is gone. The moves around
-each part are tried in turn, left to right, the best one that saves is made, and so on until a whole sweep saves
-nothing: a sweep costs O(parts), where the best move of all would cost that for a single move.
+One scan of an interval, `best_cut`, prices all moves of it, and a scan is kept until its interval changes. The moves
+around each part are tried in turn, left to right; the best one that saves is made, until a whole sweep saves nothing. A
+sweep takes O(parts); to find the best move of all would take that for every single move.
 
 After M. Boullé, "MODL: a Bayes optimal discretization method for continuous attributes", 2006.
 """
@@ -23,47 +23,52 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import coarsen
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.column.merge import Merged
-from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, interval_price, make_record, total_cost
+from gridmodl.search.moves import (
+    Buffers,
+    Limits,
+    Setting,
+    best_cut,
+    interval_price,
+    is_cheaper,
+    make_record,
+    total_cost,
+)
 from gridmodl.search.task import Partitioning, Task
 
-# A saving smaller than this share of the prices is rounding.
-LEAST_SAVING = 1e-12
-
-MANY_RESTARTS = 2048  # atoms; beyond, restarts take longer than all the rest
-N_LATE = 16384  # bounds of the path of a merge that are kept where there are twice as many and more
-FEW_LATE = 256
-MAX_SCAN = 2**24  # counts: 0.3 s
+MANY_RESTARTS = 2048  # atoms from which there are no restarts: they would take longer than all the rest
+N_LATE = 16384  # bounds that the merge removed last and that are kept, if there are more than twice as many atoms
+FEW_LATE = 256  # at least this many of them, however many the classes
+MAX_SCAN = 2**24  # counts of one scan: 0.3 s
 WINDOW = 256  # atoms on each side of a bound
 
 SPLIT, MERGE, MERGE_SPLIT, MERGE_MERGE_SPLIT = range(4)
 
 
 class Sweep(NamedTuple):
-    """The state of the post-optimization between two calls of the kernel; arrays are by the first atom of a part."""
+    """State of the post-optimization between two calls of the kernel; arrays are by the first atom of a part."""
 
-    end: Any  # first atom of the part that follows; 0 where no part begins
-    before: Any  # first atom of the part before
+    end: Any  # first atom of the next part; 0 if no part begins here
+    before: Any  # first atom of the previous part
     scanned: Any  # end of the span of 1, 2 or 3 parts from here that was scanned last; 0 if none
     whole: Any  # price of that span
-    cut_price: Any  # its lowest price in two parts
-    cut: Any  # and their bound
+    cut_price: Any  # lowest price of that span in two parts
+    cut: Any  # bound of these two parts
     now: Any  # see `make_sweep`
 
 
 def n_late(task: Task) -> int:
-    """Bounds of the path of a merge that are kept: fewer of many classes, as no scan may last for seconds."""
+    """Number of bounds of the path of a merge to keep; fewer with many classes, so that no scan takes seconds."""
     return min(N_LATE, max(FEW_LATE, MAX_SCAN // task.atoms.counts.shape[1]))
 
 
 def improve_merged(task: Task, merged: Merged, start: Partitioning) -> Partitioning:
-    """The best partition that local moves lead to from `start` and from partitions on the path of a merge."""
+    """Best partition that local moves find from `start` and from partitions on the path of a merge."""
     if task.n_atoms > 2 * n_late(task):
         return _improve_in_two_passes(task, merged, start)
     best = improve(task, start)
     if task.n_atoms > MANY_RESTARTS:
         return best
-    # A merge misses most where several cuts pay only together: where it had twice, four times ... as many parts, they
-    # were still there.
+    # A merge misses bounds that pay only together. Earlier on its path, at 2, 4, 8, ... parts, they are still there.
     n_parts, max_parts = 2, min(task.n_atoms, merged.max_parts)
     while n_parts <= min(max_parts, 4 * len(best.starts) + 8) and not task.clock.stopped:
         found = improve(task, task.priced(merged.path(n_parts)))
@@ -73,16 +78,16 @@ def improve_merged(task: Task, merged: Merged, start: Partitioning) -> Partition
 
 
 def _improve_in_two_passes(task: Task, merged: Merged, start: Partitioning) -> Partitioning:
-    """Local moves among the bounds that the merge gave up last, then with those around the best too.
+    """Improve among the bounds that the merge removed last, then also among those near the bounds of the best.
 
-    A million atoms make every scan long, and each bound that shifts asks for new scans around it. The bounds given up
-    last are few, and they are the good ones: 1e6 rows in 80 parts took 0.1 s instead of 0.8 s, to a lower cost.
+    With a million atoms every scan is long, and each bound that shifts needs new scans around it. The bounds removed
+    last are few and good: 1e6 rows in 80 parts took 0.1 s instead of 0.8 s, to a lower cost.
     """
     late = merged.path(n_late(task))
     best = _improve_among(task, start, late)
     while not task.clock.stopped:
         found = _improve_among(task, best, np.concatenate([late, _around(task, best)]))
-        # Where the merge has not seen all bounds, those that shifted have new ones around them.
+        # If the merge did not start from all bounds, bounds that shifted have new ones near them.
         if task.start is None or not found.cost < best.cost:
             return found
         best = found
@@ -90,21 +95,21 @@ def _improve_in_two_passes(task: Task, merged: Merged, start: Partitioning) -> P
 
 
 def _around(task: Task, best: Partitioning) -> NDArray[np.int64]:
-    """Atoms near a bound: within the window, and in the two parts around it that the merge started from."""
+    """Atoms near a bound: within WINDOW, and in the two parts next to it that the merge started from."""
     n = task.n_atoms
     low, high = np.maximum(best.starts - WINDOW, 0), np.minimum(best.starts + WINDOW + 1, n)
     if task.start is not None:
         ends = np.append(task.start, n)
         low = np.minimum(low, ends[np.maximum(np.searchsorted(ends, best.starts) - 1, 0)])
         high = np.maximum(high, ends[np.searchsorted(ends, best.starts, side="right")])
-    # Where more windows have opened than closed.
+    # Atoms inside at least one window: more windows have opened than closed.
     opened = np.bincount(low, minlength=n)
     closed = np.bincount(high, minlength=n + 1)[:n]
     return np.flatnonzero(np.cumsum(opened - closed) > 0)
 
 
 def _improve_among(task: Task, start: Partitioning, bounds: NDArray[np.int64]) -> Partitioning:
-    """As `improve`, with no other bounds than those before the atoms `bounds` and those of `start`."""
+    """As `improve`, but only with the bounds before the atoms `bounds` and those of `start`."""
     is_kept = np.zeros(task.n_atoms, dtype=bool)
     is_kept[bounds] = is_kept[start.starts] = True
     kept = np.flatnonzero(is_kept)
@@ -114,7 +119,7 @@ def _improve_among(task: Task, start: Partitioning, bounds: NDArray[np.int64]) -
 
 
 def improve(task: Task, start: Partitioning) -> Partitioning:
-    """The partition that local moves lead to from `start`, which keeps the limits."""
+    """Partition that local moves find from `start`, which keeps the limits."""
     n = task.n_atoms
     state = sweep_from(n, start.starts)
     kernel = bind(sweep, task.criterion)
@@ -128,7 +133,7 @@ def improve(task: Task, start: Partitioning) -> Partitioning:
 
 
 def make_sweep(n_atoms: int) -> Sweep:
-    """The state of a sweep over `n_atoms` atoms, without parts."""
+    """State of a sweep over `n_atoms` atoms, without parts."""
     return Sweep(
         end=np.zeros(n_atoms, dtype=np.int32),
         before=np.zeros(n_atoms, dtype=np.int32),
@@ -140,9 +145,9 @@ def make_sweep(n_atoms: int) -> Sweep:
             at=0,  # first atom of the part to visit
             n_parts=0,
             is_begun=False,  # whether the first sweep, which adds up the prices, is over
-            has_moved=False,  # in this sweep
-            only_shifts=False,  # bounds move, and stay as many
-            price=0.0,  # of the parts
+            has_moved=False,  # whether a move was made in this sweep
+            only_shifts=False,  # whether bounds may only shift, so that their number stays
+            price=0.0,  # sum of the prices of the parts
             cost=0.0,
         ),
     )
@@ -150,13 +155,13 @@ def make_sweep(n_atoms: int) -> Sweep:
 
 @inlined
 def begin_sweep(now: Any, only_shifts: bool) -> None:
-    """Forget the last sweep."""
+    """Reset the record for a new post-optimization."""
     now.at, now.n_parts, now.price, now.cost = 0, 0, 0.0, 0.0
     now.is_begun, now.has_moved, now.only_shifts = False, False, only_shifts
 
 
 def sweep_from(n_atoms: int, starts: NDArray[np.int64]) -> Sweep:
-    """The state of a sweep that begins with the parts whose first atoms are `starts`."""
+    """State of a sweep that begins with the parts whose first atoms are `starts`."""
     state = make_sweep(n_atoms)
     state.now[0].n_parts = len(starts)
     state.end[starts] = np.append(starts[1:], n_atoms)
@@ -165,7 +170,7 @@ def sweep_from(n_atoms: int, starts: NDArray[np.int64]) -> Sweep:
 
 
 def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, buffers: Buffers, n_visits: int) -> bool:
-    """Try the moves around `n_visits` parts; True when a whole sweep has saved nothing."""
+    """Try the moves around `n_visits` parts; return True when a whole sweep has saved nothing."""
     end, before, scanned = state.end, state.before, state.scanned
     whole, cut_price, cut = state.whole, state.cut_price, state.cut
     now = state.now[0]
@@ -184,12 +189,12 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, buffers: B
         b = np.int64(end[a])
         c = np.int64(end[b]) if b < n else b
         d = np.int64(end[c]) if c < n else c
-        # Scan what is not known: the three parts, the first two together, all three together.
+        # Scan the spans that are not known: each of the three parts, the union of the first two, the union of all.
         for span in range((4 if only_shifts else 5) if is_begun else 1):
             lo, hi = ends_of(span, a, b, c, d)
             row = max(span - 2, 0)
             if lo < hi and scanned[row, lo] != hi:
-                if row == 0 and only_shifts:  # where to cut it will not be asked
+                if row == 0 and only_shifts:  # no split, so no cut is needed
                     whole[row, lo] = interval_price(atoms, setting, lo, hi, buffers)
                 else:
                     whole[row, lo], cut_price[row, lo], cut[row, lo] = best_cut(
@@ -200,7 +205,7 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, buffers: B
             price += whole[0, a]
             at = b
             continue
-        least = least_saving(price, cost, whole, a, b, c, d)
+        scale = scale_of(price, whole, a, b, c, d)
         best, best_price, best_move = cost, price, -1
         for move in range(4):
             if only_shifts and move != MERGE_SPLIT:
@@ -208,14 +213,14 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, buffers: B
             new_price, more = price_of_move(move, whole, cut_price, cut, price, a, b, c, d)
             if new_price < np.inf and (more <= 0 or n_parts < limits.max_parts):
                 new_cost = total_cost(setting, new_price, n_parts + more)
-                if new_cost < best - least:
+                if is_cheaper(new_cost, best, scale):
                     best, best_price, best_move = new_cost, new_price, move
         if best_move < 0:
             at = b
             continue
         cost, price, has_moved = best, best_price, True
         n_parts += make_move(best_move, end, before, cut, a, b, c, d)
-        # Go back to the parts whose neighbours have changed.
+        # Go back two parts: their neighbours have changed.
         for _back in range(2):
             if at > 0:
                 at = np.int64(before[at])
@@ -225,18 +230,18 @@ def sweep(state: Sweep, atoms: Any, setting: Setting, limits: Limits, buffers: B
 
 
 @inlined
-def least_saving(price: float, cost: float, whole: Any, a: Any, b: Any, c: Any, d: Any) -> float:
-    """What a move of the parts a-b, b-c, c-d has to save: less is rounding."""
+def scale_of(price: float, whole: Any, a: Any, b: Any, c: Any, d: Any) -> float:
+    """Size of the prices that a move of the parts a-b, b-c, c-d sums."""
     second = whole[0, b] if b < c else 0.0
     third = whole[0, c] if c < d else 0.0
-    return LEAST_SAVING * (abs(price) + abs(cost) + abs(whole[0, a]) + abs(second) + abs(third))
+    return abs(price) + abs(whole[0, a]) + abs(second) + abs(third)
 
 
 @inlined
 def price_of_move(
     move: int, whole: Any, cut_price: Any, cut: Any, price: float, a: Any, b: Any, c: Any, d: Any
 ) -> tuple[float, int]:
-    """The price of all parts after a move of the parts a-b, b-c, c-d, infinite if there is none; and parts more."""
+    """Price of all parts after a move of the parts a-b, b-c, c-d, infinite if impossible; and the change of n_parts."""
     first = whole[0, a]
     second = whole[0, b] if b < c else 0.0
     third = whole[0, c] if c < d else 0.0
@@ -245,7 +250,7 @@ def price_of_move(
         new_price, more = price - first + cut_price[0, a], 1
     elif move == MERGE and b < c:
         new_price, more = price - first - second + whole[1, a], -1
-    elif move == MERGE_SPLIT and b < c and cut[1, a] != b:  # where it is already, rounding could save for ever
+    elif move == MERGE_SPLIT and b < c and cut[1, a] != b:  # the same bound again could save by rounding, for ever
         new_price = price - first - second + cut_price[1, a]
     elif move == MERGE_MERGE_SPLIT and c < d:
         new_price, more = price - first - second - third + cut_price[2, a], -1
@@ -254,7 +259,7 @@ def price_of_move(
 
 @inlined
 def make_move(move: int, end: Any, before: Any, cut: Any, a: Any, b: Any, c: Any, d: Any) -> int:
-    """Make a move of the parts a-b, b-c, c-d; by how many parts there are more."""
+    """Make a move of the parts a-b, b-c, c-d; return the change of the number of parts."""
     if move == SPLIT:
         relink(end, before, a, np.int64(cut[0, a]), b)
         return 1
@@ -270,7 +275,7 @@ def make_move(move: int, end: Any, before: Any, cut: Any, a: Any, b: Any, c: Any
 
 @inlined
 def ends_of(span: int, a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
-    """Where a span of the parts a-b, b-c, c-d begins and ends: each, the first two, all; a to a if there is none."""
+    """Begin and end of a span of the parts a-b, b-c, c-d: each part, the first two, all; (a, a) if there is none."""
     if (span == 3 and b == c) or (span == 4 and c == d):
         return a, a
     lo = b if span == 1 else (c if span == 2 else a)
@@ -280,7 +285,7 @@ def ends_of(span: int, a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
 
 @inlined
 def relink(end: Any, before: Any, a: Any, bound: Any, last: Any) -> None:
-    """Make the parts between `a` and `last` two that meet at `bound`, or one if `bound` is `a`."""
+    """Replace the parts between `a` and `last` by two that meet at `bound`, or by one if `bound` is `a`."""
     old = end[a]
     while old < last:
         following = end[old]

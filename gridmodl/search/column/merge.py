@@ -1,7 +1,7 @@
-"""Greedy merge, carried on to one part; the best partition met on the way is kept (exhaustive merge).
+"""Greedy merge of neighbours down to one part; the best partition met on the way is kept (exhaustive merge).
 
-Grid and variable terms change by the same amount whichever two neighbours merge, so the cheapest merge is the one
-with the smallest local delta: one look-up in a tournament tree, and after it two deltas change. N log N in all.
+The grid and variable terms change by the same amount for all merges, so the cheapest merge is the one with the smallest
+local delta: one look-up in a tournament tree. After it, two deltas change. The time is O(N log N).
 """
 
 from __future__ import annotations
@@ -18,46 +18,46 @@ from gridmodl.search.task import Partitioning, Task
 
 
 class MergeState(NamedTuple):
-    """The state of a merge between two calls of the kernel.
+    """State of a merge between two calls of the kernel.
 
-    Small integers, and arrays that the kernel unpacks at its top: twice the bytes took twice the time, and arrays
-    carried in the tuple through helper functions cost 4 x in reference counts.
+    Integers are small, and the kernel unpacks the arrays at its top: twice the bytes took twice the time, and passing
+    the tuple through helper functions took four times as long, for reference counts.
     """
 
-    # of each part; one more, with nothing in it, at the end
+    # by part; one empty part more at the end
     counts: Any  # rows by frozen cell and class
     rows: Any  # rows by frozen cell
     values: Any
-    # of each part
+    # by part
     price: Any
     joined: Any  # price of its union with the left neighbour
-    left: Any  # neighbours that still live, -1 where there is none
-    right: Any
-    atom: Any  # its first atom
-    tree: Any  # delta of merging it with its right neighbour, and the rest of the queue
-    child: Any
-    tiers: Any
-    removed: Any  # of each atom, the step at which the bound before it was removed
+    left: Any  # left neighbour that is left, -1 if none
+    right: Any  # right neighbour
+    atom: Any  # first atom of the part
+    tree: Any  # delta of merging each part with its right neighbour, then the upper nodes of the tournament tree
+    child: Any  # see `build`
+    tiers: Any  # see `build`
+    removed: Any  # step at which the bound before each atom was removed
     union: Any  # buffer for the counts of one cell
     now: Any  # see `_start`
 
 
 class Merged(NamedTuple):
-    """What a merge leaves behind: the best partition it met, and its whole path."""
+    """Result of a merge: the best partition met, and the whole path."""
 
     best: Partitioning
-    atoms: NDArray[np.int64]  # where it started: the first atom of each part
-    removed: NDArray[np.int32]  # of each of these, the step at which the bound before it was removed
+    atoms: NDArray[np.int64]  # first atom of each part at the start
+    removed: NDArray[np.int32]  # step at which the bound before each of these atoms was removed
     n_steps: int
-    max_parts: int  # a partition of the path keeps the limits if it has at most so many parts
+    max_parts: int  # partitions of the path with at most this many parts keep the limits
 
     def path(self, n_parts: int) -> NDArray[np.int64]:
-        """First atoms of the parts when so many were left: the bounds that were hardest to give up."""
+        """First atoms of the parts when `n_parts` parts were left: those of the bounds removed last."""
         return self.atoms[self.removed > min(max(len(self.atoms) - n_parts, 0), self.n_steps)]
 
 
 def greedy_merge(task: Task, start: Partitioning | None = None) -> Merged:
-    """Merge neighbours from the partition `start`, by default all atoms apart, down to one part.
+    """Merge neighbours from the partition `start`, by default one part per atom, down to one part.
 
     The best is the cheapest partition met that keeps the limits; one part always does.
     """
@@ -87,6 +87,7 @@ def greedy_merge(task: Task, start: Partitioning | None = None) -> Merged:
 
 
 def _start(atoms: Atoms, n_frozen_cells: int) -> MergeState:
+    """State at the start of a merge, with one part per atom."""
     n, n_classes = len(atoms.values), atoms.counts.shape[1]
     counts = np.zeros((n + 1, n_frozen_cells, n_classes), dtype=atoms.counts.dtype)
     rows = np.zeros((n + 1, n_frozen_cells), dtype=np.int64)
@@ -115,25 +116,25 @@ def _start(atoms: Atoms, n_frozen_cells: int) -> MergeState:
         union=np.zeros(n_classes, dtype=np.int64),
         now=make_record(
             n_parts=n,
-            n_slots=n,  # for parts, some of which may be gone
-            n_tiers=0,  # of the queue
+            n_slots=n,  # slots for parts; parts that were merged leave empty slots
+            n_tiers=0,  # tiers of the tournament tree
             n_priced=0,
-            n_queued=0,
+            n_queued=0,  # parts whose merge with the right neighbour is in the tree
             n_small=0,  # parts with too few rows
             step=0,  # merges made
             best_step=0,
-            price=0.0,  # of all parts
+            price=0.0,  # sum of the prices of all parts
             best_cost=np.inf,
         ),
     )
 
 
 def merge_steps(state: MergeState, setting: Setting, limits: Limits, small_only: bool, n_steps: int) -> bool:
-    """Do up to `n_steps` steps; True when there is nothing left to merge.
+    """Do at most `n_steps` steps; return True when there is nothing left to merge.
 
-    First each step prices one part, then it queues one part's merge with its right neighbour, then it is a merge. All
-    three need the price of a union, of two parts or of a part and nothing, and one place finds it: every copy of the
-    terms in a kernel costs half a second of compile time.
+    The first steps price one part each, the next price the merge of one part with its right neighbour each, and all
+    others make one merge. All need the price of a union, of two parts or of a part and the empty part, computed in one
+    place: every copy of the terms in a kernel takes half a second to compile.
     """
     counts, rows, values, union, price = state.counts, state.rows, state.values, state.union, state.price
     joined, left, right, atom, removed = state.joined, state.left, state.right, state.atom, state.removed
@@ -169,10 +170,10 @@ def merge_steps(state: MergeState, setting: Setting, limits: Limits, small_only:
             price[i] = joined[j]
             n_small += absorb(counts, rows, values, left, right, i, j, min_rows)
             tree[j] = np.inf
-            if j >> 3 != i >> 3:  # siblings climb together
+            if j >> 3 != i >> 3:  # a sibling of i is updated with i below
                 climb(tree, child, tiers, n_tiers, j)
             k = np.int64(left[i])
-        # After a merge the pairs on both sides have a new price.
+        # After a merge, the pairs on both sides of the union have a new price.
         for _side in range(1 if pricing or queueing else 2):
             if k >= 0:
                 j = nothing if pricing else np.int64(right[k])
@@ -194,7 +195,7 @@ def merge_steps(state: MergeState, setting: Setting, limits: Limits, small_only:
             k = i
         if queueing and n_queued == n_slots:
             n_tiers = build(tree, child, tiers, n_slots)
-        # Half of the slots are empty: close the gaps, so that what is left stays in the cache.
+        # Half of the slots are empty: close the gaps, so that the parts left stay in the cache.
         if not pricing and not queueing and 2 * n_parts < n_slots and n_slots > 64:
             compact(state, n_parts)
             n_slots = n_priced = n_queued = n_parts
@@ -206,7 +207,7 @@ def merge_steps(state: MergeState, setting: Setting, limits: Limits, small_only:
 
 @inlined
 def absorb(counts: Any, rows: Any, values: Any, left: Any, right: Any, i: Any, j: Any, min_rows: int) -> int:
-    """Add part `j` to its left neighbour `i`; by how many there are more parts with too few rows."""
+    """Add part `j` to its left neighbour `i`; return the change of the number of parts with too few rows."""
     n_i, n_j = rows_in(rows, i), rows_in(rows, j)
     n_small = (1 if n_i + n_j < min_rows else 0) - (1 if n_i < min_rows else 0) - (1 if n_j < min_rows else 0)
     values[i] += values[j]
@@ -221,7 +222,7 @@ def absorb(counts: Any, rows: Any, values: Any, left: Any, right: Any, i: Any, j
 
 
 def compact(state: MergeState, n_parts: int) -> None:
-    """Renumber the parts that live, so that no gap is between them."""
+    """Renumber the `n_parts` parts that are left, so that no slot between them is empty."""
     counts, rows, values, price, joined = state.counts, state.rows, state.values, state.price, state.joined
     left, right, atom, tree = state.left, state.right, state.atom, state.tree
     i = 0
@@ -235,24 +236,25 @@ def compact(state: MergeState, n_parts: int) -> None:
         left[k], right[k] = k - 1, k + 1 if i >= 0 else -1
 
 
-# The smallest of many numbers that keep changing: a tournament tree with eight children per node.
+# Tournament tree with eight children per node: the smallest of many numbers that keep changing; ties: leftmost.
 #
-# A node's eight children fill one cache line, a change climbs only as far as it changes a winner, and each node
-# remembers which child won, so that the way down is one look-up a tier. Merging a million rows of noise with a lazy
-# binary heap took four times as long. Equal numbers: the leftmost wins.
+# The eight children of a node fill one cache line, a change moves up only as long as it changes a winner, and each node
+# stores which child won, so that the way down takes one look-up per tier. Merging a million rows of noise with a lazy
+# binary heap took four times as long.
 
 MAX_TIERS = 24
 
 
 def tree_size(n_leaves: int) -> int:
-    """Nodes of a tree with so many leaves, and a margin for the padding of every tier."""
+    """Number of nodes of a tree with `n_leaves` leaves, with a margin for the padding of every tier."""
     return n_leaves + n_leaves // 7 + 16 * MAX_TIERS
 
 
 def build(tree: Any, child: Any, tiers: Any, n_leaves: int) -> int:
-    """Make the tree over the leaves that stand at the front of `tree`; return the number of tiers below its root.
+    """Build the tree over the `n_leaves` leaves at the front of `tree`; return the number of tiers below its root.
 
-    Tier k begins at ``tiers[k]``; every tier is padded to a multiple of eight by infinities.
+    Tier k begins at ``tiers[k]``; every tier is padded to a multiple of eight by infinities. ``child`` is the number,
+    0 to 7, of the smallest child of each node.
     """
     begin, size, n_tiers = 0, n_leaves, 0
     while True:
@@ -272,7 +274,7 @@ def build(tree: Any, child: Any, tiers: Any, n_leaves: int) -> int:
 
 @inlined
 def play(tree: Any, child: Any, at: int, node: int) -> bool:
-    """Let the eight numbers from `at` on play for `node` above them; whether its number has changed."""
+    """Set `node` to the smallest of its eight children, which begin at `at`; return whether its number has changed."""
     best, smallest = 0, tree[at]
     for i in range(1, 8):
         if tree[at + i] < smallest:
@@ -284,7 +286,7 @@ def play(tree: Any, child: Any, at: int, node: int) -> bool:
 
 @inlined
 def climb(tree: Any, child: Any, tiers: Any, n_tiers: int, leaf: int) -> None:
-    """Make the tree right again after changes of one leaf and of its siblings."""
+    """Update the tree after changes of one leaf and of its siblings."""
     at = leaf
     for tier in range(n_tiers):
         at >>= 3
@@ -294,8 +296,8 @@ def climb(tree: Any, child: Any, tiers: Any, n_tiers: int, leaf: int) -> None:
 
 @inlined
 def winner(child: Any, tiers: Any, n_tiers: int) -> int:
-    """The leaf with the smallest number, the leftmost of equals."""
+    """Index of the leaf with the smallest number; ties: leftmost."""
     at: Any = 0
     for tier in range(n_tiers, 0, -1):
-        at = 8 * at + np.int64(child[tiers[tier] + at])  # as numba counts; plain Python would stay with 8 bits
+        at = 8 * at + np.int64(child[tiers[tier] + at])  # in plain Python, 8-bit integers of numpy would overflow
     return at

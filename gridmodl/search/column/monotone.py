@@ -1,13 +1,13 @@
-"""The cheapest partition whose share of the second class never falls (or never rises), with proof.
+"""Find the cheapest partition whose share of the second class never falls (or never rises), with proof.
 
     G(s, t) = price(s, t) + g + min over r < s with share(r, s) <= share(s, t) of G(r, s)
 
-The states are intervals, not bounds: whether an interval may follow depends on the share of the one before. For each
-bound s the r are sorted by share(r, s), so the minimum is a prefix minimum: n^2 log n once, then n^2 for each run of
-slope g or layer; what these prove is in `gridmodl.search.proof`.
+The states are intervals, not bounds: whether an interval may follow depends on the share of the previous one. For each
+bound s, the r are sorted by share(r, s), so that the minimum is a prefix minimum: n^2 log n once, then n^2 for each run
+of slope g or layer. `gridmodl.search.proof` explains what these prove.
 
-Shares are compared exactly, in whole numbers. Where there are too many atoms, only the bounds of the blocks that
-pooling adjacent violators leaves (isotonic regression) are tried, and nothing is proven.
+Shares are compared exactly, as integers. With more than MAX_ATOMS atoms, only the bounds of the blocks that pooling of
+adjacent violators leaves (isotonic regression) are tried, and nothing is proven.
 """
 
 from __future__ import annotations
@@ -31,26 +31,27 @@ SIGNS = {"increasing": 1, "decreasing": -1}
 
 # Prices and states of all intervals, and the order of their shares, take 10 n^2 bytes: 90 MB, and about 1 s (modl).
 MAX_ATOMS = 3000
-# Layers keep where each state came from, 2 bytes each: 100 MB more. Without a limit on the parts there may be a layer
-# per atom, and for so few atoms all of them fit.
+# Layers store the predecessor of each state, in 2 bytes: 100 MB more. Without max_parts there may be a layer per atom;
+# with FEW_ATOMS atoms all layers fit.
 MAX_LAYER_STATES = 50_000_000
 FEW_ATOMS = 460
 
 
 def monotone_optimum(task: Task, direction: str) -> Partitioning:
-    """The cheapest partition that keeps the limits and along which the share of class 1 never falls (rises).
+    """Find the cheapest partition within the limits along which the share of class 1 never falls (or never rises).
 
     Parameters
     ----------
     task : Task
-        Two classes. Runs of one class must not be joined to one atom: the best bound may lie inside.
+        Task with two classes. Runs of one class must not be joined to one atom: the best bound may lie inside.
     direction : {"increasing", "decreasing"}
-        Equal shares may follow each other in both; one part is always allowed.
+        Order of the shares. Neighbours may have equal shares; one part is always allowed.
 
     Returns
     -------
     Partitioning
-        Proven unless it was stopped, or there are more than `MAX_ATOMS` atoms, or more layers than fit in memory.
+        Proven unless the search was stopped, or there are more than `MAX_ATOMS` atoms, or more layers than fit in
+        memory.
     """
     if direction not in SIGNS:
         raise ValueError(f"unknown direction {direction!r}; known: {', '.join(SIGNS)}")
@@ -61,7 +62,7 @@ def monotone_optimum(task: Task, direction: str) -> Partitioning:
         return null._replace(proven=True, proof=Proof(ALL, null.cost))
     rows, positives = _sums(task.atoms, SIGNS[direction])
     pooled = _pooled(rows, positives)
-    # Merging neighbours keeps shares in order, so all partitions on this path are monotone.
+    # A merge of neighbours keeps the order of shares, so all partitions on this path are monotone.
     task.clock.step = "merge"
     merged = greedy_merge(replace(task, atoms=coarsen(task.atoms, pooled)))
     best, proven, proof = _cheaper(null, task.priced(pooled[merged.best.starts])), False, None
@@ -86,40 +87,42 @@ def monotone_optimum(task: Task, direction: str) -> Partitioning:
 
 
 def _cheaper(best: Partitioning, found: Partitioning) -> Partitioning:
+    """Cheaper of two partitions; ties: `best`."""
     return found if found.cost < best.cost else best
 
 
 def _sums(atoms: Atoms, sign: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows before each bound, and those of class 1 times `sign`: shares that fall rise when negated."""
+    """Rows before each bound, and rows of class 1 times `sign`: falling shares become rising ones by sign -1."""
     rows = np.concatenate([[0], np.cumsum(atoms.rows, dtype=np.int64)])
     positives = np.concatenate([[0], np.cumsum(atoms.counts[:, 1], dtype=np.int64)])
     return rows[atoms.first], sign * positives[atoms.first]
 
 
 def _pooled(rows: NDArray[np.int64], positives: NDArray[np.int64]) -> NDArray[np.int64]:
-    """First atoms of the blocks of the isotonic regression; in one turn, as a million atoms take some milliseconds."""
+    """First atoms of the blocks of the isotonic regression; not interruptible: a million atoms take milliseconds."""
     starts = np.empty(len(rows) - 1, dtype=np.int64)
     return starts[: bind(pool)(rows, positives, starts)]
 
 
 def _spread(rows: NDArray[np.int64], n_bounds: int) -> NDArray[np.int64]:
-    """Atoms spread evenly over the rows: to have `min_rows` rows, an interval may need a bound inside a block.
+    """`n_bounds` atoms spread evenly over the rows: with a limit min_rows, a bound inside a block may be needed.
 
-    On 6,000 small samples the blocks missed the optimum of modl in 24 with 15 rows at least, in none without limit.
+    On 6,000 small samples, the blocks missed the optimum of modl 24 times with min_rows=15, never without a limit.
     """
     return np.searchsorted(rows, np.arange(n_bounds) * (float(rows[-1]) / max(n_bounds, 1)), side="right") - 1
 
 
 class _Monotone(DynamicProgram):
-    """Partitions along which shares never fall."""
+    """Dynamic program over partitions along which shares never fall."""
 
     def __init__(self, task: Task, rows: NDArray[np.int64], positives: NDArray[np.int64]) -> None:
         super().__init__(task, task.null())
         n = self.n
         self.gave_up = False
-        # Above the diagonal table[s, t] is the price of an interval, below it table[t, s] its state G(s, t).
+        # Above the diagonal, table[s, t] is the price of an interval; below it, table[t, s] is its state G(s, t).
         self.table = np.full((n + 1, n + 1), np.inf)
-        # ranks[s, :s] are the r < s by rising share(r, s); ranks[s, t - 1] is how many of these may precede (s, t).
+        # ranks[s, :s] are the r < s by rising share(r, s); ranks[s, t - 1] is the number of these that may precede
+        # the interval (s, t).
         self.ranks = np.empty((n, n), dtype=np.int16)
         self.lowest, self.lowest_r = np.empty(n + 1), np.empty(n + 1, dtype=np.int16)
         self.came_from: list[NDArray[np.int16]] = []
@@ -149,7 +152,7 @@ class _Monotone(DynamicProgram):
         if self.gave_up:
             return None
         if k == 0:
-            for t in range(self.n + 1):  # there may be states of a run
+            for t in range(self.n + 1):  # remove the states of an earlier run
                 self.table[t, :t] = np.inf
         self.came_from.append(np.empty(n_states, dtype=np.int16))
         self._link(0.0, k == 0, True, self.came_from[k], (k, n_layers))
@@ -170,13 +173,14 @@ class _Monotone(DynamicProgram):
     def _link(
         self, slope: float, begin: bool, backward: bool, came_from: Any, layer: tuple[int, int] | None = None
     ) -> None:
+        """Compute the states G of all intervals; `begin` says that the first interval may have no predecessor."""
         kernel = bind(link_intervals)
-        first = 0.0 if begin else np.inf  # what comes before the first interval: nothing, or in later layers no state
+        first = 0.0 if begin else np.inf  # price before the first interval
         arrays = self.table, self.ranks, self.lowest, self.lowest_r, came_from
         self._over_bounds(lambda at, to: kernel(*arrays, float(slope), first, backward, at, to), layer)
 
     def _over_bounds(self, kernel: Callable[[int, int], Any], layer: tuple[int, int] | None = None) -> None:
-        """Call a kernel for all bounds but the last, in turns."""
+        """Call `kernel` for all bounds but the last, in turns of the clock."""
         at = 0
 
         def turn(size: int) -> bool:
@@ -192,7 +196,7 @@ class _Monotone(DynamicProgram):
 def price_intervals(
     atoms: Any, setting: Setting, table: Any, at: int, to: int, buffers: Buffers, min_rows: int
 ) -> None:
-    """table[s, t] = price(s, t) for `at` <= s < `to` and all t > s; infinite where that has too few rows."""
+    """Set table[s, t] = price(s, t) for `at` <= s < `to` and all t > s; infinite for intervals with too few rows."""
     first, frozen, counts, rows, values = atoms
     cell_counts, cell_rows, cell_prices = buffers.left, buffers.left_rows, buffers.left_price
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
@@ -210,7 +214,7 @@ def price_intervals(
 
 
 def first_state(n: Any, s: Any) -> int:
-    """Where the states of intervals from bound `s` begin, if those of all bounds are in a row."""
+    """Index of the first state of the intervals from bound `s`, in an array of all states."""
     return s * (2 * n - s + 1) // 2
 
 
@@ -218,10 +222,10 @@ def link_intervals(
     table: Any, ranks: Any, lowest: Any, lowest_r: Any, came_from: Any, slope: float, first: float, backward: bool,
     at: int, to: int,
 ) -> None:  # fmt: skip
-    """table[t, s] = G(s, t) for the bounds s number `at` to `to` and all t > s; of equals from the leftmost r.
+    """Set table[t, s] = G(s, t) for the bounds s number `at` to `to` and all t > s; ties: leftmost r.
 
-    G of intervals that end in s is row s, which only bounds before s write. So forward it is of this recursion, as a
-    run needs it, and backward still of the one before, as a layer does.
+    Row s holds G of the intervals that end in s, and only bounds before s write it. So in forward order it belongs to
+    this recursion, as a run needs; in backward order it still belongs to the previous one, as a layer needs.
     """
     n = len(ranks)
     for number in range(at, to):
@@ -242,16 +246,17 @@ def link_intervals(
                 came_from[begin + t] = lowest_r[ranks[s, t - 1]]
 
 
-# Shares of a class compared exactly, in whole numbers: pooled where they fall, and sorted.
+# Shares of a class, compared exactly as integers: pooled where they fall, and sorted.
 #
-# `rows` and `positives` are rows before each bound, all and those of the class; share(s, t) is that between two bounds.
+# `rows` and `positives` are the rows before each bound: all of them, and those of the class. share(s, t) is the share
+# of the class between two bounds.
 
 
 def at_most(n1_a: Any, n_a: Any, n1_b: Any, n_b: Any) -> bool:
-    """Whether n1_a / n_a <= n1_b / n_b, exactly for all numbers up to 2^53.
+    """Whether n1_a / n_a <= n1_b / n_b; exact for all numbers up to 2^53.
 
-    Rounding keeps order, so products that differ as floats are in order. Those that round to the same float, below
-    2^106, are at most 2^53 apart: their difference is right in 64 bits, though each of them wraps around.
+    Rounding keeps the order, so products that differ as floats are in the order of their floats. Products below 2^106
+    that round to the same float are at most 2^53 apart: their difference is right in 64 bits, though each wraps around.
     """
     a, b = float(n1_a) * float(n_b), float(n1_b) * float(n_a)
     if a != b:
@@ -260,9 +265,9 @@ def at_most(n1_a: Any, n_a: Any, n1_b: Any, n_b: Any) -> bool:
 
 
 def pool(rows: Any, positives: Any, starts: Any) -> int:
-    """Pool adjacent violators: write the first atom of each block to `starts`; return how many blocks there are.
+    """Pool adjacent violators: write the first atom of each block to `starts`; return the number of blocks.
 
-    Neighbours of equal shares stay apart: more bounds to choose from.
+    Neighbours of equal shares are not pooled, which leaves more bounds to choose from.
     """
     n_blocks = 0
     for atom in range(len(rows) - 1):
@@ -277,7 +282,7 @@ def pool(rows: Any, positives: Any, starts: Any) -> int:
 
 
 def rank_shares(rows: Any, positives: Any, ranks: Any, spare: Any, at: int, to: int) -> None:
-    """For `at` <= s < `to` sort the r < s by share(r, s), and for all t > s count those of at most share(s, t)."""
+    """For `at` <= s < `to`, sort the r < s by share(r, s), and for all t > s count those with share <= share(s, t)."""
     n = len(rows) - 1
     for s in range(at, to):
         for r in range(s):

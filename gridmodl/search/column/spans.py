@@ -1,7 +1,7 @@
-"""Intervals of atoms priced from sums of counts: any two bounds in the time of one, without walking between them.
+"""Price intervals of atoms from cumulative counts: in constant time for any two bounds.
 
-The table is atoms x frozen cells x classes, so this is for a variable alone or beside a small frozen grid, and for
-criteria whose `part` is free.
+The table of counts has atoms x frozen cells x classes entries, so it is for a variable alone or with a small frozen
+grid, and for criteria whose `part` costs nothing.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from gridmodl.jit.template import bind, inlined
 from gridmodl.search.moves import labelled_price
 from gridmodl.terms import Cell, floor
 
-MANY_CLASSES = 256  # from which np.cumsum takes ten times as long as the sum row by row
+MANY_CLASSES = 256  # from here on, np.cumsum takes ten times as long as the sum row by row
 
 
 def make_sums(atoms: Atoms, n_frozen_cells: int, clock: Clock) -> NDArray[Any]:
-    """Rows before each bound, by frozen cell and class; of no meaning where the clock says to stop meanwhile."""
+    """Rows before each bound, by frozen cell and class; incomplete if the clock stops the search meanwhile."""
     n, n_classes = len(atoms.values), atoms.counts.shape[1]
-    # No sum of counts is above that of rows; half the memory where it fits.
+    # No sum of counts exceeds the sum of rows: 32 bits if that fits, for half the memory.
     dtype = np.int32 if atoms.rows.sum(dtype=np.float64) < 2**31 else np.int64
     sums = np.zeros((n + 1, n_frozen_cells, n_classes), dtype=dtype)
     if n_frozen_cells == 1 and n_classes >= MANY_CLASSES:
@@ -41,13 +41,13 @@ def make_sums(atoms: Atoms, n_frozen_cells: int, clock: Clock) -> NDArray[Any]:
 def sum_classes(sums: NDArray[Any]) -> NDArray[np.int64]:
     """Rows before each bound."""
     rows = np.zeros(len(sums), dtype=np.int64)
-    for by_bound in sums.reshape(len(sums), -1).T:  # one by one: np.sum over so short an axis takes ten times as long
+    for by_bound in sums.reshape(len(sums), -1).T:  # np.sum over a short axis takes ten times as long
         rows += by_bound
     return rows
 
 
 def add_before(counts: Any, sums: Any) -> None:
-    """Write the sums of `counts` up to each row; the first of `sums` holds what comes before them."""
+    """Write the cumulative sums of `counts` to `sums`, whose first row holds the sums before them."""
     for i in range(len(counts)):
         for c in range(counts.shape[1]):
             sums[i + 1, c] = sums[i, c] + counts[i, c]
@@ -55,7 +55,7 @@ def add_before(counts: Any, sums: Any) -> None:
 
 @inlined
 def fill_span(sums: Any, lo: int, hi: int, f: int, counts: Any) -> int:
-    """Put the counts of frozen cell `f` between two bounds into `counts`; their sum."""
+    """Write the counts of frozen cell `f` between two bounds to `counts`; return their sum."""
     rows: Any = 0
     for c in range(len(counts)):
         n = np.int64(sums[hi, f, c]) - np.int64(sums[lo, f, c])
@@ -65,7 +65,7 @@ def fill_span(sums: Any, lo: int, hi: int, f: int, counts: Any) -> int:
 
 
 def span_price(p: Any, sums: Any, lo: int, hi: int, counts: Any) -> float:
-    """The price of the cells between two bounds; `counts` is a buffer for those of one cell."""
+    """Price of the cells between two bounds; `counts` is a buffer for the counts of one cell."""
     price = 0.0
     for f in range(sums.shape[1]):
         rows = fill_span(sums, lo, hi, f, counts)
@@ -75,7 +75,7 @@ def span_price(p: Any, sums: Any, lo: int, hi: int, counts: Any) -> float:
 
 
 def span_floor(p: Any, sums: Any, lo: int, hi: int, counts: Any) -> float:
-    """What the atoms between two bounds add at least to the price of an interval that they join."""
+    """Lower bound of what the atoms between two bounds add to the price of an interval that they join."""
     least = 0.0
     for f in range(sums.shape[1]):
         rows = fill_span(sums, lo, hi, f, counts)

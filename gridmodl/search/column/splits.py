@@ -1,4 +1,4 @@
-"""One part more: the cheapest bound, by one scan of each part, or a group cut in two, by merges of its values."""
+"""Split one part: the best new bound, by one scan of each part; or the best split of a group, by merging its values."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from gridmodl.search.column.subsets import MAX_VALUES as FEW_VALUES
 from gridmodl.search.moves import best_cut
 from gridmodl.search.task import Partitioning, Task
 
-MAX_VALUES = 1024  # of a group that may be cut: a merge of all pairs of them
-MOST_PRICES = 2e9  # by class, for the best partition of each number of parts: some ten seconds
+MAX_VALUES = 1024  # values of a group that may be split; the merge prices all pairs of them
+MOST_PRICES = 2e9  # prices times classes of a search of every number of parts; this many take about ten seconds
 
 
 def takes_long(task: Task, n_layers: int) -> bool:
-    """Whether one would wait for the best partitions into 1, 2, ... up to so many parts."""
+    """Whether finding the best partitions into 1, 2, ..., `n_layers` parts takes long."""
     n = float(task.n_atoms)
     prices = min(PRICES_PER_ATOM, n / 2) * n if can_prune(task) else n * n / 2
     return n_layers * prices * task.atoms.counts.shape[1] > MOST_PRICES
 
 
 def grouping_takes_long(task: Task) -> bool:
-    """Whether one would wait for a merge of all values, pair by pair, where no faster search is enough."""
+    """Whether grouping takes long: no faster search applies, and a merge over all pairs of values is slow."""
     n = float(task.n_atoms)
     is_merged = n > FEW_VALUES and not is_enough(task)
     return is_merged and n * n / 2 * task.atoms.counts.shape[1] > MOST_PRICES
 
 
 def best_split(task: Task, starts: NDArray[np.int64]) -> Partitioning | None:
-    """The cheapest partition with one of these parts cut in two; None where each is a single atom."""
+    """Cheapest partition with one of the parts cut in two; None if each part is a single atom."""
     kernel, ends = bind(best_cut, task.criterion), np.append(starts[1:], task.n_atoms)
     lowest, bound = np.inf, -1
     for lo, hi in zip(starts.tolist(), ends.tolist(), strict=True):
@@ -47,9 +47,9 @@ def best_split(task: Task, starts: NDArray[np.int64]) -> Partitioning | None:
 
 
 def group_split(task: Task, groups: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """The cheapest grouping found with one of these groups cut in two, each by merging its values down to two groups.
+    """Cheapest grouping found with one of the groups cut in two, by merging its values down to two groups.
 
-    None where each group is a single value, or too large to cut.
+    None if each group is a single value, or too large to cut.
     """
     order = np.argsort(groups, kind="stable")
     atoms, starts = arranged(task.atoms, groups)

@@ -1,9 +1,9 @@
-"""The cheapest grouping of a few values, with proof, by dynamic programming over their subsets.
+"""Find the cheapest grouping of a few values, with proof, by dynamic programming over their subsets.
 
-    F(k, S) = min over the T in S that hold its first value of F(k - 1, S - T) + price(T)
+    F(k, S) = min over the T in S that hold the first value of S of F(k - 1, S - T) + price(T)
 
-is the lowest price of the values S in k groups: 3^V / 2 steps for each k. A limit on rows comes in with price(T), a
-limit on groups and `finish` where k is chosen.
+is the lowest price of the values S in k groups; V values take 3^V / 2 steps for each k. The limit min_rows makes some
+price(T) infinite; the limit max_parts and `finish` apply where k is chosen.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from gridmodl.search.moves import Buffers, Setting, cell_price, part_price
 from gridmodl.search.proof import ALL, Proof, costs_by_parts
 from gridmodl.search.task import Grouping, Task
 
-MAX_VALUES = 12  # 12 values take 6 ms, and each one more three times as long
+MAX_VALUES = 12  # 12 values take 6 ms; each further value takes three times as long
 
 
 def proven_grouping(task: Task) -> Grouping:
-    """The cheapest grouping that keeps the limits; one group, without proof, if it was stopped."""
+    """Cheapest grouping that keeps the limits; one group, without proof, if the search was stopped."""
     n = task.n_atoms
     if n > MAX_VALUES:
         raise ValueError(f"{n} values; all groupings can be tried up to {MAX_VALUES}")
@@ -33,7 +33,7 @@ def proven_grouping(task: Task) -> Grouping:
     if task.clock.stopped:
         return null
     costs = costs_by_parts(task.criterion, task.setting, totals)
-    # Not every number of groups may keep the limits; what `finish` makes of infinity means nothing.
+    # A number of groups that cannot keep the limits has an infinite total, for which `finish` is undefined.
     k = int(np.argmin(np.where(np.isfinite(totals), costs, np.inf)))
     found = priced_groups(task, _trace(came_from, k, n))
     best = min(null, found, key=lambda grouping: grouping.cost)
@@ -41,7 +41,7 @@ def proven_grouping(task: Task) -> Grouping:
 
 
 def groupings_by_parts(task: Task) -> tuple[ByParts, list[Grouping]]:
-    """The best grouping into 1, 2, ... groups of few values; of many, or if it was stopped, those that a merge met."""
+    """Best grouping into 1, 2, ... groups for few values; for many, or if stopped, those on the path of a merge."""
     n = task.n_atoms
     if n <= MAX_VALUES:
         task.clock.step = "proof"
@@ -57,13 +57,14 @@ def groupings_by_parts(task: Task) -> tuple[ByParts, list[Grouping]]:
 
 
 def _by_parts(found: list[Grouping], gap: float) -> ByParts:
+    """Costs and gaps of groupings into 1, 2, ... groups."""
     gaps = np.full(len(found), gap)
-    gaps[0] = 0.0  # there is one grouping into one group
+    gaps[0] = 0.0  # there is only one grouping into one group
     return ByParts(np.array([grouping.cost for grouping in found]), gaps)
 
 
 def _subset_prices(task: Task) -> NDArray[np.float64]:
-    """The price of each subset of the atoms as a group; subset s holds atom i if bit i of s is set."""
+    """Price of each subset of the atoms as a group; subset s holds atom i if bit i of s is set."""
     prices = np.full(1 << task.n_atoms, np.inf)
     kernel, at = bind(price_subsets, task.criterion), 1
 
@@ -79,7 +80,7 @@ def _subset_prices(task: Task) -> NDArray[np.float64]:
 
 
 def _layers(task: Task, prices: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """The lowest price of all atoms in 1, 2, ... groups, and the first group of every subset on the way there."""
+    """Lowest price of all atoms in 1, 2, ... groups; and for each number of groups and each subset, its first group."""
     n_layers = min(task.n_atoms, task.limits.max_parts)
     lowest = np.full((n_layers + 1, len(prices)), np.inf)
     lowest[0, 0] = 0.0
@@ -97,6 +98,7 @@ def _layers(task: Task, prices: NDArray[np.float64]) -> tuple[NDArray[np.float64
 
 
 def _trace(came_from: NDArray[np.int32], k: int, n: int) -> NDArray[np.int64]:
+    """Group of each of `n` atoms in the best grouping into k + 1 groups."""
     groups, left = np.zeros(n, dtype=np.int64), (1 << n) - 1
     for layer in range(k + 1, 0, -1):
         group = int(came_from[layer, left])
@@ -106,7 +108,7 @@ def _trace(came_from: NDArray[np.int32], k: int, n: int) -> NDArray[np.int64]:
 
 
 def price_subsets(atoms: Any, setting: Setting, buffers: Buffers, min_rows: int, prices: Any, at: int, to: int) -> None:
-    """Price the subsets `at` to `to`; one with too few rows has no price, except all atoms together."""
+    """Price the subsets `at` to `to`; infinite for too few rows, unless the subset is all atoms."""
     first, frozen, counts, rows, values = atoms
     cell_counts, cell_rows = buffers.left, buffers.left_rows
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
@@ -135,7 +137,7 @@ def price_subsets(atoms: Any, setting: Setting, buffers: Buffers, min_rows: int,
 
 
 def next_layer(prices: Any, before: Any, after: Any, came_from: Any) -> None:
-    """after[S] = min over the subsets T of S that hold its lowest bit of before[S - T] + price[T]."""
+    """Set after[S] = min over the subsets T of S that hold the lowest bit of S of before[S - T] + price[T]."""
     for s in range(1, len(prices)):
         lowest_bit = s & -s
         rest = s ^ lowest_bit

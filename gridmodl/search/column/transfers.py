@@ -1,10 +1,10 @@
-"""Transfers: single values go to the group where they cost least, until no transfer makes the grouping cheaper.
+"""Transfers: move single values to the group where they cost least, until no transfer makes the grouping cheaper.
 
-    transfer     a value to another group, to a new one of its own, or out of a group that ends with it
-    merge        of any two groups, again and again (`merge_groups`), after the transfers
+    transfer     move a value to another group or to a new one of its own; a group that loses its last value ends
+    merge        merge any two groups, down to one (`merge_groups`), after the transfers
 
-A pass over the values prices each with every group. Later passes price it only with the groups that have changed since
-its last visit: the lowest price of joining any other is a floor that still holds.
+The first pass prices each value with every group. Later passes price a value only with the groups that have changed
+since its last visit: for the others, the lowest price found then is still a lower bound.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import coarsen
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.column.groups import MergedGroups, arranged, dense, merge_groups, most_groups, priced_groups
-from gridmodl.search.column.improve import LEAST_SAVING
-from gridmodl.search.moves import Limits, Setting, cell_price, make_record, part_price, total_cost
+from gridmodl.search.moves import Limits, Setting, cell_price, is_cheaper, make_record, part_price, total_cost
 from gridmodl.search.task import Grouping, Task
 
-MANY_RESTARTS = 2048  # values; beyond, a restart takes seconds, and one with enough groups has to do
-ONE_RESTART = 64  # groups that it has at least
-ROUGH_PASSES = 2  # over the values, before the many groups of a restart merge
+MANY_RESTARTS = 2048  # values from which there is only one restart, which takes seconds, unless it has too few groups
+ONE_RESTART = 64  # groups that such a restart has at least
+ROUGH_PASSES = 2  # passes over the values before the groups of a restart merge
 
-# What a visit of a value does in turn: price the groups that changed, price all, and after a move, price the two.
+# Jobs of a visit of a value: in the first pass, price its group and the value alone; then price the groups that
+# changed, or all groups; after a move, price its old and its new group.
 FIRST, CHANGED, ALL, REFRESH = range(4)
 
 
 class Transfers(NamedTuple):
-    """The state of the transfers between two calls of the kernel."""
+    """State of the transfers between two calls of the kernel."""
 
-    group: Any  # of each atom
-    alone: Any  # price of each atom as a group of its own
-    floor: Any  # under the price of adding each atom to another group, as of its last visit
-    seen: Any  # time of that visit; -1 where the floor says nothing
-    # of each slot for a group; one more than may be used, always empty
+    # by atom
+    group: Any
+    alone: Any  # price of the atom as a group of its own
+    floor: Any  # lower bound of the price of adding the atom to another group, as of its last visit
+    seen: Any  # time of that visit; -1 if the bound is not valid
+    # by slot for a group; the last slot is always empty
     counts: Any
     rows: Any
     cell_prices: Any
@@ -44,13 +45,13 @@ class Transfers(NamedTuple):
     n_rows: Any
     n_values: Any
     part_price: Any
-    changed: Any  # time of its last change; time is the number of moves made
+    changed: Any  # time of the last change of the group; time is the number of moves made
     union: Any  # buffer for the counts of one cell
     now: Any  # see `transfers_record`
 
 
 def improve_groups(task: Task, merged: MergedGroups, start: Grouping) -> Grouping:
-    """The best grouping that transfers and merges lead to from `start` and from groupings on the path of a merge."""
+    """Best grouping that transfers and merges find from `start` and from groupings on the path of a merge."""
     best = local_search(task, start)
     max_groups = min(len(merged.into), merged.max_parts)
     if task.n_atoms > MANY_RESTARTS:
@@ -67,10 +68,10 @@ def improve_groups(task: Task, merged: MergedGroups, start: Grouping) -> Groupin
 
 
 def _restarted(task: Task, merged: MergedGroups, best: Grouping, n_groups: int) -> Grouping:
-    """The better of `best` and what transfers and merges lead to from so many groups of the path.
+    """Cheaper of `best` and the grouping that transfers and merges find from `n_groups` groups of the path.
 
-    More groups than needed, roughly right, then merged: 100,000 values in 20 groups of 10 classes took 3 s from 64
-    groups with 2 passes, and 34 s with as many passes as it takes, to a higher cost.
+    The restart has more groups than needed, improved in ROUGH_PASSES passes, then merged: 100,000 values in 20 groups
+    of 10 classes took 3 s from 64 groups with 2 passes, and 34 s with unlimited passes, to a higher cost.
     """
     rough = transfer_values(task, priced_groups(task, merged.path(n_groups)), ROUGH_PASSES)
     fewer = merge_groups(task, rough.groups).best
@@ -79,24 +80,25 @@ def _restarted(task: Task, merged: MergedGroups, best: Grouping, n_groups: int) 
 
 
 def n_groups_of(grouping: Grouping) -> int:
+    """Number of groups of a grouping."""
     return int(grouping.groups.max()) + 1
 
 
 def local_search(task: Task, start: Grouping) -> Grouping:
-    """Transfers and merges of pairs from `start`, which keeps the limits, in turn until neither saves."""
+    """Alternate transfers and merges from `start`, which keeps the limits, until neither saves."""
     best = start
     while True:
         moved = transfer_values(task, best)
         if task.clock.stopped:
             return moved
         merged = merge_groups(task, moved.groups).best
-        if not merged.cost < moved.cost - LEAST_SAVING * (1.0 + abs(moved.cost)):
+        if not is_cheaper(merged.cost, moved.cost):
             return moved
         best = merged
 
 
 def transfer_values(task: Task, start: Grouping, max_passes: int = 2**62) -> Grouping:
-    """The grouping that transfers lead to from `start`, which keeps the limits, in at most `max_passes` passes."""
+    """Grouping that transfers find from `start`, which keeps the limits, in at most `max_passes` passes."""
     state = _start(task, start.groups)
     n_groups = n_groups_of(start)
     begin_transfers(state.now[0], n_groups, max_passes)
@@ -111,6 +113,7 @@ def transfer_values(task: Task, start: Grouping, max_passes: int = 2**62) -> Gro
 
 
 def _start(task: Task, groups: NDArray[np.int64]) -> Transfers:
+    """State at the start of transfers from the grouping `groups`."""
     n, n_groups = task.n_atoms, int(groups.max()) + 1
     n_slots = max(n_groups, min(n, task.limits.max_parts, most_groups(task))) + 1
     atoms = coarsen(*arranged(task.atoms, groups))
@@ -134,33 +137,33 @@ def _start(task: Task, groups: NDArray[np.int64]) -> Transfers:
 
 
 def transfers_record() -> Any:
-    """The numbers of `Transfers.now`, before transfers begin."""
+    """Make the record `Transfers.now`."""
     return make_record(
-        at=0,  # the value to visit
-        n_passes=0,  # the first adds up the prices
+        at=0,  # next value to visit
+        n_passes=0,  # passes over the values; the first adds up the prices
         max_passes=0,
-        has_moved=False,  # in this pass
+        has_moved=False,  # whether a value moved in this pass
         time=0,  # moves made
         n_groups=0,
-        n_slots=0,  # in use, some of which may be empty again
-        price=0.0,  # of all groups
+        n_slots=0,  # slots in use; some of them may be empty again
+        price=0.0,  # sum of the prices of all groups
         cost=0.0,
-        scale=0.0,  # the largest price so far
+        scale=0.0,  # largest price so far
     )
 
 
 @inlined
 def begin_transfers(now: Any, n_groups: int, max_passes: int) -> None:
-    """Forget the last transfers, and begin with `n_groups` groups."""
+    """Reset the record for transfers that begin with `n_groups` groups."""
     now.at, now.n_passes, now.max_passes, now.has_moved, now.time = 0, 0, max_passes, False, 0
     now.n_groups, now.n_slots, now.price, now.cost, now.scale = n_groups, n_groups, 0.0, 0.0, 0.0
 
 
 def transfer_steps(state: Transfers, atoms: Any, setting: Setting, limits: Limits, n_visits: int) -> bool:
-    """Visit `n_visits` values; True when a whole pass has moved none.
+    """Visit `n_visits` values; return True when a whole pass has moved none, or `max_passes` passes are over.
 
-    The first pass only adds up prices. One place prices a group with a value added (sign 1), taken out (-1) or as it
-    is (0), whatever for: every copy of the terms in a kernel costs half a second of compile time.
+    The first pass only adds up prices. All jobs price a group with a value added (sign 1), taken out (-1) or unchanged
+    (0) in the same place: every copy of the terms in a kernel takes half a second to compile.
     """
     group, alone, floor, seen, changed = state.group, state.alone, state.floor, state.seen, state.changed
     counts, rows, cell_prices, union = state.counts, state.rows, state.cell_prices, state.union
@@ -184,15 +187,15 @@ def transfer_steps(state: Transfers, atoms: Any, setting: Setting, limits: Limit
         begin, end, v_rows = first[v], first[v + 1], 0
         for e in range(begin, end):
             v_rows += more_rows[e]
-        is_last = n_atoms[own] == 1  # of its group, which ends when it leaves
+        is_last = n_atoms[own] == 1  # the only value of its group, which ends when the value leaves
         if n_passes > 0 and (seen[v] == time or (not is_last and n_rows[own] - v_rows < min_rows)):
             continue
-        least = LEAST_SAVING * (abs(total) + abs(cost) + scale)
+        prices = abs(total) + scale
         leave, to = 0.0, -1
         job = FIRST if n_passes == 0 else CHANGED
         while True:
             lowest, lowest_m, n_known = np.inf, -1, 0
-            for m in range(n_slots + 1):  # the last one is empty
+            for m in range(n_slots + 1):  # slot n_slots is empty
                 if not is_priced(job, m, own, to, n_slots, n_atoms):
                     continue
                 if job == CHANGED and m != own and changed[m] <= seen[v]:
@@ -211,7 +214,9 @@ def transfer_steps(state: Transfers, atoms: Any, setting: Setting, limits: Limit
                     total, scale = total + change, max(scale, largest, abs(price))
                 elif sign < 0:
                     leave = change
-                elif change < lowest - least:  # ties: the lowest index, whatever the rounding
+                elif lowest_m < 0 or is_cheaper(
+                    change, lowest, prices + abs(cost)
+                ):  # ties up to rounding: lowest index
                     lowest, lowest_m = change, m
             if job == FIRST:
                 alone[v] = lowest
@@ -224,14 +229,14 @@ def transfer_steps(state: Transfers, atoms: Any, setting: Setting, limits: Limit
             if floor[v] < np.inf:
                 ends = 1 if is_last else 0
                 new_cost = total_cost(setting, total + leave + floor[v], n_groups - ends)
-                if new_cost < best - least:
-                    if n_known > 0:  # the floor may be of a group that has changed
+                if is_cheaper(new_cost, best, prices):
+                    if n_known > 0:  # the bound may come from a group that has changed since
                         job = ALL
                         continue
                     best, to, more_groups = new_cost, lowest_m, -ends
             if not is_last and v_rows >= min_rows and n_groups < most:
                 new_cost = total_cost(setting, total + leave + alone[v], n_groups + 1)
-                if new_cost < best - least:
+                if is_cheaper(new_cost, best, prices):
                     to, more_groups = empty_slot(n_atoms), 1
             if to < 0:
                 seen[v] = time
@@ -248,7 +253,7 @@ def transfer_steps(state: Transfers, atoms: Any, setting: Setting, limits: Limit
 
 @inlined
 def is_priced(job: int, m: Any, own: Any, to: Any, n_slots: Any, n_atoms: Any) -> bool:
-    """Whether a visit prices slot m, by what it does; slot `n_slots` is empty."""
+    """Whether `job` prices slot m; slot `n_slots` is empty."""
     if m == own:
         return job != ALL
     if job == FIRST:
@@ -261,9 +266,9 @@ def cells_change(
     p: Any, counts: Any, rows: Any, prices: Any, union: Any, frozen: Any, more: Any, more_rows: Any, begin: Any,
     end: Any, m: Any, sign: int,
 ) -> tuple[float, float]:  # fmt: skip
-    """What the entries `begin` to `end` change in the price of the cells of slot m; the largest price noted.
+    """Change of the price of the cells of slot m by entries `begin` to `end`, and the largest price stored.
 
-    Entries are added where `sign` is 1 and taken out where it is -1; where it is 0 the prices of the cells are noted.
+    With `sign` 1 the entries are added, with -1 taken out; with 0 the current prices of the cells are stored.
     """
     change, largest = 0.0, 0.0
     for e in range(begin, end):
@@ -282,7 +287,7 @@ def cells_change(
 
 @inlined
 def empty_slot(n_atoms: Any) -> int:
-    """The first slot without values."""
+    """First slot without values."""
     slot = 0
     while n_atoms[slot] > 0:
         slot += 1
@@ -291,7 +296,7 @@ def empty_slot(n_atoms: Any) -> int:
 
 @inlined
 def move_sizes(n_atoms: Any, n_rows: Any, n_values: Any, own: Any, to: Any, v_rows: Any, v_values: Any) -> None:
-    """Move one value from group `own` to group `to`."""
+    """Move the sizes of one value from group `own` to group `to`."""
     n_atoms[own] -= 1
     n_atoms[to] += 1
     n_rows[own] -= v_rows
@@ -304,7 +309,7 @@ def move_sizes(n_atoms: Any, n_rows: Any, n_values: Any, own: Any, to: Any, v_ro
 def move_counts(
     counts: Any, rows: Any, frozen: Any, more: Any, more_rows: Any, begin: Any, end: Any, own: Any, to: Any
 ) -> None:
-    """Move the entries `begin` to `end` from group `own` to group `to`."""
+    """Move the counts of the entries `begin` to `end` from group `own` to group `to`."""
     for e in range(begin, end):
         f = frozen[e]
         rows[own, f] -= more_rows[e]

@@ -1,12 +1,12 @@
-"""The non-empty cells of a grid, numbered; and one variable as atoms while all others are frozen.
+"""Number the non-empty cells of a grid, and make the atoms of one variable while all others are frozen.
 
-Each cell has a 64-bit key: the sum of one random number for each informative variable and the cell's part of it. The
-key of a frozen cell, the cell without variable k, is the key less the number of k's part: two cells that differ in k
-alone are found by one look-up, whatever the number of variables. Cells themselves are numbered by exact pairs (cell so
-far, part), and every grid that a search returns is priced that way: two keys that fell together, a chance of 1e-10 at
+Each cell has a 64-bit key: the sum over the informative variables of a random number for the part of the cell. The key
+of a frozen cell (the cell without variable k) is that key minus the number of its part of k, so cells that differ only
+in k are found by one look-up, for any number of variables. The cells themselves are numbered by exact pairs (cell so
+far, part), and every grid that a search returns is priced that way: two cells with the same key, a chance of 1e-10 at
 100,000 cells, could mislead a step but never a price.
 
-Tables are forgotten by a new generation, not by clearing.
+Hash tables are emptied by a new generation number, not by clearing.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ LOW = np.int64(2**32 - 1)
 class State(NamedTuple):
     """A grid under search, with its cells; one for each thread."""
 
-    part: Any  # of each atom, all variables in one row
-    n_parts: Any  # of each variable
-    prices: Any  # of each variable: its variable term and part terms
+    part: Any  # part of each atom, all variables in one flat array
+    n_parts: Any  # number of parts of each variable
+    prices: Any  # variable term and part terms of each variable
     cell_of_row: Any
-    cell_row: Any  # a row of each cell
+    cell_row: Any  # one row of each cell
     cell_key: Any
-    keys: Any  # the hash table
-    marks: Any  # generation << 32 | number, of each of its slots
+    keys: Any  # keys of the hash table
+    marks: Any  # generation << 32 | number of each slot of the hash table
     frozen_of_cell: Any
     now: Any  # see `Worker`
 
 
 @inlined
 def mixed(x: Any) -> Any:
-    """A random number made of a 64-bit one (splitmix64)."""
+    """Hash of a 64-bit number (splitmix64)."""
     x = x + GOLDEN
     x = (x ^ (x >> SHIFT_30)) * MIX_1
     x = (x ^ (x >> SHIFT_27)) * MIX_2
@@ -48,13 +48,13 @@ def mixed(x: Any) -> Any:
 
 @inlined
 def salt(k: Any, part: Any) -> Any:
-    """What a part adds to the keys of its cells; nothing for the first part, so that an uninformative one adds none."""
+    """Number that a part adds to the keys of its cells; 0 for the first part, so variables of one part add nothing."""
     return mixed((np.uint64(k) << SHIFT_32) + np.uint64(part)) if part > 0 else np.uint64(0)
 
 
 @inlined
 def slot_of(keys: Any, marks: Any, generation: Any, key: Any) -> Any:
-    """Where a key is in the hash table, or where it would go: there the generation is another."""
+    """Slot of a key in the hash table, or the slot where it would go, whose generation is an older one."""
     mask = np.uint64(len(keys) - 1)
     place = np.int64((key ^ (key >> SHIFT_32)) * GOLDEN >> SHIFT_31 & mask)
     while marks[place] >> 32 == generation and keys[place] != key:
@@ -63,7 +63,7 @@ def slot_of(keys: Any, marks: Any, generation: Any, key: Any) -> Any:
 
 
 def number_cells(rows: Any, state: State) -> None:
-    """Number the cells of the grid from its parts, by exact pairs (cell so far, part)."""
+    """Number the cells of the grid by exact pairs (cell so far, part), variable after variable."""
     part, n_parts, cell_of_row, cell_row = state.part, state.n_parts, state.cell_of_row, state.cell_row
     keys, marks, now = state.keys, state.marks, state.now[0]
     order, atom_at, first = rows.order, rows.atom_at, rows.first
@@ -100,7 +100,7 @@ def refine(
 
 
 def give_keys(rows: Any, state: State) -> None:
-    """A row and the key of each cell."""
+    """Find a row and the key of each cell."""
     part, n_parts, cell_of_row, cell_row, cell_key = (
         state.part, state.n_parts, state.cell_of_row, state.cell_row, state.cell_key
     )  # fmt: skip
@@ -116,7 +116,7 @@ def give_keys(rows: Any, state: State) -> None:
 
 
 def find_frozen(rows: Any, state: State, k: int) -> int:
-    """Number the cells without variable k; how many there are."""
+    """Number the cells without variable k; return their number."""
     part, n_parts, cell_row, cell_key = state.part, state.n_parts, state.cell_row, state.cell_key
     keys, marks, frozen_of_cell, now = state.keys, state.marks, state.frozen_of_cell, state.now[0]
     atom, at = rows.atom, rows.atom_at[k]
@@ -156,7 +156,7 @@ def fill_entries(
         a = at + k + in_order[i]
         first[i] = begin = n_entries
         values[i] = atom_values[at + in_order[i]]
-        if places[a + 1] - places[a] == 1:  # nothing to look for: 14 instead of 28 ns
+        if places[a + 1] - places[a] == 1:  # an atom of one row needs no look-up: 14 instead of 28 ns
             r = order[k, places[a]]
             n = weights[r] if weighted else 1
             frozen[begin], entry_rows[begin] = frozen_of_cell[cell_of_row[r]], n
@@ -181,7 +181,7 @@ def fill_entries(
 
 
 def cut_cells(rows: Any, state: State, k: int, n_frozen: int) -> None:
-    """Number the cells anew after a change of variable k, from the frozen cells."""
+    """Number the cells again after a change of variable k, from the frozen cells."""
     part, n_parts, cell_of_row, frozen_of_cell = state.part, state.n_parts, state.cell_of_row, state.frozen_of_cell
     keys, marks, now, atom_at = state.keys, state.marks, state.now[0], rows.atom_at
     for r in range(len(cell_of_row)):

@@ -1,8 +1,9 @@
-"""One numerical variable of a grid at its proven optimum beside the others, which are frozen; then the next one.
+"""Exact search of one numerical variable of a grid after the other, the others frozen.
 
-The exact search of a variable alone (`exact`) prices an interval by the sum over its cells: with other variables frozen
-there are many of them, and nothing else changes. It takes time for each bound and each frozen cell: where a variable
-has many values, only bounds at some of its quantiles are looked at, and local moves of all variables go on from there.
+The exact search of one column (`gridmodl.search.column.exact`) prices an interval by the sum over its cells: with other
+variables frozen, there is one cell per frozen cell, and nothing else changes. Its time grows with the bounds and the
+frozen cells: for a variable of many values, only bounds at some quantiles are tried, and local moves of all variables
+refine the result.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import Atoms, coarsen, head
 from gridmodl.jit.template import bind
 from gridmodl.search.column.exact import PLAIN_ATOMS, PRICES_PER_ATOM, best_by_parts, can_prune, proven_optimum
-from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.column.splits import MAX_VALUES, group_split
 from gridmodl.search.column.subsets import groupings_by_parts
 from gridmodl.search.grid.cells import State, fill_entries, find_frozen
@@ -24,20 +24,20 @@ from gridmodl.search.grid.improve import improve_state
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import MAX_CELL_COUNTS, GridTask, Worker
 from gridmodl.search.grid.typical import setting_beside
-from gridmodl.search.moves import Frozen, Limits, Setting
+from gridmodl.search.moves import Frozen, Limits, Setting, is_cheaper
 from gridmodl.search.task import Task
 
 # Bounds to choose from. With more, a visit takes longer and may save more or less: --bounds of grid_exact.py.
 MAX_BOUNDS = 1024
-# Counts by bound, frozen cell and class: a price takes about 10 ns for each frozen cell and class.
+# Counts by bound, frozen cell and class: a price takes about 10 ns per frozen cell and class.
 MAX_SUMS = 2**20
-MAX_RUNS = 20  # of few bounds; a proof takes 1 to 6
+MAX_RUNS = 20  # runs over at most PLAIN_ATOMS bounds; a proof takes 1 to 6
 
 
 def exact_optimize(task: GridTask, grid: Grid, worker: Worker | None = None) -> Grid:
-    """The grid that optima of the informative numerical variables in turn, and local moves of all after each, lead to.
+    """Optimize each informative numerical variable in turn, with local moves of all variables after each.
 
-    A visit that does not save is undone: it may have looked at some of the bounds only.
+    A visit that does not save is undone: it may have tried only some of the bounds.
     """
     worker = Worker(task) if worker is None else worker
     visits = [k for k in grid.variables if not task.facts.categorical[k]]
@@ -50,16 +50,16 @@ def exact_optimize(task: GridTask, grid: Grid, worker: Worker | None = None) -> 
         if find_optimum(worker, k):
             improve_state(worker, np.arange(task.n_variables))
             found = worker.grid()
-            if found.cost < grid.cost - LEAST_SAVING * (1.0 + abs(grid.cost)):
+            if is_cheaper(found.cost, grid.cost):
                 grid, n_quiet = found, 0
                 visits = [v for v in visits if v in grid.variables]
     return grid
 
 
 def find_optimum(worker: Worker, k: int) -> bool:
-    """Give variable k of the grid in the state the cheapest partition at some of its bounds; whether that is another.
+    """Set variable k of the grid in the state to its cheapest partition among some bounds; return whether it changed.
 
-    Left as it is where the criterion has no floor, so that the time would be quadratic.
+    The variable stays as it is if the criterion has no floor, as the time would be quadratic.
     """
     one = variable_task(worker, k)
     if not can_prune(one):
@@ -81,12 +81,12 @@ def find_optimum(worker: Worker, k: int) -> bool:
 
 
 def visit_budget(n_bounds: int) -> float:
-    """Prices that a visit may take; of few bounds all pairs are priced, each run the same number."""
+    """Number of prices that a visit may take; with few bounds, each run prices all pairs."""
     return MAX_RUNS * 0.5 * n_bounds**2 if n_bounds <= PLAIN_ATOMS else PRICES_PER_ATOM * n_bounds
 
 
 def variable_task(worker: Worker, k: int) -> Task:
-    """Variable k of the grid in the state with the others frozen; its atoms are in the worker's buffers."""
+    """Task of variable k of the grid in the state, the others frozen; its atoms are in the buffers of the worker."""
     task, state, n_parts = worker.task, worker.state, float(worker.state.n_parts[k])
     now = state.now[0]
     bind(freeze)(task.rows, state, worker.atoms, worker.slot, worker.orders[0], k)
@@ -101,13 +101,13 @@ def variable_task(worker: Worker, k: int) -> Task:
 
 
 def freeze(rows: Any, state: State, atoms: Any, slot: Any, in_order: Any, k: int) -> None:
-    """Write the atoms of variable k with the others frozen to the front of `atoms`."""
+    """Write the atoms of variable k, the others frozen, to the front of `atoms`."""
     n_frozen = find_frozen(rows, state, k)
     fill_entries(rows, state.cell_of_row, state.frozen_of_cell, atoms, slot, k, n_frozen, in_order)
 
 
 def candidates(atoms: Atoms, task: GridTask, most: int) -> NDArray[np.int64]:
-    """First atoms of runs that need not be cut, or where these are more than `most`, of quantiles made of them."""
+    """First atoms of runs that no optimum cuts; if these are more than `most`, first runs of about `most` quantiles."""
     starts = np.arange(len(atoms.values))
     if task.criterion.joins_pure_runs and task.limits.min_rows <= 1:
         starts = run_starts(atoms)
@@ -119,33 +119,33 @@ def candidates(atoms: Atoms, task: GridTask, most: int) -> NDArray[np.int64]:
 
 
 def run_starts(atoms: Atoms) -> NDArray[np.int64]:
-    """Where runs of atoms of one frozen cell and one class begin."""
+    """First atoms of the runs of atoms of one frozen cell and one class."""
     entry, n_classes = atoms.first[:-1], atoms.counts.shape[1]
     is_pure = (np.diff(atoms.first) == 1) & (np.count_nonzero(atoms.counts, axis=1)[entry] == 1)
     kind = np.where(is_pure, atoms.frozen[entry].astype(np.int64) * n_classes + atoms.counts.argmax(axis=1)[entry], -1)
     return np.flatnonzero(np.append(True, (kind[1:] != kind[:-1]) | ~is_pure[1:]))
 
 
-# The best partitions of one variable of a grid into 1, 2, ... parts, with the others frozen.
+# Best partitions of one variable of a grid into 1, 2, ... parts, the others frozen.
 
 
 class Beside(NamedTuple):
-    """A partition of one variable beside the others."""
+    """A partition of one variable, the others frozen."""
 
-    parts: NDArray[np.int64]  # of each atom
-    gap: float  # how far above the lowest of so many parts it is at most; NaN where that is not known
+    parts: NDArray[np.int64]  # part of each atom
+    gap: float  # upper limit of cost - optimum for its number of parts; NaN if not known
     how: str = "best"  # or "split": one group of the grid is cut in two
 
 
 class TooMany(ValueError):
-    """There is more to look at than a search of one variable takes."""
+    """Raised if a variable has too many values, or the others too many cells, for a search of one variable."""
 
 
 def best_beside(task: GridTask, grid: Grid, k: int, most: int) -> list[Beside]:
-    """Partitions of variable k into 1, 2, ... up to `most` parts, each the cheapest that is found.
+    """Cheapest partitions found of variable k into 1, 2, ..., `most` parts.
 
-    Proven for a numerical variable of few values, and for at most 12 categories; of many numbers only bounds at some
-    quantiles and those of the grid are looked at.
+    Proven for a numerical variable of few values, and for at most 12 categories. For a numerical variable of many
+    values, only bounds at some quantiles and those of the grid are tried.
     """
     one = _alone(task, grid, k, most)
     if task.facts.categorical[k]:
@@ -166,7 +166,7 @@ def best_beside(task: GridTask, grid: Grid, k: int, most: int) -> list[Beside]:
 
 
 def _alone(task: GridTask, grid: Grid, k: int, most: int) -> Task:
-    """Variable k as a task of its own."""
+    """Task of variable k, the others frozen; raise TooMany if that is too large."""
     n_atoms = task.rows.n_atoms(k)
     if task.facts.categorical[k] and n_atoms > MAX_VALUES:
         raise TooMany(f"it has {n_atoms} values, and groups of more than {MAX_VALUES} are not searched for")
@@ -186,7 +186,7 @@ def _sizes(n_atoms: int) -> range:
 
 
 def _starts(task: GridTask, grid: Grid, k: int, one: Task) -> NDArray[np.int64]:
-    """The atoms where a part may begin: all, or where these are too many some quantiles and where parts of it do."""
+    """Atoms where a part may begin: all, or if too many, some quantiles and the bounds of the grid."""
     most = max(2, min(MAX_BOUNDS, MAX_SUMS // (one.n_frozen_cells * one.atoms.counts.shape[1])))
     if one.n_atoms <= most:
         return np.arange(one.n_atoms)

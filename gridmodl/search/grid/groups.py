@@ -1,4 +1,18 @@
-"""The groups of a categorical variable, the others frozen: what to do before and after values are transferred."""
+"""Groups of a categorical variable, the others frozen: order values, cut groups, prepare and finish transfers.
+
+A group is cut in two along an order of its values: by how they differ from the rest of their group (their lean).
+
+With classes, the residual of a value in a frozen cell and class is its number of rows minus the number it would have
+with the share of that class in the group. With two classes and no other variable, the order by residual is the order by
+class share, which contains the best cut. In general, values are ordered by their residual along one direction: the one
+in which they differ most (a few steps of power iteration from the value with the largest residual). That direction also
+finds values that differ in opposite ways in different cells, as in an XOR.
+
+Without classes, values differ in the frozen cells of their rows. The place of a cell on the line is the mean place of
+its rows in the group, and the place of a value is the mean place of its rows' cells, in turn: the same power iteration,
+on the residuals against the profile of the group in units of their deviation (reciprocal averaging, the first axis of a
+correspondence analysis).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +21,10 @@ from typing import Any
 import numpy as np
 
 from gridmodl.jit.template import inlined
-from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.column.transfers import Transfers
 from gridmodl.search.grid.cells import State, fill_entries
 from gridmodl.search.grid.state import GroupBuffers
-from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, total_cost
+from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, is_cheaper, total_cost
 
 
 def order_values(
@@ -25,10 +38,10 @@ def order_values(
     k: int,
     n_frozen: int,
 ) -> None:
-    """Put the values in the order of their groups, and within a group of their residual class shares.
+    """Sort the values by group, and within a group by lean.
 
-    The order goes to `orders[1]`, the entries in that order to `atoms`, the groups to `groups.flat.group`, and where
-    each group ends to `groups.flat.n_atoms`.
+    The order is written to `orders[1]`, the entries in that order to `atoms`, the groups to `groups.flat.group`, and
+    the end of each group to `groups.flat.n_atoms`.
     """
     part, cell_of_row, frozen_of_cell = state.part, state.cell_of_row, state.frozen_of_cell
     group, ends, shifts_only = groups.flat.group, groups.flat.n_atoms, state.now[0].shifts_only
@@ -66,7 +79,7 @@ def order_values(
 def cut_groups(
     atoms: Any, setting: Setting, limits: Limits, buffers: Buffers, ends: Any, n_groups: int, group: Any
 ) -> tuple[int, float]:
-    """Make the best cut of one group in two, if it pays; the number of groups and the cost."""
+    """Make the best cut of one group in two, if it pays; return the number of groups and the cost."""
     price, begin = 0.0, 0
     saving, at, until = np.inf, 0, 0
     for m in range(n_groups):
@@ -81,7 +94,7 @@ def cut_groups(
             cheaper = total_cost(setting, price + saving if more == 1 else price, n_groups + more)
             if more == 0:
                 cost = cheaper
-            elif cheaper < cost - LEAST_SAVING * (abs(price) + abs(cost)):
+            elif is_cheaper(cheaper, cost, abs(price)):
                 for i in range(at, until):
                     group[i] = n_groups
                 return n_groups + 1, cheaper
@@ -116,7 +129,7 @@ def start_transfers(atoms: Any, flat: Transfers, n: int, n_slots: int, n_frozen:
 
 
 def name_groups(flat: Transfers, orders: Any, n: int, n_slots: int) -> None:
-    """Put the groups back in the order of the values, numbered as these name them."""
+    """Write the groups in the order of the values, numbered 0, 1, ... in the order of their first values."""
     group, names, seen, order = flat.group, flat.n_atoms, flat.seen, orders[1]
     for i in range(n):
         seen[order[i]] = group[i]
@@ -131,28 +144,15 @@ def name_groups(flat: Transfers, orders: Any, n: int, n_slots: int) -> None:
         group[v] = names[m]
 
 
-# An order of the values of a group along which a cut may pay: by what they differ in from the rest of their group.
-#
-# With classes, a value's residual is, in each frozen cell and class, its rows less those it would have with the group's
-# share of that class there. With two classes and no other variable, the order is that of the class shares, which is
-# enough to find the best cut. In general values are ordered by their residual along one direction: that in which they
-# differ most (a few steps of power iteration from the value with the largest residual), which also sees values that
-# differ in opposite ways in different cells, as in an XOR.
-#
-# Without classes values differ in which frozen cells their rows are in. A cell's place on the line is the mean place of
-# its rows in the group, and a value's that of its cells' places over its rows, in turn: the same power iteration, on
-# the residuals against the group's profile in units of their deviation (reciprocal averaging, the first axis of a
-# correspondence analysis).
-
-N_STEPS = 2
+N_STEPS = 2  # steps of the power iteration
 
 
 def lean_of_group(
     atoms: Any, order: Any, lo: int, hi: int, lean: Any, share: Any, direction: Any, totals: Any, total_rows: Any
 ) -> None:
-    """Write the lean of each of the values order[lo:hi], which make a group.
+    """Write the lean of each of the values order[lo:hi], which form a group.
 
-    `totals` and `total_rows` are buffers by frozen cell, zero between calls; `share` and `direction` may hold anything.
+    `totals` and `total_rows` are buffers by frozen cell, zero between calls; `share` and `direction` need not be zero.
     """
     first, frozen, counts, rows = atoms.first, atoms.frozen, atoms.counts, atoms.rows
     n_classes = counts.shape[1]
@@ -201,7 +201,7 @@ def fill_shares(
     first: Any, frozen: Any, counts: Any, rows: Any, order: Any, lo: int, hi: int, share: Any, direction: Any,
     totals: Any, total_rows: Any,
 ) -> None:  # fmt: skip
-    """Write the share of each class in each frozen cell of a group, and zeros to the direction."""
+    """Write the share of each class in each frozen cell of a group, and zeros to `direction`."""
     n_classes = counts.shape[1]
     for i in range(lo, hi):
         v = order[i]
@@ -222,9 +222,9 @@ def fill_shares(
 
 
 def lean_of_profiles(atoms: Any, order: Any, lo: int, hi: int, lean: Any, place: Any, total_rows: Any) -> None:
-    """Write the lean of each of the values order[lo:hi], which make a group, where rows have no classes.
+    """Write the lean of each of the values order[lo:hi], which form a group, if rows have no classes.
 
-    `total_rows` is a buffer by frozen cell, zero between calls; `place` may hold anything.
+    `total_rows` is a buffer by frozen cell, zero between calls; `place` need not be zero.
     """
     first, frozen, rows = atoms.first, atoms.frozen, atoms.rows
     n_all = 0
@@ -240,7 +240,7 @@ def lean_of_profiles(atoms: Any, order: Any, lo: int, hi: int, lean: Any, place:
         for e in range(first[v], first[v + 1]):
             n += rows[e]
             square += float(rows[e]) * rows[e] / total_rows[frozen[e]]
-        if n_all * square / n - n > largest:  # chi-square of its profile against the group's
+        if n_all * square / n - n > largest:  # chi-square of its profile against that of the group
             largest, reference = n_all * square / n - n, v
         lean[v] = 0.0
     lean[reference] = 1.0
@@ -276,7 +276,7 @@ def lean_of_profiles(atoms: Any, order: Any, lo: int, hi: int, lean: Any, place:
 
 
 def sort_by_lean(order: Any, lo: int, hi: int, lean: Any) -> None:
-    """Sort a stretch of `order` by lean, equal ones by index (Shell's sort: in place, and little to compile)."""
+    """Sort order[lo:hi] by lean; ties: by index (Shell sort: in place, and quick to compile)."""
     gap = 1
     while gap < (hi - lo) // 3:
         gap = 3 * gap + 1

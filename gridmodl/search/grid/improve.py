@@ -1,11 +1,12 @@
-"""Improve one variable after the other, all others frozen, until none of them makes the grid cheaper.
+"""Improve one variable after the other by local moves, all others frozen, until none makes the grid cheaper.
 
-    numerical     the sweep of `postoptimize`: split, merge, shift a bound, merge two bounds into another
-    categorical   cut a group in two along the residual class share (`residuals`), then transfer values (`transfers`)
+    numerical     the sweep of `gridmodl.search.column.improve`: split, merge, merge-split, merge-merge-split
+    categorical   cut a group in two along the lean of its values (`groups`), then transfer values
+                  (`gridmodl.search.column.transfers`)
 
-All of it in one kernel: no Python runs between two variables. A variable that is not informative may become so. As
-pre-optimization bounds only move, and values only change groups: a first random grid must not lose its variables before
-the others have found their place (two variables of an XOR each look useless beside the unfit other).
+One kernel visits all variables: no Python runs between two of them. A variable of one part may get more. In a
+pre-optimization, bounds only shift and values only change groups: a random grid must not lose variables before the
+others have found their place (each of the two variables of an XOR looks useless while the other has random parts).
 """
 
 from __future__ import annotations
@@ -16,42 +17,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind, inlined
-from gridmodl.search.column.improve import LEAST_SAVING, Sweep, begin_sweep, sweep
+from gridmodl.search.column.improve import Sweep, begin_sweep, sweep
 from gridmodl.search.column.transfers import Transfers, begin_transfers, transfer_steps
 from gridmodl.search.grid.cells import State, cut_cells, fill_entries, find_frozen
 from gridmodl.search.grid.groups import cut_groups, name_groups, order_values, start_transfers
-from gridmodl.search.grid.rows import Grid
-from gridmodl.search.grid.state import MORE_GROUPS, GridTask, GroupBuffers, Worker, variable_price
-from gridmodl.search.moves import Buffers, Frozen, Limits, Setting
+from gridmodl.search.grid.state import MORE_GROUPS, GroupBuffers, Worker, variable_price
+from gridmodl.search.moves import Buffers, Frozen, Limits, Setting, is_cheaper
 from gridmodl.terms import Variable
 
 FOREVER = 2**62
-ROUGH_PASSES = 2  # of transfers, in a pre-optimization
+ROUGH_PASSES = 2  # passes of transfers in a pre-optimization
 
 
 class VisitBuffers(NamedTuple):
     """Buffers for the local moves of one variable, the others frozen."""
 
-    atoms: Any  # of the variable, in the order of the moves
+    atoms: Any  # atoms of the variable, in the order of the moves
     slot: Any  # last entry of each frozen cell
-    orders: Any  # of the atoms: by index, and by group
+    orders: Any  # orders of the atoms: by index, and by group
     buffers: Buffers
     sweep: Sweep
     groups: GroupBuffers
     part_totals: Any  # rows and values of each part
 
 
-def post_optimize(task: GridTask, grid: Grid, worker: Worker | None = None, order: Any = None) -> Grid:
-    """The grid that local moves of all variables in turn lead to, informative or not; `order` is of their visits."""
-    worker = Worker(task) if worker is None else worker
-    worker.load(grid)
-    improve_state(worker, np.arange(task.n_variables) if order is None else order)
-    found = worker.grid()
-    return found if found.cost < grid.cost else grid
-
-
 def improve_state(worker: Worker, visits: NDArray[np.int64], max_rounds: int = 100, shifts_only: bool = False) -> None:
-    """Improve the grid in the state, visiting the variables `visits` in turn."""
+    """Improve the grid in the state by visits of the variables `visits` in turn, in at most `max_rounds` rounds."""
     task, now = worker.task, worker.state.now[0]
     if len(visits) == 0:
         return
@@ -72,9 +63,9 @@ def improve_state(worker: Worker, visits: NDArray[np.int64], max_rounds: int = 1
 def improve_steps(
     rows: Any, facts: Any, p: Any, state: State, visit: VisitBuffers, limits: Limits, visits: Any, n_visits: int
 ) -> bool:
-    """Visit `n_visits` variables; True when a whole round has saved nothing.
+    """Visit `n_visits` variables; return True when a whole round has saved nothing, or all rounds are over.
 
-    Calls are kept flat: each level of helpers is optimized again with all it calls, a second of compile time or more.
+    There are few levels of helpers: each level is compiled again with all it calls, for a second or more.
     """
     part, n_parts, prices, now = state.part, state.n_parts, state.prices, state.now[0]
     categorical, n_values, constant = facts.categorical, facts.n_values, facts.constant
@@ -106,7 +97,7 @@ def improve_steps(
             cost = move_values(rows, state, atoms, slot, orders, groups, buffers, setting, limits, k, n_frozen)
         else:
             cost = move_bounds(rows, state, atoms, slot, orders, intervals, buffers, setting, limits, k, n_frozen)
-        if cost < now.cost - LEAST_SAVING * (1.0 + abs(now.cost)):
+        if is_cheaper(cost, now.cost):
             n_parts[k] = take_parts(part, lo, n, categorical[k], group, end)
             fixed = now.fixed - prices[k]
             prices[k] = variable_price(p, known, 0, n_parts[k], part, lo, n, atom_rows, atom_values, part_totals)
@@ -120,9 +111,9 @@ def move_values(
     rows: Any, state: State, atoms: Any, slot: Any, orders: Any, groups: GroupBuffers, buffers: Buffers,
     setting: Setting, limits: Limits, k: Any, n_frozen: Any,
 ) -> float:  # fmt: skip
-    """Cut a group of categorical variable k in two if that pays, then transfer values; the lowest cost.
+    """Cut a group of categorical variable k in two if that pays, then transfer values; return the lowest cost.
 
-    The groups go to `groups.flat.group`.
+    The groups are written to `groups.flat.group`.
     """
     flat, n_parts, shifts_only = groups.flat, state.n_parts, state.now[0].shifts_only
     group, ends, union, now = flat.group, flat.n_atoms, flat.union, flat.now
@@ -164,7 +155,7 @@ def move_bounds(
     rows: Any, state: State, atoms: Any, slot: Any, orders: Any, intervals: Sweep, buffers: Buffers,
     setting: Setting, limits: Limits, k: Any, n_frozen: Any,
 ) -> float:  # fmt: skip
-    """Sweep over the intervals of numerical variable k; the cost after that. The intervals go to `intervals.end`."""
+    """Sweep over the intervals of numerical variable k; return the cost. The intervals are in `intervals.end`."""
     fill_entries(rows, state.cell_of_row, state.frozen_of_cell, atoms, slot, k, n_frozen, orders[0])
     end, before, scanned, now = intervals.end, intervals.before, intervals.scanned, intervals.now
     part, lo, n = state.part, rows.atom_at[k], rows.atom_at[k + 1] - rows.atom_at[k]
@@ -191,7 +182,7 @@ def move_bounds(
 
 @inlined
 def take_parts(part: Any, lo: Any, n: Any, is_group: Any, group: Any, end: Any) -> int:
-    """Write the groups, or the intervals that begin where `end` is not 0, to the parts of a variable; how many."""
+    """Write the groups, or the intervals that begin where `end` > 0, to the parts of a variable; return n_parts."""
     number = -1
     for a in range(n):
         if is_group:
@@ -203,23 +194,15 @@ def take_parts(part: Any, lo: Any, n: Any, is_group: Any, group: Any, end: Any) 
     return number + 1
 
 
-# Light pre-optimization: the bounds and values of a random grid find their place before any part is merged.
+# Light pre-optimization of a random grid, before any of its parts merge.
 #
-# A random grid is likely to be blind to a pattern, and merges of its parts would only destroy what there is (M. Boullé,
-# "Data grid models for preparation and modeling in supervised learning", 2011, section 6.2.2). So for at most a few
-# rounds bounds only shift and values only change groups, in informative variables alone.
+# The parts of a random grid rarely show a pattern, and merges of them would destroy what there is (M. Boullé, "Data
+# grid models for preparation and modeling in supervised learning", 2011, section 6.2.2). So for at most MAX_ROUNDS
+# rounds, bounds only shift and values only change groups, in the informative variables alone.
 
 MAX_ROUNDS = 4
 
 
-def pre_optimize(task: GridTask, grid: Grid, worker: Worker | None = None) -> Grid:
-    """The grid that shifts of bounds and transfers of values lead to in a few rounds."""
-    worker = Worker(task) if worker is None else worker
-    cost = worker.load(grid)
-    pre_optimize_state(worker)
-    found = worker.grid()
-    return found if found.cost < cost else grid._replace(cost=cost)
-
-
 def pre_optimize_state(worker: Worker) -> None:
+    """Improve the grid in the state by shifts of bounds and transfers of values, in at most MAX_ROUNDS rounds."""
     improve_state(worker, np.flatnonzero(worker.state.n_parts > 1), MAX_ROUNDS, shifts_only=True)

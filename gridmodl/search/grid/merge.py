@@ -1,10 +1,10 @@
-"""Merge parts of any variable, best merge first: down to one cell keeping the best grid met, or while it pays.
+"""Merge parts of any variable, best merge first: down to one cell, keeping the best grid met, or as long as it pays.
 
-The cost changes by what all merges of a variable share (grid and variable terms), and by what is local: the two parts,
-and the pairs of cells that fall together. Numerical variables merge neighbours, categorical ones any two groups. The
-sum over the pairs of cells is kept for each pair of parts; a merge takes out the cells of the part that goes, the one
-with fewer cells, moves them, and puts them back, so only pairs that share a moved cell are priced again. The partner of
-a cell in another part is one look-up by its key.
+The change of the cost has a share common to all merges of a variable (grid and variable terms), and a local share: the
+two parts, and the pairs of cells that merge. Numerical variables merge neighbours, categorical ones any two groups. The
+sum over the pairs of cells is stored for each pair of parts. A merge takes out the cells of the part that goes, which
+is the one with fewer cells, moves them and puts them back, so only pairs with a moved cell are priced again. The
+partner of a cell in another part is found by one look-up of its key.
 """
 
 from __future__ import annotations
@@ -23,28 +23,10 @@ from gridmodl.search.moves import Buffers, cell_price, part_price, partition_pri
 from gridmodl.terms import Shape, Variable
 
 
-def greedy_merge(task: GridTask, grid: Grid, worker: Worker | None = None) -> Grid:
-    """The grid that merges lead to while they make it cheaper."""
-    return _merged(task, grid, worker, is_greedy=True)
-
-
-def exhaustive_merge(task: GridTask, grid: Grid, worker: Worker | None = None) -> Grid:
-    """The cheapest grid met while merging down to one cell."""
-    return _merged(task, grid, worker, is_greedy=False)
-
-
-def _merged(task: GridTask, grid: Grid, worker: Worker | None, is_greedy: bool) -> Grid:
-    worker = Worker(task) if worker is None else worker
-    cost = worker.load(grid)
-    merge_state(worker, is_greedy)
-    found = worker.grid()
-    return found if found.cost < cost else grid._replace(cost=cost)
-
-
 def merge_state(worker: Worker, is_greedy: bool = False) -> int:
-    """Merge the grid in the state, which is priced, and price what is left; how many merges were made.
+    """Merge the grid in the state, which must be priced, and price the result; return the number of merges made.
 
-    Left as it is if it has more cells or pairs of groups than the buffers hold: such a grid is blind to the data.
+    The grid stays as it is if it has more cells or pairs of groups than the buffers hold: such a grid tells nothing.
     """
     task, merging, state = worker.task, worker.merge, worker.state
     now, n_cells = merging.now[0], int(state.now[0].n_cells)
@@ -70,7 +52,7 @@ def merge_state(worker: Worker, is_greedy: bool = False) -> int:
         None,
         size=max(1, 2**20 // (n_cells * n)),
     )
-    if not now.is_built:  # stopped before the first turn: there is no path to go back on
+    if not now.is_built:  # stopped before the first step: there is no path
         return 0
     bind(keep_best)(task.rows, state, merging, worker.buffers)
     worker.price()
@@ -78,7 +60,7 @@ def merge_state(worker: Worker, is_greedy: bool = False) -> int:
 
 
 def merge_path(task: GridTask, grid: Grid) -> list[GridMerge]:
-    """All merges that lead from a grid to a single cell, the cheapest first."""
+    """Merges from a grid down to a single cell, the cheapest first."""
     worker = Worker(task, whole=True)
     worker.load(grid)
     merge_state(worker)
@@ -92,93 +74,105 @@ def merge_path(task: GridTask, grid: Grid) -> list[GridMerge]:
     return [merge for _, merge in sorted(path)]
 
 
-TAKE_OUT, PUT_BACK, MEET = range(3)  # what a merge does with the cells of the part that goes, in turn
+# Phases of a merge: take out the cells of the part that goes, put them back into the part that stays, add the pairs of
+# all its cells with its new neighbour.
+TAKE_OUT, PUT_BACK, MEET = range(3)
 
 
 def merge_steps(
     rows: Any, facts: Any, p: Any, state: State, merging: MergeBuffers, buffers: Buffers, n_steps: int
 ) -> bool:
-    """Make up to `n_steps` merges; True when there are no more to make.
+    """Make at most `n_steps` merges; return True when there are no more to make.
 
-    Cells are taken out and put back one by one, each with its pairs; where a cell moves into another, that one is taken
-    out too, and their union put back. To build all is to put all in. So one place prices cells and pairs: every copy of
-    the terms in a kernel costs half a second of compile time.
+    Cells are taken out and put back one by one, each with its pairs; if a cell moves into another, that one is taken
+    out too, and their union is put back. The first step puts all cells in. So cells and pairs are priced in one place:
+    every copy of the terms in a kernel takes half a second to compile.
     """
-    cell_key, keys, marks, state_now = state.cell_key, state.keys, state.marks, state.now[0]
-    variables, cell_part, listed, moved = merging.variables, merging.cell_part, merging.listed, merging.moved
-    part_at, part_cells, costs, now = merging.part_at, merging.n_cells, merging.costs, merging.now[0]
-    counts, cell_rows, cell_prices = buffers.left, buffers.left_rows, buffers.left_price
-    categorical, n_cells, n_variables = facts.categorical, state_now.n_cells, now.n_variables
+    cell_part, listed, moved, keys = merging.cell_part, merging.listed, merging.moved, state.keys
+    part_at, part_cells, costs = merging.part_at, merging.n_cells, merging.costs
+    cell_rows, state_now, now = buffers.left_rows, state.now[0], merging.now[0]
     for _ in range(n_steps):
-        is_building, step, n_listed = not now.is_built, now.step, 0
+        is_building, step, n_listed = not now.is_built, now.step, state_now.n_cells
         if is_building:
             start(rows, state, merging, buffers)
             now.total, now.best_cost, now.n_used = state_now.fixed, state_now.cost, 0
-            n_listed = n_cells
-        lowest, change, v, stays, goes, price_of_union = cheapest_merge(facts, p, merging, now.total, is_building)
+        cost, change, v, stays, goes, price = cheapest_merge(facts, p, merging, now.total, is_building)
         if not is_building:
-            if lowest == np.inf or (now.is_greedy and not lowest < now.best_cost):
+            if cost == np.inf or (now.is_greedy and not cost < now.best_cost):
                 return True
             now.total += change
             if part_cells[part_at[v] + goes] > part_cells[part_at[v] + stays]:
                 stays, goes = goes, stays
-            n_listed = list_cells(cell_part[v], cell_rows, moved, listed, goes, step, n_cells)
+            n_listed = list_cells(cell_part[v], cell_rows, moved, listed, goes, step, state_now.n_cells)
             if 2 * (now.n_used + n_listed) > len(keys):
                 now.n_used = forget_keys(state, cell_rows)
-        generation, total, n_used = state_now.generation, now.total, now.n_used
-        beyond: Any = np.int64(-1)
-        c: Any = np.int64(-1)
-        for phase in range(PUT_BACK if is_building else TAKE_OUT, 3):
-            if phase == PUT_BACK and not is_building:
-                beyond = unlink(merging, v, stays, goes, price_of_union)
-            if phase == MEET:
-                n_listed = 0
-                if beyond >= 0:
-                    n_listed = list_cells(cell_part[v], cell_rows, moved, listed, stays, step, n_cells)
-            for t in range(2 * n_listed if phase == PUT_BACK else n_listed):
-                other: Any = -1
-                sign = -1.0
-                if phase != PUT_BACK:
-                    c, sign = np.int64(listed[t]), phase - 1.0
-                elif t % 2 == 1:
-                    c, sign = np.int64(listed[t // 2]), 1.0
-                elif is_building:
-                    continue
-                else:  # before a cell is put back, the one that it falls together with is taken out
-                    other = np.int64(listed[t // 2])
-                    cell_key[other] += salt(variables[v], stays) - salt(variables[v], goes)
-                    cell_part[v, other] = stays
-                    c = cell_at(keys, marks, generation, cell_key[other])
-                    if c == NOBODY:
-                        continue
-                    listed[t // 2] = c
-                if phase == PUT_BACK and not is_building:
-                    moved[c] = step
-                place = slot_of(keys, marks, generation, cell_key[c])
-                n_used += 1 if marks[place] >> 32 != generation else 0
-                keys[place], marks[place] = cell_key[c], generation << 32 | (c if sign > 0.0 else NOBODY)
-                price_cell(p, categorical, state, merging, buffers, n_variables, c, sign, phase, v, beyond, other >= 0)
-                if is_building:
-                    total += cell_prices[c]
-                if other >= 0:
-                    join_cells(counts, cell_rows, cell_part, part_at, part_cells, n_variables, c, other)
-        now.total, now.n_used = total, n_used
+        move_cells(p, facts.categorical, state, merging, buffers, v, stays, goes, price, n_listed, is_building)
         if not is_building:
-            costs[step] = lowest
+            costs[step] = cost
             now.step = step + 1
-            if lowest <= now.best_cost:  # ties: the fewest parts
-                now.best_cost, now.best_step = lowest, step + 1
+            if cost <= now.best_cost:  # ties: the fewest parts
+                now.best_cost, now.best_step = cost, step + 1
         now.is_built = True
     return False
+
+
+@inlined
+def move_cells(
+    p: Any, categorical: Any, state: State, merging: MergeBuffers, buffers: Buffers, v: Any, stays: Any, goes: Any,
+    price_of_union: float, n_listed: Any, is_building: bool,
+) -> None:  # fmt: skip
+    """Move the listed cells from part `goes` of variable v to part `stays`; if `is_building`, put all cells in."""
+    cell_key, keys, marks, generation = state.cell_key, state.keys, state.marks, state.now[0].generation
+    variables, cell_part, listed, moved = merging.variables, merging.cell_part, merging.listed, merging.moved
+    part_at, part_cells, now = merging.part_at, merging.n_cells, merging.now[0]
+    counts, cell_rows, cell_prices = buffers.left, buffers.left_rows, buffers.left_price
+    step, n_variables, total, n_used = now.step, now.n_variables, now.total, now.n_used
+    beyond: Any = np.int64(-1)
+    c: Any = np.int64(-1)
+    for phase in range(PUT_BACK if is_building else TAKE_OUT, 3):
+        if phase == PUT_BACK and not is_building:
+            beyond = unlink(merging, v, stays, goes, price_of_union)
+        if phase == MEET:
+            n_listed = 0
+            if beyond >= 0:
+                n_listed = list_cells(cell_part[v], cell_rows, moved, listed, stays, step, state.now[0].n_cells)
+        for t in range(2 * n_listed if phase == PUT_BACK else n_listed):
+            other: Any = -1
+            sign = -1.0
+            if phase != PUT_BACK:
+                c, sign = np.int64(listed[t]), phase - 1.0
+            elif t % 2 == 1:
+                c, sign = np.int64(listed[t // 2]), 1.0
+            elif is_building:
+                continue
+            else:  # before a cell is put back, the cell that it merges with is taken out
+                other = np.int64(listed[t // 2])
+                cell_key[other] += salt(variables[v], stays) - salt(variables[v], goes)
+                cell_part[v, other] = stays
+                c = cell_at(keys, marks, generation, cell_key[other])
+                if c == NO_CELL:
+                    continue
+                listed[t // 2] = c
+            if phase == PUT_BACK and not is_building:
+                moved[c] = step
+            place = slot_of(keys, marks, generation, cell_key[c])
+            n_used += 1 if marks[place] >> 32 != generation else 0
+            keys[place], marks[place] = cell_key[c], generation << 32 | (c if sign > 0.0 else NO_CELL)
+            price_cell(p, categorical, state, merging, buffers, n_variables, c, sign, phase, v, beyond, other >= 0)
+            if is_building:
+                total += cell_prices[c]
+            if other >= 0:
+                join_cells(counts, cell_rows, cell_part, part_at, part_cells, n_variables, c, other)
+    now.total, now.n_used = total, n_used
 
 
 @inlined
 def cheapest_merge(
     facts: Any, p: Any, merging: MergeBuffers, total: float, is_building: bool
 ) -> tuple[float, float, Any, Any, Any, float]:
-    """The merge that leads to the lowest cost: that cost, the change of the prices, the variable and its two parts.
+    """Merge with the lowest cost: cost, change of the prices, variable, its two parts, price of their union.
 
-    Last the price of their union. While building only the prices of the parts are found.
+    If `is_building`, only the prices of the parts are computed.
     """
     categorical, n_values, constant = facts.categorical, facts.n_values, facts.constant
     by_parts, by_parts_at = facts.by_parts, facts.by_parts_at
@@ -228,7 +222,7 @@ def cheapest_merge(
 
 @inlined
 def list_cells(parts: Any, cell_rows: Any, moved: Any, listed: Any, part: Any, step: Any, n_cells: Any) -> int:
-    """List the cells of a part that have not moved at this step; how many there are."""
+    """List the cells of a part that have not moved at this step; return their number."""
     n_listed = 0
     for i in range(n_cells):
         if parts[i] == part and cell_rows[i] > 0 and moved[i] != step:
@@ -239,9 +233,9 @@ def list_cells(parts: Any, cell_rows: Any, moved: Any, listed: Any, part: Any, s
 
 @inlined
 def cell_at(keys: Any, marks: Any, generation: Any, key: Any) -> Any:
-    """The cell that has a key, or `NOBODY`."""
+    """Cell with a key, or NO_CELL."""
     place = slot_of(keys, marks, generation, key)
-    return marks[place] & LOW if marks[place] >> 32 == generation else NOBODY
+    return marks[place] & LOW if marks[place] >> 32 == generation else NO_CELL
 
 
 @inlined
@@ -249,10 +243,10 @@ def price_cell(
     p: Any, categorical: Any, state: State, merging: MergeBuffers, buffers: Buffers, n_variables: Any, c: Any,
     sign: float, phase: Any, v: Any, beyond: Any, is_joined: bool,
 ) -> None:  # fmt: skip
-    """Price a cell that is put back, and add its pairs to the deltas, or subtract them where `sign` is -1.
+    """Price cell `c` if it is put back, and add its pairs to the deltas; if `sign` is -1, subtract them.
 
-    To `MEET` is to add the pairs with part `beyond` of variable v alone. A cell `is_joined` that another one is about
-    to fall together with: its pairs with `beyond` are in no delta yet.
+    In phase MEET, only the pairs with part `beyond` of variable v are added. If `is_joined`, another cell is about to
+    merge with `c`, whose pairs with `beyond` are in no delta yet.
     """
     cell_key, keys, marks, generation = state.cell_key, state.keys, state.marks, state.now[0].generation
     variables, part_at, pair_at, cell_part = merging.variables, merging.part_at, merging.pair_at, merging.cell_part
@@ -274,10 +268,10 @@ def price_cell(
         while near >= 0:
             d: Any = c
             if s >= 0:
-                d = NOBODY
+                d = NO_CELL
                 if near != q and not (is_joined and s == v and near == beyond):
                     d = cell_at(keys, marks, generation, key + salt(k, near))
-            if d != NOBODY:
+            if d != NO_CELL:
                 n = cell_rows[c]
                 for i in range(len(union)):
                     union[i] = counts[c, i]
@@ -305,7 +299,7 @@ def price_cell(
 def join_cells(
     counts: Any, cell_rows: Any, cell_part: Any, part_at: Any, part_cells: Any, n_variables: Any, c: Any, other: Any
 ) -> None:
-    """Add cell `other` to cell c; no row is left in it."""
+    """Move all rows of cell `other` to cell c."""
     cell_rows[c] += cell_rows[other]
     cell_rows[other] = 0
     for i in range(counts.shape[1]):
@@ -314,14 +308,14 @@ def join_cells(
         part_cells[part_at[s] + cell_part[s, other]] -= 1
 
 
-# The buffers of merges: parts and cells counted and linked at the start, unlinked at a merge, numbered in the end.
+# Buffers of merges: parts and cells are counted and linked at the start, unlinked by a merge, renumbered at the end.
 
 NEVER = 2**62
-NOBODY = LOW  # in the hash table, the cell of a key that no cell has any more
+NO_CELL = LOW  # number in the hash table for a key that no cell has any more
 
 
 def start(rows: Any, state: State, merging: MergeBuffers, buffers: Buffers) -> None:
-    """Count the rows of cells and parts, and link each part with its neighbours."""
+    """Count the rows of cells and parts, and link each part to its neighbours."""
     part, cell_of_row, cell_row, state_now = state.part, state.cell_of_row, state.cell_row, state.now[0]
     atom, atom_at, atom_rows, atom_values = rows.atom, rows.atom_at, rows.atom_rows, rows.atom_values
     codes, weights, n_cells, n_variables = rows.codes, rows.weights, state_now.n_cells, merging.now[0].n_variables
@@ -356,9 +350,9 @@ def start(rows: Any, state: State, merging: MergeBuffers, buffers: Buffers) -> N
 
 
 def unlink(merging: MergeBuffers, v: int, stays: int, goes: int, price: float) -> Any:
-    """Let one part of a variable go into another; no cell is left in it.
+    """Merge part `goes` of variable v, whose cells are taken out, into part `stays`, whose new price is `price`.
 
-    Returns the new neighbour of the part that stays, if the variable is numerical and there is one, else -1.
+    Return the new neighbour of the part that stays, if the variable is numerical and there is one, else -1.
     """
     part_at, pair_at, n_left, head = merging.part_at, merging.pair_at, merging.n_left, merging.head
     left, right, into, gone, deltas = merging.left, merging.right, merging.into, merging.gone, merging.deltas
@@ -367,7 +361,7 @@ def unlink(merging: MergeBuffers, v: int, stays: int, goes: int, price: float) -
     before, after = np.int64(left[base + goes]), np.int64(right[base + goes])
     is_numerical = pair_at[v + 1] - pair_at[v] == part_at[v + 1] - base
     if is_numerical and before >= 0:
-        deltas[pair_at[v] + before] = 0.0  # as it is now, but for rounding
+        deltas[pair_at[v] + before] = 0.0  # no cells are left, so the sum is 0 but for rounding
     if before >= 0:
         right[base + before] = after
     else:
@@ -386,7 +380,7 @@ def unlink(merging: MergeBuffers, v: int, stays: int, goes: int, price: float) -
 
 
 def forget_keys(state: State, cell_rows: Any) -> int:
-    """Make the hash table anew from the cells that live; how many there are."""
+    """Rebuild the hash table from the cells with rows; return their number."""
     cell_key, keys, marks, now = state.cell_key, state.keys, state.marks, state.now[0]
     generation, n_used = now.generation + 1, 0
     now.generation = generation
@@ -399,7 +393,7 @@ def forget_keys(state: State, cell_rows: Any) -> int:
 
 
 def keep_best(rows: Any, state: State, merging: MergeBuffers, buffers: Buffers) -> None:
-    """Put the best grid met in the state, and clear the buffers."""
+    """Write the best grid met to the state, and clear the buffers."""
     part, n_parts, atom_at = state.part, state.n_parts, rows.atom_at
     variables, part_at, number = merging.variables, merging.part_at, merging.left
     into, gone, best = merging.into, merging.gone, merging.now[0].best_step

@@ -1,10 +1,10 @@
-"""Random grids in the neighbourhood of another: new variables with new parts, and the union with the parts it has.
+"""Draw random neighbours of a grid: random parts of some variables, combined with the parts that the grid has.
 
 Size l of L: l/L log2 N new variables with l/L N^(1/Ks) parts each (M. Boullé, "Data grid models for preparation and
 modeling in supervised learning", 2011, Algorithm 3, lines 3 to 5). Bounds are drawn at random rows, or (not in the
-paper) half of the time near the quantiles of all new variables: on a 10-D XOR two parts at random rows never led to
-the pattern in 2,300 grids, and two near the quantiles did in 15-24 %. A row of weight w is drawn as w rows are, so
-weighted and repeated rows have the same neighbours.
+paper) half of the time near the quantiles of all new variables: on a 10-D XOR, two parts at random rows never led to
+the pattern in 2,300 grids, two near the quantiles did in 15-24 %. A row of weight w is drawn like w rows, so weighted
+and repeated rows have the same neighbours.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.grid.cells import GOLDEN, SHIFT_31, State, mixed
-from gridmodl.search.grid.state import GridTask, Worker
+from gridmodl.search.grid.state import DrawBuffers, GridTask, Worker
 from gridmodl.search.moves import Limits
 
-MOST_PARTS = 64  # of a new variable; merges of more are slow, and blind
-# Without classes, rows of a cell if all parts met. With 4, 63 rounds of 100,000 rows x 5 took 31 s, with 1 they
-# took 160 s, to the same cost.
+MOST_PARTS = 64  # parts of a new variable at most; merges of more are slow and find no more
+# Without classes, mean rows per cell that the number of parts aims at. With 4, 63 rounds of 100,000 rows x 5 took 31 s;
+# with 1 they took 160 s, to the same cost.
 ROWS_OF_CELL = 4
-JITTER = 0.1  # of a quantile's bound, as a share of the part
-FEW = 2**24  # numbers to draw from by 32 random bits, each as often as any other to 0.4 %
+JITTER = 0.1  # random shift of a bound from its quantile, as a share of the part
+FEW = 2**24  # up to here, numbers are drawn from 32 random bits; their probabilities differ by at most 0.4 %
 
 
 def neighbourhood(task: GridTask, share: float, most_cells: int, n_cells: float = 1.0) -> tuple[int, int]:
-    """How many new variables, and how many parts of each, at this share of the largest neighbourhood.
+    """Number of new variables, and of parts of each, at this `share` of the largest neighbourhood.
 
-    Without classes a cell of one row says nothing: there the parts are fewer, the more cells the grid already has.
+    Without classes, a cell of one row tells nothing: the more cells the grid has already, the fewer the parts.
     """
     n = max(2, min(task.n_rows, most_cells))
     n_new = min(task.n_variables, max(1, round(share * math.log2(n))))
@@ -44,16 +44,13 @@ def neighbourhood(task: GridTask, share: float, most_cells: int, n_cells: float 
 def draw_neighbour(
     worker: Worker, n_new: int, n_parts: int, near_quantiles: bool, seed: int, visits: NDArray[np.int64]
 ) -> None:
-    """Put the union of the grid in the state and a random one of some of the variables `visits` in the state.
-
-    `visits` are put into random order.
-    """
+    """Combine the grid in the state with random parts of `n_new` of the variables `visits`; shuffle `visits`."""
     task = worker.task
     bind(draw)(
         task.rows,
         task.facts.categorical,
         worker.state,
-        worker.slot_of_part,
+        worker.draws,
         task.limits,
         n_new,
         n_parts,
@@ -65,7 +62,7 @@ def draw_neighbour(
 
 @inlined
 def below(random: Any, n: Any) -> Any:
-    """A random whole number below n."""
+    """Draw a random whole number below n."""
     random[0] += GOLDEN
     drawn = mixed(random[0])
     drawn = drawn >> SHIFT_31 >> np.uint64(1) if n <= FEW else drawn >> np.uint64(1)
@@ -76,7 +73,7 @@ def draw(
     rows: Any,
     categorical: Any,
     state: State,
-    buffers: Any,
+    buffers: DrawBuffers,
     limits: Limits,
     n_new: int,
     n_parts: int,
@@ -84,14 +81,14 @@ def draw(
     random: Any,
     visits: Any,
 ) -> None:
-    """Write the parts of the neighbour to the state, and shuffle `visits`."""
+    """Write the parts of the neighbour to the state, and shuffle `visits`; `random` is the state of the generator."""
     part, parts_of = state.part, state.n_parts
     atom_at, atom_rows, n_variables = rows.atom_at, rows.atom_rows, len(visits)
-    n: Any = np.int64(0)  # rows, weights counted
+    marks, sizes, before = buffers.marks, buffers.sizes, buffers.before
+    n: Any = np.int64(0)  # sum of the row weights
     for a in range(atom_at[1]):
         n += atom_rows[a]
-    most_groups = np.int64(math.sqrt(n))
-    marks, sizes, before = buffers
+    most_groups = min(limits.max_parts, np.int64(math.sqrt(n)), len(sizes) - 1)
     for time in range(2):
         for i in range(n_variables - 1):
             j = i + below(random, n_variables - i)
@@ -99,68 +96,93 @@ def draw(
         for i in range(n_new if time == 0 else 0):
             k = visits[i]
             lo, hi = atom_at[k], atom_at[k + 1]
-            n_more = min(n_parts, limits.max_parts)
             if categorical[k]:
-                n_more = max(1, min(n_parts, min(limits.max_parts, most_groups, len(sizes) - 1) // parts_of[k]))
-                # A new group is an old one and a random number; of groups with too few rows, one is made.
-                n_labels = parts_of[k] * n_more
-                for m in range(n_labels):
-                    sizes[m] = 0
-                for a in range(lo, hi):
-                    marks[a - lo] = part[a] * n_more + below(random, n_more)
-                    sizes[marks[a - lo]] += atom_rows[a]
-                last, small, n_small = -1, -1, 0
-                for m in range(n_labels):
-                    if sizes[m] >= limits.min_rows:
-                        last = m
-                    elif sizes[m] > 0:
-                        small, n_small = m, n_small + sizes[m]
-                home = small if n_small >= limits.min_rows else max(last, 0)
-                for a in range(lo, hi):
-                    if sizes[marks[a - lo]] < limits.min_rows:
-                        marks[a - lo] = home
-                for m in range(n_labels):
-                    sizes[m] = -1
-                number = 0
-                for a in range(lo, hi):
-                    if sizes[marks[a - lo]] < 0:
-                        sizes[marks[a - lo]] = number
-                        number += 1
-                    part[a] = sizes[marks[a - lo]]
-                parts_of[k] = number
+                n_more = max(1, min(n_parts, most_groups // parts_of[k]))
+                draw_labels(part, atom_rows, lo, hi, n_more, parts_of[k] * n_more, marks, sizes, random)
+                parts_of[k] = take_labels(part, lo, hi, parts_of[k] * n_more, marks, sizes, limits.min_rows)
             else:
                 before[0] = 0
                 for a in range(lo, hi):
                     marks[a - lo] = 1 if a > lo and part[a] != part[a - 1] else 0
                     before[a - lo + 1] = before[a - lo] + atom_rows[a]
-                n_bounds = parts_of[k] - 1
-                for b in range(1, n_more):
-                    place: Any = below(random, n)
-                    if near_quantiles:
-                        middle = n * b / n_more + JITTER * n / n_more * (2.0 * place / n - 1.0)
-                        place = min(max(np.int64(middle), 0), n - 1)
-                    bound: Any = np.int64(0)  # the atom that holds this row
-                    end: Any = np.int64(hi - lo)
-                    while end - bound > 1:
-                        middle_atom = (bound + end) // 2
-                        if before[middle_atom] <= place:
-                            bound = middle_atom
-                        else:
-                            end = middle_atom
-                    if bound > 0 and marks[bound] == 0 and n_bounds + 1 < limits.max_parts:
-                        marks[bound] = 1
-                        n_bounds += 1
-                # A bound that leaves too few rows before it or after it is dropped.
-                number = 0
-                n_rows: Any = np.int64(0)
-                n_after: Any = np.int64(0)
-                for a in range(lo, hi):
-                    n_after += atom_rows[a]
-                for a in range(lo, hi):
-                    if marks[a - lo] == 1 and n_rows >= limits.min_rows and n_after >= limits.min_rows:
-                        number += 1
-                        n_rows = 0
-                    part[a] = number
-                    n_rows += atom_rows[a]
-                    n_after -= atom_rows[a]
-                parts_of[k] = number + 1
+                n_more = min(n_parts, limits.max_parts)
+                mark_bounds(hi - lo, n, n_more, limits.max_parts - parts_of[k], near_quantiles, marks, before, random)
+                parts_of[k] = take_bounds(part, atom_rows, lo, hi, marks, limits.min_rows)
+
+
+@inlined
+def draw_labels(
+    part: Any, atom_rows: Any, lo: Any, hi: Any, n_more: Any, n_labels: Any, marks: Any, sizes: Any, random: Any
+) -> None:
+    """Label each atom with its group and a random number below `n_more`, and add up the rows of each label."""
+    for m in range(n_labels):
+        sizes[m] = 0
+    for a in range(lo, hi):
+        marks[a - lo] = part[a] * n_more + below(random, n_more)
+        sizes[marks[a - lo]] += atom_rows[a]
+
+
+@inlined
+def take_labels(part: Any, lo: Any, hi: Any, n_labels: Any, marks: Any, sizes: Any, min_rows: int) -> int:
+    """Make a group of each label, and one of all labels with too few rows; return the number of groups."""
+    last, small, n_small = -1, -1, 0
+    for m in range(n_labels):
+        if sizes[m] >= min_rows:
+            last = m
+        elif sizes[m] > 0:
+            small, n_small = m, n_small + sizes[m]
+    home = small if n_small >= min_rows else max(last, 0)
+    for a in range(lo, hi):
+        if sizes[marks[a - lo]] < min_rows:
+            marks[a - lo] = home
+    for m in range(n_labels):
+        sizes[m] = -1
+    number = 0
+    for a in range(lo, hi):
+        if sizes[marks[a - lo]] < 0:
+            sizes[marks[a - lo]] = number
+            number += 1
+        part[a] = sizes[marks[a - lo]]
+    return number
+
+
+@inlined
+def mark_bounds(
+    n_atoms: Any, n: Any, n_more: Any, most: Any, near_quantiles: bool, marks: Any, before: Any, random: Any
+) -> None:
+    """Mark at most `most` first atoms of intervals: those of `n_more` - 1 random rows, or of rows near quantiles."""
+    n_bounds = 0
+    for b in range(1, n_more):
+        place: Any = below(random, n)
+        if near_quantiles:
+            middle = n * b / n_more + JITTER * n / n_more * (2.0 * place / n - 1.0)
+            place = min(max(np.int64(middle), 0), n - 1)
+        bound: Any = np.int64(0)  # the atom that holds this row
+        end: Any = np.int64(n_atoms)
+        while end - bound > 1:
+            middle_atom = (bound + end) // 2
+            if before[middle_atom] <= place:
+                bound = middle_atom
+            else:
+                end = middle_atom
+        if bound > 0 and marks[bound] == 0 and n_bounds < most:
+            marks[bound] = 1
+            n_bounds += 1
+
+
+@inlined
+def take_bounds(part: Any, atom_rows: Any, lo: Any, hi: Any, marks: Any, min_rows: int) -> int:
+    """Make intervals that begin at the marks, unless too few rows lie before or after; return their number."""
+    number = 0
+    n_rows: Any = np.int64(0)
+    n_after: Any = np.int64(0)
+    for a in range(lo, hi):
+        n_after += atom_rows[a]
+    for a in range(lo, hi):
+        if marks[a - lo] == 1 and n_rows >= min_rows and n_after >= min_rows:
+            number += 1
+            n_rows = 0
+        part[a] = number
+        n_rows += atom_rows[a]
+        n_after -= atom_rows[a]
+    return number + 1

@@ -1,6 +1,6 @@
-"""What searches of grids find: the best grid and the local optima beside it, noted as they come.
+"""Results of searches of grids: the best grid, and the local optima kept.
 
-Both engines, that of grids and that of pairs, take a `GridTask`, run by `run_plan` and return a `GridFound`.
+Both engines, for grids and for pairs of variables, take a `GridTask`, run through `run_plan` and return a `GridFound`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class GridFound(NamedTuple):
     optima: tuple[Grid, ...]  # cheapest first
     kind: str
     null: Grid
-    singles: tuple[Grid, ...]  # of each variable the best grid found with it alone, or the null grid
+    singles: tuple[Grid, ...]  # best grid found of each variable alone, or the null grid
     n_rounds: int
 
 
@@ -30,18 +30,18 @@ class GridMerge(NamedTuple):
     """One step on the way from a grid to a single cell."""
 
     variable: int
-    stays: int  # parts as the grid numbers them; the one that stays takes the other's values
-    goes: int
-    cost: float  # after it
+    stays: int  # number of the first part in the grid; the merged part keeps this number
+    goes: int  # number of the second part
+    cost: float  # cost after the step
 
 
 class Improvement(NamedTuple):
-    """What a callback is told of a cheaper grid."""
+    """A cheaper grid, as passed to ``Search.on_improvement``."""
 
-    round: int  #: 0: a start
-    cost: float  #: of the grid
-    level: float | None  #: 1 - cost / null cost, None where one of them is negative
-    elapsed: float  #: seconds, those of compiling not counted
+    round: int  #: number of the round; 0 for the start
+    cost: float  #: cost of the grid
+    level: float | None  #: 1 - cost / null cost; None if one of them is negative
+    elapsed: float  #: seconds since the call, without the time of compiling
 
 
 @dataclass
@@ -52,9 +52,9 @@ class BestSoFar:
     search: Search
     null: Grid
     best: Grid = field(init=False)
-    singles: list[Grid] = field(init=False)  # of each variable the best grid with it alone, the null grid if unknown
+    singles: list[Grid] = field(init=False)  # best grid of each variable alone; the null grid if unknown
     n_rounds: int = 0
-    n_new: int = 0  # optima that were not among those kept
+    n_new: int = 0  # optima added that were not among those kept
     optima: dict[Any, Grid] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class BestSoFar:
         return self.search.keep_optima
 
     def add(self, grid: Grid, is_optimum: bool = True) -> bool:
-        """Take note of a grid; whether it is the cheapest so far."""
+        """Add a grid; return whether it is the cheapest so far."""
         if is_optimum and self.keep > 0 and grid.variables:
             signature = grid.signature()
             self.n_new += signature not in self.optima
@@ -83,13 +83,13 @@ class BestSoFar:
         return True
 
     def found(self, kind: str) -> GridFound:
-        """All of it, at the end of a search of this kind."""
+        """Result at the end of a search of this `kind`."""
         optima = tuple(sorted(self.optima.values(), key=lambda grid: grid.cost))
         return GridFound(self.best, optima, kind, self.null, tuple(self.singles), self.n_rounds)
 
 
 def run_plan(task: GridTask, search: Search, kind: str, null: Grid, plan: Callable[[BestSoFar], None]) -> GridFound:
-    """Run `plan`, which adds to the `BestSoFar` what it finds, to its end or until the user interrupts."""
+    """Run `plan`, which adds the grids it finds to the `BestSoFar`, to its end or until the user interrupts."""
     best_so_far = BestSoFar(task, search, null)
     try:
         plan(best_so_far)

@@ -1,8 +1,8 @@
-"""Rows of many variables, and a grid over them: the part of each atom of each informative variable.
+"""Rows of many variables, and grids over them: the part of each atom of each informative variable.
 
-An atom is one distinct value: of a numerical variable in ascending order, missing values first as an atom of their own;
-of a categorical one in the order of its codes. Memory is O(K N) for the rows, and for a grid the atoms of its
-informative variables; cells are never stored, only made from the rows while a search needs them.
+An atom is a distinct value. Atoms of a numerical variable are in ascending order, after one atom of all missing values;
+atoms of a categorical variable are in the order of its codes. Memory is O(K N) for the rows, and for a grid the number
+of atoms of its informative variables; cells are not stored, but made from the rows while a search needs them.
 """
 
 from __future__ import annotations
@@ -18,20 +18,23 @@ from gridmodl.data.columns import Categories
 from gridmodl.data.numbers import Numbers
 from gridmodl.jit.template import bind
 from gridmodl.pricing import ColumnValues, categorical_values, numerical_values, prepare, variable_of
-from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Variable
+from gridmodl.terms import Criterion, Problem, Variable
 
 
 class Rows(NamedTuple):
-    """The atom of each row in each variable, and the rows of each variable in the order of their atoms."""
+    """Atom of each row in each variable, and the rows of each variable sorted by atom.
 
-    atom: Any  # int32 [variable, row]
-    order: Any  # int32 [variable, place]: rows in the order of their atoms
-    atom_at: Any  # where the atoms of each variable begin in the flat arrays; one more at the end
-    first: Any  # first place of each atom, flat, with one more entry for each variable: at atom_at[k] + k
-    atom_rows: Any  # rows of each atom, weights counted, flat
+    Flat arrays hold the atoms of all variables, one variable after the other.
+    """
+
+    atom: Any  # int32 [variable, row]: atom of each row
+    order: Any  # int32 [variable, place]: rows sorted by atom
+    atom_at: Any  # index of the first atom of each variable in the flat arrays; at the end, the number of atoms
+    first: Any  # first place of each atom in `order`; variable k begins at atom_at[k] + k and has one more entry
+    atom_rows: Any  # flat: sum of the row weights of each atom
     codes: Any  # class of each row
-    weights: Any  # how often each row counts; empty if each counts once
-    atom_values: Any  # distinct values of each atom, flat: 1, but where an atom is a whole part of another grid
+    weights: Any  # weight of each row; empty if all are 1
+    atom_values: Any  # flat: distinct values of each atom; 1, unless an atom is a part of another grid
 
     @property
     def n_variables(self) -> int:
@@ -39,17 +42,19 @@ class Rows(NamedTuple):
 
     @property
     def n_lines(self) -> int:
-        """Rows as they are stored, each once whatever its weight."""
+        """Number of rows, without weights."""
         return len(self.codes)
 
     def n_atoms(self, k: int) -> int:
+        """Number of atoms of variable k."""
         return int(self.atom_at[k + 1] - self.atom_at[k])
 
     def rows_of_atoms(self, k: int) -> NDArray[np.int64]:
+        """Sum of the row weights of each atom of variable k."""
         return np.asarray(self.atom_rows[self.atom_at[k] : self.atom_at[k + 1]])
 
     def only(self, variables: Sequence[int]) -> Rows:
-        """The same rows with these of the variables."""
+        """Same rows with only these variables."""
         at, chosen = self.atom_at, list(variables)
         return Rows(
             atom=self.atom[chosen],
@@ -64,16 +69,17 @@ class Rows(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What a criterion may know of each variable, whatever its partition: the fields of `Variable`, as arrays."""
+    """Facts of all variables that do not depend on their partitions: the fields of `Variable`, as arrays."""
 
     categorical: Any
     is_target: Any
     n_values: Any
     constant: Any
-    by_parts: Any  # the tables of all variables in one row
-    by_parts_at: Any  # where each begins; one more at the end
+    by_parts: Any  # tables of all variables in one flat array
+    by_parts_at: Any  # index of the first entry of each table; at the end, the length of `by_parts`
 
     def variable(self, k: int) -> Variable:
+        """Facts of variable k, as terms see them."""
         return Variable(
             bool(self.categorical[k]),
             bool(self.is_target[k]),
@@ -83,7 +89,7 @@ class Facts(NamedTuple):
         )
 
     def only(self, variables: Sequence[int]) -> Facts:
-        """Those of these variables."""
+        """Facts of only these variables."""
         chosen = list(variables)
         tables = [self.variable(k).by_parts for k in chosen]
         return Facts(
@@ -97,10 +103,10 @@ class Facts(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """The parts of the informative variables, with the cost of the grid; all other variables have one part."""
+    """Parts of the informative variables, with the cost of the grid; all other variables have one part."""
 
-    variables: tuple[int, ...]  # in ascending order
-    parts: tuple[NDArray[np.int32], ...]  # part of each atom: 0, 1, ... in the order in which the atoms name them
+    variables: tuple[int, ...]  # informative variables, ascending
+    parts: tuple[NDArray[np.int32], ...]  # part of each atom: 0, 1, ... in the order of their first atoms
     cost: float
 
     @property
@@ -109,24 +115,24 @@ class Grid(NamedTuple):
         return tuple(int(parts.max()) + 1 for parts in self.parts)
 
     def parts_of(self, k: int, n_atoms: int) -> NDArray[np.int32]:
-        """Part of each atom of any variable."""
+        """Part of each of the `n_atoms` atoms of variable k, informative or not."""
         if k in self.variables:
             return self.parts[self.variables.index(k)]
         return np.zeros(n_atoms, dtype=np.int32)
 
     def signature(self) -> tuple[Any, ...]:
-        """Equal for equal partitions, whatever the cost: sums of the same terms differ by 1e-11."""
+        """Key that is equal for equal partitions; costs of equal partitions may differ by rounding."""
         return self.variables, tuple(parts.tobytes() for parts in self.parts)
 
 
 def make_grid(parts: Sequence[tuple[int, NDArray[Any]]], cost: float = np.inf) -> Grid:
-    """A grid of variables and the parts of their atoms, in any numbering; variables of one part are left out."""
+    """Make a grid from (variable, part of each atom), in any numbering; variables of one part are left out."""
     kept = sorted((k, numbered_parts(labels)) for k, labels in parts if np.any(labels != labels[0]))
     return Grid(tuple(k for k, _ in kept), tuple(labels for _, labels in kept), cost)
 
 
 def numbered_parts(labels: NDArray[Any]) -> NDArray[np.int32]:
-    """The same parts numbered 0, 1, ... in the order in which the atoms name them."""
+    """Same parts, numbered 0, 1, ... in the order of their first atoms."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     number = np.empty(len(first), dtype=np.int32)
     number[np.argsort(first)] = np.arange(len(first))
@@ -134,7 +140,7 @@ def numbered_parts(labels: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def make_rows(columns: Sequence[Numbers | Categories], target: Target) -> Rows:
-    """Encoded columns as rows."""
+    """Make the rows of encoded columns."""
     k_max, n = len(columns), len(target.codes)
     atom, order = np.empty((k_max, n), dtype=np.int32), np.empty((k_max, n), dtype=np.int32)
     weights = np.empty(0, dtype=np.int64) if target.weights is None else target.weights.astype(np.int64)
@@ -164,9 +170,9 @@ def make_rows(columns: Sequence[Numbers | Categories], target: Target) -> Rows:
 
 
 def sort_codes(codes: Any, weights: Any, order: Any, first: Any, rows: Any) -> None:
-    """Write the places in the order of their codes, where each code begins, and its rows; `first` and `rows` are zero.
+    """Sort the rows by code: write `order`, the first place of each code, and its rows; `first` and `rows` are zero.
 
-    A sort by counting: a million rows of two columns in 22 ms, where sorting and searching took 180.
+    A counting sort: a million rows of two columns take 22 ms; sorting and searching took 180 ms.
     """
     n_codes = len(rows)
     for i in range(len(codes)):
@@ -174,7 +180,7 @@ def sort_codes(codes: Any, weights: Any, order: Any, first: Any, rows: Any) -> N
         rows[codes[i]] += weights[i] if len(weights) > 0 else 1
     for c in range(n_codes):
         first[c + 1] += first[c]
-    for i in range(len(codes) - 1, -1, -1):  # from the end: what is left in first[c + 1] is where code c begins
+    for i in range(len(codes) - 1, -1, -1):  # from the end, so that first[c + 1] becomes the first place of code c
         first[codes[i] + 1] -= 1
         order[first[codes[i] + 1]] = i
     for c in range(n_codes):
@@ -183,9 +189,9 @@ def sort_codes(codes: Any, weights: Any, order: Any, first: Any, rows: Any) -> N
 
 
 def _rank(column: Numbers, atom: NDArray[np.int32], order: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Write the rank of each row's value, missing ones first, and the rows in that order; where each rank begins.
+    """Write the rank of the value of each row, missing values first, and the rows in that order.
 
-    One more entry at the end.
+    Return the first place of each rank in that order, and at the end the number of rows.
     """
     n = column.n_rows
     missing = column.missing if column.missing is not None else np.zeros(n, dtype=bool)
@@ -207,7 +213,7 @@ def _rank(column: Numbers, atom: NDArray[np.int32], order: NDArray[np.int32]) ->
 
 
 def make_facts(criterion: Criterion, problem: Problem, rows: Rows, kinds: Sequence[str]) -> tuple[Any, Facts]:
-    """`p` and the facts of all variables; the last is the target where the problem is one whose target is searched."""
+    """`p` and the facts of all variables; the last variable is the target if the target is partitioned."""
     return checked_facts(
         criterion,
         problem,
@@ -219,11 +225,11 @@ def make_facts(criterion: Criterion, problem: Problem, rows: Rows, kinds: Sequen
 
 
 def checked_facts(criterion: Criterion, problem: Problem, variables: Sequence[ColumnValues]) -> tuple[Any, Facts]:
-    """`p` and the facts of all variables, after the plain terms of the criterion were tried on one of each kind."""
+    """`p` and the facts of all variables; the plain terms of the criterion are checked on one variable of each kind."""
     facts: list[Variable] = []
     p, tried = None, set()
     for k, values in enumerate(variables):
-        is_target = problem.kind in SEARCHED_TARGETS and k == len(variables) - 1
+        is_target = problem.flags.target_is_partitioned and k == len(variables) - 1
         if (values.categorical, is_target) not in tried:
             p, known = prepare(criterion, problem, values, is_target)
             tried.add((values.categorical, is_target))

@@ -1,7 +1,7 @@
-"""Grids to start from.
+"""Make the grids that searches start from.
 
-with classes      no variable, each variable alone, and the product of the variables that pay alone
-without classes   no variable pays alone: each two variables, and products of the parts that variables have there
+with classes      the null grid, the best grid of each variable alone, and the product of those that pay
+without classes   no variable pays alone: the best grid of each pair of variables, and products of their parts
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from gridmodl.search.grid.state import GridTask, Worker
 from gridmodl.search.moves import Frozen, Setting
 from gridmodl.search.task import Task
 
-MAX_PAIRS = 45  # of variables: all of ten
-PAIR_EFFORT = 1
+MAX_PAIRS = 45  # pairs of variables: all pairs of ten
+PAIR_EFFORT = 1  # effort of the search of each pair
 
 
 def null_grid(worker: Worker) -> Grid:
-    """No informative variable."""
+    """Grid without informative variables, with its cost."""
     empty = make_grid([])
     return empty._replace(cost=worker.load(empty))
 
 
 def single_grid(task: GridTask, null: Grid, prices: NDArray[np.float64], k: int) -> Grid:
-    """The best grid that a one-variable search finds with variable k alone; `prices` are those of the null grid."""
+    """Best grid of variable k alone, found by a search of one column; `prices` are those of the null grid."""
     if task.rows.n_atoms(k) == 1 or task.limits.max_parts == 1 or task.clock.look():
         return null
     atoms, starts = _atoms(task, k)
@@ -46,13 +46,13 @@ def single_grid(task: GridTask, null: Grid, prices: NDArray[np.float64], k: int)
         labels = np.zeros(task.rows.n_atoms(k), dtype=np.int64)
         labels[starts[found.starts[1:]]] = 1
         grid = make_grid([(k, np.cumsum(labels))], found.cost)
-    if alone_task.clock.stopped == "interrupted":  # heard in this thread, and meant for the whole search
+    if alone_task.clock.stopped == "interrupted":  # Ctrl-C stops the whole search, not only this thread
         task.clock.stopped = "interrupted"
     return grid
 
 
 def _atoms(task: GridTask, k: int) -> tuple[Atoms, NDArray[Any]]:
-    """A variable alone, and where its atoms begin: runs of one class are joined where the criterion allows it."""
+    """Atoms of variable k alone, and their first values; runs of one class are joined if the criterion allows it."""
     rows, n_atoms = task.rows, task.rows.n_atoms(k)
     target = Target(rows.codes, rows.weights if len(rows.weights) else None, task.n_counts)
     counts = target.table(rows.atom[k], n_atoms)
@@ -66,40 +66,40 @@ def _atoms(task: GridTask, k: int) -> tuple[Atoms, NDArray[Any]]:
 
 
 def product_grid(singles: list[Grid], most: int | None = None) -> Grid:
-    """The product of the grids of one variable, or of so many of the cheapest; without its cost."""
+    """Product of the grids of one variable, or of the `most` cheapest of them; without its cost."""
     informative = sorted((grid for grid in singles if grid.variables), key=lambda grid: grid.cost)
     return make_grid([(grid.variables[0], grid.parts[0]) for grid in informative[:most]])
 
 
 def pairs_of(n_variables: int) -> list[tuple[int, int]]:
-    """Which variables to look at two by two: all, or where they are many each with a few others."""
+    """Pairs of variables to search: all pairs, or for many variables, each with a few others."""
     ring = [(k, (k + d) % n_variables) for d in range(1, n_variables // 2 + 1) for k in range(n_variables)]
     distinct = dict.fromkeys((min(pair), max(pair)) for pair in ring)
     return list(distinct)[: max(MAX_PAIRS, n_variables)]
 
 
 def pair_grid(task: GridTask, i: int, j: int, seed: int) -> Grid:
-    """The best grid found of two variables i < j, all others of one part; its cost is that of the two alone."""
+    """Best grid found of two variables i < j; its cost is minus what it saves against the null grid of the two."""
     if task.limits.max_parts == 1:
         return make_grid([])
     pair = replace(pair_task(task, i, j), random_state=seed % 2**63)
     found = run("pair", pair, Search(effort=PAIR_EFFORT))
-    if pair.clock.stopped == "interrupted":  # heard in this thread, and meant for the whole search
+    if pair.clock.stopped == "interrupted":  # Ctrl-C stops the whole search, not only this thread
         task.clock.stopped = "interrupted"
     saving = found.null.cost - found.grid.cost
     return Grid(tuple((i, j)[k] for k in found.grid.variables), found.grid.parts, -saving)
 
 
 def pair_task(task: GridTask, i: int, j: int) -> GridTask:
-    """The same rows with two of the variables; `p` is still that of all."""
+    """Task of two of the variables; `p` is still that of all variables."""
     return replace(task, rows=task.rows.only([i, j]), facts=task.facts.only([i, j]), clock=task.clock.child())
 
 
 def products_of_pairs(pairs: list[Grid], most: int) -> list[Grid]:
-    """Products of the parts that the variables have in their pairs: of the best variables, and of more and more.
+    """Products of the parts of variables in their pairs, for the best 2, 3, ..., `most` variables; without costs.
 
-    A variable is as good as the best pair that it is in. It brings the parts that it has there, or the most that it has
-    in any pair. Without their costs.
+    Variables are ranked by the cheapest pair that they are in. A variable has the parts of that pair; in one more
+    product, the parts of the pair where it has the most parts.
     """
     best: dict[int, Grid] = {}
     finest: dict[int, Grid] = {}
@@ -115,10 +115,10 @@ def products_of_pairs(pairs: list[Grid], most: int) -> list[Grid]:
 
 
 def most_in_product(task: GridTask, most_cells: int) -> int:
-    """More variables than log2 N would leave a row per cell."""
+    """Number of variables of a product at most: log2 N, as more would leave about one row per cell."""
     return max(1, int(math.log2(max(2, min(task.n_rows, most_cells)))))
 
 
 def with_clock(task: GridTask) -> GridTask:
-    """The same task with a clock for one thread: it ends with that of the task."""
+    """Same task with a clock for one thread, which stops with the clock of the task."""
     return replace(task, clock=task.clock.child())

@@ -1,4 +1,4 @@
-"""The task of every search of a grid, and its buffers."""
+"""Task of a search of grids, the buffers of its kernels (`Worker`), and the cost of a grid from scratch."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from gridmodl.search.column.transfers import Transfers, transfers_record
 from gridmodl.search.grid.cells import State, number_cells
 from gridmodl.search.grid.rows import Facts, Grid, Rows, make_facts, make_rows
 from gridmodl.search.moves import Limits, cell_price, make_buffers, make_record, part_price, partition_price
-from gridmodl.terms import SEARCHED_TARGETS, Criterion, Problem, Shape, Variable
+from gridmodl.terms import PROBLEMS, Criterion, Problem, Shape, Variable
 
-# Counts by frozen cell and class, 32 MB: a variable is left as it is while the others make more cells than fit.
+# Counts by frozen cell and class, 32 MB: no visit of a variable while the others have more cells than fit.
 MAX_CELL_COUNTS = 2**22
-# Counts by group, frozen cell and class, 64 MB at most: beyond, values are not transferred.
+# Counts by group, frozen cell and class, 64 MB: beyond, values are not transferred.
 MAX_GROUP_COUNTS = 2**24
-# Counts by row and class, 0.5 GB: what one variable with the others frozen may take.
+# Counts by row and class, 0.5 GB: the atoms of one variable, the others frozen.
 MAX_ROW_COUNTS = 2**27
 # Pairs of parts under merges, 1 GB.
 MAX_PAIRS = 2**27
-MORE_GROUPS = 2  # that transfers may open in one visit
+MORE_GROUPS = 2  # new groups that transfers may make in one visit
 
 
 @dataclass(frozen=True)
 class GridTask:
-    """Variables to make a grid of."""
+    """Variables to search a grid of."""
 
     rows: Rows
     facts: Facts
@@ -43,12 +43,12 @@ class GridTask:
     criterion: type[Criterion]
     limits: Limits
     clock: Clock = field(default_factory=Clock)
-    n_jobs: int = 1  # threads, at most
+    n_jobs: int = 1  # largest number of threads
     random_state: int | None = None
 
     @property
     def seed(self) -> NDArray[np.uint64]:
-        """The seed of one search."""
+        """Seed of one search."""
         return seed_of(self.random_state)
 
     @property
@@ -61,17 +61,17 @@ class GridTask:
 
     @property
     def n_counts(self) -> int:
-        """Entries in the counts of a cell: one for each class, a single one where there are no classes."""
+        """Number of counts of a cell: one per class, or a single one without classes."""
         return max(1, int(self.p.n_classes))
 
     @property
     def n_rows(self) -> int:
-        """Weights counted."""
+        """Sum of the row weights."""
         return int(self.p.n_rows)
 
 
 def seed_of(random_state: int | None) -> NDArray[np.uint64]:
-    """The 64 bits that all random numbers of a search come from; others in each call where `random_state` is None."""
+    """64-bit seed of all random numbers of a search; different in each call if `random_state` is None."""
     return np.random.SeedSequence(random_state).generate_state(1, np.uint64).astype(np.uint64)
 
 
@@ -83,10 +83,9 @@ def make_task(
     clock: Clock | None = None,
     kind: str = "grid",
 ) -> GridTask:
-    """The task of finding a grid over encoded columns, for a problem of this kind.
+    """Make the task of searching a grid over encoded columns, for a problem of this `kind`.
 
-    Where the problem has no classes, `target` holds the weights of the rows, all of one class. Where its target is
-    partitioned like a variable, that is the last of the columns.
+    Without classes, `target` holds the weights of the rows, all of one class. A partitioned target is the last column.
     """
     if len(target.codes) * target.n_classes > MAX_ROW_COUNTS:
         raise ValueError(
@@ -94,8 +93,10 @@ def make_task(
             "is the target an identifier? Otherwise group its classes"
         )
     class_rows = count_rows(target.codes, target.weights, target.n_classes)
-    n_inputs = len(columns) - (1 if kind in SEARCHED_TARGETS else 0)
-    problem = Problem(kind, int(class_rows.sum()), n_inputs, class_rows if kind == "grid" else class_rows[:0])
+    n_inputs = len(columns) - (1 if PROBLEMS[kind].target_is_partitioned else 0)
+    problem = Problem(
+        kind, int(class_rows.sum()), n_inputs, class_rows if PROBLEMS[kind].has_classes else class_rows[:0]
+    )
     rows = make_rows(columns, target)
     kinds = ["categorical" if isinstance(column, Categories) else "numerical" for column in columns]
     p, facts = make_facts(criterion, problem, rows, kinds)
@@ -105,49 +106,61 @@ def make_task(
 class GroupBuffers(NamedTuple):
     """Buffers for the groups of a variable."""
 
-    flat: Transfers  # as large as they may get; counts, rows and prices by slot, frozen cell and class in one row
-    lean: Any  # of each value, where to cut a group
-    share: Any  # of each class in each frozen cell
-    direction: Any
+    flat: Transfers  # of the largest possible size; counts, rows and prices by slot, frozen cell and class are flat
+    lean: Any  # lean of each value, the order in which a group is cut
+    share: Any  # share of each class in each frozen cell
+    direction: Any  # direction of the power iteration, by frozen cell and class
+
+
+class DrawBuffers(NamedTuple):
+    """Buffers for the random parts of a variable."""
+
+    marks: Any  # label of the group of each atom, or 1 if an interval begins at it
+    sizes: Any  # rows of each label, then its number
+    before: Any  # rows before each atom
 
 
 class MergeBuffers(NamedTuple):
-    """Buffers for merges: by informative variable, by cell, by pair of parts, and by part of any variable."""
+    """Buffers for merges."""
 
-    variables: Any  # the informative ones
-    part_at: Any  # where their parts begin in the flat arrays; one more at the end
-    pair_at: Any  # where their pairs begin
-    n_left: Any  # how many parts they still have
-    head: Any  # the first of these
-    cell_part: Any  # part of each cell, by informative variable
+    # by informative variable
+    variables: Any  # number of the variable
+    part_at: Any  # index of its first part in the arrays by part; one more entry at the end
+    pair_at: Any  # index of its first pair in `deltas`; one more entry at the end
+    n_left: Any  # number of its parts that are left
+    head: Any  # first of its parts that are left
+    # by cell
+    cell_part: Any  # part of the cell, by informative variable
     listed: Any  # cells to move
-    moved: Any  # of each cell, the step at which it last moved
-    deltas: Any  # change of the cells' price if a pair merges
-    left: Any  # neighbours of a part that still live, -1 where there is none
-    right: Any
+    moved: Any  # last step at which the cell moved
+    # by pair of parts
+    deltas: Any  # change of the price of the cells if the pair merges
+    # by part of any variable
+    left: Any  # left neighbour that is left, -1 if none
+    right: Any  # right neighbour
     n_cells: Any
     n_rows: Any
     n_values: Any
     price: Any
-    into: Any  # the part that a part went into
-    gone: Any  # and at which step
-    costs: Any  # after each step
+    into: Any  # part that the part was merged into
+    gone: Any  # step of that merge
+    costs: Any  # cost after each step
     union: Any  # counts of one cell
     now: Any  # see `_merge_buffers`
 
 
 class Worker:
-    """A state and all buffers of the kernels; one for each thread, used for one grid after another.
+    """State and all buffers of the kernels; one for each thread, used for one grid after another.
 
-    Buffers for merges hold grids which say something of the data, or with `whole` one part for each atom.
+    The buffers for merges hold all grids of a useful size, or with `whole` even one part per atom.
     """
 
     def __init__(self, task: GridTask, whole: bool = False) -> None:
         self.task = task
         rows, n, n_classes = task.rows, task.rows.n_lines, task.n_counts
         n_atoms = int(np.diff(rows.atom_at).max())
-        # Where buffers are made for some number of rows, these are counted by weight: weighted rows have the buffers of
-        # repeated ones, and so the same search. Memory that no grid of these atoms needs is not taken.
+        # Sizes of buffers depend on the sum of the weights, not on the number of rows: so weighted and repeated rows
+        # have the same buffers, and the same search. Memory that no grid of these atoms needs is not taken.
         most_cells = max(64, MAX_CELL_COUNTS // n_classes)
         self.most_cells = max(1, min(task.n_rows, most_cells))
         n_cells = max(1, min(n, most_cells))
@@ -165,15 +178,15 @@ class Worker:
             marks=np.zeros(size, dtype=i64),
             frozen_of_cell=np.zeros(n, dtype=i32),
             now=make_record(
-                n_cells=0,  # that have rows
-                n_all_cells=1.0,  # and the empty ones
+                n_cells=0,  # non-empty cells
+                n_all_cells=1.0,  # all cells
                 n_informative=0,
-                generation=0,  # of the hash table
-                n_visits=0,  # of variables, by local moves
-                n_quiet=0,  # visits since the last that saved
+                generation=0,  # generation of the hash table
+                n_visits=0,  # visits of variables by local moves
+                n_quiet=0,  # visits since the last one that saved
                 max_visits=0,
-                shifts_only=False,  # whether visits change no number of parts
-                fixed=0.0,  # the sum of `prices`
+                shifts_only=False,  # whether visits keep the number of parts
+                fixed=0.0,  # sum of `prices`
                 cost=0.0,
             ),
         )
@@ -190,13 +203,14 @@ class Worker:
         self.sweep = make_sweep(n_atoms)
         self.groups = self._group_buffers(n_cells, small)
         sizes = np.zeros(max(n_atoms, 64 * 64) + 1, dtype=i64)
-        self.slot_of_part = np.zeros(n_atoms + 1, dtype=i64), sizes, np.zeros(n_atoms + 1, dtype=i64)
+        self.draws = DrawBuffers(np.zeros(n_atoms + 1, dtype=i64), sizes, np.zeros(n_atoms + 1, dtype=i64))
         self.part_totals = np.zeros((n_atoms, 2), dtype=i64)
         self.counts = np.zeros(n_classes, dtype=i64)
         self.by_cell = np.zeros((2, n + 2), dtype=i32)
         self.merge = self._merge_buffers(n_cells, whole)
 
     def _group_buffers(self, n_cells: int, small: Any) -> GroupBuffers:
+        """Make the buffers for groups, with at most `n_cells` frozen cells; `small` is the type of counts."""
         task = self.task
         is_group = task.facts.categorical
         n_values = int(np.diff(task.rows.atom_at)[is_group].max()) if is_group.any() else 1
@@ -228,6 +242,7 @@ class Worker:
         )
 
     def _merge_buffers(self, n_cells: int, whole: bool) -> MergeBuffers:
+        """Make the buffers for merges of grids of at most `n_cells` cells."""
         n, n_atoms = self.task.n_rows, np.diff(self.task.rows.atom_at)
         most, n_parts = self.task.n_variables, int(n_atoms.sum())
         n_pairs = int(np.where(self.task.facts.categorical, n_atoms * n_atoms, n_atoms).sum())
@@ -255,21 +270,21 @@ class Worker:
             costs=np.zeros(n_parts),
             union=np.zeros(self.task.n_counts, dtype=np.int64),
             now=make_record(
-                n_variables=0,  # informative at the start
+                n_variables=0,  # informative variables at the start
                 step=0,  # merges made
                 best_step=0,
-                n_used=0,  # slots of the hash table
-                is_built=False,
-                is_greedy=False,
+                n_used=0,  # used slots of the hash table
+                is_built=False,  # whether all cells and pairs are priced
+                is_greedy=False,  # whether to stop when no merge pays
                 total=0.0,  # price of all variables, parts and cells
                 best_cost=0.0,
             ),
         )
 
     def load(self, grid: Grid) -> float:
-        """Put a grid in the state; its cost."""
+        """Write a grid to the state; return its cost."""
         state, at = self.state, self.task.rows.atom_at
-        if state.now[0].generation > 2**30:  # long before the generations run out of bits
+        if state.now[0].generation > 2**30:  # long before the generation overflows its bits
             state.marks[:] = 0
             state.now[0].generation = 0
         for k in np.flatnonzero(state.n_parts > 1):
@@ -281,13 +296,13 @@ class Worker:
         return self.price()
 
     def price(self) -> float:
-        """The cost of the grid in the state, from nothing."""
+        """Cost of the grid in the state, computed from scratch."""
         task = self.task
         kernel = bind(price_state, task.criterion)
         return float(kernel(task.rows, task.facts, task.p, self.state, self.part_totals, self.counts, self.by_cell))
 
     def grid(self) -> Grid:
-        """The grid in the state, whose parts are numbered as a grid's are, with its cost from nothing."""
+        """Grid in the state, with its cost computed from scratch; its parts must be numbered as `Grid` says."""
         cost = self.price()
         variables = np.flatnonzero(self.state.n_parts > 1).tolist()
         at, part = self.task.rows.atom_at, self.state.part
@@ -295,18 +310,18 @@ class Worker:
 
 
 def price_grid(task: GridTask, grid: Grid) -> float:
-    """The cost of a grid, from nothing: the one truth that every result of a search is priced with."""
+    """Cost of a grid, computed from scratch; every result of a search is priced this way."""
     return Worker(task).load(grid)
 
 
-# The price of a grid from nothing: what every search of a grid starts from and every result is checked with.
+# Cost of a grid from scratch.
 
 
 @inlined
 def added(total: float, rest: float, more: float) -> tuple[float, float]:
-    """A sum and what rounding has left out of it so far, with one more term (A. Neumaier).
+    """Add a term to a sum; return the new sum and the rounding error so far (compensated summation of A. Neumaier).
 
-    So a price does not depend on the order of its terms, even where large ones cancel.
+    So a price does not depend on the order of its terms, even if large terms cancel.
     """
     new = total + more
     lost = (total - new) + more if abs(total) >= abs(more) else (more - new) + total
@@ -325,7 +340,7 @@ def variable_price(
     atom_values: Any,
     part_totals: Any,
 ) -> float:
-    """The variable term and the part terms of the variable whose atoms begin at `at`."""
+    """Variable term plus part terms of the variable whose atoms begin at `at`."""
     price, rest = partition_price(p, facts, n_parts), 0.0
     for i in range(n_parts):
         part_totals[i, 0] = part_totals[i, 1] = 0
@@ -340,7 +355,7 @@ def variable_price(
 
 
 def price_state(rows: Any, facts: Any, p: Any, state: State, part_totals: Any, counts: Any, by_cell: Any) -> float:
-    """Number the cells of the grid in the state and price it, from nothing."""
+    """Number the cells of the grid in the state, and price the grid from scratch."""
     number_cells(rows, state)
     part, n_parts, prices, cell_of_row = state.part, state.n_parts, state.prices, state.cell_of_row
     now = state.now[0]
@@ -358,13 +373,13 @@ def price_state(rows: Any, facts: Any, p: Any, state: State, part_totals: Any, c
         table = by_parts[by_parts_at[k] : by_parts_at[k + 1]]
         known = Variable(categorical[k], is_target[k], n_values[k], constant[k], table)
         n_atoms = atom_at[k + 1] - atom_at[k]
-        coupled = 0 if is_target[k] else n_target_parts  # margins are of the input
+        coupled = 0 if is_target[k] else n_target_parts  # the margins are priced with the parts of the input
         prices[k] = variable_price(
             p, known, coupled, n_parts[k], part, atom_at[k], n_atoms, atom_rows, atom_values, part_totals
         )
         total, rest = added(total, rest, prices[k])
     now.fixed = total + rest
-    # Rows in the order of their cells: a table of counts by cell could be as large as rows times classes.
+    # Sort the rows by cell: a table of counts by cell could be as large as rows times classes.
     n_cells = now.n_cells
     first, order = by_cell[0], by_cell[1]
     for c in range(n_cells + 1):
@@ -376,7 +391,7 @@ def price_state(rows: Any, facts: Any, p: Any, state: State, part_totals: Any, c
     for r in range(len(cell_of_row) - 1, -1, -1):
         first[cell_of_row[r] + 1] -= 1
         order[first[cell_of_row[r] + 1]] = r
-    # first[c + 1] is now where cell c begins.
+    # first[c + 1] is now the first place of cell c.
     for c in range(n_cells):
         end = first[c + 2] if c + 1 < n_cells else len(cell_of_row)
         for j in range(len(counts)):

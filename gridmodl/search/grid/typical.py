@@ -1,34 +1,66 @@
-"""How typical a value is of its group: what it would cost more to move it to the best other group.
+"""Typicality of a value in its group: the cost increase if the value moved to the best other group.
 
-Values that hold a group together cost most to move; those that could as well be elsewhere cost next to nothing. All
+Values that are characteristic of a group cost most to move; values that fit elsewhere as well cost almost nothing. All
 other values and variables stay as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.jit.template import bind
+from gridmodl.jit.template import bind, inlined
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask
 from gridmodl.search.moves import Frozen, Setting, cell_price, part_price, total_cost
 from gridmodl.terms import Part
 
-# Counts and prices by frozen cell and group, 256 MB: groups beyond are met in a block of their own.
+# Counts and prices by frozen cell and group, 256 MB: further groups are priced in another block.
 MAX_BYTES = 2**28
-# Without classes the price of a cell is one of its rows alone, and a value has few rows in most: what so few more would
-# change is looked up. A block of groups then takes one addition each, 1.5 million entries by 200 groups 0.4 s.
+# Without classes, the price of a cell depends on its rows alone, and a value has few rows in most cells: the change by
+# 1 to N_LOOKED_UP more rows is looked up. That takes one addition per group: 1.5 million entries by 200 groups, 0.4 s.
 N_LOOKED_UP = 4
 
 
-def typicality(task: GridTask, grid: Grid, k: int) -> NDArray[np.float64]:
-    """Of each value of categorical variable k, how much more the grid would cost with it in the best other group.
+class _Values(NamedTuple):
+    """Values of a variable and their rows."""
 
-    Zeros where all values are in one group. Below zero only where the grid is no local optimum.
+    order: Any  # rows sorted by value
+    first: Any  # first place of each value in `order`; one more entry at the end
+    frozen: Any  # frozen cell of each row
+    codes: Any  # class of each row
+    weights: Any  # weight of each row; empty if all are 1
+    n_values: Any  # distinct values of each value; 1, unless it stands for a part of another grid
+
+
+class _Groups(NamedTuple):
+    """Groups of a variable."""
+
+    group: Any  # group of each value
+    rows: Any  # rows of each group
+    values: Any  # distinct values of each group
+    prices: Any  # part price of each group
+
+
+class _TypicalBuffers(NamedTuple):
+    """Buffers for counts and prices by frozen cell and group."""
+
+    counts: Any
+    rows: Any
+    tables: Any  # prices of the cells, then their changes by 1, 2, ... more rows
+    entry: Any  # counts of one value by frozen cell; zero between calls
+    union: Any  # counts of one cell
+    touched: Any  # frozen cells where a value has rows
+    changes: Any  # change of the price of the cells of each group if a value joins it
+
+
+def typicality(task: GridTask, grid: Grid, k: int) -> NDArray[np.float64]:
+    """Cost increase of the grid if a value moved to the best other group, for each value of categorical variable k.
+
+    All zero if there is one group. Negative only if the grid is not a local optimum.
     """
     rows, n_values = task.rows, task.rows.n_atoms(k)
     groups = grid.parts_of(k, n_values)
@@ -42,30 +74,22 @@ def typicality(task: GridTask, grid: Grid, k: int) -> NDArray[np.float64]:
     width = max(1, min(n_groups, MAX_BYTES // (8 * n_frozen * (n_counts + n_looked_up + 2))))
     at, end = rows.atom_at[k], rows.atom_at[k + 1]
     leave, join = np.zeros(n_values), np.full(n_values, np.inf)
-    counts = np.zeros((n_frozen, width, n_counts), dtype=np.int64)
-    cell_rows = np.zeros((n_frozen, width), dtype=np.int64)
-    tables = np.zeros((1 + n_looked_up, n_frozen, width))
-    entry, union = np.zeros((n_frozen, n_counts), dtype=np.int64), np.zeros(n_counts, dtype=np.int64)
-    touched, changes = np.zeros(n_frozen, dtype=np.int64), np.zeros(width)
-    cells_total = 0.0
+    values = _Values(
+        rows.order[k], rows.first[at + k : end + k + 1], frozen, rows.codes, rows.weights, rows.atom_values[at:end]
+    )
+    parts = _Groups(groups, part_rows, part_values, part_prices)
+    buffers = _TypicalBuffers(
+        counts=np.zeros((n_frozen, width, n_counts), dtype=np.int64),
+        rows=np.zeros((n_frozen, width), dtype=np.int64),
+        tables=np.zeros((1 + n_looked_up, n_frozen, width)),
+        entry=np.zeros((n_frozen, n_counts), dtype=np.int64),
+        union=np.zeros(n_counts, dtype=np.int64),
+        touched=np.zeros(n_frozen, dtype=np.int64),
+        changes=np.zeros(width),
+    )
+    cells_total, kernel = 0.0, bind(price_transfers, task.criterion)
     for lo in range(0, n_groups, width):
-        cells_total += bind(price_transfers, task.criterion)(
-            (
-                rows.order[k],
-                rows.first[at + k : end + k + 1],
-                frozen,
-                rows.codes,
-                rows.weights,
-                rows.atom_values[at:end],
-            ),
-            setting,
-            (groups, part_rows, part_values, part_prices),
-            (counts, cell_rows, tables, entry, union, touched, changes),
-            lo,
-            min(lo + width, n_groups),
-            leave,
-            join,
-        )
+        cells_total += kernel(values, setting, parts, buffers, lo, min(lo + width, n_groups), leave, join)
     typical = np.empty(n_values)
     size = np.bincount(groups, minlength=n_groups)
     bind(cost_of_moves, task.criterion)(
@@ -75,7 +99,7 @@ def typicality(task: GridTask, grid: Grid, k: int) -> NDArray[np.float64]:
 
 
 def _frozen_cells(task: GridTask, grid: Grid, k: int) -> tuple[NDArray[np.int64], int]:
-    """The cell of each row without variable k, and how many there are."""
+    """Frozen cell of each row (its cell without variable k), and the number of frozen cells."""
     cell, n_cells = np.zeros(task.rows.n_lines, dtype=np.int64), 1
     for variable, parts, n_parts in zip(grid.variables, grid.parts, grid.shape, strict=True):
         if variable == k:
@@ -92,7 +116,7 @@ def _frozen_cells(task: GridTask, grid: Grid, k: int) -> tuple[NDArray[np.int64]
 
 
 def setting_beside(task: GridTask, grid: Grid, k: int, sizes: Sequence[int]) -> Setting:
-    """What stays as it is while variable k is searched, which will have one of so many parts (known for a target)."""
+    """Setting of a search of variable k, the others frozen; if k is the target, for the numbers of parts `sizes`."""
     p, facts, n_parts = task.p, task.facts, _n_parts(task, grid)
     is_target, n_target_parts = facts.is_target, _n_target_parts(task, grid)
     price, by_target = 0.0, np.zeros(max(sizes) + 1 if is_target[k] else 0)
@@ -118,13 +142,14 @@ def setting_beside(task: GridTask, grid: Grid, k: int, sizes: Sequence[int]) -> 
 
 
 def _n_parts(task: GridTask, grid: Grid) -> NDArray[np.int64]:
-    """The number of parts of each variable."""
+    """Number of parts of each variable."""
     n_parts = np.ones(task.n_variables, dtype=np.int64)
     n_parts[list(grid.variables)] = grid.shape
     return n_parts
 
 
 def _n_target_parts(task: GridTask, grid: Grid) -> int:
+    """Number of parts of a partitioned target; 0 if there is none."""
     is_target = task.facts.is_target
     return int(_n_parts(task, grid)[is_target][0]) if is_target.any() else 0
 
@@ -144,7 +169,7 @@ def _prices_of_parts(
 
 
 def _parts(task: GridTask, grid: Grid, k: int, n_parts: int) -> list[Part]:
-    """Rows and distinct values of each part of a variable."""
+    """Parts of variable k: rows and distinct values of each."""
     labels, at = grid.parts_of(k, task.rows.n_atoms(k)), task.rows.atom_at
     rows, values = np.zeros(n_parts, dtype=np.int64), np.zeros(n_parts, dtype=np.int64)
     np.add.at(rows, labels, task.rows.rows_of_atoms(k))
@@ -153,56 +178,22 @@ def _parts(task: GridTask, grid: Grid, k: int, n_parts: int) -> list[Part]:
 
 
 def price_transfers(
-    variable: Any, setting: Setting, parts: Any, buffers: Any, lo: int, hi: int, leave: Any, join: Any
+    values: _Values, setting: Setting, parts: _Groups, buffers: _TypicalBuffers, lo: int, hi: int, leave: Any, join: Any
 ) -> float:
-    """Price each value out of its group and into those from `lo` to `hi`; the price of the cells of these groups.
+    """Price each value taken out of its group, and added to groups `lo` to `hi`; return the cell prices of these.
 
-    `leave` gets the change of the group that a value leaves, `join` the lowest change of one that it joins.
+    `leave` gets the change of the group that a value leaves, `join` the lowest change of a group that it joins.
     """
-    order, first, frozen, codes, weights, atom_values = variable
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
-    group, part_rows, part_values, part_prices = parts
-    counts, cell_rows, tables, entry, union, touched, changes = buffers
-    n_frozen, n_classes, n_tables, width = counts.shape[0], counts.shape[2], tables.shape[0], hi - lo
-    for f in range(n_frozen):
-        for g in range(width):
-            cell_rows[f, g] = 0
-            for c in range(n_classes):
-                counts[f, g, c] = 0
+    group, part_rows, part_values, part_prices = parts.group, parts.rows, parts.values, parts.prices
+    counts, cell_rows, tables, union = buffers.counts, buffers.rows, buffers.tables, buffers.union
+    entry, touched, changes, atom_values = buffers.entry, buffers.touched, buffers.changes, values.n_values
+    n_classes, n_tables, width = counts.shape[2], tables.shape[0], hi - lo
+    count_cells(values, group, buffers, lo, width)
+    total = fill_tables(p, buffers, width)
     for v in range(len(group)):
         own: Any = np.int64(group[v]) - lo
-        if 0 <= own < width:
-            for i in range(first[v], first[v + 1]):
-                r = order[i]
-                n = weights[r] if len(weights) > 0 else 1
-                counts[frozen[r], own, codes[r]] += n
-                cell_rows[frozen[r], own] += n
-    total = 0.0
-    for f in range(n_frozen):
-        for g in range(width):
-            for more in range(n_tables):  # more than none only where there is one count
-                price = 0.0
-                n = min(cell_rows[f, g] + more, p.n_rows)  # no value brings a cell more rows than there are
-                if n > 0:
-                    for c in range(n_classes):
-                        union[c] = counts[f, g, c] + n - cell_rows[f, g]
-                    price = cell_price(p, union, n)
-                tables[more, f, g] = price - tables[0, f, g] if more > 0 else price
-            total += tables[0, f, g]
-    for v in range(len(group)):
-        own = np.int64(group[v]) - lo
-        n_touched, v_rows = 0, 0
-        for i in range(first[v], first[v + 1]):
-            r = order[i]
-            n, f = weights[r] if len(weights) > 0 else 1, frozen[r]
-            is_new = True
-            for c in range(n_classes):
-                is_new = is_new and entry[f, c] == 0
-            if is_new:
-                touched[n_touched] = f
-                n_touched += 1
-            entry[f, codes[r]] += n
-            v_rows += n
+        n_touched, v_rows = fill_entry(values, buffers, v)
         for g in range(width):
             changes[g] = 0.0
         leaving = 0.0
@@ -243,8 +234,67 @@ def price_transfers(
     return total
 
 
+@inlined
+def count_cells(values: _Values, group: Any, buffers: _TypicalBuffers, lo: Any, width: Any) -> None:
+    """Count the rows of `width` groups from group `lo` on, by frozen cell and class."""
+    order, first, frozen, codes, weights = values.order, values.first, values.frozen, values.codes, values.weights
+    counts, rows = buffers.counts, buffers.rows
+    for f in range(counts.shape[0]):
+        for g in range(width):
+            rows[f, g] = 0
+            for c in range(counts.shape[2]):
+                counts[f, g, c] = 0
+    for v in range(len(group)):
+        own: Any = np.int64(group[v]) - lo
+        if 0 <= own < width:
+            for i in range(first[v], first[v + 1]):
+                r = order[i]
+                n = weights[r] if len(weights) > 0 else 1
+                counts[frozen[r], own, codes[r]] += n
+                rows[frozen[r], own] += n
+
+
+@inlined
+def fill_tables(p: Any, buffers: _TypicalBuffers, width: Any) -> float:
+    """Price the cells of `width` groups, and their changes by few more rows; return the sum of the prices."""
+    counts, rows, tables, union = buffers.counts, buffers.rows, buffers.tables, buffers.union
+    total = 0.0
+    for f in range(counts.shape[0]):
+        for g in range(width):
+            for more in range(tables.shape[0]):  # `more` > 0 only if a cell has one count
+                price = 0.0
+                n = min(rows[f, g] + more, p.n_rows)  # no cell has more rows than there are
+                if n > 0:
+                    for c in range(counts.shape[2]):
+                        union[c] = counts[f, g, c] + n - rows[f, g]
+                    price = cell_price(p, union, n)
+                tables[more, f, g] = price - tables[0, f, g] if more > 0 else price
+            total += tables[0, f, g]
+    return total
+
+
+@inlined
+def fill_entry(values: _Values, buffers: _TypicalBuffers, v: Any) -> tuple[Any, Any]:
+    """Count the rows of value v by frozen cell and class; return the number of cells with rows, and of all rows."""
+    order, first, frozen, codes, weights = values.order, values.first, values.frozen, values.codes, values.weights
+    entry, touched = buffers.entry, buffers.touched
+    n_touched, n_rows = 0, 0
+    for i in range(first[v], first[v + 1]):
+        r = order[i]
+        n, f = weights[r] if len(weights) > 0 else 1, frozen[r]
+        is_new = True
+        for c in range(entry.shape[1]):
+            is_new = is_new and entry[f, c] == 0
+        if is_new:
+            touched[n_touched] = f
+            n_touched += 1
+        entry[f, codes[r]] += n
+        n_rows += n
+    return n_touched, n_rows
+
+
 def cost_of_moves(setting: Setting, parts_price: float, n_parts: int, changes: Any, ends: Any, typical: Any) -> None:
-    """What each change of the parts' price does to the cost, where `ends` says that a part ends with it."""
+    """Write to `typical` the change of the cost by each change of the price of the parts; `ends`: a part ends too."""
     cost = 0.0
     for i in range(-1, len(changes)):
         change = changes[i] if i >= 0 else 0.0

@@ -1,16 +1,17 @@
 """Variable neighbourhood search for grids: local optima from random neighbours of the best grid so far.
 
-    start        the null grid, each variable alone, the product of those that pay alone; without classes each two
-                 variables (`pairs`), and products of the parts that the variables have there
+    start        the null grid, each variable alone, the product of those that pay alone; without classes, each pair of
+                 variables, and products of their parts (`starts`)
     round        a random neighbour of the best (`neighbours`), pre-optimization, exhaustive merge, post-optimization
     stage        as many rounds as neighbourhood sizes: 1, 2, 4, ... 2^effort, from the smallest to the largest
-    end          optima of the numerical variables of the best grid in turn, the others frozen (`gridexact`)
+    end          exact search of the numerical variables of the best grid in turn, the others frozen (`exact`)
 
 After M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, Algorithm 3, which goes
-back to the smallest neighbourhood whenever it finds a cheaper grid ("algorithm3" by name). Here rounds run in batches
-of a fixed size, from one and the same grid, and a stage goes on to its end: so threads change no bit of the result,
-and effort alone sets the time. Half of the neighbours have bounds near quantiles (`neighbours`). On satimage 63 such
-rounds reached 3293.01 to 3313.41 (four seeds), 36 to 42 rounds of Algorithm 3 3296.63 to 3350.20.
+back to the smallest neighbourhood whenever it finds a cheaper grid (search "algorithm3"). Here rounds run in batches of
+a fixed size, all from the same grid, and a stage always runs to its end: so the result does not depend on the number of
+threads, and the time depends on effort alone. Half of the neighbours have bounds near quantiles (`neighbours`). On
+satimage, 63 such rounds reached 3293.01 to 3313.41 (four seeds); 36 to 42 rounds of Algorithm 3 reached 3296.63 to
+3350.20.
 """
 
 from __future__ import annotations
@@ -38,13 +39,14 @@ from gridmodl.search.grid.starts import (
 )
 from gridmodl.search.grid.state import GridTask, Worker
 from gridmodl.search.grid.workers import BATCH, Workers
+from gridmodl.search.moves import is_cheaper
 
-# Rounds of a batch that are neighbours of the null grid, not of the best: as good a best grid on satimage (3293.01 at
-# effort 5), and twice the distinct optima on Ada (23 instead of 11 in 127 rounds).
+# Rounds of a batch that start from neighbours of the null grid, not of the best one: the best grid on satimage is as
+# good (3293.01 at effort 5), and there are twice as many distinct optima on Ada (23 instead of 11 in 127 rounds).
 FRESH = (3, 6)
-# From this effort on, "vns" ends with the exact search of the variables of its best grid (`gridexact`). At effort 3 it
-# took 3 to 22 % more time and saved 4 to 12 nats on 3 of 12 data sets, 0 on the others; at effort 5, 1 to 4 %, and 6
-# nats on 1 of 8 (reproduce/grids/grid_exact.py). With fewer rounds, or after "merge", it took up to 4 searches' time.
+# From this effort on, "vns" ends with the exact search of the variables of its best grid. At effort 3 it took 3 to 22 %
+# more time and saved 4 to 12 nats on 3 of 12 data sets, 0 on the others; at effort 5, 1 to 4 %, and 6 nats on 1 of 8
+# (reproduce/grids/grid_exact.py). With fewer rounds, or after "merge", it took up to four times as long as the search.
 EXACT_EFFORT = 3
 
 
@@ -52,12 +54,12 @@ Plan = Callable[[Workers, BestSoFar, int], None]
 
 
 def run_merge(task: GridTask, search: Search) -> GridFound:
-    """The best of the grids to start from, merged and improved."""
+    """Merge and improve the grids to start from; the best of them."""
     return _run(task, search, "merge", lambda workers, best_so_far, seed: None)
 
 
 def run_vns(task: GridTask, search: Search) -> GridFound:
-    """The best grid found in rounds from random neighbours of the best so far; in the end its variables one by one."""
+    """Run rounds from random neighbours of the best grid; in the end, search its variables exactly, one by one."""
 
     def plan(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
         _stages(workers, best_so_far, seed)
@@ -68,17 +70,17 @@ def run_vns(task: GridTask, search: Search) -> GridFound:
 
 
 def run_algorithm_3(task: GridTask, search: Search) -> GridFound:
-    """The best grid found by rounds in the order of the paper."""
+    """Run rounds in the order of the paper."""
     return _run(task, search, "algorithm3", _algorithm_3)
 
 
 def run_diverse(task: GridTask, search: Search) -> GridFound:
-    """The best of many different grids."""
+    """Search many different grids; the best of them."""
     return _run(task, search, "diverse", _diverse_stages)
 
 
 def _run(task: GridTask, search: Search, kind: str, plan: Plan) -> GridFound:
-    """The best grid found: never more expensive than the null grid, nor, with classes, than any variable alone."""
+    """Run `plan` from the starts; the result never costs more than the null grid or, with classes, one variable."""
     seed = int(task.seed[0])
     with Workers(task) as workers:
 
@@ -91,7 +93,7 @@ def _run(task: GridTask, search: Search, kind: str, plan: Plan) -> GridFound:
 
 
 def _add_starts(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
-    """Each variable alone, or without classes each two, then the local optima that these and their products lead to."""
+    """Search each variable alone, then improve their product and the best grid; without classes, see `_add_pairs`."""
     if not best_so_far.task.has_classes:
         _add_pairs(workers, best_so_far, seed)
         return
@@ -113,7 +115,7 @@ def _add_starts(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
 
 
 def _add_pairs(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
-    """Each two variables, then the local optima that the products of their parts lead to."""
+    """Search each pair of variables, then improve the products of their parts."""
     task = best_so_far.task
     task.clock.step = "pairs of variables"
     two = pairs_of(task.n_variables)
@@ -125,7 +127,7 @@ def _add_pairs(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
         task.clock.tell(n_done / len(two))
     starts = products_of_pairs(pairs, most_in_product(task, workers.first.most_cells))
     task.clock.step = "start"
-    for grid in starts[:1]:  # if the time is up, the best pair is what there is
+    for grid in starts[:1]:  # the best pair is the result if the time is up
         best_so_far.add(grid._replace(cost=workers.first.load(grid)), is_optimum=False)
     for grid in workers.each(lambda worker, i: local_search_from(worker, starts[i]), len(starts)):
         best_so_far.add(grid)
@@ -145,7 +147,7 @@ def _stages(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
 
 
 def _add_exact(workers: Workers, best_so_far: BestSoFar) -> None:
-    """What the exact search of one variable after the other makes of the best grid."""
+    """Improve the best grid by the exact search of one variable after the other."""
     best_so_far.task.clock.step = "exact"
     best = best_so_far.best
     for grid in workers.each(lambda worker, _: exact_optimize(worker.task, best, worker), 1):
@@ -153,7 +155,7 @@ def _add_exact(workers: Workers, best_so_far: BestSoFar) -> None:
 
 
 def _algorithm_3(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
-    """Algorithm 3 with 1, 2, 4, ... 2^effort sizes: one after the other, back to the smallest when the cost falls."""
+    """Algorithm 3 with 1, 2, 4, ... 2^effort sizes: in ascending order, back to the smallest when the cost falls."""
     task = best_so_far.task
     task.clock.step = "vns"
     for stage in range(best_so_far.search.effort + 1):
@@ -162,28 +164,27 @@ def _algorithm_3(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
             best_so_far.n_rounds += 1
             r, best, share = best_so_far.n_rounds, best_so_far.best, size / 2**stage
             grid = local_optimum(workers.first, best, share, False, seed_of_round(seed, r))
-            is_cheaper = best_so_far.best.cost - grid.cost > 1e-9 * (1.0 + abs(grid.cost))
+            size = 1 if is_cheaper(grid.cost, best.cost) else size + 1
             best_so_far.add(grid)
-            size = 1 if is_cheaper else size + 1
             task.clock.tell(None)
 
 
-# Rounds of a search of grids: a random neighbour of a grid, pre-optimized, merged and post-optimized; in stages.
+# Rounds: a random neighbour of a grid, pre-optimized, merged and post-optimized; and stages of rounds.
 
 MASK = 2**64 - 1
 
 
 def stages(workers: Workers, best_so_far: BestSoFar, work: Callable[[Worker, Grid, int, int], Grid]) -> Iterator[int]:
-    """Stages of 1, 2, 4, ... 2^effort rounds, in batches from the best grid so far; the size of each when it is done.
+    """Run stages of 1, 2, 4, ... 2^effort rounds, in batches from the best grid so far; yield the size of each stage.
 
-    `work` is told the best grid, the number of the round among all, and the size of the stage. Batches are of a fixed
-    size, so threads change no bit of the result.
+    `work` gets a worker, the best grid, the number of the round among all, and the size of the stage. Batches have a
+    fixed size, so the result does not depend on the number of threads.
     """
     effort = best_so_far.search.effort
     total = 2 ** (effort + 1) - 1
     for n_rounds in (2**stage for stage in range(effort + 1)):
         for begin in range(0, n_rounds, BATCH):
-            best, first = best_so_far.best, n_rounds - 1 + begin  # of all rounds before this batch
+            best, first = best_so_far.best, n_rounds - 1 + begin  # number of the first round of this batch
 
             def one(worker: Worker, i: int, best: Grid = best, first: int = first, n: int = n_rounds) -> Grid:
                 return work(worker, best, first + i, n)
@@ -198,7 +199,7 @@ def stages(workers: Workers, best_so_far: BestSoFar, work: Callable[[Worker, Gri
 
 
 def seed_of_round(seed: int, r: int) -> int:
-    """Of round r of the search with this seed."""
+    """Seed of round r of the search with this `seed`."""
     return (seed + r * 0x9E3779B97F4A7C15) & MASK
 
 
@@ -210,7 +211,7 @@ def local_optimum(
     seed: int,
     chosen: NDArray[np.int64] | None = None,
 ) -> Grid:
-    """A random neighbour of grid `near`, cleaned, merged and improved; by the chosen variables only, or by all."""
+    """Draw a random neighbour of grid `near`, pre-optimize, merge and improve it; by the variables `chosen` or all."""
     worker.load(near)
     n_cells = float(worker.state.now[0].n_all_cells)
     visits = np.arange(worker.task.n_variables) if chosen is None else chosen.copy()
@@ -224,7 +225,7 @@ def local_optimum(
 
 
 def local_search_from(worker: Worker, start: Grid) -> Grid:
-    """What merges and local moves of all variables make of a grid."""
+    """Improve a grid by merges and local moves of all variables."""
     worker.load(start)
     merge_state(worker)
     local_search(worker, np.arange(worker.task.n_variables))
@@ -232,25 +233,24 @@ def local_search_from(worker: Worker, start: Grid) -> Grid:
 
 
 def local_search(worker: Worker, visits: NDArray[np.int64]) -> None:
-    """Local moves of these variables and merges in turn, until neither saves."""
+    """Alternate local moves of the variables `visits` and merges of the grid in the state, until neither saves."""
     while True:
         improve_state(worker, visits)
         if worker.task.clock.stopped or merge_state(worker, is_greedy=True) == 0:
             return
 
 
-# Many different grids, for an average of them: local optima of random choices of the variables.
+# Many different grids, for an average of them: local optima over random choices of the variables.
 #
-# Each round draws some of the variables, a random grid of these, and improves it by them alone. What it ends at would
-# often not be an optimum if the other variables could enter, so rounds that would all end at the same few grids end at
-# different ones (the benchmark `classifiers` counts them).
+# Each round draws some of the variables and a random grid of these, and improves it by these variables alone. With all
+# variables, many rounds would end at the same few grids; with a choice of them, they end at different ones (the
+# benchmark `classifiers` counts them).
 
-# A stage of so many rounds or more that finds no new grid is the last: there are hardly any others.
-FEW_ROUNDS = 32
+FEW_ROUNDS = 32  # a stage of at least this many rounds that finds no new grid is the last
 
 
 def _diverse_stages(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
-    """Stages of 1, 2, 4, ... 2^effort rounds, each round with variables of its own."""
+    """Run stages of 1, 2, 4, ... 2^effort rounds, each round with variables of its own."""
     best_so_far.task.clock.step = "diverse"
     n_known = best_so_far.n_new
     for n_rounds in stages(workers, best_so_far, lambda worker, _, r, __: _round(worker, best_so_far.null, seed, r)):
@@ -260,13 +260,13 @@ def _diverse_stages(workers: Workers, best_so_far: BestSoFar, seed: int) -> None
 
 
 def _round(worker: Worker, null: Grid, seed: int, r: int) -> Grid:
-    """The local optimum of round r."""
+    """Find the local optimum of round r."""
     rng = np.random.default_rng([seed, r])
     variables = _choice(rng, worker.task.n_variables)
     return local_optimum(worker, null, float(rng.random()), r % 2 == 0, seed_of_round(seed, r), variables)
 
 
 def _choice(rng: np.random.Generator, n_variables: int) -> NDArray[np.int64]:
-    """At least two of the variables, every number of them as likely."""
+    """Draw at least two of the variables; every number of them is equally likely."""
     n_chosen = int(rng.integers(min(2, n_variables), n_variables + 1))
     return rng.permutation(n_variables)[:n_chosen].astype(np.int64)

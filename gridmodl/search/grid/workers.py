@@ -1,4 +1,4 @@
-"""Threads that look for grids: what they find does not depend on how many there are."""
+"""Worker threads of a search of grids; results do not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.starts import with_clock
 from gridmodl.search.grid.state import MAX_ROW_COUNTS, GridTask, Worker
 
-BATCH = 8  # rounds from the same grid, whatever the number of threads
+BATCH = 8  # rounds that start from the same grid, for any number of threads
 
 
 class Workers:
-    """Threads, each with a worker of its own; a single one works in the thread that asks."""
+    """Threads, each with a worker of its own; a single worker runs in the calling thread."""
 
     def __init__(self, task: GridTask) -> None:
         self.task = task
@@ -37,7 +37,7 @@ class Workers:
             self.pool.shutdown()
 
     def each(self, work: Callable[[Worker, int], Grid], n: int) -> Iterator[Grid]:
-        """`work` done for 0 to n, in order; worker i does every i-th."""
+        """Results of `work` for 0, ..., n - 1, in order; worker w does numbers w, w + n_jobs, ..."""
         if self.pool is None:
             for i in range(n):
                 if self.task.clock.stopped:
@@ -55,7 +55,7 @@ class Workers:
         except KeyboardInterrupt:
             self.task.clock.stopped = "interrupted"
         except BaseException:
-            self.task.clock.stopped = "failed"  # an error of the user's progress callable: the threads end their work
+            self.task.clock.stopped = "failed"  # an error of the user's progress callable: stop the threads
             raise
         shares = [future.result() for future in futures]
         for i in range(n):

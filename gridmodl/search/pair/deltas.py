@@ -1,12 +1,12 @@
-"""What merging each two parts of either of two variables would change, kept for all pairs while they merge.
+"""Deltas of all merges of two parts of either of two variables, updated while parts merge.
 
 Merging parts a and b of a variable changes the price of the cells by sum_t [ cell(a_t + b_t) - cell(a_t) - cell(b_t) ]
-over the parts t of the other variable: kept for all pairs of groups, for neighbours only of a numerical variable. A
-merge of p and q on the other variable changes two terms of each of these sums, so they are updated, not computed anew:
+over the parts t of the other variable. This sum is stored for all pairs of groups, or for all neighbours of a numerical
+variable. A merge of parts p and q of the other variable changes two terms of each sum, so the sums are updated, by
 
     cell(x_a + x_b) - cell(p_a + p_b) - cell(q_a + q_b) - u_a - u_b     x = p + q,  u = cell(x) - cell(p) - cell(q)
 
-which is 0 where either of a and b has no rows in p and q.
+which is 0 if a or b has no rows in p and q.
 """
 
 from __future__ import annotations
@@ -15,31 +15,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gridmodl.jit.template import inlined
 from gridmodl.search.moves import part_price
 from gridmodl.search.pair.state import price_at
 from gridmodl.terms import Variable
 
-FEW_ROWS = 8  # in a cell: where p_a and q_a both are fewer, the change is worked out once for all a that have the same
-LEFT, TOO_FEW = range(2)  # of `PairMergeBuffers.counts`: parts that are left, those with too few rows
+FEW_ROWS = 8  # if p_a and q_a are both below this, the change is computed once for all a with the same p_a and q_a
 
 
 class PairMergeBuffers(NamedTuple):
-    """The parts of both variables under merges, by variable and slot; a gone group's slot is taken by the last one."""
+    """Parts of both variables under merges, by variable and slot; the last group takes the slot of a merged one."""
 
-    cells: Any  # of each variable: rows by own part, then by part of the other variable
-    deltas: Any  # of merging parts i and j < i; of a numerical variable, of part i and the next, in column 0
-    low: Any  # the lowest of these in row i
-    near: Any  # and its j
+    cells: Any  # for each variable: rows by own part, then by part of the other variable
+    deltas: Any  # delta of merging parts i and j < i; for a numerical variable, of part i and the next, in column 0
+    low: Any  # lowest delta of row i
+    near: Any  # j of that delta
     sums: Any  # price of the cells of a part
     price: Any  # part term
     n_rows: Any
     n_values: Any
     name: Any  # number of the part that the slot holds
-    left: Any  # neighbours of an interval, -1 where there is none
-    right: Any
-    counts: Any
-    changes: Any  # of deltas by a merge of the other variable, by p_a and q_a, then by b
-    known: Any  # step at which each of these was worked out
+    left: Any  # left neighbour of an interval, -1 if none
+    right: Any  # right neighbour
+    n_left: Any  # number of parts of each variable
+    n_small: Any  # number of parts with too few rows
+    changes: Any  # changes of deltas by a merge of the other variable, by p_a and q_a, then by b
+    known: Any  # step at which each row of `changes` was computed
 
 
 def ready_part(
@@ -53,11 +54,11 @@ def ready_part(
     n_slots: Any,
     n_target_parts: Any,
 ) -> None:
-    """Price part i, then its merges with the parts below `n_slots`."""
+    """Price part i, then its merges with the parts in slots below `n_slots`."""
     cells, deltas, sums, price = buffers.cells[k], buffers.deltas[k], buffers.sums, buffers.price
     n_rows, n_values, left, right = buffers.n_rows, buffers.n_values, buffers.left, buffers.right
     n_across, is_tabled = cells.shape[1], p.n_rows < len(table)
-    # The first round prices the part itself, the others with each part that it may merge with.
+    # The first round prices the part itself, the others its union with each part that it may merge with.
     for j in range(-1, n_slots if facts.categorical else np.int64(2)):
         other = np.int64(j)
         if not facts.categorical and j >= 0:
@@ -91,7 +92,7 @@ def ready_part(
 
 
 def find_low(is_group: Any, deltas: Any, low: Any, near: Any, right: Any, i: Any) -> None:
-    """Find the lowest delta in row i; of equals the lowest j."""
+    """Find the lowest delta in row i; ties: lowest j."""
     low[i] = np.inf
     if is_group:
         for j in range(i):
@@ -104,9 +105,10 @@ def find_low(is_group: Any, deltas: Any, low: Any, near: Any, right: Any, i: Any
 def fill_changes(
     p: Any, table: Any, one: Any, own: Any, x: Any, y: Any, a: Any, b: Any, begin: Any, end: Any, into: Any
 ) -> None:
-    """cell(x_a + x_b) - cell(p_a + p_b) - cell(q_a + q_b) for p_a = a, q_a = b, and parts b from begin to end.
+    """Write cell(x_a + x_b) - cell(p_a + p_b) - cell(q_a + q_b) for p_a = a, q_a = b, and parts b from begin to end.
 
-    Where b is a itself its rows count twice: never used, so those sums may end at the number of all rows.
+    If part b is part a itself, its rows count twice: that entry is never used, so its sums are cut at the number of
+    all rows.
     """
     most = p.n_rows
     if most < len(table):
@@ -125,7 +127,7 @@ def fill_changes(
 def meet(
     p: Any, is_group: Any, table: Any, one: Any, buffers: PairMergeBuffers, k: Any, x: Any, y: Any, step: Any
 ) -> None:
-    """Update the deltas of variable k where parts x and y of the other one merge."""
+    """Update the deltas of variable k for a merge of parts x and y of the other variable."""
     own, deltas, changes, known, right = (
         buffers.cells[1 - k],
         buffers.deltas[k],
@@ -176,22 +178,16 @@ def join_parts(
     n_target_parts: Any,
     min_rows: int,
 ) -> None:
-    """Make parts x and y one, x, and price its merges."""
-    cells, across, deltas, low, near = (
-        buffers.cells[k],
-        buffers.cells[1 - k],
-        buffers.deltas[k],
-        buffers.low[k],
-        buffers.near[k],
-    )
-    n_rows, n_values, left, right = buffers.n_rows[k], buffers.n_values[k], buffers.left[k], buffers.right[k]
-    price, sums, name, counts = buffers.price[k], buffers.sums[k], buffers.name[k], buffers.counts
-    counts[k, TOO_FEW] -= (1 if n_rows[x] < min_rows else 0) + (1 if n_rows[y] < min_rows else 0)
+    """Merge part y into part x of variable k, and price the merges of the union."""
+    cells, across, deltas, n_left = buffers.cells[k], buffers.cells[1 - k], buffers.deltas[k], buffers.n_left
+    n_rows, n_values, price, sums = buffers.n_rows[k], buffers.n_values[k], buffers.price[k], buffers.sums[k]
+    low, near, left, right = buffers.low[k], buffers.near[k], buffers.left[k], buffers.right[k]
+    n_small = (1 if n_rows[x] < min_rows else 0) + (1 if n_rows[y] < min_rows else 0)
     n_rows[x] += n_rows[y]
     n_values[x] += n_values[y]
-    counts[k, TOO_FEW] += 1 if n_rows[x] < min_rows else 0
-    counts[k, LEFT] -= 1
-    last = counts[k, LEFT] if facts.categorical else y  # moves into the slot of the part that goes
+    buffers.n_small[k] += (1 if n_rows[x] < min_rows else 0) - n_small
+    n_left[k] -= 1
+    last = n_left[k] if facts.categorical else y  # this group moves to slot y
     for t in range(cells.shape[1]):
         cells[x, t] += cells[y, t]
         cells[y, t] = 0
@@ -212,13 +208,8 @@ def join_parts(
                 find_low(facts.categorical, deltas, low, near, right, i)
         return
     if last != y:
-        sums[y], n_rows[y], n_values[y], price[y] = sums[last], n_rows[last], n_values[last], price[last]
-        name[y] = name[last]
-        for j in range(y):
-            deltas[y, j] = deltas[last, j]
-        for i in range(y + 1, last):
-            deltas[i, y] = deltas[last, i]
-    n = counts[k, LEFT]
+        take_slot(deltas, sums, price, n_rows, n_values, buffers.name[k], y, last)
+    n = n_left[k]
     ready_part(p, facts, table, one, buffers, k, x, n, n_target_parts)
     for i in range(n):
         if i in (x, y) or near[i] in (x, y) or near[i] >= n:
@@ -228,3 +219,14 @@ def join_parts(
             j = x if way == 0 else y
             if j < i and (deltas[i, j] < low[i] or (deltas[i, j] == low[i] and j < near[i])):
                 low[i], near[i] = deltas[i, j], j
+
+
+@inlined
+def take_slot(deltas: Any, sums: Any, price: Any, n_rows: Any, n_values: Any, name: Any, y: Any, last: Any) -> None:
+    """Move the group in slot `last` to the free slot y."""
+    sums[y], n_rows[y], n_values[y], price[y] = sums[last], n_rows[last], n_values[last], price[last]
+    name[y] = name[last]
+    for j in range(y):
+        deltas[y, j] = deltas[last, j]
+    for i in range(y + 1, last):
+        deltas[i, y] = deltas[last, i]

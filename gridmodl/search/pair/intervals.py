@@ -1,7 +1,7 @@
-"""The intervals of one of two variables while the other is frozen: sweeps of local moves, and cuts in two.
+"""Intervals of one of two variables, the other frozen: sweeps of local moves, and cuts in two.
 
-The sweep is that of one variable alone (`postoptimize`). Of a variable of very many values the places for a bound are
-some thousand quantiles, where bounds are already, and in the end the values around these.
+The sweep is that of one column (`gridmodl.search.column.improve`). For a variable of more than MAX_PLACES values, the
+places for a bound are about MAX_PLACES quantiles and the bounds of the grid, and in the end the values near these.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gridmodl.search.column.improve import sweep, sweep_from
 from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, make_buffers
 from gridmodl.search.pair.state import MAX_PLACES, Pair, fill_coarse
 
-WINDOW = 64  # values next to a bound to which it may be shifted in the end; beyond, ever larger steps
+WINDOW = 64  # values on each side of a bound that are places in the end; beyond, at distances that double
 
 
 def starts_of(pair: Pair, k: int) -> NDArray[np.int64]:
@@ -27,7 +27,7 @@ def starts_of(pair: Pair, k: int) -> NDArray[np.int64]:
 
 
 def places_of(pair: Pair, k: int, around_bounds: bool) -> NDArray[np.int64]:
-    """Atoms that an interval may begin with: quantiles and those that do, or all around these."""
+    """Atoms that an interval may begin with: quantiles, bounds of the grid, and if `around_bounds` atoms near these."""
     n, starts = pair.n_atoms(k), starts_of(pair, k)
     if n <= MAX_PLACES:
         return np.arange(n)
@@ -42,7 +42,7 @@ def places_of(pair: Pair, k: int, around_bounds: bool) -> NDArray[np.int64]:
 
 
 def coarse_atoms(pair: Pair, k: int, places: NDArray[np.int64]) -> tuple[Atoms, Buffers]:
-    """The atoms between the places as one each, their entries by part of the other variable; and buffers for prices."""
+    """Coarse atoms, one per place, with entries by part of the other variable; and buffers for prices."""
     side, across, n_across = pair.sides[k], pair.sides[1 - k], pair.n_parts[1 - k]
     n, n_entries = len(places), len(side.other)
     most = min(n_entries, n * n_across)
@@ -58,7 +58,7 @@ def coarse_atoms(pair: Pair, k: int, places: NDArray[np.int64]) -> tuple[Atoms, 
 def improve_intervals(
     pair: Pair, k: int, limits: Limits, only_shifts: bool = False, around_bounds: bool = False
 ) -> None:
-    """Split, merge and shift intervals of numerical variable k until nothing saves."""
+    """Split, merge and shift intervals of numerical variable k until no move saves."""
     places = places_of(pair, k, around_bounds)
     most = min(limits.max_parts, pair.most_parts(k))
     n_parts = pair.n_parts[k]
@@ -79,7 +79,7 @@ def improve_intervals(
 
 
 def set_starts(pair: Pair, k: int, starts: NDArray[np.int64]) -> None:
-    """Give variable k the intervals that begin with these atoms."""
+    """Set the intervals of variable k to those that begin with the atoms `starts`."""
     begins = np.zeros(pair.n_atoms(k), dtype=np.int32)
     begins[starts[1:]] = 1
     np.cumsum(begins, out=pair.sides[k].part)
@@ -87,7 +87,7 @@ def set_starts(pair: Pair, k: int, starts: NDArray[np.int64]) -> None:
 
 
 def cut_intervals(pair: Pair, k: int, chosen: NDArray[np.bool_]) -> None:
-    """Cut the chosen intervals of numerical variable k in two, each at its best place, whatever it costs."""
+    """Cut the chosen intervals of numerical variable k in two, each at its best place, even if that does not pay."""
     places = places_of(pair, k, around_bounds=False)
     setting = pair.lay(k).setting
     atoms, buffers = coarse_atoms(pair, k, places)
@@ -108,7 +108,7 @@ def cut_intervals(pair: Pair, k: int, chosen: NDArray[np.bool_]) -> None:
 def find_cuts(
     atoms: Any, setting: Setting, starts: Any, chosen: Any, buffers: Buffers, cuts: Any, at: Any, n: int
 ) -> bool:
-    """Find the best cuts of so many intervals; True when all are done."""
+    """Find the best cuts of at most `n` intervals; return True when all are done."""
     for _ in range(n):
         if at[0] == len(chosen):
             return True

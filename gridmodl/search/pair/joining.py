@@ -1,15 +1,16 @@
-"""What it costs that more values join groups of a variable: values that are new to it, or a group as a whole.
+"""Cost of adding values to each existing group of a variable: new values, or the values of another group.
 
-The parts of the other variable stay as they are. What joins has e_t rows in part t of it, n in all, and v values:
+The parts of the other variable stay as they are. The values that join have e_t rows in part t of the other variable, n
+rows in total, and are v distinct values. The change of the price is
 
     sum_t [ cell(N_gt + e_t) - cell(N_gt) ] + part(N_g + n, V_g + v) - part(N_g, V_g)          for each group g
 
-No sum is taken of more rows or values than there are: a group that joins itself, or few more rows that no cell can get,
-are priced as the largest there can be, and nobody looks at these prices.
+Sums are cut at the number of all rows and values: only prices that are never used, such as that of a group that joins
+itself, would exceed them.
 
-The grid and variable terms are the same whichever group is joined, and so is the price of all that does not change:
-the lowest of these is the group that costs least. To join an empty group is to be one. All this is for grids without
-classes, where a cell has one count.
+The grid and variable terms, and all other prices, do not depend on the group that is joined, so the group with the
+lowest change costs least. Joining an empty group makes a group of its own. This is for grids without classes, where a
+cell has one count.
 """
 
 from __future__ import annotations
@@ -27,34 +28,35 @@ from gridmodl.terms import Criterion, Variable
 
 
 class Groups(NamedTuple):
-    """The groups of a variable."""
+    """Groups of a variable."""
 
     cells: NDArray[np.int64]  # rows by part of the other variable, then by group
-    rows: NDArray[np.int64]
-    values: NDArray[np.int64]  # distinct ones
+    rows: NDArray[np.int64]  # rows of each group
+    values: NDArray[np.int64]  # distinct values of each group
 
 
 class Joining(NamedTuple):
-    """What may join a group, with its rows in the parts of the other variable."""
+    """Values, or groups of values, that may join a group, with their rows by part of the other variable."""
 
-    first: NDArray[np.int64]  # where the entries of each begin; one more at the end
-    part: NDArray[np.int64]  # of each entry; a part may come more than once
-    rows: NDArray[np.int64]  # of each entry
-    values: NDArray[np.int64]  # distinct ones of each
+    first: NDArray[np.int64]  # index of the first entry of each; at the end, the number of entries
+    part: NDArray[np.int64]  # part of each entry; a part may occur more than once
+    rows: NDArray[np.int64]  # rows of each entry
+    values: NDArray[np.int64]  # number of distinct values of each
 
 
 class JoinBuffers(NamedTuple):
     """Buffers for prices by part of the other variable, or by group."""
 
-    tables: Any  # prices of cells, and how few more rows change them
-    entry: Any  # rows of what joins, zero before and after
-    touched: Any  # the parts where it has some
-    of_parts: Any  # price of each group
-    empty: Any  # the price of a cell without rows: 0
-    one: Any  # the count of a cell
+    tables: Any  # prices of cells, then their changes by 1, 2, ... more rows
+    entry: Any  # rows of one of the joining values; zero between calls
+    touched: Any  # parts where it has rows
+    of_parts: Any  # change of the part price of each group
+    empty: Any  # price of a cell without rows: 0
+    one: Any  # count of one cell
 
 
 def make_join_buffers(n_tables: int, n_parts: int, n_groups: int) -> JoinBuffers:
+    """Make buffers for `n_parts` parts of the other variable, `n_groups` groups and `n_tables` tables of prices."""
     return JoinBuffers(
         tables=np.zeros((n_tables, n_parts, n_groups)),
         entry=np.zeros(n_parts, dtype=np.int64),
@@ -68,10 +70,10 @@ def make_join_buffers(n_tables: int, n_parts: int, n_groups: int) -> JoinBuffers
 def join_prices(
     criterion: type[Criterion], p: Any, facts: Variable, groups: Groups, joining: Joining, which: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """What it changes that each of `which` joins each of the groups, apart from what is the same for all groups."""
+    """Change of the price if each of `which` joins each of the groups, without terms that are equal for all groups."""
     n_parts, n_groups = groups.cells.shape
     n_entries = int((joining.first[which + 1] - joining.first[which]).sum())
-    n_tables = 1 + N_LOOKED_UP if n_entries > (1 + N_LOOKED_UP) * n_parts else 0  # they must save more than they cost
+    n_tables = 1 + N_LOOKED_UP if n_entries > (1 + N_LOOKED_UP) * n_parts else 0  # only if the tables save time
     changes = np.zeros((len(which), n_groups))
     bind(price_joins, criterion)(
         p,
@@ -126,7 +128,7 @@ def price_joins(
             for g in range(n_groups):
                 before = tables[0, t, g] if n_tables > 0 else price_at(p, empty, one, cells[t, g])
                 change[g] += price_at(p, empty, one, min(cells[t, g] + more, p.n_rows)) - before
-        if n != last_n or values[v] != last_values:  # many have as many rows as the one before
+        if n != last_n or values[v] != last_values:  # often the same as for the one before
             last_n, last_values = n, values[v]
             for g in range(n_groups):
                 of_parts[g] = part_change(p, facts, group_rows[g], group_values[g], n, values[v])
@@ -135,7 +137,7 @@ def price_joins(
 
 
 def part_change(p: Any, facts: Variable, n: Any, n_values: Any, more: Any, more_values: Any) -> float:
-    """What `more` rows of `more_values` values change in the price of a group, which may be empty."""
+    """Change of the part price of a group, which may be empty, by `more` rows of `more_values` values."""
     change = 0.0
     for way in range(0 if n > 0 else 1, 2):
         rows, values = min(n + way * more, p.n_rows), min(n_values + way * more_values, facts.n_values)

@@ -1,9 +1,8 @@
-"""Splits of groups in two, and merges of two groups that are split anew.
+"""Split groups in two, or merge two groups and split their union again.
 
-The values of a group are given to two halves one by one, in random order, each to the half where it costs less; then
-they are visited again, up to three times, and may change halves. A split is made if it saves, or whatever it
-costs where it is forced: forced splits of all groups, passes and merges are what leads from one local optimum to a
-better one.
+The values of a group are put into two halves one by one, in random order, each into the half where it costs less; then
+they are visited again, at most LOCAL_PASSES times, and may change halves. A split is made if it saves, or if it is
+forced: forced splits of all groups, passes and merges lead from one local optimum to a better one.
 """
 
 from __future__ import annotations
@@ -13,43 +12,39 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.jit.template import bind
-from gridmodl.search.column.improve import LEAST_SAVING
+from gridmodl.jit.template import bind, inlined
 from gridmodl.search.grid.neighbours import below
-from gridmodl.search.moves import Limits, Setting, part_price, total_cost
-from gridmodl.search.pair.state import COST, PRICE, Pair, PairSide, price_at
+from gridmodl.search.moves import Limits, Setting, is_cheaper, make_record, part_price, total_cost
+from gridmodl.search.pair.state import Pair, PairSide, price_at
 
 LOCAL_PASSES = 3
 
-# The fields of `Splitting.now` and `Splitting.sums`.
-AT, N_GROUPS, MOST, FORCED = range(4)
-SPLIT_PRICE, SPLIT_COST = range(2)
-
 
 class Splitting(NamedTuple):
-    """The state of the splits between two calls of the kernel, and buffers for one split."""
+    """State of the splits between two calls of the kernel, and buffers for one split."""
 
-    members: Any  # values in the order of their groups
-    begins: Any  # where each group begins among them
+    members: Any  # values sorted by group
+    begins: Any  # index in `members` of the first value of each group; one more entry at the end
     listed: Any  # values to split, in random order
-    first: Any  # where the profile of each of these begins
-    place: Any  # the profiles: part of the other variable
-    count: Any  # and rows in it
+    first: Any  # index of the first profile entry of each listed value
+    place: Any  # part of the other variable of each profile entry
+    count: Any  # rows of each profile entry
     slot: Any  # buffer: last profile entry of each part of the other variable
-    half: Any  # of each value to split
+    half: Any  # half of each listed value
     halves: Any  # rows of each half, by part of the other variable
-    sizes: Any  # [half, (values to split, rows, values)]
-    seed: Any
-    now: Any
-    sums: Any
+    n_atoms: Any  # listed values of each half
+    n_rows: Any  # rows of each half
+    n_values: Any  # distinct values of each half
+    seed: Any  # state of the random generator
+    now: Any  # see `split`
 
 
 def split(
     pair: Pair, k: int, limits: Limits, jobs: NDArray[np.int64], seed: NDArray[np.uint64], forced: bool = False
 ) -> None:
-    """Split groups of categorical variable k: `jobs` has rows of a group and -1, or of two groups to split anew.
+    """Split groups of categorical variable k. A row of `jobs` is a group and -1, or two groups to merge and split.
 
-    No group may be in two jobs.
+    No group may be in two jobs. If `forced`, a split is made even if it does not save.
     """
     side, across = pair.sides[k], pair.sides[1 - k]
     n_groups, n_across, n_atoms = pair.n_parts[k], pair.n_parts[1 - k], pair.n_atoms(k)
@@ -67,10 +62,18 @@ def split(
         slot=np.zeros(n_across, dtype=np.int64),
         half=np.zeros(n_atoms, dtype=np.int64),
         halves=np.zeros((2, n_across), dtype=np.int64),
-        sizes=np.zeros((2, 3), dtype=np.int64),
+        n_atoms=np.zeros(2, dtype=np.int64),
+        n_rows=np.zeros(2, dtype=np.int64),
+        n_values=np.zeros(2, dtype=np.int64),
         seed=seed,
-        now=np.array([0, n_groups, most, int(forced)], dtype=np.int64),
-        sums=np.array([pair.sums[PRICE], pair.sums[COST]]),
+        now=make_record(
+            at=0,  # next job
+            n_groups=n_groups,
+            max_groups=most,
+            is_forced=forced,
+            price=float(pair.laid[0].price),
+            cost=pair.cost,
+        ),
     )
     kernel = bind(split_jobs, pair.task.criterion)
     pair.task.clock.repeat(
@@ -78,8 +81,8 @@ def split(
         None,
         size=max(1, 2**18 * n_groups // len(side.other)),
     )
-    pair.n_parts[k] = int(state.now[N_GROUPS])
-    pair.sums[COST] = state.sums[SPLIT_COST]
+    pair.n_parts[k] = int(state.now[0].n_groups)
+    pair.laid[0].cost = state.now[0].cost
 
 
 def split_jobs(
@@ -93,127 +96,144 @@ def split_jobs(
     state: Splitting,
     n_jobs: int,
 ) -> bool:
-    """Do so many jobs; True when all are done."""
-    facts, first_entry, other, rows, atom_rows, atom_values, group = side
-    members, begins, listed, first, place, count, slot, half, halves, sizes, seed, now, sums = state
+    """Do at most `n_jobs` jobs; return True when all are done."""
+    facts, group = side.facts, side.part
+    listed, half, halves, now = state.listed, state.half, state.halves, state.now[0]
+    n_atoms, n_rows, n_values = state.n_atoms, state.n_rows, state.n_values
     p, n_target_parts = setting.p, setting.frozen.n_target_parts
-    n_across = halves.shape[1]
     for _ in range(n_jobs):
-        if now[AT] == len(jobs):
+        if now.at == len(jobs):
             return True
-        job = now[AT]
-        now[AT] += 1
-        n = 0
-        for h in range(2):
-            g = jobs[job, h]
-            for i in range(begins[g] if g >= 0 else 0, begins[g + 1] if g >= 0 else 0):
-                listed[n] = members[i]
-                half[n] = h
-                n += 1
-        more = 1 if jobs[job, 1] < 0 else 0
-        if n < 2 or now[N_GROUPS] + more > now[MOST]:
+        g, to = jobs[now.at, 0], jobs[now.at, 1]
+        now.at += 1
+        n = list_members(state, g, to)
+        n_groups = now.n_groups + (1 if to < 0 else 0)
+        if n < 2 or n_groups > now.max_groups:
             continue
         for i in range(n - 1):
-            j = i + below(seed, n - i)
+            j = i + below(state.seed, n - i)
             listed[i], listed[j] = listed[j], listed[i]
             half[i], half[j] = half[j], half[i]
-        for t in range(n_across):
-            slot[t] = -1
-        n_entries = 0
-        for i in range(n):
-            first[i] = n_entries
-            v = listed[i]
-            for e in range(first_entry[v], first_entry[v + 1]):
-                t = across_part[other[e]]
-                s = slot[t]
-                if s < first[i]:
-                    s = n_entries
-                    slot[t], place[s], count[s] = s, t, 0
-                    n_entries += 1
-                count[s] += rows[e]
-        first[n] = n_entries
-        # What the groups cost now, then what the halves cost.
+        fill_profiles(side, across_part, state, n)
+        # Price the groups as they are, then the halves.
         change = 0.0
         for turn in range(2):
             for h in range(2):
-                sizes[h, 0] = sizes[h, 1] = sizes[h, 2] = 0
-                for t in range(n_across):
+                n_atoms[h] = n_rows[h] = n_values[h] = 0
+                for t in range(halves.shape[1]):
                     halves[h, t] = 0
             if turn == 0:
                 for i in range(n):
-                    put(half[i], i, 1, listed, first, place, count, atom_rows, atom_values, halves, sizes)
+                    put(side, state, half[i], i, 1)
             else:
-                for pass_ in range(1 + LOCAL_PASSES):
-                    has_moved = False
-                    for i in range(n):
-                        h = half[i]
-                        if pass_ > 0:
-                            if sizes[h, 0] == 1:
-                                continue
-                            put(h, i, -1, listed, first, place, count, atom_rows, atom_values, halves, sizes)
-                        if pass_ == 0 and i < 2:
-                            to = i  # one value each: a half that stayed empty would be no split
-                        else:
-                            v = listed[i]
-                            to, lowest = 0, np.inf
-                            for side_ in range(2):
-                                price = 0.0
-                                for e in range(first[i], first[i + 1]):
-                                    x = halves[side_, place[e]]
-                                    price += price_at(p, table, one, x + count[e]) - price_at(p, table, one, x)
-                                for way in range(2):
-                                    n_rows = sizes[side_, 1] + way * atom_rows[v]
-                                    n_values = sizes[side_, 2] + way * atom_values[v]
-                                    part = part_price(p, facts, n_target_parts, n_rows, n_values)
-                                    price += part if way == 1 else -part
-                                if price < lowest:
-                                    to, lowest = side_, price
-                        if pass_ > 0 and to != h:
-                            has_moved = True
-                        half[i] = to
-                        put(to, i, 1, listed, first, place, count, atom_rows, atom_values, halves, sizes)
-                    if pass_ > 0 and not has_moved:
-                        break
+                find_halves(p, n_target_parts, table, one, side, state, n)
             price = 0.0
             for h in range(2):
-                for t in range(n_across):
+                for t in range(halves.shape[1]):
                     price += price_at(p, table, one, halves[h, t])
-                if sizes[h, 0] > 0:
-                    price += part_price(p, facts, n_target_parts, sizes[h, 1], sizes[h, 2])
+                if n_atoms[h] > 0:
+                    price += part_price(p, facts, n_target_parts, n_rows[h], n_values[h])
             change += price if turn == 1 else -price
-        cost = total_cost(setting, sums[SPLIT_PRICE] + change, now[N_GROUPS] + more)
-        least = LEAST_SAVING * (abs(sums[SPLIT_PRICE]) + abs(sums[SPLIT_COST]))
-        saves = cost < sums[SPLIT_COST] - least and min(sizes[0, 1], sizes[1, 1]) >= limits.min_rows
-        if saves or now[FORCED] == 1:
-            g = jobs[job, 0]
-            to = jobs[job, 1] if more == 0 else now[N_GROUPS]
+        cost = total_cost(setting, now.price + change, n_groups)
+        saves = is_cheaper(cost, now.cost, abs(now.price)) and min(n_rows[0], n_rows[1]) >= limits.min_rows
+        if saves or now.is_forced:
             for i in range(n):
-                group[listed[i]] = g if half[i] == 0 else to
-            now[N_GROUPS] += more
-            sums[SPLIT_PRICE] += change
-            sums[SPLIT_COST] = cost
+                group[listed[i]] = g if half[i] == 0 else (now.n_groups if to < 0 else to)
+            now.n_groups = n_groups
+            now.price += change
+            now.cost = cost
     return False
 
 
-def put(
-    h: Any,
-    i: Any,
-    sign: int,
-    listed: Any,
-    first: Any,
-    place: Any,
-    count: Any,
-    atom_rows: Any,
-    atom_values: Any,
-    halves: Any,
-    sizes: Any,
-) -> None:
-    """Put the i-th value into a half, or take it out where `sign` is -1."""
+@inlined
+def list_members(state: Splitting, g: Any, other: Any) -> int:
+    """List the values of group g, and of group `other` unless -1, each with its half; return their number."""
+    members, begins, listed, half = state.members, state.begins, state.listed, state.half
+    n = 0
+    for h in range(2):
+        m = g if h == 0 else other
+        for i in range(begins[m] if m >= 0 else 0, begins[m + 1] if m >= 0 else 0):
+            listed[n] = members[i]
+            half[n] = h
+            n += 1
+    return n
+
+
+@inlined
+def fill_profiles(side: PairSide, across_part: Any, state: Splitting, n: Any) -> None:
+    """Write the profiles of the n listed values: their rows by part of the other variable."""
+    first_entry, other, rows = side.first, side.other, side.rows
+    listed, first, place, count, slot = state.listed, state.first, state.place, state.count, state.slot
+    for t in range(len(slot)):
+        slot[t] = -1
+    n_entries = 0
+    for i in range(n):
+        first[i] = n_entries
+        v = listed[i]
+        for e in range(first_entry[v], first_entry[v + 1]):
+            t = across_part[other[e]]
+            s = slot[t]
+            if s < first[i]:
+                s = n_entries
+                slot[t], place[s], count[s] = s, t, 0
+                n_entries += 1
+            count[s] += rows[e]
+    first[n] = n_entries
+
+
+@inlined
+def find_halves(p: Any, n_target_parts: Any, table: Any, one: Any, side: PairSide, state: Splitting, n: Any) -> None:
+    """Put each of the n listed values into the half where it costs less, then let the values change halves."""
+    half, n_atoms = state.half, state.n_atoms
+    for pass_ in range(1 + LOCAL_PASSES):
+        has_moved = False
+        for i in range(n):
+            h = half[i]
+            if pass_ > 0:
+                if n_atoms[h] == 1:
+                    continue
+                put(side, state, h, i, -1)
+            to = np.int64(i)  # the first two values go to different halves, so that neither stays empty
+            if pass_ > 0 or i >= 2:
+                to = cheaper_half(p, n_target_parts, table, one, side, state, i)
+            if pass_ > 0 and to != h:
+                has_moved = True
+            half[i] = to
+            put(side, state, to, i, 1)
+        if pass_ > 0 and not has_moved:
+            break
+
+
+@inlined
+def cheaper_half(p: Any, n_target_parts: Any, table: Any, one: Any, side: PairSide, state: Splitting, i: Any) -> Any:
+    """Half to which the i-th listed value adds the lower price."""
+    first, place, count, halves = state.first, state.place, state.count, state.halves
+    v, facts = state.listed[i], side.facts
+    v_rows, v_values = side.atom_rows[v], side.atom_values[v]
+    to, lowest = np.int64(0), np.inf
+    for h in range(2):
+        price = 0.0
+        for e in range(first[i], first[i + 1]):
+            x = halves[h, place[e]]
+            price += price_at(p, table, one, x + count[e]) - price_at(p, table, one, x)
+        for way in range(2):
+            n_rows, n_values = state.n_rows[h] + way * v_rows, state.n_values[h] + way * v_values
+            part = part_price(p, facts, n_target_parts, n_rows, n_values)
+            price += part if way == 1 else -part
+        if price < lowest:
+            to, lowest = np.int64(h), price
+    return to
+
+
+@inlined
+def put(side: PairSide, state: Splitting, h: Any, i: Any, sign: int) -> None:
+    """Put the i-th listed value into half `h`; take it out if `sign` is -1."""
+    first, place, count, halves, v = state.first, state.place, state.count, state.halves, state.listed[i]
     for e in range(first[i], first[i + 1]):
         halves[h, place[e]] += sign * count[e]
-    sizes[h, 0] += sign
-    sizes[h, 1] += sign * atom_rows[listed[i]]
-    sizes[h, 2] += sign * atom_values[listed[i]]
+    state.n_atoms[h] += sign
+    state.n_rows[h] += sign * side.atom_rows[v]
+    state.n_values[h] += sign * side.atom_values[v]
 
 
 def all_groups(n_groups: int) -> NDArray[np.int64]:
@@ -222,7 +242,7 @@ def all_groups(n_groups: int) -> NDArray[np.int64]:
 
 
 def with_nearest(nearest: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Jobs that split each group anew together with the nearest one that is not in another job."""
+    """Jobs that merge each group with its nearest group and split the union, if neither is in another job."""
     is_free = nearest >= 0
     jobs = []
     for g, other in enumerate(nearest):

@@ -1,7 +1,7 @@
-"""Two variables under search: their parts, and what the grid costs.
+"""State of a search of two variables: their parts, and the cost of the grid.
 
-Cells are dense here: a table of counts by part of either variable, laid out anew for each step of the search. With one
-count to a cell its term is a function of the cell's rows alone, and is tabulated once for each criterion and data set.
+Cells are dense here: a table of rows by part of either variable, laid out again for each step of the search. A cell has
+one count, so its price depends on its rows alone, and is tabulated once per criterion and data set.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from gridmodl.search.moves import (
     Limits,
     Setting,
     cell_price,
+    make_record,
     margin_price,
     part_price,
     partition_price,
@@ -27,35 +28,34 @@ from gridmodl.search.moves import (
 )
 from gridmodl.terms import Variable
 
-# Cells of a grid under search, empty ones included. A pass over values takes 32 bytes for each, a merge 16: 128 MB.
+# Cells of a grid under search, empty ones included. A pass over values takes 32 bytes per cell, a merge 16: 128 MB.
 MAX_CELLS = 2**22
-# Groups of a categorical variable under search: a merge prices all pairs of them, 67 MB.
+# Groups of a categorical variable under search: a merge stores the deltas of all pairs, 67 MB.
 MAX_GROUPS = 4096
-# Prices of cells that are tabulated, 16 MB; larger cells are priced by the term itself.
+# Tabulated prices of cells, 16 MB; larger cells are priced by the term itself.
 MAX_TABLED = 2**21
-
-# The fields of `Pair.sums`.
-PRICE, COST, ACROSS, CELLS = range(4)  # the searched variable's parts and cells; all; the other variable; cells alone
 
 
 @inlined
 def price_at(p: Any, table: Any, one: Any, n: Any) -> float:
-    """The price of a cell of `n` rows, 0 for an empty one."""
+    """Price of a cell of `n` rows; 0 if empty."""
     return table[n] if n < len(table) else price_beyond(p, one, n)
 
 
 def price_beyond(p: Any, one: Any, n: int) -> float:
-    """The price of a cell too large for the table."""
+    """Price of a cell that is too large for the table."""
     one[0] = n
     return cell_price(p, one, n)
 
 
 def fill_table(p: Any, one: Any, table: Any) -> None:
+    """Tabulate the prices of cells of 1, 2, ... rows."""
     for n in range(1, len(table)):
         table[n] = price_beyond(p, one, n)
 
 
 def parts_price(p: Any, facts: Variable, n_target_parts: Any, rows: Any, values: Any, n_parts: int) -> float:
+    """Sum of the prices of the parts of a variable."""
     price = 0.0
     for i in range(n_parts):
         price += part_price(p, facts, n_target_parts, rows[i], values[i])
@@ -63,7 +63,7 @@ def parts_price(p: Any, facts: Variable, n_target_parts: Any, rows: Any, values:
 
 
 def frozen_side(side: Variable, across: Variable, n_across: int, price: float, by_target: Any) -> Frozen:
-    """What stays as it is while the variable `side` is searched."""
+    """Make the record of all that is fixed while the variable `side` is searched."""
     if side.is_target or across.is_target:
         n_informative = 1 if side.is_target and n_across > 1 else 0
         return Frozen(1, n_informative, float(n_across), n_across if across.is_target else 0, price, 0, by_target)
@@ -81,11 +81,12 @@ def price_state(
     cells: Any,
     part_totals: Any,
     by_target: Any,
-    sums: Any,
+    now: Any,
 ) -> None:
-    """Lay out the cells by part of `across`, then of `side`, and price the grid from nothing."""
-    facts, first, other, rows, atom_rows, atom_values, part_of = side
-    known, _, _, _, across_rows, across_values, across_part = across
+    """Lay out the cells by part of `across`, then of `side`, and price the grid from scratch."""
+    facts, first, other, rows = side.facts, side.first, side.other, side.rows
+    atom_rows, atom_values, part_of = side.atom_rows, side.atom_values, side.part
+    known, across_rows, across_values, across_part = across.facts, across.atom_rows, across.atom_values, across.part
     for t in range(cells.shape[0]):
         for g in range(cells.shape[1]):
             cells[t, g] = 0
@@ -107,35 +108,39 @@ def price_state(
             n = cells[t, g]
             price += price_at(p, table, one, n)
     n_target_parts = np.int64(n_across if known.is_target else 0)
-    sums[CELLS] = price
-    sums[PRICE] = price + parts_price(p, facts, n_target_parts, part_totals[0], part_totals[1], n_parts)
-    sums[ACROSS] = parts_price(p, known, np.int64(0), part_totals[2], part_totals[3], n_across)
-    sums[ACROSS] += partition_price(p, known, n_across)
+    price += parts_price(p, facts, n_target_parts, part_totals[0], part_totals[1], n_parts)
+    price_across = parts_price(p, known, np.int64(0), part_totals[2], part_totals[3], n_across)
+    price_across += partition_price(p, known, n_across)
     if facts.is_target:
         for j in range(1, len(by_target)):
             by_target[j] = 0.0
             for t in range(n_across):
                 by_target[j] += margin_price(p, part_totals[2, t], np.int64(j))
-    frozen = frozen_side(facts, known, n_across, sums[ACROSS], by_target)
-    sums[COST] = total_cost(Setting(p, facts, frozen), sums[PRICE], n_parts)
+    frozen = frozen_side(facts, known, n_across, price_across, by_target)
+    record = now[0]
+    record.price, record.across = price, price_across
+    record.cost = total_cost(Setting(p, facts, frozen), price, n_parts)
 
 
 class Laid(NamedTuple):
-    """The grid laid out for a step on one variable."""
+    """Grid laid out for a step on one variable."""
 
-    cells: Any  # by part of the other variable, then of this one
-    part_totals: Any  # rows and values of its parts, then of the other's
+    cells: Any  # rows by part of the other variable, then of this one
+    part_totals: Any  # rows and values of the parts of this variable, then of the other
     setting: Setting
 
 
 class Pair:
-    """A grid of two variables under search, with all that its steps need."""
+    """Grid of two variables under search, with all that its steps need.
+
+    With `coarse_of`, values of numerical variables between two places for a bound are one atom.
+    """
 
     def __init__(self, task: GridTask, coarse_of: Pair | None = None) -> None:
         self.task = task
         self.n_parts = [1, 1]
         self.one = np.zeros(1, dtype=np.int64)
-        self.atom_of: list[NDArray[np.int64] | None] = [None, None]  # of each atom of the task, where they are not ours
+        self.atom_of: list[NDArray[np.int64] | None] = [None, None]  # coarse atom of each atom of the task, if coarse
         if coarse_of is None:
             self.sides = make_sides(task)
             self.table = np.zeros(min(task.n_rows + 1, MAX_TABLED))
@@ -143,14 +148,18 @@ class Pair:
         else:
             self.sides = self._coarse_sides(coarse_of)
             self.table = coarse_of.table
-        self.sums = np.zeros(4)
+        self.laid = make_record(
+            price=0.0,  # price of the cells, and of the parts of the variable that the grid was last laid out for
+            across=0.0,  # price of the other variable and its parts
+            cost=0.0,
+        )
         self.relaxed = Limits(NO_LIMIT, 1)
-        # Values in the order of their rows, most first: those of equal rows share the prices of parts.
+        # Values sorted by rows, most first: neighbours with equal rows share the prices of parts.
         self.orders = [np.argsort(-side.atom_rows, kind="stable").astype(np.int32) for side in self.sides]
         self.places = [quantile_places(side, task.n_rows) for side in self.sides]
 
     def _coarse_sides(self, fine: Pair) -> tuple[PairSide, PairSide]:
-        """The sides of another pair, where the values between two places for a bound are one atom."""
+        """Sides of the pair `fine`, with the values between two places for a bound as one atom."""
         places = [fine.places[k] if fine.has_many_bounds(k) else np.arange(fine.n_atoms(k)) for k in (0, 1)]
         for k in (0, 1):
             is_place = np.zeros(fine.n_atoms(k), dtype=np.int64)
@@ -172,44 +181,49 @@ class Pair:
 
     @property
     def cost(self) -> float:
-        """As of the last time it was laid out."""
-        return float(self.sums[COST])
+        """Cost of the grid as of the last step."""
+        return float(self.laid[0].cost)
 
     def n_atoms(self, k: int) -> int:
+        """Number of atoms of variable k."""
         return len(self.sides[k].part)
 
     def is_group(self, k: int) -> bool:
+        """Whether variable k is categorical."""
         return bool(self.sides[k].facts.categorical)
 
     def has_many_bounds(self, k: int) -> bool:
-        """Whether variable k is numerical with more values than steps of the search look at."""
+        """Whether variable k is numerical with more than MAX_PLACES values."""
         return not self.is_group(k) and self.n_atoms(k) > MAX_PLACES
 
     def most_parts(self, k: int) -> int:
-        """Parts that variable k may have beside those of the other variable, for want of memory."""
+        """Largest number of parts of variable k that fits in memory, given the parts of the other variable."""
         most = MAX_CELLS // self.n_parts[1 - k]
         return max(1, min(self.n_atoms(k), most, MAX_GROUPS if self.is_group(k) else most))
 
     def lay(self, k: int, n_slots: int = 0, n_targets: int = 0) -> Laid:
-        """Price the grid from nothing, and lay it out for a step on variable k with slots for n_slots parts."""
+        """Price the grid from scratch, and lay it out for a step on variable k with slots for `n_slots` parts.
+
+        If k is the target, margins are priced for at most max(`n_targets`, `n_slots`) parts of it.
+        """
         side, across, n_parts, n_across = self.sides[k], self.sides[1 - k], self.n_parts[k], self.n_parts[1 - k]
         n_targets = max(n_targets, n_slots, n_parts)
         cells = np.empty((n_across, max(n_slots, n_parts)), dtype=np.int64)
         part_totals = np.empty((4, max(n_slots, n_parts, n_across)), dtype=np.int64)
         by_target = np.zeros(n_targets + 1 if side.facts.is_target else 0)
         kernel = bind(price_state, self.task.criterion)
-        buffers = (cells, part_totals, by_target, self.sums)
+        buffers = (cells, part_totals, by_target, self.laid)
         kernel(side, across, self.task.p, n_parts, n_across, self.table, self.one, *buffers)
-        frozen = frozen_side(side.facts, across.facts, n_across, float(self.sums[ACROSS]), by_target)
+        frozen = frozen_side(side.facts, across.facts, n_across, float(self.laid[0].across), by_target)
         return Laid(cells, part_totals, Setting(self.task.p, side.facts, frozen))
 
     def price(self) -> float:
-        """The cost of the grid, from nothing."""
+        """Cost of the grid, computed from scratch."""
         self.lay(0)
         return self.cost
 
     def keeps_limits(self) -> bool:
-        """Whether the grid may be returned; one cell always may."""
+        """Whether the grid keeps the limits of the task; one cell always does."""
         limits = self.task.limits
         for k in (0, 1):
             if self.n_parts[k] > 1:
@@ -219,7 +233,7 @@ class Pair:
         return True
 
     def put(self, k: int, labels: NDArray[Any]) -> None:
-        """Give variable k these parts, numbered without gaps whatever their labels."""
+        """Set the part of each atom of variable k to `labels`, renumbered without gaps."""
         used = np.zeros(int(labels.max()) + 1, dtype=np.int32)
         used[labels] = 1
         number = np.cumsum(used, dtype=np.int32) - 1
@@ -227,49 +241,51 @@ class Pair:
         self.n_parts[k] = int(number[-1]) + 1
 
     def save(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Copy the part of each atom of both variables."""
         return self.sides[0].part.copy(), self.sides[1].part.copy()
 
     def load(self, parts: tuple[NDArray[np.int32], NDArray[np.int32]]) -> None:
+        """Set the part of each atom of both variables."""
         for k in (0, 1):
             self.put(k, parts[k])
 
     def grid(self) -> Grid:
-        """The grid, with its cost from nothing; equal partitions have equal costs to the last bit."""
+        """Make the `Grid`, with its cost computed from scratch; equal partitions have bitwise equal costs."""
         for side in self.sides:
             side.part[:] = numbered_parts(side.part)
         parts = self.task_parts(self.save())
         return make_grid(list(enumerate(parts)), self.price())
 
     def task_parts(self, parts: tuple[NDArray[np.int32], NDArray[np.int32]]) -> tuple[Any, Any]:
-        """The part of each atom of the task, given that of each atom here."""
+        """Part of each atom of the task, given the part of each atom of this pair."""
         first, second = (part if of is None else part[of] for part, of in zip(parts, self.atom_of, strict=True))
         return first, second
 
 
-# Two variables as entries: how often each pair of their values occurs, in the order of either, and coarser ones.
+# Two variables as entries: the rows of each pair of atoms that occurs, sorted by either variable; and coarser atoms.
 
-# Values of a numerical variable that are all places for a bound; of more, as many quantiles are.
+# Up to this many values of a numerical variable are all places for a bound; of more values, about as many quantiles.
 MAX_PLACES = 1024
 
 
 class PairSide(NamedTuple):
-    """One variable of the two: its facts, its atoms, and the pairs of atoms that occur, in the order of its own."""
+    """One of the two variables: its facts, its atoms, and its entries (pairs of atoms that occur), sorted by atom."""
 
     facts: Variable
     first: Any  # entries of atom i are first[i] to first[i + 1]
-    other: Any  # the other variable's atom of each entry
+    other: Any  # atom of the other variable of each entry
     rows: Any  # rows of each entry
     atom_rows: Any
     atom_values: Any
-    part: Any  # part of each atom; what searches change
+    part: Any  # part of each atom; changed by searches
 
 
 def gather_entries(
     atom: Any, order: Any, place: Any, weights: Any, by_both: Any, first: Any, other: Any, rows: Any
 ) -> int:
-    """Write the distinct pairs of atoms in the order of variable 0, then 1, and their rows; how many there are.
+    """Write the distinct pairs of atoms, sorted by variable 0, then 1, and their rows; return their number.
 
-    `place` is the first place of each atom of variable 0 among the rows in its order, and is used up.
+    `place` is the first place of each atom of variable 0 among the rows sorted by atom; it is overwritten.
     """
     n = order.shape[1]
     for i in range(n):
@@ -292,7 +308,7 @@ def gather_entries(
 
 
 def turn_entries(first: Any, other: Any, rows: Any, into_first: Any, into_other: Any, into_rows: Any) -> None:
-    """The same entries in the order of the other variable; `into_first` is zero."""
+    """Write the same entries sorted by the other variable; `into_first` must be zero."""
     n_atoms = len(into_first) - 1
     for e in range(len(other)):
         into_first[other[e] + 1] += 1
@@ -310,7 +326,7 @@ def turn_entries(first: Any, other: Any, rows: Any, into_first: Any, into_other:
 
 
 def make_sides(task: GridTask) -> tuple[PairSide, PairSide]:
-    """Both variables of a task, each in one part."""
+    """Make both variables of a task, each in one part."""
     rows = task.rows
     n, n_0, n_1 = rows.n_lines, rows.n_atoms(0), rows.n_atoms(1)
     place = rows.first[: n_0 + 1].astype(np.int64)
@@ -336,7 +352,7 @@ def make_sides(task: GridTask) -> tuple[PairSide, PairSide]:
 def fill_coarse(
     side: Any, across_part: Any, places: Any, first: Any, frozen: Any, rows: Any, values: Any, slot: Any
 ) -> int:
-    """Write the entries of the atoms between places, one for each part of the other variable; how many there are."""
+    """Write the entries of the coarse atoms between places, one per part of the other variable; return their number."""
     first_entry, other, entry_rows, atom_values = side.first, side.other, side.rows, side.atom_values
     n_atoms, n_entries = len(atom_values), 0
     for i in range(len(places)):
@@ -357,7 +373,7 @@ def fill_coarse(
 
 
 def quantile_places(side: PairSide, n_rows: int) -> NDArray[np.int64]:
-    """First atoms of parts that hold about as many rows each, or all atoms where they are few."""
+    """First atoms of about MAX_PLACES parts of about equal rows, or all atoms if they are at most MAX_PLACES."""
     n = len(side.atom_rows)
     if n <= MAX_PLACES or side.facts.categorical:
         return np.arange(n if n <= MAX_PLACES else 0)

@@ -1,15 +1,15 @@
-"""The search for a grid of two variables with one count to a cell: coclustering, and targets that are partitioned too.
+"""Search a grid of two variables with one count per cell: coclustering, and targets that are partitioned too.
 
-    start      random groups and intervals on both sides, or groups of values that occur with the same values
-               (`pairspectral`); passes, merge to one cell keeping the best, descend
-    pass       each value to the group where it costs least; the bounds of intervals, each to its best place
-    descend    splits, passes, merges, and pairs of groups split anew, in turn until they save little
-    round      from the best grid: split half or all of its parts, forced; passes, merge to one cell keeping the best,
-               descend; kept if it is cheaper. While that is one cell, another start
+    start      random groups and intervals of both variables, or spectral groups (`starts`); passes, merge to one cell
+               keeping the best grid, descend
+    pass       move each value to the group where it costs least; shift each bound to its best place
+    descend    splits, passes, merges, and pairs of groups merged and split, in turn until they save little
+    round      from the best grid: forced splits of half or all of its parts, passes, merge to one cell keeping the best
+               grid, descend; kept if it is cheaper. As long as the best grid is one cell, another start instead
 
-Neither many random groups nor few are a safe start alone: on sparse data many are blind and lead back to one cell,
-where few with splits find the pattern. Of what leads from a local optimum to a better one, forced splits are by far the
-best: restarts, random groups, annealing and splits that must save all stayed higher.
+Neither many random groups nor few are a safe start alone: on sparse data, many lead back to one cell, while few with
+splits find the pattern. To get from a local optimum to a better one, forced splits are by far the best: restarts,
+random groups, annealing, and splits that must save all ended at higher costs.
 
 After M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, section 6.
 """
@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from gridmodl.codelength import MANY_ROWS
 from gridmodl.jit.template import bind
 from gridmodl.search import Search
-from gridmodl.search.column.improve import LEAST_SAVING
 from gridmodl.search.grid.neighbours import below
 from gridmodl.search.grid.optima import BestSoFar, GridFound, run_plan
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask, Worker
+from gridmodl.search.moves import is_cheaper
 from gridmodl.search.pair.intervals import cut_intervals, improve_intervals, set_starts
 from gridmodl.search.pair.merge import merge
 from gridmodl.search.pair.splits import all_groups, split, with_nearest
@@ -37,32 +37,31 @@ from gridmodl.search.pair.starts import Points
 from gridmodl.search.pair.state import Pair
 from gridmodl.search.pair.transfers import transfer
 
-FINER, MANY, SOME, FEW = 256, 64, 16, 4  # random parts of each variable, to start from
-# Passes over them. On sparse data (200,000 rows, 5,000 x 5,000 values, 40 x 40 groups) 10 pairs of passes led 7 of 8
-# times from 4 random groups to a grid that pays, 5 pairs never, and 10 pairs from 16 groups never either.
+FINER, MANY, SOME, FEW = 256, 64, 16, 4  # numbers of random parts of each variable to start from
+# Passes over many and over few random parts. On sparse data (200,000 rows, 5,000 x 5,000 values, 40 x 40 groups), 10
+# pairs of passes led 7 of 8 times from 4 random groups to a grid that pays; 5 pairs never did, nor 10 from 16 groups.
 MANY_PASSES, FEW_PASSES = 3, 20
-NEAR = (40, 16)  # groups of values that lie near each other, to start from
-NEAR_PASSES = 4
-# One part for each value is a start where the merges of all pairs of them take so many prices at most: 10 ms.
+NEAR = (40, 16)  # numbers of spectral groups to start from
+NEAR_PASSES = 4  # passes over them
+# One part per value is a start if the merges of all pairs take at most this many prices: 10 ms.
 FINEST_PRICES = 2e6
-TURNS = 6  # of a descent, at most
-SAME = 1e-11  # difference of two costs, as a share, that is taken for rounding
-LITTLE = 2e-7  # saving of a turn, as a share of the cost, with which a descent ends
-QUIET_ROUNDS = 2  # rounds in a row without a cheaper grid that end the search, for each unit of effort
+TURNS = 6  # largest number of turns of a descent
+LITTLE = 2e-7  # a descent ends with a turn that saves at most this share of the cost
+QUIET_ROUNDS = 2  # rounds in a row without a cheaper grid that end the search, per unit of effort
 
 
 def run_merge(task: GridTask, search: Search) -> GridFound:
-    """The best grid of two variables that starts lead to."""
+    """Search the best grid of two variables from the starts only."""
     return _run(task, search, "merge", 0)
 
 
 def run_vns(task: GridTask, search: Search) -> GridFound:
-    """The best grid of two variables found in rounds from the best so far."""
+    """Search the best grid of two variables in rounds from the best so far."""
     return _run(task, search, "vns", search.effort)
 
 
 def _run(task: GridTask, search: Search, kind: str, effort: int) -> GridFound:
-    """The best grid found: never more expensive than one cell."""
+    """Run the search; the result never costs more than one cell."""
     pair = Pair(task)
 
     def plan(best_so_far: BestSoFar) -> None:
@@ -74,10 +73,10 @@ def _run(task: GridTask, search: Search, kind: str, effort: int) -> GridFound:
 
 
 def _priced_again(task: GridTask, found: GridFound) -> GridFound:
-    """What was found, with costs that keep what rounding leaves out.
+    """Price the grids found again, by compensated sums.
 
-    From 2^24 rows on large terms may cancel: only such sums are the same in any order. Optima that the clock leaves no
-    time for are dropped.
+    From 2^24 rows on, large terms may cancel: only compensated sums do not depend on the order of terms. Optima that
+    are not priced when the time is up are dropped.
     """
     worker = Worker(task)
 
@@ -98,18 +97,19 @@ def _priced_again(task: GridTask, found: GridFound) -> GridFound:
 
 
 class _Run:
-    """One search: the pair, the best so far, and the random numbers."""
+    """One search: the pair of variables, the best grid so far, and the random numbers."""
 
     def __init__(self, pair: Pair, best_so_far: BestSoFar, seed: NDArray[np.uint64]) -> None:
         self.fine, self.best_so_far, self.seed = pair, best_so_far, seed
         self.clock, self.limits = pair.task.clock, pair.task.limits
-        # Of many values of a numerical variable only quantiles count until the end.
+        # With many values of a numerical variable, bounds are at quantiles only, until `_polish`.
         self.pair = Pair(pair.task, pair) if pair.has_many_bounds(0) or pair.has_many_bounds(1) else pair
         self.best = self.pair.save()
         self.is_polishing = False
         self.points = Points(self.pair, np.random.default_rng(seed)) if _has_points(self.pair) else None
 
     def run(self, effort: int) -> None:
+        """Search from all starts, then in rounds until QUIET_ROUNDS * `effort` rounds in a row find nothing cheaper."""
         self.clock.step = "start"
         for n_parts in _start_sizes(self.pair):
             self._start(n_parts)
@@ -123,10 +123,10 @@ class _Run:
         self._polish()
 
     def _note(self) -> bool:
-        """Take note of the grid, a local optimum; whether it is the cheapest so far."""
+        """Add the grid, a local optimum, to the results; return whether it is the cheapest so far."""
         pair, best_so_far = self.pair, self.best_so_far
         cost = pair.price()
-        is_better = cost < best_so_far.best.cost - LEAST_SAVING * abs(cost)
+        is_better = is_cheaper(cost, best_so_far.best.cost)
         if not (is_better or best_so_far.keep > 0) or not pair.keeps_limits():
             return False
         if is_better:
@@ -135,9 +135,9 @@ class _Run:
         return is_better
 
     def _start(self, n_parts: tuple[int, int], near: bool = False) -> bool:
-        """A local optimum from so many parts, random or of values near each other; whether it is the best.
+        """Find a local optimum from `n_parts` random parts, or spectral groups if `near`; return whether it is best.
 
-        Few are split before they merge.
+        Few parts are split before they merge.
         """
         if self.clock.stopped:
             return False
@@ -157,7 +157,7 @@ class _Run:
         return self._note()
 
     def _scatter(self, k: int, n_parts: int) -> None:
-        """Random parts of variable k."""
+        """Draw at most `n_parts` random parts of variable k."""
         pair = self.pair
         n_parts = min(n_parts, pair.n_atoms(k), max(2, math.isqrt(pair.task.n_rows)))
         if pair.n_atoms(k) <= n_parts:
@@ -175,7 +175,7 @@ class _Run:
             set_starts(pair, k, np.unique(np.append(0, starts)))
 
     def _passes(self, n: int) -> None:
-        """Passes over both variables that change no number of parts but where a group ends; fewer where they rest."""
+        """Make at most `n` passes over both variables, until they save little; no part is made, but groups may end."""
         for _ in range(n):
             before = self.pair.cost
             for k in (0, 1):
@@ -188,6 +188,7 @@ class _Run:
                 return
 
     def _improve(self, k: int, n_passes: int) -> None:
+        """Improve variable k: by at most `n_passes` passes over its values, or by local moves of its intervals."""
         if self.pair.n_atoms(k) > 1 and not self.clock.stopped:
             if self.pair.is_group(k):
                 transfer(self.pair, k, self.limits, n_passes)
@@ -195,6 +196,7 @@ class _Run:
                 improve_intervals(self.pair, k, self.limits)
 
     def _descend(self, n_turns: int = TURNS) -> None:
+        """Improve the grid by splits, passes and merges, in at most `n_turns` turns, until a turn saves little."""
         pair = self.pair
         for _ in range(n_turns):
             if self.clock.stopped or self._is_back():
@@ -216,17 +218,17 @@ class _Run:
                 return
 
     def _is_back(self) -> bool:
-        """Whether the grid costs what the best costs, from which a descent was made already; not so from one cell.
+        """Whether the grid costs as much as the best, from which a descent was made already; False for one cell.
 
-        Descents from one cell differ in their random splits: on sparse data some find the pattern, most do not.
+        Descents from one cell differ by their random splits: on sparse data some find the pattern, most do not.
         """
         best = self.best_so_far.best
         if self.is_polishing or not best.variables:
             return False
-        return abs(self.pair.cost - best.cost) <= SAME * abs(best.cost)
+        return not (is_cheaper(self.pair.cost, best.cost) or is_cheaper(best.cost, self.pair.cost))
 
     def _round(self, n_quiet: int) -> bool:
-        """A local optimum near the best grid; whether it is cheaper."""
+        """Find a local optimum near the best grid; return whether it is cheaper."""
         pair = self.pair
         self.best_so_far.n_rounds += 1
         if not self.best_so_far.best.variables:
@@ -242,7 +244,7 @@ class _Run:
         return self._note()
 
     def _polish(self) -> None:
-        """Descend from the best to where nothing saves, with bounds at any value."""
+        """Descend from the best grid until little is saved, with bounds at any value."""
         if self.clock.stopped:
             return
         parts = self.pair.task_parts(self.best)
@@ -259,6 +261,7 @@ class _Run:
         self._note()
 
     def _force_splits(self, k: int, all_of_them: bool) -> None:
+        """Split all parts of variable k, or a random half of them, even if that does not pay."""
         pair = self.pair
         if pair.n_atoms(k) == 1 or self.clock.stopped:
             return
@@ -274,21 +277,21 @@ class _Run:
 
 
 def _has_points(pair: Pair) -> bool:
-    """Whether both variables have so many values to group that random groups of them can be blind."""
+    """Whether both variables are categorical with more than MANY values, so that random groups may find nothing."""
     return all(pair.is_group(k) and pair.n_atoms(k) > MANY for k in (0, 1))
 
 
 def _start_sizes(pair: Pair) -> list[tuple[int, int]]:
-    """Numbers of parts to start from: one part for each value, where a merge of these is quick, then of random ones."""
+    """Numbers of parts to start from: one part per value, if a merge of these is quick, then random parts."""
     n_0, n_1 = pair.n_atoms(0), pair.n_atoms(1)
     merges = [n * n / 2 if pair.is_group(k) else n for k, n in enumerate((n_0, n_1))]
     finest = [(n_0, n_1)] if merges[0] * n_1 + merges[1] * n_0 <= FINEST_PRICES else []
-    # Where one of a hundred intervals of one variable goes with one of the other, 64 of each miss some for good.
+    # If each of a hundred intervals of one variable goes with one of the other, 64 intervals each miss some for good.
     finer = [] if pair.is_group(0) and pair.is_group(1) else [(FINER, FINER)]
     return [*finest, *finer, (MANY, MANY), *([] if _has_points(pair) else [(FEW, FEW), (SOME, SOME)])]
 
 
 def draw_numbers(seed: Any, n: int, numbers: Any) -> None:
-    """Random numbers below n."""
+    """Draw random whole numbers below n."""
     for i in range(len(numbers)):
         numbers[i] = below(seed, n)

@@ -55,7 +55,7 @@ def test_each_model_is_checked_and_its_place_named(models):
         Models.from_json(json.dumps(record))
     record = json.loads(models.to_json())
     record["models"].append(record["models"][0])
-    with pytest.raises(gridmodl.ModelFileError, match=r"models\[3\]: is of column 'x', of which there is one already"):
+    with pytest.raises(gridmodl.ModelFileError, match=r"models\[3\]: is of column 'x', which has a model already"):
         Models.from_json(json.dumps(record))
 
 

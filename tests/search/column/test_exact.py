@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from oracles.criteria import Rough, Saturating
 
 from gridmodl import Criterion
 from gridmodl.search.column.exact import proven_optimum
@@ -25,21 +26,6 @@ def test_it_finds_what_trying_all_finds(make_tiny, n_cells, name, seed, limits):
     assert found.cost == pytest.approx(tiny.price(found.starts), rel=1e-12, abs=1e-12)
 
 
-class Rough(Criterion):
-    """A price of the number of parts that no slope follows: 3 and 6 parts are cheap."""
-
-    name = "rough"
-    problems = {"classes"}
-
-    @staticmethod
-    def variable(p, variable, n_parts):
-        return 0.0 if n_parts % 3 == 0 else 4.0
-
-    @staticmethod
-    def cell(p, cell):
-        return cell.rows * cell.rows / 50.0
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_it_is_exact_for_any_price_of_the_number_of_parts(make_tiny, seed):
     tiny = make_tiny(seed, 1)
@@ -48,16 +34,6 @@ def test_it_is_exact_for_any_price_of_the_number_of_parts(make_tiny, seed):
     assert found.proven
     assert len(found.starts) in (3, 6)
     assert found.cost == pytest.approx(tiny.lowest(), rel=1e-9)
-
-
-class Saturating(Rough):
-    """Infinity, the price of parts that cannot keep a limit, is finite once finished."""
-
-    name = "saturating"
-
-    @staticmethod
-    def finish(p, total, shape):
-        return math.atan(total) - 2.0 * shape.n_cells
 
 
 @pytest.mark.parametrize("seed", range(8))

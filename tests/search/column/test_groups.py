@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from oracles.criteria import Cancelling
 from oracles.tiny_groups import TinyGroups, random_groups
 
 from gridmodl import Criterion
@@ -33,7 +34,7 @@ def planted(seed, n_values, n_rows, n_classes, n_groups):
 
 
 def merged_by_hand(tiny):
-    """Always the cheapest merge, the first pair of equals, down to one group: every grouping met, with its cost."""
+    """Always the cheapest merge, ties: first pair, down to one group: every grouping met, with its cost."""
     groups = np.arange(len(tiny.counts))
     met = [groups]
     while len(np.unique(groups)) > 1:
@@ -180,25 +181,6 @@ def test_no_transfer_is_missed_among_many_values():
     found = transfer_values(tiny.task, priced_groups(tiny.task, np.arange(80) % 7))
     for other in transfers_away(tiny, found.groups):
         assert tiny.price(other) >= found.cost - 1e-9
-
-
-class Cancelling(Criterion):
-    """Terms of parts and cells that are huge and cancel: their rounding is larger than what a move saves."""
-
-    name = "cancelling-groups"
-    problems = {"classes"}
-
-    @staticmethod
-    def part(p, variable, part):
-        return 1e7 * math.sqrt(part.rows)
-
-    @staticmethod
-    def cell(p, cell):
-        cost = 1.0 - 1e7 * math.sqrt(cell.rows)
-        for n in cell.counts:
-            if n > 0:
-                cost -= n * math.log(n / cell.rows)
-        return cost
 
 
 def test_rounding_does_not_keep_transfers_going_for_ever():

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
+from oracles.criteria import Cancelling
 from oracles.tiny import Tiny
 
 import gridmodl
-from gridmodl import Criterion
-from gridmodl.search.column import improve as postoptimize
+from gridmodl.search.column import improve as improve_module
 from gridmodl.search.column.improve import improve, improve_merged
 from gridmodl.search.column.merge import greedy_merge
 from gridmodl.search.moves import Limits
@@ -54,8 +52,8 @@ def test_no_single_move_makes_the_result_cheaper(make_tiny, n_cells, name, seed,
 
 
 def test_many_atoms_are_improved_among_the_bounds_given_up_last(make_tiny, monkeypatch):
-    monkeypatch.setattr(postoptimize, "N_LATE", 40)
-    monkeypatch.setattr(postoptimize, "WINDOW", 4)
+    monkeypatch.setattr(improve_module, "N_LATE", 40)
+    monkeypatch.setattr(improve_module, "WINDOW", 4)
     tiny = make_tiny(7, 1, n_atoms=400)
     merged = greedy_merge(tiny.task)
     found = improve_merged(tiny.task, merged, merged.best)
@@ -77,25 +75,6 @@ def test_restarts_find_cuts_that_pay_only_together():
         assert restarted.cost <= alone.cost
         better += restarted.cost < alone.cost - 1e-9
     assert better > 0
-
-
-class Cancelling(Criterion):
-    """Terms of parts and cells that are huge and cancel: their rounding is larger than what a move saves."""
-
-    name = "cancelling"
-    problems = {"classes"}
-
-    @staticmethod
-    def part(p, variable, part):
-        return 1e7 * math.sqrt(part.rows)
-
-    @staticmethod
-    def cell(p, cell):
-        cost = 1.0 - 1e7 * math.sqrt(cell.rows)
-        for n in cell.counts:
-            if n > 0:
-                cost -= n * math.log(n / cell.rows)
-        return cost
 
 
 def test_rounding_does_not_keep_it_going_for_ever():

@@ -1,16 +1,16 @@
-"""The greedy merge, alone."""
+"""The greedy merge, alone, and its tournament tree, in plain Python."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from gridmodl.search.column.merge import greedy_merge
+from gridmodl.search.column.merge import MAX_TIERS, build, climb, greedy_merge, tree_size, winner
 from gridmodl.search.moves import Limits
 
 
 def merged_by_hand(tiny, starts=None):
-    """Always the cheapest merge, the leftmost of equals, down to one part: every partition met, with its cost."""
+    """Always the cheapest merge, ties: leftmost, down to one part: every partition met, with its cost."""
     starts = list(range(len(tiny.counts))) if starts is None else list(starts)
     met = [(tiny.price(starts), list(starts))]
     while len(starts) > 1:
@@ -64,3 +64,33 @@ def test_stopped_at_once_it_returns_one_part(make_tiny):
     tiny = make_tiny(6)
     tiny.task.clock.stopped = "time limit"
     assert greedy_merge(tiny.task).best.starts.tolist() == [0]
+
+
+# The tournament tree.
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 64, 65, 600])
+def test_the_winner_is_the_leftmost_smallest_after_every_change(n):
+    rng = np.random.default_rng(n)
+    tree, child = np.empty(tree_size(n)), np.zeros(tree_size(n), dtype=np.int8)
+    tiers = np.zeros(MAX_TIERS, dtype=np.int64)
+    numbers = rng.integers(0, 5, n).astype(float)
+    tree[:n] = numbers
+    n_tiers = build(tree, child, tiers, n)
+    for _ in range(200):
+        assert winner(child, tiers, n_tiers) == np.argmin(numbers)
+        leaf = int(rng.integers(n))
+        tree[leaf] = numbers[leaf] = rng.choice([0.0, 1.0, 2.0, 3.0, np.inf])
+        climb(tree, child, tiers, n_tiers, leaf)
+
+
+def test_the_winner_without_a_compiler_counts_beyond_8_bits():
+    n = 700
+    tree, child, tiers = (
+        np.empty(tree_size(n)),
+        np.zeros(tree_size(n), dtype=np.int8),
+        np.zeros(30, np.int64),
+    )
+    tree[:n] = np.arange(n, 0, -1.0)
+    with np.errstate(over="raise"):
+        assert winner(child, tiers, build(tree, child, tiers, n)) == n - 1

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles.criteria import Rough, Saturating
 from oracles.tiny import NO_LIMITS, Tiny
 
-from gridmodl import Criterion
 from gridmodl.clock import Clock
 from gridmodl.jit.template import bind
 from gridmodl.search.column import monotone
@@ -62,31 +61,6 @@ def noise(n, seed=0, signal=0.0, name="modl", limits=NO_LIMITS):
 def test_it_finds_what_trying_all_finds(make_tiny, n_cells, name, direction, limits):
     for seed in range(8):
         check(make_tiny(seed, n_cells, name, limits=limits), direction)
-
-
-class Rough(Criterion):
-    """A price of the number of parts that no slope follows: 3 and 6 parts are cheap."""
-
-    name = "rough-monotone"
-    problems = {"classes"}
-
-    @staticmethod
-    def variable(p, variable, n_parts):
-        return 0.0 if n_parts % 3 == 0 else 4.0
-
-    @staticmethod
-    def cell(p, cell):
-        return cell.rows * cell.rows / 50.0
-
-
-class Saturating(Rough):
-    """Infinity, the price of parts that cannot be, is finite once finished; and more parts are cheaper."""
-
-    name = "saturating-monotone"
-
-    @staticmethod
-    def finish(p, total, shape):
-        return math.atan(total) - 2.0 * shape.n_cells
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles.tiny_grids import NO_LIMITS, TinyGrid, random_problem, run_grid
+from oracles.tiny_grids import NO_LIMITS, TinyGrid, post_optimize, random_problem, run_grid
 
 import gridmodl
 from gridmodl.clock import Clock
 from gridmodl.search import Search
 from gridmodl.search.column.exact import AllBounds, Branches, can_prune
 from gridmodl.search.grid.exact import MAX_BOUNDS, candidates, exact_optimize, find_optimum, variable_task
-from gridmodl.search.grid.improve import post_optimize
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import Worker, price_grid
 from gridmodl.search.grid.vns import EXACT_EFFORT

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.tiny_grids import random_problem
+from oracles.tiny_grids import post_optimize, random_problem
 
-from gridmodl.search.grid.improve import improve_state, post_optimize
+from gridmodl.search.grid.improve import improve_state
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import Worker
 

@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
-from oracles.tiny_grids import random_problem
+from oracles.tiny_grids import exhaustive_merge, greedy_merge, random_problem
 
-from gridmodl.search.grid.merge import exhaustive_merge, greedy_merge, merge_state
+from gridmodl.search.grid.merge import merge_state
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import Worker
 

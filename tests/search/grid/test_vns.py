@@ -7,13 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles.tiny_grids import NO_LIMITS, TinyGrid, random_problem, run_grid
+from oracles.tiny_grids import (
+    NO_LIMITS,
+    TinyGrid,
+    exhaustive_merge,
+    greedy_merge,
+    post_optimize,
+    pre_optimize,
+    random_problem,
+    run_grid,
+)
 from oracles.tiny_groups import TinyGroups
 
 from gridmodl.clock import Clock
 from gridmodl.search import Search
-from gridmodl.search.grid.improve import post_optimize, pre_optimize
-from gridmodl.search.grid.merge import exhaustive_merge, greedy_merge
 from gridmodl.search.grid.neighbours import draw_neighbour
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.starts import null_grid, product_grid, single_grid
@@ -202,9 +209,9 @@ def test_ctrl_c_among_the_single_variables_ends_the_whole_search(monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("gridmodl.search._steps", interrupted)
+    monkeypatch.setattr("gridmodl.search.column.driver._steps", interrupted)
     task = replace(random_problem(1).task, clock=Clock())
-    monkeypatch.setattr("gridmodl.search._grouping_steps", interrupted)
+    monkeypatch.setattr("gridmodl.search.column.driver._grouping_steps", interrupted)
     found = run_grid(task, search(effort=2), random_state=0)
     assert task.clock.stopped == "interrupted"
     assert len(calls) <= 1

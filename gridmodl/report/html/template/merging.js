@@ -1,4 +1,4 @@
-// The cells of the grid after some merges, and what they say. The formulas are those of gridmodl/modelcounts.py.
+// The cells of the grid after some merges, and what they say. The formulas are those of gridmodl/model/counts.py.
 
 // Each variable after the first `step` merges: its parts by number, and for each part of the model where it went.
 function variablesAt(grid, step) {

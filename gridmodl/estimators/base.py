@@ -1,0 +1,204 @@
+"""Bases of the estimators: shared parameters, their documentation, and the fitted model in notebooks.
+
+An estimator is a dataclass: each field is a parameter of its constructor. Its docstrings, and those of its methods,
+take shared entries from `DOCUMENTATION`: a line ``%(n_jobs)s`` stands for the entry of ``n_jobs``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, dataclass_transform
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from gridmodl.data.frames import Name
+from gridmodl.estimators.inputs import read_criterion, read_seed
+from gridmodl.report.notebook import model_html, models_html
+from gridmodl.search import Search
+from gridmodl.terms import Criterion
+
+DOCUMENTATION = {
+    "criterion": """
+criterion : str or Criterion, default="modl"
+    The cost to minimise: a name from `gridmodl.list_criteria`, or a criterion.""",
+    "criterion_options": """
+criterion_options : dict, optional
+    Options of the named criterion, as `gridmodl.get_criterion` takes them.""",
+    "threshold": """
+threshold : {None, "balanced"}, default=None
+    How `predict` chooses a class: the most probable one; or, with ``"balanced"``, so that the balanced error (the mean
+    of the error rates of the classes) is lowest on the training rows with a class.""",
+    "unknown": """
+unknown : {"default", -1, "error"}, default="default"
+    Part of a category that `fit` did not see: the group ``Partition.default`` of its column; -1, no part; or a
+    ValueError. A missing value is such a category if `fit` saw none. A number is never unknown: if missing values are
+    new, they go to the lowest interval.""",
+    "kinds": """
+kinds : dict, optional
+    ``"numerical"`` or ``"categorical"`` by column name, where the column's type says otherwise.""",
+    "special": """
+special : dict, optional
+    By column name, numbers that are codes, not quantities, such as ``{"age": [-999, -1]}``; each is a part.""",
+    "counts": """
+counts : {"binary", "frequency"}, default="binary"
+    Meaning of an entry: with ``"binary"`` every entry other than 0 counts once, so a matrix without zeros is one group;
+    with ``"frequency"`` an entry n, a whole number of 0 or more, counts n times.""",
+    "max_parts": """
+max_parts : int, optional
+    Largest number of parts (bins) of a column.""",
+    "max_groups": """
+max_parts : int, optional
+    Largest number of groups of rows, and of groups of columns.""",
+    "min_rows": """
+min_rows : int or float, optional
+    Smallest number of rows of a part; below 1, the smallest share of all rows.""",
+    "time_limit": """
+time_limit : float, optional
+    Seconds after which the search stops and the best result so far is kept.""",
+    "random_state": """
+random_state : int, optional, default=0
+    Seed of the search; None draws a fresh one.""",
+    "n_jobs": """
+n_jobs : int, optional
+    Number of threads; None means 1, and -1 one per core. It does not change the result.""",
+    "models_": """
+models_ : dict of str to Model
+    By column name, in the order of the columns: the model of each, with its partition, cost, level and table, without
+    training data. Columns of arrays, and of frames whose names are not strings, are called ``x0``, ``x1``, ...""",
+    "classes_": """
+classes_ : ndarray
+    The classes of the target.""",
+    "class_factors_": """
+class_factors_ : ndarray
+    Factor of the probability of each class, before the largest product is taken; 1 without a threshold.""",
+    "features_in": """
+n_features_in_ : int
+    Number of columns.
+feature_names_in_ : ndarray
+    Names of the columns, if the data had names that are strings.""",
+    "X": """
+X : array-like or frame of shape (n, k)
+    Numbers, or columns of any kind: a frame of pandas, polars, pyarrow or another library that narwhals reads, or an
+    array of objects.""",
+    "X_again": """
+X : array-like or frame of shape (n, k)
+    The same columns as in `fit`.""",
+    "matrix": """
+X : array-like, sparse matrix or frame of shape (n, k)
+    Numbers, none of them missing. A sparse matrix of any format is never made dense.""",
+    "matrix_again": """
+X : array-like, sparse matrix or frame of shape (n, k)
+    The same columns as in `fit`.""",
+    "y": """
+y : array-like of shape (n,)
+    The class of each row.""",
+    "sample_weight": """
+sample_weight : array-like of shape (n,), optional
+    Whole numbers: a row of weight w counts as w rows.""",
+    "probabilities": """
+ndarray of shape (n, n_classes)
+    Classes are in the order of ``classes_``.""",
+}
+
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def estimator(cls: Class) -> Class:
+    """Make the class a dataclass of keyword parameters, and fill in the shared entries of its docstrings."""
+    dataclass(kw_only=True, repr=False, eq=False)(cls)
+    for field in fields(cls):
+        if field.name in vars(cls):
+            delattr(cls, field.name)  # the constructor has the default; a parameter is no class attribute
+    methods = [member for member in vars(cls).values() if inspect.isfunction(member)]
+    for one in (cls, *methods, *map(inspect.unwrap, methods)):
+        one.__doc__ = one.__doc__ and _filled(one.__doc__)
+    return cls
+
+
+def _filled(docstring: str) -> str:
+    def entry(line: re.Match[str]) -> str:
+        indent, name = line.groups()
+        return textwrap.indent(DOCUMENTATION[name].strip(), indent)
+
+    return re.sub(r"^( *)%\((\w+)\)s$", entry, docstring, flags=re.MULTILINE)
+
+
+@estimator
+class EstimatorBase(BaseEstimator):  # type: ignore[misc]
+    """Parameters of every estimator; notebooks show its fitted model below scikit-learn's diagram."""
+
+    criterion: str | Criterion = "modl"
+    criterion_options: Mapping[str, Any] | None = None
+    search: str | Search = "auto"
+    max_parts: int | None = None
+    time_limit: float | None = None
+    random_state: int | None = 0
+    n_jobs: int | None = None
+
+    def _options(self) -> dict[str, Any]:
+        """The parameters as keyword arguments of `gridmodl.optimize`."""
+        return {
+            "criterion": read_criterion(self.criterion, self.criterion_options),
+            "search": self.search,
+            "max_parts": self.max_parts,
+            "time_limit": self.time_limit,
+            "random_state": read_seed(self.random_state),
+            "n_jobs": 1 if self.n_jobs is None else self.n_jobs,
+        }
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + _fitted_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in shown:  # not with scikit-learn's option display="text"
+            shown["text/html"] += _fitted_html(self)
+        return shown
+
+
+def _fitted_html(fitted: EstimatorBase) -> str:
+    """The model or models of an estimator; nothing before it is fitted."""
+    attributes = vars(getattr(fitted, "coclustering_", fitted))
+    if "model_" in attributes:
+        return model_html(attributes["model_"])
+    if "models_" in attributes:
+        return models_html(attributes["models_"])
+    return ""
+
+
+@estimator
+class ColumnsEstimatorBase(EstimatorBase):
+    """Estimator that takes columns of any kind, with missing values."""
+
+    kinds: Mapping[Name, str] | None = None
+    min_rows: int | float | None = None
+    unknown: str | int = "default"
+
+    def _options(self) -> dict[str, Any]:
+        return {**super()._options(), "kinds": self.kinds, "min_rows": self.min_rows}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        # Text is welcome, but input_tags.string stays False: it would promise to take any object, such as a dict.
+        tags.input_tags.categorical = True
+        return tags
+
+
+@estimator
+class ThresholdClassifierMixin(ClassifierMixin):  # type: ignore[misc]
+    """Classifier that chooses a class by probabilities times factors; the class must have `predict_proba`."""
+
+    threshold: str | None = None
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba` of `X`; minus infinity for a probability of 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
