@@ -280,7 +280,7 @@ class Hulls(Branches):
         first_kept = np.zeros(n_blocks + 1, dtype=np.int64)  # of each block
         k, n_kept, n_checks = 0, 1, 0  # blocks checked; kept bounds so far
 
-        def turn(size: int) -> bool:
+        def step() -> bool:
             nonlocal k, n_kept, n_checks
             to = min(n_blocks, k + BLOCKS_AT_ONCE)
             lo, n_kept = k * BLOCK, int(first_kept[k]) + 1
@@ -313,7 +313,7 @@ class Hulls(Branches):
             k = to
             return k == n_blocks or self.is_over
 
-        self.task.clock.repeat(turn, None)
+        self.task.clock.repeat(lambda size: any(step() for _ in range(size)), None, size=8)
         if k < n_blocks:
             return None
         starts = np.empty(n_kept - 1, dtype=np.int64)

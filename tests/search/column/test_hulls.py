@@ -158,3 +158,22 @@ def test_a_run_that_is_over_says_nothing(make_line):
 @pytest.mark.parametrize("kind", naive_exact.KINDS)
 def test_long_runs_are_those_over_all_bounds(make_line, kind):
     check_runs(make_line(kind, n_atoms=12_000).task)
+
+
+def test_how_a_run_is_cut_into_turns_changes_nothing(make_line, monkeypatch):
+    """A turn that ignored its size let the clock double it without end."""
+    task = make_line("smooth", n_atoms=9_000).task
+    hulls, whole = Hulls(task, task.null(), np.inf), Hulls(task, task.null(), np.inf).run(6.0)
+    for size, n_turns in ((1, 3), (10**6, 1)):
+        turns = []
+        monkeypatch.setattr(task.clock, "repeat", lambda turn, *_, n=size, done=turns, **__: _until(turn, n, done))
+        starts, total = hulls.run(6.0)
+        assert total == whole[1]
+        np.testing.assert_array_equal(starts, whole[0])
+        assert len(turns) >= n_turns if size == 1 else len(turns) == 1
+
+
+def _until(turn, size, turns):
+    while not turn(size):
+        turns.append(size)
+    turns.append(size)
