@@ -97,9 +97,16 @@ def variable_of(criterion: Criterion, problem: Problem, values: ColumnValues, is
     # If a file does not hold the rows of the values, the constant may be NaN; a term that reads it then costs NaN.
     if not isinstance(constant, numbers.Real) or not (math.isfinite(constant) or (is_summed and math.isnan(constant))):
         raise TermError(f"{name} returned the constant {constant!r}; it must be a finite number")
-    if not isinstance(table, np.ndarray) or table.ndim != 1 or table.dtype.kind not in "fiu" or np.isnan(table).any():
-        what = f"array of shape {table.shape} and type {table.dtype}" if isinstance(table, np.ndarray) else repr(table)
+    if not isinstance(table, np.ndarray) or table.ndim != 1 or table.dtype.kind not in "fiu":
+        what = f"array of shape {table.shape} and type {table.dtype}" if isinstance(table, np.ndarray) else type(table)
         raise TermError(f"{name} returned the table {what}; it must be an array of numbers of one dimension")
+    if np.isnan(table).any():
+        raise TermError(f"{name} returned a table with NaN at {int(np.flatnonzero(np.isnan(table))[0])} parts")
+    if 0 < len(table) <= values.n_values:  # compiled terms would read what lies behind it
+        raise TermError(
+            f"{name} returned a table of {len(table)} entries for a variable of {values.n_values} values; it needs one "
+            f"for each number of parts from 0 to {values.n_values}, or none at all"
+        )
     return plain._replace(constant=float(constant), by_parts=np.array(table, dtype=np.float64))
 
 

@@ -299,8 +299,9 @@ class Criterion:
     ) -> tuple[float, NDArray[np.float64]]:
         """A constant and a table of the criterion's own for one `variable` of a `problem`.
 
-        Terms read them as ``variable.constant`` and, at i parts, ``variable.by_parts[i]``. `value_rows` has the rows of
-        each value of a categorical variable, weights counted, in any order; it is empty for a numerical one.
+        Terms read them as ``variable.constant`` and, at i parts, ``variable.by_parts[i]``: the table has an entry for
+        each number from 0 to ``variable.n_values``, or none. `value_rows` has the rows of each value of a categorical
+        variable, weights counted, in any order; it is empty for a numerical one.
         """
         return 0.0, np.empty(0)
 

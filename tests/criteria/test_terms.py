@@ -145,10 +145,14 @@ def test_an_old_plugin_is_told_what_to_change(written, message):
         ((1.0, 2.0, 3.0), "it returns a constant and an array by number of parts"),
         ((math.nan, np.empty(0)), "returned the constant nan; it must be a finite number"),
         (("1", np.empty(0)), "returned the constant '1'; it must be a finite number"),
-        ((1.0, [1.0, 2.0]), r"returned the table \[1.0, 2.0\]; it must be an array"),
+        ((1.0, [1.0, 2.0]), r"returned the table <class 'list'>; it must be an array"),
         ((1.0, np.ones((2, 2))), "it must be an array of numbers of one dimension"),
         ((1.0, np.array(["a"])), "it must be an array of numbers of one dimension"),
-        ((1.0, np.array([math.nan])), "it must be an array of numbers of one dimension"),
+        ((1.0, np.array([1.0, math.nan])), "returned a table with NaN at 1 parts"),
+        (
+            (1.0, np.ones(2)),
+            "returned a table of 2 entries for a variable of 2 values; it needs one for each number of",
+        ),
     ],
 )
 def test_facts_of_a_variable_are_checked(facts, message):

@@ -58,16 +58,16 @@ print(json.dumps(found))
 """
 
 FUNCTIONS = {
-    "column": 24,
+    "column": 26,
     "table": 0,
     "other criterion": 18,
     "other options": 0,
     "proof": 41,
     "groups": 2,
     "merge": 20,
-    "grid": 40,
-    "joint": 44,
-    "grouped": 21,
+    "grid": 67,
+    "joint": 57,
+    "grouped": 30,
     "numerical": 0,
     "unlabelled": 9,
 }

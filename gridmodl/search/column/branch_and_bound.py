@@ -29,7 +29,7 @@ from gridmodl.search.column.spans import fill_span, span_floor, span_price
 from gridmodl.search.moves import labelled_price
 from gridmodl.terms import Cell, Walk, excess, tangent
 
-# Sums of so many logarithms are off by this share of their size at most.
+# Relative error of a sum of logarithms, at most.
 ROUNDING = 1e-13
 
 # The fields of `RunBuffers.now`.

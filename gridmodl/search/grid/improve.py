@@ -106,7 +106,6 @@ def improve_steps(
     return False
 
 
-@inlined
 def move_values(
     rows: Any, state: State, atoms: Any, slot: Any, orders: Any, groups: GroupBuffers, buffers: Buffers,
     setting: Setting, limits: Limits, k: Any, n_frozen: Any,
@@ -150,7 +149,6 @@ def move_values(
     return cost
 
 
-@inlined
 def move_bounds(
     rows: Any, state: State, atoms: Any, slot: Any, orders: Any, intervals: Sweep, buffers: Buffers,
     setting: Setting, limits: Limits, k: Any, n_frozen: Any,

@@ -166,7 +166,6 @@ def move_cells(
     now.total, now.n_used = total, n_used
 
 
-@inlined
 def cheapest_merge(
     facts: Any, p: Any, merging: MergeBuffers, total: float, is_building: bool
 ) -> tuple[float, float, Any, Any, Any, float]:

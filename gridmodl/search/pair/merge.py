@@ -248,7 +248,6 @@ def merge_steps(
     return is_done
 
 
-@inlined
 def cheapest_merge(
     p: Any, facts: Any, buffers: PairMergeBuffers, total: float, change: float
 ) -> tuple[Any, Any, float, float]:
