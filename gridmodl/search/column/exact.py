@@ -38,16 +38,16 @@ from gridmodl.terms import finish, floor, part
 
 # Up to here all pairs take milliseconds, and compiling branch and bound takes ten seconds.
 PLAIN_ATOMS = 256
-# Prices of pairs of atoms, by class, that a proof may take when nobody asked for it: a second or less.
+# Prices of pairs of atoms, by class, that take a second or less.
 QUICK_PRICES = 8e7
-# A proof took 24 to 148 on noise, steps and smooth signals (docs/exact.md); data where it takes more are rare.
+# A proof took 24 to 148 on noise, steps and smooth signals (docs/exact.md); it rarely takes more.
 PRICES_PER_ATOM = 250.0
 FEW_CLASSES = 16.0  # each price of more takes longer
 MANY_CLASSES = 40  # of more, a proof that is not quick fails, and leaves no useful gap
 MANY_PARTS = 64
 COARSE = 32  # atoms of one of the first partition
 BLOCKS_AT_ONCE = 64  # between two checks of hulls
-NEAR = 1.0  # blocks whose gain is so near the slope are expected to fail the check
+NEAR = 1.0  # blocks whose gain is within NEAR of the slope are expected to fail the check
 FEW_ATOMS = 2_000  # beyond, slopes leave too much of a criterion that is no sum
 
 
@@ -82,13 +82,14 @@ def can_prune(task: Task) -> bool:
 def has_hulls(task: Task) -> bool:
     """Whether runs may leave out bounds that are no extreme points, where branch and bound applies."""
     is_plane = task.n_frozen_cells == 1 and task.atoms.counts.shape[1] == 2
-    return is_plane and task.criterion.concave_cell and task.limits.min_rows <= 1
+    has_room = int(task.atoms.rows.sum()) < 2**31  # hulls multiply two counts in 64 bits
+    return is_plane and has_room and task.criterion.concave_cell and task.limits.min_rows <= 1
 
 
 def budget_of(task: Task) -> float:
-    """So many prices may be taken for a proof that nobody asked for; 0 where they would not be enough.
+    """Budget of prices for the proof of search="auto"; 0 if it would not suffice.
 
-    A quadratic recursion takes place about four times, or once for each number of parts.
+    The quadratic recursion runs about four times, or once for each number of parts.
     """
     n, n_classes = task.n_atoms, task.atoms.counts.shape[1]
     if can_prune(task) and (task.criterion.finish is finish or n <= FEW_ATOMS):
@@ -325,7 +326,7 @@ def recursion(
     atoms: Any, setting: Setting, slope: float, before: Any, after: Any, came_from: Any, at: int, to: int,
     buffers: Buffers, min_rows: int,
 ) -> None:  # fmt: skip
-    """after[t] = min over s < t of before[s] + price(s, t) + slope, for `at` <= t < `to`; of equals the leftmost s."""
+    """after[t] = min over s < t of before[s] + price(s, t) + slope, for `at` <= t < `to` (ties: leftmost s)."""
     first, frozen, counts, rows, values = atoms
     cell_counts, cell_rows, cell_prices = buffers.left, buffers.left_rows, buffers.left_price
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
