@@ -44,6 +44,7 @@ QUICK_PRICES = 8e7
 PRICES_PER_ATOM = 250.0
 FEW_CLASSES = 16.0  # each price of more takes longer
 MANY_CLASSES = 40  # of more, a proof that is not quick fails, and leaves no useful gap
+HULL_ATOMS = 20_000  # of fewer, hulls took up to 1.5 times as long as runs over all bounds, with 1e5 half of it
 MANY_PARTS = 64
 COARSE = 32  # atoms of one of the first partition
 BLOCKS_AT_ONCE = 64  # between two checks of hulls
@@ -64,7 +65,7 @@ def make_program(task: Task, start: Partitioning | None = None, budget: float = 
     """The program over every partition that keeps the limits."""
     program = AllBounds
     if can_prune(task) and task.n_atoms > PLAIN_ATOMS:
-        program = Hulls if has_hulls(task) else Branches
+        program = Hulls if has_hulls(task) and task.n_atoms > HULL_ATOMS else Branches
     return program(task, start if start is not None else task.null(), budget)
 
 

@@ -10,6 +10,7 @@ from oracles import naive_exact
 from oracles.tiny import NO_LIMITS, Tiny
 
 import gridmodl
+from gridmodl.search.column import exact
 from gridmodl.search.column.exact import AllBounds, Branches, Hulls, has_hulls, make_program
 from gridmodl.search.column.hulls import BLOCK, chain, make_scratch, mark_hulls
 from gridmodl.search.moves import Limits
@@ -17,6 +18,11 @@ from gridmodl.terms import gradient
 
 NAMES = ["modl", "aic", "entropy"]  # each takes a compilation of its own
 CONCAVE = [name for name in gridmodl.list_criteria("classes") if gridmodl.get_criterion(name).concave_cell]
+
+
+@pytest.fixture(autouse=True)
+def _hulls_of_short_lines(monkeypatch):
+    monkeypatch.setattr(exact, "HULL_ATOMS", 0)
 
 
 @pytest.fixture
