@@ -24,13 +24,14 @@ from gridmodl.search.column.branch_and_bound import (
     N_PRICES,
     ROUNDING,
     Setup,
+    join_chunks,
     make_run_buffers,
+    relax_chunks,
     run_chunks,
 )
 from gridmodl.search.column.dynamic import DynamicProgram
 from gridmodl.search.column.hulls import BLOCK, Blocks, Kept, block_gains, check_blocks, make_scratch, mark_hulls
 from gridmodl.search.column.merge import greedy_merge
-from gridmodl.search.column.relaxation import join_chunks, relax_chunks
 from gridmodl.search.column.spans import make_sums, sum_classes
 from gridmodl.search.moves import Buffers, Setting, add_entry, clear, part_price
 from gridmodl.search.task import Partitioning, Task
