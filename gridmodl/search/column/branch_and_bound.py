@@ -358,7 +358,7 @@ def on_line_above(
     return least > needed
 
 
-# What no sum of prices can be below at several slopes at once, found sooner than by a run.
+# Lower bounds of Q(g) at several slopes g at once, in less time than a run.
 #
 # A part costs at least its atoms in the chunk where it begins, and the floor of those in each other node of a binary
 # tree of chunks that it reaches. For a node D let R0 be the floor of its atoms, which is what they add at least if no

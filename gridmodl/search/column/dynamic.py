@@ -1,4 +1,4 @@
-"""The proof of an optimum, from runs and layers over whichever partitions; what these prove is in `proof`."""
+"""Proof of an optimum by runs and layers of dynamic programming; `proof` says what each run proves."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
     F(t) = min over s < t of F(s) + price(s, t) + g                                  one run
 
-Quadratic in the atoms for any criterion (`recursion`); for one that offers a floor under its `cell`, by branch and
-bound (`branches`), near-linear if it offers the other two of `gridmodl.terms.FLOORS`. Which runs and layers it takes
-to prove an optimum is in `program`.
+A run is quadratic in the atoms for any criterion (`AllBounds`). For a criterion with a floor under its `cell`, branch
+and bound (`Branches`) leaves out most pairs; it is near-linear with `excess` and `tangent` too. With two classes and a
+concave `cell`, runs also leave out most bounds (`Hulls`). `dynamic` says which runs and layers prove an optimum.
 """
 
 from __future__ import annotations

@@ -70,6 +70,8 @@ def frozen_side(side: Variable, across: Variable, n_across: int, price: float, b
     return Frozen(2, 1 if n_across > 1 else 0, float(n_across), 0, price, 0, by_target)
 
 
+# Prices from nothing are written twice: this one fills the dense table that the next step of the search reads, and that
+# of grids numbers sparse cells. Through the sparse one, each step of this engine would count its entries once more.
 def price_state(
     side: PairSide,
     across: PairSide,
