@@ -255,19 +255,28 @@ def test_compiling_does_not_count_for_a_time_limit(monkeypatch):
 # Progress and Ctrl-C.
 
 
-@pytest.mark.parametrize("search", ["exact", "merge"])
-def test_progress_is_told_to_a_callable(search):
+@pytest.mark.parametrize(
+    ("criterion", "search", "expected"),
+    [
+        ("modl", "exact", ["proof"]),
+        ("modl", "merge", ["merge", "post-optimization"]),
+        ("g2", "exact", ["merge", "post-optimization", "proof"]),
+    ],
+)
+def test_progress_is_told_to_a_callable(criterion, search, expected):
+    """A criterion that is a sum of terms is proven without a merge before."""
     told = []
-    model = optimize(*steps(n=2_000), search=search, progress=told.append)  # too many bounds to price all pairs first
+    # Too many bounds to price all pairs first.
+    model = optimize(*steps(n=2_000), criterion=criterion, search=search, progress=told.append)
     assert all(isinstance(record, Progress) for record in told)
     names = list(dict.fromkeys(record.step for record in told if record.step != "compiling"))
-    assert names == ["merge", "post-optimization", "proof"][: 3 if search == "exact" else 2]
+    assert names == expected
     elapsed = [record.elapsed for record in told]
     assert elapsed == sorted(elapsed)
     assert 0.0 < elapsed[-1] <= model.elapsed
     merged = [record.share for record in told if record.step == "merge"]
     assert merged == sorted(merged)
-    assert merged[-1] > 0.9
+    assert not merged or merged[-1] > 0.9
     assert all(record.share is None for record in told if record.step == "post-optimization")
 
 
@@ -282,21 +291,30 @@ def test_progress_that_means_nothing(progress):
         optimize(np.arange(10.0), STEP, progress=progress)
 
 
-@pytest.mark.parametrize("step", ["merge", "post-optimization", "proof"])
-@pytest.mark.parametrize("criterion", ["modl", "g2"])
-def test_ctrl_c_returns_the_best_so_far(step, criterion):
+@pytest.mark.parametrize(
+    ("criterion", "search", "step"),
+    [
+        ("modl", "merge", "merge"),
+        ("modl", "merge", "post-optimization"),
+        ("modl", "exact", "proof"),
+        ("g2", "exact", "merge"),
+        ("g2", "exact", "post-optimization"),
+        ("g2", "exact", "proof"),
+    ],
+)
+def test_ctrl_c_returns_the_best_so_far(criterion, search, step):
     def interrupt(record):
         if record.step == step:
             raise KeyboardInterrupt
 
     data, target = steps(n=2_000)
-    model = optimize(data, target, search="exact", criterion=criterion, progress=interrupt)
+    model = optimize(data, target, search=search, criterion=criterion, progress=interrupt)
     assert model.stopped == "interrupted"
     assert not model.proven
     assert model.cost <= model.null_cost
     assert price(data, model.partitions, target, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
     assert "stopped: interrupted" in model.summary()
-    if step == "proof":
+    if step == "proof" and criterion == "g2":  # whose proof comes after the merge
         assert model.cost <= optimize(data, target, search="merge", criterion=criterion).cost
 
 

@@ -205,7 +205,7 @@ def test_a_terminal_shows_tables_and_progress(endless):
     assert "round" in shown.lower() or "search" in shown.lower()
     assert "┃" in shown
     assert "\x1b[" in shown
-    done = process("fit", endless, "-t", "y", "--time-limit", "1", "--json")
+    done = process("fit", endless, "-t", "y", "--effort", "30", "--time-limit", "1", "--json")
     assert json.loads(done.stdout)["stopped"] == "time limit"
     assert done.stderr.startswith("gridmodl: the time limit stopped the search")
 

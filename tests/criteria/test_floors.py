@@ -169,7 +169,9 @@ def test_floors_left_out_say_nothing():
 
     cell, slopes = cell_of(np.array([2, 1])), np.ones(2)
     walk = Walk(np.array([1, 1]), 2, np.zeros(2))
-    assert [function.__name__ for function in FLOORS] == ["floor", "excess", "tangent"]
+    assert [function.__name__ for function in FLOORS] == ["floor", "excess", "tangent", "gradient"]
     assert Bare.floor(None, cell) == Bare.excess(None, cell, cell, walk) == -math.inf
     assert Bare.tangent(None, cell, cell, walk, slopes) == -math.inf
     assert slopes.tolist() == [0.0, 0.0]
+    Bare.gradient(None, cell, slopes)
+    assert slopes.tolist() == [math.inf, math.inf]

@@ -265,6 +265,6 @@ def test_floors_beside_priced_parts_are_refused():
         def part(p, variable, part):
             return 1.0
 
-    message = r"criterion 'priced' has 'floor' and 'excess' and 'tangent', which no search uses as it prices parts too"
+    message = "has 'floor' and 'excess' and 'tangent' and 'gradient', which no search uses as it prices parts too"
     with pytest.raises(AssertionError, match=message):
         check_criterion(Priced)
