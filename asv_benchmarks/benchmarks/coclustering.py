@@ -68,7 +68,7 @@ class NewRows:
         }
         self.coclustering = GridCoclustering(search=QUICK, max_parts=2).fit(known)
         # The planted grid, whatever a quick search would find.
-        self.coclustering._take(gridmodl.Model.from_partitions(known, None, groups), known.shape)
+        self.coclustering._set_model(gridmodl.Model.from_partitions(known, None, groups), known.shape)
         self.new, self.groups = make_matrix(100_000, 2_000, self.n_groups, 40, seed=1)
         self.coclustering.predict(self.new[:1_000])  # compiles
 
