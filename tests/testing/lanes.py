@@ -188,6 +188,32 @@ def long_columns() -> Found:
         spans.MANY_CLASSES, fit_column.MANY_COUNTS = usual
 
 
+def hulls() -> Found:
+    """Two classes, of which runs keep extreme points: blocks that pass their check at once, and blocks that fail it."""
+    from gridmodl import optimize
+    from gridmodl.search.column import exact
+
+    rng = np.random.default_rng(5)
+    x = rng.permutation(700)
+    signals = {
+        "noise": rng.random(len(x)) < 0.5,
+        "rare": rng.random(len(x)) < 0.02,
+        "steps": rng.random(len(x)) < np.where(x // 100 % 2 == 0, 0.2, 0.8),
+        "short steps": rng.random(len(x)) < np.where(x // 20 % 2 == 0, 0.02, 0.98),
+    }
+    usual = exact.HULL_ATOMS, exact.PLAIN_ATOMS
+    try:
+        exact.HULL_ATOMS = exact.PLAIN_ATOMS = 0
+        for name in ("modl", "bic", "mdlp", "gini", "entropy"):
+            for kind, y in signals.items():
+                yield f"{name} {kind}", told(optimize(x, y, criterion=name, search="exact"))
+        yield "weights", told(optimize(x, signals["steps"], weights=rng.integers(1, 9, len(x)), search="exact"))
+        yield "ties", told(optimize(x // 2, signals["steps"], search="exact"))
+        yield "max_parts", told(optimize(x, signals["short steps"], max_parts=4, search="exact"))
+    finally:
+        exact.HULL_ATOMS, exact.PLAIN_ATOMS = usual
+
+
 def groups() -> Found:
     from gridmodl import Search, optimize
 
@@ -555,9 +581,9 @@ def estimators() -> Found:
 KINDS: dict[str, Callable[[], Found]] = {
     kind.__name__: kind
     for kind in (
-        one_column, long_columns, groups, monotone, limits, special, weighted, unlabelled, densities, other_methods,
-        explained, grids, joint_pairs, joint_grids, searched_targets, large_cells, looked_up, hierarchies,
-        sparse_matrices, estimators,
+        one_column, long_columns, hulls, groups, monotone, limits, special, weighted, unlabelled, densities,
+        other_methods, explained, grids, joint_pairs, joint_grids, searched_targets, large_cells, looked_up,
+        hierarchies, sparse_matrices, estimators,
     )
 }  # fmt: skip
 
