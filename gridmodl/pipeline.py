@@ -10,29 +10,37 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from gridmodl.clock import Clock, Progress, in_threads
 from gridmodl.data.columns import Categories
 from gridmodl.data.frames import Name
+from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import (
+    FOR_NUMBERS,
+    check_classes,
     check_grid_options,
     check_joint_columns,
     check_names,
     check_one_input,
     column_model,
+    column_of_parts,
     encoded_column,
+    for_numbers,
     grid_model,
     is_grid,
     model_of_partitions,
 )
-from gridmodl.fit.column import best_partition
+from gridmodl.fit.column import best_partition, given_bounds
 from gridmodl.fit.grid import best_grid
 from gridmodl.fit.options import (
     Options,
     check_placement,
     check_seed,
     checked_jobs,
+    checked_mapping,
     checked_options,
     checked_time,
 )
@@ -42,7 +50,7 @@ from gridmodl.model.models import Models
 from gridmodl.plugins import criterion_for
 from gridmodl.progress import showing
 from gridmodl.search import Search
-from gridmodl.spelling import check_choice
+from gridmodl.spelling import check_choice, check_columns
 from gridmodl.terms import Criterion
 
 ON_ERROR = ("warn", "ignore", "raise")
@@ -60,13 +68,20 @@ def optimize(
     search: str | Search = "auto",
     weights: Any = None,
     kinds: Mapping[Name, str] | None = None,
+    order: Mapping[Name, Any] | None = None,
     target_kind: str | None = None,
     unlabelled: Any = NOT_GIVEN,
     placement: str | None = None,
-    special: Mapping[Name, Any] | None = None,
-    monotone: str | None = None,
-    max_parts: int | None = None,
-    min_rows: int | float | None = None,
+    event: Any = None,
+    special: Any = None,
+    missing: str | Mapping[Name, str] = "auto",
+    monotone: str | Mapping[Name, str] | None = None,
+    max_parts: int | Mapping[Name, int] | None = None,
+    min_rows: int | float | Mapping[Name, int | float] | None = None,
+    min_events: Any = None,
+    min_difference: float | Mapping[Name, float] | None = None,
+    fixed: Any = None,
+    allowed: Any = None,
     time_limit: float | None = None,
     random_state: int | None = 0,
     n_jobs: int = 1,
@@ -84,10 +99,11 @@ def optimize(
         (pandas, polars, pyarrow, any that narwhals reads). Several columns make one grid over those that are
         informative together; see `optimize_each` for each column on its own.
 
-        Numbers, dates and durations are numerical and are partitioned into intervals. Text, categories, enums and
-        booleans are categorical and are partitioned into groups of values. Missing values (null and NaN alike) are one
-        more value of a categorical column. In a numerical column they sort below all numbers, and get a part of their
-        own or join the lowest interval, whichever is cheaper.
+        Numbers, dates and durations are numerical and are partitioned into intervals. Text, categories and booleans are
+        categorical and are partitioned into groups of values. Ordered categoricals, enums of polars and ordered
+        dictionaries of pyarrow are ordinal and are partitioned into groups of adjacent levels, priced as numbers are.
+        Missing values (null and NaN alike) are one more value of a categorical column. In a numerical or ordinal column
+        they sort below all values, and get a part of their own or join the lowest interval, whichever is cheaper.
 
         A matrix of `scipy.sparse`, of any format, has one row of data per entry: its row number and its column number
         are the values of two categorical columns, ``"row"`` and ``"column"``. An entry n counts as n rows, an entry of
@@ -103,11 +119,15 @@ def optimize(
         Cost to minimize: a name out of `list_criteria`, or `get_criterion` with options.
     search : {"auto", "exact", "merge"} or Search
         ``"merge"`` takes O(n log n), ``"exact"`` proves the optimum, ``"auto"`` proves it unless the proof would take
-        much longer than usual: see `Search`. Does not apply to ``monotone``.
+        much longer than usual: see `Search`. Limits such as ``monotone`` have a search of their own.
     weights : str or array-like of shape (n,), optional
         Whole numbers, or the name of the column that holds them; a row of weight w counts as w rows.
     kinds : dict, optional
-        ``"numerical"`` or ``"categorical"`` by column name, for columns whose type says otherwise.
+        ``"numerical"``, ``"categorical"`` or ``"ordinal"`` by column name, for columns whose type says otherwise.
+    order : dict, optional
+        By column name, the levels of an ordinal column from low to high, such as ``{"rating": ["A", "B", "C"]}``; by
+        default those of the column's type. A level that the data lacks falls between its neighbours; a value that is no
+        level is an error, and unknown to `Model.transform`.
     target_kind : {"classes", "grouped", "numerical"}, optional
         ``"classes"`` takes numbers as class names. ``"grouped"``, for one input column and many classes, finds groups
         of classes together with the parts of the column. ``"numerical"`` takes whole numbers as a numerical target. By
@@ -120,23 +140,59 @@ def optimize(
         their number in each part, and ``counts`` are of the labelled rows. If no row has the mark, all rows are
         labelled. With unlabelled rows, a proof assumes that bounds are only needed between consecutive labelled values
         that are not both of one class; for ``modl`` this is confirmed by trials, not by a theorem.
-    placement : {"median"}, optional
-        With ``unlabelled``, another use of the unlabelled rows: the partition is the best one of the labelled rows
-        alone, at their cost. Then each bound is moved to the median of the unlabelled rows between the two labelled
-        values that it separates; without such rows it stays in the middle of the two values. ``min_rows`` then counts
-        labelled rows.
-    special : dict, optional
-        By column name, numbers that are codes and not quantities, such as ``{"age": [-999, -1]}``. Each code is a part
-        besides the intervals, priced like any other part: with S codes in the data and I intervals the criterion prices
-        I + S parts. The codes are kept even if they do not pay, so the level may be negative.
-    monotone : {"increasing", "decreasing", "auto"}, optional
-        For two classes: the share of the second class never decreases (increases) from interval to interval;
-        ``"auto"`` takes the cheaper direction. Parts of missing values and special codes are exempt.
-    max_parts : int, optional
+    placement : {"short", "median"}, optional
+        Where the bounds go, which costs nothing: the parts of the rows are the same. By default a bound is in the
+        middle of the two neighbouring values that it separates (see `Partition.bounds`).
+
+        ``"short"`` puts it at the shortest decimal strictly between the two values: the one of the fewest significant
+        digits, of several the nearest to the middle, such as 30 between 17 and 44. Dates and durations: the start of a
+        year, else of a month, day, hour, minute, second, tenth of a second and so on; durations of whole days with the
+        fewest digits. The lower value itself if the column's type has no value between the two.
+
+        ``"median"``, with ``unlabelled``, is another use of the unlabelled rows: the partition is the best one of the
+        labelled rows alone, at their cost. Then each bound is moved to the median of the unlabelled rows between the
+        two labelled values that it separates; without such rows it stays in the middle of the two values. ``min_rows``
+        then counts labelled rows.
+    event : optional
+        The class that weights of evidence (woe), information values (iv), event rates, lift, ``monotone`` and queries
+        speak of. With two classes, by default True, 1 of 0 and 1 or of -1 and 1, the last of an ordered categorical
+        target, and else the last in sorted order. With more than two classes there is no default: tables then speak of
+        each class against the rest, and with `event` of this class against the rest. `Model.classes` is sorted, or in
+        the order of an ordered categorical target.
+    special : list of numbers or dict by column name, optional
+        Numbers that are codes and not quantities, such as ``[-999]`` for all columns of numbers or
+        ``{"age": [-999, -1]}``, or categories that are grouped with no others, such as ``{"city": ["n/a"]}``; those of
+        a nested list, ``[[-999, -998], -1]``, share a part. Each is a part besides the intervals or groups, priced like
+        any other part: with S such parts in the data and I intervals the criterion prices I + S parts. They are kept
+        even if they do not pay, so the level may be negative.
+    missing : {"auto", "apart"} or dict by column name
+        Where missing values of a numerical column go: to a part of their own or to the lowest interval, whichever is
+        cheaper; with ``"apart"``, always to a part of their own. No limit on the rows of a part moves them: a part of
+        missing values alone may have fewer. Where several variables are partitioned together, ``"apart"`` is
+        refused; missing values with fewer rows than ``min_rows`` are cut from the best grid at the end of the search,
+        wherever that pays.
+    monotone : {"increasing", "decreasing", "peak", "valley", "auto"} or dict by column name, optional
+        The share of the event never decreases (increases) from interval to interval; up to a peak it rises and then
+        falls, and the other way round for a valley; ``"auto"`` takes the cheaper of increasing and decreasing. Needs
+        an event: two classes, or ``event=``; with a numerical target and one numerical column, it is the order of
+        the means of the target, and nothing is proven. Parts of missing values and special codes are exempt.
+    max_parts : int or dict by column name, optional
         Maximum number of parts of each partition, also of a partitioned target; special codes count.
-    min_rows : int or float, optional
-        Minimum number of rows of a part, or their share of all rows if it is a float below 1. A single part and special
-        codes may have fewer.
+    min_rows : int, float or dict by column name, optional
+        Minimum number of rows of a part, or their share of all rows if it is a float below 1. A single part, special
+        codes and missing values that are a part of their own may have fewer.
+    min_events : int, float, ("event", int or float) or dict of these by column name, optional
+        Minimum number of rows of every class in a part, or their share of all rows of that class if it is a float below
+        1; ``("event", 20)`` is for the rows of the event alone. A single part, missing values and special codes may
+        have fewer.
+    min_difference : float or dict by column name, optional
+        Minimum difference of the shares of the event in two neighbouring parts; of two groups, neighbours in the order
+        of these shares. Missing values and special codes are exempt. Needs an event.
+    fixed : list or dict of lists by column name, optional
+        Bounds that the partition of a numerical column must have, in the type of the column, such as ``{"age": [18,
+        65]}``; dates may be texts. They are kept even if they do not pay.
+    allowed : list or dict of lists by column name, optional
+        The only bounds that the partition of a numerical column may have, besides the fixed ones.
     time_limit : float, optional
         Seconds, counted from the call, after which the best partition so far is returned; Ctrl-C returns it too.
         Compiling, at the first use of a criterion, does not count.
@@ -165,23 +221,28 @@ def optimize(
     array([0, 1])
     """
     clock = Clock(checked_time(time_limit))
-    options = checked_options(criterion, search, kinds, special, monotone, max_parts, min_rows)
+    options = checked_options(
+        criterion, search, kinds, order, special=special, missing=missing, monotone=monotone, max_parts=max_parts,
+        min_rows=min_rows, min_events=min_events, min_difference=min_difference, fixed=fixed, allowed=allowed,
+    )  # fmt: skip
     check_placement(placement)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
-    table = read_table(data, target, weights, target_kind, unlabelled, placement)
+    table = read_table(data, target, weights, target_kind, unlabelled, placement, event)
     check_names(table, options)
     check_one_input(table, unlabelled)
     if not table.problem.flags.has_target:
         check_joint_columns(len(table.names))
+    for what in FOR_NUMBERS if len(table.names) == 1 else ():
+        (name,) = table.names
+        if getattr(options.of(name), what) is not None and table.is_categorical(name, options.kinds.get(name)):
+            raise for_numbers(what, name)
     if is_grid(table):
-        check_grid_options(options)
+        check_grid_options(options, table)
         with showing(progress, clock):
             return grid_model(table, best_grid(table, options, n_threads, random_state, clock), clock)
-    _check_classes(table, monotone)
+    check_classes(table, options)
     (name,) = table.names
-    if monotone is not None and table.is_categorical(name, options.kinds.get(name)):
-        raise ValueError(f"column {name!r} is categorical; monotone= is for intervals of a numerical one")
     with showing(progress, clock):
         return _best_model(table, name, options, random_state, clock)
 
@@ -194,18 +255,26 @@ def optimize_each(
     search: str | Search = "auto",
     weights: Any = None,
     kinds: Mapping[Name, str] | None = None,
+    order: Mapping[Name, Any] | None = None,
     target_kind: str | None = None,
     unlabelled: Any = NOT_GIVEN,
     placement: str | None = None,
-    special: Mapping[Name, Any] | None = None,
-    monotone: str | None = None,
-    max_parts: int | None = None,
-    min_rows: int | float | None = None,
+    event: Any = None,
+    special: Any = None,
+    missing: str | Mapping[Name, str] = "auto",
+    monotone: str | Mapping[Name, str] | None = None,
+    max_parts: int | Mapping[Name, int] | None = None,
+    min_rows: int | float | Mapping[Name, int | float] | None = None,
+    min_events: Any = None,
+    min_difference: float | Mapping[Name, float] | None = None,
+    fixed: Any = None,
+    allowed: Any = None,
     time_limit: float | None = None,
     random_state: int | None = 0,
     n_jobs: int = -1,
     progress: bool | Callable[[Progress], Any] | None = None,
     on_error: str = "warn",
+    partitions: Mapping[Name, Any] | None = None,
 ) -> Models:
     """Find the best partition of every column on its own.
 
@@ -213,12 +282,12 @@ def optimize_each(
     ----------
     data : array-like of shape (n, k), frame or dict of columns
         Columns of an array are named ``x0``, ``x1``, ...
-    target, criterion, search, weights, kinds, target_kind, unlabelled, placement, special
+    target, criterion, search, weights, kinds, order, target_kind, unlabelled, placement, event, special
         As in `optimize`; `target` is required.
-    max_parts, min_rows, random_state, progress
+    missing, max_parts, min_rows, min_events, min_difference, random_state, progress
         As in `optimize`.
-    monotone : {"increasing", "decreasing", "auto"}, optional
-        As in `optimize`, for the numerical columns.
+    monotone, fixed, allowed
+        As in `optimize`, for the numerical columns; a dict must not name a categorical one.
     time_limit : float, optional
         Seconds for all columns together. Columns that begin later are read and get one part, and their ``stopped`` says
         so. Ctrl-C does the same; a second Ctrl-C, while many long columns are read, raises KeyboardInterrupt.
@@ -227,6 +296,10 @@ def optimize_each(
     on_error : {"warn", "ignore", "raise"}
         With ``"warn"`` or ``"ignore"``, a column that fails is in ``Models.errors``, with or without a warning, and the
         other columns have models. With ``"raise"``, its error is raised.
+    partitions : dict by column name or Models, optional
+        Parts of some columns, such as edited ones, which are priced instead of searched: for each a `Model` (with a
+        grouped or numerical target, always), a `Partition`, the bounds of intervals or the groups of values, see
+        `Model.from_partitions`. Limits do not apply to them.
 
     Returns
     -------
@@ -242,7 +315,10 @@ def optimize_each(
     ['size', 'colour']
     """
     clock = Clock(checked_time(time_limit))
-    options = checked_options(criterion, search, kinds, special, monotone, max_parts, min_rows)
+    options = checked_options(
+        criterion, search, kinds, order, special=special, missing=missing, monotone=monotone, max_parts=max_parts,
+        min_rows=min_rows, min_events=min_events, min_difference=min_difference, fixed=fixed, allowed=allowed,
+    )  # fmt: skip
     check_placement(placement)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
@@ -252,15 +328,21 @@ def optimize_each(
             "optimize_each needs a target, and none was given; optimize(data), without a target, makes one joint grid "
             "of all columns"
         )
-    table = read_table(data, target, weights, target_kind, unlabelled, placement)
+    table = read_table(data, target, weights, target_kind, unlabelled, placement, event)
     check_names(table, options)
     criterion_for(options.criterion, table.problem.kind)
     if table.searched is not None:
-        check_grid_options(options)
-    _check_classes(table, monotone)
+        check_grid_options(options, table)
+    else:
+        check_classes(table, options)
+    given = checked_mapping("partitions", partitions)
+    check_columns("partitions", given, table.names)
     with showing(progress, clock):
         answers = in_threads(
-            lambda name: _model_or_error(table, name, options, random_state, clock), table.names, n_threads, clock
+            lambda name: _model_or_error(table, name, options, random_state, clock, given),
+            table.names,
+            n_threads,
+            clock,
         )
     return kept_models(answers, on_error, table)
 
@@ -293,15 +375,16 @@ def price(
     criterion: str | Criterion = "modl",
     weights: Any = None,
     kinds: Mapping[Name, str] | None = None,
+    order: Mapping[Name, Any] | None = None,
     target_kind: str | None = None,
     unlabelled: Any = NOT_GIVEN,
-    special: Mapping[Name, Any] | None = None,
+    special: Any = None,
 ) -> float:
     """Compute the cost of the user's own partitions from the rows, without a search.
 
     Parameters
     ----------
-    data, partitions, target, criterion, weights, kinds, target_kind, unlabelled, special
+    data, partitions, target, criterion, weights, kinds, order, target_kind, unlabelled, special
         As in `Model.from_partitions`, which returns the whole model.
 
     Returns
@@ -322,19 +405,10 @@ def price(
     >>> round(gridmodl.price({"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}, {"a": [2.5], "b": [6.5]}), 4)  # no target
     10.8923
     """
-    model = model_of_partitions(data, target, partitions, criterion, weights, kinds, special, target_kind, unlabelled)
+    model = model_of_partitions(
+        data, target, partitions, criterion, weights, kinds, order, special, target_kind, unlabelled
+    )
     return model.cost
-
-
-def _check_classes(table: Table, monotone: str | None) -> None:
-    """Raise ValueError if the classes of the target do not allow `monotone`."""
-    if monotone is not None and table.target.n_classes != 2:
-        raise ValueError(f"monotone= needs a target of two classes; it has {table.target.n_classes}")
-    if monotone is not None and table.problem.flags.has_unlabelled:
-        raise ValueError(
-            "monotone= orders the shares of classes, and unlabelled rows have none; leave these rows out, or let them "
-            "only place the bounds: placement='median'"
-        )
 
 
 def _best_model(table: Table, name: Name, options: Options, random_state: int | None, clock: Clock) -> Model:
@@ -344,18 +418,24 @@ def _best_model(table: Table, name: Name, options: Options, random_state: int | 
         return grid_model(table, best_grid(table, options, 1, random_state, clock), clock)
     column = encoded_column(table, name, options)
     if not table.placed:
-        return column_model(table, name, best_partition(column, table, options, clock), clock)
-    rows, kind = table.priced_rows(), "categorical" if isinstance(column, Categories) else "numerical"
+        return column_model(table, column, best_partition(column, table, options, clock), clock)
+    rows, kind = table.priced_rows(), "categorical" if isinstance(column, Categories) else column.levels or "numerical"
     found = best_partition(encoded_column(rows, name, options._replace(kinds={name: kind})), rows, options, clock)
-    placed = found._replace(partition=at_medians(found.partition, column, table.target))
-    return column_model(table, name, placed, clock)
+    kept = np.empty(0)
+    if isinstance(column, Numbers):
+        given = options.of(name)
+        kept = np.concatenate([given_bounds(column, what, getattr(given, what)) for what in ("fixed", "allowed")])
+    placed = found._replace(partition=at_medians(found.partition, column, table.target, kept))
+    return column_model(table, column, placed, clock)
 
 
 def _model_or_error(
-    table: Table, name: Name, options: Options, random_state: int | None, clock: Clock
+    table: Table, name: Name, options: Options, random_state: int | None, clock: Clock, given: Mapping[Name, Any]
 ) -> Model | Exception:
-    """Model of the column `name`, or the error that the search raised."""
+    """Model of the column `name`, of the parts in `given` if they are there, or the error that was raised."""
     try:
+        if name in given:
+            return column_of_parts(table, name, given[name], options, clock.child())
         return _best_model(table, name, options, random_state, clock.child())
     except Exception as error:
         return error

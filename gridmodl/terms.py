@@ -237,6 +237,16 @@ class Criterion:
     scale : float or None, optional
         Nats per unit of cost, where the cost is minus the log of a posterior probability up to a constant, exactly or
         by a usual approximation; None where it means no such thing. ``finish`` is then the total itself.
+    predicts_exactly : bool, optional
+        Whether `predictive` is the ratio of exp(-scale * cell) with one more row of the class and without, 1 for an
+        empty cell. `gridmodl.average` then leaves rows out in closed form. `check_criterion` tests it.
+    uniform_parts : bool, optional
+        Whether, for one numerical variable, scale * (grid + variable) is log N + log C(N+I-1, I-1) for I parts of N
+        rows: every number of parts up to N is as likely as any other, and so is every way to share the rows out among
+        them. `gridmodl.average` then tells how likely the variable is to be informative. `check_criterion` tests it.
+    averaged : subclass of Criterion, optional
+        The criterion of the same problems that `gridmodl.average` takes in place of this one, where this one takes the
+        best of something that is not observed and the other one the mean.
 
     Notes
     -----
@@ -260,6 +270,9 @@ class Criterion:
     groups_by_share: ClassVar[bool] = False
     concave_cell: ClassVar[bool] = False
     scale: ClassVar[float | None] = None
+    predicts_exactly: ClassVar[bool] = False
+    uniform_parts: ClassVar[bool] = False
+    averaged: ClassVar[type[Criterion] | None] = None
 
     grid = staticmethod(grid)
     variable = staticmethod(variable)

@@ -19,6 +19,7 @@ LAYERS = [
     "search",
     "model",
     "fit pipeline",
+    "averaging",
     "analysis density baselines",
     "estimators report plot testing",
     "cli __main__",
@@ -26,7 +27,15 @@ LAYERS = [
 LAYER = {name: i for i, names in enumerate(LAYERS) for name in names.split()}
 # Methods of public records may import upwards: `model.to_html()` is where users look for it.
 RECORDS = {
-    f"{name}.py" for name in ("model/model", "model/models", "model/partition", "density/model", "analysis/explain")
+    f"{name}.py"
+    for name in (
+        "model/model",
+        "model/models",
+        "model/partition",
+        "density/model",
+        "analysis/explain",
+        "averaging/record",
+    )
 }
 METHOD = 2  # in a class and in a function
 PLAIN = {
@@ -44,7 +53,12 @@ LONG = {
     "search/column/transfers.py:transfer_steps",
     "search/pair/transfers.py:transfer_visits",
 }
-MANY_ARGUMENTS = {"pipeline.py:optimize", "pipeline.py:optimize_each"}  # public, by keyword
+MANY_ARGUMENTS = {  # public, by keyword
+    "averaging/fit.py:average",
+    "averaging/fit.py:average_each",
+    "pipeline.py:optimize",
+    "pipeline.py:optimize_each",
+}
 
 
 def imports_of(tree: ast.AST, depth: int = 0):

@@ -36,7 +36,7 @@ GridDisplay.from_model(coarse).plot()
 # %%
 # Where the pixels of each group lie.
 
-groups = coarse.part_of("column", np.arange(64), unknown=-1)
+groups = coarse.part_of("column", np.arange(64), unknown="neutral")
 figure, ax = plt.subplots(figsize=(3.6, 3.6), layout="constrained")
 ax.imshow(np.where(groups < 0, np.nan, groups).reshape(8, 8), cmap="tab20")
 ax.set(xticks=[], yticks=[], title="groups of pixels")

@@ -6,7 +6,7 @@ Parts of each column as inputs of a linear model of scikit-learn; and a classifi
 """
 
 # %%
-# Log-odds of the parts turn bends and steps of a column into inputs that a linear model can use.
+# Weights of evidence (woe) of the parts turn bends and steps of a column into inputs that a linear model can use.
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
@@ -20,7 +20,7 @@ from gridmodl.plot import GridDisplay, PartsDisplay
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 pipelines = {
     "scaled": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
-    "log-odds": make_pipeline(gridmodl.GridDiscretizer(encode="log-odds"), LogisticRegression(max_iter=1000)),
+    "woe": make_pipeline(gridmodl.GridDiscretizer(encode="woe"), LogisticRegression(max_iter=1000)),
     "naive Bayes": gridmodl.GridNaiveBayes(weights="selective"),
 }
 for name, pipeline in pipelines.items():
@@ -30,7 +30,7 @@ for name, pipeline in pipelines.items():
 # %%
 # The parts of one column in the discretizer.
 
-discretizer = pipelines["log-odds"].fit(X, y)[0]
+discretizer = pipelines["woe"].fit(X, y)[0]
 PartsDisplay.from_estimator(discretizer, "worst perimeter").plot()
 
 # %%

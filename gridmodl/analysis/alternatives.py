@@ -23,6 +23,7 @@ from gridmodl.codelength import SummedRows
 from gridmodl.data.frames import Name
 from gridmodl.model.cells import make_cells
 from gridmodl.model.partition import Partition, known_values
+from gridmodl.model.policy import STRICT
 from gridmodl.plugins import criterion_for, get_criterion
 from gridmodl.pricing import NO_ROWS
 
@@ -87,9 +88,9 @@ class ModelVariable:
         return float(self.counted.sides[self.k].facts.n_values)
 
     @property
-    def rows_of_intervals(self) -> NDArray[np.int64]:
-        """Rows of each non-empty interval of a numerical variable, special codes excluded."""
-        first_code = self.partition.n_parts - len(self.partition.special)
+    def rows_of_plain_parts(self) -> NDArray[np.int64]:
+        """Rows of each non-empty interval or group, special parts excluded."""
+        first_code = self.partition.n_parts - self.partition.n_special
         return self.counted.sides[self.k].rows[self.filled < first_code]
 
     def _counted(self) -> Counted:
@@ -109,8 +110,9 @@ class ModelVariable:
         if not is_known:
             raise ValueError(
                 f"criterion {model.criterion!r} needs facts that the model does not know without its data, such as "
-                "the number of values; pass the data: explain(name, data=..., target=...). An element of optima does "
-                "not know all columns and cannot be explained"
+                "the number of values; pass the data: explain(name, data=..., target=...), or "
+                "Model.from_partitions(data, target, partitions) for parts of your own. An element of optima does not "
+                "know all columns and can be neither explained nor edited"
             )
         raise ValueError(
             f"the model costs {model.cost!r}, but criterion {model.criterion!r} prices its parts at {cost!r}: the "
@@ -141,12 +143,14 @@ class ModelVariable:
         return self._alternative(counted, merged_partition(self.partition, parts), self.n_parts == 2, "merge")
 
     def _pairs(self) -> NDArray[np.int64]:
-        """Pairs of parts that may merge: neighbouring intervals, a part of missing values included, or any groups."""
-        n = self.n_parts
+        """Pairs of parts that may merge: neighbouring intervals, a part of missing values included, or any groups.
+
+        Special parts merge with no other.
+        """
+        n_plain = len(self.rows_of_plain_parts)
         if self.partition.kind == "categorical":
-            return np.column_stack(np.triu_indices(n, 1))
-        n_intervals = len(self.rows_of_intervals)
-        return np.array(list(itertools.pairwise(range(n_intervals))), dtype=np.int64).reshape(-1, 2)
+            return np.column_stack(np.triu_indices(n_plain, 1))
+        return np.array(list(itertools.pairwise(range(n_plain))), dtype=np.int64).reshape(-1, 2)
 
     def _alternative(self, counted: Counted, partition: Partition, proven: bool, how: str) -> Alternative:
         """Price the grid `counted`, whose partition of this variable is `partition`."""
@@ -177,7 +181,7 @@ class ModelVariable:
         model = self.model
         if model._cells is None:
             return replace(model, partitions={partition.name: partition})
-        parts = {**self.parts_of_rows, partition.name: partition.part_of_encoded(self.columns[partition.name])}
+        parts = {**self.parts_of_rows, partition.name: partition.part_of_encoded(self.columns[partition.name], STRICT)}
         names = [name for name, of_rows in parts.items() if np.any(of_rows != of_rows[0])]
         assert model._source is not None  # noqa: S101  for mypy
         cells = make_cells(names, [parts[name] for name in names], model._source[0].target)
@@ -190,14 +194,14 @@ class ModelVariable:
         """Encoded columns of the data by name; a partitioned target comes last."""
         assert self.model._source is not None  # noqa: S101  for mypy
         table = self.model._source[0]
-        columns = {name: table.column(name, part.kind) for name, part in self.model.partitions.items()}
+        columns = {name: table.column(name, part.column_kind) for name, part in self.model.partitions.items()}
         return columns if table.searched is None else {**columns, table.searched.name: table.searched}
 
     @cached_property
     def parts_of_rows(self) -> dict[Name, NDArray[np.int64]]:
         """Part of the model of each row, for each of `columns`."""
         partitions = self.model.all_partitions
-        return {name: partitions[name].part_of_encoded(column) for name, column in self.columns.items()}
+        return {name: partitions[name].part_of_encoded(column, STRICT) for name, column in self.columns.items()}
 
 
 def one_part(partition: Partition) -> Partition:
@@ -211,6 +215,7 @@ def one_part(partition: Partition) -> Partition:
         counts=partition.counts.sum(axis=0, keepdims=True),
         bounds=partition.bounds[:0],
         special=partition.special[:0],
+        special_sizes=None,
         missing=None if partition.missing is None else 0,
         n_values=n_values,
         unlabelled=None if partition.unlabelled is None else partition.unlabelled.sum(keepdims=True),
@@ -231,7 +236,7 @@ def values_of(model: Model, partition: Partition) -> PartValues:
         from gridmodl.fit.column import value_facts
 
         table = model._source[0].priced_rows()
-        values, known = value_facts(table.column(partition.name, partition.kind), table, partition)
+        values, known = value_facts(table.column(partition.name, partition.column_kind), table, partition)
         return PartValues(values.astype(np.float64), known.rows)
     if partition.kind == "categorical":
         known = known_values(partition)

@@ -136,7 +136,7 @@ def _model_of(whole: ModelTask, parts: Mapping[Name, NDArray[np.int64]]) -> Mode
 def _ordered(model: Model, partition: Partition, parts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Renumber the new parts in the order that `Partition` documents."""
     n_parts = int(parts.max()) + 1
-    if partition.kind == "numerical":
+    if partition.kind != "categorical":
         return parts
     rank = np.empty(n_parts, dtype=np.int64)
     rank[np.argsort(_group_order(model, partition, parts, n_parts), kind="stable")] = np.arange(n_parts)
@@ -169,24 +169,37 @@ def merged_partition(partition: Partition, parts: NDArray[np.int64]) -> Partitio
     counts = np.zeros((n_parts, partition.counts.shape[1]), dtype=np.int64)
     np.add.at(counts, parts, partition.counts)
     n_values, unlabelled = _summed(partition.n_values, parts), _summed(partition.unlabelled, parts)
-    if partition.kind == "numerical":
+    if partition.kind != "categorical":
         # Neither a part of missing values nor a special code has a bound.
-        first, last = int(partition.is_missing_apart), partition.n_parts - len(partition.special)
+        first, last = int(partition.is_missing_apart), partition.n_parts - partition.n_special
         bounds = partition.bounds[parts[first + 1 : last] != parts[first : last - 1]]
         missing = None if partition.missing is None else int(parts[partition.missing])
         return replace(
             partition, counts=counts, bounds=bounds, missing=missing, n_values=n_values, unlabelled=unlabelled
         )
+    default = None if partition.default is None else int(parts[partition.default])
     rows = partition.rows
     groups = []
     for i in range(n_parts):
         mine = sorted(np.flatnonzero(parts == i).tolist(), key=lambda j: -rows[j])
-        groups.append(_interleaved([partition.groups[j] for j in mine]))
-    merged = group_partition(partition.name, tuple(groups), counts, unlabelled)
+        merged_groups = [partition.groups[j] for j in mine]
+        is_typical = partition.n_values is not None  # then the most typical values of each group are in front
+        groups.append(_interleaved(merged_groups) if is_typical else tuple(itertools.chain(*merged_groups)))
+    first = partition.n_parts - partition.n_special  # special groups stay last unless one of them merges
+    is_kept = np.bincount(parts)[parts[first:]].max(initial=1) == 1
+    n_special = partition.n_special if is_kept else 0
+    merged = group_partition(partition.name, tuple(groups), counts, unlabelled, n_special)
     value_rows = partition.value_rows
     if value_rows is not None:
         value_rows = rows_in_groups(groups, list(itertools.chain(*partition.groups)), value_rows)
-    return replace(merged, n_values=n_values, value_rows=value_rows, _log_orders=partition._log_orders)
+    return replace(
+        merged,
+        n_values=n_values,
+        value_rows=value_rows,
+        default=default,
+        n_missing=partition.n_missing,
+        _log_orders=partition._log_orders,
+    )
 
 
 def _summed(of_parts: NDArray[np.int64] | None, parts: NDArray[np.int64]) -> NDArray[np.int64] | None:

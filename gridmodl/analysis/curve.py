@@ -16,10 +16,11 @@ from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
 from gridmodl.fit.build import check_names, check_one_input, encoded_column, is_grid
-from gridmodl.fit.column import codes_alone, groups_of, intervals_of, intervals_task, values_task
+from gridmodl.fit.column import codes_alone, groups_alone, groups_of, intervals_of, intervals_task, values_task
 from gridmodl.fit.grid import grid_task, partition_of, with_values
 from gridmodl.fit.options import Options, check_integer, checked_options, checked_time
 from gridmodl.model.partition import Partition
+from gridmodl.model.policy import STRICT
 from gridmodl.plugins import criterion_for
 from gridmodl.progress import showing
 from gridmodl.search.column.exact import ByParts, best_by_parts
@@ -81,7 +82,8 @@ def cost_by_parts(
     criterion: str | Criterion = "modl",
     weights: Any = None,
     kinds: Mapping[Name, str] | None = None,
-    special: Mapping[Name, Any] | None = None,
+    order: Mapping[Name, Any] | None = None,
+    special: Any = None,
     min_rows: int | float | None = None,
     unlabelled: Any = NOT_GIVEN,
     time_limit: float | None = None,
@@ -91,7 +93,7 @@ def cost_by_parts(
 
     Parameters
     ----------
-    data, target, criterion, weights, kinds, special, min_rows, unlabelled, progress
+    data, target, criterion, weights, kinds, order, special, min_rows, unlabelled, progress
         As in `optimize`, for one column and a class target.
     max_parts : int
         Largest number of parts, those of special codes included.
@@ -121,7 +123,7 @@ def cost_by_parts(
     """
     clock = Clock(checked_time(time_limit))
     check_integer("max_parts", max_parts)
-    options = checked_options(criterion, "exact", kinds, special, None, max_parts, min_rows)
+    options = checked_options(criterion, "exact", kinds, order, special=special, max_parts=max_parts, min_rows=min_rows)
     if target is None:
         raise ValueError("cost_by_parts takes a class target, and no target was given")
     try:
@@ -150,7 +152,7 @@ def cost_by_parts(
 def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tuple[ByParts, tuple[Partition, ...]]:
     """Costs and gaps of the best partitions of `column` by number of parts, and these partitions."""
     criterion = criterion_for(options.criterion, table.problem.kind)
-    limits = options.limits(table.problem.n_rows)
+    limits = options.of(column.name).limits(table.problem.n_rows)
     if isinstance(column, Numbers):
         # For a fixed number of parts, the best bound may lie inside a run of one class.
         intervals = intervals_task(column, table, criterion, options, limits, clock, may_join=False)
@@ -159,15 +161,19 @@ def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tu
             found, partitionings = ByParts(np.array([alone.cost]), np.zeros(1)), [alone]
         else:
             found, partitionings = best_by_parts(intervals.task)
-        return found, tuple(intervals_of(column, intervals, table.target, one) for one in partitionings)
-    task = values_task(column, table, criterion, limits, clock)
-    if is_enough(task):
+        return found, tuple(intervals_of(column, intervals, table, one) for one in partitionings)
+    values = values_task(column, table, criterion, options, limits, clock)
+    task = values.task
+    if task.n_atoms == 0:
+        grouping = groups_alone(criterion, values)
+        found, groupings = ByParts(np.array([grouping.cost]), np.zeros(1)), [grouping]
+    elif is_enough(task):
         line = share_line(task)
         found, partitionings = best_by_parts(line.task)
         groupings = [line.grouping(task, one) for one in partitionings]
     else:
         found, groupings = groupings_by_parts(task)
-    return found, tuple(groups_of(column, table.target, grouping) for grouping in groupings)
+    return found, tuple(groups_of(column, values, table.target, grouping) for grouping in groupings)
 
 
 # Best partitions of one variable of a model for each number of parts, searched in the data of the model.
@@ -189,11 +195,11 @@ def of_column(variable: ModelVariable, most: int, clock: Clock, is_patient: bool
     model, partition = variable.model, variable.partition
     assert model._source is not None  # noqa: S101  for mypy
     table = model._source[0].priced_rows()
-    special = {partition.name: partition.special} if len(partition.special) else {}
-    # A special code that no row has counts as a part for max_parts, but not in variable.n_parts.
-    n_absent = len(partition.special) - (variable.n_parts - len(variable.rows_of_intervals))
+    special = {partition.name: partition.special_parts} if partition.n_special else {}
+    # A special part that no row has counts as a part for max_parts, but not in variable.n_parts.
+    n_absent = partition.n_special - (variable.n_parts - len(variable.rows_of_plain_parts))
     options = Options(variable.criterion, special=special, max_parts=most + n_absent)
-    column = table.column(partition.name, partition.kind)
+    column = table.column(partition.name, partition.column_kind)
     if isinstance(column, Numbers):
         splits = _split(variable, column, table, options, clock)
     else:
@@ -214,15 +220,15 @@ def _split(variable: ModelVariable, column: Numbers, table: Table, options: Opti
     if intervals.line.n_atoms == 0 or not takes_long(task, variable.n_parts + 1):
         return []
     rows = np.add.reduceat(task.atoms.rows, task.atoms.first[:-1])
-    ends = np.cumsum(variable.rows_of_intervals)[:-1]
+    ends = np.cumsum(variable.rows_of_plain_parts)[:-1]
     starts = np.append(0, np.searchsorted(np.cumsum(rows), ends) + 1)
     found = best_split(task, starts)
-    return [] if found is None else [ByNumber(intervals_of(column, intervals, table.target, found), np.nan, "split")]
+    return [] if found is None else [ByNumber(intervals_of(column, intervals, table, found), np.nan, "split")]
 
 
 def _split_of_many(variable: ModelVariable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
     """Best split of one group of the model, if a merge of all values would take long; else none."""
-    task = values_task(column, table, variable.criterion, Limits(NO_LIMIT, 1), clock)
+    task = values_task(column, table, variable.criterion, Options(), Limits(NO_LIMIT, 1), clock).task
     if not grouping_takes_long(task):
         return []
     splits = _group_split(variable, column, table, clock)
@@ -233,13 +239,16 @@ def _split_of_many(variable: ModelVariable, column: Categories, table: Table, cl
 
 def _group_split(variable: ModelVariable, column: Categories, table: Table, clock: Clock) -> list[ByNumber]:
     """Best split of one group of the model; none if no group can be split."""
-    task = values_task(column, table, variable.criterion, Limits(NO_LIMIT, 1), clock)
+    if variable.partition.n_special:  # a split of a special part would be none
+        return []
+    values = values_task(column, table, variable.criterion, Options(), Limits(NO_LIMIT, 1), clock)
+    task = values.task
     groups = np.zeros(task.n_atoms, dtype=np.int64)
-    groups[column.codes] = variable.partition.part_of_encoded(column)
+    groups[column.codes] = variable.partition.part_of_encoded(column, STRICT)
     split = group_split(task, numbered(groups))
     if split is None:
         return []
-    return [ByNumber(groups_of(column, table.target, priced_groups(task, split)), np.nan, "split")]
+    return [ByNumber(groups_of(column, values, table.target, priced_groups(task, split)), np.nan, "split")]
 
 
 def of_grid(variable: ModelVariable, most: int, clock: Clock) -> list[ByNumber]:
@@ -247,7 +256,7 @@ def of_grid(variable: ModelVariable, most: int, clock: Clock) -> list[ByNumber]:
     model = variable.model
     assert model._source is not None  # noqa: S101  for mypy
     table = model._source[0]
-    kinds = {name: part.kind for name, part in model.partitions.items()}
+    kinds = {name: part.column_kind for name, part in model.partitions.items()}
     columns, task = grid_task(table, Options(variable.criterion, kinds=kinds), variable.criterion, clock)
     labels: list[tuple[int, NDArray[Any]]] = []
     for v, column in enumerate(columns):

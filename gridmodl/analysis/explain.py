@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gridmodl.analysis.alternatives import Alternative, ModelVariable
 from gridmodl.analysis.cost_terms import CostTerms
-from gridmodl.analysis.verify import SAME
+from gridmodl.analysis.verify import SAME, limits_of
 from gridmodl.clock import Clock
 from gridmodl.data.frames import ARRAYS, Name, make_frame
 from gridmodl.data.targets import NOT_GIVEN
@@ -213,10 +213,14 @@ def _why_not_cheapest(model: Model) -> str:
     elif model.stopped:
         why = f"its search was stopped ({model.stopped})"
     elif model.certificate is not None and model.proven:
-        why = "it keeps the limits that were given, such as max_parts=, min_rows= or monotone="
+        why = f"it keeps the limits that were given{_in_brackets(limits_of(model.certificate))}"
     else:
         why = "its search kept limits that were given, or did not find it; nothing was proven"
     return f"The model is not the cheapest: {why}. Alternatives are priced without limits."
+
+
+def _in_brackets(words: list[str]) -> str:
+    return f" ({' and '.join(words)})" if words else ""
 
 
 def _model_sentence(variable: ModelVariable) -> str:

@@ -17,7 +17,7 @@ from gridmodl.plugins import criterion_for, get_criterion
 from gridmodl.pricing import numerical_values
 from gridmodl.search.grid.rows import Grid, checked_facts, make_grid, make_rows
 from gridmodl.search.grid.state import GridTask, price_grid
-from gridmodl.search.moves import NO_LIMIT, Limits
+from gridmodl.search.moves import NO_LIMIT, Limits, make_limits
 from gridmodl.terms import PROBLEMS, Problem
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ class ModelTask:
                     f"column {partition.name!r} does not say how many values its parts hold, which merges need: only "
                     "models without a target, or with a partitioned target, know these numbers"
                 )
-            if len(partition.special):
+            if partition.n_special:
                 raise ValueError(
-                    f"column {partition.name!r} has special codes, each a part of its own: they cannot be merged"
+                    f"column {partition.name!r} has special values, which are parts of their own: they cannot be merged"
                 )
         self.filled = [np.flatnonzero(partition.counts.any(axis=1)) for partition in self.partitions]
         rows = model.cells.rows  # all of one class: such models have no classes, or the classes are partitioned
@@ -68,7 +68,7 @@ class ModelTask:
         problem = Problem(model.problem, model.n_rows, n_inputs, np.empty(0, dtype=np.int64))
         criterion = criterion_for(get_criterion(model.criterion, **dict(model.options)), model.problem)
         p, known = checked_facts(criterion, problem, facts)
-        return GridTask(rows, known, p, type(criterion), Limits(NO_LIMIT, 1), Clock())
+        return GridTask(rows, known, p, type(criterion), make_limits([Limits(NO_LIMIT, 1)] * len(columns)), Clock())
 
     def _finest(self) -> Grid:
         """Grid of the model; raise ValueError unless the criterion prices it at the cost of the model."""

@@ -15,24 +15,25 @@ from typing import Any
 import numpy as np
 
 from gridmodl.clock import Clock
-from gridmodl.data.atoms import Atoms
 from gridmodl.data.columns import Column
 from gridmodl.data.frames import Name
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import encoded_column, of_partitions
-from gridmodl.fit.column import best_partition, intervals_task, values_task
+from gridmodl.fit.column import best_partition, interval_tasks, value_tasks
 from gridmodl.fit.options import Options
 from gridmodl.model.file import ModelFileError
 from gridmodl.model.file.checks import check_certificate
 from gridmodl.model.model import Model
+from gridmodl.model.partition import Partition
 from gridmodl.plugins import criterion_for, get_criterion
 from gridmodl.search import Search
 from gridmodl.search.column.exact import AllBounds, Branches, can_prune
 from gridmodl.search.column.shares import is_enough, share_line
 from gridmodl.search.moves import Limits, is_cheaper
-from gridmodl.search.proof import SLOPES, Certificate
+from gridmodl.search.proof import LIMITED, SLOPES, Certificate
+from gridmodl.search.rules import keeps_order
 from gridmodl.search.task import Task
 from gridmodl.spelling import did_you_mean
 from gridmodl.terms import PROBLEMS, Criterion
@@ -115,6 +116,8 @@ def table_for(model: Model, data: Any, target: Any, weights: Any, unlabelled: An
     is_partitioned = PROBLEMS[model.problem].target_is_partitioned
     target_kind = model.problem if is_partitioned else None if target is None else "classes"
     table = read_table(data, target, weights, target_kind, unlabelled, placement)
+    if table.target.event != model.event_index:  # the target alone does not say which class the user named
+        table = table._replace(target=table.target._replace(event=model.event_index))
     absent = [name for name in model.partitions if name not in table.names]
     if absent:
         raise ValueError(
@@ -134,11 +137,16 @@ def _options(model: Model, criterion: Criterion) -> Options:
     return Options(
         criterion,
         Search("exact"),
-        {name: partition.kind for name, partition in model.partitions.items()},
-        {name: partition.special for name, partition in model.partitions.items() if len(partition.special)},
-        certificate.monotone,
-        certificate.max_parts,
-        certificate.min_rows,
+        {name: partition.column_kind for name, partition in model.partitions.items()},
+        {name: partition.special_parts for name, partition in model.partitions.items() if partition.n_special},
+        monotone=certificate.monotone,
+        max_parts=certificate.max_parts,
+        min_rows=certificate.min_rows,
+        missing=certificate.missing,
+        min_events=np.array(certificate.min_events, dtype=np.int64) if certificate.min_events else None,
+        min_difference=certificate.min_difference or None,
+        fixed=np.array(certificate.fixed) if certificate.fixed else None,
+        allowed=None if certificate.allowed is None else np.array(certificate.allowed),
     )
 
 
@@ -186,24 +194,28 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
     options = _options(model, criterion)
     (name,) = model.partitions
     column = encoded_column(rows, name, options)
-    limits = options.limits(rows.problem.n_rows)
+    limits = options.of(name).limits(rows.problem.n_rows)
     wrong = _wrong_limits(model, name, limits)
     if wrong:
         return wrong
     clock = Clock()
-    task = _line(column, rows, criterion, options, limits, clock)
-    if task is not None and task.n_atoms > 0:
-        wrong = _wrong_runs(certificate, task) if certificate.slopes or certificate.method == SLOPES else None
+    tasks = _lines(column, rows, criterion, options, limits, clock, certificate.method == SLOPES)
+    if tasks and tasks[0].n_atoms > 0:
+        if len(tasks) > 1 and (certificate.slopes or certificate.method == SLOPES):
+            return "the runs of the certificate are of one search; with missing values apart or not, there are two"
+        wrong = _wrong_runs(certificate, tasks[0]) if certificate.slopes or certificate.method == SLOPES else None
         if wrong or certificate.method == SLOPES:
             return wrong
-        again = _mirrored_program(task, task.n_atoms).solve()
-        cost, is_proven = again.cost, again.proven
+        again = [_mirrored_program(task, task.n_atoms).solve() for task in tasks]
+        cost, is_proven = min(one.cost for one in again), all(one.proven for one in again)
     else:
         try:
             found = best_partition(column, rows, options, clock)
         except ValueError as error:  # no exact search takes such a column, so nothing can have been proven
             return f"the search cannot be done again: {error}"
         cost, is_proven = found.cost, found.proven
+        if not model.proven and not is_proven and found.certificate is not None:  # a lower bound alone
+            cost, is_proven = found.certificate.lowest, True
     if clock.stopped:
         raise KeyboardInterrupt  # half a check is none
     if not is_proven:
@@ -216,47 +228,93 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
 def _wrong_limits(model: Model, name: Name, limits: Limits) -> str | None:
     """Say which limit of the certificate the partition breaks; None if it keeps all."""
     partition, certificate = model.partitions[name], model.certificate
-    rows = partition.rows[: partition.n_parts - len(partition.special)]
+    is_free = _is_missing_alone(partition) and certificate is not None and certificate.missing != LIMITED
+    # With placement="median" unlabelled rows are not priced; values that only they have are one more part.
+    priced = partition.rows if PROBLEMS[model.problem].has_unlabelled else partition.counts.sum(axis=1)
+    n_parts = partition.n_parts - int(np.count_nonzero((priced == 0) & (partition.rows > 0)))
+    rows = priced[: partition.n_parts - partition.n_special]
+    if is_free and partition.missing is not None:
+        rows = np.delete(rows, partition.missing)
     rows = rows[rows > 0]
-    if partition.n_parts > limits.max_parts:
-        return f"column {name!r} has {partition.n_parts} parts, the certificate is for at most {limits.max_parts}"
-    if len(rows) > 1 and np.any(rows < limits.min_rows):
+    if n_parts > limits.max_parts:
+        return f"column {name!r} has {n_parts} parts, the certificate is for at most {limits.max_parts}"
+    if certificate is not None and certificate.missing == "apart" and partition.missing is not None:
+        is_shared = len(partition.bounds) > 0 and not partition.is_missing_apart
+        if len(partition.groups[partition.missing]) > 1 if partition.kind == "categorical" else is_shared:
+            return f"the missing values of {name!r} share a part, and the certificate is for a part of their own"
+    if (len(rows) > 1 or (is_free and certificate is not None and certificate.missing == "auto")) and np.any(
+        rows < limits.min_rows
+    ):
         return f"a part of {name!r} has {rows.min()} rows, the certificate is for at least {limits.min_rows}"
-    if certificate is not None and certificate.monotone is not None and not _is_monotone(model, name):
-        return f"the shares of {name!r} are not monotone, as the certificate says"
+    return None if certificate is None else _wrong_rules(model, partition, certificate)
+
+
+def _is_missing_alone(partition: Partition) -> bool:
+    """Whether the missing values are a part of their own."""
+    return partition.is_missing_apart or (None,) in partition.groups
+
+
+def _wrong_rules(model: Model, partition: Partition, certificate: Certificate) -> str | None:
+    """Say which limit besides those on parts and rows the partition breaks; None if it keeps all."""
+    name, bounds = partition.name, partition.bounds.tolist()
+    counts = partition.counts[: partition.n_parts - partition.n_special]
+    is_alone = _is_missing_alone(partition) and len(counts) > 1  # else they are the one part that is always allowed
+    if is_alone and partition.missing is not None:
+        counts = np.delete(counts, partition.missing, axis=0)
+    is_one = len(counts) == 1 and (not is_alone or certificate.missing == "apart")  # which is always allowed
+    if certificate.min_events and not is_one and np.any(counts < certificate.min_events):
+        return f"a part of {name!r} has fewer rows of a class than the certificate is for, {certificate.min_events}"
+    fixed, allowed = (_places(given, partition) for given in (certificate.fixed, certificate.allowed or ()))
+    absent = [bound for bound in fixed if bound not in bounds]
+    if absent:
+        return f"column {name!r} has no bound {absent[0]}, which the certificate is for"
+    if certificate.allowed is not None:
+        others = [bound for bound in bounds if bound not in (*allowed, *fixed)]
+        if others:
+            return f"column {name!r} has the bound {others[0]}, which the certificate does not allow"
+    if certificate.monotone is None and certificate.min_difference == 0.0:
+        return None
+    if model.event_index is None:
+        return "the certificate speaks of shares of an event, and the model has none"
+    scores, rows = counts[:, model.event_index], counts.sum(axis=1)
+    orders = ("increasing", "decreasing") if certificate.monotone == "auto" else (certificate.monotone,)
+    if not any(keeps_order(scores, rows, order, certificate.min_difference) for order in orders):
+        return f"the shares of {name!r} do not keep the limits of the certificate{_among(certificate)}"
     return None
 
 
-def _is_monotone(model: Model, name: Name) -> bool:
-    """Whether the shares of the second class are monotone over the intervals, as the certificate says."""
-    partition = model.partitions[name]
-    first, last = int(partition.is_missing_apart), partition.n_parts - len(partition.special)
-    counts = partition.counts[first:last].astype(object)
-    ones, rows = counts[:, 1], counts.sum(axis=1)
-    rises = ones[1:] * rows[:-1] - ones[:-1] * rows[1:]
-    ways = {"increasing": np.all(rises >= 0), "decreasing": np.all(rises <= 0)}
-    direction = model.certificate.monotone if model.certificate is not None else None
-    return bool(any(ways.values()) if direction == "auto" else ways[str(direction)])
+def _places(given: tuple[Any, ...], partition: Partition) -> list[Any]:
+    """Bounds of a certificate as those of the partition; of an ordinal column, places of levels."""
+    if partition.kind != "ordinal":
+        return np.array(given).tolist()
+    return [list(partition.levels).index(level) for level in given]
 
 
-def _line(
-    column: Column, table: Table, criterion: Criterion, options: Options, limits: Limits, clock: Clock
-) -> Task | None:
-    """Task of the intervals, or of the values sorted by share, that was searched; None if neither was."""
-    if options.monotone is not None:
-        return None
+def _lines(
+    column: Column, table: Table, criterion: Criterion, options: Options, limits: Limits, clock: Clock, by_runs: bool
+) -> list[Task]:
+    """Tasks of the intervals, or of the values sorted by share, that were searched; empty if there are none.
+
+    A proof `by_runs` is one of limits on parts alone, whatever the limits on neighbours.
+    """
     if isinstance(column, Numbers):
-        return intervals_task(column, table, criterion, options, limits, clock).task
-    task = values_task(column, table, criterion, limits, clock)
-    line = share_line(task) if is_enough(task) else None
-    return line.task if line is not None and line.is_sorted else None
+        ways = interval_tasks(column, table, criterion, options, limits, clock, may_stop=False)
+        if ways[0].has_neighbours and (not by_runs or len(ways[0].orders) > 1):
+            return []
+        tasks = [replace(way.task, rules=way.task.rules.windows_only()) for way in ways]
+        return [task for task in tasks if task.n_atoms == 0 or task.can_keep_fixed]
+    tasks = [way.task for way in value_tasks(column, table, criterion, options, limits, clock)]
+    if not all(task.n_atoms and task.rules.is_nothing and is_enough(task) for task in tasks):
+        return []
+    lines = [share_line(task) for task in tasks]
+    return [line.task for line in lines] if all(line.is_sorted for line in lines) else []
 
 
 def _mirrored_program(task: Task, n_runs: int) -> AllBounds:
     """Program over the mirrored line: all pairs of bounds if `n_runs` such runs are quick, else branch and bound."""
-    mirrored = replace(task, atoms=_mirrored(task.atoms), start=None)
+    mirrored = task.mirrored()
     is_plain = task.n_atoms**2 * task.atoms.counts.shape[1] * n_runs <= PLAIN_PRICES
-    return (AllBounds if is_plain or not can_prune(task) else Branches)(mirrored, mirrored.null(), math.inf)
+    return (AllBounds if is_plain or not can_prune(task) else Branches)(mirrored, mirrored.base, math.inf)
 
 
 def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
@@ -285,31 +343,31 @@ def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
     return None
 
 
-def _mirrored(atoms: Atoms) -> Atoms:
-    """Atoms of a single variable in reverse order."""
-    reverse = slice(None, None, -1)
-    return Atoms(
-        atoms.first,
-        atoms.frozen,
-        np.ascontiguousarray(atoms.counts[reverse]),
-        np.ascontiguousarray(atoms.rows[reverse]),
-        np.ascontiguousarray(atoms.values[reverse]),
-    )
-
-
 def _how(model: Model) -> str:
     """Say how a valid model was checked."""
     if model.certificate is None:
         return "the cost is right; the model says nothing of the optimum"
-    limits = _limits_of(model.certificate)
+    limits = _among(model.certificate)
     if model.certificate.method == SLOPES:
         return f"the cost is right, and so is each run of the certificate, on the mirrored column{limits}"
     return f"the cost is right, and the search, done again, found no lower one{limits}"
 
 
-def _limits_of(certificate: Certificate) -> str:
+def _among(certificate: Certificate) -> str:
     """Limits of the certificate, as the end of a sentence; empty if there are none."""
+    limits = limits_of(certificate)
+    return f", among partitions with {' and '.join(limits)}" if limits else ""
+
+
+def limits_of(certificate: Certificate) -> list[str]:
+    """Limits of the certificate, each in words."""
     limits = [f"at most {certificate.max_parts} parts"] if certificate.max_parts is not None else []
     limits += [f"at least {certificate.min_rows} rows in each part"] if certificate.min_rows > 1 else []
     limits += [f"shares that are monotone ({certificate.monotone})"] if certificate.monotone is not None else []
-    return f", among partitions with {' and '.join(limits)}" if limits else ""
+    limits += [f"rows of the classes of at least {certificate.min_events}"] if certificate.min_events else []
+    least = certificate.min_difference
+    limits += [f"shares of neighbours that differ by at least {least}"] if least > 0.0 else []
+    limits += ["missing values in a part of their own"] if certificate.missing == "apart" else []
+    limits += ["the fixed bounds"] if certificate.fixed else []
+    limits += ["allowed bounds only"] if certificate.allowed is not None else []
+    return limits

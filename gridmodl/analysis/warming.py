@@ -215,13 +215,20 @@ def numbers(criterion: str) -> None:
         model.explain()
     verify(optimize(x, data["y"], criterion=criterion, search="exact"), x, data["y"])
     optimize(INSTANTS, data["y"], criterion=criterion)
-    for monotone in ("increasing", "auto"):
+    for monotone in ("increasing", "decreasing", "auto"):
         optimize(gaps, data["y"], criterion=criterion, monotone=monotone)
         optimize(gaps, data["y"], criterion=criterion, monotone=monotone, min_rows=5, special={"x0": [x[1]]})
+    optimize(x, data["y"], criterion=criterion, min_difference=0.9, min_events=2)
+    optimize(x, data["y"], criterion=criterion, fixed=[float(np.median(x))], monotone="auto")
     # More bounds than the plain recursion takes.
     long = np.arange(700)
     signal = (np.sin(long / 60.0) > 0) ^ (np.random.default_rng(0).random(700) < 0.2)
     verify(optimize(long, signal, criterion=criterion, search="exact"), long, signal)
+    optimize(long, signal + (long % 3 == 0), criterion=criterion, search="exact")
+    # Enough bounds of two classes for hulls.
+    longer = np.arange(60_000)
+    waves = np.random.default_rng(0).random(60_000) < 0.5 + 0.3 * np.sin(longer / 4_000.0)
+    optimize(longer, waves, criterion=criterion, search="exact")
     # Counts that numpy adds up too slowly.
     optimize(long, (long // 2).astype(str), criterion=criterion, search="exact", max_parts=3)
     long = np.arange(4200)
@@ -229,6 +236,20 @@ def numbers(criterion: str) -> None:
     model.explain()  # too many parts for a search of all partitions: tries one more bound
     if _has_sklearn():
         GridDiscretizer(criterion=criterion).fit(_numbers(data), data["t"]).transform(_numbers(data))
+    _averages(criterion, gaps, data["t"])
+
+
+def _averages(criterion: str, column: Any, target: Any, **options: Any) -> None:
+    """The average of a column, if the criterion can be averaged."""
+    from gridmodl import average
+    from gridmodl.averaging.summing import can_be_averaged
+
+    if can_be_averaged(criterion, "semi" if options else "classes"):
+        for m in (512, 20):
+            found = average(column, target, criterion=criterion, m=m, **options)
+        found.sample(2)
+        found.partition()
+        found.band(found.knots[:2])
 
 
 def categories(criterion: str) -> None:
@@ -245,6 +266,7 @@ def categories(criterion: str) -> None:
             cost_by_parts(data[name], data[target], criterion=criterion, max_parts=4)
             price(data[name], model.partitions, data[target], criterion=criterion)
             verify(model, data[name], data[target])
+    optimize(data["e"], data["y"], criterion=criterion, min_events=3, min_difference=0.4)
     optimize([f"v{i % 80}" for i in range(200)], np.arange(200) % 3, criterion=criterion)
     if _has_sklearn():
         for estimator in (
@@ -352,11 +374,13 @@ def grouped(criterion: str) -> None:
 
 def numerical(criterion: str) -> None:
     """One column and a numerical target."""
-    from gridmodl import GridDiscretizer
+    from gridmodl import GridDiscretizer, Search, optimize
 
     _targets(criterion, "numerical", "z")
+    data, few = _columns(), Search("vns", effort=1)
+    for order in ("decreasing", "peak"):  # not that of the best grid, which would need no more kernels
+        optimize(data["x"], data["z"], criterion=criterion, target_kind="numerical", monotone=order, search=few)
     if _has_sklearn():
-        data = _columns()
         GridDiscretizer(criterion=criterion, target_kind="numerical").fit(_numbers(data), data["z"])
 
 
@@ -373,6 +397,7 @@ def unlabelled(criterion: str) -> None:
                 model = optimize(data[name], labels, unlabelled=-1, criterion=criterion, search=search)
             price(data[name], model.partitions, labels, unlabelled=-1, criterion=criterion)
         bound_posterior(data["x"], labels, unlabelled=-1)
+    _averages(criterion, data["x"], labels, unlabelled=-1)
 
 
 def density(_: str) -> None:

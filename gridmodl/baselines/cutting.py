@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.clock import Clock
-from gridmodl.data.line import add_up, bounds_between
+from gridmodl.data.bounds import bounds_between
+from gridmodl.data.line import add_up
 from gridmodl.data.quantiles import equal_frequency_bounds, equal_width_cuts
 from gridmodl.fit.options import check_integer
 from gridmodl.jit.template import bind, inlined

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from gridmodl.baselines.cutting import ChiMerge, CutMethod, EqualFrequency, EqualWidth, FayyadIrani, Values
 from gridmodl.clock import Clock
-from gridmodl.data.columns import Categories
+from gridmodl.data.columns import Categories, kind_of_column
 from gridmodl.data.frames import Name
 from gridmodl.data.line import Line, make_line
-from gridmodl.data.numbers import Numbers
+from gridmodl.data.numbers import Numbers, Special
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
 from gridmodl.fit.build import check_names, column_model, encoded_column
@@ -36,7 +36,7 @@ def equal_width(
     *,
     criterion: str | Criterion = "modl",
     weights: Any = None,
-    special: Mapping[Name, Any] | None = None,
+    special: Any = None,
 ) -> Model:
     """Intervals of equal width between the smallest and the largest finite value (equal-width binning).
 
@@ -78,7 +78,7 @@ def equal_frequency(
     *,
     criterion: str | Criterion = "modl",
     weights: Any = None,
-    special: Mapping[Name, Any] | None = None,
+    special: Any = None,
 ) -> Model:
     """Intervals with about the same number of rows (equal-frequency binning).
 
@@ -112,7 +112,7 @@ def fayyad_irani(
     *,
     criterion: str | Criterion = "modl",
     weights: Any = None,
-    special: Mapping[Name, Any] | None = None,
+    special: Any = None,
 ) -> Model:
     """Intervals by recursive splits with the lowest class entropy, stopped by description length.
 
@@ -153,7 +153,7 @@ def chi_merge(
     max_parts: int | None = None,
     criterion: str | Criterion = "modl",
     weights: Any = None,
-    special: Mapping[Name, Any] | None = None,
+    special: Any = None,
 ) -> Model:
     """Intervals by merging neighbours whose classes do not differ significantly.
 
@@ -207,7 +207,7 @@ def each(
     *,
     criterion: str | Criterion = "modl",
     weights: Any = None,
-    special: Mapping[Name, Any] | None = None,
+    special: Any = None,
     on_error: str = "warn",
     **options: Any,
 ) -> Models:
@@ -282,10 +282,10 @@ def _cut_method(method: Any, options: Mapping[str, Any]) -> CutMethod:
 
 
 def _read_classes(
-    data: Any, target: Any, criterion: str | Criterion, weights: Any, special: Mapping[Name, Any] | None
+    data: Any, target: Any, criterion: str | Criterion, weights: Any, special: Any
 ) -> tuple[Table, Options]:
     """Read a table with a target of classes, and the options that hold for all of its columns."""
-    options = checked_options(criterion, "auto", None, special, None, None, None)
+    options = checked_options(criterion, special=special)
     if target is None:
         raise ValueError("target is None; without a target, use equal_width and equal_frequency of gridmodl.density")
     try:
@@ -302,18 +302,18 @@ def _read_classes(
 def _model_of(table: Table, name: Name, options: Options, cut_method: CutMethod, clock: Clock) -> Model:
     """The model of one column of a table."""
     column = encoded_column(table, name, options)
-    if isinstance(column, Categories):
+    if isinstance(column, Categories) or column.levels is not None:
         raise TypeError(
-            f"column {name!r} is categorical; {cut_method.name} cuts numbers, dates and durations into intervals, "
-            "gridmodl.optimize groups categories"
+            f"column {name!r} is {kind_of_column(column)}; {cut_method.name} cuts numbers, dates and durations into "
+            "intervals, gridmodl.optimize groups categories and levels"
         )
     special = special_codes(column, options)
-    line = make_line(column, table.target, False, special)
+    line = make_line(column, table.target, False, special.codes)
     values = _values_of(line, column)
     bounds = cut_method.cut(values, clock) if len(values.numbers) else np.empty(0, dtype=column.type)
     partition = _partition(column, line, bounds, special, table.target.n_classes)
     found = priced(column, table, criterion_for(options.criterion, table.problem.kind), partition)
-    return column_model(table, name, found._replace(search=cut_method.name), clock)
+    return column_model(table, column, found._replace(search=cut_method.name), clock)
 
 
 def _values_of(line: Line, column: Numbers) -> Values:
@@ -326,9 +326,9 @@ def _values_of(line: Line, column: Numbers) -> Values:
     return Values(numbers, counts, column.type)
 
 
-def _partition(column: Numbers, line: Line, bounds: NDArray[Any], special: NDArray[Any], n_classes: int) -> Partition:
+def _partition(column: Numbers, line: Line, bounds: NDArray[Any], special: Special, n_classes: int) -> Partition:
     """The intervals, with counts of zero; missing values are a part of their own if there are other values."""
     is_apart = line.has_missing and line.n_atoms > 1
-    n_parts = int(is_apart) + len(bounds) + 1 + len(special)
+    n_parts = int(is_apart) + len(bounds) + 1 + special.n_parts
     counts = np.zeros((n_parts, n_classes), dtype=np.int64)
     return interval_partition(column, bounds, special, counts, line.has_missing)

@@ -22,16 +22,20 @@ from gridmodl.cli.sources import DataFile, Source, check_present, open_source
 from gridmodl.cli.streams import FORMATS, PACKED_SUFFIXES, suffix_format
 from gridmodl.cli.use import ApplySettings
 from gridmodl.data.frames import Name
+from gridmodl.model.evidence import encoded_events
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 from gridmodl.model.partition import Partition
+from gridmodl.model.policy import BY_PARTITION, Policy
 from gridmodl.terms import PROBLEMS
 
 
 def run_apply(settings: ApplySettings, messages: Messages) -> int:
     """Write the answers for each row; return the number of rows."""
     found = read_model(settings.model)
-    request = OutputRequest(settings.outputs, settings.unknown, settings.coverage, settings.informative)
+    request = OutputRequest(
+        settings.outputs, Policy(settings.unknown, settings.missing), settings.coverage, settings.informative
+    )
     check_request(found, request)
     output = output_file(settings.output, settings.to)
     file = DataFile(settings.data, settings.format, settings.delimiter, settings.encoding, not settings.no_header)
@@ -78,11 +82,14 @@ def _decoded(column: pa.Array) -> pa.Array:
 Answer = tuple[str, pa.Array]  # a column and its name
 
 
+OF_PARTS = ("parts", "labels", "woe")  # outputs of each column
+
+
 class OutputRequest(NamedTuple):
     """Outputs to compute for each row, and their settings."""
 
-    outputs: tuple[str, ...]  # parts, labels, cell, predict, proba, as in `Model.to_sql`
-    unknown: str = "default"
+    outputs: tuple[str, ...]  # parts, labels, woe, cell, predict, proba, as in `Model.to_sql`
+    policy: Policy = BY_PARTITION
     coverage: float = 0.9
     informative: bool = False  # only columns with more than one part
 
@@ -97,7 +104,7 @@ def needed(found: AnyModel, request: OutputRequest) -> list[str]:
 
 
 def _needed(model: Model, output: str, informative: bool) -> list[Name]:
-    if output in ("parts", "labels"):
+    if output in OF_PARTS:
         return list(model.informative if informative else model.partitions)
     if output == "cell" or model.target is None:
         return list(model.cells.names)
@@ -106,11 +113,12 @@ def _needed(model: Model, output: str, informative: bool) -> list[Name]:
 
 def check_request(found: AnyModel, request: OutputRequest) -> None:
     """Raise a Failure if the model cannot give the outputs in `request`."""
-    if not needed(found, request) and set(request.outputs) <= {"parts", "labels"}:
+    if not needed(found, request) and set(request.outputs) <= set(OF_PARTS):
         raise Failure("no column of the model has more than one part, so --informative leaves none")
     for model in models_of(found).values():
-        if "proba" in request.outputs and not len(model.classes):
-            raise Failure(f"--as proba is for models of classes, and this one has none ({model.problem})")
+        for output in ("woe", "proba"):
+            if output in request.outputs and not len(model.classes):
+                raise Failure(f"--as {output} is for models of classes, and this one has none ({model.problem})")
         if "predict" in request.outputs and not PROBLEMS[model.problem].has_target:
             raise Failure("--as predict needs a model with a target, and this model has none")
 
@@ -135,16 +143,18 @@ class RowScorer:
         request = self.request
         needed_here = _needed(model, output, request.informative)
         values = {name: self._values(model.partition(name), batch) for name in needed_here}
-        if output in ("parts", "labels"):
-            parts = {name: model.partition(name).part_of(column, request.unknown) for name, column in values.items()}
+        if output in OF_PARTS:
+            parts = {name: model.partition(name).part_of(column, *request.policy) for name, column in values.items()}
             if output == "parts":
                 return [(f"part_{name}", pa.array(numbers, pa.int64())) for name, numbers in parts.items()]
+            if output == "woe":
+                return [column for name, numbers in parts.items() for column in _woe(model, name, numbers)]
             return [(f"label_{name}", _labels(model.partition(name), numbers)) for name, numbers in parts.items()]
         data: Any = values or {"": np.zeros(batch.num_rows)}  # no column matters: all rows lie in one cell
         if output == "cell":
-            return [(f"cell{suffix}", pa.array(model.cell_of(data, request.unknown)))]
+            return [(f"cell{suffix}", pa.array(model.cell_of(data, *request.policy)))]
         if output == "proba":
-            shares = model.predict_proba(data, request.unknown)
+            shares = model.predict_proba(data, *request.policy)
             names = model.classes.tolist()
             return [(f"share_{name}{suffix}", pa.array(shares[:, j])) for j, name in enumerate(names)]
         return [(f"{name}{suffix}", column) for name, column in _predicted(model, data, request)]
@@ -161,8 +171,16 @@ def _labels(partition: Partition, parts: np.ndarray) -> pa.Array:
     return pa.array(partition.labels, pa.string()).take(pa.array(parts, mask=parts < 0))
 
 
+def _woe(model: Model, name: Name, parts: np.ndarray) -> Iterator[Answer]:
+    """Weights of evidence of the parts for the event, or for each class; 0 for a value that lies in no part."""
+    partition = model.partition(name)
+    for one in encoded_events(model, partition):
+        suffix = f"_{one.name}" if model.event_index is None else ""
+        yield f"woe_{name}{suffix}", pa.array(np.append(one.woe, 0.0)[parts])
+
+
 def _predicted(model: Model, data: Any, request: OutputRequest) -> Iterator[Answer]:
-    found = model.predict(data, request.unknown, request.coverage)
+    found = model.predict(data, *request.policy, request.coverage)
     if isinstance(found, np.ndarray):
         yield "predicted", pa.array(found.tolist(), pa.array(model.classes.tolist()).type)
     else:

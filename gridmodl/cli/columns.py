@@ -134,7 +134,8 @@ class TypedColumn:
         self.chunks.append(values.dictionary_encode() if self.is_text else values)
 
     def finished(self) -> pa.ChunkedArray:
-        return pa.chunked_array(self.chunks, self.kind).unify_dictionaries()
+        joined = pa.chunked_array(self.chunks, self.kind)
+        return joined if getattr(self.kind, "ordered", False) else joined.unify_dictionaries()
 
 
 class ReadSettings(NamedTuple):
@@ -211,7 +212,7 @@ def values_for(partition: Partition, text: pa.Array, nulls: Iterable[str], label
 
     `n_before` rows of the file came before this text; error messages count from there.
     """
-    if partition.kind == "categorical":
+    if partition.kind != "numerical":
         return _categories(partition, text, nulls)
     families, what = _families(partition)
     text = with_nulls(text, nulls)

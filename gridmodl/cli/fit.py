@@ -1,4 +1,4 @@
-"""``gridmodl fit``: from data to a model."""
+"""``gridmodl fit`` and ``gridmodl average``: from data to a model, or to averages over all partitions."""
 
 from __future__ import annotations
 
@@ -23,18 +23,24 @@ class FitSettings(NamedTuple):
     columns: tuple[str, ...]
     exclude: tuple[str, ...]
     kind: tuple[str, ...]
+    order: tuple[str, ...]
     weights: str | None
     target_kind: str | None
     unlabelled: str | None
     placement: str | None
+    event: str | None
     criterion: str
     option: tuple[str, ...]
     search: str
     effort: int | None
     special: tuple[str, ...]
+    missing: str | None
     monotone: str | None
     max_parts: int | None
     min_rows: int | float | None
+    min_events: int | float | None
+    min_difference: float | None
+    limits: str | None
     time_limit: float | None
     seed: int
     jobs: int | None
@@ -87,7 +93,13 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
     "--kind",
     multiple=True,
     metavar="COLUMN=KIND",
-    help="numerical or categorical, where the type of the column says otherwise.",
+    help="numerical, categorical or ordinal, where the type of the column says otherwise.",
+)
+@click.option(
+    "--order",
+    multiple=True,
+    metavar="COLUMN=LEVELS",
+    help="Levels of an ordinal column from low to high, such as rating=A,B,C.",
 )
 @click.option("--weights", metavar="COLUMN", help="Column of whole numbers: a row of weight w counts as w rows.")
 @click.option(
@@ -99,7 +111,16 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
 @click.option(
     "--unlabelled", metavar="VALUE", help="Value of the target that marks rows without a class; '' for missing values."
 )
-@click.option("--placement", type=click.Choice(["median"]), help="Use rows without a class only to place the bounds.")
+@click.option(
+    "--placement",
+    type=click.Choice(["short", "median"]),
+    help="short: bounds of the fewest digits, roundest dates; median: rows without a class only place the bounds.",
+)
+@click.option(
+    "--event",
+    metavar="CLASS",
+    help="Class that weights of evidence, event rates and --monotone speak of. [default: the last of two classes]",
+)
 @click.option(
     "-C",
     "--criterion",
@@ -114,17 +135,37 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
 @click.option(
     "--special",
     multiple=True,
-    metavar="COLUMN=CODES",
-    help="Numbers that are codes, each a part of its own, such as age=-999,-1.",
+    metavar="COLUMN=VALUES",
+    help="Numbers that are codes, and categories, that are parts of their own, such as age=-999,-1; those with | "
+    "between them share a part: age=-999|-998,-1.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["auto", "apart"]),
+    help="Missing values are a part of their own where that is cheaper, or always. [default: auto]",
 )
 @click.option(
     "--monotone",
-    type=click.Choice(["increasing", "decreasing", "auto"]),
-    help="For two classes: the share of the second class only rises, or only falls.",
+    type=click.Choice(["increasing", "decreasing", "peak", "valley", "auto"]),
+    help="Order of the shares of the event: they only rise, only fall, rise and then fall, or the other way round.",
 )
 @click.option("--max-parts", type=int, help="Largest number of parts of a column.")
 @click.option(
     "--min-rows", type=Amount(), help="Smallest number of rows of a part; below 1, smallest share of all rows."
+)
+@click.option(
+    "--min-events",
+    type=Amount(),
+    help="Smallest number of rows of every class in a part; below 1, smallest share of the rows of that class.",
+)
+@click.option(
+    "--min-difference", type=float, help="Smallest difference of the shares of the event in neighbouring parts."
+)
+@click.option(
+    "--limits",
+    metavar="FILE",
+    help='JSON file with limits for all columns or by column: {"min_rows": 50, "age": {"monotone": "peak", '
+    '"fixed": [18, 65]}}.',
 )
 @click.option(
     "--time-limit", type=float, metavar="SECONDS", help="Stop the search after this time with the best result so far."
@@ -165,3 +206,128 @@ def fit(**values: Any) -> None:
     from gridmodl.cli.fitting import run_fit
 
     run_fit(settings._replace(delimiter=delimiter, encoding=encoding), options.messages(settings.quiet))
+
+
+class AverageSettings(NamedTuple):
+    """Arguments and options of ``gridmodl average``."""
+
+    data: str
+    target: str
+    columns: tuple[str, ...]
+    exclude: tuple[str, ...]
+    weights: str | None
+    unlabelled: str | None
+    event: str | None
+    criterion: str
+    option: tuple[str, ...]
+    prior: str
+    candidates: int
+    special: tuple[str, ...]
+    max_parts: int | None
+    time_limit: float | None
+    jobs: int
+    sample: int | None
+    seed: int
+    format: str | None
+    delimiter: str | None
+    encoding: str
+    no_header: bool
+    nulls: tuple[str, ...]
+    output: str | None
+    html: str | None
+    as_json: bool
+    quiet: bool
+    # Options of ``gridmodl fit`` for columns that are no numbers.
+    kind: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    limits: str | None = None
+
+
+@click.command(
+    short_help="Average over all partitions of each numerical column.",
+    epilog=options.examples(
+        "gridmodl average data.parquet --target class -o averages.json --html averages.html",
+        "gridmodl average data.csv --target class --columns age --special age=-999 --json",
+    ),
+)
+@click.argument("data", type=click.Path())
+@click.option("-t", "--target", metavar="COLUMN", required=True, help="Target column, of classes.")
+@click.option(
+    "-c",
+    "--columns",
+    multiple=True,
+    metavar="NAMES",
+    help="Use only these columns, such as a,b,c; may be given again. [default: all numerical ones]",
+)
+@click.option("-x", "--exclude", multiple=True, metavar="NAMES", help="Leave out these columns; may be given again.")
+@click.option("--weights", metavar="COLUMN", help="Column of whole numbers: a row of weight w counts as w rows.")
+@click.option(
+    "--unlabelled", metavar="VALUE", help="Value of the target that marks rows without a class; '' for missing values."
+)
+@click.option(
+    "--event", metavar="CLASS", help="Class whose probability the report shows. [default: the last of two classes]"
+)
+@click.option(
+    "-C",
+    "--criterion",
+    default="modl",
+    show_default=True,
+    shell_complete=_complete_criterion,
+    help="Cost that weighs partitions: modl, aic or bic.",
+)
+@click.option("--option", multiple=True, metavar="NAME=VALUE", help="Option of the criterion.")
+@click.option(
+    "--prior",
+    type=click.Choice(["values", "rows"]),
+    default="values",
+    show_default=True,
+    help="What the price of the number of parts counts.",
+)
+@click.option(
+    "-m",
+    "--candidates",
+    type=int,
+    default=512,
+    show_default=True,
+    help="Candidate bounds of a column; exact if it has no more distinct values.",
+)
+@click.option(
+    "--special",
+    multiple=True,
+    metavar="COLUMN=CODES",
+    help="Numbers that are codes, each a part of its own, such as age=-999,-1; those with | between them share a part.",
+)
+@click.option("--max-parts", type=int, help="Largest number of parts of a column.")
+@click.option(
+    "--time-limit", type=float, metavar="SECONDS", help="Columns that have not begun after this time get one part."
+)
+@click.option("-j", "--jobs", type=int, default=-1, show_default=True, help="Threads, -1 for one per core.")
+@click.option(
+    "--sample", type=click.IntRange(min=1), metavar="ROWS", help="Read a random sample of this number of rows."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of --sample.")
+@options.reading
+@click.option("-o", "--output", metavar="FILE", help="Write the averages here, as JSON; - for standard output.")
+@click.option("--html", metavar="FILE", help="Write a report here.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@options.quiet
+@options.every
+def average(**values: Any) -> None:
+    """Average the predictions of all partitions of each numerical column of DATA, a CSV, TSV, Parquet or Arrow file,
+    packed or not; - for standard input.
+
+    The best partition, from gridmodl fit, is to be read; to predict, the average is better. gridmodl sql writes an
+    average as a query.
+    """  # fmt: skip
+    settings = AverageSettings(**values)
+    if settings.as_json and settings.output == STDOUT:
+        raise click.UsageError("--json and --output - cannot both go to standard output")
+    if settings.html == STDOUT:
+        raise click.UsageError("--html needs the name of a file: standard output has the summary")
+    if settings.target == settings.weights:
+        raise click.UsageError(f"{settings.target!r} cannot be both target and weights; name two columns")
+    check_outputs({"the data": settings.data}, {"--output": settings.output, "--html": settings.html})
+    delimiter, encoding = options.checked_dialect(settings.delimiter, settings.encoding)
+    from gridmodl.cli.fitting import run_average
+
+    run_average(settings._replace(delimiter=delimiter, encoding=encoding), options.messages(settings.quiet))

@@ -1,4 +1,4 @@
-"""Run ``gridmodl fit``: read the columns, search, write."""
+"""Run ``gridmodl fit`` and ``gridmodl average``: read the columns, search or average, write."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from typing import Any, NamedTuple
 import click
 from rich.filesize import decimal
 
+from gridmodl.averaging.fit import average_each
+from gridmodl.averaging.record import Averages
 from gridmodl.cli.columns import NULLS, ReadSettings, read_columns
-from gridmodl.cli.fit import FitSettings
+from gridmodl.cli.fit import AverageSettings, FitSettings
 from gridmodl.cli.messages import Failure, Interrupted, Messages, suggest, visible
-from gridmodl.cli.modelfiles import AnyModel, facts_of, models_of, print_summary
-from gridmodl.cli.options import codes_of, listed, pairs, value_of
+from gridmodl.cli.modelfiles import AnyModel, facts_of, facts_of_averages, models_of, print_summary
+from gridmodl.cli.options import codes_of, fields, limits_of, listed, pairs, value_of
 from gridmodl.cli.outputs import STDOUT, write_text
 from gridmodl.cli.sources import DataFile, Source, check_present, open_source
-from gridmodl.data.columns import KINDS
-from gridmodl.data.frames import ARRAYS
+from gridmodl.data.columns import KINDS, kind_of
+from gridmodl.data.frames import ARRAYS, read_column
 from gridmodl.fit.build import JOINT_COLUMNS
-from gridmodl.fit.options import check_seed, checked_jobs, checked_options, checked_time
+from gridmodl.fit.options import ColumnOptions, check_seed, checked_jobs, checked_options, checked_time
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 from gridmodl.pipeline import optimize, optimize_each
@@ -67,7 +69,7 @@ def run_fit(settings: FitSettings, messages: Messages) -> None:
         messages.say(f"gridmodl: the time limit stopped the search: this is the best result so far{where}")
 
 
-def _column_roles(source: Source, settings: FitSettings) -> ColumnRoles:
+def _column_roles(source: Source, settings: FitSettings | AverageSettings) -> ColumnRoles:
     others = [name for name in (settings.target, settings.weights) if name is not None]
     for name, what in ((settings.target, "the target"), (settings.weights, "the weights")):
         check_present(source, [] if name is None else [name], what)
@@ -77,20 +79,23 @@ def _column_roles(source: Source, settings: FitSettings) -> ColumnRoles:
     inputs = [name for name in columns or source.names if name not in excluded and name not in others]
     if not inputs:
         raise Failure(f"no column is left to partition: {source.label} has {', '.join(map(repr, source.names[:10]))}")
-    for option, texts in (("--kind", settings.kind), ("--special", settings.special)):
-        named = list(pairs(texts, option, "age=..."))
-        check_present(source, named, f"which {option} names")
+    by_column = {option: pairs(texts, option, "age=...") for option, texts in
+                 (("--kind", settings.kind), ("--order", settings.order), ("--special", settings.special))}  # fmt: skip
+    in_file = [given for given in limits_of(settings.limits).values() if isinstance(given, dict)]
+    by_column[f"--limits {settings.limits}"] = {name: "" for given in in_file for name in given}
+    for option, named in by_column.items():
+        check_present(source, list(named), f"which {option} names")
         for name in named:
             if name not in inputs:
                 raise Failure(f"{option} names column {name!r}, which is no input: the target, weights, or left out")
     return ColumnRoles(inputs, others)
 
 
-def _read_settings(settings: FitSettings) -> ReadSettings:
+def _read_settings(settings: FitSettings | AverageSettings) -> ReadSettings:
     names = [name for name, kind in pairs(settings.kind, "--kind", "a=b").items() if kind == "categorical"]
     return ReadSettings(
         nulls=settings.nulls or NULLS,
-        as_text=names,
+        as_text=[*names, *pairs(settings.order, "--order", "a=b,c")],
         n_rows=settings.sample,
         seed=settings.seed,
     )
@@ -109,7 +114,9 @@ def _one_grid(source: Source, roles: ColumnRoles, settings: FitSettings, message
     with messages.reading(source.label, source.n_rows) as tell:
         data = read_columns(source, [*roles.inputs, *roles.others], _read_settings(settings)._replace(tell=tell))
     arguments = library_arguments(settings, roles.inputs)
+    add_event(settings, data, arguments)
     add_unlabelled(settings, data, arguments)
+    type_levels(data, arguments)
     return optimize(data, settings.target, **arguments, n_jobs=jobs, progress=not messages.quiet)
 
 
@@ -141,32 +148,48 @@ def _write(found: AnyModel, settings: FitSettings, messages: Messages) -> None:
 def library_arguments(settings: FitSettings, names: list[str]) -> dict[str, Any]:
     """Arguments of `optimize` and `optimize_each` for the input columns `names`."""
     kinds = pairs(settings.kind, "--kind", "code=categorical")
-    special = pairs(settings.special, "--special", "age=-999,-1")
+    special: dict[str, Any] = pairs(settings.special, "--special", "age=-999,-1")
+    order = {name: fields(text) for name, text in pairs(settings.order, "--order", "rating=A,B,C").items()}
     for name, kind in kinds.items():
         if kind not in KINDS:
             raise click.UsageError(f"--kind {name}={kind} must be {' or '.join(KINDS)}")
     effort: dict[str, Any] = {} if settings.effort is None else {"effort": settings.effort}
-    return {
+    arguments = {
         "criterion": _criterion_of(settings.criterion, settings.option),
         "search": Search(settings.search, **effort),
         "weights": settings.weights,
         "kinds": {name: kind for name, kind in kinds.items() if name in names},
-        "special": {name: codes_of(codes, name) for name, codes in special.items() if name in names},
+        "order": {name: levels for name, levels in order.items() if name in names},
+        "special": {
+            name: [part.split("|") for part in fields(codes)] if name in order else codes_of(codes, name)
+            for name, codes in special.items()
+        },
         "target_kind": settings.target_kind,
         "placement": settings.placement,
+        "missing": settings.missing,
         "monotone": settings.monotone,
         "max_parts": settings.max_parts,
         "min_rows": settings.min_rows,
+        "min_events": settings.min_events,
+        "min_difference": settings.min_difference,
         "time_limit": settings.time_limit,
         "random_state": settings.seed,
+    }
+    for option, given in limits_of(settings.limits).items():
+        if arguments.get(option):
+            raise click.UsageError(f"{option} is given twice: in {settings.limits} and as an option")
+        arguments[option] = given
+    return {
+        option: {name: value for name, value in given.items() if name in names} if isinstance(given, dict) else given
+        for option, given in arguments.items()
     }
 
 
 def check_arguments(settings: FitSettings, names: list[str]) -> None:
     """Check the arguments as the library does, before the data is read."""
     arguments = library_arguments(settings, names)
-    what = ("criterion", "search", "kinds", "special", "monotone", "max_parts", "min_rows")
-    checked_options(*(arguments[name] for name in what))
+    what = ("criterion", "search", "kinds", "order", *ColumnOptions._fields)
+    checked_options(**{name: arguments[name] for name in what if name in arguments})
     checked_time(settings.time_limit)
     check_seed(settings.seed)
     if settings.jobs is not None:
@@ -181,19 +204,42 @@ def _criterion_of(name: str, texts: tuple[str, ...]) -> Criterion:
     return get_criterion(name, **{key: value_of(text) for key, text in options.items()})
 
 
-def add_unlabelled(settings: FitSettings, data: dict[str, Any], arguments: dict[str, Any]) -> None:
+def type_levels(data: dict[str, Any], arguments: dict[str, Any]) -> None:
+    """Convert levels and special codes of ordinal columns in `arguments` to the type of the column."""
+    for name, levels in arguments["order"].items():
+        arguments["order"][name] = _in_type_of(data[name], levels)
+        if name in arguments["special"]:
+            arguments["special"][name] = _in_type_of(data[name], arguments["special"][name])
+
+
+def add_event(settings: FitSettings | AverageSettings, data: dict[str, Any], arguments: dict[str, Any]) -> None:
+    """Add to `arguments` the event, in the type of the target."""
+    if settings.event is not None and settings.target is None:
+        raise click.UsageError("--event names a class of the target; give --target")
+    if settings.event is not None:
+        arguments["event"] = _in_type_of(data[str(settings.target)], settings.event)
+
+
+def add_unlabelled(settings: FitSettings | AverageSettings, data: dict[str, Any], arguments: dict[str, Any]) -> None:
     """Add to `arguments` the mark of rows without a class, in the type of the target."""
     if settings.unlabelled is None or settings.target is None:
         if settings.unlabelled is not None:
             raise click.UsageError("--unlabelled marks rows of the target; give --target")
         return
-    kind = str(data[settings.target].type)
     if settings.unlabelled in (settings.nulls or NULLS):
         arguments["unlabelled"] = None
-    elif kind.startswith(("int", "uint", "float", "double", "bool", "decimal")):
-        arguments["unlabelled"] = value_of(settings.unlabelled)
     else:
-        arguments["unlabelled"] = settings.unlabelled
+        arguments["unlabelled"] = _in_type_of(data[settings.target], settings.unlabelled)
+
+
+def _in_type_of(column: Any, given: Any) -> Any:
+    """A value of the command line or of a JSON file, or a list of such values, in the type of a column of arrow."""
+    if isinstance(given, list):
+        return [_in_type_of(column, one) for one in given]
+    kind = str(column.type)
+    if isinstance(given, str):
+        return value_of(given) if kind.startswith(("int", "uint", "float", "double", "bool", "decimal")) else given
+    return str(given) if kind.startswith(("string", "large_string", "dictionary<values=string")) else given
 
 
 class ColumnPasses:
@@ -234,7 +280,9 @@ class ColumnPasses:
     def _searched(self, names: list[str], data: dict[str, Any], n_jobs: int, is_only: bool) -> bool:
         """Add the models of the columns `names`; return whether to go on."""
         arguments = library_arguments(self.settings, names) | {"time_limit": self.time_left, "n_jobs": n_jobs}
+        add_event(self.settings, data, arguments)
         add_unlabelled(self.settings, data, arguments)
+        type_levels(data, arguments)
         started = time.perf_counter()
         try:
             found = optimize_each(data, self.settings.target, **arguments, progress=not self.messages.quiet)
@@ -342,3 +390,53 @@ def _sample_advice(n_rows: int) -> str:
     """Advise a sample of about `n_rows` rows, rounded down to two digits because the number is an estimate."""
     unit = 10 ** max(0, len(str(n_rows)) - 2)
     return f"--sample {max(1, n_rows // unit * unit)} takes that number of rows at random"
+
+
+def run_average(settings: AverageSettings, messages: Messages) -> None:
+    """Read the columns, average over the partitions of each, and write."""
+    file = DataFile(settings.data, settings.format, settings.delimiter, settings.encoding, not settings.no_header)
+    source = open_source(file)
+    roles = _column_roles(source, settings)
+    criterion = _criterion_of(settings.criterion, settings.option)
+    special = pairs(settings.special, "--special", "age=-999,-1")
+    with messages.reading(source.label, source.n_rows) as tell:
+        data = read_columns(source, [*roles.inputs, *roles.others], _read_settings(settings)._replace(tell=tell))
+    if not settings.columns:  # those named by the user are errors if they are no numbers
+        texts = [name for name in roles.inputs if kind_of(read_column(data[name], name)) != "numerical"]
+        data = {name: column for name, column in data.items() if name not in texts}
+        if len(texts) == len(roles.inputs):
+            raise Failure(f"{source.label} has no numerical column; gridmodl fit --each groups categories")
+    arguments: dict[str, Any] = {
+        "criterion": criterion,
+        "prior": settings.prior,
+        "m": settings.candidates,
+        "weights": settings.weights,
+        "special": {name: codes_of(codes, name) for name, codes in special.items()},
+        "max_parts": settings.max_parts,
+        "time_limit": settings.time_limit,
+        "n_jobs": settings.jobs,
+    }
+    add_event(settings, data, arguments)
+    add_unlabelled(settings, data, arguments)
+    found = average_each(data, settings.target, **arguments, progress=not messages.quiet)
+    _write_averages(found, settings, messages)
+    if any(average.stopped == "interrupted" for average in found.values()):
+        raise Interrupted("interrupted: columns that were not done have one part")
+    if any(average.stopped is not None for average in found.values()):
+        messages.say("gridmodl: the time limit was reached: columns that were not done have one part")
+
+
+def _write_averages(found: Averages, settings: AverageSettings, messages: Messages) -> None:
+    """Write the averages as the user asked for."""
+    if settings.output is not None:
+        write_text(settings.output, found.to_json())
+    if settings.html is not None:
+        write_text(settings.html, found.to_html())
+    if settings.as_json:
+        facts = facts_of_averages(found) | {"output": settings.output, "html": settings.html}
+        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+    elif settings.output != STDOUT and not settings.quiet:
+        click.echo(visible(found.summary()))
+    for path in (settings.output, settings.html):
+        if path not in (None, STDOUT):
+            messages.say(f"written: {visible(str(path))}")

@@ -14,10 +14,10 @@ import click
 from gridmodl import __version__
 from gridmodl.cli import INTERRUPTED
 from gridmodl.cli.about import cache, completion, criteria, demo
-from gridmodl.cli.fit import fit
+from gridmodl.cli.fit import average, fit
 from gridmodl.cli.messages import Failure, Interrupted, describe_error, echo
 from gridmodl.cli.outputs import drop_unfinished
-from gridmodl.cli.use import apply, show, sql
+from gridmodl.cli.use import apply, edit, show, sql
 
 
 class Commands(click.Group):
@@ -85,5 +85,5 @@ def gridmodl() -> None:
     """
 
 
-for command in (fit, apply, show, sql, criteria, demo, cache, completion):
+for command in (fit, average, apply, show, edit, sql, criteria, demo, cache, completion):
     gridmodl.add_command(command)

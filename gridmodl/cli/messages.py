@@ -87,8 +87,8 @@ OPTIONS = {
     **{
         name: "--" + name.replace("_", "-")
         for name in (
-            "target_kind", "unlabelled", "placement", "special", "monotone", "max_parts", "min_rows", "time_limit",
-            "search", "effort", "weights", "unknown",
+            "target_kind", "unlabelled", "placement", "event", "special", "monotone", "max_parts", "min_rows",
+            "min_events", "min_difference", "time_limit", "order", "search", "effort", "weights", "unknown", "missing",
         )
     },
 }  # fmt: skip

@@ -10,8 +10,10 @@ from typing import Any
 import click
 import numpy as np
 
+from gridmodl.averaging.record import Average, Averages
 from gridmodl.cli.messages import STDIN, Failure, Messages, label_of, visible
 from gridmodl.data.frames import Name
+from gridmodl.model.evidence import total_evidence
 from gridmodl.model.file import ModelFileError
 from gridmodl.model.file.files import parse_json, text_of
 from gridmodl.model.labels import counted
@@ -23,12 +25,35 @@ AnyModel = Model | Models
 READERS: dict[str, Callable[[str], AnyModel]] = {"gridmodl model": Model.from_json, "gridmodl models": Models.from_json}
 
 
+AVERAGE_READERS: dict[str, Callable[[str], Averages]] = {
+    "gridmodl average": lambda text: _alone(Average.from_json(text)),
+    "gridmodl averages": Averages.from_json,
+}
+
+
+def _alone(average: Average) -> Averages:
+    return Averages({average.name: average}, {}, average.frame)
+
+
 def read_model(path: str) -> AnyModel:
     """Read a model, or the models of many columns, from a file; ``-`` is standard input."""
+    found = read_any(path)
+    if isinstance(found, Averages):
+        raise Failure(
+            f"{label_of(path)} holds averages, which have no parts; gridmodl show prints them, and gridmodl sql writes "
+            "them as a query"
+        )
+    return found
+
+
+def read_any(path: str) -> AnyModel | Averages:
+    """Read a model, the models of many columns, or averages from a file; ``-`` is standard input."""
     try:
         text = text_of(sys.stdin.buffer.read() if path == STDIN else Path(path))
         record = parse_json(text)
         kind = record.get("format") if isinstance(record, dict) else None
+        if isinstance(kind, str) and kind in AVERAGE_READERS:
+            return AVERAGE_READERS[kind](text)
         if not isinstance(kind, str) or kind not in READERS:
             made = f"its format is {kind!r}" if isinstance(kind, str) else "it has no format"
             raise Failure(f"{label_of(path)} is no model that gridmodl fit has written: {made}")
@@ -55,6 +80,29 @@ def facts_of(found: AnyModel) -> dict[str, Any]:
     return _facts(found)
 
 
+def facts_of_averages(found: Averages) -> dict[str, Any]:
+    """Facts of averages for JSON."""
+    return {
+        "averages": [_facts_of_average(average) for average in found.values()],
+        "errors": {str(name): str(error) for name, error in found.errors.items()},
+    }
+
+
+def _facts_of_average(average: Average) -> dict[str, Any]:
+    return {
+        "column": str(average.name),
+        "n_rows": average.n_rows,
+        "p_informative": average.p_informative,
+        "loo_loss": average.loo_loss,
+        "log_evidence": average.log_evidence,
+        "p_parts": average.p_parts.tolist(),
+        "bounds": [str(bound) for bound in average.bounds],
+        "p_bounds": average.p_bounds.tolist(),
+        "exact": average.exact,
+        "stopped": average.stopped,
+    }
+
+
 def _facts(model: Model) -> dict[str, Any]:
     return {
         "criterion": model.criterion,
@@ -62,6 +110,7 @@ def _facts(model: Model) -> dict[str, Any]:
         "problem": model.problem,
         "rows": int(model.n_rows),
         "classes": [_plain(name) for name in model.classes.tolist()],
+        "event": None if model.event_index is None else _plain(model.event),
         "cost": float(model.cost),
         "null_cost": float(model.null_cost),
         "level": None if model.level is None else float(model.level),
@@ -71,7 +120,7 @@ def _facts(model: Model) -> dict[str, Any]:
         "stopped": model.stopped,
         "elapsed": float(model.elapsed),
         "informative": [_plain(name) for name in model.informative],
-        "columns": [_column(partition) for partition in model.partitions.values()],
+        "columns": [_column(partition) | _evidence(model, partition) for partition in model.partitions.values()],
         "target": None if model.target is None else _column(model.target),
         "cells": len(model.cells.parts),
         "left_out": {str(name): reason for name, reason in model.left_out.items()},
@@ -87,6 +136,12 @@ def _column(partition: Partition) -> dict[str, Any]:
     }
 
 
+def _evidence(model: Model, partition: Partition) -> dict[str, Any]:
+    """Totals of a column: iv, Gini and KS; nothing without classes."""
+    found = total_evidence(model, partition)
+    return {} if found is None else found._asdict()
+
+
 def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool)) else str(value)
 
@@ -98,7 +153,7 @@ def print_summary(found: AnyModel, messages: Messages) -> None:
         return
     console = messages.console(sys.stdout)
     if isinstance(found, Models):
-        _print_table(console, found.table("arrays"), "")
+        _print_table(console, found.table("arrays"), "" if found.event is None else f"event: {found.event}")
         for name, error in found.errors.items():
             console.print(visible(f"{name}: no model; {error}"), markup=False)
         return

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import datetime
+import functools
+import json
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from gridmodl.cli.messages import Messages
+from gridmodl.spelling import did_you_mean
 
 Command = Callable[..., Any]
 
-OUTPUTS = ("parts", "labels", "cell", "predict", "proba")  # of --as
+OUTPUTS = ("parts", "labels", "woe", "cell", "predict", "proba")  # of --as
 
 
 def every(command: Command) -> Command:
@@ -131,11 +136,12 @@ def listed(texts: Sequence[str], known: Sequence[str]) -> list[str]:
     """Split names of columns at commas; a name that contains a comma must be in `known` or in quotes."""
     names: list[str] = []
     for text in texts:
-        names += [text] if text in known else _fields(text)
+        names += [text] if text in known else fields(text)
     return list(dict.fromkeys(name for name in names if name))
 
 
-def _fields(text: str) -> list[str]:
+def fields(text: str) -> list[str]:
+    """Split a text at commas that are not in quotes."""
     try:
         return next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error:  # a line break outside quotes: taken as a name, which no column has
@@ -159,15 +165,82 @@ def number_of(text: str) -> int | float | str:
     return text
 
 
-def codes_of(text: str, column: str) -> list[Any]:
-    """Parse special codes of `column`: numbers or dates, separated by commas."""
-    codes: list[Any] = []
-    for part in text.split(","):
-        code = value_of(part.strip())
-        if isinstance(code, (str, bool)):
-            try:
-                code = datetime.datetime.fromisoformat(part.strip())  # type: ignore[assignment]
-            except ValueError:
-                raise click.UsageError(f"--special of {column!r}: {part.strip()!r} is no number and no date") from None
-        codes.append(code)
+@functools.cache
+def limits_of(path: str | None) -> dict[str, Any]:
+    """Read the file of --limits: options of `optimize`, each for all columns or by column name.
+
+    A key of the file is the name of an option, with a value or values by column; or the name of a column, with options.
+    """
+    if path is None:
+        return {}
+    from gridmodl.fit.options import ColumnOptions
+
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"--limits {path} cannot be read: {error}") from None
+    try:
+        record = json.loads(text)
+    except ValueError as error:
+        raise click.UsageError(f"--limits {path} is no JSON: {error}") from None
+    example = '{"min_rows": 50, "age": {"monotone": "peak"}}'
+    if not isinstance(record, dict):
+        raise click.UsageError(f"--limits {path} must be an object, such as {example}")
+    found: dict[str, Any] = {}
+    for key, given in record.items():
+        if key in ColumnOptions._fields:
+            _add_limit(found, key, given, path)
+        elif isinstance(given, dict):
+            for option, value in given.items():
+                if option not in ColumnOptions._fields:
+                    known = ", ".join(ColumnOptions._fields)
+                    hint = did_you_mean(option, ColumnOptions._fields)
+                    raise click.UsageError(f"--limits {path}: {key!r} has {option!r}; known limits: {known}{hint}")
+                _add_limit(found, option, {key: value}, path)
+        else:
+            hint = did_you_mean(key, ColumnOptions._fields)
+            raise click.UsageError(
+                f"--limits {path}: {key!r} is no limit ({', '.join(ColumnOptions._fields)}), and its value no object "
+                f"with the limits of a column, such as {example}{hint}"
+            )
+    if isinstance(found.get("special"), dict):  # the library takes dates, and JSON has none
+        found["special"] = {name: _with_dates(codes) for name, codes in found["special"].items()}
+    return found
+
+
+def _with_dates(codes: Any) -> Any:
+    """Special values of a JSON file, alone or in lists, with texts such as 2020-01-31 as dates."""
+    if isinstance(codes, list):
+        return [_with_dates(code) for code in codes]
+    if isinstance(codes, str) and "-" in codes:
+        with contextlib.suppress(ValueError):
+            return datetime.datetime.fromisoformat(codes)
     return codes
+
+
+def _add_limit(found: dict[str, Any], option: str, given: Any, path: str) -> None:
+    """Add one entry of a file of limits to those `found`; an option is for all columns or by column, not both."""
+    before = found.get(option)
+    if before is not None and not (isinstance(before, dict) and isinstance(given, dict)):
+        raise click.UsageError(f"--limits {path} has {option!r} for all columns and by column; give it by column")
+    found[option] = {**before, **given} if before is not None else given
+
+
+def codes_of(text: str, column: str) -> list[Any]:
+    """Parse special values of `column`: parts separated by commas, the values of a part by ``|``.
+
+    Numbers and dates are taken as such, other texts as categories.
+    """
+    parts = [[_code_of(code.strip()) for code in part.split("|")] for part in text.split(",")]
+    if any(code == "" for part in parts for code in part):
+        raise click.UsageError(f"--special of {column!r}: a value is missing in {text!r}, such as age=-999|-998,-1")
+    return [part[0] if len(part) == 1 else part for part in parts]
+
+
+def _code_of(text: str) -> Any:
+    """A number, a date, or the text."""
+    code = number_of(text)
+    if isinstance(code, str):
+        with contextlib.suppress(ValueError):
+            return datetime.datetime.fromisoformat(text)
+    return code

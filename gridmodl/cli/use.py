@@ -1,4 +1,4 @@
-"""Commands that use a model file: ``gridmodl apply``, ``gridmodl show`` and ``gridmodl sql``."""
+"""Commands that use a model file: ``gridmodl apply``, ``gridmodl show``, ``gridmodl edit`` and ``gridmodl sql``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class ApplySettings(NamedTuple):
     model: str
     data: str
     outputs: tuple[str, ...]
-    unknown: str
+    unknown: str | None
+    missing: str | None
     coverage: float
     informative: bool
     keep: bool
@@ -43,7 +44,7 @@ class ApplySettings(NamedTuple):
         "gridmodl apply model.json new.csv -o out.csv",
         "gridmodl apply model.json new.csv --as labels --keep -o out.parquet",
         "gridmodl apply model.json new.csv --as proba --keep-column id",
-        "gridmodl apply models.json new.parquet --as labels --unknown -1 -o parts.csv.gz",
+        "gridmodl apply models.json new.parquet --as labels --unknown largest -o parts.csv.gz",
         "gridmodl apply model.json - --format csv --as predict < new.csv",
     ),
 )
@@ -56,15 +57,20 @@ class ApplySettings(NamedTuple):
     multiple=True,
     default=["parts"],
     show_default=True,
-    help="Numbers of the parts, labels of the parts, number of the cell, most likely class (for a numerical target: "
-    "mean, median and an interval), or share of each class; may be given again.",
+    help="Numbers of the parts, labels of the parts, their weights of evidence for the event, number of the cell, most "
+    "likely class (for a numerical target: mean, median and an interval), or share of each class; may be given again.",
 )
 @click.option(
     "--unknown",
-    type=click.Choice(["default", "-1", "error"]),
-    default="default",
-    show_default=True,
-    help="A category that was never seen is put into the default group, marked by -1, or an error.",
+    type=click.Choice(["neutral", "largest", "error"]),
+    help="A category that training did not have: no part, -1 and neutral predictions; the group with the most rows; or "
+    "an error. [default: neutral; in files of versions 1 to 5, the group that the file names]",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["neutral", "error"]),
+    help="A missing value where training had none: no part, -1 and neutral predictions; or an error. "
+    "[default: neutral; in files of versions 1 to 5, the lowest interval or the group that the file names]",
 )
 @click.option(
     "--coverage",
@@ -137,10 +143,14 @@ def show(model: str, column: str | None, table: bool, cells: bool, as_csv: bool,
         raise click.UsageError("--table and --cells print two tables; give one of them")
     if as_csv and (as_json or not (table or cells or column is None)):
         raise click.UsageError("--csv prints a table: give --table or --cells with it, and not --json")
-    from gridmodl.cli.modelfiles import facts_of, print_columns, print_summary, read_model
+    from gridmodl.averaging.record import Averages
+    from gridmodl.cli.modelfiles import facts_of, print_columns, print_summary, read_any
     from gridmodl.model.models import Models
 
-    found, messages = read_model(model), options.messages()
+    found, messages = read_any(model), options.messages()
+    if isinstance(found, Averages):
+        _show_averages(found, column, table, cells, as_csv, as_json, model)
+        return
     if column is not None and isinstance(found, Models):
         found = found[_known(column, found, model)]
     if table or cells or (as_csv and isinstance(found, Models)):
@@ -152,6 +162,83 @@ def show(model: str, column: str | None, table: bool, cells: bool, as_csv: bool,
         _print_json(facts_of(found))
     else:
         print_summary(found, messages)
+
+
+def _show_averages(
+    found: Any, column: str | None, table: bool, cells: bool, as_csv: bool, as_json: bool, path: str
+) -> None:
+    """Print averages: a line for each column, or the curve of one."""
+    from gridmodl.averaging.record import Averages
+    from gridmodl.cli.messages import visible
+    from gridmodl.cli.modelfiles import facts_of_averages, print_columns
+
+    if cells:
+        raise click.UsageError("--cells is for a grid, and this file holds averages")
+    one = None if column is None else found[_known(column, found, path)]
+    if one is None and len(found) == 1:
+        one = next(iter(found.values()))
+    if table or as_csv:
+        columns = dict((found if one is None else one).table("arrays"))
+        _print_json(_records(columns)) if as_json else print_columns(columns, options.messages(), as_csv)
+    elif as_json:
+        _print_json(facts_of_averages(found if one is None else Averages({one.name: one}, {})))
+    else:
+        click.echo(visible((found if one is None else one).summary()))
+
+
+@click.command(
+    short_help="Merge parts of a model.",
+    epilog=options.examples(
+        "gridmodl edit models.json --column age --merge 0,1 -o merged.json",
+        "gridmodl edit model.json --column age --merge 0,1 -o coarser.json",
+        "gridmodl edit models.json --drop city,income -o fewer.json",
+    ),
+)
+@click.argument("model", type=click.Path())
+@click.option("--column", metavar="NAME", help="Column whose parts to merge; not needed if there is only one.")
+@click.option(
+    "--merge", multiple=True, metavar="NUMBERS", help="Parts that become one, by their numbers from 0; again for more."
+)
+@click.option("--drop", multiple=True, metavar="NAMES", help="Of many models, leave out those of these columns.")
+@click.option("-o", "--output", default=STDOUT, metavar="FILE", help="Model to write. [default: standard output]")
+@options.quiet
+@options.every
+def edit(
+    model: str, column: str | None, merge: tuple[str, ...], drop: tuple[str, ...], output: str, quiet: bool
+) -> None:
+    """Merge parts of MODEL, a file that gridmodl fit has written, and write the model with its cost; - for standard
+    input.
+
+    Counts are in the file, so that the data is not needed. gridmodl show prints the parts in the order of their
+    numbers.
+    """
+    if not merge and not drop:
+        raise click.UsageError("say what to change: --merge, or --drop")
+    from gridmodl.cli.modelfiles import read_model
+    from gridmodl.model.models import Models
+
+    found = read_model(model)
+    if drop:
+        if not isinstance(found, Models):
+            raise click.UsageError(f"--drop leaves out columns of many models, and {model} holds one model")
+        for name in options.listed(drop, list(map(str, [*found, *found.errors]))):
+            del found[_known(name, [*found, *found.errors], model)]
+    if merge:
+        names = found if isinstance(found, Models) else found.all_partitions
+        if column is None and len(found if isinstance(found, Models) else found.partitions) > 1:
+            raise Failure(f"{model} has {len(names)} columns; name one by --column: {', '.join(map(repr, names))}")
+        chosen = next(iter(names)) if column is None else _known(column, names, model)
+        edited = found.edit(chosen, merge=[[_number(text) for text in options.fields(one)] for one in merge])
+        delta = (edited[chosen] if isinstance(edited, Models) else edited).delta
+        options.messages(quiet).say(f"{chosen}: {delta:+.6f} nats")
+        found = edited
+    write_text(output, found.to_json())
+
+
+def _number(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise click.UsageError(f"--merge takes numbers of parts such as 2,3, got {text!r}")
+    return int(text)
 
 
 def _columns(found: Any, column: str | None, cells: bool, path: str) -> dict[str, Any]:
@@ -199,6 +286,7 @@ def _print_json(value: Any) -> None:
     epilog=options.examples(
         "gridmodl sql model.json --dialect duckdb --table customers --keep-column id",
         "gridmodl sql model.json --dialect postgres -o parts.sql",
+        "gridmodl sql averages.json --dialect sqlite --column age -o averaged.sql",
     ),
 )
 @click.argument("model", type=click.Path())
@@ -212,29 +300,47 @@ def _print_json(value: Any) -> None:
     "outputs",
     type=click.Choice(options.OUTPUTS),
     multiple=True,
-    help="As in gridmodl apply; may be given again. [default: all that the model has, except labels]",
+    help="As in gridmodl apply; may be given again. [default: all that the model has, except labels and woe]",
 )
 @click.option(
     "--unknown",
-    type=click.Choice(["default", "-1"]),
-    default="default",
-    show_default=True,
-    help="A category that was never seen is put into the default group, or marked by -1.",
+    type=click.Choice(["neutral", "largest"]),
+    help="A category that training did not have: no part, -1 and neutral predictions; or the group with the most rows. "
+    "[default: as in gridmodl apply]",
 )
+@click.option(
+    "--missing",
+    type=click.Choice(["neutral"]),
+    help="A missing value where training had none: no part, -1 and neutral predictions. "
+    "[default: as in gridmodl apply]",
+)
+@click.option("--column", metavar="NAME", help="Of averages of several columns, the one to write.")
 @click.option("-o", "--output", default=STDOUT, metavar="FILE", help="[default: standard output]")
 @options.quiet
 @options.every
 def sql(
-    model: str, dialect: str, table: str, keep_column: tuple[str, ...], outputs: tuple[str, ...], unknown: str,
-    output: str, quiet: bool,
+    model: str, dialect: str, table: str, keep_column: tuple[str, ...], outputs: tuple[str, ...],
+    unknown: str | None, missing: str | None, column: str | None, output: str, quiet: bool,
 ) -> None:  # fmt: skip
-    """Print a query that gives each row of a table its parts, as gridmodl apply does."""
+    """Print a query that gives each row of a table its parts, as gridmodl apply does; for an average of gridmodl
+    average, the probability of each class."""
     check_outputs({"the model": model}, {"--output": output})
-    from gridmodl.cli.modelfiles import read_model
+    from gridmodl.averaging.record import Averages
+    from gridmodl.cli.modelfiles import read_any
 
-    text = read_model(model).to_sql(
-        dialect, table.split(".") if "." in table else table, keep=keep_column, output=outputs or None, unknown=unknown
-    )
+    found, path = read_any(model), table.split(".") if "." in table else table
+    if isinstance(found, Averages):
+        if outputs or unknown or missing:
+            raise click.UsageError("--as, --unknown and --missing are for models, and this file holds averages")
+        if column is None and len(found) > 1:
+            listed = ", ".join(repr(name) for name in list(found)[:10])
+            raise Failure(f"{model} holds averages of {len(found)} columns; name one by --column: {listed}")
+        name = next(iter(found)) if column is None else _known(column, found, model)
+        text = found[name].to_sql(dialect, path, keep=keep_column)
+    elif column is not None:
+        raise click.UsageError("--column is for averages, and this file holds a model")
+    else:
+        text = found.to_sql(dialect, path, keep=keep_column, output=outputs or None, unknown=unknown, missing=missing)
     write_text(output, text)
     if output != STDOUT:
         options.messages(quiet).say(f"written: {output}")

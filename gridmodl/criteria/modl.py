@@ -133,6 +133,8 @@ class Modl(Criterion):
     groups_by_share = True
     concave_cell = True
     scale = 1.0
+    predicts_exactly = True
+    uniform_parts = True
 
     def variable_facts(
         self, problem: Problem, variable: Variable, value_rows: NDArray[np.int64]
@@ -145,7 +147,7 @@ class Modl(Criterion):
     excess = staticmethod(class_excess)
     tangent = staticmethod(class_tangent)
     gradient = staticmethod(class_gradient)
-    predictive = staticmethod(uniform_predictive)  # the ratio of exp(-cell) with one more row and without
+    predictive = staticmethod(uniform_predictive)
 
 
 class ModlGrid(Criterion):
@@ -161,6 +163,7 @@ class ModlGrid(Criterion):
     groups_by_share = True
     concave_cell = True
     scale = 1.0
+    predicts_exactly = True
     variable_facts = Modl.variable_facts
 
     @staticmethod
@@ -179,4 +182,4 @@ class ModlGrid(Criterion):
     excess = staticmethod(class_excess)
     tangent = staticmethod(class_tangent)
     gradient = staticmethod(class_gradient)
-    predictive = staticmethod(uniform_predictive)  # the ratio of exp(-cell) with one more row and without
+    predictive = staticmethod(uniform_predictive)

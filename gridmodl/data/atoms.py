@@ -39,6 +39,7 @@ class Target(NamedTuple):
     weights: NDArray[np.int64] | None
     n_classes: int
     has_unlabelled: bool = False
+    event: int | None = None  # number of the class that monotone, rates and the order of groups speak of
 
     @property
     def n_codes(self) -> int:

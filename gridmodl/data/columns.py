@@ -1,8 +1,10 @@
-"""Encode a user's column as numbers, or as categories: distinct values, and the code of each row."""
+"""Encode a user's column as numbers, as places in an order, or as categories: distinct values and codes of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -12,17 +14,21 @@ from numpy.typing import NDArray
 from gridmodl.data.frames import Name, Raw, as_array
 from gridmodl.data.numbers import Numbers, encode_numbers, is_missing_value, is_text
 
-KINDS = ("numerical", "categorical")
+KINDS = ("numerical", "categorical", "ordinal")
+Kind = str | tuple[Any, ...]  # of a column, one of KINDS; a tuple holds the levels of an ordinal one, from low to high
 
 
-def encode_column(raw: Raw, name: Name, kind: str | None = None) -> Column:
-    """Encode a column as numbers or categories: as `kind` says, or else as its type says."""
+def encode_column(raw: Raw, name: Name, kind: Kind | None = None) -> Column:
+    """Encode a column as numbers, levels or categories: as `kind` says, or else as its type says."""
     raw = _plain(raw, name)
     if len(raw) == 0:
         raise ValueError(f"column {name!r} has no rows")
-    if (kind or kind_of(raw)) == "categorical":
+    kind = kind_of(raw) if kind is None else kind
+    if kind == "categorical":
         return encode_values(raw, name)
-    return encode_numbers(raw, name)
+    if kind == "numerical":
+        return encode_numbers(raw, name)
+    return encode_levels(raw, name, kind if isinstance(kind, tuple) else _known_levels(raw, name))
 
 
 def kind_of(raw: Raw) -> str:
@@ -31,6 +37,8 @@ def kind_of(raw: Raw) -> str:
         raw = raw.to_numpy()
     if isinstance(raw, np.ndarray):
         return "categorical" if raw.dtype.kind in "bUST" or is_text(raw) else "numerical"
+    if levels_in(raw) is not None:
+        return "ordinal"
     texts = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Binary)
     return "categorical" if isinstance(raw.dtype, texts) else "numerical"
 
@@ -58,6 +66,77 @@ def _has_zone(raw: nw.Series[Any]) -> bool:
     )
 
 
+# Ordinal columns: places on a line, from 0 for the lowest level.
+
+
+def levels_in(raw: Raw) -> tuple[Any, ...] | None:
+    """Levels of a column whose type has an order (ordered categorical, enum, ordered dictionary), from low to high."""
+    if isinstance(raw, np.ndarray):
+        return None
+    if isinstance(raw.dtype, nw.Enum):
+        return tuple(raw.dtype.categories)
+    if raw.implementation.is_pyarrow() and getattr(raw.to_native().type, "ordered", False):
+        return _levels_of_chunks([chunk.dictionary.to_pylist() for chunk in raw.to_native().chunks], raw.name)
+    return None
+
+
+def _levels_of_chunks(orders: list[list[Any]], name: Name) -> tuple[Any, ...]:
+    """Levels of an ordered dictionary of pyarrow, of which each chunk has its own; they must not contradict."""
+    levels = tuple(dict.fromkeys(level for order in orders for level in order))
+    place = {level: i for i, level in enumerate(levels)}
+    for order in orders:
+        if any(place[low] > place[high] for low, high in itertools.pairwise(order)):
+            raise ValueError(f"the chunks of column {name!r} order its levels in different ways; give one with order=")
+    return levels
+
+
+def _known_levels(raw: Raw, name: Name) -> tuple[Any, ...]:
+    """Levels of a column that the user calls ordinal, from its type."""
+    levels = levels_in(raw)
+    if levels is None:
+        raise ValueError(
+            f"kinds calls column {name!r} ordinal, and its type, {raw.dtype}, does not order its values; give its "
+            "levels from low to high with order=, or make it an ordered categorical"
+        )
+    return levels
+
+
+def checked_levels(levels: Any, name: Name) -> tuple[Any, ...]:
+    """The user's levels of the column `name` as a tuple; raise if they are no list, repeat, or are missing values."""
+    wrong = f"order of column {name!r} must be a list of its levels, from low to high"
+    if isinstance(levels, (str, bytes, dict, set)) or not isinstance(levels, Iterable):
+        raise TypeError(f"{wrong}; got {levels!r}")
+    found = tuple(levels.tolist() if isinstance(levels, np.ndarray) else levels)
+    if not found:
+        raise ValueError(f"{wrong}; got none")
+    if not all(isinstance(level, Hashable) for level in found):
+        raise TypeError(f"{wrong}; got {levels!r}")
+    if any(map(is_missing_value, found)):
+        raise ValueError(f"{wrong}, without missing values, which are below all levels; got {levels!r}")
+    twice = [level for level, n in Counter(found).items() if n > 1]
+    if twice:
+        raise ValueError(f"{wrong}, each once; {twice[0]!r} is there twice")
+    return found
+
+
+def encode_levels(raw: Raw, name: Name, levels: tuple[Any, ...]) -> Numbers:
+    """Encode a column as the places of its values in `levels`."""
+    codes, values = factorized(raw, name)
+    place = {level: float(i) for i, level in enumerate(levels)}
+    absent = np.array([*map(is_missing_value, values), True])  # the last entry is for code -1
+    is_used = np.zeros(len(absent), dtype=bool)
+    is_used[codes] = True
+    places = np.array([*(place.get(value, np.nan) for value in values), np.nan])
+    unknown = np.flatnonzero(np.isnan(places) & ~absent & is_used)
+    if len(unknown):
+        raise ValueError(
+            f"column {name!r} holds {len(unknown)} values that are not in its order, such as {values[unknown[0]]!r}; "
+            f"its levels are {', '.join(map(repr, levels[:5]))}{', ...' * (len(levels) > 5)}"
+        )
+    missing, of_rows = absent[codes], np.where(absent, 0.0, places)[codes]
+    return Numbers(name, of_rows, missing if missing.any() else None, np.dtype(np.int64), levels=levels)
+
+
 # Categorical columns.
 
 COMPARABLE = {str, bytes, int, float, bool, type(None)}  # types whose values can always be compared
@@ -77,6 +156,11 @@ class Categories(NamedTuple):
 
 
 Column = Numbers | Categories
+
+
+def kind_of_column(column: Column) -> str:
+    """Kind of an encoded column, one of KINDS."""
+    return "categorical" if isinstance(column, Categories) else "numerical" if column.levels is None else "ordinal"
 
 
 def encode_values(raw: Raw, name: Name) -> Categories:

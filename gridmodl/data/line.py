@@ -1,4 +1,4 @@
-"""Sort a numerical column into a line of atoms, and place bounds between them.
+"""Sort a numerical column into a line of atoms.
 
 An atom is one distinct value. If the criterion declares that no bound is needed inside a run of values whose rows are
 all of one class, such a run is one atom. Missing values are the first atom; special codes are not on the line.
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.atoms import COUNTS_AT_ONCE, Atoms, Target, alone, check_size
+from gridmodl.data.atoms import COUNTS_AT_ONCE, Atoms, Target, alone, check_size, coarsen
+from gridmodl.data.bounds import bounds_between
 from gridmodl.data.numbers import Numbers
 from gridmodl.jit.template import bind
 
@@ -25,19 +26,51 @@ class Line(NamedTuple):
 
     atoms: Atoms
     has_missing: bool  # whether the first atom holds the missing values
-    low: NDArray[Any]  # largest value of each atom but the last; arbitrary for missing values
-    high: NDArray[Any]  # smallest value of the next atom
+    # Largest value of each atom but the last, and smallest value of the next; arbitrary for missing values. Both are
+    # the bound itself where the user gave it.
+    low: NDArray[Any]
+    high: NDArray[Any]
     special: NDArray[np.int64]  # rows of each special code, by code of the target
 
     @property
     def n_atoms(self) -> int:
         return len(self.atoms.values)
 
-    def bounds(self, starts: NDArray[np.int64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    def bounds(self, starts: NDArray[np.int64], dtype: np.dtype[Any], placement: str | None = None) -> NDArray[Any]:
         """Bounds between the intervals whose first atoms are `starts`, in the column's own `dtype`."""
         cuts = starts[1:] - 1
         cuts = cuts[cuts > 0] if self.has_missing else cuts  # missing values need no bound
-        return bounds_between(self.low[cuts], self.high[cuts], dtype)
+        low, high = self.low[cuts], self.high[cuts]
+        is_given = low == high
+        found = bounds_between(low[~is_given], high[~is_given], dtype, placement)
+        bounds = np.empty(len(cuts), dtype=found.dtype)
+        bounds[~is_given] = found
+        bounds[is_given] = low[is_given].astype(dtype) if low.dtype.kind == "f" else low[is_given].view(dtype)
+        return bounds
+
+    def cuts_at(self, bounds: NDArray[Any]) -> NDArray[np.int64]:
+        """First atom above each of the user's bounds, in the type of the values; 0 for a bound with no values aside.
+
+        Each atom must be one value, and not a run of values.
+        """
+        first = int(self.has_missing)
+        if self.n_atoms - first < 2:
+            return np.zeros(len(bounds), dtype=np.int64)
+        at = np.searchsorted(self.low[first:], bounds, side="right")
+        return np.where((at > 0) & (bounds < self.high[-1]), first + at, 0)
+
+    def with_bounds(self, cuts: NDArray[np.int64], bounds: NDArray[Any]) -> Line:
+        """Line whose parts that begin at the atoms `cuts` have the user's `bounds`."""
+        low, high = self.low.copy(), self.high.copy()
+        low[cuts - 1] = high[cuts - 1] = bounds
+        return self._replace(low=low, high=high)
+
+    def coarsen(self, cuts: NDArray[np.int64]) -> Line:
+        """Line whose atoms begin at the atoms `cuts`, ascending; missing values stay apart."""
+        first = np.arange(1 + (self.has_missing and self.n_atoms > 1))
+        starts = np.union1d(first, cuts)
+        atoms = coarsen(self.atoms, starts)
+        return self._replace(atoms=atoms, low=self.low[starts[1:] - 1], high=self.high[starts[1:] - 1])
 
 
 def make_line(
@@ -124,34 +157,49 @@ def _split_off_special(
 def _sort_rows(column: NDArray[Any], target: Target) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
     """Values, class codes and weights, sorted by value."""
     codes, weights = target.codes, target.weights
-    if weights is None and column.dtype == np.float64:
-        packed = _sort_packed(column, codes, target.n_codes)
-        if packed is not None:
-            return (*packed, None)
+    packed = _sort_packed(column, codes, target.n_codes) if weights is None else None
+    if packed is not None:
+        return (*packed, None)
     order = np.argsort(column)
     return column[order], codes[order], None if weights is None else weights[order]
 
 
 def _sort_packed(column: NDArray[Any], codes: NDArray[Any], n_codes: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Values and codes sorted by value, or None if two different values have the same sort key.
+    """Values and codes sorted by value; None if a value and a code do not fit into one sort key of 64 bits.
 
-    A sort key is an integer that sorts like the value, with the code in its low bits in place of those of the value.
-    Two plain sorts take half the time of an argsort and the indexing of the rows.
+    A sort key is an integer that sorts like the value, with the code in its low bits. The integers of floats leave wide
+    gaps between 0 and the values nearest to it; without these gaps there is room for the code. One plain sort takes
+    half the time of an argsort and the indexing of the rows.
     """
-    mask = np.int64((1 << (n_codes - 1).bit_length()) - 1)
-    bits = (column + 0.0).view(np.int64)  # turns -0.0 into 0.0, which has other bits
-    keys = bits >> 63
-    keys &= np.int64(0x7FFF_FFFF_FFFF_FFFF)
-    keys ^= bits
-    keys &= ~mask
+    if column.dtype not in (np.float64, np.int64):
+        return None
+    n_bits = (n_codes - 1).bit_length()
+    keys = _exchange_bits(column.view(np.int64)) if column.dtype == np.float64 else column.copy()
+    lowest, highest = int(keys.min(initial=0)), int(keys.max(initial=0))
+    # As unsigned integers, negative keys are above all others.
+    below = -1 - int(keys.view(np.uint64).max().view(np.int64)) if lowest < 0 else 0
+    above = int((keys - 1).view(np.uint64).min()) if highest > 0 else 0
+    if max(highest - above, -1 - lowest - below) >> (63 - n_bits):
+        return None
+    keys += (keys < 0) * np.int64(below)
+    keys -= (keys > 0) * np.int64(above)
+    keys <<= n_bits
     keys |= codes
     keys.sort()
-    values = np.sort(column)
-    sorted_codes = (keys & mask).astype(codes.dtype)
-    keys &= ~mask
-    if np.any((keys[1:] == keys[:-1]) & (values[1:] != values[:-1])):
-        return None
-    return values, sorted_codes
+    sorted_codes = (keys & ((1 << n_bits) - 1)).astype(codes.dtype)
+    keys >>= n_bits
+    first, end = np.searchsorted(keys, 0), np.searchsorted(keys, 0, side="right")
+    keys[:first] -= below
+    keys[end:] += above
+    return (_exchange_bits(keys).view(np.float64) if column.dtype == np.float64 else keys), sorted_codes
+
+
+def _exchange_bits(bits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Integers that sort like the floats with these bits; and the bits, given such integers."""
+    flips = bits >> 63
+    flips &= np.int64(0x7FFF_FFFF_FFFF_FFFF)
+    flips ^= bits
+    return flips
 
 
 def atom_ends(values: Any, codes: Any, join: bool, ends: Any) -> int:
@@ -237,24 +285,3 @@ def add_up(counts: Any, starts: Any, sums: Any) -> None:
         run += run + 1 < len(starts) and starts[run + 1] == value
         for c in range(counts.shape[1]):
             sums[run, c] += counts[value, c]
-
-
-def bounds_between(low: NDArray[Any], high: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Bound for each pair of neighbouring values, in the column's own `dtype`."""
-    if dtype.kind == "f":
-        return middles(low.astype(dtype), high.astype(dtype))
-    return middles(low, high).view(dtype)
-
-
-def middles(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
-    """Bound b for each pair of neighbouring values: low <= b < high, in the middle if possible.
-
-    The bound is `low` if one of the two values is infinite or missing, or if they are adjacent numbers.
-    """
-    if low.dtype.kind in "iu":
-        return (low & high) + ((low ^ high) >> 1)  # (low + high) // 2 without overflow
-    with np.errstate(over="ignore", invalid="ignore"):
-        middle = (low + high) / 2.0
-        middle = np.where(np.isfinite(middle), middle, low / 2.0 + high / 2.0)
-        good = np.isfinite(middle) & (low <= middle) & (middle < high)
-    return np.where(good, middle, low)

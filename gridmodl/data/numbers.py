@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ class Numbers(NamedTuple):
     missing: NDArray[np.bool_] | None  # None if no value is missing
     type: np.dtype[Any]  # type of the bounds: a float, integer, date or duration
     is_utc: bool = False  # whether the dates had a time zone and are now in UTC
+    levels: tuple[Any, ...] | None = None  # of an ordinal column, from low to high; values are places in it
 
     @property
     def n_rows(self) -> int:
@@ -148,16 +150,56 @@ def _times_of_objects(missing: NDArray[np.bool_], present: list[Any], kind: Any,
     return times
 
 
-def encode_special(special: Any, column: Numbers) -> NDArray[Any]:
-    """Encode the special codes of a numerical column in the type of its values, without repeats."""
-    if isinstance(special, (str, bytes)) or np.ndim(special) == 0:
+class Special(NamedTuple):
+    """Special codes of a numerical column."""
+
+    codes: NDArray[Any]  # in the type of the column's values, part by part
+    sizes: tuple[int, ...]  # number of codes of each part
+
+    @property
+    def n_parts(self) -> int:
+        return len(self.sizes)
+
+    def by_part(self, of_codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sum the rows of `of_codes`, one for each code, over the codes of each part."""
+        if not self.sizes:
+            return of_codes
+        return np.asarray(np.add.reduceat(of_codes, np.append(0, np.cumsum(self.sizes)[:-1]), axis=0))
+
+
+def special_parts(special: Any, what: str) -> list[list[Any]]:
+    """Values of each special part: a value is a part of its own, those of a nested list share one."""
+    is_one = isinstance(special, (str, bytes)) or not isinstance(special, Iterable)
+    if is_one or (isinstance(special, np.ndarray) and special.ndim == 0):
         special = [special]
-    if len(special) == 0:
-        return np.empty(0, dtype=column.values.dtype)
+    parts = [list(part) if isinstance(part, (list, tuple, np.ndarray)) else [part] for part in special]
+    if not all(parts):
+        raise ValueError(f"{what} has an empty list: name the values that share a part, such as [[-999, -998], -1]")
+    return parts
+
+
+def encode_special(special: Any, column: Numbers) -> Special:
+    """Encode the special codes of a numerical column in the type of its values, without repeats."""
     what = f"special of column {column.name!r}"
+    parts = special_parts(special, what)
+    encoded = [encode_codes(part, column, what) for part in parts]
+    codes: dict[Any, int] = {}
+    for i, part in enumerate(encoded):
+        for code in part.tolist():
+            if codes.setdefault(code, i) != i and (len(part) > 1 or len(encoded[codes[code]]) > 1):
+                raise ValueError(f"{what} has {code!r} in two parts")
+    sizes = [sum(part == i for part in codes.values()) for i in range(len(parts))]
+    values = np.array(list(codes), dtype=column.values.dtype)
+    return Special(values, tuple(size for size in sizes if size))
+
+
+def encode_codes(special: Any, column: Numbers, what: str) -> NDArray[Any]:
+    """Encode some codes, or other numbers of the user, in the type of the values of a column; `what` names them."""
+    if column.levels is not None:
+        return _special_levels(special, column, what)
     array = as_array(special, what)
     if array.ndim != 1:
-        raise ValueError(f"{what} must be a list of codes, got {special!r}")
+        raise ValueError(f"{what} must be a list of numbers or dates, got {special!r}")
     try:
         codes = encode_numbers(array, column.name)
     except TypeError as error:
@@ -165,9 +207,9 @@ def encode_special(special: Any, column: Numbers) -> NDArray[Any]:
     if codes.is_utc and not column.is_utc:
         raise TypeError(f"{what} have a time zone, the column has none")
     if codes.missing is not None:
-        raise ValueError(f"special of column {column.name!r} holds a missing value; missing values are apart already")
+        raise ValueError(f"{what} holds a missing value; missing values have no bound and are no code")
     if codes.type.kind != column.type.kind and "M" in (codes.type.kind + column.type.kind).upper():
-        raise TypeError(f"special of column {column.name!r} holds {codes.type}, the column {column.type}")
+        raise TypeError(f"{what} holds {codes.type}, the column {column.type}")
     if codes.type.kind in "mM":
         times = codes.values.view(codes.type)
         if np.any(times.astype(column.type).astype(codes.type) != times):
@@ -178,8 +220,17 @@ def encode_special(special: Any, column: Numbers) -> NDArray[Any]:
     else:
         values = codes.values.astype(column.values.dtype)
         if np.any(values != codes.values):
-            raise ValueError(f"special of column {column.name!r} holds numbers that {column.values.dtype} cannot")
+            raise ValueError(f"{what} holds numbers that {column.values.dtype} cannot")
     return np.array(list(dict.fromkeys(values.tolist())), dtype=values.dtype)
+
+
+def _special_levels(special: Any, column: Numbers, what: str) -> NDArray[Any]:
+    """Places of some levels of an ordinal column; `what` names them."""
+    levels = column.levels or ()
+    for level in special:
+        if level not in levels:
+            raise ValueError(f"{what} holds {level!r}, which is no level of it")
+    return np.array(list(dict.fromkeys(levels.index(level) for level in special)), dtype=column.values.dtype)
 
 
 # Missing values: null and NaN alike, of all libraries.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.line import bounds_between
+from gridmodl.data.bounds import bounds_between
 
 
 class Cuts(NamedTuple):

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.atoms import Target
-from gridmodl.data.columns import Categories, Column, count_rows, encode_column, kind_of
+from gridmodl.data.columns import Categories, Column, Kind, count_rows, encode_column, kind_of
 from gridmodl.data.frames import Frame, Name, entry_weights, is_sparse, read_column, read_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.targets import (
     NOT_GIVEN,
     TARGET_KINDS,
     check_meant_as_classes,
+    check_no_event,
     encode_classes,
     encode_labelled,
     encode_quantities,
@@ -25,6 +26,8 @@ from gridmodl.data.targets import (
 )
 from gridmodl.spelling import check_columns
 from gridmodl.terms import PROBLEMS, Problem
+
+MEDIAN = "median"  # placement= of bounds at the medians of unlabelled rows
 
 
 class Table(NamedTuple):
@@ -37,6 +40,7 @@ class Table(NamedTuple):
     problem: Problem
     searched: Column | None = None  # the target, if it is partitioned like a variable
     placed: bool = False  # whether unlabelled rows only place the bounds; then `problem` is of the labelled rows
+    placement: str | None = None  # where bounds between two neighbouring values go: in the middle, or SHORT
 
     @property
     def names(self) -> list[Name]:
@@ -46,6 +50,11 @@ class Table(NamedTuple):
     def known_names(self) -> list[Name]:
         """Names of all variables that have a partition."""
         return self.names if self.searched is None else [*self.names, self.searched.name]
+
+    @property
+    def event(self) -> Any:
+        """The class that tables, monotone limits and queries speak of; None if there is none."""
+        return None if self.target.event is None else self.classes.tolist()[self.target.event]
 
     @property
     def quantities(self) -> NDArray[np.float64]:
@@ -60,7 +69,7 @@ class Table(NamedTuple):
             return None
         return count_rows(self.searched.codes, self.target.weights, len(self.classes))
 
-    def is_categorical(self, name: Name, kind: str | None) -> bool:
+    def is_categorical(self, name: Name, kind: Kind | None) -> bool:
         """Whether the column `name` is categorical, given the user's `kind` of it."""
         return (self._kind(kind) or kind_of(self.inputs.columns[name])) == "categorical"
 
@@ -80,27 +89,36 @@ class Table(NamedTuple):
         """Table with the one input column `name`."""
         return self._replace(inputs=self.inputs._replace(columns={name: self.inputs.columns[name]}))
 
-    def column(self, name: Name, kind: str | None) -> Column:
+    def column(self, name: Name, kind: Kind | None) -> Column:
         """Encode the column `name`, given the user's `kind` of it."""
         raw = self.inputs.columns[name]
         return encode_column(raw if self.kept is None else rows_of(raw, self.kept), name, self._kind(kind))
 
-    def _kind(self, kind: str | None) -> str | None:
+    def _kind(self, kind: Kind | None) -> Kind | None:
         """Kind of a column: "categorical" for row and column numbers of a sparse matrix, unless the user says else."""
         return "categorical" if kind is None and self.inputs.entries is not None else kind
 
 
 def read_table(
-    data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any, placement: str | None = None
-) -> Table:
+    data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any, placement: str | None = None,
+    event: Any = None,
+) -> Table:  # fmt: skip
     """Read data, target and weights; target and weights may be names of columns."""
+    table = _read_table(data, target, weights, target_kind, unlabelled, placement == MEDIAN, event)
+    return table if placement == MEDIAN else table._replace(placement=placement)
+
+
+def _read_table(
+    data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any, at_medians: bool, event: Any
+) -> Table:
+    """As `read_table`; with `at_medians`, unlabelled rows only place the bounds."""
     if is_sparse(data):
         _check_sparse(data, target, weights)
     inputs = read_frame(data)
     if inputs.n_rows == 0:
         raise ValueError("data has no rows" if inputs.entries is None else "data is a sparse matrix without entries")
     name = target if _is_name(target, inputs) else None
-    _check_unlabelled(target, target_kind, unlabelled, placement)
+    _check_unlabelled(target, target_kind, unlabelled, at_medians)
     if target is None and target_kind is not None:
         raise ValueError(f"target_kind={target_kind!r} says what the target is, and no target was given")
     target_of, inputs = (None, inputs) if target is None else _take_column(inputs, target, "target")
@@ -120,14 +138,17 @@ def read_table(
         target_of, rows = None if target_of is None else rows_of(target_of, kept), rows[kept]
     n_lines = inputs.n_rows if kept is None else int(np.count_nonzero(kept))
     if target_of is None:
+        check_no_event(event, "no target was given")
         return _table_without_classes(inputs, rows, kept, n_lines, "joint")
     if unlabelled is not NOT_GIVEN:
-        return _table_with_unlabelled(inputs, target_of, rows, kept, target_kind, unlabelled, placement)
+        return _table_with_unlabelled(inputs, target_of, rows, kept, target_kind, unlabelled, at_medians, event)
     kind = kind_of_target(target_of, target_kind)
+    if PROBLEMS[kind].target_is_partitioned:
+        check_no_event(event, f"the target is {kind}")
     if PROBLEMS[kind].target_is_numerical:
         quantities = encode_quantities(target_of, _new_name(inputs) if name is None else name)
         return _table_without_classes(inputs, rows, kept, n_lines, kind)._replace(searched=quantities)
-    names, codes = encode_classes(target_of)
+    names, codes, event_number = encode_classes(target_of, event)
     if target_kind is None:
         check_meant_as_classes(names, n_lines if rows is None else int(rows.sum()))
     if PROBLEMS[kind].target_is_partitioned:
@@ -135,30 +156,30 @@ def read_table(
         return _table_without_classes(inputs, rows, kept, n_lines, kind)._replace(classes=names, searched=searched)
     by_class = count_rows(codes, rows, len(names))
     problem = Problem("classes", int(by_class.sum()), 1, by_class)
-    return Table(inputs, names, Target(codes, rows, len(names)), kept, problem)
+    return Table(inputs, names, Target(codes, rows, len(names), event=event_number), kept, problem)
 
 
 def _table_with_unlabelled(
     inputs: Frame, target: Any, rows: NDArray[np.int64] | None, kept: NDArray[np.bool_] | None, target_kind: str | None,
-    unlabelled: Any, placement: str | None,
+    unlabelled: Any, at_medians: bool, event: Any,
 ) -> Table:  # fmt: skip
     """Table of a class target in which rows that hold `unlabelled` have no class."""
-    (names, codes), has_unlabelled = encode_labelled(target, unlabelled, target_kind)
+    (names, codes, event_number), has_unlabelled = encode_labelled(target, unlabelled, target_kind, event)
     by_class = count_rows(codes, rows, len(names) + has_unlabelled)[: len(names)]
     if target_kind is None:
         check_meant_as_classes(names, int(by_class.sum()))
-    target_of = Target(codes, rows, len(names), has_unlabelled)
-    placed = has_unlabelled and placement is not None
+    target_of = Target(codes, rows, len(names), has_unlabelled, event_number)
+    placed = has_unlabelled and at_medians
     n_rows = int(by_class.sum()) if placed else target_of.n_rows
     problem = Problem("semi" if has_unlabelled and not placed else "classes", n_rows, 1, by_class)
     return Table(inputs, names, target_of, kept, problem, placed=placed)
 
 
-def _check_unlabelled(target: Any, target_kind: str | None, unlabelled: Any, placement: str | None) -> None:
-    """Raise if `unlabelled` or `placement` do not fit the other arguments."""
-    if placement is not None and unlabelled is NOT_GIVEN:
+def _check_unlabelled(target: Any, target_kind: str | None, unlabelled: Any, at_medians: bool) -> None:
+    """Raise if `unlabelled` or ``placement="median"`` do not fit the other arguments."""
+    if at_medians and unlabelled is NOT_GIVEN:
         raise ValueError(
-            f"placement={placement!r} places bounds among rows without a class; mark these rows with unlabelled="
+            f"placement={MEDIAN!r} places bounds among rows without a class; mark these rows with unlabelled="
         )
     if unlabelled is NOT_GIVEN:
         return

@@ -10,7 +10,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.columns import factorized, factorized_objects, small_codes, sorted_codes
+from gridmodl.data.columns import (
+    encode_levels,
+    factorized,
+    factorized_objects,
+    levels_in,
+    small_codes,
+    sorted_codes,
+)
 from gridmodl.data.frames import Name, Raw, as_array, object_array
 from gridmodl.data.numbers import (
     EXACT_FLOAT,
@@ -31,6 +38,7 @@ TARGET_KINDS = ("classes", "grouped", "numerical")
 # Whole numbers are taken as classes if at most FEW_CLASSES differ, or if there are on average at least ROWS_PER_CLASS
 # rows per distinct number.
 FEW_CLASSES = 20
+MAX_CLASSES_NAMED = 10  # in a message
 ROWS_PER_CLASS = 10
 
 
@@ -59,8 +67,9 @@ TEXTS = (nw.String, nw.Categorical, nw.Enum)
 class Classes(NamedTuple):
     """A class target."""
 
-    names: NDArray[Any]  # in sorted order, of the user's own type
+    names: NDArray[Any]  # in sorted order, or in that of an ordered categorical target; of the user's own type
     codes: NDArray[np.int32]  # of each row
+    event: int | None = None  # number of the class that woe, event rates and monotone speak of; `event_of` says which
 
 
 def kind_of_target(raw: Raw, target_kind: str | None) -> str:
@@ -94,8 +103,37 @@ def check_meant_as_classes(names: NDArray[Any], n_rows: int, what: str = "target
         )
 
 
-def encode_classes(raw: Raw) -> Classes:
-    """Encode a class target: names of the classes, and the code of each row."""
+def encode_classes(raw: Raw, event: Any = None) -> Classes:
+    """Encode a class target: names of the classes, the code of each row, and the number of the class `event`."""
+    names, codes, _ = _encoded(raw)
+    return Classes(names, codes, event_of(names.tolist(), event))
+
+
+def event_of(classes: list[Any], event: Any) -> int | None:
+    """Number of the event among the `classes`: the class that tables, monotone limits and queries speak of.
+
+    If `event` is None, it is the last of two classes: in the order of an ordered categorical target, else in sorted
+    order (True of booleans; 1 of 0 and 1, or of -1 and 1). With more classes, or one, there is none.
+    """
+    if event is None:
+        return 1 if len(classes) == 2 else None
+    found = [j for j, name in enumerate(classes) if np.ndim(event) == 0 and _is_same(name, event)]
+    if not found:
+        known = ", ".join(map(repr, classes[:MAX_CLASSES_NAMED])) + ", ..." * (len(classes) > MAX_CLASSES_NAMED)
+        raise ValueError(
+            f"event={event!r} is no class of the target; its classes are {known}{did_you_mean(event, classes)}"
+        )
+    return found[0]
+
+
+def check_no_event(event: Any, why: str) -> None:
+    """Raise ValueError if `event` was passed for a target without classes of its own; `why` says what the target is."""
+    if event is not None:
+        raise ValueError(f"event={event!r} names a class of the target, and {why}; leave event= out")
+
+
+def _encoded(raw: Raw) -> Classes:
+    """Encode a class target, without an event."""
     n_missing = n_missing_of(raw)
     if n_missing:
         raise ValueError(
@@ -103,9 +141,7 @@ def encode_classes(raw: Raw) -> Classes:
             "them as rows without a class, which target_kind='grouped' cannot"
         )
     if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, TEXTS):
-        codes, values = factorized(raw, "target")
-        _check_order(values)
-        values, codes = sorted_codes(codes, values)
+        values, codes = _named_classes(raw)
         names = np.array(values)
         return Classes(object_array(values) if isinstance(values[0], str) or names.ndim > 1 else names, codes)
     array = _array_of(raw)
@@ -114,7 +150,18 @@ def encode_classes(raw: Raw) -> Classes:
     return _codes_of(array)
 
 
-def encode_labelled(raw: Raw, mark: Any, target_kind: str | None) -> tuple[Classes, bool]:
+def _named_classes(raw: Raw) -> tuple[list[Any], NDArray[np.int32]]:
+    """Names of the classes of texts or categories, sorted or in the order of their type, and the code of each row."""
+    levels = levels_in(raw)
+    if levels is None:
+        codes, values = factorized(raw, "target")
+        _check_order(values)
+        return sorted_codes(codes, values)
+    places, codes = np.unique(encode_levels(raw, "target", levels).values, return_inverse=True)
+    return [levels[int(i)] for i in places], codes.astype(np.int32)
+
+
+def encode_labelled(raw: Raw, mark: Any, target_kind: str | None, event: Any = None) -> tuple[Classes, bool]:
     """Encode a target with unlabelled rows: rows that hold `mark` get the code after the last class.
 
     Also returns whether any row holds the mark.
@@ -138,13 +185,13 @@ def encode_labelled(raw: Raw, mark: Any, target_kind: str | None) -> tuple[Class
             f"target has {n_missing} missing values of {len(raw)} beside the mark unlabelled={mark!r}; drop those "
             "rows, or give them the mark too"
         )
-    names, codes = encode_classes(labelled)
+    classes = encode_classes(labelled, event)
     if not n_marked:
-        _check_no_lookalike(names, mark)
-        return Classes(names, codes), False
-    all_codes = np.full(len(raw), len(names), dtype=np.int32)
-    all_codes[~is_marked] = codes
-    return Classes(names, all_codes), True
+        _check_no_lookalike(classes.names, mark)
+        return classes, False
+    all_codes = np.full(len(raw), len(classes.names), dtype=np.int32)
+    all_codes[~is_marked] = classes.codes
+    return classes._replace(codes=all_codes), True
 
 
 def rows_of(raw: Raw, kept: NDArray[np.bool_]) -> Raw:

@@ -14,7 +14,7 @@ from gridmodl.data.quantiles import equal_frequency_starts, equal_width_cuts
 from gridmodl.density.growth import CutRule, Effort, SortedRows, below, grown, rows_of
 from gridmodl.density.model import DensityModel, log_ratio
 from gridmodl.density.sample import Sample, read_sample
-from gridmodl.fit.options import Options, check_integer, check_seed, checked_time
+from gridmodl.fit.options import ColumnOptions, check_integer, check_seed, checked_time
 from gridmodl.jit.template import bind
 from gridmodl.model.partition import Partition
 from gridmodl.progress import showing
@@ -99,10 +99,10 @@ def optimize_density(
     >>> import gridmodl
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> values = np.concatenate([rng.uniform(0, 1, 900), rng.uniform(1, 10, 100)])
+    >>> values = np.concatenate([rng.uniform(0, 1, 900), rng.uniform(1, 10, 100)]).round(3)
     >>> model = gridmodl.optimize_density(values)
     >>> model.partition.labels
-    ['(-inf, 1.000748325]', '(1.000748325, inf)']
+    ['(-inf, 1.001]', '(1.001, inf)']
     """
     check_score(score, kernel)
     check_folds(n_folds)
@@ -124,7 +124,7 @@ def density_of(
     kernel: str = "epanechnikov",
 ) -> DensityModel:
     """Fit the density of a sample, under the clock of one column or of many."""
-    limits = Options(max_parts=max_parts, min_rows=min_rows).limits(sample.n_rows)
+    limits = ColumnOptions(max_parts=max_parts, min_rows=min_rows).limits(sample.n_rows)
     effort = Effort(MAX_CUTS if max_parts is None else limits.max_parts - 1, max_parts is None)
     rule = CutRule(score == "likelihood", *KERNELS[kernel], float(limits.min_rows))
     found, held_out = _cut(sample, rule, effort, n_folds, random_state, clock)

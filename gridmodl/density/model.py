@@ -16,6 +16,7 @@ from gridmodl.data.targets import encode_weights
 from gridmodl.density.sample import Domain, read_numbers
 from gridmodl.model.labels import counted, labels_of
 from gridmodl.model.partition import Partition
+from gridmodl.model.policy import Policy
 
 METHODS = ("likelihood", "kernel", "equal width", "equal frequency")
 UNITS = {
@@ -151,10 +152,7 @@ class DensityModel:
         column = self._column(data)
         if column is None:
             return np.empty(0, dtype=np.int64)
-        parts = self.partition.part_of_encoded(column)
-        if column.missing is not None:
-            parts[column.missing] = -1
-        return parts
+        return self.partition.part_of_encoded(column, Policy(missing="neutral"))
 
     def table(self, frame: str | None = None) -> Any:
         """One row per part: its rows, their share, its width and its density.
@@ -278,8 +276,11 @@ def rows_text(model: DensityModel) -> str:
 
 
 def domain_ends(model: DensityModel) -> list[str]:
-    """Both ends of the domain as text, in the format of bounds."""
-    ends = Partition("", "numerical", np.zeros((3, 1), dtype=np.int64), model.domain, is_utc=model.partition.is_utc)
+    """Both ends of the domain as text, in the format of bounds; floats, which are values of the data, to ten digits."""
+    domain = model.domain
+    if domain.dtype.kind == "f":
+        domain = np.array([float(f"{end:.10g}") for end in domain.tolist()])
+    ends = Partition("", "numerical", np.zeros((3, 1), dtype=np.int64), domain, is_utc=model.partition.is_utc)
     low, high = labels_of(ends)[1][1:-1].split(", ")
     return [low, high]
 

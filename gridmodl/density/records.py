@@ -28,7 +28,7 @@ from gridmodl.model.file.values import (
 )
 
 FORMAT = "gridmodl density"
-PARTITIONS_AS = {1: 3, VERSION: VERSION}  # version of a density: version of model files with the same partitions
+PARTITIONS_AS = {1: 3, 5: 5, VERSION: VERSION}  # version of a density: version of model files with the same partitions
 FIELDS = (
     "format", "version", "gridmodl", "method", "kernel", "n_rows", "n_missing", "type", "domain", "partition",
     "shares", "path", "held_out", "n_folds", "elapsed", "stopped", "frame",

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.bounds import EXACT, bounds_between
 from gridmodl.data.columns import encode_column, kind_of
 from gridmodl.data.frames import ARRAYS, Name, Raw, as_array, read_column, read_frame
-from gridmodl.data.line import bounds_between
 from gridmodl.data.numbers import Numbers, encode_numbers
 from gridmodl.data.targets import encode_weights
 
@@ -75,8 +75,8 @@ class Sample(NamedTuple):
         return int(self.rows.sum())
 
     def bounds(self, starts: NDArray[np.int64]) -> NDArray[Any]:
-        """The inner bounds below values number `starts`, in the column's own type."""
-        return bounds_between(self.highest[starts - 1], self.lowest[starts], self.domain.type)
+        """The inner bounds below values number `starts`, in the column's own type: the middles."""
+        return bounds_between(self.highest[starts - 1], self.lowest[starts], self.domain.type, EXACT)
 
     def middles(self, starts: NDArray[np.int64]) -> NDArray[np.float64]:
         """The positions of cuts below values number `starts`."""
@@ -125,8 +125,8 @@ def sample_of(column: Numbers, rows: NDArray[np.int64] | None, domain: Any = Non
 
 def read_numbers(raw: Raw, name: Name) -> Numbers:
     """A column of numbers, dates or durations."""
-    if len(raw) and kind_of(raw) == "categorical":
-        raise TypeError(f"column {name!r} is categorical; only numbers, dates and durations have a density")
+    if len(raw) and kind_of(raw) != "numerical":
+        raise TypeError(f"column {name!r} is {kind_of(raw)}; only numbers, dates and durations have a density")
     column = encode_column(raw, name, "numerical")
     assert isinstance(column, Numbers)  # noqa: S101  for mypy
     return column

@@ -19,6 +19,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from gridmodl.data.frames import Name
 from gridmodl.estimators.inputs import read_criterion, read_seed
+from gridmodl.fit.options import RULES
+from gridmodl.model.policy import Policy, checked_policy
 from gridmodl.report.notebook import model_html, models_html
 from gridmodl.search import Search
 from gridmodl.terms import Criterion
@@ -35,29 +37,62 @@ threshold : {None, "balanced"}, default=None
     How `predict` chooses a class: the most probable one; or, with ``"balanced"``, so that the balanced error (the mean
     of the error rates of the classes) is lowest on the training rows with a class.""",
     "unknown": """
-unknown : {"default", -1, "error"}, default="default"
-    Part of a category that `fit` did not see: the group ``Partition.default`` of its column; -1, no part; or a
-    ValueError. A missing value is such a category if `fit` saw none. A number is never unknown: if missing values are
-    new, they go to the lowest interval.""",
+unknown : {"neutral", "largest", "error"}, default="neutral"
+    Part of a category that `fit` did not see: none, so that it tells nothing; the group of its column with the most
+    rows; or a ValueError.""",
+    "new_missing": """
+new_missing : {"neutral", "error"}, default="neutral"
+    Part of a missing value in a column in which `fit` saw none: none, so that it tells nothing, or a ValueError.""",
+    "event": """
+event : optional
+    The class that weights of evidence, event rates and monotone limits speak of, see `gridmodl.optimize`: with two
+    classes by default the last in sorted order (True, 1), or the last of an ordered categorical ``y``. ``classes_`` is
+    always sorted.""",
+    "partitions": """
+partitions : dict by column name or Models, optional
+    Parts that `fit` takes as given, such as edited ones, instead of a search: for each named column a `Model` (with a
+    grouped or numerical target, always), a `Partition`, the bounds of intervals, or the groups of values. Their rows
+    are counted anew in every `fit`, and columns that are not named are searched. A category of no group is an
+    error.""",
     "kinds": """
 kinds : dict, optional
-    ``"numerical"`` or ``"categorical"`` by column name, where the column's type says otherwise.""",
+    ``"numerical"``, ``"categorical"`` or ``"ordinal"`` by column name, where the column's type says otherwise.""",
+    "order": """
+order : dict, optional
+    By column name, the levels of an ordinal column from low to high; by default those of the column's type.""",
     "special": """
-special : dict, optional
-    By column name, numbers that are codes, not quantities, such as ``{"age": [-999, -1]}``; each is a part.""",
+special : list of numbers or dict by column name, optional
+    Numbers that are codes, not quantities, such as ``[-999]`` for all columns of numbers or ``{"age": [-999, -1]}``, or
+    categories that are grouped with no others; each is a part, and those of a nested list share one.""",
     "counts": """
 counts : {"binary", "frequency"}, default="binary"
     Meaning of an entry: with ``"binary"`` every entry other than 0 counts once, so a matrix without zeros is one group;
     with ``"frequency"`` an entry n, a whole number of 0 or more, counts n times.""",
     "max_parts": """
-max_parts : int, optional
+max_parts : int or dict by column name, optional
     Largest number of parts (bins) of a column.""",
     "max_groups": """
 max_parts : int, optional
     Largest number of groups of rows, and of groups of columns.""",
     "min_rows": """
-min_rows : int or float, optional
+min_rows : int, float or dict by column name, optional
     Smallest number of rows of a part; below 1, the smallest share of all rows.""",
+    "missing": """
+missing : {"auto", "apart"} or dict by column name, default="auto"
+    Where missing values of a numerical column go: to a part of their own or to the lowest interval, whichever is
+    cheaper; with ``"apart"``, always to a part of their own.""",
+    "limits": """
+monotone : {"increasing", "decreasing", "peak", "valley", "auto"} or dict by column name, optional
+    Order of the shares of the event in the intervals of a numerical column, see `gridmodl.optimize`.
+min_events : int, float, ("event", int or float) or dict of these by column name, optional
+    Smallest number of rows of every class in a part, or of the event alone; below 1, the smallest share of the rows of
+    that class.
+min_difference : float or dict by column name, optional
+    Smallest difference of the shares of the event in two neighbouring parts.
+fixed : list or dict of lists by column name, optional
+    Bounds that the partition of a numerical column must have.
+allowed : list or dict of lists by column name, optional
+    The only bounds that the partition of a numerical column may have, besides the fixed ones.""",
     "time_limit": """
 time_limit : float, optional
     Seconds after which the search stops and the best result so far is kept.""",
@@ -68,9 +103,10 @@ random_state : int, optional, default=0
 n_jobs : int, optional
     Number of threads; None means 1, and -1 one per core. It does not change the result.""",
     "models_": """
-models_ : dict of str to Model
+models_ : Models
     By column name, in the order of the columns: the model of each, with its partition, cost, level and table, without
-    training data. Columns of arrays, and of frames whose names are not strings, are called ``x0``, ``x1``, ...""",
+    training data; with `Models.table`, `Models.edit` and so on. Columns of arrays, and of frames whose names are not
+    strings, are called ``x0``, ``x1``, ...""",
     "classes_": """
 classes_ : ndarray
     The classes of the target.""",
@@ -137,7 +173,7 @@ class EstimatorBase(BaseEstimator):  # type: ignore[misc]
     criterion: str | Criterion = "modl"
     criterion_options: Mapping[str, Any] | None = None
     search: str | Search = "auto"
-    max_parts: int | None = None
+    max_parts: int | Mapping[Name, int] | None = None
     time_limit: float | None = None
     random_state: int | None = 0
     n_jobs: int | None = None
@@ -178,11 +214,18 @@ class ColumnsEstimatorBase(EstimatorBase):
     """Estimator that takes columns of any kind, with missing values."""
 
     kinds: Mapping[Name, str] | None = None
-    min_rows: int | float | None = None
-    unknown: str | int = "default"
+    order: Mapping[Name, Any] | None = None
+    min_rows: int | float | Mapping[Name, int | float] | None = None
+    unknown: str = "neutral"
+    new_missing: str = "neutral"
 
     def _options(self) -> dict[str, Any]:
-        return {**super()._options(), "kinds": self.kinds, "min_rows": self.min_rows}
+        return {**super()._options(), "kinds": self.kinds, "order": self.order, "min_rows": self.min_rows}
+
+    @property
+    def _policy(self) -> Policy:
+        """What `transform` and `predict` do with values that no part holds."""
+        return checked_policy(self.unknown, self.new_missing, "new_missing")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -190,6 +233,25 @@ class ColumnsEstimatorBase(EstimatorBase):
         # Text is welcome, but input_tags.string stays False: it would promise to take any object, such as a dict.
         tags.input_tags.categorical = True
         return tags
+
+
+@estimator
+class EachColumnEstimatorBase(ColumnsEstimatorBase):
+    """Estimator that partitions each column on its own, as `gridmodl.optimize_each` does."""
+
+    event: Any = None
+    partitions: Mapping[Name, Any] | None = None
+    special: Any = None
+    missing: str | Mapping[Name, str] = "auto"
+    monotone: str | Mapping[Name, str] | None = None
+    min_events: Any = None
+    min_difference: float | Mapping[Name, float] | None = None
+    fixed: Any = None
+    allowed: Any = None
+
+    def _options(self) -> dict[str, Any]:
+        own = ("partitions", "special", "missing", *RULES)
+        return {**super()._options(), **{name: getattr(self, name) for name in own}}
 
 
 @estimator

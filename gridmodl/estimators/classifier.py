@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gridmodl.analysis.average import GridAverage, best_average
+from gridmodl.analysis.grid_average import GridAverage, best_average
 from gridmodl.data.frames import Frame
 from gridmodl.estimators.base import ColumnsEstimatorBase, ThresholdClassifierMixin, estimator
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
 from gridmodl.estimators.inputs import read_inputs, read_training, reading_columns, report_stop
+from gridmodl.model.policy import BY_PARTITION, Policy
 from gridmodl.pipeline import optimize
 from gridmodl.search import AUTO, Search
 
@@ -56,7 +57,7 @@ class GridClassifierBase(ThresholdClassifierMixin, ColumnsEstimatorBase):
         if self.threshold == "balanced":
             kept = slice(None) if weights is None else weights > 0
             codes = np.searchsorted(self.classes_, classes[kept])
-            probabilities = self._probabilities(inputs, "default")[kept]  # rows of weight 0 may hold other values
+            probabilities = self._probabilities(inputs, BY_PARTITION)[kept]  # rows of weight 0 may hold other values
             self.class_factors_ = balanced_factors(probabilities, codes, None if weights is None else weights[kept])
         return self
 
@@ -72,7 +73,7 @@ class GridClassifierBase(ThresholdClassifierMixin, ColumnsEstimatorBase):
         %(probabilities)s
         """
         check_is_fitted(self, "model_")
-        return self._probabilities(read_inputs(self, X, reset=False), self.unknown)
+        return self._probabilities(read_inputs(self, X, reset=False), self._policy)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row.
@@ -88,12 +89,12 @@ class GridClassifierBase(ThresholdClassifierMixin, ColumnsEstimatorBase):
         """
         check_is_fitted(self, "model_")
         inputs = read_inputs(self, X, reset=False)
-        return np.asarray(self.classes_[decide(self._probabilities(inputs, self.unknown), self.class_factors_)])
+        return np.asarray(self.classes_[decide(self._probabilities(inputs, self._policy), self.class_factors_)])
 
     def _search(self, inputs: Frame, classes: NDArray[Any], **options: Any) -> tuple[Model, GridAverage | None]:
         raise NotImplementedError
 
-    def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
+    def _probabilities(self, inputs: Frame, policy: Policy) -> NDArray[np.float64]:
         raise NotImplementedError
 
 
@@ -112,8 +113,10 @@ class GridClassifier(GridClassifierBase):
         How grids are searched, see `gridmodl.Search`.
     %(threshold)s
     %(unknown)s
-        With -1, the row gets the class shares of all rows.
+    %(new_missing)s
+        A row with a value of no part gets the class shares of all training rows with its parts in the other columns.
     %(kinds)s
+    %(order)s
     %(max_parts)s
     %(min_rows)s
     %(time_limit)s
@@ -158,8 +161,8 @@ class GridClassifier(GridClassifierBase):
     def _search(self, inputs: Frame, classes: NDArray[Any], **options: Any) -> tuple[Model, None]:
         return optimize(inputs.columns, classes, target_kind="classes", **options), None
 
-    def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
-        return self.model_.predict_proba(inputs.columns, unknown)
+    def _probabilities(self, inputs: Frame, policy: Policy) -> NDArray[np.float64]:
+        return self.model_.predict_proba(inputs.columns, *policy)
 
 
 @estimator
@@ -180,8 +183,10 @@ class GridEnsembleClassifier(GridClassifierBase):
         keep_optima=500)`` follows the order of the paper, and finds fewer distinct grids in the same number of rounds.
     %(threshold)s
     %(unknown)s
-        With -1, the grids that use the column give the class shares of all rows.
+    %(new_missing)s
+        For a value of no part, a grid gives the class shares of all training rows with the row's other parts.
     %(kinds)s
+    %(order)s
     %(max_parts)s
     %(min_rows)s
     %(time_limit)s
@@ -232,5 +237,5 @@ class GridEnsembleClassifier(GridClassifierBase):
             options["search"] = ENSEMBLE
         return best_average(inputs.columns, classes, **options)
 
-    def _probabilities(self, inputs: Frame, unknown: str | int) -> NDArray[np.float64]:
-        return self.average_.predict_proba(inputs.columns, unknown)
+    def _probabilities(self, inputs: Frame, policy: Policy) -> NDArray[np.float64]:
+        return self.average_.predict_proba(inputs.columns, *policy)

@@ -142,7 +142,7 @@ class GridCoclustering(BiclusterMixin, CoclusteringBase):  # type: ignore[misc]
     def _set_model(self, model: Model, shape: tuple[int, int]) -> None:
         self.model_ = model
         self.row_labels_, self.column_labels_ = (
-            np.asarray(model.part_of(name, np.arange(n), NO_ENTRIES)) for name, n in zip(NAMES, shape, strict=True)
+            np.asarray(model.part_of(name, np.arange(n), "neutral")) for name, n in zip(NAMES, shape, strict=True)
         )
 
     def predict(self, X: Any) -> NDArray[np.int64]:

@@ -9,29 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.clock import Clock, in_threads
+from gridmodl.data.bounds import bounds_between
 from gridmodl.data.columns import Categories, count_rows, encode_column
 from gridmodl.data.frames import Frame, Name
-from gridmodl.data.line import bounds_between
-from gridmodl.data.numbers import Numbers
+from gridmodl.data.numbers import Numbers, Special
+from gridmodl.data.quantiles import equal_frequency_starts
 from gridmodl.data.targets import rows_of
 from gridmodl.density.fitting import density_of
 from gridmodl.density.model import DensityModel
 from gridmodl.density.sample import sample_of
 from gridmodl.estimators.inputs import read_seed, refuse_column, report_stop
-from gridmodl.fit.column import ordered_groups, special_codes
+from gridmodl.fit.build import check_option_names
+from gridmodl.fit.column import check_apart, ordered_groups, special_codes
 from gridmodl.fit.options import Options, check_seed, checked_jobs, checked_options, checked_time
-from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 from gridmodl.model.partition import Partition, group_partition, interval_partition
+from gridmodl.model.policy import STRICT
 from gridmodl.pipeline import optimize_each
 from gridmodl.search.moves import NO_LIMIT, Limits
-from gridmodl.spelling import check_columns
 
 
 def models_of_each(
-    estimator: Any, inputs: Frame, target: NDArray[Any], weights: NDArray[np.int64] | None, **more: Any
-) -> dict[Name, Model]:
-    """Model of each column, without training data, the most informative first.
+    estimator: Any, inputs: Frame, target: NDArray[Any], weights: NDArray[np.int64] | None, event: Any, **more: Any
+) -> Models:
+    """Models of the columns, without training data, in the order of the columns.
 
     `more` are arguments of `optimize_each` that are not parameters of every estimator.
     """
@@ -39,7 +40,7 @@ def models_of_each(
         inputs.columns,
         target,
         weights=weights,
-        special=estimator.special,
+        event=event,
         on_error="ignore",  # a column without a model is an error, below
         **estimator._options(),
         **more,
@@ -47,7 +48,8 @@ def models_of_each(
     for name, error in models.errors.items():
         refuse_column(name, error)
     report_stop(estimator, _stopped(models))
-    return {name: replace(model, _source=None, frame=inputs.kind) for name, model in models.items()}
+    found = {name: replace(models[name], _source=None, frame=inputs.kind) for name in inputs.columns}
+    return Models(found, {}, inputs.kind, by_level=False)
 
 
 def _stopped(models: Models) -> str | None:
@@ -66,14 +68,14 @@ class ColumnParts(NamedTuple):
 def parts_of_each(estimator: Any, inputs: Frame, weights: NDArray[np.int64] | None) -> dict[Name, ColumnParts]:
     """Parts of each column without a target: numbers are cut by density, each category is a part of its own."""
     clock = Clock(checked_time(estimator.time_limit))
+    what = ("special", "missing", "max_parts", "min_rows")
     options = checked_options(
-        "modl", "auto", estimator.kinds, estimator.special, None, estimator.max_parts, estimator.min_rows
+        "modl", kinds=estimator.kinds, order=estimator.order, **{name: getattr(estimator, name) for name in what}
     )
     random_state = read_seed(estimator.random_state)
     check_seed(random_state)
     n_threads = checked_jobs(1 if estimator.n_jobs is None else estimator.n_jobs)
-    check_columns("kinds", options.kinds, inputs.columns)
-    check_columns("special", options.special, inputs.columns)
+    check_option_names(options, inputs.columns)
     if weights is not None:
         kept = weights > 0
         columns = {name: rows_of(raw, kept) for name, raw in inputs.columns.items()}
@@ -105,34 +107,34 @@ def _parts_of(
 ) -> ColumnParts:
     column = encode_column(inputs.columns[name], name, options.kinds.get(name))
     rows = np.ones(column.n_rows, dtype=np.int64) if weights is None else weights
-    limits = options.limits(int(rows.sum()))
+    limits = options.of(name).limits(int(rows.sum()))
+    if isinstance(column, Numbers) and column.levels is not None:
+        return ColumnParts(_levels(column, rows, special_codes(column, options), limits), None)
     if isinstance(column, Numbers):
         return _intervals(column, rows, special_codes(column, options), limits, random_state, clock, inputs.kind)
-    if name in options.special:
-        raise ValueError(f"column {name!r} is categorical, and each of its values is a part; special= is for numbers")
+    if options.names("special", name):
+        raise ValueError(
+            f"column {name!r} is categorical: without y each of its values is a part, so special= of categories needs y"
+        )
     return ColumnParts(_values(column, rows, limits), None)
 
 
 def _intervals(
     column: Numbers,
     rows: NDArray[np.int64],
-    special: NDArray[Any],
+    special: Special,
     limits: Limits,
     random_state: int | None,
     clock: Clock,
     kind: str,
 ) -> ColumnParts:
     """Cut numbers by density; missing values and special codes are parts apart, infinite values lie in outer parts."""
-    n_free = limits.max_parts - len(special)
-    if n_free < 1:
-        raise ValueError(
-            f"column {column.name!r} has {len(special)} special codes, each a part of its own; max_parts="
-            f"{limits.max_parts} leaves none for the intervals"
-        )
+    check_apart(column.name, special.n_parts, False, limits.max_parts, "intervals")
+    n_free = limits.max_parts - special.n_parts
     missing = np.zeros(column.n_rows, dtype=bool) if column.missing is None else column.missing
-    is_number = ~missing & ~np.isin(column.values, special)
+    is_number = ~missing & ~np.isin(column.values, special.codes)
     n_missing = int(rows[missing].sum())
-    stand_apart = n_free > 1 and n_missing >= limits.min_rows and bool(is_number.any())
+    stand_apart = n_free > 1 and n_missing > 0 and bool(is_number.any())
     is_finite = is_number & np.isfinite(column.values) if column.values.dtype.kind == "f" else is_number
     bounds, model = bounds_between(column.values[:0], column.values[:0], column.type), None
     finite = column.values[is_finite]
@@ -144,24 +146,58 @@ def _intervals(
         sample = sample_of(present, rows[kept], kind=kind)
         model = density_of(sample, max_parts, limits.min_rows, random_state, clock)
         bounds = model.partition.bounds
-    n_parts = stand_apart + len(bounds) + 1 + len(special)
+    n_parts = stand_apart + len(bounds) + 1 + special.n_parts
     counts = np.zeros((n_parts, 1), dtype=np.int64)
     partition = interval_partition(column, bounds, special, counts, n_missing > 0)
-    counts = count_rows(partition.part_of_encoded(column), rows, n_parts)[:, None]
+    counts = count_rows(partition.part_of_encoded(column, STRICT), rows, n_parts)[:, None]
     return ColumnParts(replace(partition, counts=counts), model)
 
 
+def _levels(column: Numbers, rows: NDArray[np.int64], special: Special, limits: Limits) -> Partition:
+    """Make each level with rows a part, or groups of about equally many rows if `limits` require fewer parts."""
+    missing = np.zeros(column.n_rows, dtype=bool) if column.missing is None else column.missing
+    on_line = ~missing & ~np.isin(column.values, special.codes)
+    places, codes = np.unique(column.values[on_line], return_inverse=True)
+    by_level = count_rows(codes, rows[on_line], len(places))
+    check_apart(column.name, special.n_parts, False, limits.max_parts, "levels")
+    n_free = limits.max_parts - special.n_parts
+    stand_apart = n_free > 1 and bool(missing.any()) and len(places) > 0
+    starts = _level_starts(by_level, n_free - stand_apart, limits.min_rows)
+    bounds = bounds_between(places[starts[1:] - 1], places[starts[1:]], column.type)
+    counts = np.zeros((stand_apart + len(bounds) + 1 + special.n_parts, 1), dtype=np.int64)
+    partition = interval_partition(column, bounds, special, counts, bool(missing.any()))
+    counts = count_rows(partition.part_of_encoded(column, STRICT), rows, len(counts))[:, None]
+    return replace(partition, counts=counts)
+
+
+def _level_starts(by_level: NDArray[np.int64], max_parts: int, min_rows: int) -> NDArray[np.int64]:
+    """First level of each part: each level is one, or parts have about equally many rows to keep the limits."""
+    if len(by_level) <= max_parts and by_level.min(initial=min_rows) >= min_rows:
+        return np.arange(max(1, len(by_level)))
+    for n_parts in range(min(max_parts, len(by_level)), 1, -1):
+        starts = equal_frequency_starts(by_level, n_parts)
+        if np.add.reduceat(by_level, starts).min() >= min_rows:
+            return starts
+    return np.zeros(1, dtype=np.int64)
+
+
 def _values(column: Categories, rows: NDArray[np.int64], limits: Limits) -> Partition:
-    """Make each value a part, as no target groups them; the rarest share the last part if `limits` require it."""
+    """Make each value a part, as no target groups them; the rarest share the last part if `limits` require it.
+
+    Missing values, the first, stay a part of their own unless `limits` allow one part only.
+    """
     n_values = len(column.values)
     by_value = count_rows(column.codes, rows, n_values)
-    most_first = np.argsort(-by_value, kind="stable")
-    n_apart = min(int(np.count_nonzero(by_value >= limits.min_rows)), limits.max_parts)
-    n_others = int(by_value[most_first[n_apart:]].sum())
-    if n_apart < n_values and (n_apart == limits.max_parts or n_others < limits.min_rows):
+    first = int(column.values[0] is None and n_values > 1 and limits.max_parts > 1)
+    others, max_parts = by_value[first:], limits.max_parts - first
+    most_first = np.argsort(-others, kind="stable")
+    n_apart = min(int(np.count_nonzero(others >= limits.min_rows)), max_parts)
+    n_rare = int(others[most_first[n_apart:]].sum())
+    if n_apart < len(others) and (n_apart == max_parts or n_rare < limits.min_rows):
         n_apart = max(n_apart - 1, 0)
-    group_of = np.full(n_values, n_apart)
-    group_of[np.sort(most_first[:n_apart])] = np.arange(n_apart)
+    group_of = np.full(n_values, first + n_apart)
+    group_of[:first] = 0
+    group_of[first + np.sort(most_first[:n_apart])] = first + np.arange(n_apart)
     by_group = count_rows(group_of, by_value, int(group_of.max()) + 1)[:, None]
     groups, counts, _ = ordered_groups(column.values, group_of, by_group, 1)
     return group_partition(column.name, groups, counts)

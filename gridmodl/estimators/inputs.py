@@ -21,10 +21,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from gridmodl.data.columns import levels_in
 from gridmodl.data.frames import Frame, Name, as_array, read_column, read_frame, table_of_batch
 from gridmodl.data.numbers import is_missing, types_in
 from gridmodl.data.targets import encode_weights
-from gridmodl.model.partition import checked_unknown
 from gridmodl.plugins import get_criterion
 from gridmodl.terms import PROBLEMS, Criterion
 
@@ -126,7 +126,7 @@ class TrainingData(NamedTuple):
 
 def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingData:
     """Read columns of any kind, the class of each row, and the weights of the rows."""
-    checked_unknown(estimator.unknown)
+    estimator._policy  # noqa: B018  checked before all work
     inputs = read_inputs(estimator, X, reset=True)
     classes = read_classes(estimator, y)
     check_consistent_length(X, classes)
@@ -153,6 +153,21 @@ def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool)
         raise ValueError(
             f"{error} target_kind='numerical' takes real numbers as they are, 'classes' as names of classes"
         ) from error
+
+
+def read_event(y: Any, event: Any, mark: Any) -> Any:
+    """The event: that of the user, or the last of two classes of an ordered categorical y; None for the default.
+
+    Labels are read into arrays, which have no order. Rows that hold `mark` have no class.
+    """
+    native = nw.to_native(y, pass_through=True)
+    if event is not None or not nw.dependencies.is_into_series(native):
+        return event
+    raw = nw.from_native(native, series_only=True)
+    order = levels_in(raw) or ()
+    found = set(raw.unique().to_list()) - {mark} if order else set()
+    classes = [name for name in order if name in found]
+    return classes[-1] if len(classes) == 2 else None
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:

@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from gridmodl.analysis.cost_terms import Counted, Side
 from gridmodl.data.frames import Name
-from gridmodl.estimators.base import ColumnsEstimatorBase, estimator
+from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
 from gridmodl.estimators.columns import models_of_each
-from gridmodl.estimators.inputs import read_inputs, read_training
+from gridmodl.estimators.inputs import read_event, read_inputs, read_training
 from gridmodl.estimators.selection import Evidence, make_evidence, make_selection, selective_weights
 from gridmodl.model.counts import group_of_classes, part_counts
 from gridmodl.model.model import Model
+from gridmodl.model.models import Models
 from gridmodl.model.partition import Partition
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import (
@@ -37,7 +38,7 @@ PREPARED_BY = "modl"  # prices partitions in selective weights, whatever criteri
 
 
 @estimator
-class GridNaiveBayes(ClassifierMixin, ColumnsEstimatorBase):  # type: ignore[misc]
+class GridNaiveBayes(ClassifierMixin, EachColumnEstimatorBase):  # type: ignore[misc]
     """Naive Bayes on the best partition of every column.
 
     Each column is partitioned on its own, into the intervals or groups of values that explain the classes at the lowest
@@ -59,12 +60,17 @@ class GridNaiveBayes(ClassifierMixin, ColumnsEstimatorBase):  # type: ignore[mis
         code length of the classes given the columns, plus a price for each column in use: redundant columns lose weight
         or are left out. See the notes.
     %(unknown)s
-        With -1, the value says nothing of the class.
+    %(new_missing)s
     %(kinds)s
+    %(order)s
+    %(event)s
+    %(partitions)s
     %(special)s
         Not with ``target_kind="grouped"``.
+    %(missing)s
     %(max_parts)s
     %(min_rows)s
+    %(limits)s
     %(time_limit)s
         The limit is for the partitions of all columns together.
     %(random_state)s
@@ -121,7 +127,6 @@ class GridNaiveBayes(ClassifierMixin, ColumnsEstimatorBase):  # type: ignore[mis
 
     target_kind: str | None = None
     weights: str = "uniform"
-    special: Mapping[Name, Any] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GridNaiveBayes:
         """Find the best partition of each column, and the weights of the columns.
@@ -139,15 +144,17 @@ class GridNaiveBayes(ClassifierMixin, ColumnsEstimatorBase):  # type: ignore[mis
         check_choice("target_kind", self.target_kind, KINDS_OF_CLASSES)
         check_choice("weights", self.weights, WEIGHTS)
         inputs, classes, row_weights = read_training(self, X, y, sample_weight)
-        models = models_of_each(self, inputs, classes, row_weights, target_kind=self.target_kind or "classes")
-        shares = {name: part_shares(model) for name, model in models.items() if _partition(model).n_parts > 1}
+        event = read_event(y, self.event, None)
+        models = models_of_each(self, inputs, classes, row_weights, event, target_kind=self.target_kind or "classes")
+        ranked = Models(models)  # the most informative first
+        shares = {name: part_shares(model) for name, model in ranked.items() if _partition(model).n_parts > 1}
         first = next(iter(models.values()))
         class_shares = first.class_rows / first.n_rows
         if self.weights == "selective" and shares:
-            of_columns = _selective(models, shares, class_shares, inputs.columns, row_weights)
+            of_columns = _selective(ranked, shares, class_shares, inputs.columns, row_weights)
         else:
             of_columns = dict.fromkeys(shares, 1.0)
-        self.models_ = {name: models[name] for name in inputs.columns}
+        self.models_ = models
         self.weights_ = np.array([of_columns.get(name, 0.0) for name in inputs.columns])
         self.classes_ = first.classes
         self.class_shares_ = class_shares
@@ -192,7 +199,7 @@ class GridNaiveBayes(ClassifierMixin, ColumnsEstimatorBase):  # type: ignore[mis
         inputs = read_inputs(self, X, reset=False)
         evidence = make_evidence(self.class_shares_, list(self.log_shares_.values()))
         parts = (
-            _partition(self.models_[name]).part_of_column(inputs.columns[name], self.unknown)
+            _partition(self.models_[name]).part_of_column(inputs.columns[name], self._policy)
             for name in self.log_shares_
         )
         return evidence, evidence.lines_of(parts, inputs.n_rows)
@@ -291,12 +298,13 @@ def _cost_before_groups(model: Model, partition: Partition, groups: Partition) -
 
 def _values(partition: Partition) -> NDArray[np.int64]:
     """Number of values of each part; 1 for an interval, whose values are not priced."""
-    lengths = [len(group) for group in partition.groups] or [1] * partition.n_parts
+    is_grouped = partition.kind == "categorical"
+    lengths = [len(group) for group in partition.groups] if is_grouped else [1] * partition.n_parts
     return np.array(lengths, dtype=np.int64)
 
 
 def _known(partition: Partition) -> ColumnValues:
     """The values of an input: all that are in its groups."""
-    if partition.kind == "numerical":
+    if partition.kind != "categorical":
         return numerical_values(partition.n_parts)
     return categorical_values(np.ones(int(_values(partition).sum()), dtype=np.int64))  # their rows are not priced

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,26 +11,28 @@ import numpy as np
 from gridmodl.clock import Clock
 from gridmodl.data.columns import Categories, Column
 from gridmodl.data.frames import Name
-from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.column import Found, priced, special_codes
+from gridmodl.fit.column import Found, priced, special_of, with_missing
 from gridmodl.fit.grid import FoundGrid, GridModel, given_grid, grid_problem
-from gridmodl.fit.options import Options, checked_options
-from gridmodl.model.file.values import check_writable
+from gridmodl.fit.options import RULES, ColumnOptions, Options, checked_options
+from gridmodl.model.file.values import check_column, check_writable
 from gridmodl.model.given import given_partition, with_unlabelled
 from gridmodl.model.model import Model
+from gridmodl.model.partition import Partition
 from gridmodl.plugins import criterion_for
-from gridmodl.spelling import check_columns, did_you_mean
+from gridmodl.spelling import check_columns
+from gridmodl.terms import Criterion
 
 
-def column_model(table: Table, name: Name, found: Found, clock: Clock) -> Model:
-    """Build the model of one column."""
+def column_model(table: Table, column: Column, found: Found, clock: Clock) -> Model:
+    """Build the model of one column, all of whose rows are in `column`."""
+    name = column.name
     return Model(
         **_facts(table, found, clock),
         problem=table.problem.kind,
         cost=found.cost,
-        partitions={name: found.partition},
+        partitions={name: with_missing(found.partition, column, table.target)},
         proven=found.proven,
         certificate=found.certificate,
         _source=(table.only(name), found.criterion),
@@ -67,6 +69,7 @@ def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, An
         "options": dict(found.criterion.chosen),
         "n_rows": table.target.n_rows,
         "classes": table.classes,
+        "event_index": table.target.event,
         "search": found.search,
         "stopped": clock.stopped,
         "elapsed": clock.elapsed,
@@ -76,58 +79,64 @@ def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, An
 
 # Partitions of the user's own, with their exact cost: `Model.from_partitions` and `Model.edit`.
 
+FOR_NUMBERS = ("monotone", "fixed", "allowed")  # options of numerical columns alone
 JOINT_COLUMNS = 10  # largest joint grid that was tested; 400 columns took 41 s, without a useful result
 
 
 def model_of_partitions(
-    data: Any, target: Any, partitions: Any, criterion: Any, weights: Any, kinds: Any, special: Any,
-    target_kind: str | None, unlabelled: Any = NOT_GIVEN,
+    data: Any, target: Any, partitions: Any, criterion: Any, weights: Any, kinds: Any, order: Any, special: Any,
+    target_kind: str | None, unlabelled: Any = NOT_GIVEN, event: Any = None,
 ) -> Model:  # fmt: skip
     """Build the model of the user's partitions: the body of `Model.from_partitions`."""
     clock = Clock()
-    options = checked_options(criterion, "auto", kinds, special, None, None, None)
-    table = read_table(data, target, weights, target_kind, unlabelled)
+    options = checked_options(criterion, kinds=kinds, order=order, special=special)
+    table = read_table(data, target, weights, target_kind, unlabelled, event=event)
     if not isinstance(partitions, Mapping):
         raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
     check_columns("partitions", partitions, table.known_names)
+    levels = {name: parts.levels for name, parts in partitions.items() if isinstance(parts, Partition) and parts.levels}
+    options = options._replace(kinds={**levels, **options.kinds})
     check_names(table, options)
     check_one_input(table, unlabelled)
     if is_grid(table):
-        check_grid_options(options)
+        check_grid_options(options, table)
     return of_partitions(table, partitions, options, clock)
 
 
 def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
-    """Build the model with another partition of the column `name`: the body of `Model.edit`."""
-    partitions = model.all_partitions
-    if name not in partitions:
-        raise ValueError(
-            f"the model has no column {name!r}; it has {', '.join(map(repr, partitions))}"
-            f"{did_you_mean(name, partitions)}"
-        )
-    partition = partitions[name]
-    if (bounds is None) == (groups is None):
-        raise TypeError("edit takes either bounds= or groups=")
-    if (groups is None) == (partition.kind == "categorical"):
-        wanted = "groups" if partition.kind == "categorical" else "bounds"
-        raise TypeError(f"column {name!r} is {partition.kind}: edit it with {wanted}=")
+    """Build the model with other bounds or groups of the column `name`: the body of `Model.edit`."""
+    partition = model.partition(name)
+    if (bounds is None) == (partition.kind == "numerical"):
+        wanted = "bounds" if partition.kind == "numerical" else "groups"
+        raise TypeError(f"column {name!r} is {partition.kind}: edit it with {wanted}=, merge= or split=")
+    return with_parts(model, name, bounds if groups is None else groups)
+
+
+def source_of(model: Model) -> tuple[Table, Criterion]:
+    """Data and criterion of a model; raise ValueError if it came without its data."""
     if model._source is None:
         raise ValueError(
-            "this model came without its data, from a file, a pickle or optima; price another partition with "
-            "gridmodl.Model.from_partitions(data, target, partitions)"
+            "this model came without its data, from a file, a pickle or optima, and only merge= needs none; price "
+            "another partition with gridmodl.Model.from_partitions(data, target, partitions)"
         )
-    special = {name: partition.special} if len(partition.special) else {}
-    table, criterion = model._source
-    kinds = {column: other.kind for column, other in model.partitions.items()}
-    options = Options(criterion, kinds=kinds, special=special)
+    return model._source
+
+
+def with_parts(model: Model, name: Name, given: Any) -> Model:
+    """Build the model with `given` in place of its partition of the column `name`: bounds, groups or a Partition."""
+    table, criterion = source_of(model)
+    partitions = model.all_partitions
+    special = {name: partitions[name].special_parts} if partitions[name].n_special else {}
+    kinds = {column: other.column_kind for column, other in model.partitions.items()}
+    missing = {name: "apart"} if partitions[name].is_missing_apart else None
+    options = Options(criterion, kinds=kinds, special=special, missing=missing)
     clock = Clock()
     same = of_partitions(table, partitions, options, clock)
     is_same = all(np.array_equal(same.partition(key).counts, partitions[key].counts) for key in partitions)
     cells = (same.cells, model.cells)
     if not is_same or not all(np.array_equal(*pair) for pair in zip(*(c[1:] for c in cells), strict=True)):
         raise ValueError("the data has changed since the model was made; optimize it anew")
-    given = {**partitions, name: bounds if groups is None else groups}
-    new = of_partitions(table, given, options, clock)
+    new = of_partitions(table, {**partitions, name: given}, options, clock)
     return replace(new, delta=new.cost - model.cost)
 
 
@@ -139,18 +148,37 @@ def of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options
     return _given_model(table, name, partitions.get(name, ()), options, clock)
 
 
+def column_of_parts(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
+    """Build the model of one column of a table from the user's parts: a Model, a Partition, bounds or groups."""
+    table, partitions = table.only(name), {name: given}
+    if isinstance(given, Model):
+        if list(given.partitions) != [name]:
+            raise ValueError(f"partitions has for column {name!r} a model of {list(given.partitions)}")
+        partitions = {name: given.partitions[name]}
+        if given.target is not None and table.searched is not None:
+            partitions[table.searched.name] = replace(given.target, name=table.searched.name)
+    if table.searched is not None and len(partitions) == 1:
+        raise ValueError(
+            f"the target is {table.problem.kind}, and has parts beside those of column {name!r}: partitions= takes a "
+            "Model of such a target, which has both"
+        )
+    if isinstance(partitions[name], Partition):
+        options = options._replace(kinds={name: partitions[name].column_kind, **options.kinds})
+    return of_partitions(table, partitions, options, clock)
+
+
 def _given_model(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
     """Build the model of the user's partition `given` of one column."""
     rows = table.priced_rows()
     column = encoded_column(rows, name, options)
-    special = special_codes(column, options) if isinstance(column, Numbers) else np.empty(0)
-    partition = given_partition(column, given, special, table.target.n_classes)
+    is_apart = options.of(name).missing == "apart"
+    partition = given_partition(column, given, special_of(column, options), table.target.n_classes, is_apart)
     criterion = criterion_for(options.criterion, table.problem.kind)
     found = priced(column, rows, criterion, partition)
     if table.placed:
         column = encoded_column(table, name, options)
         found = found._replace(partition=with_unlabelled(found.partition, column, table.target))
-    return column_model(table, name, found, clock)
+    return column_model(table, column, found, clock)
 
 
 def check_names(table: Table, options: Options) -> None:
@@ -158,8 +186,15 @@ def check_names(table: Table, options: Options) -> None:
     for name in table.known_names:
         check_writable([name], "the name of a column")
     check_writable(table.classes.tolist(), "the target")
-    check_columns("kinds", options.kinds, table.names)
-    check_columns("special", options.special, table.names)
+    check_option_names(options, table.names)
+
+
+def check_option_names(options: Options, names: Collection[Name]) -> None:
+    """Raise ValueError if an option is a dict that names a column that is not one of `names`."""
+    for what in ("order", "kinds", *ColumnOptions._fields):
+        given = getattr(options, what)
+        if isinstance(given, Mapping):
+            check_columns(what, given, names)
 
 
 def is_grid(table: Table) -> bool:
@@ -192,21 +227,54 @@ def check_joint_columns(n_columns: int) -> None:
         )
 
 
-def check_grid_options(options: Options) -> None:
-    """Raise NotImplementedError for options that only a single column with classes can have."""
-    for what, given in (("special", options.special), ("monotone", options.monotone)):
+def check_grid_options(options: Options, table: Table) -> None:
+    """Raise NotImplementedError for options that only a single column with classes can have.
+
+    A numerical target has means, so that monotone= has a meaning.
+    """
+    words = {f"{what}=": _is_given(getattr(options, what)) for what in RULES} | {"special=": bool(options.special)}
+    words["monotone="] &= not table.problem.flags.target_is_numerical
+    missing = options.missing.values() if isinstance(options.missing, Mapping) else [options.missing]
+    for what, given in {**words, "missing='apart'": "apart" in missing}.items():
         if given:
             raise NotImplementedError(
-                f"{what}= is for one column with classes; where several variables are partitioned together, the target "
+                f"{what} is for one column with classes; where several variables are partitioned together, the target "
                 "or other columns, it is not kept"
             )
+
+
+def check_classes(table: Table, options: Options) -> None:
+    """Raise ValueError if the classes of the target do not allow monotone= or min_difference=."""
+    for what in ("monotone", "min_difference"):
+        if not _is_given(getattr(options, what)):
+            continue
+        if table.target.event is None:
+            raise ValueError(
+                f"{what}= needs a target of two classes, or event=, the class whose shares it compares; the target has "
+                f"{table.target.n_classes} classes"
+            )
+        if table.problem.flags.has_unlabelled:
+            raise ValueError(
+                f"{what}= compares the shares of classes, and unlabelled rows have none; leave these rows out, or let "
+                "them only place the bounds: placement='median'"
+            )
+
+
+def _is_given(option: Any) -> bool:
+    """Whether an option is given, for all columns or for one."""
+    return any(one is not None for one in option.values()) if isinstance(option, Mapping) else option is not None
+
+
+def for_numbers(what: str, name: Name) -> ValueError:
+    """Error for an option of a categorical column that is for numerical ones."""
+    return ValueError(f"column {name!r} is categorical; {what}= is for intervals of a numerical or ordinal one")
 
 
 def encoded_column(table: Table, name: Name, options: Options) -> Column:
     """Encode the column `name` as `options` say; raise if its values or options do not fit."""
     column = table.column(name, options.kinds.get(name))
-    if isinstance(column, Categories):
-        check_writable(column.values, f"column {name!r}")
-    if isinstance(column, Categories) and name in options.special:
-        raise ValueError(f"column {name!r} is categorical: each of its values is told apart; special= is for numbers")
+    check_column(column)
+    for what in FOR_NUMBERS:
+        if isinstance(column, Categories) and options.names(what, name):
+            raise for_numbers(what, name)
     return column

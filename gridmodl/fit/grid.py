@@ -11,22 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.clock import Clock
+from gridmodl.data.bounds import bounds_between
 from gridmodl.data.columns import Categories, Column
 from gridmodl.data.frames import Name
-from gridmodl.data.line import bounds_between
-from gridmodl.data.numbers import Numbers
+from gridmodl.data.numbers import Numbers, Special
 from gridmodl.data.table import Table
-from gridmodl.fit.column import ordered_groups, with_rows
+from gridmodl.fit.column import ordered_groups, with_missing, with_rows
 from gridmodl.fit.options import Options
 from gridmodl.model.cells import Cells, make_cells
-from gridmodl.model.file.values import check_writable
+from gridmodl.model.file.values import check_column
 from gridmodl.model.given import given_partition
 from gridmodl.model.partition import Partition, group_partition, interval_partition, rows_in_groups
+from gridmodl.model.policy import STRICT
 from gridmodl.model.target_quantiles import TargetQuantiles, make_target_quantiles
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import check_cost
 from gridmodl.search import Search, has_search, run
-from gridmodl.search.grid.optima import GridFound
+from gridmodl.search.grid.optima import GridFound, missing_apart
+from gridmodl.search.grid.ordered import ordered
 from gridmodl.search.grid.rows import Grid, make_grid
 from gridmodl.search.grid.state import GridTask, make_task, price_grid
 from gridmodl.search.grid.typical import typicality
@@ -76,9 +78,38 @@ def search_grids(table: Table, options: Options, n_jobs: int, random_state: int 
     criterion = criterion_for(options.criterion, grid_problem(table))
     columns, task = grid_task(table, options, criterion, clock)
     found = run_engine(replace(task, n_jobs=n_jobs, random_state=random_state), options.search)
+    found = missing_apart(task, found, {k: atom for k, column in enumerate(columns) for atom in _missing_atom(column)})
+    order = options.of(columns[0].name).monotone
+    if table.problem.flags.target_is_numerical and order is not None and isinstance(columns[0], Numbers):
+        orders = ("increasing", "decreasing") if order == "auto" else (order,)
+        found = ordered(task, found, orders, _target_sums(table, task), bool(_missing_atom(columns[0])))
     check_cost(criterion, found.null.cost)
     check_cost(criterion, found.grid.cost)
     return Searched(columns, task, found, criterion)
+
+
+def _missing_atom(column: Column) -> list[int]:
+    """The atom of the missing values of a column; none if it has no missing values."""
+    if isinstance(column, Categories):
+        return [column.values.index(None)] if None in column.values else []
+    return [0] if column.missing is not None and column.missing.any() else []
+
+
+def _target_sums(table: Table, task: GridTask) -> NDArray[np.int64]:
+    """Sum of a numerical target over the rows of each value of the input, in units so small that sums are exact.
+
+    Whole numbers are their own unit; others are rounded to about the precision that a sum of them has in floats.
+    """
+    y, atom = table.quantities, task.rows.atom[0]
+    weights = np.ones(len(y), dtype=np.int64) if table.target.weights is None else table.target.weights
+    room = 2.0**52 / max(1.0, float(weights.sum()))
+    is_whole = bool(np.all(y == np.rint(y))) and float(np.abs(y).max(initial=0.0)) <= room
+    middle = 0.0 if is_whole else float(y.min() / 2 + y.max() / 2)
+    widest = float(np.abs(y - middle).max(initial=0.0))
+    units = np.rint((y - middle) * (1.0 if is_whole or widest == 0.0 else room / widest)).astype(np.int64)
+    sums = np.zeros(task.rows.n_atoms(0), dtype=np.int64)
+    np.add.at(sums, atom, units * weights)
+    return sums
 
 
 def found_grid(table: Table, searched: Searched) -> FoundGrid:
@@ -110,10 +141,9 @@ def grid_task(
     """Encoded columns, a partitioned target last, and the task of finding a grid over them."""
     columns = [table.column(name, options.kinds.get(name)) for name in table.names]
     for column in columns:
-        if isinstance(column, Categories):
-            check_writable(column.values, f"column {column.name!r}")
+        check_column(column)
     columns += [] if table.searched is None else [table.searched]
-    limits = options.limits(table.problem.n_rows)
+    limits = [options.of(column.name).limits(table.problem.n_rows) for column in columns]
     return columns, make_task(columns, table.target, criterion, limits, clock, grid_problem(table))
 
 
@@ -135,7 +165,7 @@ def _in_words(grid: Grid, columns: Sequence[Column], table: Table, task: GridTas
         partitions[column.name] = partition
         parts_of_rows[column.name] = renumbered[task.rows.atom[k]]
     informative = [columns[k].name for k in grid.variables]
-    return _grid_model(partitions, parts_of_rows, informative, grid.cost, table)
+    return _grid_model(partitions, parts_of_rows, informative, grid.cost, table, columns)
 
 
 def _grid_model(
@@ -144,8 +174,11 @@ def _grid_model(
     informative: Sequence[Name],
     cost: float,
     table: Table,
+    columns: Sequence[Column],
 ) -> GridModel:
     """Make the record of a grid from its partitions and the part of each row in each of them."""
+    of_name = {column.name: column for column in columns}
+    partitions = {name: with_missing(one, of_name[name], table.target) for name, one in partitions.items()}
     cells = make_cells(informative, [parts_of_rows[name] for name in informative], table.target)
     if table.searched is None:
         return GridModel(partitions, cells, cost)
@@ -165,7 +198,7 @@ def partition_of(
         of_values = rows_in_groups(partition.groups, column.values, task.rows.rows_of_atoms(k))
         return replace(partition, value_rows=of_values), parts
     counts = _counts(labels, task, k, table)
-    bounds, special = _bounds(column, labels, task, k), np.empty(0, column.values.dtype)
+    bounds, special = _bounds(column, labels, task, k, table.placement), Special(np.empty(0, column.values.dtype), ())
     partition = interval_partition(column, bounds, special, counts, column.missing is not None)
     return partition, labels.astype(np.int64)
 
@@ -177,7 +210,7 @@ def _groups_of(
     if not table.problem.flags.has_classes:
         return found_groups(column, labels, task, grid, k, table)
     counts = _counts(labels, task, k, table)
-    groups, counts, rank = ordered_groups(column.values, labels, counts, counts.shape[1])
+    groups, counts, rank = ordered_groups(column.values, labels, counts, counts.shape[1], table.target.event)
     return group_partition(column.name, groups, counts), rank[labels]
 
 
@@ -189,14 +222,14 @@ def _counts(labels: NDArray[np.int32], task: GridTask, k: int, table: Table) -> 
     return rows_of_parts(task, k, labels, n_parts)
 
 
-def _bounds(column: Numbers, labels: NDArray[np.int32], task: GridTask, k: int) -> NDArray[Any]:
+def _bounds(column: Numbers, labels: NDArray[np.int32], task: GridTask, k: int, placement: str | None) -> NDArray[Any]:
     """Bounds between the parts of neighbouring values; missing values, the first atom, have no bound."""
     n_missing = int(column.missing is not None and bool(column.missing.any()))
     of_values, at = labels[n_missing:], task.rows.atom_at
     cuts = np.flatnonzero(of_values[1:] != of_values[:-1])
     first = task.rows.first[at[k] + k + n_missing : at[k + 1] + k]  # index in `order` of the first row of each value
     low, high = (column.values[task.rows.order[k, first[ends]]] for ends in (cuts, cuts + 1))
-    return bounds_between(low, high, column.type)
+    return bounds_between(low, high, column.type, placement)
 
 
 def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -> FoundGrid:
@@ -205,10 +238,10 @@ def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -
     columns, task = grid_task(table, options, criterion)
     given, parts_of_rows, labels = {}, {}, []
     for k, column in enumerate(columns):
-        given[column.name] = given_partition(
-            column, partitions.get(column.name, ()), np.empty(0), table.target.n_classes
-        )
-        parts_of_rows[column.name] = parts = given[column.name].part_of_encoded(column, "error")
+        is_apart = options.of(column.name).missing == "apart"  # of a model that is edited
+        own = partitions.get(column.name, ())
+        given[column.name] = given_partition(column, own, None, table.target.n_classes, is_apart)
+        parts_of_rows[column.name] = parts = given[column.name].part_of_encoded(column, STRICT)
         of_atoms = np.zeros(task.rows.n_atoms(k), dtype=np.int64)
         of_atoms[task.rows.atom[k]] = parts
         labels.append(of_atoms)
@@ -225,7 +258,7 @@ def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -
     null_cost = check_cost(criterion, price_grid(task, make_grid([])))
     left_out = {name: "it has one part as given" for name in table.names if name not in informative}
     left_out = {} if table.searched is not None else left_out
-    best = _grid_model(filled, parts_of_rows, informative, cost, table)
+    best = _grid_model(filled, parts_of_rows, informative, cost, table, columns)
     return FoundGrid(best, null_cost, left_out, [], "given", criterion)
 
 
@@ -238,7 +271,7 @@ def _reason(found: GridFound, task: GridTask, k: int) -> str:
     """Reason why variable k has one part."""
     if task.rows.n_atoms(k) == 1:
         return "it has one value"
-    if task.limits.max_parts == 1:
+    if task.limits.of(k).max_parts == 1:
         return "max_parts=1 leaves it whole"
     single = found.singles[k] if found.singles else found.null
     if not single.variables and task.clock.stopped:

@@ -38,9 +38,22 @@ class Cells(NamedTuple):
         overall = self.counts.sum(axis=0) / labelled.sum()
         return np.where(labelled > 0, self.counts / np.maximum(labelled, 1), overall)
 
-    def cell_of(self, parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Cell of each row, given its `parts`, one array per variable; -1 for an unseen combination."""
-        n_rows = len(parts[0]) if len(parts) else 0
+    def over(self, columns: Sequence[int]) -> Cells:
+        """Cells of the variables number `columns` alone: rows that differ in the other variables only are added up."""
+        kept = [self.parts[:, k] for k in columns]
+        number = np.zeros(len(self.parts), dtype=np.int64)
+        for of_cells in kept:  # renumbered each time, so that no product of numbers of parts overflows
+            number = _ranks(number * (int(of_cells.max()) + 1) + of_cells)
+        n_cells = int(number.max()) + 1
+        one_of = np.zeros(n_cells, dtype=np.int64)
+        one_of[number] = np.arange(len(number))
+        counts = np.zeros((n_cells, self.counts.shape[1]), dtype=np.int64)
+        np.add.at(counts, number, self.counts)
+        parts = np.column_stack([of_cells[one_of] for of_cells in kept]) if kept else np.zeros((n_cells, 0), np.int64)
+        return Cells(tuple(self.names[k] for k in columns), parts, counts)
+
+    def cell_of(self, parts: Sequence[NDArray[np.int64]], n_rows: int) -> NDArray[np.int64]:
+        """Cell of each of `n_rows` rows, given its `parts`, one array per variable; -1 for an unseen combination."""
         known, found = np.zeros(len(self.parts), dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
         for of_cells, of_rows in zip(self.parts.T, parts, strict=True):
             width = int(of_cells.max()) + 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
 
@@ -24,6 +26,44 @@ def class_shares(model: Model) -> NDArray[np.float64]:
     group = group_of_classes(model)
     in_group = model.class_rows / model.target.counts[group, 0]
     return shares[:, group] * in_group
+
+
+class ShareLines(NamedTuple):
+    """Shares of the classes, and which of them each row gets."""
+
+    shares: NDArray[np.float64]  # lines of shares
+    line: NDArray[np.int64]  # line of each row
+
+
+def share_lines(
+    cells: Cells, shares: NDArray[np.float64], parts: Sequence[NDArray[np.int64]], n_rows: int
+) -> ShareLines:
+    """Shares of the classes for `n_rows` rows, given their part in each variable of `cells`, or -1 for no part.
+
+    A row gets the shares of all training rows that have its parts: those of its cell, or, if it has no part in some
+    variables, of all cells that agree in the others. If no training row has its parts, or the row has none, it gets
+    the shares of all rows. `shares` are those of the cells, and last of all rows.
+    """
+    line = cells.cell_of(parts, n_rows) % len(shares)
+    if len(parts) < 2:
+        return ShareLines(shares, line)
+    is_unknown = np.column_stack([of_rows < 0 for of_rows in parts])
+    rows = np.flatnonzero(is_unknown.any(axis=1))
+    if len(rows) == 0:
+        return ShareLines(shares, line)
+    patterns, which = np.unique(is_unknown[rows], axis=0, return_inverse=True)
+    rows = rows[np.argsort(which.ravel(), kind="stable")]
+    ends = np.cumsum(np.bincount(which.ravel(), minlength=len(patterns)))
+    tables, n_lines = [shares], len(shares)
+    for pattern, mine in zip(patterns, np.split(rows, ends[:-1]), strict=True):
+        known = np.flatnonzero(~pattern).tolist()
+        if known:
+            beside = cells.over(known)
+            cell = beside.cell_of([parts[k][mine] for k in known], len(mine))
+            line[mine] = np.where(cell >= 0, n_lines + cell, len(shares) - 1)
+            tables.append(beside.shares())
+            n_lines += len(beside.parts)
+    return ShareLines(np.concatenate(tables), line)
 
 
 def group_of_classes(model: Model) -> NDArray[np.int64]:

@@ -1,7 +1,8 @@
-"""Labels of parts: intervals of numbers, dates and durations, and groups of values."""
+"""Labels of parts: intervals of numbers, dates and durations, groups of levels and groups of values."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from gridmodl.model.partition import Partition
 
 MAX_VALUES_SHOWN = 5  # values of a group in its label
+MAX_LEVELS_SHOWN = 3  # levels of a group in its label; of more, the first and the last
 MAX_TEXT_SHOWN = 60  # characters of each value
 
 
@@ -28,8 +30,13 @@ def counted(n: int, what: str) -> str:
 def labels_of(partition: Partition) -> list[str]:
     """Label of each part, such as ``(2.45, 4.75]`` or ``{blue, green}``."""
     if partition.kind == "categorical":
-        is_mixed = has_mixed_types(partition)
-        return [label_of_group(values, is_mixed) for values in partition.groups]
+        is_mixed, first_special = has_mixed_types(partition), partition.n_parts - partition.n_special
+        return [
+            f"{'special ' * (i >= first_special)}{label_of_group(values, is_mixed)}"
+            for i, values in enumerate(partition.groups)
+        ]
+    if partition.kind == "ordinal":
+        return _labels_of_levels(partition)
     edges = edges_of(partition)
     labels = [label_of_intervals(edges, i, i) for i in range(len(edges) - 1)]
     if partition.missing is not None:
@@ -37,7 +44,28 @@ def labels_of(partition: Partition) -> list[str]:
             labels.insert(0, "missing")
         else:
             labels[0] += " or missing"
-    return labels + [f"special {code}" for code in _bound_texts(partition.special, partition.is_utc)]
+    codes = iter(_bound_texts(partition.special, partition.is_utc))
+    sizes = partition.special_sizes or [1] * partition.n_special
+    return labels + [f"special {', '.join(itertools.islice(codes, size))}" for size in sizes]
+
+
+def _labels_of_levels(partition: Partition) -> list[str]:
+    """Label of each part of an ordinal variable."""
+    n_special = partition.n_special
+    groups, codes = partition.groups[: partition.n_parts - n_special], partition.groups[partition.n_parts - n_special :]
+    is_mixed = has_mixed_types(partition)
+    labels = [label_of_levels(group, is_mixed) for group in groups]
+    return labels + [f"special {', '.join(shown_value(level, is_mixed) for level in levels)}" for levels in codes]
+
+
+def label_of_levels(levels: Sequence[Any], is_mixed: bool) -> str:
+    """Label of adjacent levels, such as ``{AAA, AA}`` or ``{AAA, ..., BBB}``; None, if first, for missing values."""
+    if tuple(levels) == (None,):
+        return "missing"
+    shown = [shown_value(level, is_mixed) for level in levels if level is not None]
+    if len(shown) > MAX_LEVELS_SHOWN:
+        shown = [shown[0], "...", shown[-1]]
+    return f"{{{', '.join(shown)}}}{' or missing' * (None in levels)}"
 
 
 def edges_of(partition: Partition) -> list[str]:
@@ -56,13 +84,14 @@ def has_mixed_types(partition: Partition) -> bool:
 
 
 def _bound_texts(bounds: NDArray[Any], is_utc: bool) -> list[str]:
-    """Texts of numbers or dates, as short as possible but distinct."""
+    """Texts of numbers or dates: the shortest that give exactly the bound when they are read in its type."""
     if bounds.dtype.kind in "mM":
         return _time_texts(bounds, is_utc)
     if bounds.dtype.kind in "iu":
         return [str(b) for b in bounds.tolist()]
-    short = [repr(float(f"{b:.10g}")) for b in bounds.tolist()]
-    return short if len(set(short)) == len(short) else [repr(b) for b in bounds.tolist()]
+    if bounds.dtype.itemsize < 8:
+        return [repr(float(str(b))) for b in bounds]  # 0.1 of float32, which is 0.10000000149011612 of float64
+    return [repr(b) for b in bounds.tolist()]
 
 
 def _time_texts(times: NDArray[Any], is_utc: bool) -> list[str]:

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from gridmodl.data.frames import ARRAYS, Frame, Name, make_frame, read_frame
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.model.cells import Cells, cells_of_parts
-from gridmodl.model.counts import class_shares, mutual_information_of
+from gridmodl.model.counts import ShareLines, class_shares, mutual_information_of, share_lines
 from gridmodl.model.labels import counted, level_text
 from gridmodl.model.partition import Partition
+from gridmodl.model.policy import Policy, checked_policy
 from gridmodl.model.target_quantiles import Prediction, TargetQuantiles
 from gridmodl.search.proof import Certificate
 from gridmodl.spelling import did_you_mean
@@ -50,8 +51,13 @@ class Model:
     n_rows : int
         Sum of the row weights, unlabelled rows included.
     classes : ndarray
-        Classes of the target, in the order of the columns of ``counts``, or in sorted order if classes are grouped.
-        Empty without a class target.
+        Classes of the target, sorted or in the order of an ordered categorical target: that of the columns of
+        ``counts``, unless classes are grouped. Empty without a class target.
+    event : object or None
+        The class that woe, iv, lift, event rates, ``monotone`` and queries speak of, see `optimize`; None if there are
+        more than two classes and none was named, and without a class target.
+    event_index : int or None
+        Number of ``event`` in ``classes``.
     partitions : dict of str to Partition
         Partition of each column, by column name.
     target : Partition or None
@@ -97,6 +103,7 @@ class Model:
     left_out: Mapping[Name, str] = field(default_factory=dict)
     optima: tuple[Model, ...] = field(default=(), repr=False)
     target: Partition | None = None
+    event_index: int | None = None
     certificate: Certificate | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable
     _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # rows of each class, if grouped
@@ -108,6 +115,10 @@ class Model:
     @property
     def level(self) -> float | None:
         return level_of(self.cost, self.null_cost)
+
+    @property
+    def event(self) -> Any:
+        return None if self.event_index is None else self.classes.tolist()[self.event_index]
 
     @property
     def gap(self) -> float | None:
@@ -158,9 +169,11 @@ class Model:
         criterion: str | Criterion = "modl",
         weights: Any = None,
         kinds: Mapping[Name, str] | None = None,
-        special: Mapping[Name, Any] | None = None,
+        order: Mapping[Name, Any] | None = None,
+        special: Any = None,
         target_kind: str | None = None,
         unlabelled: Any = NOT_GIVEN,
+        event: Any = None,
     ) -> Model:
         """Make the model of the user's own partitions, with their cost.
 
@@ -173,11 +186,12 @@ class Model:
         partitions : dict
             Partition of each column, by column name. For a numerical column: the inner bounds, ascending; a value on a
             bound belongs to the interval below, and a first bound of NaN or NaT gives missing values a part of their
-            own. For a categorical column: a list of groups, each a list of values; None stands for missing. Or a
+            own. For a categorical column: a list of groups, each a list of values; None stands for missing. For an
+            ordinal column: groups of adjacent levels, with None in a group of its own or in the lowest. Or a
             `Partition`. A column that is not named has one part. Parts without rows stay in the model but do not
             count in its cost. The groups or bounds of a partitioned target are here too, under its name
             (``"target"`` if it has none).
-        criterion, weights, kinds, special, target_kind, unlabelled
+        criterion, weights, kinds, order, special, target_kind, unlabelled, event
             As in `optimize`.
 
         Notes
@@ -196,61 +210,94 @@ class Model:
         from gridmodl.fit.build import model_of_partitions
 
         return model_of_partitions(
-            data, target, partitions, criterion, weights, kinds, special, target_kind, unlabelled
+            data, target, partitions, criterion, weights, kinds, order, special, target_kind, unlabelled, event
         )
 
-    def edit(self, name: Name, *, bounds: Any = None, groups: Any = None) -> Model:
+    def edit(
+        self, name: Name, *, bounds: Any = None, groups: Any = None, merge: Any = None, split: Any = None
+    ) -> Model:
         """Make the model with another partition of the column `name`; ``delta`` is the difference of the costs.
 
-        Needs the data of this model, which only the session that made it has: for a model from a file or a pickle use
-        `Model.from_partitions`.
+        All but ``merge`` need the data of this model, which only the session that made it has: for a model from a file
+        or a pickle use `Model.from_partitions`. Limits that the search kept, such as ``monotone``, are not checked.
 
         Parameters
         ----------
         name : str
-            The column.
+            The column, or the name of a partitioned target.
         bounds : sequence, optional
-            Inner bounds of a numerical column; special codes keep their own parts.
+            Inner bounds of a numerical column; special codes keep their own parts, and missing values that have one
+            theirs.
         groups : sequence of sequences, optional
             Values of each group of a categorical column.
+        merge : sequence of int, or of such sequences, optional
+            Numbers of parts to merge, such as ``[2, 3]``, or ``[[0, 1], [3, 4]]`` for two merges: neighbouring
+            intervals (the lowest may take in missing values), or any groups. A special code merges with nothing.
+            The merged part takes the lowest of the numbers, and later parts move up.
+        split : dict of int to bounds or groups, optional
+            By number of the part: a bound inside an interval, or several; for a group, a list of values that become a
+            group of their own, or a list of lists of all its values.
 
         Examples
         --------
         >>> import gridmodl
         >>> model = gridmodl.optimize([1.0, 1.5, 2.0, 2.5, 7.0, 7.5, 8.0, 8.5], [0, 0, 0, 0, 1, 1, 1, 1])
-        >>> model.edit("x0", bounds=[2.2, 5.0]).delta > 0
+        >>> finer = model.edit("x0", split={0: 2.2})
+        >>> finer.partitions["x0"].labels
+        ['(-inf, 2.2]', '(2.2, 4.75]', '(4.75, inf)']
+        >>> finer.delta > 0
+        True
+        >>> finer.edit("x0", merge=[0, 1]).cost == model.cost
         True
         """
+        from gridmodl.analysis.editing import merged_model, split_model
         from gridmodl.fit.build import edited
 
-        return edited(self, name, bounds, groups)
+        given = {"bounds": bounds, "groups": groups, "merge": merge, "split": split}
+        passed = [word for word, argument in given.items() if argument is not None]
+        if len(passed) != 1:
+            raise TypeError(
+                f"edit takes one of bounds=, groups=, merge= and split=, got {' and '.join(passed) or 'none of them'}"
+            )
+        if merge is not None:
+            return merged_model(self, name, merge)
+        return edited(self, name, bounds, groups) if split is None else split_model(self, name, split)
 
-    def transform(self, data: ArrayLike, unknown: str | int = "default") -> NDArray[np.int64]:
+    def transform(self, data: ArrayLike, unknown: str | None = None, missing: str | None = None) -> NDArray[np.int64]:
         """Number of the part of each row: shape (n,) for a single column, (n, number of columns) for a table.
+
+        A value that belongs to no part has the number -1.
 
         Parameters
         ----------
         data : array-like, frame or sparse matrix
             A frame may have further columns. A sparse matrix has one row per non-zero entry, row by row and within a
             row by column.
-        unknown : {"default", -1, "error"}
-            Result for a category that was not in the training data: the group ``Partition.default``, the number -1, or
-            a ValueError. If the training data had no missing values, a missing value goes to the lowest interval of a
-            numerical variable, and is an unknown category of a categorical one.
+        unknown : {"neutral", "largest", "error"}, optional
+            Category that was not in the training data: no part (-1), the group with the most rows, or a ValueError. By
+            default ``"neutral"``; in a model from a file of versions 1 to 5, the group that the file names.
+        missing : {"neutral", "error"}, optional
+            Missing value, if the training data had none: no part (-1), or a ValueError. By default ``"neutral"``; in a
+            model from a file of versions 1 to 5, the lowest interval, or the group that the file names.
         """
-        frame = read_frame(data)
+        frame, policy = read_frame(data), checked_policy(unknown, missing)
         parts = [
-            self.partitions[name].part_of_column(raw, unknown)
+            self.partitions[name].part_of_column(raw, policy)
             for name, raw in self._columns(frame, list(self.partitions)).items()
         ]
         return parts[0] if frame.is_column else np.column_stack(parts)
 
-    def cell_of(self, data: Any, unknown: str | int = "default") -> NDArray[np.int64]:
+    def cell_of(self, data: Any, unknown: str | None = None, missing: str | None = None) -> NDArray[np.int64]:
         """Number of the cell of each row, as in ``cells``; -1 for a combination of parts that no training row had.
 
-        `data` and `unknown` are as in `transform`. A frame needs only the informative columns, and the target if that
-        is partitioned too.
+        A row with a value that belongs to no part is in no cell, -1, if its column is informative. `data`, `unknown`
+        and `missing` are as in `transform`. A frame needs only the informative columns, and the target if that is
+        partitioned too.
         """
+        return self.cells.cell_of(*self._row_parts(data, checked_policy(unknown, missing)))
+
+    def _row_parts(self, data: Any, policy: Policy) -> tuple[list[NDArray[np.int64]], int]:
+        """Part of each row in each variable of the cells, and the number of rows."""
         frame, names = read_frame(data), list(self.cells.names)
         if self.target is not None and self.target.name in names:
             if not frame.has_names or self.target.name not in frame.columns:
@@ -261,11 +308,12 @@ class Model:
             columns = {name: frame.columns[name] for name in names if name in frame.columns}
         else:
             columns = self._columns(frame, names)
-        if not names:
-            return np.zeros(frame.n_rows, dtype=np.int64)
-        return self.cells.cell_of([self.partition(name).part_of_column(columns[name], unknown) for name in names])
+        parts = [self.partition(name).part_of_column(columns[name], policy) for name in names]
+        return parts, frame.n_rows
 
-    def part_of(self, name: Name, values: Any, unknown: str | int = "default") -> NDArray[np.int64] | int:
+    def part_of(
+        self, name: Name, values: Any, unknown: str | None = None, missing: str | None = None
+    ) -> NDArray[np.int64] | int:
         """Number of the part of each value, or of a single value, of one variable.
 
         Parameters
@@ -274,13 +322,13 @@ class Model:
             The column, or the name of ``target`` if the target is partitioned.
         values : array-like of shape (n,), or a single value
             Values of the type of the training column.
-        unknown : {"default", -1, "error"}
-            Result for a value that was not in the training data, as in `Partition.part_of`.
+        unknown, missing
+            As in `transform`.
         """
         partition = self.partition(name)
         if isinstance(values, (str, bytes)) or np.ndim(values) == 0:
-            return int(partition.part_of([values], unknown)[0])
-        return partition.part_of(values, unknown)
+            return int(partition.part_of([values], unknown, missing)[0])
+        return partition.part_of(values, unknown, missing)
 
     def partition(self, name: Name) -> Partition:
         """Partition of the column `name`, or of the target if `name` is the name of the target."""
@@ -301,28 +349,50 @@ class Model:
             raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
         partition = self.partition(name)
         if partition.kind != "categorical":
-            raise ValueError(f"column {name!r} is numerical: only groups of a categorical column have typical values")
+            raise ValueError(
+                f"column {name!r} is {partition.kind}: only groups of a categorical column have typical values"
+            )
         if partition.n_values is None:
             raise ValueError("only models without a target, or with a partitioned target, have typical values")
         return [group[:n] for group in partition.groups]
 
-    def predict_proba(self, data: Any, unknown: str | int = "default") -> NDArray[np.float64]:
+    def predict_proba(self, data: Any, unknown: str | None = None, missing: str | None = None) -> NDArray[np.float64]:
         """Share of each class in the cell of each row, in the order of ``classes``; of all rows for an empty cell.
 
         Shares are of the labelled training rows, without smoothing. If classes are grouped, then
-        P(class | part) = P(group | part) P(class | group). `data` and `unknown` are as in `transform`.
-        """
-        return class_shares(self)[self._prediction_index(data, unknown)]
+        P(class | part) = P(group | part) P(class | group).
 
-    def predict(self, data: Any, unknown: str | int = "default", coverage: float = 0.9) -> NDArray[Any] | Prediction:
+        A value that belongs to no part tells nothing: the row gets the shares of all training rows that have the
+        row's parts in the other columns. This is the average over the parts of the column, weighted by their rows
+        given the other columns; of one column, the shares of all rows. `data`, `unknown` and
+        `missing` are as in `transform`.
+        """
+        return np.take(*self._shares(data, checked_policy(unknown, missing)), axis=0)
+
+    def _shares(self, data: Any, policy: Policy) -> ShareLines:
+        """Shares of the classes, and which of them each row gets."""
+        shares = class_shares(self)
+        if self.target is None:
+            return share_lines(self.cells, shares, *self._row_parts(data, policy))
+        return ShareLines(shares, self._input_parts(data, policy) % len(shares))
+
+    def _input_parts(self, data: Any, policy: Policy) -> NDArray[np.int64]:
+        """Part of each row in the column of a model whose target is partitioned too."""
+        ((name, partition),) = self.partitions.items()
+        return partition.part_of_column(self._columns(read_frame(data), [name])[name], policy)
+
+    def predict(
+        self, data: Any, unknown: str | None = None, missing: str | None = None, coverage: float = 0.9
+    ) -> NDArray[Any] | Prediction:
         """Predict the class of each row, or mean and quantiles of a numerical target.
 
         Parameters
         ----------
         data : array-like or frame
             The input columns.
-        unknown : {"default", -1, "error"}
-            As in `transform`; with -1 an unknown category gets the prediction of all rows.
+        unknown, missing
+            As in `transform`. A value that belongs to no part tells nothing, as in `predict_proba`; for a numerical
+            target, the row gets mean and quantiles of all rows.
         coverage : float
             For a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
 
@@ -332,17 +402,11 @@ class Model:
             The most frequent class in the cell of each row (ties: first in ``classes``). For a numerical target, a
             `Prediction` of four arrays: mean, median, lower and upper of the training rows in the same part.
         """
+        policy = checked_policy(unknown, missing)
         if self._target_quantiles is not None:
-            return self._target_quantiles.predict(self._prediction_index(data, unknown), coverage)
-        likeliest = class_shares(self).argmax(axis=1)
-        return np.asarray(self.classes[likeliest[self._prediction_index(data, unknown)]])
-
-    def _prediction_index(self, data: Any, unknown: str | int) -> NDArray[np.int64]:
-        """Number of the cell of each row; of the part of the column if the target is partitioned too."""
-        if self.target is None:
-            return self.cell_of(data, unknown)
-        ((name, partition),) = self.partitions.items()
-        return partition.part_of_column(self._columns(read_frame(data), [name])[name], unknown)
+            return self._target_quantiles.predict(self._input_parts(data, policy), coverage)
+        shares, line = self._shares(data, policy)
+        return np.asarray(self.classes[shares.argmax(axis=1)[line]])
 
     def hierarchy(self) -> Hierarchy:
         """Merge this grid step by step into a single cell, the cheapest merge first: a dendrogram of each variable.
@@ -421,8 +485,10 @@ class Model:
         Without classes also the number of distinct values; with grouped classes the share of each group; with a
         numerical target its mean and quantiles in each part.
 
-        With two classes also the log-odds (weight of evidence) of the second class, the information value of the part
-        and its lift; see `gridmodl.report.tables` for the formulas.
+        With two classes, or with ``event``, also the event, and its weight of evidence (``woe``), information value
+        (``iv``) and lift in each part; with more classes, those of each class against the rest. A positive woe means
+        more events than average: woe is the logarithm of P(part | event) / P(part | rest), with half a row added to
+        each count. See `gridmodl.model.evidence` for the formulas.
 
         Parameters
         ----------
@@ -519,7 +585,8 @@ class Model:
         columns: Mapping[Name, str] | None = None,
         keep: Sequence[str] = (),
         output: str | Sequence[str] | None = None,
-        unknown: str | int = "default",
+        unknown: str | None = None,
+        missing: str | None = None,
         coverage: float = 0.9,
     ) -> str:
         """Write the SQL query for the parts of the rows of a table, their cell, and the predicted target.
@@ -538,12 +605,15 @@ class Model:
             Columns of the table to return unchanged, such as a key: SQL has no order of rows.
         output : str or sequence of str, optional
             Which of these: ``"parts"`` (``part_<column>``, for each column with more than one part), ``"labels"``
-            (labels of the parts, ``label_<column>``), ``"cell"`` (-1 for a combination that no training row had),
-            ``"predict"`` (the class, ``predicted``, or mean, median, lower and upper of a numerical target),
-            ``"proba"`` (``share_<class>``). By default all that the model has, except labels. If two names would be the
-            same, one gets a number as suffix.
-        unknown : {"default", -1}
-            Result for a category that was not in the training data: the group ``Partition.default``, or the number -1.
+            (labels of the parts, ``label_<column>``, NULL for no part), ``"woe"`` (weight of evidence of the part for
+            the event, ``woe_<column>``, or for each class, ``woe_<column>_<class>``; 0 for no part), ``"cell"`` (-1
+            for no cell), ``"predict"`` (the class, ``predicted``, or mean, median, lower and upper of a numerical
+            target), ``"proba"`` (``share_<class>``). By default all that the model has, except labels and woe.
+            If two names would be the same, one gets a number as suffix.
+        unknown : {"neutral", "largest"}, optional
+            Category that was not in the training data, as in `transform`; a query cannot raise an error.
+        missing : {"neutral"}, optional
+            Missing value, if the training data had none, as in `transform`.
         coverage : float
             For a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
 
@@ -555,7 +625,7 @@ class Model:
         SELECT
           t."id" AS "id",
           CASE
-            WHEN t."age" IS NULL OR t."age" = 'NaN'::DOUBLE THEN 0
+            WHEN t."age" IS NULL OR t."age" = 'NaN'::DOUBLE THEN -1
             WHEN t."age" <= '35.0'::DOUBLE THEN 0
             ELSE 1
           END AS "part_age"
@@ -563,7 +633,7 @@ class Model:
         """
         from gridmodl.report.sql import query_of_model
 
-        return query_of_model(self, dialect, table, columns, keep, output, unknown, coverage)
+        return query_of_model(self, dialect, table, columns, keep, output, checked_policy(unknown, missing), coverage)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Write the model as a JSON text, also to the file `path` if that is passed; `from_json` reads it exactly."""

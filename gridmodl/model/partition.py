@@ -1,43 +1,42 @@
-"""`Partition`, the parts of one variable: intervals, or groups of values."""
+"""`Partition`, the parts of one variable: intervals, groups of adjacent levels, or groups of values."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gridmodl.codelength import SummedRows
-from gridmodl.data.columns import Categories, Column, encode_column
+from gridmodl.data.columns import Categories, Column, Kind, encode_column, kind_of_column
 from gridmodl.data.frames import Name, read_frame
-from gridmodl.data.numbers import Numbers
+from gridmodl.data.numbers import Numbers, Special
 from gridmodl.model.labels import counted, labels_of
+from gridmodl.model.policy import BY_PARTITION, NO_PART, Policy, checked_policy
 from gridmodl.pricing import ColumnValues, categorical_values
-from gridmodl.spelling import did_you_mean
-
-UNKNOWN = ("default", "-1", "error")
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
     """The parts of one variable.
 
-    Parts are numbered from 0. Intervals come in ascending order, after a part of missing values if these have one, and
-    before the special codes, each of which is a part. Groups found by a search come in ascending order of the mean
-    class number of their rows (for two classes, of the share of the second); with a numerical target, in ascending
-    order of its mean; in a joint grid and with grouped classes, in descending order of their rows, each with its most
-    typical values first. The user's own groups keep their order.
+    Parts are numbered from 0. Intervals and groups of adjacent levels come in ascending order, after a part of missing
+    values if these have one, and before the special codes, each of which is a part. Groups found by a search come in
+    ascending order of the share of the event, or of the mean class number of their rows without an event; with a
+    numerical target, in ascending order of its mean; in a joint grid and with grouped classes, in descending order of
+    their rows, each with its most typical values first. The user's own groups keep their order.
 
     Attributes
     ----------
     name : str
         Name of the column.
-    kind : {"numerical", "categorical"}
-        Whether parts are intervals ``(lo, hi]`` or groups of values.
+    kind : {"numerical", "categorical", "ordinal"}
+        Whether parts are intervals ``(lo, hi]``, groups of values, or groups of adjacent levels of an order.
     counts : ndarray of shape (n_parts, n_classes)
         Labelled rows of each part and class; a single column if there are no classes or they are partitioned too.
     unlabelled : ndarray of shape (n_parts,) or None
@@ -48,15 +47,29 @@ class Partition:
         Number of parts.
     bounds : ndarray
         Inner bounds of the intervals, ascending, in the column's own type: numbers, dates or durations. Empty for a
-        categorical variable.
+        categorical variable. A bound that a search finds is in the middle of two neighbouring values of the data,
+        rounded to ten significant digits where that moves it by at most a hundredth of their distance; with
+        ``placement="short"`` it has the fewest digits (float64 for floats of any size). Of an ordinal variable, the
+        places in ``levels`` of the last level of each group but the last.
     groups : tuple of tuple
-        Values of each group, in the user's own type; None stands for a missing value. Empty for a numerical variable.
+        Values of each group, in the user's own type; None stands for a missing value. Of an ordinal variable, the
+        levels of each part, those that the training data lacks included. Empty for a numerical variable.
+    levels : tuple
+        Levels of an ordinal variable, from low to high; empty for others. Levels that the training data lacks fall
+        between their neighbours: where a bound separates two levels of the data, those in between are divided in half,
+        and an odd one joins the lower part.
     missing : int or None
         The part that holds the missing values; None if there were none.
+    n_missing : int or None
+        Rows with a missing value, alone in a part or not; None if not known, as in models from old files.
     special : ndarray
-        Special codes of a numerical variable.
+        Special codes of a numerical variable, part by part; of an ordinal one, their places in ``levels``.
+    special_sizes : tuple of int or None
+        Number of values of each special part, the last parts of a variable: intervals are followed by special codes,
+        groups by special groups. None if each special code is a part of its own, or if there are none.
     default : int or None
-        Group for values that were not in the training data: the one with the most values (ties: most rows).
+        Part of values that no part holds: missing values if training had none, and categories that it did not have.
+        None, unless the model was read from a file of versions 1 to 5: such values belong to no part.
     is_utc : bool
         Whether bounds are in UTC, because the column has a time zone.
     n_values : ndarray or None
@@ -78,8 +91,15 @@ class Partition:
     n_values: NDArray[np.int64] | None = None
     value_rows: NDArray[np.int64] | None = None
     unlabelled: NDArray[np.int64] | None = None
+    levels: tuple[Any, ...] = ()
+    n_missing: int | None = None
+    special_sizes: tuple[int, ...] | None = None
     # From files of versions 3 and 4, which lack `value_rows`: their `gridmodl.codelength.log_orders`.
     _log_orders: float = math.nan
+
+    def __post_init__(self) -> None:
+        if self.kind == "ordinal":
+            object.__setattr__(self, "groups", _groups_of_levels(self))
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -92,42 +112,61 @@ class Partition:
 
     @property
     def labels(self) -> list[str]:
-        """Label of each part, such as ``(2.45, 4.75]`` or ``{blue, green}``."""
+        """Label of each part, such as ``(2.45, 4.75]`` or ``{blue, green}``; it prints the bounds exactly."""
         return labels_of(self)
 
-    def part_of(self, values: ArrayLike, unknown: str | int = "default") -> NDArray[np.int64]:
-        """Number of the part of each value.
-
-        A missing value goes to the part ``missing``. If that is None, it goes to the lowest interval of a numerical
-        variable, because it sorts below all numbers, and is an unknown value of a categorical one.
+    def part_of(self, values: ArrayLike, unknown: str | None = None, missing: str | None = None) -> NDArray[np.int64]:
+        """Number of the part of each value; -1 for a value that belongs to no part.
 
         Parameters
         ----------
         values : array-like of shape (n,)
             Values of the type of the training column.
-        unknown : {"default", -1, "error"}
-            Result for a value of a categorical variable that was not in the training data: the group ``default``, the
-            number -1, or a ValueError.
+        unknown : {"neutral", "largest", "error"}, optional
+            Category that was not in the training data: no part (-1), the group with the most rows (ties: the first),
+            or a ValueError. By default ``"neutral"``; in a model from a file of versions 1 to 5, the part ``default``.
+        missing : {"neutral", "error"}, optional
+            Missing value, if the training data had none: no part (-1), or a ValueError. Else it goes to the part
+            ``missing``. The default is as for `unknown`.
         """
         frame = read_frame(values, f"column {self.name!r}")
         if len(frame.columns) != 1:
             raise ValueError(f"part_of takes the values of column {self.name!r}; got {len(frame.columns)} columns")
-        return self.part_of_column(next(iter(frame.columns.values())), unknown)
+        policy = checked_policy(unknown, missing)
+        return self.part_of_column(next(iter(frame.columns.values())), policy)
 
-    def part_of_column(self, raw: Any, unknown: str | int = "default") -> NDArray[np.int64]:
-        """Number of the part of each value of `raw`, a column of a frame; `unknown` as in `part_of`."""
+    def part_of_column(self, raw: Any, policy: Policy = BY_PARTITION) -> NDArray[np.int64]:
+        """Number of the part of each value of `raw`, a column of a frame; `policy` is for values that no part holds."""
         if len(raw) == 0:
             return np.empty(0, dtype=np.int64)
-        return self.part_of_encoded(encode_column(raw, self.name, self.kind), unknown)
+        kind = "numerical" if self.kind == "numerical" else "categorical"  # a value is found in `groups` by its name
+        return self.part_of_encoded(encode_column(raw, self.name, kind), policy)
 
-    def part_of_encoded(self, column: Column, unknown: str | int = "default") -> NDArray[np.int64]:
-        """Number of the part of each value of an encoded `column`; `unknown` as in `part_of`."""
-        unknown = checked_unknown(unknown)
+    def part_of_encoded(self, column: Column, policy: Policy = BY_PARTITION) -> NDArray[np.int64]:
+        """Number of the part of each value of an encoded `column`; `policy` is for values that no part holds."""
         if isinstance(column, Categories):
-            return self._group_of(column, unknown)
-        return self._interval_of(column)
+            return self._group_of(column, policy)
+        return self._interval_of(column, policy)
 
-    def to_sql(self, dialect: str, column: str | Sequence[str] | None = None, unknown: str | int = "default") -> str:
+    def part_of_missing(self, policy: Policy) -> int:
+        """Part of missing values under `policy`, -1 for none; ``"error"`` counts as none."""
+        if self.missing is not None:
+            return self.missing
+        return self.default if policy.missing is None and self.default is not None else NO_PART
+
+    def part_of_unknown(self, policy: Policy) -> int:
+        """Part under `policy` of categories that were not in the training data, -1 for none, as for ``"error"``."""
+        if policy.unknown == "largest":
+            return int(self.rows.argmax())
+        return self.default if policy.unknown is None and self.default is not None else NO_PART
+
+    def to_sql(
+        self,
+        dialect: str,
+        column: str | Sequence[str] | None = None,
+        unknown: str | None = None,
+        missing: str | None = None,
+    ) -> str:
         """Write the SQL expression for the part of a column, with the same result as `part_of`.
 
         Parameters
@@ -135,19 +174,40 @@ class Partition:
         dialect : {"postgres", "duckdb", "sqlite", "bigquery", "snowflake"}
         column : str or sequence of str, optional
             Name of the column in SQL, or the names of its table and itself; by default ``name``.
-        unknown : {"default", -1}
-            Result for a category that was not in the training data: the group ``default``, or the number -1.
+        unknown : {"neutral", "largest"}, optional
+            Category that was not in the training data, as in `part_of`; a query cannot raise an error.
+        missing : {"neutral"}, optional
+            Missing value, if the training data had none, as in `part_of`.
         """
         from gridmodl.report.sql import expression_in
 
-        return expression_in(self, dialect, column, unknown)
+        return expression_in(self, dialect, column, checked_policy(unknown, missing))
+
+    @property
+    def column_kind(self) -> Kind:
+        """Kind of the column, as `encode_column` takes it: ``kind``, or the levels of an ordinal variable."""
+        return self.levels if self.kind == "ordinal" else self.kind
+
+    @property
+    def n_special(self) -> int:
+        """Number of special parts, which are the last parts."""
+        return len(self.special) if self.special_sizes is None else len(self.special_sizes)
+
+    @property
+    def special_parts(self) -> list[list[Any]]:
+        """Values of each special part, as ``special=`` of `optimize` takes them."""
+        if self.kind == "categorical":
+            return [list(group) for group in self.groups[self.n_parts - self.n_special :]]
+        values = iter(self.special if self.kind != "ordinal" else [self.levels[i] for i in self.special.tolist()])
+        sizes = self.special_sizes or [1] * len(self.special)
+        return [list(itertools.islice(values, size)) for size in sizes]
 
     @property
     def is_missing_apart(self) -> bool:
-        """Whether the missing values of a numerical variable have a part of their own."""
-        return self.missing is not None and self.n_parts > len(self.bounds) + 1 + len(self.special)
+        """Whether the missing values of a numerical or ordinal variable have a part of their own."""
+        return self.missing is not None and self.n_parts > len(self.bounds) + 1 + self.n_special
 
-    def _interval_of(self, column: Numbers) -> NDArray[np.int64]:
+    def _interval_of(self, column: Numbers, policy: Policy) -> NDArray[np.int64]:
         """Number of the part of each value of a numerical column."""
         first = int(self.is_missing_apart)
         values = _as_type_of(self.bounds, self.is_utc, column)
@@ -163,13 +223,24 @@ class Partition:
             else:
                 with np.errstate(invalid="ignore"):
                     exact = values.astype(column.values.dtype) == column.values  # a rounded value is not a code
-            for i, code in enumerate(self.special):
-                parts[exact & (values == code)] = first + len(self.bounds) + 1 + i
+            first_special = self.n_parts - self.n_special
+            part_of_code = np.repeat(np.arange(self.n_special), self.special_sizes or [1] * len(self.special))
+            for part, code in zip(part_of_code.tolist(), self.special, strict=True):
+                parts[exact & (values == code)] = first_special + part
         if column.missing is not None:
-            parts[column.missing] = self.missing or 0
+            if policy.missing == "error" and self.missing is None and column.missing.any():
+                raise ValueError(self._no_missing(int(np.count_nonzero(column.missing))))
+            parts[column.missing] = self.part_of_missing(policy)
         return parts
 
-    def _group_of(self, column: Categories, unknown: str) -> NDArray[np.int64]:
+    def _no_missing(self, n_rows: int) -> str:
+        """Message about missing values that no part holds."""
+        return (
+            f"column {self.name!r} holds {counted(n_rows, 'missing value')}, and the training data had none; "
+            "missing='neutral' gives them no part and neutral predictions"
+        )
+
+    def _group_of(self, column: Categories, policy: Policy) -> NDArray[np.int64]:
         """Number of the group of each value of a categorical column."""
         group_of = {value: i for i, group in enumerate(self.groups) for value in group}
         try:
@@ -186,15 +257,25 @@ class Partition:
                 f"column {self.name!r} holds values such as {column.values[-1]!r}, its groups such as "
                 f"{self.groups[-1][-1]!r}; convert the column to the type of the training data"
             )
-        if unknown != "-1" and np.any(parts < 0):
-            if unknown == "error" or self.default is None:
-                unseen = [value for value, part in zip(column.values, parts.tolist(), strict=True) if part < 0]
-                raise ValueError(
-                    f"column {self.name!r} holds {len(unseen)} values that were not seen before, such as "
-                    f"{unseen[0]!r}; unknown='default' puts them into a group, unknown=-1 marks them"
-                )
-            parts[parts < 0] = self.default
+        if np.any(parts < 0):
+            self._place_unseen(column, parts, policy)
         return parts[column.codes]
+
+    def _place_unseen(self, column: Categories, parts: NDArray[np.int64], policy: Policy) -> None:
+        """Give the values of `column` that are in no group, whose entry in `parts` is -1, the part of the policy."""
+        unseen = np.flatnonzero(parts < 0)
+        is_missing = np.array([column.values[i] is None for i in unseen.tolist()])
+        others = unseen[~is_missing]
+        if policy.missing == "error" and is_missing.any():
+            raise ValueError(self._no_missing(int(np.count_nonzero(column.codes == unseen[is_missing][0]))))
+        if policy.unknown == "error" and len(others):
+            raise ValueError(
+                f"column {self.name!r} holds {counted(len(others), 'value')} that the training data did not have, such "
+                f"as {column.values[int(others[0])]!r}; unknown='neutral' gives them no part and neutral predictions, "
+                "unknown='largest' the group with the most rows"
+            )
+        parts[others] = self.part_of_unknown(policy)
+        parts[unseen[is_missing]] = self.part_of_missing(policy)
 
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""
@@ -210,14 +291,6 @@ def _types_of(values: Iterable[Any]) -> set[type]:
     """Types of the values that are not missing; all numbers count as one type."""
     types = {type(value) for value in values if value is not None}
     return {next((kind for kind in (numbers.Number, str, bytes) if issubclass(t, kind)), t) for t in types}
-
-
-def checked_unknown(unknown: Any) -> str:
-    """The argument `unknown` as a word of UNKNOWN; raise ValueError if it is none."""
-    if str(unknown) not in UNKNOWN or isinstance(unknown, float):
-        near = did_you_mean(unknown, [word for word in UNKNOWN if word.isalpha()])
-        raise ValueError(f"unknown must be 'default', -1 or 'error', got {unknown!r}{near}")
-    return str(unknown)
 
 
 def known_values(partition: Partition) -> ColumnValues:
@@ -245,38 +318,54 @@ def group_partition(
     groups: tuple[tuple[Any, ...], ...],
     counts: NDArray[np.int64],
     unlabelled: NDArray[np.int64] | None = None,
+    n_special: int = 0,
 ) -> Partition:
-    """Partition into groups with their rows; sets the parts of missing and unknown values."""
+    """Partition into groups with their rows, the last `n_special` special; sets the part of missing values."""
     missing = next((i for i, group in enumerate(groups) if None in group), None)
-    partition = Partition(name, "categorical", counts, groups=groups, missing=missing, unlabelled=unlabelled)
-    return replace(partition, default=default_group(groups, partition.rows))
+    sizes = tuple(map(len, groups[len(groups) - n_special :])) if n_special else None
+    return Partition(
+        name, "categorical", counts, groups=groups, missing=missing, unlabelled=unlabelled, special_sizes=sizes
+    )
 
 
 def interval_partition(
     column: Numbers,
     bounds: NDArray[Any],
-    special: NDArray[Any],
+    special: Special,
     counts: NDArray[np.int64],
     has_missing: bool,
     unlabelled: NDArray[np.int64] | None = None,
 ) -> Partition:
     """Partition into intervals and special codes; a row of `counts` beyond these is of the missing values."""
+    if column.levels is not None:
+        special = special._replace(codes=special.codes.astype(np.int64))
     return Partition(
         column.name,
-        "numerical",
+        kind_of_column(column),
         counts,
         bounds=bounds,
         missing=0 if has_missing else None,
-        special=special.view(column.type) if column.type.kind in "mM" else special,
+        special=special.codes.view(column.type) if column.type.kind in "mM" else special.codes,
+        special_sizes=special.sizes if special.n_parts < len(special.codes) else None,
         is_utc=column.is_utc,
         unlabelled=unlabelled,
+        levels=column.levels or (),
     )
 
 
-def default_group(groups: Sequence[Sequence[Any]], rows: NDArray[np.int64]) -> int:
-    """Group for values that were not in the training data: the one with the most values, then the most rows."""
-    of_groups = rows.tolist()
-    return max(range(len(groups)), key=lambda i: (len(groups[i]), of_groups[i], -i))
+def _groups_of_levels(partition: Partition) -> tuple[tuple[Any, ...], ...]:
+    """Levels of each part of an ordinal variable; None stands for missing values, which come first."""
+    apart = set(partition.special.tolist())
+    ends = [0, *(int(bound) + 1 for bound in partition.bounds.tolist()), len(partition.levels)]
+    groups = [
+        tuple(partition.levels[i] for i in range(max(lo, 0), min(hi, len(partition.levels))) if i not in apart)
+        for lo, hi in itertools.pairwise(ends)
+    ]
+    if partition.is_missing_apart:
+        groups.insert(0, (None,))
+    elif partition.missing is not None:
+        groups[0] = (None, *groups[0])
+    return (*groups, *map(tuple, partition.special_parts))
 
 
 def _as_type_of(bounds: NDArray[Any], is_utc: bool, column: Numbers) -> NDArray[Any]:

@@ -12,6 +12,7 @@ try:
 except ImportError as error:
     raise ImportError('gridmodl.plot needs matplotlib: pip install "gridmodl[plot]"') from error
 
+from gridmodl.plot.average import AverageDisplay
 from gridmodl.plot.cells import CellsDisplay
 from gridmodl.plot.curves import CostDisplay, History, ProgressDisplay
 from gridmodl.plot.density import DensityDisplay
@@ -21,6 +22,7 @@ from gridmodl.plot.posterior import PosteriorDisplay
 from gridmodl.plot.target import TargetDisplay
 
 __all__ = [
+    "AverageDisplay",
     "CellsDisplay",
     "CostDisplay",
     "DensityDisplay",

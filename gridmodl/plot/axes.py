@@ -149,11 +149,10 @@ def _closest(places: NDArray[np.float64]) -> float:
 def lane_places(partition: Partition) -> NDArray[np.float64]:
     """Place of the lane of each part, from the top; parts that are no intervals stand apart from the intervals."""
     places = np.arange(partition.n_parts, dtype=np.float64)
-    if partition.kind == "numerical":
-        if partition.is_missing_apart:
-            places[1:] += APART
-        if len(partition.special):
-            places[partition.n_parts - len(partition.special) :] += APART
+    if partition.kind != "categorical" and partition.is_missing_apart:
+        places[1:] += APART
+    if partition.n_special:
+        places[partition.n_parts - partition.n_special :] += APART
     return places
 
 

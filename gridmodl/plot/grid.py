@@ -59,11 +59,11 @@ LINES = 0.8  # points, width of the lines of a tree
 class GridDisplay:
     """Two variables of a grid, the cells of their parts coloured by what is in them.
 
-    With two classes the colour is the share of the second one; with more, each cell is divided from left to right by
-    the shares of the classes. Without classes the colour is the mutual information of the cell, in nats: above 0 if the
-    cell has more rows than expected from its parts, below 0 if fewer; the sum over cells is the mutual information of
-    the two variables. Parts are then in the order of their tree of merges (`Model.hierarchy`), which is drawn at the
-    sides: the height of a merge is the information that it loses.
+    With an event, as two classes have, the colour is its share; with more classes and none, each cell is divided from
+    left to right by the shares of the classes. Without classes the colour is the mutual information of the cell, in
+    nats: above 0 if the cell has more rows than expected from its parts, below 0 if fewer; the sum over cells is the
+    mutual information of the two variables. Parts are then in the order of their tree of merges (`Model.hierarchy`),
+    which is drawn at the sides: the height of a merge is the information that it loses.
 
     Parameters
     ----------
@@ -77,14 +77,16 @@ class GridDisplay:
         Merges of the parts, as `Hierarchy.linkage` returns them.
     n_others : int
         Number of other variables of the grid, over whose parts the rows are summed.
+    event : int, optional
+        Number of the event among the classes; by default the second of two.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     values_ : ndarray of shape (parts of y, parts of x)
-        Values of the colours, in the order of the partitions: shares of the second class, mutual information, or NaN
-        if there are more than two classes.
+        Values of the colours, in the order of the partitions: shares of the event, mutual information, or NaN
+        without an event.
     x_order_, y_order_ : ndarray
         The part that each column and row of the picture shows.
 
@@ -112,11 +114,13 @@ class GridDisplay:
         x_linkage: NDArray[np.float64] | None = None,
         y_linkage: NDArray[np.float64] | None = None,
         n_others: int = 0,
+        event: int | None = None,
     ) -> None:
         self.x, self.y, self.counts = x, y, counts
         self.classes = np.asarray(classes)
         self.x_linkage, self.y_linkage = x_linkage, y_linkage
         self.n_others = n_others
+        self.event = 1 if event is None and len(self.classes) == 2 else event
 
     @classmethod
     def from_model(cls, model: Model, x: Name | None = None, y: Name | None = None) -> GridDisplay:
@@ -134,7 +138,8 @@ class GridDisplay:
         classes = model.classes if model.target is None else ()
         others = [name for name in model.cells.names if name not in (below.name, left.name)]
         of_x, of_y = (None, None) if len(classes) else _linkages(model.hierarchy(), below, left)
-        return cls(below, left, pair_counts(model, left, below), classes, of_x, of_y, len(others))
+        counts = pair_counts(model, left, below)
+        return cls(below, left, counts, classes, of_x, of_y, len(others), model.event_index if len(classes) else None)
 
     @classmethod
     def from_estimator(cls, estimator: Any, x: Name | None = None, y: Name | None = None) -> GridDisplay:
@@ -181,9 +186,9 @@ class GridDisplay:
     def _draw_classes(self, ax: Axes) -> list[tuple[Any, str]]:
         """Draw shares of classes; return the entries of the legend."""
         entries = draw_empty(ax, self.counts.sum(axis=-1) == 0)
-        if len(self.classes) == 2:
-            self.values_ = shares_of(self.counts)[..., 1]
-            what = f"share of {class_names(self.classes)[1]}"
+        if self.event is not None:
+            self.values_ = shares_of(self.counts)[..., self.event]
+            what = f"share of {class_names(self.classes)[self.event]}"
             self._draw_values(ax, SHARES, Normalize(0.0, 1.0), what)
             return entries
         self.values_ = np.full(self.counts.shape[:2], np.nan)

@@ -49,6 +49,8 @@ class PartsDisplay:
         Classes of the counts of the partition; empty if there are none.
     level : float, optional
         Level of the model, for the title.
+    event : int, optional
+        Number of the event among the classes, which the axis of the shares names.
 
     Attributes
     ----------
@@ -74,10 +76,13 @@ class PartsDisplay:
     figure_: Any
     bars_: list[Any]
 
-    def __init__(self, partition: Partition, classes: Any = (), level: float | None = None) -> None:
+    def __init__(
+        self, partition: Partition, classes: Any = (), level: float | None = None, event: int | None = None
+    ) -> None:
         self.partition = partition
         self.classes = np.asarray(classes)
         self.level = level
+        self.event = event
 
     @classmethod
     def from_model(cls, model: Model, name: Name | None = None) -> PartsDisplay:
@@ -93,7 +98,8 @@ class PartsDisplay:
         is_column = name is not None and name not in model.partitions and name in model.all_partitions
         partition = model.partition(name) if is_column else named(dict(model.partitions), name, "column")
         classes = model.classes if partition.n_values is None else ()
-        return cls(partition, classes, model.level if len(model.partitions) == 1 else None)
+        level = model.level if len(model.partitions) == 1 else None
+        return cls(partition, classes, level, model.event_index if len(classes) else None)
 
     @classmethod
     def from_estimator(cls, estimator: Any, name: Name | None = None) -> PartsDisplay:
@@ -137,6 +143,9 @@ class PartsDisplay:
             )
             names = shown.names
             self.bars_ = draw_shares(ax, places, shares_of(shown.counts), shown.colours)
+            if self.event is not None:
+                what = f"share of each class; event: {class_names(self.classes)[self.event]}"
+                ax.set_xlabel(what, fontsize=LARGEST, loc="left")
             self.rows_ax_, of_rows = draw_rows(ax, places, labelled, partition.unlabelled)
         else:
             of_rows = rows_bars(ax, places, labelled, partition.unlabelled)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gridmodl.density.model import density_per, rows_text
 from gridmodl.model.counts import cell_lifts, part_counts
+from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import counted, level_text
 from gridmodl.report.pictures import (
     MAX_DRAWN,
@@ -31,7 +32,7 @@ from gridmodl.report.pictures import (
     table,
     tag,
 )
-from gridmodl.report.text import MAX_SHOWN, criterion_text, proof_text, shares_of, size_text, statistics_of
+from gridmodl.report.text import MAX_SHOWN, criterion_text, parts_text, proof_text, shares_of, size_text, statistics_of
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
@@ -54,15 +55,16 @@ def model_html(model: Model) -> str:
     )
     if len(model.partitions) == 1:
         shown = [part for part in (model.target, *model.partitions.values()) if part is not None]
-        return frame(head, *(tag("div", lines(_heading(part)), parts_of(model, part)) for part in shown))
+        return frame(head, *(tag("div", lines(_heading(model, part)), parts_of(model, part)) for part in shown))
     folds = [
-        folded(_heading(model.partitions[name]), parts_of(model, model.partitions[name])) for name in model.informative
+        folded(_heading(model, partition), parts_of(model, partition))
+        for partition in map(model.partition, model.informative)
     ]
     return frame(head, _cells(model), *folds, _left_out(model))
 
 
-def _heading(partition: Partition) -> Markup:
-    return joined(tag("b", name_tag(partition.name)), f": {counted(partition.n_parts, 'part')}")
+def _heading(model: Model, partition: Partition) -> Markup:
+    return joined(tag("b", name_tag(partition.name)), f": {parts_text(model, partition)}")
 
 
 def _more(n: int, what: str) -> Markup:
@@ -159,10 +161,12 @@ def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | Non
     for i, (name, model) in enumerate(list(models.items())[:MAX_COLUMNS]):
         drawn = _small_picture(model) if i < MAX_PICTURES else ""
         rows.append([name_tag(name), drawn, *_facts(model)])
-    body = table(["column", "parts drawn", "kind", "parts", "level", "", "proven"], rows, 3)
+    body = table(["column", "parts drawn", "kind", "parts", "iv", "level", "", "proven"], rows, 3)
     more = f"... and {counted(len(models) - MAX_COLUMNS, 'more column')}" if len(models) > MAX_COLUMNS else ""
     failed = [joined(name_tag(name), f": no model; {plain(error)}") for name, error in (errors or {}).items()]
-    return frame(lines(counted(len(models), "column")), body, lines(*([more] if more else []), *failed[:MAX_SHOWN]))
+    events = {model.event for model in models.values() if getattr(model, "event", None) is not None}
+    head = ", ".join([counted(len(models), "column"), *(f"event {plain(event)}" for event in events)])
+    return frame(lines(head), body, lines(*([more] if more else []), *failed[:MAX_SHOWN]))
 
 
 def _small_picture(model: Any) -> Markup:
@@ -176,11 +180,13 @@ def _small_picture(model: Any) -> Markup:
 def _facts(model: Any) -> list[Any]:
     """Table cells on the model of one column, or on a density."""
     if not hasattr(model, "partitions"):
-        return ["density", model.n_parts, "", "", ""]
+        return ["density", model.n_parts, "", "", "", ""]
     (partition,) = model.partitions.values()
+    evidence = total_evidence(model, partition)
     return [
         partition.kind,
         partition.n_parts,
+        "" if evidence is None else f"{evidence.iv:.4f}",
         level_text(model.level),
         "" if model.level is None else meter(model.level),
         "yes" if model.proven else "no",

@@ -31,7 +31,7 @@ MAX_TEXT = 60  # characters of a name
 MAX_LABEL = 200  # characters of the label of a part, which may name several values
 
 CELL = "padding:2px 8px;border:none"
-LEFT = "text-align:left;max-width:40em;overflow-wrap:anywhere"
+LEFT = "text-align:left;min-width:5em;max-width:40em;overflow-wrap:anywhere"
 RIGHT = "text-align:right;white-space:nowrap"
 LINE = "border-bottom:1px solid rgba(128,128,128,0.5)"
 

@@ -1,14 +1,10 @@
 """Tables of the parts of a variable and of the cells of a grid, and rules: one per cell, in words.
 
-With two classes, n1 rows of the second class (the positive one) and n0 of the first in a part, N1 and N0 in all:
+With an event, the table of parts names it in the column ``event`` and has its ``woe`` (weight of evidence), ``iv``
+(information value) and ``lift``; with more than two classes and no event, ``woe_<class>``, ``iv_<class>`` and
+``lift_<class>`` of each class against the rest. `gridmodl.model.evidence` has the formulas and the sign.
 
-    log-odds            log (n1 + 1/2)/(n0 + 1/2) - log (N1 + 1/2)/(N0 + 1/2)       or weight of evidence
-    information value   (n1/N1 - n0/N0) log-odds                                    summed over parts: of the column
-    lift                n1/(n0+n1) / (N1/(N0+N1))
-
-The halves keep the log-odds of a part of one class finite (J. B. S. Haldane, F. J. Anscombe, 1956).
-
-Unlabelled rows count among the rows of a part and have a column of their own; classes, shares and log-odds are of the
+Unlabelled rows count among the rows of a part and have a column of their own; classes, shares and woe are of the
 labelled rows.
 
 Without classes, a table has the distinct values of each part. If the target is partitioned too, it has the shares of
@@ -25,30 +21,21 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
 from gridmodl.model.counts import cell_densities, cell_information, cell_lifts, part_counts
+from gridmodl.model.evidence import evidence_of
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
     from gridmodl.model.target_quantiles import TargetQuantiles
 
-HALF = 0.5  # added to counts in log-odds
-
 # Columns of the table of cells of a model without classes.
 NO_CLASSES = {"density": cell_densities, "lift": cell_lifts, "mutual_information": cell_information}
-
-
-def log_odds(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Log-odds of each class against all others in each part, minus those over all rows; same shape as `counts`."""
-    others = counts.sum(axis=1, keepdims=True) - counts
-    totals, other_totals = counts.sum(axis=0), others.sum(axis=0)
-    prior = np.log((totals + HALF) / (other_totals + HALF))
-    return np.log((counts + HALF) / (others + HALF)) - prior
 
 
 def columns_of(model: Model, partition: Partition) -> dict[str, Any]:
     """Columns of the table of `partition`: one entry per part."""
     if partition.n_values is None:
-        return _columns_by_class(partition, model.classes)
+        return _columns_by_class(model, partition)
     rows = partition.counts.sum(axis=1)
     columns: dict[str, Any] = {
         "part": partition.labels,
@@ -78,25 +65,29 @@ def quantiles_shown(quantiles: TargetQuantiles) -> dict[str, NDArray[np.float64]
     }
 
 
-def _columns_by_class(partition: Partition, classes: NDArray[Any]) -> dict[str, Any]:
+def _columns_by_class(model: Model, partition: Partition) -> dict[str, Any]:
     counts, rows = partition.counts, partition.rows
     labelled = counts.sum(axis=1)
-    names = [str(name) for name in classes.tolist()]
+    names = [str(name) for name in model.classes.tolist()]
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = counts / labelled[:, None]
-        overall = counts.sum(axis=0) / labelled.sum()
-        columns: dict[str, Any] = {"part": partition.labels, "rows": rows, "share": rows / rows.sum()}
-        if partition.unlabelled is not None:
-            columns["unlabelled"] = partition.unlabelled
-        columns |= {f"rows_{name}": counts[:, j] for j, name in enumerate(names)}
-        columns |= {f"share_{name}": shares[:, j] for j, name in enumerate(names)}
-        if len(names) == 2:
-            odds = np.where(labelled > 0, log_odds(counts)[:, 1], 0.0)
-            by_class = counts / np.maximum(counts.sum(axis=0), 1)
-            columns["log_odds"] = odds
-            columns["information_value"] = (by_class[:, 1] - by_class[:, 0]) * odds
-            columns["lift"] = shares[:, 1] / overall[1]
-    return columns
+    columns: dict[str, Any] = {"part": partition.labels, "rows": rows, "share": rows / rows.sum()}
+    if partition.unlabelled is not None:
+        columns["unlabelled"] = partition.unlabelled
+    columns |= {f"rows_{name}": counts[:, j] for j, name in enumerate(names)}
+    columns |= {f"share_{name}": shares[:, j] for j, name in enumerate(names)}
+    return columns | _evidence_columns(model, partition)
+
+
+def _evidence_columns(model: Model, partition: Partition) -> dict[str, Any]:
+    """Columns of the event, or of each of several classes against the rest."""
+    if len(model.classes) < 2:
+        return {}
+    found = evidence_of(model, partition)
+    if model.event_index is not None:
+        (one,) = found
+        return {"event": [one.name] * partition.n_parts, "woe": one.woe, "iv": one.iv, "lift": one.lift}
+    return {f"{what}_{one.name}": getattr(one, what) for what in ("woe", "iv", "lift") for one in found}
 
 
 class Rule(NamedTuple):

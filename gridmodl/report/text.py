@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.analysis.verify import limits_of
 from gridmodl.model.counts import cell_lifts, part_counts
+from gridmodl.model.evidence import evidence_of
 from gridmodl.model.labels import aligned, counted, level_text
 from gridmodl.report.tables import largest, quantiles_shown
 from gridmodl.terms import PROBLEMS
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 40  # parts, cells or columns
 MAX_CLASSES_SHOWN = 8
+MAX_EVENT_SHOWN = 40  # characters
 
 
 def summary_of(model: Model) -> str:
@@ -27,13 +30,16 @@ def summary_of(model: Model) -> str:
         f"{size_text(model)}; search {model.search!r} ({proof_text(model)}), {model.elapsed:.3g} s",
         f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
     ]
+    limits = [] if model.certificate is None else limits_of(model.certificate)
+    if limits:
+        lines.append(f"limits: {', '.join(limits)}")
     if model.delta is not None:
         how = "worse" if model.delta > 0 else "better"
         lines.append(f"{abs(model.delta):.6f} nats {how} than the model that it was made from")
     shown = list(model.partitions) if len(model.partitions) == 1 else model.informative
     shown = shown if model.target is None else [model.target.name, *shown]
     for partition in map(model.partition, shown):
-        lines += ["", f"{partition.name}: {counted(partition.n_parts, 'part')}"]
+        lines += ["", f"{partition.name}: {parts_text(model, partition)}"]
         lines += _parts(model, partition)
     if len(model.partitions) > 1:
         lines += ["", f"cells with rows in them: {len(model.cells.parts)}"]
@@ -73,12 +79,19 @@ def proof_text(model: Model) -> str:
 
 
 def size_text(model: Model) -> str:
-    """Numbers of rows, of labelled rows where some are not, and of classes."""
+    """Numbers of rows, of labelled rows where some are not, and of classes; and the event."""
     n_classes = len(model.classes)
     classes = f", {n_classes} class{'es' * (n_classes > 1)}" if n_classes else ""
     if any(partition.unlabelled is not None for partition in model.partitions.values()):
         classes = f", {model.class_rows.sum()} of them labelled{classes}"
-    return f"{model.n_rows} rows{classes}"
+    event = "" if model.event_index is None else f", event {shortened(str(model.event), MAX_EVENT_SHOWN)}"
+    return f"{model.n_rows} rows{classes}{event}"
+
+
+def parts_text(model: Model, partition: Partition) -> str:
+    """Number of parts, and the information value of the variable if the model has an event."""
+    found = [] if model.event_index is None else evidence_of(model, partition)
+    return ", ".join([counted(partition.n_parts, "part"), *(f"iv {one.iv.sum():.4f}" for one in found)])
 
 
 def _cells(model: Model) -> list[str]:
@@ -126,6 +139,9 @@ def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[l
         heads, columns, note = shares_of(partition.counts, [str(name) for name in model.classes.tolist()], "classes")
         if partition.unlabelled is not None:
             heads, columns = ["unlabelled", *heads], [[str(n) for n in partition.unlabelled.tolist()], *columns]
+        for one in [] if model.event_index is None else evidence_of(model, partition):
+            numbers = [_numbers(values, rows) for values in (one.woe, one.iv)]
+            heads, columns = [*heads, "woe", "iv"], [*columns, *numbers]
         return heads, columns, note
     if model.target is None or partition is model.target:
         return ["values"], [[str(n) for n in partition.n_values.tolist()]], []
@@ -137,6 +153,11 @@ def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[l
         [f"{x:.6g}" if n else "" for x, n in zip(of_parts[:-1], rows, strict=True)] for of_parts in statistics.values()
     ]
     return list(statistics), columns, []
+
+
+def _numbers(values: NDArray[np.float64], rows: NDArray[np.int64]) -> list[str]:
+    """Texts of the values of the parts with rows."""
+    return [f"{value:.3f}" if n else "" for value, n in zip(values.tolist(), rows.tolist(), strict=True)]
 
 
 def shares_of(counts: NDArray[np.int64], names: list[str], what: str) -> tuple[list[str], list[list[str]], list[str]]:

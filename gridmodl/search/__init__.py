@@ -133,11 +133,12 @@ class Search:
     ----------
     kind : {"auto", "exact", "merge", "vns", "algorithm3", "diverse"}
         For one column: ``"merge"`` is a greedy merge down to one part, then post-optimization of the best partition
-        met. ``"exact"`` does the same, then proves the optimum by dynamic programming: near-linear in the rows for a
-        criterion with floors under its cells (all built-in ones for labelled rows have them), quadratic in the
-        distinct values for others. ``"auto"`` is exact too, but stops the proof if it takes much longer than usual;
-        ``Model.gap`` is then the largest possible distance from the optimum. The values of a categorical variable can
-        be grouped exactly if they are few, or if there are two classes and the criterion allows it.
+        met. ``"exact"`` proves the optimum by dynamic programming: near-linear in the rows for a criterion with floors
+        under its cells (all built-in ones for labelled rows have them), quadratic in the distinct values for others.
+        ``"auto"`` is exact too, but if the proof takes much longer than usual it returns what ``"merge"`` finds;
+        ``Model.gap`` is then the largest possible distance from the optimum, None if that is more than 5 % of the
+        cost. The values of a categorical variable can be grouped exactly if they are few, or if there are two classes
+        and the criterion allows it.
         For a grid of several columns: ``"merge"`` merges and post-optimizes the product of the best partitions of each
         column. ``"vns"``, which is ``"auto"``, then tries random neighbours of the best grid (variable neighbourhood
         search); ``"algorithm3"`` does so in the order of the paper. ``"diverse"``, with classes, looks for many

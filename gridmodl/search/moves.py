@@ -9,9 +9,11 @@ the search begins.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gridmodl.jit.template import inlined
 from gridmodl.pricing import finished
@@ -79,6 +81,26 @@ class Limits(NamedTuple):
 
     max_parts: int
     min_rows: int
+
+
+class GridLimits(NamedTuple):
+    """Constraints on the partition of each variable of a grid."""
+
+    max_parts: NDArray[np.int64]
+    min_rows: NDArray[np.int64]
+
+    def of(self, k: int) -> Limits:
+        """Constraints on the partition of variable k."""
+        return Limits(int(self.max_parts[k]), int(self.min_rows[k]))
+
+    def only(self, variables: Sequence[int]) -> GridLimits:
+        """Constraints on these variables."""
+        return GridLimits(self.max_parts[list(variables)], self.min_rows[list(variables)])
+
+
+def make_limits(limits: Sequence[Limits]) -> GridLimits:
+    """Make the constraints on a grid from those on each of its variables."""
+    return GridLimits(*np.array(limits, dtype=np.int64).reshape(-1, 2).T.copy())
 
 
 # Kernels unpack records at their top, by name, and pass on only the fields that are needed: numba copies a whole record

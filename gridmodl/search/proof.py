@@ -101,6 +101,7 @@ class Slopes:
             self._floors = np.full(len(self.least), -np.inf)
             known = np.isfinite(self.least)
             self._floors[known] = self._costs(np.where(known, self.least, 0.0))[known]
+            self._floors[self.least == np.inf] = np.inf  # no partition has as many parts
         return self._floors
 
     def note(self, slope: float, penalised: float) -> None:
@@ -174,7 +175,8 @@ class Slopes:
 
 # By slopes alone; by going through some numbers of parts too; by trying all there is.
 SLOPES, LAYERS, ALL = METHODS = ("slopes", "layers", "all")
-MONOTONE = ("increasing", "decreasing", "auto")
+MONOTONE = ("increasing", "decreasing", "peak", "valley", "auto")
+LIMITED = "limited"  # `Certificate.missing` of old files
 
 
 @dataclass(frozen=True)
@@ -195,8 +197,19 @@ class Certificate:
         The limit on the number of parts, those of special codes included.
     min_rows : int
         The limit on the rows of a part.
-    monotone : {"increasing", "decreasing", "auto"} or None
-        The order that the shares of the second class had to keep.
+    monotone : {"increasing", "decreasing", "peak", "valley", "auto"} or None
+        The order that the shares of the event had to keep.
+    missing : {"auto", "apart", "limited"}
+        Where missing values could go: to a part of their own, whatever its rows, or to another part; always to a part
+        of their own; or, in files of versions 1 to 5, as ``"auto"`` with ``min_rows`` as a limit for them too.
+    min_events : tuple of int
+        The limit on the rows of each class in a part; empty for none.
+    min_difference : float
+        The limit on the difference of the shares of the event in neighbours.
+    fixed : tuple
+        Bounds that a partition had to have.
+    allowed : tuple or None
+        The only bounds that a partition might have, besides the fixed ones; None for all.
     """
 
     method: str
@@ -206,3 +219,8 @@ class Certificate:
     max_parts: int | None = None
     min_rows: int = 1
     monotone: str | None = None
+    missing: str = "auto"
+    min_events: tuple[int, ...] = ()
+    min_difference: float = 0.0
+    fixed: tuple[Any, ...] = ()
+    allowed: tuple[Any, ...] | None = None

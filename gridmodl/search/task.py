@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.clock import Clock
-from gridmodl.data.atoms import Atoms
+from gridmodl.data.atoms import Atoms, coarsen
 from gridmodl.jit.template import bind
 from gridmodl.search.moves import Buffers, Limits, Setting, make_buffers, price_partition
 from gridmodl.search.proof import Proof
+from gridmodl.search.rules import NO_RULES, Rules, Windows, keeps_order, make_windows, rows_before
 from gridmodl.terms import Criterion
 
 
@@ -45,6 +46,7 @@ class Task:
     limits: Limits
     clock: Clock = field(default_factory=Clock)
     start: NDArray[np.int64] | None = None  # first atoms of the parts that a merge starts from; None: one atom each
+    rules: Rules = NO_RULES  # limits that intervals keep besides `limits`
 
     @property
     def n_atoms(self) -> int:
@@ -77,6 +79,50 @@ class Task:
         frozen = frozen._replace(price=frozen.price + price, n_apart=frozen.n_apart + n)
         limits = self.limits._replace(max_parts=max(1, self.limits.max_parts - n))
         return replace(self, setting=self.setting._replace(frozen=frozen), limits=limits)
+
+    def coarsen(self, starts: NDArray[np.int64]) -> Task:
+        """Same task where the parts that begin at the atoms `starts` are the atoms."""
+        return replace(self, atoms=coarsen(self.atoms, starts), start=None, rules=self.rules.coarsen(starts))
+
+    def mirrored(self) -> Task:
+        """Same task of a single variable, from its last atom to its first."""
+        counts, rows, values = (np.ascontiguousarray(of_atoms[::-1]) for of_atoms in self.atoms[2:])
+        atoms = Atoms(self.atoms.first, self.atoms.frozen, counts, rows, values)
+        return replace(self, atoms=atoms, start=None, rules=self.rules.mirrored(self.n_atoms))
+
+    @cached_property
+    def windows(self) -> Windows:
+        """Bounds at which a part may end, for each at which it may begin."""
+        return make_windows(self.atoms, self.limits.min_rows, self.rules)
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether a part may not end at all bounds after its start."""
+        return self.limits.min_rows > 1 or len(self.rules.min_counts) > 0 or len(self.rules.fixed) > 0
+
+    def keeps_rules(self, starts: NDArray[np.int64]) -> bool:
+        """Whether the partition whose parts begin at the atoms `starts` keeps all limits but max_parts."""
+        first, last = self.windows
+        ends = np.append(starts[1:], self.n_atoms)
+        if np.any(ends < first[starts]) or np.any(ends > last[starts]):
+            return False
+        if not self.rules.has_neighbours:
+            return True
+        rows = np.diff(np.append(rows_before(self.atoms, self.atoms.rows)[starts], self.atoms.rows.sum()))
+        scores = np.add.reduceat(self.rules.scores, starts)
+        return keeps_order(scores, rows, self.rules.order, self.rules.min_difference)
+
+    @property
+    def can_keep_fixed(self) -> bool:
+        """Whether a partition keeps the limits on parts alone: those between two fixed bounds are large enough."""
+        starts = np.append(0, self.rules.fixed)
+        is_whole = replace(self, rules=self.rules.windows_only()).keeps_rules(starts)
+        return is_whole and len(starts) <= self.limits.max_parts
+
+    @cached_property
+    def base(self) -> Partitioning:
+        """Partition with the bounds that must be, and no others."""
+        return self.priced(np.append(0, self.rules.fixed))
 
     def null(self) -> Partitioning:
         """Partition with all atoms in one part."""

@@ -30,7 +30,7 @@ from gridmodl.testing.bruteforce import (
     random_sample,
     require,
 )
-from gridmodl.testing.declarations import check_concave_cell, check_gradient, check_predictive
+from gridmodl.testing.declarations import check_concave_cell, check_gradient, check_predictive, check_uniform_parts
 from gridmodl.testing.floors import check_floors, check_pruning
 
 __all__ = ["check_criterion"]
@@ -42,7 +42,8 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     Its terms return finite numbers and do not write into their arguments; `finish` grows with the total; the order of
     classes does not matter; the exact search finds the best of all partitions, and no search finds a lower cost or a
     higher cost than one part. If ``joins_pure_runs`` or ``groups_by_share`` is declared, it never hides the optimum. If
-    ``concave_cell`` is declared, it holds for random counts. Values of ``predictive`` are probabilities. Bounds by
+    ``concave_cell`` is declared, it holds for random counts. Values of ``predictive`` are probabilities, and the
+    ratios of evidences where ``predicts_exactly`` is declared; ``uniform_parts`` holds where it is declared. Bounds by
     ``floor``, ``excess``, ``tangent`` and ``gradient`` hold, and a search that prunes by them still finds the optimum
     of some hundred values. For problems in which two variables are partitioned together (joint, grouped, numerical),
     every grid of a few values is tried.
@@ -93,8 +94,15 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
             check_concave_cell(checked, problem, n_samples)
         if checked.gradient is not gradient:
             check_gradient(checked, problem, n_samples)
+    for problem in of_classes:
         if checked.predictive is not predictive:
             check_predictive(checked, problem, n_samples)
+        if checked.uniform_parts:
+            check_uniform_parts(checked, problem)
+        require(
+            not checked.predicts_exactly or checked.predictive is not predictive,
+            f"criterion {checked.name!r} declares predicts_exactly, but has no predictive",
+        )
     for problem in (problem for problem in of_classes if PROBLEMS[problem].has_one_input):
         rng = np.random.default_rng(20061)
         for _ in range(n_samples):

@@ -1,4 +1,4 @@
-"""Check the declarations about `cell`: that it is concave, and that `predictive` returns probabilities."""
+"""Check the declarations about `cell`, `predictive` and the prior of the number of parts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.pricing import check_term
-from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, params_record
+from gridmodl.codelength import log_binomial
+from gridmodl.pricing import check_term, numerical_values, variable_of
+from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Shape, params_record
 from gridmodl.testing.bruteforce import RELATIVE, require
 
 SIZES = (2, 9, 100, 100_000)  # rows of a class, at most
@@ -85,6 +86,40 @@ def check_predictive(criterion: Criterion, kind: str, n_samples: int) -> None:
             f"predictive of criterion {criterion.name!r} says {shares!r} of the classes of the next row of a cell with "
             f"rows by class {counts.tolist()}; these must be probabilities that add up to 1",
         )
+        if criterion.predicts_exactly:
+            _check_ratio(criterion, p, counts, shares)
+
+
+def _check_ratio(criterion: Criterion, p: Any, counts: NDArray[np.int64], shares: list[float]) -> None:
+    """Compare `predictive` with the ratio of exp(-scale * cell) with one more row and without."""
+    before = _price(criterion, p, counts)
+    for code, share in enumerate(shares):
+        after = _price(criterion, p, counts + (np.arange(len(counts)) == code))
+        ratio = float(criterion.scale or 0.0) * (before - after)
+        rounding = RELATIVE * (1.0 + abs(before) + abs(after))
+        require(
+            criterion.scale is not None and share > 0.0 and abs(math.log(share) - ratio) <= rounding,
+            f"criterion {criterion.name!r} declares predicts_exactly, but predictive says {share!r} of class {code} in "
+            f"a cell with rows by class {counts.tolist()}; exp(-scale * cell) with one more row and without it has the "
+            f"ratio {math.exp(min(ratio, 700.0))!r}",
+        )
+
+
+def check_uniform_parts(criterion: Criterion, kind: str) -> None:
+    """Compare the price of a number of parts of a numerical variable with log N + log C(N+I-1, I-1)."""
+    for n_rows in (2, 9, 1000):
+        problem = Problem(kind, n_rows, 1, np.array([n_rows - 1, 1]))
+        p, variable = params_record(criterion, problem), variable_of(criterion, problem, numerical_values(n_rows))
+        for n_parts in range(1, min(n_rows, 20) + 1):
+            shape = Shape(1, int(n_parts > 1), float(n_parts))
+            price = float(criterion.grid(p, shape)) + float(criterion.variable(p, variable, n_parts))
+            expected = math.log(n_rows) + log_binomial(n_rows + n_parts - 1, n_parts - 1)
+            require(
+                criterion.scale is not None
+                and math.isclose(criterion.scale * price, expected, rel_tol=RELATIVE, abs_tol=RELATIVE),
+                f"criterion {criterion.name!r} declares uniform_parts, but prices {n_parts} parts of {n_rows} rows at "
+                f"{price!r}; scale times that must be log N + log C(N+I-1, I-1), {expected!r}",
+            )
 
 
 def _params(criterion: Criterion, kind: str, class_rows: NDArray[np.int64]) -> Any:

@@ -125,7 +125,9 @@ def _task(criterion: Criterion, sample: ColumnSample) -> Task:
     arguments, options = sample.arguments(), Options(criterion)
     table = read_table(arguments["data"], arguments["target"], None, "classes", NOT_GIVEN)
     column = cast(Numbers, table.column(table.names[0], "numerical"))
-    return intervals_task(column, table, criterion, options, options.limits(table.problem.n_rows), Clock()).task
+    return intervals_task(
+        column, table, criterion, options, options.of(column.name).limits(table.problem.n_rows), Clock()
+    ).task
 
 
 def _line(criterion: Criterion, kind: str, atoms: NDArray[np.int64]) -> PricedLine:

@@ -77,7 +77,8 @@ def real_job(name: str, kind: str, run: Run) -> Job:
     is_number = {column: X[column].dtype.kind in "iuf" for column in X}
     X = X[[column for column in X if is_number[column] == (kind == "numerical")]]
     codes, classes = pd.factorize(y, sort=True)
-    fit, new = train_test_split(np.arange(len(X)), test_size=TEST_SHARE, random_state=SEED, stratify=codes)
+    alike = codes if np.bincount(codes).min() > 1 else None  # a class of one row cannot be on both sides
+    fit, new = train_test_split(np.arange(len(X)), test_size=TEST_SHARE, random_state=SEED, stratify=alike)
     columns = [X[column] for column in X if X[column].iloc[fit].nunique() > 1]
     arrays = {f"x{i}": as_array(column, kind) for i, column in enumerate(columns)}
     train, test = ({column: array[rows] for column, array in arrays.items()} for rows in (fit, new))

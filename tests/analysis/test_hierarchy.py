@@ -126,7 +126,10 @@ def test_missing_values_and_unknown_ones_go_where_their_parts_went(two):
     assert x.part_of([np.nan]).tolist() == [x.missing] == [0]
     assert not x.is_missing_apart
     assert None in c.groups[c.missing]
-    assert c.default == max(range(2), key=lambda i: (len(c.groups[i]), c.counts[i, 0]))
+    assert c.default is None
+    old = replace(model, partitions={**model.partitions, "c": replace(model.partitions["c"], default=1)})
+    again = old.coarsen(max_parts=2).partitions["c"]
+    assert model.partitions["c"].groups[1][0] in again.groups[again.default]
     assert c.counts[0, 0] >= c.counts[1, 0]
     for group in c.groups:  # values of each old group keep their order
         for old in model.partitions["c"].groups:

@@ -54,6 +54,11 @@ for column in (x, whole, times, x.astype(np.float32), pd.Series(town, dtype="cat
 x[::9] = np.nan
 str(optimize(x, yes, search="exact").explain())
 optimize(x, yes, monotone="auto")
+optimize(z, yes, monotone="peak")
+optimize(x, yes, monotone="valley", min_rows=20, max_parts=4, missing="apart")
+optimize(x, yes, min_events=5, min_difference=0.1, weights=rng.integers(1, 4, n))
+optimize(whole, three, min_events=0.1, fixed=[100], allowed=[50, 100, 150, 200])
+optimize(shop, yes, min_events=("event", 10), min_difference=0.05)
 optimize(x, three, special={"x0": [float(x[1])]}, search=Search("merge", post_optimize=False))
 models = optimize_each(pd.DataFrame({"x": x, "z": z, "whole": whole, "town": town, "shop": shop}), three, n_jobs=2)
 price({"x": x}, models["x"].partitions, three)
@@ -61,6 +66,8 @@ long = rng.normal(size=5_000)
 optimize(long, long + rng.normal(size=5_000) > 0, search="exact")
 cost_by_parts(x, three)
 cost_by_parts(town, three)
+gridmodl.average(long, long > 0).band([0.0])
+gridmodl.average_each({"z": z, "whole": whole}, three)["z"].partition()
 X = np.column_stack([z, whole])
 gridmodl.GridDiscretizer().fit_transform(X, three)
 gridmodl.GridNaiveBayes().fit(X, three).predict_proba(X)
@@ -107,12 +114,15 @@ for column in (x, town):
     model = optimize(column, x + z / 3, target_kind="numerical", search=few)
     optimize(column, whole, target_kind="numerical", search="merge", min_rows=10)
     price(column, model.all_partitions, x + z / 3, target_kind="numerical")
+for order in ("decreasing", "valley", "auto"):
+    optimize(x, x + z / 3, target_kind="numerical", monotone=order, search=few)
 """,
     "semi": """
 for target in (np.where(rng.random(n) < 0.3, yes, -1), np.where(rng.random(n) < 0.3, three, -1)):
     for column in (x, whole, times, town, shop):
         optimize(column, target, unlabelled=-1)
     bound_posterior(x, target, unlabelled=-1)
+    gridmodl.average(x, target, unlabelled=-1).sample(3)
 """,
     "density": """
 optimize_density(x)

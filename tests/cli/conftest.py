@@ -20,4 +20,5 @@ def folder(tmp_path_factory):
     good("fit", made / "data.csv", *used, "-o", made / "model.json", "--effort", 1)
     good("fit", made / "data.csv", "--columns", "age,city,income", "-t", "class", "--each", "-o", made / "models.json")
     good("fit", made / "data.csv", "--columns", "city,product", "-o", made / "joint.json")
+    good("average", made / "data.csv", "-c", "age,income", "-t", "class", "-o", made / "averages.json")
     return made

@@ -109,13 +109,30 @@ def test_the_model_on_standard_input(folder):
 def test_unknown_categories(folder, model, tmp_path):
     path = tmp_path / "new.csv"
     path.write_text("age,city\n30,Ulm\n30,Atlantis\n", encoding="utf-8")
-    default = str(model.partitions["city"].default)
-    assert [row["part_city"] for row in applied(folder / "model.json", path)][1] == default
-    assert [row["part_city"] for row in applied(folder / "model.json", path, "--unknown", "-1")][1] == "-1"
-    assert [row["label_city"] for row in applied(folder / "model.json", path, "--unknown", -1, "--as", "labels")][
-        1
-    ] == ""
+    largest = str(model.partitions["city"].rows.argmax())
+    for words, part in (([], "-1"), (["--unknown", "neutral"], "-1"), (["--unknown", "largest"], largest)):
+        assert [row["part_city"] for row in applied(folder / "model.json", path, *words)][1] == part
+    assert [row["label_city"] for row in applied(folder / "model.json", path, "--as", "labels")][1] == ""
     assert "'Atlantis'" in bad("apply", folder / "model.json", path, "--unknown", "error")
+    assert "'default' is not one of 'neutral', 'largest', 'error'" in bad(
+        "apply", folder / "model.json", path, "--unknown", "default", code=2
+    )
+
+
+def test_missing_values_where_training_had_none(tmp_path):
+    model, path = tmp_path / "model.json", tmp_path / "new.csv"
+    data = {"age": [20.0, 30.0, 40.0, 50.0], "city": ["u", "v", "u", "v"]}
+    gridmodl.Model.from_partitions(data, [0, 1, 1, 1], {"age": [35.0], "city": [["u"], ["v"]]}).to_json(model)
+    path.write_text("age,city\n20,u\n,u\n20,\n,\n", encoding="utf-8")
+    found = applied(model, path, "--as", "parts", "--as", "cell", "--as", "proba")
+    assert [row["part_age"] for row in found] == ["0", "-1", "0", "-1"]
+    assert [row["cell"] for row in found] == ["0", "-1", "-1", "-1"]
+    assert [float(row["share_1"]) for row in found] == [0.0, 0.5, 0.5, 0.75]
+    assert "column 'age' holds 2 missing values, and the training data had none; --missing neutral" in bad(
+        "apply", model, path, "--missing", "error"
+    )
+    query = good("sql", model, "--dialect", "duckdb", "--missing", "neutral", "--unknown", "largest")
+    assert "THEN -1" in query
 
 
 def test_text_is_read_as_it_was_when_the_model_was_made(tmp_path):
@@ -143,7 +160,7 @@ def test_categories_of_other_types(tmp_path):
     gridmodl.Model.from_partitions(data, [0, 1, 0, 1], groups, kinds=kinds).to_json(model)
     path = tmp_path / "new.csv"
     path.write_text("i,b,s,d\n01,TRUE,NA,.5\n,false,x,2\n9,true,x,2.0\n", encoding="utf-8")
-    found = [[int(part) for part in row.values()] for row in applied(model, path, "--unknown", "-1")]
+    found = [[int(part) for part in row.values()] for row in applied(model, path)]
     assert found == [[0, 0, 0, 0], [1, 1, 1, 1], [-1, 0, 1, 1]]
 
 
@@ -154,7 +171,7 @@ def test_dates_are_compared_whatever_their_precision(tmp_path):
     good("fit", train, "-t", "y", "-o", model)
     assert gridmodl.Model.from_json(model).partitions["when"].bounds.dtype.kind == "M"
     new.write_text("when\n2020-01-03 12:00:00\n2021-05-05T00:00:00.123\nNA\n", encoding="utf-8")
-    assert [row["part_when"] for row in applied(model, new)] == ["0", "1", "0"]
+    assert [row["part_when"] for row in applied(model, new)] == ["0", "1", "-1"]
     new.write_text("when\n2020-01-03\nsoon\n", encoding="utf-8")
     assert "row 2 of" in bad("apply", model, new)
     new.write_text("when\n2020-01-03T00:00:00Z\n", encoding="utf-8")
@@ -198,7 +215,7 @@ def test_json_and_messages(folder, tmp_path):
         ("age,city\n1,Ulm\nold,Ulm\n", [], "has 'old' in column 'age', where the model has numbers"),
         ("age,city\n1\n", [], "has 1 fields and the header 2"),
         ("age,city\n1,Ulm\n", ["--keep-column", "zip"], "which --keep-column names"),
-        ("age,city\n1,Rome\n", ["--unknown", "error"], "--unknown default puts them into a group, --unknown -1 marks"),
+        ("age,city\n1,Rome\n", ["--unknown", "error"], "--unknown neutral gives them no part"),
     ],
 )
 def test_wrong_data(folder, tmp_path, text, words, said):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +111,24 @@ def test_the_model_on_standard_output(folder):
     assert gridmodl.Model.from_json(text).informative == ["age"]
 
 
+def test_special_values_and_missing_ones(tmp_path):
+    path = tmp_path / "data.csv"
+    rows = [(20, "a", 0), (30, "b", 1), (-999, "n/a", 1), (-998, "unknown", 0), ("", "a", 1), (-1, "", 0)] * 5
+    path.write_text("age,city,y\n" + "".join(f"{age},{city},{y}\n" for age, city, y in rows), encoding="utf-8")
+    special = ["--special", "age=-999|-998,-1", "--special", "city=n/a|unknown"]
+    found = facts(path, "-t", "y", "--each", *special, "--missing", "apart")
+    parts = {model["columns"][0]["name"]: model["columns"][0]["parts"] for model in found["models"]}
+    assert parts["age"][0] == "missing"
+    assert parts["age"][-2:] == ["special -999.0, -998.0", "special -1.0"]
+    assert parts["city"][-1] == "special {n/a, unknown}"
+    assert "{missing}" in parts["city"]
+
+
+def test_a_code_that_is_no_number(folder):
+    message = bad("fit", folder / "data.csv", "-t", "class", "-c", "age", "--special", "age=x")
+    assert "special of column 'age' must be a list of numbers or dates" in message
+
+
 def test_quiet(folder, tmp_path):
     result = call("fit", folder / "data.csv", "-t", "class", "-c", "age", "-q", "-o", tmp_path / "m.json")
     assert (result.exit_code, result.output) == (0, "")
@@ -209,7 +228,7 @@ def test_wrong_data_is_one_line(folder, words, said):
         (["-t", "class", "--criterion", "mdol"], "gridmodl has no criterion 'mdol'; did you mean 'modl' or 'mdlp'?"),
         (["-t", "class", "--kind", "age"], "--kind 'age' must be a name and a value"),
         (["-t", "class", "--kind", "age=nice"], "must be numerical or categorical"),
-        (["-t", "class", "-c", "age", "--special", "age=x"], "'x' is no number and no date"),
+        (["-t", "class", "-c", "age", "--special", "age=-1,"], "a value is missing in '-1,'"),
         (["-t", "class", "--min-rows", "many"], "'many' is no number"),
         (["-t", "class", "--memory-limit", "much"], "no size"),
         (["-t", "class", "--memory-limit", "-1"], "no size"),
@@ -275,3 +294,138 @@ def test_a_sample_is_the_same_for_the_same_seed(folder):
 
 def test_paths_are_not_searched_for_models():
     assert "No such file" in bad("fit", Path("nowhere") / "data.csv", "-t", "class")
+
+
+# Ordered categories.
+
+
+RATINGS = ["AAA", "AA", "A", "BBB", "BB", "B"]
+
+
+def rated(n=300):
+    """A table with an ordered dictionary, the same as text and as numbers in another order, and a class."""
+    rng = np.random.default_rng(0)
+    place = rng.integers(0, 6, n)
+    classes = np.where(rng.random(n) < np.where(place > 3, 0.8, 0.2), "yes", "no")
+    names = pa.array(np.array(RATINGS)[place])
+    ordered = pa.DictionaryArray.from_arrays(pa.array(place, pa.int8()), pa.array(RATINGS), ordered=True)
+    return pa.table({"rating": ordered, "text": names, "number": pa.array(10 - place), "class": pa.array(classes)})
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
+def test_ordered_categories(tmp_path, suffix):
+    path, rows = tmp_path / f"data.{suffix}", rated()
+    if suffix == "parquet":
+        pa.parquet.write_table(rows, path, row_group_size=100)
+    elif suffix == "arrow":
+        with pa.ipc.new_file(path, rows.schema) as file:
+            file.write_table(rows, max_chunksize=70)
+    else:
+        path.write_text(as_csv(rows.set_column(0, "rating", rows["text"])))
+    order, is_typed = ("--order", f"rating={','.join(RATINGS)}"), suffix != "csv"
+    model = tmp_path / "model.json"
+    found = facts(path, "-t", "class", "-c", "rating", *(() if is_typed else order), "-o", model)
+    expected = gridmodl.optimize({"rating": rows["rating"]}, rows["class"])
+    assert found["columns"][0]["kind"] == "ordinal"
+    assert found["columns"][0]["parts"] == expected.partitions["rating"].labels == ["{AAA, ..., BBB}", "{BB, B}"]
+    assert found["cost"] == expected.cost
+    text = facts(path, "-t", "class", "-c", "text", "--kind", "text=ordinal", "--order", f"text={','.join(RATINGS)}")
+    assert text["cost"] == expected.cost
+    numbers = facts(path, "-t", "class", "-c", "number", "--order", "number=10,9,8,7,6,5", "--each")
+    assert numbers["models"][0]["columns"][0]["parts"] == ["{10, ..., 7}", "{6, 5}"]
+    limits = tmp_path / "limits.json"
+    limits.write_text('{"special": {"number": [5]}}')
+    special = facts(path, "-t", "class", "-c", "number", "--order", "number=10,9,8,7,6,5", "--limits", limits)
+    assert special["columns"][0]["parts"][-1] == "special 5"
+    assert special["columns"][0]["rows"][-1] > 0
+    free = facts(path, "-t", "class", "-c", "rating", "--kind", "rating=categorical")
+    assert free["columns"][0]["kind"] == "categorical"
+    good("apply", model, path, "-o", tmp_path / "parts.csv")
+    parts = [int(line.split(",")[0]) for line in (tmp_path / "parts.csv").read_text().splitlines()[1:]]
+    assert parts == expected.transform({"rating": rows["rating"]}).ravel().tolist()
+
+
+def test_special_levels_and_errors_of_orders(tmp_path):
+    path, rows = tmp_path / "data.csv", rated()
+    path.write_text(as_csv(rows.drop_columns(["rating", "number"])))
+    order = ",".join(RATINGS[:-1])
+    found = facts(path, "-t", "class", "-c", "text", "--order", f"text={order}", "--special", "text=B")
+    assert found["columns"][0]["parts"][-1] == "special B"
+    limits = tmp_path / "limits.json"
+    limits.write_text('{"special": {"text": ["B"]}}')
+    again = facts(path, "-t", "class", "-c", "text", "--order", f"text={order}", "--limits", limits)
+    assert (again["cost"], again["columns"]) == (found["cost"], found["columns"])
+    assert "with --order" in bad("fit", path, "-t", "class", "-c", "text", "--kind", "text=ordinal")
+    assert "not in its order, such as 'B'" in bad("fit", path, "-t", "class", "-c", "text", "--order", f"text={order}")
+    assert "'tex'" in bad("fit", path, "-t", "class", "--order", f"tex={order}")
+
+
+def test_short_bounds(folder):
+    found = facts(folder / "data.csv", *ONE, "--placement", "short")
+    plain = facts(folder / "data.csv", *ONE)
+    assert found["cost"] == plain["cost"]
+    assert sum(map(len, found["columns"][0]["parts"])) <= sum(map(len, plain["columns"][0]["parts"]))
+
+
+def limits_file(tmp_path, record):
+    path = tmp_path / "limits.json"
+    path.write_text(record if isinstance(record, str) else json.dumps(record), encoding="utf-8")
+    return path
+
+
+def test_limits_of_a_file_are_those_of_the_library(folder, tmp_path):
+    rows = pa.parquet.read_table(folder / "data.parquet")
+    record = {
+        "min_rows": 20,
+        "monotone": {"age": "increasing"},
+        "age": {"fixed": [30], "special": [-999], "min_events": ["event", 3]},
+        "income": {"max_parts": 3, "allowed": [2000, 3000, 4000]},
+    }
+    words = ("-t", "class", "-c", "age,income,city", "--each", "--limits", limits_file(tmp_path, record))
+    path = tmp_path / "models.json"
+    good("fit", folder / "data.csv", *words, "-o", path)
+    found = gridmodl.Models.from_json(path)
+    expected = gridmodl.optimize_each(
+        rows.select(["age", "income", "city"]), rows["class"], min_rows=20, monotone={"age": "increasing"},
+        fixed={"age": [30]}, special={"age": [-999]}, min_events={"age": ("event", 3)}, max_parts={"income": 3},
+        allowed={"income": [2000, 3000, 4000]},
+    )  # fmt: skip
+    assert {name: model.cost for name, model in found.items()} == {name: model.cost for name, model in expected.items()}
+    assert 30.0 in found["age"].partition("age").bounds
+    assert set(found["income"].partition("income").bounds.tolist()) <= {2000.0, 3000.0, 4000.0}
+
+
+def test_limits_as_options(folder):
+    words = ("-t", "class", "-c", "age", "--min-events", "0.2", "--min-difference", "0.1", "--monotone", "peak")
+    rows = pa.parquet.read_table(folder / "data.parquet")
+    expected = gridmodl.optimize(
+        {"age": rows["age"]}, rows["class"], min_events=0.2, min_difference=0.1, monotone="peak"
+    )
+    assert facts(folder / "data.csv", *words)["cost"] == expected.cost
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ("{", "is no JSON"),
+        ([1], "must be an object, such as"),
+        ({"min_row": 3}, "'min_row' is no limit .*; did you mean 'min_rows'"),
+        ({"age": {"min_row": 3}}, "'age' has 'min_row'; known limits: .*; did you mean 'min_rows'"),
+        ({"min_rows": 3, "age": {"min_rows": 5}}, "has 'min_rows' for all columns and by column"),
+        ({"aeg": {"min_rows": 5}}, "no column 'aeg'"),
+        ({"city": {"min_rows": 5}}, "names column 'city', which is no input"),
+        ({"age": {"monotone": "up"}}, "monotone.* of column 'age' must be one of"),
+        ({"age": {"min_events": ["events", 3]}}, "min_events.* must be a number, or"),
+        ({"max_parts": 3}, "max_parts is given twice"),
+    ],
+)
+def test_a_bad_file_of_limits_says_what_is_wrong(folder, tmp_path, record, message):
+    words = ("fit", folder / "data.csv", *ONE, "--max-parts", 4, "--limits", limits_file(tmp_path, record))
+    result = call(*words)
+    assert result.exit_code in (1, 2)
+    text = " ".join(result.stderr.split())
+    assert re.search(message, text), text
+
+
+def test_a_file_of_limits_that_is_not_there(folder, tmp_path):
+    assert "cannot be read" in bad("fit", folder / "data.csv", *ONE, "--limits", tmp_path / "no.json", code=2)

@@ -9,7 +9,9 @@ import pytest
 
 from gridmodl import Criterion, optimize, price
 from gridmodl.codelength import log_groupings
-from gridmodl.criteria import Aic, Bic, Modl, ModlGrouped, ModlSemi
+from gridmodl.criteria import Aic, Bic, Modl, ModlGrid, ModlGrouped, ModlSemi
+from gridmodl.criteria.concave import uniform_predictive
+from gridmodl.criteria.modl_semi import ModlAveraged
 from gridmodl.jit.digest import TermError
 from gridmodl.plugins import criterion_for, list_criteria
 from gridmodl.terms import Cell, Problem, finish, params_record, predictive
@@ -197,11 +199,22 @@ def test_what_is_declared():
     assert scales == {"modl": 1.0, "aic": 0.5, "bic": 0.5}
     assert ModlGrouped.scale == 1.0
     assert ModlSemi.scale is None
+    assert ModlSemi.averaged is ModlAveraged
+    assert {cls for cls in (Modl, ModlGrid, ModlAveraged, Aic, Bic) if cls.predicts_exactly} == {
+        Modl,
+        ModlGrid,
+        ModlAveraged,
+    }
+    assert {cls for cls in (Modl, ModlGrid, ModlAveraged, Aic, Bic) if cls.uniform_parts} == {Modl, ModlAveraged}
     assert not ModlSemi.concave_cell
     for kind in ("classes", "grid"):
         for name in list_criteria(kind):
             criterion = criterion_for(name, kind)
             assert criterion.scale is None or criterion.finish is finish
+
+
+def test_the_criterion_that_averages_over_unlabelled_rows_keeps_the_contract():
+    check_criterion(ModlAveraged, n_samples=5, compiled=False)
 
 
 def test_the_predictive_of_modl_is_the_ratio_of_evidences():
@@ -227,6 +240,12 @@ def test_the_predictive_of_modl_is_the_ratio_of_evidences():
         ({"predictive": staticmethod(lambda p, cell, code: 0.5 + code)}, "these must be probabilities"),
         ({"predictive": staticmethod(lambda p, cell, code: math.nan)}, "returned nan; a term returns a finite number"),
         ({"predictive": staticmethod(lambda p, cell: 1.0)}, "must take 3"),
+        ({"predicts_exactly": True}, "declares predicts_exactly, but has no predictive"),
+        (
+            {"scale": 1.0, "predicts_exactly": True, "predictive": staticmethod(uniform_predictive)},
+            "declares predicts_exactly, but predictive says",
+        ),
+        ({"scale": 1.0, "uniform_parts": True}, "declares uniform_parts, but prices 1 parts of 2 rows at 0.0"),
     ],
 )
 def test_wrong_declarations_are_found(declared, message):

@@ -531,11 +531,11 @@ def test_missing_values_below_minus_infinity():
     assert model.transform(data).tolist() == [0] * 8 + [1] * 8 + [2] * 8
 
 
-def test_missing_values_seen_only_by_transform_go_to_the_first_part():
+def test_missing_values_seen_only_by_transform_belong_to_no_part():
     model = optimize(np.arange(10.0), STEP)
     assert only(model).missing is None
     assert only(model).labels[0] == "(-inf, 4.5]"
-    assert model.transform([np.nan, 9.0]).tolist() == [0, 1]
+    assert model.transform([np.nan, 9.0]).tolist() == [-1, 1]
 
 
 def test_missing_values_of_all_payloads_are_one_value():

@@ -87,7 +87,7 @@ TABLES = {
     ),
     "pandas categories, some unused": lambda: pandas_of(
         age=np.array(floats(AGE), dtype=np.float32),
-        town=pd.Categorical(TOWN, categories=["Wien", "Ulm", "Rom", "Paris", "Oslo", "Bern", "Aachen"], ordered=True),
+        town=pd.Categorical(TOWN, categories=["Wien", "Ulm", "Rom", "Paris", "Oslo", "Bern", "Aachen"]),
         owner=pd.Categorical(OWNER),
     ),
     "pandas of pyarrow": lambda: pandas_of(
@@ -166,7 +166,8 @@ def test_what_the_table_holds(wanted):
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_every_kind_of_frame_gives_the_same_models(kind, wanted):
-    models = optimize_each(TABLES[kind](), BUYS)
+    kinds = {"town": "categorical"} if kind == "polars enums" else None  # enums are ordinal
+    models = optimize_each(TABLES[kind](), BUYS, kinds=kinds)
     assert list(models) == list(wanted)
     assert facts(models) == facts(wanted)
     for name in NAMES:
@@ -226,7 +227,7 @@ def test_inputs_are_never_changed(kind):
     table = TABLES[kind]()
     before = unchanged(table)
     models = optimize_each(table, BUYS, weights=[0, 1, 2] * 4)
-    models["town"].transform(table, unknown=-1)
+    models["town"].transform(table, unknown="neutral")
     models["town"].edit("town", groups=[[None, *{town for town in TOWN if town}]])
     models["age"].edit("age", bounds=[30.0])
     assert same(table, before)
@@ -319,7 +320,7 @@ TARGETS = {
     "polars": pl.Series(BUYS),
     "polars frame": pl.DataFrame({"y": BUYS}),
     "polars category": pl.Series(BUYS, dtype=pl.Categorical),
-    "polars enum": pl.Series(BUYS, dtype=pl.Enum(["yes", "perhaps", "no"])),
+    "polars enum": pl.Series(BUYS, dtype=pl.Enum(["no", "perhaps", "yes"])),
     "pyarrow": pa.array(BUYS),
     "pyarrow chunks": pa.chunked_array([BUYS[:4], BUYS[4:]]),
     "pyarrow dictionary": pa.array(BUYS).dictionary_encode(),
@@ -949,7 +950,11 @@ def test_transform_of_dates_beyond_the_bounds_own_type(unit):
         np.array(["1600-01-01", "3000-01-01", "0001-01-01", "9999-12-31"], dtype="M8[D]")
     ).tolist() == [0, 1, 0, 1]
     assert model.transform([datetime.date(1, 1, 1), datetime.date(9999, 12, 31)]).tolist() == [0, 1]
-    assert model.transform(pl.Series([datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)])).tolist() == [0, 0, 1]
+    assert model.transform(pl.Series([datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)])).tolist() == [
+        0,
+        -1,
+        1,
+    ]
 
 
 def test_timestamps_as_objects_keep_their_nanoseconds():

@@ -92,7 +92,7 @@ def test_entries_that_are_stored_twice_are_summed_and_zeros_are_dropped():
     assert model.transform(matrix).shape == (3, 2)
     assert [p.n_values.tolist() for p in model.partitions.values()] == [[2], [2]]  # row 2 and column 2 have no entry
     assert sorted(model.partitions["row"].groups[0]) == [0, 1]
-    assert model.part_of("row", [3], unknown=-1).tolist() == [-1]
+    assert model.part_of("row", [3], unknown="neutral").tolist() == [-1]
     either = sparse.coo_matrix((np.array([True, True, True]), ([0, 0, 1], [0, 0, 1])), shape=(2, 2))
     assert Model.from_partitions(either, None, {}).n_rows == 2
     assert np.array_equal(matrix.data, values)  # inputs stay as they are
@@ -146,8 +146,8 @@ def test_a_model_of_a_matrix_comes_back_and_takes_others(found):
     _, model = found
     again = Model.from_json(model.to_json())
     other = sparse.csr_matrix(np.ones((70, 40)) * 0.5)  # what counts for parts is where entries are
-    assert again.transform(other, unknown=-1).shape == (2800, 2)
-    assert np.array_equal(again.transform(other, unknown=-1)[-1, 0], -1)
+    assert again.transform(other, unknown="neutral").shape == (2800, 2)
+    assert np.array_equal(again.transform(other, unknown="neutral")[-1, 0], -1)
     edited = model.edit("row", groups=[range(60)])
     assert edited.informative == ["column"]
     assert edited.cost > edited.null_cost  # groups of one variable alone tell nothing

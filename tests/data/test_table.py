@@ -47,6 +47,7 @@ def model_of(counts, classes=("no", "yes"), groups=None, **facts):
     return Model(
         cost=2.0, null_cost=4.0, criterion="modl", problem="classes", n_rows=int(counts.sum()),
         classes=np.array(classes), partitions={"x": partition}, proven=True, search="exact", elapsed=0.1,
+        event_index=1 if len(classes) == 2 else None,
     )  # fmt: skip
 
 
@@ -61,7 +62,7 @@ def test_the_table_is_of_the_users_own_kind(kind):
     assert isinstance(table, wanted)
     columns = plain(table)
     assert list(columns) == [
-        "part", "rows", "share", "rows_0", "rows_1", "share_0", "share_1", "log_odds", "information_value", "lift"
+        "part", "rows", "share", "rows_0", "rows_1", "share_0", "share_1", "event", "woe", "iv", "lift"
     ]  # fmt: skip
     (partition,) = model.partitions.values()
     assert columns["part"] == partition.labels == ["(-inf, 4.0] or missing", "(4.0, inf)"]
@@ -101,8 +102,8 @@ def test_numbers_of_two_classes_by_hand():
     assert columns["share_yes"] == pytest.approx([10 / 40, 5 / 50, 25 / 30])
     assert columns["share_no"] == pytest.approx([30 / 40, 45 / 50, 5 / 30])
     odds = [math.log((b + 0.5) / (a + 0.5)) - math.log((n1 + 0.5) / (n0 + 0.5)) for a, b in counts]
-    assert columns["log_odds"] == pytest.approx(odds, rel=1e-12)
-    assert columns["information_value"] == pytest.approx(
+    assert columns["woe"] == pytest.approx(odds, rel=1e-12)
+    assert columns["iv"] == pytest.approx(
         [(b / n1 - a / n0) * odd for (a, b), odd in zip(counts, odds, strict=True)], rel=1e-12
     )
     assert columns["lift"] == pytest.approx([(b / (a + b)) / (n1 / (n0 + n1)) for a, b in counts], rel=1e-12)
@@ -111,17 +112,17 @@ def test_numbers_of_two_classes_by_hand():
 
 def test_pure_parts_are_finite():
     columns = plain(optimize(np.arange(10.0), STEP).table())
-    assert columns["log_odds"] == pytest.approx([math.log(0.5 / 5.5), math.log(5.5 / 0.5)])
-    assert columns["information_value"] == pytest.approx([math.log(11), math.log(11)])
+    assert columns["woe"] == pytest.approx([math.log(0.5 / 5.5), math.log(5.5 / 0.5)])
+    assert columns["iv"] == pytest.approx([math.log(11), math.log(11)])
     assert columns["lift"] == [0.0, 2.0]
-    assert sum(columns["information_value"]) > 0
+    assert sum(columns["iv"]) > 0
 
 
 def test_one_part_says_nothing():
     columns = plain(model_of([[30, 10]]).table())
     assert (columns["share"], columns["lift"]) == ([1.0], [1.0])
-    assert columns["log_odds"] == pytest.approx([0.0], abs=1e-15)
-    assert columns["information_value"] == pytest.approx([0.0], abs=1e-15)
+    assert columns["woe"] == pytest.approx([0.0], abs=1e-15)
+    assert columns["iv"] == pytest.approx([0.0], abs=1e-15)
 
 
 @pytest.mark.parametrize("frame", ["pandas", "polars", "pyarrow", "arrays"])
@@ -130,7 +131,7 @@ def test_a_part_without_rows(frame):
     columns = plain(model.table(frame=frame))
     assert columns["part"][2] == "special -9.0"
     assert [columns[name][2] for name in ("rows", "share", "rows_0", "rows_1")] == [0, 0.0, 0, 0]
-    assert [columns[name][2] for name in ("log_odds", "information_value")] == [0.0, 0.0]
+    assert [columns[name][2] for name in ("woe", "iv")] == [0.0, 0.0]
     assert all(math.isnan(columns[name][2]) for name in ("share_0", "share_1", "lift"))
     others = plain(optimize(np.arange(10.0), STEP).table())
     assert all(columns[name][:2] == pytest.approx(others[name]) for name in others if name != "part")
@@ -138,9 +139,10 @@ def test_a_part_without_rows(frame):
 
 
 @pytest.mark.parametrize("classes", [["a"], ["a", "b", "c"]])
-def test_log_odds_are_for_two_classes(classes):
+def test_without_an_event_each_class_is_against_the_rest(classes):
     columns = plain(model_of([[3] * len(classes), [7] * len(classes)], classes).table())
-    assert list(columns) == ["part", "rows", "share", *(f"rows_{c}" for c in classes), *(f"share_{c}" for c in classes)]
+    kinds = ("rows", "share", "woe", "iv", "lift") if len(classes) > 1 else ("rows", "share")
+    assert list(columns) == ["part", "rows", "share", *(f"{kind}_{c}" for kind in kinds for c in classes)]
     assert columns["share_a"] == pytest.approx([1 / len(classes)] * 2)
 
 
@@ -151,7 +153,8 @@ def test_log_odds_are_for_two_classes(classes):
 def test_names_of_classes_make_names_of_columns(classes, frame):
     table = model_of([[3, 4], [5, 6]], classes).table(frame=frame)
     columns = plain(table)
-    assert len(columns) == 10
+    assert len(columns) == 11
+    assert columns["event"] == [str(classes[1])] * 2
     assert columns[f"rows_{classes[0]}"] == [3, 5]
     assert columns[f"rows_{classes[1]}"] == [4, 6]
     assert columns[f"share_{classes[1]}"] == pytest.approx([4 / 7, 6 / 11])
@@ -234,13 +237,17 @@ def test_a_model_without_a_level_says_so_everywhere():
 
 
 def test_columns_without_a_level_come_in_the_order_of_what_they_save():
-    def saving(n, null_cost=1.0):
-        return replace(towns(), cost=null_cost - n, null_cost=null_cost)
+    def saving(name, n, null_cost=1.0):
+        model = towns()
+        (partition,) = model.partitions.values()
+        partitions = {name: replace(partition, name=name)}
+        return replace(model, cost=null_cost - n, null_cost=null_cost, partitions=partitions)
 
-    models = Models({"a": saving(0.5), "b": saving(100.0), "c": saving(0.9), "d": saving(200.0, -1.0)}, {})
+    savings = {"a": (0.5,), "b": (100.0,), "c": (0.9,), "d": (200.0, -1.0)}
+    models = Models({name: saving(name, *of) for name, of in savings.items()}, {})
     assert list(models) == ["d", "b", "c", "a"]
     np.testing.assert_array_equal(models.table("arrays")["level"], [math.nan, math.nan, 0.9, 0.5])
-    assert [line.split()[-2] for line in models.summary().splitlines()[1:]] == ["none", "none", "0.9000", "0.5000"]
+    assert [line.split()[3] for line in models.summary().splitlines()[1:5]] == ["none", "none", "0.9000", "0.5000"]
     assert models._repr_html_().count(">none</td>") == 2
     models.to_html()
 
@@ -262,30 +269,24 @@ def towns():
     return optimize({"town": data}, [0] * 9 + [1] * 14)
 
 
-def test_unknown_values_go_to_the_group_with_the_most_values():
+def test_unknown_values_belong_to_no_part_or_to_the_group_with_the_most_rows():
     model = towns()
     partition = model.partitions["town"]
     assert [sorted(group) for group in partition.groups] == [["a", "b", "c"], ["d", "e"]]
-    assert partition.default == 0
+    assert partition.default is None
     data = {"town": ["e", "?", None, "a"]}
-    assert model.transform(data).ravel().tolist() == [1, 0, 0, 0]
-    assert model.transform(data, unknown=-1).ravel().tolist() == [1, -1, -1, 0]
-    with pytest.raises(ValueError, match=r"column 'town' holds 2 values that were not seen before, such as None"):
+    assert model.transform(data).ravel().tolist() == [1, -1, -1, 0]
+    assert model.transform(data, unknown="largest").ravel().tolist() == [1, 1, -1, 0]
+    with pytest.raises(
+        ValueError, match=r"column 'town' holds 1 value that the training data did not have, such as '\?'"
+    ):
         model.transform(data, unknown="error")
     assert model.transform({"town": ["e", "a"]}, unknown="error").ravel().tolist() == [1, 0]
 
 
-def test_of_as_many_values_the_group_with_the_most_rows_is_the_default():
-    model = optimize(list("aaabbb") + list("dddddddeeeeeee"), [0] * 6 + [1] * 14)
-    partition = model.partitions["x0"]
-    assert [len(group) for group in partition.groups] == [2, 2]
-    assert partition.default == 1
-    assert model.transform(["?"]).tolist() == [1]
-
-
 @pytest.mark.parametrize("make", [pd.Series, pl.Series, pa.array, lambda v: np.array(v, dtype=object), list])
 def test_unknown_values_of_every_kind(make):
-    parts = towns().transform(make(["e", "?", None, "a"]), unknown=-1)
+    parts = towns().transform(make(["e", "?", None, "a"]), unknown="neutral")
     assert parts.tolist() == [1, -1, -1, 0]
 
 
@@ -293,22 +294,22 @@ def test_categories_that_were_dropped_are_unknown():
     column = pd.Series(pd.Categorical(list("aabb") * 3, categories=["a", "b", "unused"]))
     model = optimize({"x": column}, [0, 0, 1, 1] * 3)
     fresh = pd.Series(pd.Categorical(["unused", "b"], categories=["b", "unused"]))
-    assert model.transform({"x": fresh}, unknown=-1).ravel().tolist() == [-1, 1]
+    assert model.transform({"x": fresh}, unknown="neutral").ravel().tolist() == [-1, 1]
 
 
 def test_rows_of_weight_zero_leave_no_values():
     model = optimize(list("aabbzz"), [0, 0, 1, 1, 0, 1], weights=[5, 5, 5, 5, 0, 0])
     assert sorted(value for group in model.partitions["x0"].groups for value in group) == ["a", "b"]
-    assert model.transform(["z"], unknown=-1).tolist() == [-1]
+    assert model.transform(["z"], unknown="neutral").tolist() == [-1]
 
 
 def test_missing_values_that_were_never_seen():
     numbers = optimize(np.arange(10.0), STEP)
-    assert numbers.transform([math.nan, 9.0]).tolist() == [0, 1]
-    assert numbers.transform(pl.Series([None, 9])).tolist() == [0, 1]
-    assert numbers.transform(pd.Series([None, 9], dtype="Int64")).tolist() == [0, 1]
+    assert numbers.transform([math.nan, 9.0]).tolist() == [-1, 1]
+    assert numbers.transform(pl.Series([None, 9])).tolist() == [-1, 1]
+    assert numbers.transform(pd.Series([None, 9], dtype="Int64")).tolist() == [-1, 1]
     days = optimize(np.arange(10).astype("M8[D]"), STEP)
-    assert days.transform(np.array(["NaT", "1970-01-10"], dtype="M8[s]")).tolist() == [0, 1]
+    assert days.transform(np.array(["NaT", "1970-01-10"], dtype="M8[s]")).tolist() == [-1, 1]
 
 
 def test_no_rows_to_transform():

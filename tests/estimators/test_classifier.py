@@ -154,7 +154,7 @@ def test_rows_of_weight_zero_may_hold_what_no_other_row_does() -> None:
     for classifier in CLASSIFIERS:
         strict = clone(classifier).set_params(threshold="balanced", unknown="error")
         strict.fit(X, y, sample_weight=[1] * 40 + [0])
-        with pytest.raises(ValueError, match="'kind' holds 1 values that were not seen"):
+        with pytest.raises(ValueError, match="'kind' holds 1 value that the training data did not have"):
             strict.predict(X)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from typing import Any
@@ -26,7 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import gridmodl
 from gridmodl import GridDiscretizer, get_criterion, optimize_each
 
-ENCODINGS = ("ordinal", "onehot", "log-odds")
+ENCODINGS = ("ordinal", "onehot", "woe")
 
 
 class OfNumbers(GridDiscretizer):
@@ -109,7 +110,10 @@ def test_onehot_marks_the_part(library: str, y: Any) -> None:
     for i, (name, model) in enumerate(discretizer.models_.items()):
         labels = model.partitions[name].labels
         block = slice(at, at := at + len(labels))
-        assert names[block].tolist() == [f"{name}={label}" for label in labels]
+        for number, (encoded, label) in enumerate(zip(names[block], labels, strict=True)):
+            assert encoded.startswith(f"{name}_{number}_")
+            words = re.findall(r"[^ (){}\[\],'.:]+", label)
+            assert all(word in encoded for word in words), (encoded, label)
         np.testing.assert_array_equal(onehot[:, block], np.arange(len(labels)) == parts[:, [i]])
     assert onehot.shape[1] == len(names) == at
     sparse = clone(discretizer).set_params(sparse_output=True).fit_transform(frame, y)
@@ -117,26 +121,26 @@ def test_onehot_marks_the_part(library: str, y: Any) -> None:
     np.testing.assert_array_equal(sparse.toarray(), onehot)
 
 
-def log_odds_by_hand(of_class: Any, others: Any, n_class: int, n_others: int) -> float:
+def woe_by_hand(of_class: Any, others: Any, n_class: int, n_others: int) -> float:
     return math.log((of_class + 0.5) / (others + 0.5)) - math.log((n_class + 0.5) / (n_others + 0.5))
 
 
 @pytest.mark.parametrize("library", FRAMES)
-def test_log_odds_of_two_classes_by_hand(library: str) -> None:
-    discretizer = GridDiscretizer(encode="log-odds").fit(FRAMES[library], Y)
+def test_woe_of_two_classes_by_hand(library: str) -> None:
+    discretizer = GridDiscretizer(encode="woe").fit(FRAMES[library], Y)
     odds, parts = discretizer.transform(FRAMES[library]), GridDiscretizer().fit_transform(DATA, Y)
     assert discretizer.get_feature_names_out().tolist() == list(DATA.columns)
     yes = Y == "yes"
     for i in range(DATA.shape[1]):
         for part in np.unique(parts[:, i]):
             inside = parts[:, i] == part
-            by_hand = log_odds_by_hand((inside & yes).sum(), (inside & ~yes).sum(), yes.sum(), (~yes).sum())
+            by_hand = woe_by_hand((inside & yes).sum(), (inside & ~yes).sum(), yes.sum(), (~yes).sum())
             np.testing.assert_allclose(odds[inside, i], by_hand, rtol=1e-12, atol=1e-15)
 
 
-def test_log_odds_of_three_classes_by_hand() -> None:
+def test_woe_of_three_classes_by_hand() -> None:
     classes = np.array(["low", "mid", "top"])[THREE]
-    discretizer = GridDiscretizer(encode="log-odds").fit(DATA[["size", "colour"]], classes)
+    discretizer = GridDiscretizer(encode="woe").fit(DATA[["size", "colour"]], classes)
     odds = discretizer.transform(DATA[["size", "colour"]])
     names = ["size_low", "size_mid", "size_top", "colour_low", "colour_mid", "colour_top"]
     assert discretizer.get_feature_names_out().tolist() == names
@@ -147,13 +151,13 @@ def test_log_odds_of_three_classes_by_hand() -> None:
             for part in np.unique(parts[:, i]):
                 inside = parts[:, i] == part
                 counts = (inside & is_class).sum(), (inside & ~is_class).sum(), is_class.sum(), (~is_class).sum()
-                np.testing.assert_allclose(odds[inside, 3 * i + j], log_odds_by_hand(*counts), rtol=1e-12, atol=1e-15)
+                np.testing.assert_allclose(odds[inside, 3 * i + j], woe_by_hand(*counts), rtol=1e-12, atol=1e-15)
 
 
-def test_log_odds_of_pure_parts_are_finite_and_of_empty_ones_0() -> None:
+def test_woe_of_pure_parts_are_finite_and_of_empty_ones_0() -> None:
     X = np.r_[np.zeros(50), np.ones(50), np.full(9, -999.0)][:, None]
     y = np.r_[np.zeros(50), np.ones(50), np.ones(9)]
-    discretizer = GridDiscretizer(encode="log-odds", special={"x0": [-999, -1]}).fit(X, y)
+    discretizer = GridDiscretizer(encode="woe", special={"x0": [-999, -1]}).fit(X, y)
     low, high, code, no_rows = discretizer.transform([[0.0], [1.0], [-999.0], [-1.0]])[:, 0]
     assert -math.inf < low < 0.0 < code < high < math.inf
     assert no_rows == 0.0
@@ -162,7 +166,7 @@ def test_log_odds_of_pure_parts_are_finite_and_of_empty_ones_0() -> None:
 @pytest.mark.parametrize("encode", ENCODINGS)
 def test_one_class_says_nothing(encode: str) -> None:
     out = GridDiscretizer(encode=encode, special={"whole": [0]}).fit(DATA, ["a"] * len(DATA)).transform(DATA)
-    if encode == "log-odds":
+    if encode == "woe":
         assert out.shape == DATA.shape
         assert not out.any()
     elif encode == "ordinal":
@@ -174,17 +178,17 @@ def test_constant_and_missing_columns_have_one_part() -> None:
     y = np.arange(40) % 2
     assert not GridDiscretizer().fit_transform(X, y).any()
     names = GridDiscretizer(encode="onehot").fit(X, y).get_feature_names_out().tolist()
-    assert names == ["x0=(-inf, inf)", "x1=(-inf, inf) or missing"]
-    np.testing.assert_allclose(GridDiscretizer(encode="log-odds").fit_transform(X, y), 0.0, atol=1e-15)
+    assert names == ["x0_0_-inf..inf", "x1_0_-inf..inf_or_missing"]
+    np.testing.assert_allclose(GridDiscretizer(encode="woe").fit_transform(X, y), 0.0, atol=1e-15)
 
 
 def test_names_out_are_unique() -> None:
     X = pd.DataFrame({"a": [1, "1"] * 30, "b": [1.0, 2.0] * 30}).astype({"a": object})
     discretizer = GridDiscretizer(encode="onehot", kinds={"a": "categorical"}).fit(X, [0, 1] * 30)
     names = discretizer.get_feature_names_out().tolist()
-    assert names == ["a={1}", "a={'1'}", "b=(-inf, 1.5]", "b=(1.5, inf)"]
+    assert names == ["a_0_1", "a_1_1", "b_0_-inf..1.5", "b_1_1.5..inf"]
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0] * 20, "a_b": [1.0, 2.0, 3.0] * 20})
-    names = GridDiscretizer(encode="log-odds").fit(X, ["b_c", "c", "d"] * 20).get_feature_names_out()
+    names = GridDiscretizer(encode="woe").fit(X, ["b_c", "c", "d"] * 20).get_feature_names_out()
     assert len(set(names)) == 6
 
 
@@ -216,23 +220,33 @@ def test_unknown_categories(library: str) -> None:
     def transformed(encode: str, unknown: Any) -> Any:
         return GridDiscretizer(encode=encode, unknown=unknown).fit(X, y).transform(new).tolist()
 
-    assert transformed("ordinal", "default") == [[0], [1], [1]]
-    assert transformed("ordinal", -1) == [[0], [-1], [-1]]
-    assert transformed("onehot", "default") == [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
-    assert transformed("onehot", -1) == [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
-    sparse = GridDiscretizer(encode="onehot", sparse_output=True, unknown=-1).fit(X, y).transform(new)
-    assert sparse.toarray().tolist() == transformed("onehot", -1)
-    (red,), (white,), (missing,) = transformed("log-odds", "default")
-    assert red < 0.0 < white == missing
-    assert transformed("log-odds", -1) == [[red], [0.0], [0.0]]
+    assert transformed("ordinal", "largest") == [[0], [1], [-1]]
+    assert transformed("ordinal", "neutral") == [[0], [-1], [-1]]
+    last = GridDiscretizer(unknown_code="last").fit(X, y)
+    assert last.transform(new).tolist() == [[0], [2], [2]]
+    assert last.set_params(unknown="largest").transform(new).tolist() == [[0], [1], [2]]
+    assert transformed("onehot", "largest") == [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
+    assert transformed("onehot", "neutral") == [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
+    sparse = GridDiscretizer(encode="onehot", sparse_output=True, unknown="neutral").fit(X, y).transform(new)
+    assert sparse.toarray().tolist() == transformed("onehot", "neutral")
+    (red,), (white,), (missing,) = transformed("woe", "largest")
+    assert red < 0.0 == missing < white
+    assert transformed("woe", "neutral") == [[red], [0.0], [0.0]]
     for encode in ENCODINGS:
-        with pytest.raises(ValueError, match="'colour' holds 2 values that were not seen"):
+        with pytest.raises(
+            ValueError, match="'colour' holds 1 value that the training data did not have, such as 'white'"
+        ):
             transformed(encode, "error")
 
 
-def test_new_missing_numbers_go_to_the_lowest_interval() -> None:
-    discretizer = GridDiscretizer(unknown="error").fit([[1.0], [2.0]] * 20, [0, 1] * 20)
-    assert discretizer.transform([[np.nan], [9.0], [-9.0]]).tolist() == [[0], [1], [0]]
+@pytest.mark.parametrize("encode", [encode for encode in ENCODINGS if encode != "mean"])
+def test_new_missing_numbers_tell_nothing(encode: str) -> None:
+    discretizer = GridDiscretizer(unknown="error", encode=encode).fit([[1.0], [2.0]] * 20, [0, 1] * 20)
+    missing, high, low = discretizer.transform([[np.nan], [9.0], [-9.0]]).tolist()
+    assert missing == {"ordinal": [-1], "onehot": [0.0, 0.0], "woe": [0.0]}[encode]
+    assert high != low
+    with pytest.raises(ValueError, match="column 'x0' holds 1 missing value, and the training data had none"):
+        discretizer.set_params(new_missing="error").transform([[np.nan]])
 
 
 def test_arrays_of_objects_and_lists_of_rows_keep_the_kind_of_each_column() -> None:
@@ -284,7 +298,7 @@ def test_other_weights_are_refused(weights: Any, message: str) -> None:
 def test_sample_weight_is_routed() -> None:
     weights = np.arange(len(DATA)) % 3
     with sklearn.config_context(enable_metadata_routing=True):
-        step = GridDiscretizer(encode="log-odds").set_fit_request(sample_weight=True)
+        step = GridDiscretizer(encode="woe").set_fit_request(sample_weight=True)
         pipeline = make_pipeline(
             step, DecisionTreeClassifier(max_depth=3, random_state=0).set_fit_request(sample_weight=False)
         )
@@ -311,7 +325,7 @@ def test_set_output(library: str, encode: str) -> None:
 def test_column_transformer_pipeline_and_grid_search() -> None:
     columns = ColumnTransformer(
         [
-            ("odds", GridDiscretizer(encode="log-odds"), ["size", "date", "lasts", "nothing"]),
+            ("odds", GridDiscretizer(encode="woe"), ["size", "date", "lasts", "nothing"]),
             ("parts", GridDiscretizer(encode="onehot", sparse_output=True), ["colour", "flag", "same"]),
         ]
     )
@@ -346,7 +360,7 @@ def test_a_grid_of_options_compiles_nothing_after_its_first_point(monkeypatch: p
     X = rng.normal(size=(1000, 10)) + np.linspace(0.0, 2.0, 10) * y[:, None]
     axis = np.maximum(np.linspace(0.0, 1.0, 10), 1e-5)
     options = [{"alpha": alpha, "beta": beta} for alpha in axis for beta in axis]
-    pipeline = make_pipeline(GridDiscretizer(criterion="entropy", encode="log-odds"), DecisionTreeClassifier())
+    pipeline = make_pipeline(GridDiscretizer(criterion="entropy", encode="woe"), DecisionTreeClassifier())
     clone(pipeline).set_params(griddiscretizer__criterion_options=options[0]).fit(X, y)
     asked, compile_kernel = [], Dispatcher.compile
 
@@ -397,7 +411,9 @@ def test_arguments_reach_the_search() -> None:
     ("arguments", "message"),
     [
         ({"encode": "one-hot"}, "encode must be one of 'ordinal'"),
-        ({"unknown": "ignore"}, "unknown must be 'default', -1 or 'error'"),
+        ({"unknown": "ignore"}, "unknown must be one of 'neutral', 'largest', 'error', got 'ignore'"),
+        ({"new_missing": "largest"}, "new_missing must be one of 'neutral', 'error', got 'largest'"),
+        ({"unknown_code": -2}, "unknown_code must be -1 or 'last', got -2"),
         ({"criterion": "best"}, "unknown criterion 'best'"),
         ({"criterion": "entropy", "criterion_options": {"gamma": 1}}, "no option 'gamma'"),
         ({"criterion": get_criterion("entropy"), "criterion_options": {"alpha": 1}}, "need the name of a criterion"),

@@ -44,11 +44,11 @@ class WithoutTarget(OfNumbers):
 @parametrize_with_checks(
     [
         GridDiscretizer(target_kind="grouped"),
-        OfNumbers(target_kind="grouped", encode="log-odds"),
+        OfNumbers(target_kind="grouped", encode="woe"),
         GridDiscretizer(target_kind="numerical", encode="onehot"),
         OfNumbers(target_kind="numerical", encode="mean"),
         OfNumbers(unlabelled=-1),
-        OfNumbers(unlabelled=0, encode="log-odds"),
+        OfNumbers(unlabelled=0, encode="woe"),
         OfNumbers(unlabelled=0, placement="median"),
         WithoutTarget(),
         WithoutTarget(encode="onehot", sparse_output=True),
@@ -86,10 +86,10 @@ FRAMES = {"pandas": DATA, "polars": pl.from_pandas(DATA), "pyarrow": pl.from_pan
 
 # By name: the discretizer, y, and the encodings that suit it
 WAYS: dict[str, tuple[GridDiscretizer, Any, tuple[str, ...]]] = {
-    "grouped": (GridDiscretizer(target_kind="grouped"), LETTERS, ("ordinal", "onehot", "log-odds")),
+    "grouped": (GridDiscretizer(target_kind="grouped"), LETTERS, ("ordinal", "onehot", "woe")),
     "numerical": (GridDiscretizer(target_kind="numerical"), PRICE, ("ordinal", "onehot", "mean")),
-    "unlabelled": (GridDiscretizer(unlabelled=-1), FEW, ("ordinal", "onehot", "log-odds")),
-    "placed": (GridDiscretizer(unlabelled=-1, placement="median"), FEW, ("ordinal", "onehot", "log-odds")),
+    "unlabelled": (GridDiscretizer(unlabelled=-1), FEW, ("ordinal", "onehot", "woe")),
+    "placed": (GridDiscretizer(unlabelled=-1, placement="median"), FEW, ("ordinal", "onehot", "woe")),
     "no target": (GridDiscretizer(), None, ("ordinal", "onehot")),
 }
 ENCODED = [(way, encode) for way, (_, _, encodings) in WAYS.items() for encode in encodings]
@@ -180,9 +180,9 @@ def test_a_fit_that_fails_leaves_the_one_before() -> None:
     [
         ("grouped", "mean", "is for target_kind='numerical'"),
         ("unlabelled", "mean", "is for target_kind='numerical'"),
-        ("numerical", "log-odds", "encode='mean'"),
-        ("no target", "log-odds", "requires y|without y"),
-        ("no target", "mean", "requires y|without y"),
+        ("numerical", "woe", "encode='mean'"),
+        ("no target", "woe", "requires y|needs a target"),
+        ("no target", "mean", "requires y|needs a target"),
     ],
 )
 def test_encodings_that_do_not_suit_the_target(way: str, encode: str, message: str) -> None:
@@ -217,7 +217,7 @@ def test_what_the_target_may_be() -> None:
 
 
 def test_grouped_classes_are_those_of_optimize_each() -> None:
-    discretizer = GridDiscretizer(target_kind="grouped", encode="log-odds").fit(DATA, LETTERS)
+    discretizer = GridDiscretizer(target_kind="grouped", encode="woe").fit(DATA, LETTERS)
     models = optimize_each(DATA, LETTERS, target_kind="grouped")
     for name, model in models.items():
         assert discretizer.models_[name].cost == model.cost
@@ -225,9 +225,9 @@ def test_grouped_classes_are_those_of_optimize_each() -> None:
     assert discretizer.target_kind_ == "grouped"
 
 
-def test_log_odds_of_groups_by_hand() -> None:
+def test_woe_of_groups_by_hand() -> None:
     X = DATA[["size", "noise"]]
-    discretizer = GridDiscretizer(target_kind="grouped", encode="log-odds").fit(X, LETTERS)
+    discretizer = GridDiscretizer(target_kind="grouped", encode="woe").fit(X, LETTERS)
     groups = discretizer.models_["size"].target.groups
     assert sorted(map(sorted, groups)) == [list("abcdef"), list("ghijkl")]
     second = np.isin(LETTERS, groups[1])
@@ -239,20 +239,22 @@ def test_log_odds_of_groups_by_hand() -> None:
         by_hand = math.log((n1 + 0.5) / (n0 + 0.5)) - math.log((all1 + 0.5) / (all0 + 0.5))
         np.testing.assert_allclose(odds[inside, 0], by_hand, rtol=1e-12)
     first, other = discretizer.get_feature_names_out().tolist()
-    assert first == f"size_{discretizer.models_['size'].target.labels[1]}"
+    assert first == "size_1_" + "+".join([*groups[1][:5], "1_more"])
     assert discretizer.models_["noise"].target.n_parts == 1
-    assert other.startswith("noise_{")
+    assert other.startswith("noise_0_")
     assert not odds[:, 1].any()
 
 
-def test_log_odds_of_three_groups_have_a_column_each() -> None:
+def test_woe_of_three_groups_have_a_column_each() -> None:
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 3, 900)
     y = x.astype(int) * 5 + rng.integers(0, 5, 900)
-    discretizer = GridDiscretizer(target_kind="grouped", encode="log-odds").fit(x[:, None], y)
+    discretizer = GridDiscretizer(target_kind="grouped", encode="woe").fit(x[:, None], y)
     target = discretizer.models_["x0"].target
     assert target.n_parts == 3
-    assert discretizer.get_feature_names_out().tolist() == [f"x0_{label}" for label in target.labels]
+    assert discretizer.get_feature_names_out().tolist() == [
+        f"x0_{i}_" + "+".join(map(str, group)) for i, group in enumerate(target.groups)
+    ]
     odds = discretizer.transform([[0.5], [1.5], [2.5]])
     for row, y_row in zip(odds, (0, 5, 10), strict=True):
         assert y_row in target.groups[int(np.argmax(row))]
@@ -263,7 +265,7 @@ def test_log_odds_of_three_groups_have_a_column_each() -> None:
 
 
 def test_mean_is_that_of_the_rows_in_the_part() -> None:
-    discretizer = GridDiscretizer(target_kind="numerical", encode="mean", unknown=-1).fit(DATA, PRICE)
+    discretizer = GridDiscretizer(target_kind="numerical", encode="mean", unknown="neutral").fit(DATA, PRICE)
     out = discretizer.transform(DATA)
     assert discretizer.get_feature_names_out().tolist() == list(DATA.columns)
     parts = clone(discretizer).set_params(encode="ordinal").fit_transform(DATA, PRICE)
@@ -341,7 +343,7 @@ def test_the_default_mark_survives_copies() -> None:
 
 
 def test_marks_can_be_searched() -> None:
-    pipeline = make_pipeline(GridDiscretizer(encode="log-odds"), LinearRegression())
+    pipeline = make_pipeline(GridDiscretizer(encode="woe"), LinearRegression())
     grid = {"griddiscretizer__unlabelled": [(), -1], "griddiscretizer__placement": [None]}
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(DATA, FEW)
     assert len(search.cv_results_["params"]) == 2
@@ -351,7 +353,7 @@ def test_marks_can_be_searched() -> None:
     ("arguments", "y", "message"),
     [
         ({"placement": "median"}, FEW, "mark these rows with unlabelled="),
-        ({"placement": "mean", "unlabelled": -1}, FEW, "placement must be one of 'median'"),
+        ({"placement": "mean", "unlabelled": -1}, FEW, "placement must be one of 'short', 'median'"),
         ({"unlabelled": [-1]}, FEW, "unlabelled must be one value"),
         ({"unlabelled": -1, "target_kind": "numerical"}, PRICE, "is for a target of classes"),
         ({"unlabelled": -1, "target_kind": "grouped"}, FEW, "is for a target of classes"),
@@ -383,11 +385,11 @@ def test_numbers_are_cut_by_their_density() -> None:
     np.testing.assert_array_equal(size.counts, discretizer.models_["size"].partition.counts)
 
 
-def test_values_outside_the_range_are_in_the_outermost_parts() -> None:
+def test_values_outside_the_range_are_in_the_outermost_parts_and_new_missing_ones_in_none() -> None:
     discretizer = GridDiscretizer().fit(SIZE[:, None])
     n_parts = discretizer.partitions_["x0"].n_parts
     beyond = [[-1e9], [-np.inf], [np.nan], [1e9], [np.inf]]
-    assert discretizer.transform(beyond)[:, 0].tolist() == [0, 0, 0, n_parts - 1, n_parts - 1]
+    assert discretizer.transform(beyond)[:, 0].tolist() == [0, 0, -1, n_parts - 1, n_parts - 1]
 
 
 def test_missing_values_are_a_part() -> None:
@@ -399,8 +401,9 @@ def test_missing_values_are_a_part() -> None:
     np.testing.assert_array_equal(partition.bounds, optimize_density(SIZE).partition.bounds)
     assert discretizer.transform([[np.nan]])[0].tolist() == [1.0] + [0.0] * (partition.n_parts - 1)
     few = GridDiscretizer(min_rows=21).fit(X).partitions_["x0"]
-    assert few.labels[0].endswith("or missing")
-    assert few.rows.min() >= 21
+    assert few.labels[0] == "missing"  # no limit on rows moves missing values
+    assert few.counts[0] == 20
+    assert few.rows[1:].min() >= 21
 
 
 def test_infinite_values_do_not_count_for_the_density() -> None:
@@ -443,9 +446,9 @@ def test_each_category_is_a_part() -> None:
     assert discretizer.partitions_["colour"].counts[:, 0].tolist() == [2, 3, 1, 5]
     assert discretizer.models_ == {}
     white = pd.DataFrame({"colour": ["white"]})
-    assert discretizer.transform(white).tolist() == [[3]]  # the most frequent
-    assert discretizer.set_params(unknown=-1).transform(white).tolist() == [[-1]]
-    with pytest.raises(ValueError, match="not seen"):
+    assert discretizer.transform(white).tolist() == [[-1]]
+    assert discretizer.set_params(unknown="largest").transform(white).tolist() == [[3]]
+    with pytest.raises(ValueError, match="did not have, such as 'white'"):
         discretizer.set_params(unknown="error").transform(white)
 
 
@@ -453,12 +456,12 @@ def test_each_category_is_a_part() -> None:
     ("limits", "groups"),
     [
         ({"max_parts": 4}, ((None,), ("blue",), ("green",), ("red",))),
-        ({"max_parts": 3}, (("blue",), ("red",), (None, "green"))),
+        ({"max_parts": 3}, ((None,), ("red",), ("blue", "green"))),
         ({"max_parts": 1}, ((None, "blue", "green", "red"),)),
-        ({"min_rows": 2}, (("blue",), ("red",), (None, "green"))),
-        ({"min_rows": 3}, (("blue",), ("red",), (None, "green"))),
-        ({"min_rows": 0.4}, (("red",), (None, "blue", "green"))),
-        ({"min_rows": 99}, ((None, "blue", "green", "red"),)),
+        ({"min_rows": 2}, ((None,), ("red",), ("blue", "green"))),
+        ({"min_rows": 3}, ((None,), ("red",), ("blue", "green"))),
+        ({"min_rows": 0.4}, ((None,), ("blue", "green", "red"))),
+        ({"min_rows": 99}, ((None,), ("blue", "green", "red"))),
     ],
 )
 def test_rare_categories_share_a_part(limits: dict[str, Any], groups: Any) -> None:
@@ -473,8 +476,9 @@ def test_limits_of_intervals() -> None:
         assert partition.n_parts <= max_parts
         assert partition.counts.sum() == len(X)
     many = GridDiscretizer(min_rows=0.2).fit(X).partitions_["x0"]
-    assert many.n_parts > 1
-    assert many.rows.min() >= 0.2 * len(X)
+    assert many.n_parts > 2
+    assert many.rows[0] == 9  # missing values
+    assert many.rows[1:].min() >= 0.2 * len(X)
     with pytest.raises(ValueError, match="max_parts=1 leaves none"):
         GridDiscretizer(max_parts=1, special={"x0": [0]}).fit(X)
     with pytest.warns(ConvergenceWarning, match="time_limit=0"):
@@ -501,7 +505,7 @@ def test_kinds_decide_without_a_target_too() -> None:
         ({"unlabelled": None}, "unlabelled=None"),
         ({"placement": "median"}, "placement='median'"),
         ({"monotone": "auto"}, "monotone='auto'"),
-        ({"encode": "log-odds"}, "encode='log-odds'"),
+        ({"encode": "woe"}, "encode='woe'"),
         ({"encode": "mean"}, "encode='mean'"),
     ],
 )

@@ -422,16 +422,20 @@ def test_unknown_categories() -> None:
     def shares(unknown: Any) -> Any:
         return GridNaiveBayes(unknown=unknown).fit(X[["colour"]], y).predict_proba(new[["colour"]])[:, 1]
 
-    red, white, missing, blue = shares("default")
-    assert red < 0.01 < 0.99 < white == missing == blue
-    np.testing.assert_allclose(shares(-1), [red, 0.75, 0.75, blue])
-    with pytest.raises(ValueError, match="'colour' holds 2 values that were not seen"):
+    red, white, missing, blue = shares("largest")
+    assert red < 0.01 < missing < 0.99 < white == blue
+    np.testing.assert_allclose(shares("neutral"), [red, 0.75, 0.75, blue])
+    with pytest.raises(ValueError, match="'colour' holds 1 value that the training data did not have"):
         shares("error")
 
 
 def test_missing_values_at_predict_only() -> None:
-    classifier = GridNaiveBayes(unknown="error").fit([[1.0], [2.0]] * 20, [0, 1] * 20)
-    assert classifier.predict([[np.nan], [9.0], [-9.0]]).tolist() == [0, 1, 0]
+    classifier = GridNaiveBayes(unknown="error").fit([[1.0], [2.0]] * 20 + [[2.0]], [0, 1] * 20 + [1])
+    found = classifier.predict_proba([[np.nan], [9.0], [-9.0]])
+    np.testing.assert_allclose(found[0], [20 / 41, 21 / 41])
+    assert found[1, 1] > 0.9 > 0.1 > found[2, 1]
+    with pytest.raises(ValueError, match="column 'x0' holds 1 missing value, and the training data had none"):
+        classifier.set_params(new_missing="error").predict([[np.nan]])
 
 
 @pytest.mark.parametrize("arguments", [*KINDS, BOTH], ids=[*IDS, "both"])
@@ -527,7 +531,7 @@ def test_arguments_reach_the_search() -> None:
     [
         ({"weights": "best"}, "weights must be one of 'uniform', 'selective', got 'best'"),
         ({"target_kind": "numerical"}, "target_kind must be one of 'grouped' or None, got 'numerical'"),
-        ({"unknown": "ignore"}, "unknown must be 'default', -1 or 'error'"),
+        ({"unknown": "ignore"}, "unknown must be one of 'neutral', 'largest', 'error', got 'ignore'"),
         ({"criterion": "best"}, "unknown criterion 'best'"),
         ({"criterion": "gini", "target_kind": "grouped"}, "cannot price 'grouped'"),
         ({"criterion": "entropy", "criterion_options": {"gamma": 1}}, "no option 'gamma'"),

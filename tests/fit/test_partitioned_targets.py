@@ -175,13 +175,13 @@ def test_unknown_values_and_parts_without_rows():
     model = Model.from_partitions({"x": town}, code, partitions, target_kind="grouped")
     third = pytest.approx(np.full((1, 3), 1 / 3))
     assert model.predict_proba({"x": ["empty"]}) == third
-    assert model.predict_proba({"x": ["nowhere"]}, unknown=-1) == third
-    assert model.predict({"x": ["nowhere"]}, unknown=-1).tolist() == ["u"]
+    assert model.predict_proba({"x": ["nowhere"]}, unknown="neutral") == third
+    assert model.predict({"x": ["nowhere"]}, unknown="neutral").tolist() == ["u"]
     assert model.predict_proba({"x": ["a", "b"]}).tolist() == [[1, 0, 0], [0, 0.5, 0.5]]
     with pytest.raises(ValueError, match="nowhere"):
         model.predict({"x": ["nowhere"]}, unknown="error")
     assert math.isnan(model.table("x")["share_0"][2])
-    assert model.part_of("target", ["never", "else"], unknown=-1).tolist() == [2, -1]
+    assert model.part_of("target", ["never", "else"], unknown="neutral").tolist() == [2, -1]
     Model.from_json(model.to_json())
 
 
@@ -282,7 +282,7 @@ def test_groups_of_a_column_come_in_the_order_of_the_mean():
     means = model.table("town")["mean"].tolist()
     assert means == sorted(means)
     assert model.partitions["town"].n_parts >= 2
-    everywhere = model.predict({"town": ["nowhere"]}, unknown=-1)
+    everywhere = model.predict({"town": ["nowhere"]}, unknown="neutral")
     assert everywhere.mean[0] == pytest.approx(frame["y"].mean())
     assert everywhere.median[0] == pytest.approx(frame["y"].median())
 
@@ -312,7 +312,7 @@ def test_whole_numbers_are_a_numerical_target_where_asked():
         (list("abcd"), {"target_kind": "grouped", "criterion": "bic"}, ValueError, "cannot price 'grouped'"),
         (["a", None, "b", "c"], {"target_kind": "grouped"}, ValueError, "target has 1 missing values of 4"),
         ([0.5, 1.5, 2.5, 3.5], {"special": {"x": [1]}}, NotImplementedError, "special= is for one column with classes"),
-        ([0.5, 1.5, 2.5, 3.5], {"monotone": "auto"}, NotImplementedError, "monotone= is for one column with classes"),
+        (list("abab"), {"target_kind": "grouped", "monotone": "auto"}, NotImplementedError, "monotone= is for one"),
         ([0.5, 1.5, 2.5, 3.5], {"search": "exact"}, ValueError, "search='exact' cannot find a grid"),
         ([0.5, 1.5], {}, ValueError, "data has 4 rows and target has 2"),
         (list("abcd"), {"target_kind": "many"}, ValueError, "unknown target_kind 'many'"),
@@ -385,7 +385,7 @@ def test_edits_of_both_sides(grouped, numerical):
     assert model.edit("x", bounds=[0.5]).target.n_parts == model.target.n_parts
     _, model = numerical
     assert model.edit("y", bounds=[0.0]).delta > 0
-    with pytest.raises(ValueError, match="the model has no column 'z'; it has 'x', 'y'"):
+    with pytest.raises(ValueError, match="name must be one of the columns 'x', 'y', got 'z'"):
         model.edit("z", bounds=[0.0])
     with pytest.raises(TypeError, match="column 'y' is numerical: edit it with bounds="):
         model.edit("y", groups=[[1]])

@@ -153,8 +153,8 @@ def test_where_no_row_has_the_mark_all_are_labelled(column):
         (lambda: optimize(X, Y, unlabelled=np.array([-1, 0])), TypeError, "unlabelled must be one value"),
         (lambda: optimize(X, Y, placement="median"), ValueError, "mark these rows with unlabelled="),
         (lambda: optimize_each(X, Y, placement="median"), ValueError, "mark these rows with unlabelled="),
-        (lambda: optimize(X, Y, unlabelled=-1, placement="middle"), ValueError, "placement must be one of 'median'"),
-        (lambda: optimize(X, Y, unlabelled=-1, placement=["median"]), ValueError, "placement must be one of 'median'"),
+        (lambda: optimize(X, Y, unlabelled=-1, placement="middle"), ValueError, "must be one of 'short', 'median'"),
+        (lambda: optimize(X, Y, unlabelled=-1, placement=["median"]), ValueError, "must be one of 'short', 'median'"),
         (lambda: optimize(X, Y, unlabelled=-1, weights=[2**40] * 10), ValueError, "sum to 10995116277760 .*536870912"),
         (lambda: bound_posterior({"a": X, "b": X}, Y, unlabelled=-1), ValueError, "data has 2"),
         (lambda: bound_posterior({"a": X, "b": X}, Y), ValueError, "takes one column, and data has 2"),
@@ -440,7 +440,7 @@ def test_a_part_without_labels_predicts_the_overall_shares():
     assert model.predict_proba([5.0])[0].tolist() == [3 / 8, 5 / 8]
     assert model.informative == ["x0"]
     assert math.isnan(model.table()["share_0"][1])
-    assert model.table()["log_odds"][1] == 0.0
+    assert model.table()["woe"][1] == 0.0
     assert "unlabelled" in Model.from_json(model.to_json()).summary()
 
 
@@ -488,9 +488,9 @@ def test_a_file_that_says_otherwise_is_refused(change, words):
 # Bounds at medians.
 
 
-def median_by_hand(x, y, weights, low, high):
+def median_by_hand(x, y, weights, low, high, middle):
     rows = np.repeat(x[(y < 0) & (x > low) & (x < high)], weights[(y < 0) & (x > low) & (x < high)])
-    return float(np.median(rows)) if len(rows) else (low + high) / 2.0
+    return float(np.median(rows)) if len(rows) else middle
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -507,7 +507,7 @@ def test_bounds_go_to_the_median_of_the_unlabelled_rows_between_labelled_ones(se
     labelled = np.unique(x[y >= 0])
     for bound, middle in zip(only(model).bounds, only(supervised).bounds, strict=True):
         above = np.searchsorted(labelled, middle)
-        expected = median_by_hand(x, y, weights, labelled[above - 1], labelled[above])
+        expected = median_by_hand(x, y, weights, labelled[above - 1], labelled[above], middle)
         assert bound == pytest.approx(expected, rel=1e-15)
         assert labelled[above - 1] <= bound < labelled[above]
     parts = only(model).part_of(x)
@@ -543,11 +543,12 @@ def test_dates_missing_values_and_special_codes_are_placed():
     assert only(integers).bounds.tolist() == [14.5]
 
 
-def test_values_that_only_unlabelled_rows_have_go_to_the_default_group():
+def test_values_that_only_unlabelled_rows_have_are_a_part_of_no_known_class():
     towns = ["a", "a", "a", "b", "b", "b", "c"] * 4
     model = optimize(towns, [0, 0, 0, 1, 1, 1, -1] * 4, unlabelled=-1, placement="median")
-    assert only(model).groups == (("a",), ("b",))
-    assert only(model).unlabelled[only(model).default] == 4
+    assert only(model).groups == (("a",), ("b",), ("c",))
+    assert only(model).unlabelled.tolist() == [0, 0, 4]
+    assert only(model).counts[2].tolist() == [0, 0]
 
 
 # The posterior of a bound.

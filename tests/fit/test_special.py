@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import naive
 
-from gridmodl import Model, get_criterion, optimize, price
+from gridmodl import Model, get_criterion, optimize, optimize_each, price
 
 STEP = [0] * 5 + [1] * 5
 few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -54,10 +54,14 @@ def rows_of(parts, target):
 
 
 def is_kept(parts, target, max_parts, min_rows):
-    """Whether limits hold: special codes may have few rows, and so may whatever part is left beside them."""
+    """Whether limits hold: special codes may have few rows, and so may whatever part is left beside them.
+
+    Missing values apart may have few rows, too, if the parts beside them have not.
+    """
     rows = rows_of(parts, target)
-    ordinary = [members for part, members in rows.items() if not str(part).startswith("code")]
-    return len(rows) <= max_parts and (len(ordinary) <= 1 or min(map(len, ordinary)) >= min_rows)
+    ordinary = [len(members) for part, members in rows.items() if isinstance(part, int)]
+    is_free = len(ordinary) <= 1 and "missing" not in rows
+    return len(rows) <= max_parts and (is_free or min(ordinary, default=min_rows) >= min_rows)
 
 
 def is_monotone(parts, target, way):
@@ -163,7 +167,7 @@ def test_nothing_but_codes(search):
     assert only(model).counts.tolist() == [[0, 0], [2, 3], [3, 2]]
     assert model.cost == pytest.approx(naive_price(values, values, STEP), rel=1e-12)
     assert model.null_cost == pytest.approx(naive_price(values, [0] * 10, STEP), rel=1e-12)
-    assert model.transform([5.0, -1.0, -9.0, math.nan]).tolist() == [0, 1, 2, 0]
+    assert model.transform([5.0, -1.0, -9.0, math.nan]).tolist() == [0, 1, 2, -1]
     assert model.proven
     assert price(values, model.partitions, STEP) == pytest.approx(model.cost, rel=1e-12)
 
@@ -181,7 +185,7 @@ def test_max_parts_counts_the_codes():
     for max_parts in (3, 4):
         model = optimize(values, [0, 1, *STEP[1:9]], special={"x0": [-9, -1]}, max_parts=max_parts)
         assert np.count_nonzero(only(model).counts.sum(axis=1)) <= max_parts
-    with pytest.raises(ValueError, match=r"column 'x0' has 2 special codes.*max_parts=2 leaves none for the intervals"):
+    with pytest.raises(ValueError, match=r"column 'x0' has 2 special parts; max_parts=2 leaves none for the intervals"):
         optimize(values, STEP, special={"x0": [-9, -1]}, max_parts=2)
 
 
@@ -252,11 +256,10 @@ def test_a_value_beside_a_code_is_no_code():
     [
         (np.arange(10.0), [math.nan], ValueError, "special of column 'x0' holds a missing value"),
         (np.arange(10.0), [None], ValueError, "special of column 'x0' holds a missing value"),
-        (np.arange(10.0), None, ValueError, "special of column 'x0' holds a missing value"),
         (np.arange(10).astype("M8[D]"), [np.datetime64("NaT")], ValueError, "special of column 'x0' holds a missing"),
         (np.arange(10.0), ["a"], TypeError, "special of column 'x0'"),
         (np.arange(10.0), "a", TypeError, "special of column 'x0'"),
-        (np.arange(10.0), [[1, 2]], (TypeError, ValueError), "special of column 'x0'"),
+        (np.arange(10.0), [[[1, 2]]], (TypeError, ValueError), "special of column 'x0'"),
         (np.arange(10.0), [1j], TypeError, "special of column 'x0'"),
         (np.arange(10.0), [np.datetime64(3, "D")], TypeError, "special of column 'x0' holds datetime64"),
         (np.arange(10).astype("M8[D]"), [3], TypeError, r"special of column 'x0' holds .*, the column datetime64\[D\]"),
@@ -268,7 +271,6 @@ def test_a_value_beside_a_code_is_no_code():
         ),
         (np.arange(10).astype("M8[D]"), [np.datetime64(13, "h")], ValueError, "special of column 'x0'"),
         (np.arange(2**60, 2**60 + 10), [0.5], ValueError, "special of column 'x0' holds numbers that int64 cannot"),
-        (list("abcdefghij"), ["a"], ValueError, "column 'x0' is categorical.*special= is for numbers"),
     ],
 )
 def test_codes_that_mean_nothing(data, codes, error, message):
@@ -276,10 +278,30 @@ def test_codes_that_mean_nothing(data, codes, error, message):
         optimize(data, STEP, special={"x0": codes})
 
 
-@pytest.mark.parametrize("special", [[3], 3, "x0", {"x0"}])
-def test_special_must_be_a_dict(special):
-    with pytest.raises(TypeError, match="special must be a dict by column name"):
+@pytest.mark.parametrize("special", [3, "x0", ["x0"], [[3, "x0"]], {"x0"}, [True]])
+def test_special_is_a_dict_or_a_list_of_numbers(special):
+    with pytest.raises(TypeError, match="special must be a list of numbers, codes of all columns of numbers"):
         optimize(np.arange(10.0), STEP, special=special)
+
+
+@pytest.mark.parametrize("codes", [[-9, -1], [[-9, -1]], (-9, -1), np.array([-9, -1])])
+def test_codes_of_all_columns_are_of_those_of_numbers(codes):
+    values = [-9.0, -1.0, *range(8)]
+    days = np.arange(10).astype("M8[D]")
+    columns = {"x": values, "n": [3] * 5 + [-9] * 5, "town": list("ab") * 5, "day": days, "grade": list("ab") * 5}
+    order = {"grade": ["a", "b"]}
+    models = optimize_each(columns, STEP, special=codes, order=order)
+    assert not models.errors
+    by_name = optimize_each(columns, STEP, special={"x": codes, "n": codes}, order=order)
+    for name, model in by_name.items():
+        assert models[name].partitions[name].labels == model.partitions[name].labels
+        assert models[name].cost == model.cost
+    assert [models[name].partitions[name].n_special for name in ("town", "day", "grade")] == [0, 0, 0]
+    assert models["n"].partitions["n"].n_special == len(codes)
+    given = Model.from_partitions({"x": values}, STEP, {"x": [3]}, special=codes)
+    assert given.partitions["x"].n_special == len(codes)
+    with pytest.raises(NotImplementedError, match="special= is for one column"):
+        optimize({name: columns[name] for name in ("x", "n")}, STEP, special=codes)
 
 
 def test_special_of_a_column_that_is_not_there():
@@ -325,13 +347,14 @@ def test_monotone_partitions_are_the_cheapest_of_all_monotone_ones(way, sample, 
 
 @pytest.mark.parametrize("target", [[1] * 6 + [0] * 20 + [1] * 20, [1] * 40 + [0] * 2], ids=["missing", "others"])
 @pytest.mark.parametrize("way", ["increasing", "auto"])
-def test_missing_values_apart_need_enough_rows_and_so_do_the_others(target, way):
+def test_missing_values_apart_need_no_rows_and_the_others_do(target, way):
     n_missing = target.index(0)
     values = [math.nan] * n_missing + [float(i) for i in range(len(target) - n_missing)]
     free, model = (optimize(values, target, monotone=way, min_rows=n) for n in (1, 10))
     assert only(free).labels[0] == "missing"
     assert only(free).counts.sum(axis=1).min() < 10
-    assert only(model).n_parts == 1 or only(model).counts.sum(axis=1).min() >= 10
+    others = only(model).counts.sum(axis=1)[int(only(model).is_missing_apart) :]
+    assert only(model).n_parts == 1 or others.min() >= 10
 
 
 def zigzag():
@@ -375,13 +398,15 @@ def test_monotone_partitions_hold_with_weights():
 
 @pytest.mark.parametrize("monotone", ["up", "Increasing", True, 1, ["increasing"]])
 def test_monotone_that_means_nothing(monotone):
-    with pytest.raises(ValueError, match="monotone must be one of 'increasing', 'decreasing', 'auto' or None"):
+    with pytest.raises(
+        ValueError, match="monotone must be one of 'increasing', 'decreasing', 'peak', 'valley', 'auto' or None"
+    ):
         optimize(np.arange(10.0), STEP, monotone=monotone)
 
 
 @pytest.mark.parametrize("target", [[0, 1, 2, 0, 1, 2, 0, 1, 2, 0], ["a"] * 10])
 def test_monotone_needs_two_classes(target):
-    with pytest.raises(ValueError, match=f"monotone= needs a target of two classes; it has {len(set(target))}"):
+    with pytest.raises(ValueError, match=f"monotone= needs a target of two classes.* has {len(set(target))}"):
         optimize(np.arange(10.0), target, monotone="auto")
 
 
@@ -410,21 +435,25 @@ def test_monotone_under_other_criteria(criterion):
 
 def test_codes_that_no_row_has_are_parts_too_and_count():
     data, target = [1.0, 2.0, 3.0, 4.0] * 10, [0, 0, 1, 1] * 10
-    with pytest.raises(ValueError, match="2 special codes"):
+    with pytest.raises(ValueError, match="2 special parts"):
         optimize(data, target, special={"x0": [-9, -8]}, max_parts=2)
     assert optimize(data, target, special={"x0": [-9, -8]}, max_parts=3).partitions["x0"].n_parts == 3
 
 
 def test_special_codes_beside_a_partition_that_has_none():
     model = optimize([1.0, 2.0, 3.0, 4.0] * 10, [0, 0, 1, 1] * 10)
-    with pytest.raises(ValueError, match="special= names other codes"):
+    with pytest.raises(ValueError, match="special= names other values"):
         Model.from_partitions([1.0, 2.0, 3.0, -9.0], [0, 0, 1, 1], {"x0": model.partitions["x0"]}, special={"x0": [-9]})
 
 
 def test_the_search_of_a_monotone_partition_says_whether_it_is_a_proof():
     rng = np.random.default_rng(0)
-    model = optimize(rng.random(5000), rng.integers(0, 2, 5000), monotone="increasing", search="merge")
+    x = rng.random(5000)
+    noise = optimize(x, rng.integers(0, 2, 5000), monotone="increasing")  # its optimum is one part
+    assert (noise.search, noise.proven) == ("exact", True)
+    model = optimize(x, rng.random(5000) < x, monotone="decreasing")  # far from the optimum
     assert (model.search, model.proven) == ("merge", False)
+    assert model.gap > 100.0
 
 
 @pytest.mark.parametrize("sign", [1, -1])

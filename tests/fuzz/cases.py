@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from fuzz.columns import MISSING, Column, categorical, classes, numerical
+from fuzz.columns import MISSING, Column, categorical, classes, numerical, ordinal
 from scipy import sparse
 
 import gridmodl
@@ -31,6 +31,9 @@ class Case:
     limits: dict[str, Any] = field(default_factory=dict)  # max_parts, min_rows
     monotone: str | None = None
     codes: tuple[int, ...] = ()  # levels of the first column that are special
+    rules: dict[str, Any] = field(default_factory=dict)  # min_events, min_difference; fixed and allowed, as levels
+    is_shared: bool = False  # whether the special levels share a part
+    missing: str = "auto"  # where missing values may go
     is_placed: bool = False  # unlabelled rows place the bounds and are not priced
     method: tuple[str, dict[str, Any]] = ("", {})  # of a baseline, or the score of a density
     seed: int = 0  # of the search
@@ -96,16 +99,20 @@ class Case:
         untold = [name for name, column in values.items() if not column.is_text]
         if untold and self.kind != "sparse":
             given["kinds"] = dict.fromkeys(untold, "categorical")
+        order = {name: column.values for name, column in self.columns.items() if column.needs_order}
+        if order:
+            given["order"] = order
         if self.problem in ("grouped", "numerical"):
             given["target_kind"] = self.problem
         elif self.target is not None and len(self.target.values) > 20:
             given["target_kind"] = "classes"  # as many whole numbers could be meant as numbers
         if self.codes:
             (name, column), *_ = self.columns.items()
-            given["special"] = {name: [column.values[level] for level in self.codes]}
+            codes = [column.values[level] for level in self.codes]
+            given["special"] = {name: [codes] if self.is_shared else codes}
         return given
 
-    def optimized(self, rows: dict[str, Any] | None = None) -> Any:
+    def optimized(self, rows: dict[str, Any] | None = None, **more: Any) -> Any:
         """The model of `optimize`, or of the method that the case is about; `rows` are its own, made before."""
         rows, what = self.rows() if rows is None else rows, self.what()
         if self.kind == "baseline":
@@ -115,9 +122,19 @@ class Case:
             what["placement"] = "median"
         if self.monotone is not None:
             what["monotone"] = self.monotone
-        return gridmodl.optimize(
-            **rows, **what, criterion=self.criterion, search=self.search, random_state=self.seed, **self.limits
-        )
+        if self.missing != "auto":
+            what["missing"] = self.missing
+        given = {**what, **self.asked_rules(), "search": self.search, "random_state": self.seed, **self.limits}
+        return gridmodl.optimize(**rows, **given, criterion=self.criterion, **more)
+
+    def asked_rules(self) -> dict[str, Any]:
+        """The rules as `optimize` takes them: each for all columns, or by name."""
+        (name, column), *_ = self.columns.items()
+        asked = {}
+        for what, given in self.rules.items():
+            one = [column.values[level] for level in given] if what in ("fixed", "allowed") else given
+            asked[what] = {name: one} if self.seed % 2 else one
+        return asked
 
     def price(self, partitions: Any) -> float:
         """What partitions cost by the compiled terms."""
@@ -139,7 +156,10 @@ class Case:
         asked = {
             "weights": None if self.weights is None else self.weights.tolist(),
             "codes": self.codes,
+            "is_shared": self.is_shared,
+            "missing": self.missing,
             "monotone": self.monotone,
+            "rules": self.rules and self.asked_rules(),
             "placed": self.is_placed,
             "method": self.method[0] and self.method,
             **self.limits,
@@ -272,10 +292,19 @@ def many_values_case(rng: Rng) -> Case:
 
 
 def special_case(rng: Rng) -> Case:
-    case = one_column(rng, "special", numerical)
+    case = one_column(rng, "special", numerical if rng.random() < 0.6 else categorical)
     n_levels = len(case.columns["x"].values)
     codes = rng.permutation(n_levels)[: int(rng.integers(1, 3))].tolist()
-    return replace(case, codes=tuple(codes), limits=limits_of(rng, case.n_rows, len(codes) + 1))
+    is_shared = bool(rng.random() < 0.5)
+    n_parts = 1 if is_shared else len(codes)
+    missing = "apart" if rng.random() < 0.3 else "auto"
+    return replace(
+        case,
+        codes=tuple(codes),
+        is_shared=is_shared,
+        missing=missing,
+        limits=limits_of(rng, case.n_rows, n_parts + 1 + (missing == "apart")),
+    )
 
 
 def monotone_case(rng: Rng) -> Case:
@@ -298,6 +327,50 @@ def monotone_case(rng: Rng) -> Case:
         limits_of(rng, n_rows, len(codes) + 1),
         str(rng.choice(["increasing", "decreasing", "auto"])),
         codes,
+    )
+
+
+def rules_case(rng: Rng) -> Case:
+    """Limits on classes, neighbours and bounds, alone and together, beside missing values and special codes."""
+    make = numerical if rng.random() < 0.8 else categorical
+    n_rows, n_classes = int(rng.integers(3, 20)), int(rng.choice([2, 2, 2, 3]))
+    levels, n_levels = random_levels(rng, n_rows, 7 if make is numerical else 5)
+    of_rows = random_classes(rng, levels, n_classes)
+    of_rows[:n_classes] = np.arange(n_classes)
+    weights = weights_of(rng, n_rows)
+    if weights is not None:
+        weights[:n_classes] += 1  # as many classes there must be
+    codes = tuple(rng.permutation(n_levels)[:1].tolist()) if rng.random() < 0.2 else ()
+    missing = "apart" if rng.random() < 0.2 else "auto"
+    seen = levels if weights is None else levels[weights > 0]
+    plain = np.setdiff1d(seen, [MISSING, *codes])
+    rules: dict[str, Any] = {}
+    if rng.random() < 0.4:
+        least = float(rng.choice([0.2, 0.5])) if rng.random() < 0.3 else int(rng.integers(1, 5))
+        rules["min_events"] = ("event", least) if n_classes == 2 and rng.random() < 0.4 else least
+    if n_classes == 2 and rng.random() < 0.3:
+        rules["min_difference"] = float(rng.choice([0.0, 0.05, 0.2, 0.25, 0.5]))
+    if make is numerical and rng.random() < 0.3 and len(plain) > 1:
+        rules["fixed"] = sorted(rng.choice(plain[:-1], min(len(plain) - 1, int(rng.integers(1, 3))), replace=False))
+    if make is numerical and rng.random() < 0.3:
+        rules["allowed"] = sorted(rng.choice(n_levels, int(rng.integers(0, n_levels + 1)), replace=False))
+    has_order = make is numerical and n_classes == 2 and (rng.random() < 0.4 or not rules)
+    return Case(
+        "rules",
+        "classes",
+        criterion_of(rng, "classes"),
+        {"x": make(rng, levels, n_levels)},
+        classes(rng, of_rows, n_classes),
+        weights,
+        one_search(rng),
+        limits_of(rng, n_rows, len(codes) + 1 + (missing == "apart")),
+        str(rng.choice(["increasing", "decreasing", "auto", "peak", "peak", "valley", "valley"]))
+        if has_order
+        else None,
+        codes,
+        rules,
+        missing=missing,
+        seed=int(rng.integers(0, 100)),
     )
 
 
@@ -499,6 +572,7 @@ KINDS: dict[str, tuple[int, Callable[[Rng], Case]]] = {
     "many values": (5, many_values_case),
     "special": (8, special_case),
     "monotone": (8, monotone_case),
+    "rules": (12, rules_case),
     "unlabelled": (10, unlabelled_case),
     "baseline": (6, baseline_case),
     "each": (3, each_case),
@@ -516,4 +590,19 @@ def make_case(seed: int, number: int) -> tuple[Case, Rng]:
     rng = np.random.default_rng([seed, number])
     shares = np.array([share for share, _ in KINDS.values()], dtype=float)
     _, make = list(KINDS.values())[int(rng.choice(len(shares), p=shares / shares.sum()))]
-    return make(rng), rng
+    case = make(rng)
+    return (with_levels(case, rng) if rng.random() < SHARE_OF_ORDINAL else case), rng
+
+
+SHARE_OF_ORDINAL = 0.15
+ON_NUMBERS_ALONE = ("baseline", "density", "sparse", "longer")
+
+
+def with_levels(case: Case, rng: Rng) -> Case:
+    """The case with its numerical columns as ordinal ones, where levels are taken."""
+    if case.kind in ON_NUMBERS_ALONE:
+        return case
+    columns = {
+        name: ordinal(rng, column) if column.kind == "numerical" else column for name, column in case.columns.items()
+    }
+    return replace(case, columns=columns)

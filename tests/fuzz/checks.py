@@ -29,6 +29,7 @@ ONE_COLUMN = frozenset(
         "many values",
         "special",
         "monotone",
+        "rules",
         "unlabelled",
         "placement",
         "baseline",
@@ -60,8 +61,23 @@ def check_case(case: Case, rng: Rng, tally: Tally) -> None:
         if case.kind == "each":
             check_each(case, rng, tally)
             return
+        if "fixed" in case.rules and lowest(case) == math.inf:
+            check_refusal(case)
+            return
         model = case.optimized()
         check_model(case, model, rng, tally)
+
+
+def check_refusal(case: Case) -> None:
+    """Limits that no partition keeps are an error that names one of them."""
+    told = ""
+    try:
+        case.optimized()
+    except ValueError as error:
+        told = str(error)
+    assert "fixed bound" in told, f"no partition keeps the limits, but: {told or 'one was found'}"
+    given = [*case.limits, *case.rules, *(["monotone"] if case.monotone else [])]
+    assert any(f"{what}=" in told for what in given), f"it names no limit: {told}"
 
 
 def check_model(case: Case, model: Model, rng: Rng, tally: Tally) -> None:
@@ -89,7 +105,7 @@ def check_cost(case: Case, model: Model) -> None:
     n_variables = len(rows.columns) + (model.target is not None)
     null = plain_price(rows, [np.zeros(rows.n_rows, dtype=int)] * n_variables)
     same(model.null_cost, null, "null cost of the model, and by the plain terms")
-    if not case.codes and case.kind != "baseline":
+    if not case.codes and case.kind != "baseline" and "fixed" not in case.rules and case.missing == "auto":
         assert model.cost <= null + SAME * (1.0 + abs(null)), f"the cost {model.cost!r} is above the null cost {null!r}"
 
 
@@ -133,9 +149,16 @@ def class_counts(rows: Case, parts: Any, n_parts: int, model: Model) -> list[lis
 
 def _check_limits(case: Case, partition: Any) -> None:
     most, least = case.limits.get("max_parts", 2**62), least_rows(case)
-    assert partition.n_parts <= most, f"{partition.name!r} has {partition.n_parts} parts, of {most} allowed"
+    # With placement="median", values that only unlabelled rows have are one more part.
+    n_parts = partition.n_parts - int(
+        case.is_placed and np.sum((partition.counts.sum(axis=1) == 0) & (partition.rows > 0))
+    )
+    assert n_parts <= most, f"{partition.name!r} has {n_parts} parts, of {most} allowed"
     rows = partition.counts.sum(axis=1) if case.is_placed else partition.rows
-    rows = rows[: len(rows) - len(partition.special)]
+    rows = rows[: len(rows) - partition.n_special]
+    is_alone = partition.is_missing_apart or (None,) in partition.groups
+    if is_alone:
+        rows = np.delete(rows, partition.missing)
     if np.count_nonzero(rows) > 1:
         assert rows[rows > 0].min() >= least, f"a part of {partition.name!r} has {rows.min()} rows, fewer than {least}"
 
@@ -152,7 +175,8 @@ def check_optimum(case: Case, model: Model, tally: Tally) -> None:
     tally.known += 1
     tally.found += is_best
     assert is_best or not model.proven, f"proven at {model.cost!r}, but the lowest cost is {known!r}"
-    if case.search == "exact" or case.kind == "monotone":
+    is_line = all(column.kind != "categorical" for column in case.columns.values())
+    if (case.search == "exact" or case.monotone is not None) and (is_line or "min_difference" not in case.rules):
         assert model.proven, "not proven"
 
 
@@ -179,7 +203,9 @@ def check_order_of_rows(case: Case, model: Model, rng: Rng) -> None:
 
 def check_order_of_classes(case: Case, model: Model, rng: Rng) -> None:
     """Classes by other names, so that their order is another."""
-    if case.kind not in CLASSES_IN_ANY_ORDER or case.problem not in ("classes", "semi") or case.monotone is not None:
+    if case.kind not in CLASSES_IN_ANY_ORDER or case.problem not in ("classes", "semi"):
+        return
+    if case.monotone is not None or isinstance(case.rules.get("min_events"), tuple):  # of one class
         return
     assert case.target is not None
     names = [case.target.values[i] for i in rng.permutation(len(case.target.values))]
@@ -247,7 +273,7 @@ def new_data(case: Case, model: Model, rng: Rng) -> dict[str, Column]:
     return {name: replace(column, levels=column.levels[-n_rows:]) for name, column in columns.items()}
 
 
-def answers(model: Model, data: dict[str, Any], unknown: str | int) -> list[Any]:
+def answers(model: Model, data: dict[str, Any], unknown: str | None) -> list[Any]:
     found: list[Any] = [model.transform(data, unknown).tolist()]
     if model.problem == "numerical":
         found += [column.tolist() for column in model.predict(data, unknown)]
@@ -260,7 +286,7 @@ def check_round_trips(case: Case, model: Model, rng: Rng) -> None:
     data = {name: column.raw() for name, column in new_data(case, model, rng).items()}
     text = model.to_json()
     for how, other in (("JSON", Model.from_json(text)), ("pickle", pickle.loads(pickle.dumps(model)))):  # noqa: S301  our own
-        for unknown in ("default", -1):
+        for unknown in ("largest", "neutral", None):
             assert answers(other, data, unknown) == answers(model, data, unknown), f"answers after {how}"
         assert other.to_json() == text, f"the text of the model after {how} is another"
         assert (other.cost, other.null_cost, other.proven) == (model.cost, model.null_cost, model.proven)
@@ -278,7 +304,7 @@ def check_sql(case: Case, model: Model, rng: Rng) -> None:
         stored = {name: column.stored(dialect) for name, column in columns.items()}
         if any(column is None for column in stored.values()):
             continue
-        unknown: str | int = "default" if rng.random() < 0.5 else -1
+        unknown = (None, "neutral", "largest")[rng.integers(3)]
         has_classes = len(model.classes) > 0
         output = ["parts", "proba"] if has_classes else ["parts", "predict" if model.problem == "numerical" else "cell"]
         query = model.to_sql(dialect, keep=["row number"], output=output, unknown=unknown)
@@ -331,8 +357,23 @@ def _lies(model: Model) -> Any:
     if certificate.totals and certificate.monotone is None:  # else the search is done again, and not its runs
         higher = tuple(total + off for total in certificate.totals)
         yield "higher totals", replace(model, certificate=replace(certificate, totals=higher))
-    if partition.n_parts > 1 + len(partition.special) + (partition.missing is not None):
+    if partition.n_parts > 1 + partition.n_special + (partition.missing is not None):
         yield "fewer parts than it has", replace(model, certificate=replace(certificate, max_parts=1))
+
+
+def check_short(case: Case, model: Model, rng: Rng) -> None:
+    """The shortest bounds make the same parts at the same cost, and are read back from their labels."""
+    if case.kind == "baseline" or case.is_placed:
+        return
+    other = case.optimized(placement="short")
+    assert other.cost == model.cost, f"cost {model.cost!r}, with the shortest bounds {other.cost!r}"
+    for name, partition in model.all_partitions.items():
+        short = other.partition(name)
+        assert short.counts.tolist() == partition.counts.tolist(), f"counts of {name!r} with the shortest bounds"
+        if short.kind == "numerical" and short.bounds.dtype.kind == "f":
+            labels = [label.removesuffix(" or missing") for label in short.labels if label.startswith("(")]
+            texts = [label.split(", ")[1][:-1] for label in labels]
+            assert [float(text) for text in texts[: len(short.bounds)]] == short.bounds.tolist(), f"labels {texts}"
 
 
 # After how large a share of the cases each is done; those that cost most are done least.
@@ -346,6 +387,7 @@ CHECKS: list[tuple[float, Callable[[Case, Model, Rng], None]]] = [
     (0.15, check_round_trips),
     (0.06, check_sql),
     (0.2, check_verification),
+    (0.1, check_short),
 ]
 
 

@@ -21,7 +21,7 @@ PLAIN_NAMES = ["k", "b", "m", "a", "t", "z", "c", "x", "q", "d", "f", "e", "y", 
 class Column:
     """Levels of rows, and what each level is in the user's own type; those of a numerical one ascend."""
 
-    kind: str  # numerical or categorical
+    kind: str  # numerical, categorical or ordinal
     type: str  # of the values, a key of NUMBERS or VALUES
     levels: Any  # of each row, MISSING among them
     values: list[Any]  # of each level, those that no row has among them
@@ -40,6 +40,11 @@ class Column:
         return bool(np.any(self.levels == MISSING))
 
     @property
+    def needs_order(self) -> bool:
+        """Whether the levels of an ordinal column must be given, as its type does not order them."""
+        return self.kind == "ordinal" and self.container not in ("pandas", "polars")
+
+    @property
     def is_text(self) -> bool:
         """Whether the type of the values says that the column is categorical."""
         return self.type in ("text", "bool") and bool(np.any(self.levels != MISSING))
@@ -53,7 +58,11 @@ class Column:
         if self.type in TIMES:
             return self._times()
         objects = self.objects()
-        if self.kind == "categorical":
+        if self.kind == "ordinal" and self.container == "pandas":
+            return pd.Series(pd.Categorical(objects, categories=self.values, ordered=True))
+        if self.kind == "ordinal" and self.container == "polars":
+            return pl.Series("x", objects, dtype=pl.Enum(self.values))
+        if self.kind != "numerical":
             return self._texts(objects)
         if self.container == "list":
             return objects
@@ -187,6 +196,13 @@ def numerical(rng: np.random.Generator, levels: Any, n_levels: int, kind: str | 
     values = np.arange(n_levels) / 4.0 if n_levels > 12 and name == "float64" else NUMBERS[name](rng, n_levels)
     kept = list(values) if name in TIMES else values.tolist()
     return Column("numerical", name, levels, kept, str(rng.choice(CONTAINERS)))
+
+
+def ordinal(rng: np.random.Generator, column: Column) -> Column:
+    """An ordinal column with the levels of a numerical one, named in an order that no sorting gives."""
+    names = [str(name) for name in rng.permutation(TEXTS if rng.random() < 0.5 else PLAIN_NAMES)]
+    values = [names[i] if i < len(names) else f"v{i}" for i in range(len(column.values))]
+    return replace(column, kind="ordinal", type="text", values=values, container=str(rng.choice(CONTAINERS)))
 
 
 def categorical(rng: np.random.Generator, levels: Any, n_levels: int) -> Column:

@@ -44,14 +44,14 @@ def plain_price(case: Case, parts: list[Any]) -> float:
 
 
 def lowest(case: Case) -> float | None:
-    """The lowest cost of all partitions that keep the limits; None where they are too many."""
+    """The lowest cost of all partitions that keep the limits; None where they are too many, infinite without any."""
     rows = priced(case)
     choices = [list(_partitions(rows, column, case)) for column in rows.columns.values()]
     if case.problem in ("grouped", "numerical"):
         choices.append(list(_partitions(rows, rows.target, case)))
     if math.prod(map(len, choices)) > MOST_GRIDS:
         return None
-    return min(plain_price(rows, list(parts)) for parts in itertools.product(*choices))
+    return min((plain_price(rows, list(parts)) for parts in itertools.product(*choices)), default=math.inf)
 
 
 def _partitions(rows: Case, column: Column, case: Case) -> Iterator[Any]:
@@ -66,11 +66,13 @@ def _partitions(rows: Case, column: Column, case: Case) -> Iterator[Any]:
     every = groupings if column.kind == "categorical" else cuttings
     where = {level: i for i, level in enumerate([*line.tolist(), *special.tolist()])}
     at = np.array([where[level] for level in column.levels.tolist()])
+    of_special = np.zeros(len(special), dtype=int) if case.is_shared else np.arange(len(special))
+    n_absent = int(len(special) == 0 and len(case.codes) > 0) if case.is_shared else len(case.codes) - len(special)
     for labels in every(n_values) if n_values else [np.empty(0, dtype=int)]:
-        of_values = np.append(labels, n_values + np.arange(len(special))).astype(int)
+        of_values = np.append(labels, n_values + of_special).astype(int)
         parts = of_values[at]
-        if _keeps_limits(parts, n_values, case, len(case.codes) - len(special)) and _is_monotone(
-            rows, column, parts, n_values, case.monotone
+        if _keeps_limits(parts, n_values, case, n_absent, column.levels == MISSING) and (
+            (not case.rules and case.monotone is None) or _keeps_rules(rows, column, parts, n_values, case)
         ):
             yield parts
 
@@ -81,27 +83,93 @@ def least_rows(case: Case) -> int:
     return max(1, math.ceil(round(least * n_rows, 9))) if least < 1 else int(least)
 
 
-def _keeps_limits(parts: Any, n_values: int, case: Case, n_absent: int) -> bool:
-    """Codes may have few rows, and so may whatever part is left beside them; a code without rows is a part too."""
-    ordinary = np.unique(parts[parts < n_values], return_counts=True)[1]
+def _keeps_limits(parts: Any, n_values: int, case: Case, n_absent: int, is_missing: Any) -> bool:
+    """Codes may have few rows, and so may whatever part is left beside them; a code without rows is a part too.
+
+    Missing values that are a part of their own may have few rows, too.
+    """
     if len(np.unique(parts)) + n_absent > max(case.limits.get("max_parts", 99), 1):
         return False
-    return len(ordinary) <= 1 or bool(ordinary.min() >= least_rows(case))
+    is_plain, least = parts < n_values, least_rows(case)
+    is_alone = bool(is_missing.any()) and not np.any(parts[is_plain & ~is_missing] == parts[is_missing][:1])
+    if np.any(is_plain & ~is_missing) and np.any(is_missing) and not is_alone and case.missing == "apart":
+        return False
+    if is_alone and np.any(is_plain & ~is_missing):
+        ordinary = np.unique(parts[is_plain & ~is_missing], return_counts=True)[1]
+        return bool(ordinary.min() >= least) or (case.missing == "apart" and len(ordinary) == 1)
+    ordinary = np.unique(parts[is_plain], return_counts=True)[1]
+    return len(ordinary) <= 1 or bool(ordinary.min() >= least)
 
 
-def _is_monotone(rows: Case, column: Column, parts: Any, n_values: int, way: str | None) -> bool:
-    if way is None:
-        return True
+def _keeps_rules(rows: Case, column: Column, parts: Any, n_values: int, case: Case) -> bool:
+    """Rows of classes, bounds, and the shares of neighbours; missing values that are a part of their own are left out.
+
+    One part of all values is always allowed, and so is one beside parts that were asked for.
+    """
     assert rows.target is not None
-    second = rows.target.values.index(sorted(rows.target.values)[1])  # whose share counts
-    shares = []
-    for part in np.unique(parts[parts < n_values]):
-        inside = parts == part
-        if np.all(column.levels[inside] == MISSING):
-            continue
-        shares.append(Fraction(int(np.sum(rows.target.levels[inside] == second)), int(inside.sum())))
-    rises, falls = shares == sorted(shares), shares == sorted(shares, reverse=True)
-    return {"increasing": rises, "decreasing": falls, "auto": rises or falls}[way]
+    found = np.unique(parts[parts < n_values])
+    is_missing = [bool(np.all(column.levels[parts == part] == MISSING)) for part in found]
+    is_alone = any(is_missing) and len(found) > 1
+    inside = [parts == part for part, missing in zip(found, is_missing, strict=True) if not missing or not is_alone]
+    least = _least_by_class(rows, case)
+    if len(inside) > 1 or (is_alone and case.missing == "auto"):
+        of_target = rows.target.levels
+        if any(np.sum(of_target[one] == level) < n for one in inside for level, n in least.items()):
+            return False
+    if column.kind != "categorical" and not _keeps_bounds(column, inside, case.rules):
+        return False
+    difference = case.rules.get("min_difference", 0.0)
+    if case.monotone is None and difference == 0.0:
+        return True
+    event = rows.target.values.index(sorted(rows.target.values)[1])
+    shares = [Fraction(int(np.sum(rows.target.levels[one] == event)), int(one.sum())) for one in inside]
+    return _keeps_order(sorted(shares) if column.kind == "categorical" else shares, case.monotone, difference)
+
+
+def _least_by_class(rows: Case, case: Case) -> dict[int, int]:
+    """The rows that a part must have of each class, by level of the target."""
+    assert rows.target is not None
+    given, values = case.rules.get("min_events"), rows.target.values
+    if given is None:
+        return {}
+    levels = np.unique(rows.target.levels).tolist()
+    if isinstance(given, tuple):
+        levels, given = [values.index(sorted(values)[1])], given[1]
+    all_rows = {level: int(np.sum(rows.target.levels == level)) for level in levels}
+    return {level: math.ceil(round(given * n, 9)) if given < 1 else given for level, n in all_rows.items()}
+
+
+def _keeps_bounds(column: Column, inside: list[Any], rules: dict[str, Any]) -> bool:
+    """Whether intervals have each fixed bound, and others only where these are allowed; a bound is above its level."""
+    if not inside:
+        return True
+    lowest_levels = [np.min(levels[levels != MISSING]) for levels in (column.levels[one] for one in inside)
+                     if np.any(levels != MISSING)]  # fmt: skip
+    seen = np.unique(np.concatenate([column.levels[one] for one in inside]))
+    seen = seen[seen != MISSING]
+
+    def cut_above(level: int) -> int:
+        """The lowest value above a bound; past the last where there is none."""
+        return int(np.append(seen, 99)[np.searchsorted(seen, level, side="right")])
+
+    cuts = set(map(int, sorted(lowest_levels)[1:]))
+    fixed = set(map(cut_above, rules.get("fixed", [])))
+    return fixed <= cuts and ("allowed" not in rules or cuts <= fixed | set(map(cut_above, rules["allowed"])))
+
+
+def _keeps_order(shares: list[Fraction], order: str | None, difference: float) -> bool:
+    steps = [other - one for one, other in itertools.pairwise(shares)]
+    least = Fraction(difference) - Fraction(1, 10**12) if difference > 0 else Fraction(0)
+    rises, falls = [step >= least for step in steps], [-step >= least for step in steps]
+    turns = range(len(steps) + 1)
+    return {
+        None: all(rise or fall for rise, fall in zip(rises, falls, strict=True)),
+        "increasing": all(rises),
+        "decreasing": all(falls),
+        "auto": all(rises) or all(falls),
+        "peak": any(all(rises[:k]) and all(falls[k:]) for k in turns),
+        "valley": any(all(falls[:k]) and all(rises[k:]) for k in turns),
+    }[order]
 
 
 def lowest_of_many(case: Case) -> float | None:
@@ -113,4 +181,6 @@ def lowest_of_many(case: Case) -> float | None:
     sample = naive_exact.Case(column.levels, case.target.levels, case.weights, {})
     limits = (case.limits.get("max_parts"), least_rows(case))
     options = {"alpha": 0.5, "beta": 0.0, **case.criterion.chosen}
-    return naive_exact.lowest_cost(case.criterion.name, naive_exact.class_counts(sample), options, *limits)
+    counts = naive_exact.class_counts(sample)
+    has_missing = priced(case).columns["x"].has_missing  # the first value
+    return naive_exact.lowest_cost(case.criterion.name, counts, options, *limits, first_is_free=has_missing)

@@ -62,7 +62,7 @@ FUNCTIONS = {
     "table": 0,
     "other criterion": 18,
     "other options": 0,
-    "proof": 28,
+    "proof": 33,
     "groups": 2,
     "merge": 21,
     "grid": 67,

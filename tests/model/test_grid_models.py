@@ -89,9 +89,9 @@ def test_cells_are_those_of_a_dict(grid, data):
         rows = data.draw(st.lists(st.tuples(*[st.integers(-1, 5)] * len(parts)), max_size=8))
         numbers = {key: i for i, key in enumerate(expected)}
         columns = [np.array([row[k] for row in rows], dtype=np.int64) for k in range(len(parts))]
-        assert cells.cell_of(columns).tolist() == [numbers.get(row, -1) for row in rows]
+        assert cells.cell_of(columns, len(rows)).tolist() == [numbers.get(row, -1) for row in rows]
         of_data = [tuple(row) for row in np.array(parts).T.tolist()]
-        found = cells.cell_of([np.array(of_rows) for of_rows in parts])
+        found = cells.cell_of([np.array(of_rows) for of_rows in parts], len(parts[0]))
         assert found.tolist() == [numbers[row] for row in of_data]
 
 
@@ -100,12 +100,12 @@ def test_cells_of_many_variables_never_overflow():
     parts = [rng.integers(0, 50, 40) for _ in range(60)]  # 50^60 combinations
     cells = make_cells(range(60), parts, Target(np.zeros(40, dtype=np.int32), None, 1))
     assert len(cells.parts) == 40
-    assert sorted(cells.cell_of(parts).tolist()) == list(range(40))
-    assert np.array_equal(cells.parts[cells.cell_of(parts)], np.column_stack(parts))
+    assert sorted(cells.cell_of(parts, len(parts[0])).tolist()) == list(range(40))
+    assert np.array_equal(cells.parts[cells.cell_of(parts, len(parts[0]))], np.column_stack(parts))
     numbers = {tuple(row): i for i, row in enumerate(cells.parts.tolist())}
     mixed_up = [of_rows[::-1] if k else of_rows for k, of_rows in enumerate(parts)]
     expected = [numbers.get(row, -1) for row in zip(*(of_rows.tolist() for of_rows in mixed_up), strict=True)]
-    assert cells.cell_of(mixed_up).tolist() == expected
+    assert cells.cell_of(mixed_up, len(mixed_up[0])).tolist() == expected
 
 
 # What a model says.
@@ -218,12 +218,10 @@ def test_a_cell_without_rows_gives_the_shares_of_all_rows():
 def test_categories_that_were_never_seen(found):
     frame, _, model = found
     new = frame.assign(c="never")
-    default = model.partitions["c"].default
-    part = [row[model.informative.index("c")] for row in model.cells.parts[model.cell_of(new)].tolist()]
-    assert set(part) == {default}
-    assert set(model.cell_of(new, unknown=-1)) == {-1}
-    overall = model.cells.counts.sum(axis=0) / len(frame)
-    assert np.all(model.predict_proba(new, unknown=-1) == overall)
+    largest = int(model.partitions["c"].rows.argmax())
+    part = [row[model.informative.index("c")] for row in model.cells.parts[model.cell_of(new, "largest")].tolist()]
+    assert set(part) == {largest}
+    assert set(model.cell_of(new)) == {-1}
     with pytest.raises(ValueError, match="never"):
         model.predict_proba(new, unknown="error")
     with pytest.raises(ValueError, match="the model needs column 'a'"):
@@ -378,7 +376,7 @@ def test_a_partition_of_a_grid_can_be_edited(found):
     for arguments, error in (({"groups": [["a"]]}, TypeError), ({"bounds": [2.0, 1.0]}, ValueError)):
         with pytest.raises(error):
             model.edit("a", **arguments)
-    with pytest.raises(ValueError, match="the model has no column 'z'"):
+    with pytest.raises(ValueError, match=r"name must be one of the columns .*, got 'z'"):
         model.edit("z", bounds=[1.0])
     with pytest.raises(ValueError, match="without its data"):
         pickle.loads(pickle.dumps(model)).edit("a", bounds=[0.0])  # noqa: S301
@@ -453,6 +451,22 @@ def test_limits_hold_for_each_column(wine):
         assert partition.n_parts <= 2
         assert partition.counts.sum(axis=1).min() >= 30
     assert optimize(data, target, max_parts=1).informative == []
+
+
+def test_limits_by_column(wine):
+    data, target = wine
+    free = optimize(data, target, search=QUICK, random_state=0)
+    one, two = free.informative[:2]
+    limits = {"max_parts": {one: 1}, "min_rows": {two: 0.4}}
+    model = optimize(data, target, **limits, search=QUICK, random_state=0)
+    assert model.partitions[one].n_parts == 1
+    assert model.left_out[one] == "max_parts=1 leaves it whole"
+    assert model.partitions[two].rows.min() >= 0.4 * len(target)
+    assert any(model.partitions[name].rows.min() < 0.4 * len(target) for name in model.informative)
+    assert model.cost >= free.cost - 1e-9
+    assert optimize(data, target, max_parts=dict.fromkeys(data, 1)).informative == []
+    with pytest.raises(ValueError, match="max_parts names column 'ages'; the data has"):
+        optimize(data, target, max_parts={"ages": 3})
 
 
 @pytest.mark.parametrize("options", [{"special": {"a": [1]}}, {"monotone": "auto"}])
@@ -735,3 +749,13 @@ def test_predictions_need_the_informative_columns_only(found):
     only = frame[model.informative]
     assert model.predict_proba(only).tolist() == model.predict_proba(frame).tolist()
     assert model.cell_of(only).tolist() == model.cell_of(frame).tolist()
+
+
+def test_edited_bounds_of_a_grid_leave_missing_values_apart():
+    x = np.array([np.nan] * 40 + list(range(40)) * 2)
+    y = np.array([1] * 40 + [0] * 20 + [1] * 20 + [0] * 40)
+    data = {"x": x, "z": np.arange(120.0)}
+    apart = Model.from_partitions(data, y, {"x": [np.nan, 19.5], "z": [79.5]})
+    assert apart.edit("x", bounds=[10.5]).partitions["x"].labels == ["missing", "(-inf, 10.5]", "(10.5, inf)"]
+    joined = Model.from_partitions(data, y, {"x": [19.5], "z": [79.5]})
+    assert joined.edit("x", bounds=[10.5]).partitions["x"].labels == ["(-inf, 10.5] or missing", "(10.5, inf)"]

@@ -243,12 +243,11 @@ def test_new_rows(pair):
     frame, model = pair
     assert model.transform(frame).shape == (len(frame), 2)
     new = pd.DataFrame({"town": ["t00", "nowhere"], "shop": ["s01", "s01"]})
-    default = model.partitions["town"].default
-    assert model.transform(new)[1, 0] == default
-    assert model.transform(new, unknown=-1)[1, 0] == -1
-    assert model.cell_of(new, unknown=-1)[1] == -1
+    assert model.transform(new, unknown="largest")[1, 0] == model.partitions["town"].rows.argmax()
+    assert model.transform(new)[1, 0] == -1
+    assert model.cell_of(new, unknown="neutral")[1] == -1
     assert model.part_of("town", ["t00"])[0] == model.part_of("town", "t00") == model.transform(new)[0, 0]
-    with pytest.raises(ValueError, match="not seen before"):
+    with pytest.raises(ValueError, match="the training data did not have"):
         model.part_of("town", ["nowhere"], unknown="error")
     with pytest.raises(ValueError, match="name must be one of the columns 'town', 'shop', got 'x'"):
         model.part_of("x", [1])

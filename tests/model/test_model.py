@@ -53,7 +53,8 @@ def iris():
         ([2**60, 2**60 + 1], None, ["(-inf, 1152921504606846976]", "(1152921504606846976, 1152921504606846977]",
                                     "(1152921504606846977, inf)"]),
         ([1e300], None, ["(-inf, 1e+300]", "(1e+300, inf)"]),
-        ([0.1 + 0.2], None, ["(-inf, 0.3]", "(0.3, inf)"]),
+        ([0.1 + 0.2], None, ["(-inf, 0.30000000000000004]", "(0.30000000000000004, inf)"]),  # not a value below it
+        (np.array([0.1], dtype=np.float32), None, ["(-inf, 0.1]", "(0.1, inf)"]),  # exact in the type of the bounds
     ],
 )  # fmt: skip
 def test_labels(bounds, missing, labels):
@@ -127,7 +128,7 @@ def test_special_codes_go_to_parts_of_their_own():
 
 
 def test_one_part_holds_everything():
-    assert partition([]).part_of([np.nan, -np.inf, 0.0, np.inf]).tolist() == [0, 0, 0, 0]
+    assert partition([]).part_of([-np.inf, 0.0, np.inf, np.nan]).tolist() == [0, 0, 0, -1]
 
 
 def test_labels_say_where_values_are(iris):
@@ -203,6 +204,14 @@ def test_summary_holds_all_that_matters(iris):
     assert rows[0].split()[-4:] == ["50", "100.0%", "0.0%", "0.0%"]
     assert len({len(row) for row in rows}) == 1
     assert all(line == line.rstrip() for line in lines)
+
+
+def test_summary_says_which_limits_were_kept():
+    x, y = np.arange(60.0), np.arange(60) // 15 % 2
+    assert "limits:" not in optimize(x, y).summary()
+    text = optimize(x, y, monotone="peak", min_rows=5, max_parts=3).summary()
+    expected = "limits: at most 3 parts, at least 5 rows in each part, shares that are monotone (peak)"
+    assert [line for line in text.splitlines() if line.startswith("limits")] == [expected]
 
 
 def test_summary_says_how_it_was_stopped():
@@ -308,25 +317,29 @@ def test_where_values_of_groups_go():
     found = groups(["a", "b"], [None, "c"], missing=1, default=0)
     assert found.part_of(["c", "b", None, "a"]).tolist() == [1, 0, 1, 0]
     assert found.part_of(np.array(["z", math.nan, "c"], dtype=object)).tolist() == [0, 1, 1]
-    assert found.part_of(["z", "c"], unknown=-1).tolist() == [-1, 1]
-    with pytest.raises(ValueError, match=r"column 'x0' holds 2 values that were not seen before, such as 'y'"):
+    assert found.part_of(["z", "c"], unknown="neutral").tolist() == [-1, 1]
+    with pytest.raises(
+        ValueError, match=r"column 'x0' holds 2 values that the training data did not have, such as 'y'"
+    ):
         found.part_of(["z", "c", "y"], unknown="error")
 
 
-def test_a_missing_value_that_was_never_seen_is_unknown():
+def test_a_missing_value_that_was_never_seen_is_no_unknown_category():
     found = groups(["a"], ["b", "c"], default=1)
     assert found.part_of([None, "a"]).tolist() == [1, 0]
-    assert found.part_of([None, "a"], unknown=-1).tolist() == [-1, 0]
-    with pytest.raises(ValueError, match="not seen before, such as None"):
-        found.part_of([None, "a"], unknown="error")
+    assert found.part_of([None, "a"], missing="neutral").tolist() == [-1, 0]
+    assert found.part_of([None, "a"], unknown="error").tolist() == [1, 0]
+    with pytest.raises(ValueError, match="column 'x0' holds 1 missing value, and the training data had none"):
+        found.part_of([None, "a"], missing="error")
 
 
-@pytest.mark.parametrize("unknown", ["ignore", 0, 1, -2, None, True, -1.0, ["error"]])
-def test_unknown_that_means_nothing(unknown):
-    with pytest.raises(ValueError, match="unknown must be 'default', -1 or 'error'"):
-        groups(["a"], ["b"], default=0).part_of(["a"], unknown=unknown)
-    with pytest.raises(ValueError, match="unknown must be 'default', -1 or 'error'"):
-        partition([1.0]).part_of([1.0], unknown=unknown)
+@pytest.mark.parametrize("word", ["ignore", 0, 1, -2, True, -1.0, ["error"]])
+def test_unknown_that_means_nothing(word):
+    for found in (groups(["a"], ["b"], default=0), partition([1.0])):
+        with pytest.raises(ValueError, match="unknown must be one of 'neutral', 'largest', 'error', got"):
+            found.part_of(["a"], unknown=word)
+        with pytest.raises(ValueError, match="missing must be one of 'neutral', 'error', got"):
+            found.part_of(["a"], missing=word)
 
 
 def test_part_of_takes_one_column():
@@ -350,5 +363,5 @@ def test_categories_of_another_type_are_refused_and_not_put_into_the_default_gro
     model = optimize({"code": ["1", "2"] * 10}, [0, 1] * 10)
     with pytest.raises(TypeError, match="convert the column to the type of the training data"):
         model.transform({"code": [1, 2]})
-    assert model.transform({"code": ["9"]}, unknown=-1).tolist() == [[-1]]
-    assert model.transform({"code": [None]}, unknown=-1).tolist() == [[-1]]
+    assert model.transform({"code": ["9"]}, unknown="neutral").tolist() == [[-1]]
+    assert model.transform({"code": [None]}, unknown="neutral").tolist() == [[-1]]

@@ -130,9 +130,13 @@ def cost_of(name: str, counts: Any, options: dict[str, float]) -> float:
 
 
 def lowest_cost(
-    name: str, counts: Any, options: dict[str, float], max_parts: int | None = None, min_rows: int = 1
-) -> float:
-    """The cost of the cheapest partition: the best of each number of parts at each bound, from one part less."""
+    name: str, counts: Any, options: dict[str, float], max_parts: int | None = None, min_rows: int = 1,
+    first_is_free: bool = False,
+) -> float:  # fmt: skip
+    """The cost of the cheapest partition: the best of each number of parts at each bound, from one part less.
+
+    With `first_is_free`, the first value alone may have few rows.
+    """
     n, n_classes = counts.shape
     n_rows = int(counts.sum())
     sums = np.concatenate([np.zeros((1, n_classes), dtype=np.int64), np.cumsum(counts, axis=0)])
@@ -141,7 +145,9 @@ def lowest_cost(
     with np.errstate(divide="ignore", invalid="ignore"):
         price = np.where(is_part, prices(name, between, options, n_rows), np.inf)
     one_part = float(price[0, n]) + shared_price(name, 1, n_rows, n_classes, options)
-    price[between.sum(axis=2) < min_rows] = np.inf
+    is_small = between.sum(axis=2) < min_rows
+    is_small[0, 1] &= not first_is_free
+    price[is_small] = np.inf
     best = price[0]
     lowest = one_part
     for n_parts in range(2, min(n, n if max_parts is None else max_parts) + 1):

@@ -91,10 +91,15 @@ class TinyGrid:
         self.limits = limits
 
     @property
+    def all_limits(self):
+        """Limits of each column; `limits` may be those of all."""
+        return self.limits if isinstance(self.limits, list) else [self.limits] * len(self.columns)
+
+    @property
     def task(self):
         _, codes = np.unique(self.classes, return_inverse=True)
         target = Target(codes.astype(np.int32), self.weights, int(codes.max()) + 1)
-        return make_task(list(map(encoded, self.columns, self.kinds)), target, self.criterion, self.limits)
+        return make_task(list(map(encoded, self.columns, self.kinds)), target, self.criterion, self.all_limits)
 
     def price(self, grid):
         """By the plain terms, from the rows up; a row counts as often as its weight says."""
@@ -116,7 +121,7 @@ class TinyGrid:
         for k, parts, n_parts in zip(grid.variables, grid.parts, grid.shape, strict=True):
             atoms = np.unique(self.columns[k], return_inverse=True)[1]
             rows = np.bincount(parts[atoms], weights, n_parts)
-            if n_parts > self.limits.max_parts or rows.min() < self.limits.min_rows:
+            if n_parts > self.all_limits[k].max_parts or rows.min() < self.all_limits[k].min_rows:
                 return False
         return True
 

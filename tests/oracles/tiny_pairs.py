@@ -28,10 +28,15 @@ class TinyPair:
     def __init__(self, columns, kinds, problem="joint", criterion="modl", limits=NO_LIMITS, weights=None, clock=None):
         self.columns, self.kinds, self.problem = [np.asarray(column) for column in columns], kinds, problem
         self.criterion = criterion_for(criterion, problem) if isinstance(criterion, str) else criterion
-        self.limits, self.weights = limits, weights
+        self.limits, self.weights = limits if isinstance(limits, list) else [limits] * 2, weights
         target = Target(np.zeros(len(self.columns[0]), dtype=np.int32), weights, 1)
         self.task = make_task(
-            list(map(encoded, self.columns, kinds)), target, self.criterion, limits, clock or Clock(), kind=problem
+            list(map(encoded, self.columns, kinds)),
+            target,
+            self.criterion,
+            self.limits,
+            clock or Clock(),
+            kind=problem,
         )
 
     def price(self, grid):
@@ -46,7 +51,7 @@ class TinyPair:
         every = groupings(len(rows)) if self.kinds[k] == "categorical" else cuttings(len(rows))
         for labels in every:
             sizes = np.bincount(labels, rows)
-            if len(sizes) == 1 or (len(sizes) <= self.limits.max_parts and sizes.min() >= self.limits.min_rows):
+            if len(sizes) == 1 or (len(sizes) <= self.limits[k].max_parts and sizes.min() >= self.limits[k].min_rows):
                 yield labels
 
     def random(self, seed, max_parts=4):
@@ -67,7 +72,9 @@ class TinyPair:
         for k, parts, n_parts in zip(grid.variables, grid.parts, grid.shape, strict=True):
             sizes = np.bincount(parts, self.task.rows.rows_of_atoms(k), n_parts)
             in_order = self.kinds[k] == "categorical" or np.all(np.diff(parts) >= 0)
-            if not in_order or n_parts < 2 or n_parts > self.limits.max_parts or sizes.min() < self.limits.min_rows:
+            if not in_order or n_parts < 2 or n_parts > self.limits[k].max_parts:
+                return False
+            if sizes.min() < self.limits[k].min_rows:
                 return False
         return True
 

@@ -22,6 +22,7 @@ from matplotlib.text import Text
 
 import gridmodl
 from gridmodl import plot
+from gridmodl.report.averages import Curve
 from gridmodl.search.grid.optima import Improvement
 
 IMAGES = Path(__file__).parent / "images"
@@ -87,6 +88,17 @@ def dates_display() -> plot.DensityDisplay:
 
 COST = 50.0 + (np.arange(1.0, 13.0) - 5.0) ** 2
 GAP = np.array([0.0] * 6 + [12.0] * 3 + [np.nan] * 3)
+
+
+def average_curve():
+    values = np.linspace(-2.0, 3.0, 40)
+    shares = 1.0 / (1.0 + np.exp(-2.0 * values))
+    width = 0.05 + 0.1 * np.abs(np.sin(values))
+    return Curve("$x$", "yes", values, shares, np.maximum(shares - width, 0.0), np.minimum(shares + width, 1.0), 0.9,
+                 np.exp(-values**2) * 100.0, np.array([-0.5, 1.0]), np.array([0.1, 0.5, 0.9]), ["missing 0.5"],
+                 False)  # fmt: skip
+
+
 RECORDS = [Improvement(i, 100.0 / (i + 1), i / 10.0, 0.3 * i * i) for i in range(6)]
 
 CASES: dict[str, Callable[[Axes], Any]] = {
@@ -105,6 +117,7 @@ CASES: dict[str, Callable[[Axes], Any]] = {
     "cells_joint": lambda ax: cells_display(()).plot(ax),
     "cost": lambda ax: plot.CostDisplay(np.arange(1, 13), COST, GAP, "x").plot(ax),
     "posterior": lambda ax: plot.PosteriorDisplay(np.arange(1.5, 9.5), COST[:8] / COST[:8].sum(), "$x$").plot(ax),
+    "average": lambda ax: plot.AverageDisplay(average_curve()).plot(ax),
     "density": lambda ax: plot.DensityDisplay(np.array([0.0, 1.0, 1.5, 4.0]), np.array([0.2, 1.0, 0.12])).plot(
         ax, sample=np.arange(0.0, 4.0, 0.3)
     ),

@@ -13,7 +13,7 @@ from plot.plot_cases import COST, GAP, RECORDS, dates_display
 import gridmodl
 from gridmodl.density import equal_width
 from gridmodl.estimators import GridDiscretizer
-from gridmodl.plot import CostDisplay, DensityDisplay, History, PosteriorDisplay, ProgressDisplay
+from gridmodl.plot import AverageDisplay, CostDisplay, DensityDisplay, History, PosteriorDisplay, ProgressDisplay
 
 X, Y = [1, 2, 3, 4, 5, 6] * 5, ["a", "a", "b", "b", "a", "a"] * 5
 WAITS = np.append(np.arange(100), np.arange(100, 1000, 50)).astype(float)
@@ -139,3 +139,26 @@ def test_progress_by_round():
         display.plot(by="cost")
     with pytest.raises(ValueError, match="the history is empty"):
         ProgressDisplay.from_history(History())
+
+
+def test_the_display_of_an_average_draws_what_it_says():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    found = gridmodl.average({"x": np.where(x > 1.5, np.nan, x)}, np.where(x + rng.normal(size=300) > 0, "yes", "no"))
+    display = AverageDisplay.from_average(found, coverage=0.8).plot(ax=new_axes())
+    curve = next(line for line in display.ax_.lines if line.get_label() == "average")
+    at = np.searchsorted(found.knots, display.curve.values)
+    assert np.array_equal(curve.get_ydata(), found.shares[1 + at, 1])
+    assert np.all((display.curve.low < display.curve.shares) & (display.curve.shares < display.curve.high))
+    assert display.ax_.get_ylabel() == "probability of yes"
+    assert "missing" in display.ax_.get_title(loc="left")
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
+        "80% band", "best partition", "average", "rows",
+    ]  # fmt: skip
+    other = AverageDisplay.from_average(found, label="no").plot(ax=new_axes())
+    assert other.curve.shares == pytest.approx(1.0 - display.curve.shares)
+    with pytest.raises(ValueError, match="one of the classes, 'no', 'yes'"):
+        AverageDisplay.from_average(found, label="maybe")
+    days = gridmodl.average(np.datetime64("2024-01-01") + np.arange(9), np.arange(9) // 3)
+    AverageDisplay.from_average(days).plot(ax=new_axes())
+    AverageDisplay.from_average(gridmodl.average([np.nan], ["a"])).plot(ax=new_axes())

@@ -186,3 +186,13 @@ def test_models_of_other_kinds_are_refused_with_what_draws_them(display, model):
         display.from_model(gridmodl.optimize_density(X))
     with pytest.raises(TypeError, match="must be a DensityModel, got Model; see PartsDisplay"):
         DensityDisplay.from_model(model)
+
+
+def test_the_event_is_named():
+    model = gridmodl.optimize([1.0, 2.0, 3.0, 7.0, 8.0, 9.0], ["no", "no", "no", "yes", "yes", "yes"], event="no")
+    display = PartsDisplay.from_model(model).plot()
+    assert display.ax_.get_xlabel() == "share of each class; event: no"
+    grid = gridmodl.Model.from_partitions(
+        {"a": [1.0, 2.0, 1.0, 2.0], "b": [1.0, 1.0, 2.0, 2.0]}, list("xxyy"), {"a": [1.5], "b": [1.5]}, event="x"
+    )
+    assert GridDisplay.from_model(grid).plot().values_.tolist() == [[1.0, 1.0], [0.0, 0.0]]

@@ -106,10 +106,13 @@ def test_head_says_what_was_asked_and_found() -> None:
     assert rows == f"600, {semi.class_rows.sum()} of them labelled"
 
 
-def test_many_models_say_whose_seconds_and_whose_log_odds_these_are() -> None:
+def test_many_models_say_whose_seconds_and_whose_woe_these_are() -> None:
     document = Page(htmlpages.text_of("models")).document
     assert dict(document["facts"])["Search"].endswith(" s summed over columns")
-    assert document["variables"][0]["tables"][0]["note"] == "Log-odds and lift are those of yes."
+    assert document["variables"][0]["tables"][0]["note"] == (
+        "Event: yes; woe, iv and lift are those of the event against the rest."
+    )
+    assert dict(document["facts"])["Event"] == "yes"
 
 
 def test_columns_left_out_have_their_reasons() -> None:

@@ -143,7 +143,7 @@ def test_a_density_and_the_models_of_a_table():
     with pytest.warns(gridmodl.ColumnWarning):
         models = gridmodl.optimize_each(frame, RNG.integers(0, 2, 60))
     shown = checked(models)
-    assert "4 columns" in shown.text
+    assert "4 columns, event 1" in shown.text
     assert any("no model" in text for text in shown.text)
     numbers = gridmodl.optimize_each({"a": NUMBERS}, CODES % 3 + NUMBERS, target_kind="numerical")
     assert "svg" in checked(numbers).tags

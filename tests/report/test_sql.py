@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 from dataclasses import replace
 from decimal import Decimal
@@ -30,7 +31,7 @@ def numerical(bounds, special=(), missing=None, is_apart=False, name="x", **fact
     return Partition(name, "numerical", counts, bounds=bounds, special=special, missing=missing, **facts)
 
 
-def categorical(*groups, name="x", default=0):
+def categorical(*groups, name="x", default=None):
     missing = next((i for i, group in enumerate(groups) if None in group), None)
     counts = np.ones((len(groups), 2), dtype=np.int64)
     return Partition(name, "categorical", counts, groups=groups, missing=missing, default=default)
@@ -41,12 +42,12 @@ def model_of(partition):
                  proven=False, search="given", elapsed=0.0)  # fmt: skip
 
 
-def parts_in(dialect, partition, stored, unknown="default"):
+def parts_in(dialect, partition, stored, unknown=None):
     query = model_of(partition).to_sql(dialect, keep=["row number"], output="parts", unknown=unknown)
     return [part for (part,) in run(dialect, query, {str(partition.name): stored})]
 
 
-def assert_same(dialect, partition, stored, values=None, unknown="default"):
+def assert_same(dialect, partition, stored, values=None, unknown=None):
     """The parts in the database are those of the model, given the same values in Python."""
     expected = partition.part_of(stored.values if values is None else values, unknown).tolist()
     assert parts_in(dialect, partition, stored, unknown) == expected
@@ -159,7 +160,7 @@ WORDS = [
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("unknown", ["default", -1])
+@pytest.mark.parametrize("unknown", ["largest", "neutral", None])
 @pytest.mark.parametrize("has_missing", [True, False])
 def test_texts_that_are_hard_to_quote(dialect, unknown, has_missing):
     groups = [WORDS[i::3] for i in range(3)]
@@ -182,7 +183,10 @@ def test_any_texts(dialect, data):
         *(f"{w} " for w in drawn),
     ]
     assert_same(
-        dialect, partition, Stored("text", [*values, None]), unknown=data.draw(st.sampled_from(["default", -1]))
+        dialect,
+        partition,
+        Stored("text", [*values, None]),
+        unknown=data.draw(st.sampled_from(["largest", "neutral", None])),
     )
 
 
@@ -190,12 +194,15 @@ def test_any_texts(dialect, data):
                                                 ("sqlite", "TEXT COLLATE RTRIM")])  # fmt: skip
 def test_a_collation_of_the_column_does_not_matter(dialect, type_):
     partition = categorical(("a", "b"), ("A", "b "), default=0)
-    assert_same(dialect, partition, Stored(type_, ["a", "A", "b", "b ", "B", None]), unknown=-1)
+    assert_same(dialect, partition, Stored(type_, ["a", "A", "b", "b ", "B", None]), unknown="neutral")
 
 
 def test_an_enum_of_duckdb():
     assert_same(
-        "duckdb", categorical(("a", "no"), ("b",)), Stored("ENUM('a', 'b', 'c')", ["a", "b", "c", None]), unknown=-1
+        "duckdb",
+        categorical(("a", "no"), ("b",)),
+        Stored("ENUM('a', 'b', 'c')", ["a", "b", "c", None]),
+        unknown="neutral",
     )
 
 
@@ -206,19 +213,21 @@ def test_numbers_as_categories(dialect):
         [1, 2, 3, 4, 5, 2**24 + 1, 2**24, -5, 2**53, 2**53 + 1, 2**53 + 2, 2**60, 2**60 + 1, None], dtype="Int64"
     )
     stored = [None if v is pd.NA else int(v) for v in values]
-    assert_same(dialect, partition, Stored("int64", stored), values, unknown=-1)
+    assert_same(dialect, partition, Stored("int64", stored), values, unknown="neutral")
     floats = [1.0, 2.0, 3.0, 1.5, NAN, None, 2.0**53, 2.0**60, 2.0**80, 2.0**53 + 2, 2.0**24 + 1, INF]
-    assert_same(dialect, partition, Stored("double", floats), unknown=-1)
+    assert_same(dialect, partition, Stored("double", floats), unknown="neutral")
     partition = categorical((0.1, INF, 2.5), (1.0, -0.0, 2.0**60))
-    assert_same(dialect, partition, Stored("double", [0.1, INF, -INF, 2.5, 1.0, 0.0, 2.0**60, NAN, 7.0]), unknown=-1)
+    assert_same(
+        dialect, partition, Stored("double", [0.1, INF, -INF, 2.5, 1.0, 0.0, 2.0**60, NAN, 7.0]), unknown="neutral"
+    )
     ints = [0, 1, 2, 2**60, 2**60 + 1]
-    assert_same(dialect, partition, Stored("int64", ints), unknown=-1)
+    assert_same(dialect, partition, Stored("int64", ints), unknown="neutral")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_decimals_that_are_floats_as_categories(dialect):
     partition = categorical((Decimal("2.50"), Decimal(3)), (Decimal("1E+30"),))
-    assert_same(dialect, partition, Stored("double", [2.5, 3.0, 1e30, 0.1, None]), unknown=-1)
+    assert_same(dialect, partition, Stored("double", [2.5, 3.0, 1e30, 0.1, None]), unknown="neutral")
     with pytest.raises(
         ValueError, match=r"column 'x' has the value Decimal\('0.1'\) \(Decimal\), for which there is no SQL"
     ):
@@ -229,18 +238,21 @@ def test_decimals_that_are_floats_as_categories(dialect):
 def test_booleans_and_bytes(dialect):
     assert_same(dialect, categorical((True, None), (False,)), Stored("boolean", [True, False, None]))
     assert_same(
-        dialect, categorical((np.True_,), (False,), default=1), Stored("boolean", [True, False, None]), unknown=-1
+        dialect,
+        categorical((np.True_,), (False,), default=1),
+        Stored("boolean", [True, False, None]),
+        unknown="neutral",
     )
     values = [b"a", b"\x00\xff'", b"", b"unseen", None]
-    assert_same(dialect, categorical((b"a", b""), (b"\x00\xff'",)), Stored("bytes", values), unknown=-1)
+    assert_same(dialect, categorical((b"a", b""), (b"\x00\xff'",)), Stored("bytes", values), unknown="neutral")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_many_values(dialect):
     values = [f"value {i}" for i in range(25_000)]
     partition = categorical(tuple(values[::2]), tuple(values[1::2]))
-    expected = partition.part_of([*values[::997], "no"], -1).tolist()
-    assert parts_in(dialect, partition, Stored("text", [*values[::997], "no"]), -1) == expected
+    expected = partition.part_of([*values[::997], "no"], "neutral").tolist()
+    assert parts_in(dialect, partition, Stored("text", [*values[::997], "no"]), "neutral") == expected
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -251,10 +263,10 @@ def test_many_intervals(dialect):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_missing_values_that_were_never_seen(dialect):
-    assert_same(dialect, categorical(("a",), ("b",), default=1), Stored("text", ["a", "b", None]), unknown=-1)
+    assert_same(dialect, categorical(("a",), ("b",), default=1), Stored("text", ["a", "b", None]), unknown="neutral")
     assert_same(dialect, categorical(("a",), ("b",), default=1), Stored("text", ["a", "b", None]))
     assert_same(dialect, categorical((None,), ("b",), default=1), Stored("text", ["a", "b", None]))
-    assert_same(dialect, categorical((None,), default=0), Stored("text", ["a", None]), unknown=-1)
+    assert_same(dialect, categorical((None,), default=0), Stored("text", ["a", None]), unknown="neutral")
     assert_same(dialect, numerical([], missing=0, is_apart=True), Stored("double", [1.0, NAN, None]))
 
 
@@ -348,16 +360,19 @@ def test_instants(dialect):
     partition = numerical(bounds, np.array(["2020-01-01T12:00:01"], dtype="M8[us]"), is_utc=True)
     assert_same(dialect, partition, Stored("instant", stored), column)
     groups = categorical((values[2], values[3]), (None, values[4]))
-    assert parts_in(dialect, groups, Stored("instant", stored), -1) == [-1, -1, 0, 0, 1, -1, -1, 1]
+    assert parts_in(dialect, groups, Stored("instant", stored), "neutral") == [-1, -1, 0, 0, 1, -1, -1, 1]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_dates_as_categories(dialect):
     partition = categorical((DAYS[1], DAYS[2]), (DAYS[3], None))
     values = [*DAYS[1:4], None, dt.date(2000, 1, 1)]
-    assert_same(dialect, partition, Stored("date", as_texts(dialect, values)), np.array(values, object), unknown=-1)
+    assert_same(
+        dialect, partition, Stored("date", as_texts(dialect, values)), np.array(values, object), unknown="neutral"
+    )
     moments = categorical((pd.Timestamp(MOMENTS[1]), np.datetime64("2020-01-01", "s")), (MOMENTS[3],))
-    assert parts_in(dialect, moments, Stored("moment", as_texts(dialect, MOMENTS)), -1) == [-1, 0, 0, 1, -1, -1, -1, -1]
+    stored = Stored("moment", as_texts(dialect, MOMENTS))
+    assert parts_in(dialect, moments, stored, "neutral") == [-1, 0, 0, 1, -1, -1, -1, -1]
 
 
 DURATIONS = [dt.timedelta(0), dt.timedelta(days=-1, microseconds=1), dt.timedelta(hours=25),
@@ -372,7 +387,7 @@ def test_durations():
     half = np.array([500, -500], dtype="m8[ns]")
     assert_same("duckdb", numerical(np.sort(half)), Stored("INTERVAL", DURATIONS), values)
     groups = categorical((DURATIONS[2],), (pd.Timedelta(0), None))
-    assert parts_in("duckdb", groups, Stored("INTERVAL", DURATIONS), -1) == [1, -1, 0, -1, -1, 1]
+    assert parts_in("duckdb", groups, Stored("INTERVAL", DURATIONS), "neutral") == [1, -1, 0, -1, -1, 1]
     for dialect in ("sqlite", "snowflake"):
         with pytest.raises(ValueError, match=f"column 'x' has durations, for which {dialect} has no type"):
             numerical(half).to_sql(dialect)
@@ -400,8 +415,8 @@ NEW = {
 }
 
 
-def new_frame():
-    return pd.DataFrame({7 if name == "7" else name: stored.values for name, stored in NEW.items()})
+def new_frame(new=None):
+    return pd.DataFrame({7 if name == "7" else name: stored.values for name, stored in (new or NEW).items()})
 
 
 def names_of(query):
@@ -412,10 +427,10 @@ def names_of(query):
     return [column[0] for column in connection.execute(query).description]
 
 
-def assert_answers(model, dialect, unknown):
+def assert_answers(model, dialect, unknown, new=None):
     query = model.to_sql(dialect, keep=["row number"], unknown=unknown)
-    found = run(dialect, query, NEW)
-    data = new_frame()
+    found = run(dialect, query, new or NEW)
+    data = new_frame(new)
     shown = [name for name, p in model.partitions.items() if p.n_parts > 1 or len(model.partitions) == 1]
     parts = np.atleast_2d(model.transform(data, unknown).T).T
     which = [list(model.partitions).index(name) for name in shown]
@@ -434,7 +449,7 @@ def assert_answers(model, dialect, unknown):
 def test_models_of_one_column(frame, dialect):
     models = gridmodl.optimize_each(frame, "buys", special={"age": [-999]}, n_jobs=1)
     for model in models.values():
-        for unknown in ("default", -1):
+        for unknown in ("largest", "neutral", None):
             assert_answers(model, dialect, unknown)
     query = models.to_sql(dialect, keep=["row number"], output=["labels", "parts"])
     names = [name for name, model in models.items() if model.partitions[name].n_parts > 1]
@@ -444,7 +459,28 @@ def test_models_of_one_column(frame, dialect):
         parts = models[name].transform(new_frame()).ravel()
         labels = models[name].partitions[name].labels
         assert [row[k] for row in found] == parts.tolist()
-        assert [row[len(names) + k] for row in found] == [labels[part] for part in parts]
+        assert [row[len(names) + k] for row in found] == [labels[part] if part >= 0 else None for part in parts]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("event", ["y'es", "no"])
+def test_weights_of_evidence(frame, dialect, event):
+    models = gridmodl.optimize_each(frame, "buys", special={"age": [-999]}, event=event, n_jobs=1).select(level=0)
+    wanted = models.transform(new_frame(), encode="woe", frame="arrays")
+    found = run(dialect, models.to_sql(dialect, keep=["row number"], output="woe"), NEW)
+    assert found == list(zip(*(wanted[name].tolist() for name in models), strict=True))
+    for name, model in models.items():
+        query = model.to_sql(dialect, keep=["row number"], output=["parts", "woe"])
+        assert [row[1] for row in run(dialect, query, NEW)] == wanted[name].tolist()
+
+
+def test_weights_of_evidence_of_each_class(frame):
+    three = np.array(["a", "b", "c"])[np.arange(len(frame)) % 3]
+    models = gridmodl.Models({"age": gridmodl.Model.from_partitions(frame[["age"]], three, {"age": [30.5]})})
+    assert names_of(models.to_sql("duckdb", output="woe")) == ["woe_age_a", "woe_age_b", "woe_age_c"]
+    numbers = gridmodl.optimize(frame["age"].fillna(0), np.arange(len(frame)) + 0.5)
+    with pytest.raises(ValueError, match="output must be one or several of 'parts', 'labels', 'predict'"):
+        numbers.to_sql("duckdb", output="woe")
 
 
 @pytest.fixture(scope="module")
@@ -455,7 +491,7 @@ def grid(frame):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("unknown", ["default", -1])
+@pytest.mark.parametrize("unknown", ["largest", "neutral", None])
 def test_a_grid(grid, dialect, unknown):
     assert grid.left_out or 7 in grid.partitions
     assert_answers(grid, dialect, unknown)
@@ -480,7 +516,7 @@ def test_a_model_without_a_target(frame, dialect):
         frame[["age", 'co"lour']], None, {"age": [30.5], 'co"lour': [["red"], ["bl'ue", "grün\\", None]]}
     )
     data = new_frame()
-    for unknown in ("default", -1):
+    for unknown in ("largest", "neutral", None):
         found = run(dialect, model.to_sql(dialect, keep=["row number"], unknown=unknown), NEW)
         expected = np.column_stack([model.transform(data, unknown), model.cell_of(data, unknown)])
         assert found == [tuple(row) for row in expected.tolist()]
@@ -495,7 +531,7 @@ def test_grouped_classes(frame, dialect):
         {'co"lour': frame['co"lour']}, target, {'co"lour': [["red"], ["bl'ue", None], ["never"], ["grün\\"]],
         "target": [["a1", "b1"], ["a2", "b2"]]}, target_kind="grouped",
     )  # fmt: skip
-    for unknown in ("default", -1):
+    for unknown in ("largest", "neutral", None):
         found = run(dialect, model.to_sql(dialect, keep=["row number"], unknown=unknown), NEW)
         parts, shares = model.transform(new_frame(), unknown).ravel(), model.predict_proba(new_frame(), unknown)
         predicted = model.predict(new_frame(), unknown)
@@ -521,7 +557,34 @@ def test_unlabelled_rows(frame):
     target = np.where(np.arange(len(frame)) % 3 == 0, "?", frame["buys"])
     model = gridmodl.Model.from_partitions({"age": frame["age"]}, target, {"age": [30.5, 200.0]}, unlabelled="?")
     for dialect in DIALECTS:
-        assert_answers(model, dialect, -1)
+        assert_answers(model, dialect, "neutral")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_neutral_predictions_of_a_grid(frame, dialect):
+    """The shares are those of `predict_proba`, to the bit, for each set of columns in which a value has no part."""
+    known = frame.dropna()
+    model = gridmodl.Model.from_partitions(
+        known, "buys", {"age": [30.5, 60.0], 'co"lour': [["red", "grün\\"], ["bl'ue"]], 7: [0.0]}
+    )
+    assert model.informative == ["age", 'co"lour', 7]
+    rows = list(itertools.product([20.0, 90.0, None], ["red", "bl'ue", "new", None], [-1.0, 1.0, None]))
+    ages, colours, numbers = (list(column) for column in zip(*rows, strict=True))
+    new = {"age": Stored("double", ages), 'co"lour': Stored("text", colours), "7": Stored("double", numbers)}
+    assert len({tuple(row) for row in (model.transform(new_frame(new)) < 0).tolist()}) == 8
+    for unknown in (None, "largest"):
+        assert_answers(model, dialect, unknown, new)
+    old = {name: replace(parts, default=1 if parts.groups else 0) for name, parts in model.partitions.items()}
+    assert_answers(replace(model, partitions=old), dialect, None, new)
+    assert_answers(replace(model, partitions=old), dialect, "neutral", new)
+
+
+def test_a_grid_of_too_many_neutral_cells_has_no_query(monkeypatch, frame):
+    model = gridmodl.Model.from_partitions(frame.dropna(), "buys", {"age": [30.5, 60.0], 7: [0.0]})
+    monkeypatch.setattr("gridmodl.report.sql.query.MAX_JOINED", 8)
+    with pytest.raises(ValueError, match="predictions of this grid, 6 cells of 2 columns, take more than 8 rows"):
+        model.to_sql("duckdb")
+    assert "cell" in model.to_sql("duckdb", output=["parts", "cell"])
 
 
 @pytest.mark.parametrize("classes", [[0, 1], [False, True], [0.5, 2.45], [b"a", b"\xff"], ["a", "A"]])
@@ -609,12 +672,12 @@ def test_names_for_bigquery():
 
 def test_literals_of_each_dialect():
     words = categorical(("a\\'b\n",), ("b",))
-    assert "'a\\\\\\'b\\U0000000a'" in words.to_sql("bigquery", unknown=-1)
-    assert "'a\\\\''b\n'" in words.to_sql("snowflake", unknown=-1)
-    assert "E'a\\\\''b\n'" in words.to_sql("postgres", unknown=-1)
+    assert "'a\\\\\\'b\\U0000000a'" in words.to_sql("bigquery", unknown="neutral")
+    assert "'a\\\\''b\n'" in words.to_sql("snowflake", unknown="neutral")
+    assert "E'a\\\\''b\n'" in words.to_sql("postgres", unknown="neutral")
     numbers = numerical([-INF, 2.45, 2.0**60])
     assert numbers.to_sql("bigquery") == (
-        "CASE\n  WHEN `x` IS NULL OR IS_NAN(`x`) THEN 0\n  WHEN `x` <= CAST('-inf' AS FLOAT64) THEN 0\n"
+        "CASE\n  WHEN `x` IS NULL OR IS_NAN(`x`) THEN -1\n  WHEN `x` <= CAST('-inf' AS FLOAT64) THEN 0\n"
         "  WHEN `x` <= 2.45 THEN 1\n  WHEN (`x` <= 1.152921504606847e+18 AND `x` <= 1152921504606846976) THEN 2\n"
         "  ELSE 3\nEND"
     )
@@ -647,14 +710,10 @@ def test_what_has_no_sql_is_named(dialect):
         (numerical([0.5], name="\ud800"), r"is no text that SQL can hold: surrogates not allowed"),
         (numerical([0.5], name=""), r"must be a text that is not empty"),
         (numerical([0.5], name=(1, 2)), r"column \(1, 2\) \(tuple\) has no name in SQL; give it one"),
-        (
-            categorical(("a",), ("b",), default=None),
-            r"column 'x' has no default group for unknown values; use unknown=-1",
-        ),
     ]:
         with pytest.raises(ValueError, match=message):
             partition.to_sql(dialect)
-    assert "IN" in categorical(("a",), ("b",), default=None).to_sql(dialect, ("t", "y"), unknown=-1)
+    assert "IN" in categorical(("a",), ("b",), default=None).to_sql(dialect, ("t", "y"), unknown="neutral")
 
 
 @pytest.mark.parametrize(
@@ -662,9 +721,10 @@ def test_what_has_no_sql_is_named(dialect):
     [
         ({"dialect": "mysql"}, ValueError, "dialect must be one of 'postgres', 'duckdb', 'sqlite', 'bigquery'"),
         ({"dialect": None}, ValueError, "dialect must be one of"),
-        ({"unknown": "error"}, ValueError, "unknown must be 'default' or -1: a query cannot stop"),
+        ({"unknown": "error"}, ValueError, "unknown='error' is not for SQL: a query cannot stop"),
         ({"unknown": 1}, ValueError, "unknown must be"),
-        ({"output": "part"}, ValueError, "output must be one or several of 'parts', 'labels', 'cell', 'predict'"),
+        ({"missing": "error"}, ValueError, "missing='error' is not for SQL: a query cannot stop"),
+        ({"output": "part"}, ValueError, "output must be one or several of 'parts', 'labels', 'woe', 'cell'"),
         ({"output": []}, ValueError, "output must be one or several"),
         ({"output": 3}, ValueError, "output must be one or several of .*, got 3"),
         ({"keep": "id"}, TypeError, "keep must be a list of names of columns, got 'id'"),

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 import gridmodl
 from gridmodl import Search, cost_by_parts, optimize, price, verify
 from gridmodl.model.file import ModelFileError
-from gridmodl.search.column import exact, monotone
+from gridmodl.search.column import exact, limited
 
 CRITERIA = gridmodl.list_criteria("classes")
 
@@ -100,16 +100,15 @@ def test_monotone_models_are_verified(direction):
     assert model.certificate.monotone == direction
     assert verify(model, x, y)
     free = optimize(x, y)
-    assert (
-        "not monotone" in verify(replace(free, certificate=replace(free.certificate, monotone=direction)), x, y).reason
-    )
+    forged = replace(free, certificate=replace(free.certificate, monotone=direction))
+    assert "do not keep the limits" in verify(forged, x, y).reason
 
 
 @pytest.mark.parametrize(("x", "y"), [([1.0, 2.0, 3.0], [0, 0, 0]), ([1.0, 2.0, 3.0], [0, 1, 2]), (["a", "b"], [0, 1])])
 def test_what_cannot_be_monotone_is_not_verified_as_such(x, y):
     model = optimize(x, y)
     forged = replace(model, certificate=replace(model.certificate, monotone="auto"))
-    assert "only intervals with two classes can be monotone" in verify(forged, x, y).reason
+    assert "only intervals with an event can be monotone" in verify(forged, x, y).reason
 
 
 def test_kinds_of_columns_that_can_be_verified():
@@ -147,17 +146,17 @@ def stop(program):
 
 def test_a_monotone_search_that_is_stopped_in_its_layers_proves_nothing(monkeypatch):
     x, y = waves(300)
-    monkeypatch.setattr(monotone._Monotone, "run", lambda program, slope: None)  # no slopes: layers do it all
+    monkeypatch.setattr(limited.Ordered, "run", lambda program, slope: None)  # no slopes: layers do it all
     monkeypatch.setattr(
         exact.DynamicProgram, "is_over", property(lambda program: program.task.clock.stopped is not None)
     )
     solve = exact.DynamicProgram._go_through_layers
-    link = monotone._Monotone._link
+    link = limited.Ordered._link
 
     def go(program, n_layers):
         calls = itertools.count()
         monkeypatch.setattr(
-            monotone._Monotone, "_link", lambda p, *a: (stop(p) if next(calls) == 1 else None, link(p, *a))[1]
+            limited.Ordered, "_link", lambda p, *a: (stop(p) if next(calls) == 1 else None, link(p, *a))[1]
         )
         return solve(program, n_layers)
 
@@ -167,14 +166,69 @@ def test_a_monotone_search_that_is_stopped_in_its_layers_proves_nothing(monkeypa
     assert not model.proven
 
 
-def test_what_cannot_be_proven_is_not_verified():
+def test_what_cannot_be_proven_is_not_verified(monkeypatch):
+    monkeypatch.setattr(limited, "MAX_ATOMS", 100)
+    monkeypatch.setattr(limited, "_winning_bounds", lambda *_: None)
     rng = np.random.default_rng(0)
-    x = rng.random(4_000)
-    y = rng.random(4_000) < x
-    model = optimize(x, y, monotone="increasing")
-    assert (model.proven, model.certificate) == (False, None)
-    forged = replace(model, proven=True, certificate=gridmodl.Certificate("all", model.cost, monotone="increasing"))
+    x = rng.random(1_000)
+    y = rng.random(1_000) < x
+    model = optimize(x, y, monotone="decreasing", max_parts=3)
+    assert not model.proven
+    assert model.gap > 0.0
+    assert verify(model, x, y)
+    low = replace(model.certificate, lowest=model.cost)
+    forged = replace(model, proven=True, certificate=replace(low, method="all", slopes=(), totals=()))
     assert "proves nothing" in verify(forged, x, y).reason
+    assert "the totals prove no cost" in verify(replace(model, proven=True, certificate=low), x, y).reason
+
+
+LIMITED = [
+    {"monotone": "peak"},
+    {"monotone": "valley", "min_rows": 30},
+    {"min_events": 40},
+    {"min_events": ("event", 0.1), "max_parts": 4},
+    {"min_difference": 0.3},
+    {"fixed": [0.25, 0.5]},
+    {"fixed": [0.5], "monotone": "peak", "min_events": 10},
+    {"allowed": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]},
+    {"allowed": [0.2, 0.4, 0.6], "fixed": [0.3], "min_difference": 0.05, "min_rows": 20},
+    {"allowed": []},
+]
+
+
+@pytest.mark.parametrize("given", LIMITED, ids=str)
+@pytest.mark.parametrize("has_missing", [False, True])
+def test_models_within_all_limits_are_verified(given, has_missing):
+    x, y = waves(500)
+    x = (x - x.min()) / (x.max() - x.min())
+    x[:: 50 if has_missing else 501] = np.nan
+    model = optimize(x, y, **given)
+    assert model.proven
+    assert verify(model, x, y)
+    again = gridmodl.Model.from_json(model.to_json())
+    assert again.certificate == model.certificate
+    assert verify(again, x, y)
+    assert not verify(replace(model, certificate=replace(model.certificate, lowest=model.cost + 1.0)), x, y)
+
+
+@pytest.mark.parametrize(
+    ("forged", "reason"),
+    [
+        ({"min_events": (400, 400)}, "fewer rows of a class than the certificate is for"),
+        ({"min_events": (1, 2, 3)}, "a number for each of the 2 classes"),
+        ({"min_difference": 0.9}, "do not keep the limits of the certificate"),
+        ({"min_difference": 2.0}, "must be from 0 to 1"),
+        ({"fixed": (0.123,)}, "has no bound 0.123"),
+        ({"allowed": (0.123,)}, "which the certificate does not allow"),
+        ({"allowed": (np.datetime64("2020-01-01"),)}, "must have bounds of float64"),
+    ],
+)
+def test_limits_that_a_partition_does_not_keep_are_not_verified(forged, reason):
+    x, y = waves(500)
+    model = optimize(x, y)
+    found = verify(replace(model, certificate=replace(model.certificate, **forged)), x, y)
+    assert not found
+    assert reason in found.reason
 
 
 def test_a_proof_that_no_search_can_give_is_not_verified():
@@ -297,6 +351,10 @@ def test_other_data_is_found_out():
         ("max_parts", 0, "certificate.max_parts: must be an integer"),
         ("min_rows", None, "certificate.min_rows: must be an integer"),
         ("monotone", "up", "certificate.monotone: must be null or one of"),
+        ("min_events", [-1, 0], "must be an integer from 0 to"),
+        ("min_difference", "x", "certificate.min_difference: must be a float"),
+        ("fixed", None, "certificate.fixed: must be a list of bounds"),
+        ("allowed", [1.0], "certificate.allowed: must be"),
     ],
 )
 def test_a_file_with_a_bad_certificate_is_refused(field, value, message):

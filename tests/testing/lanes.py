@@ -190,8 +190,8 @@ def long_columns() -> Found:
 
 def hulls() -> Found:
     """Two classes, of which runs keep extreme points: blocks that pass their check at once, and blocks that fail it."""
-    from gridmodl import optimize
-    from gridmodl.search.column import exact
+    from gridmodl import Search, optimize
+    from gridmodl.search.column import exact, spans
 
     rng = np.random.default_rng(5)
     x = rng.permutation(700)
@@ -201,7 +201,7 @@ def hulls() -> Found:
         "steps": rng.random(len(x)) < np.where(x // 100 % 2 == 0, 0.2, 0.8),
         "short steps": rng.random(len(x)) < np.where(x // 20 % 2 == 0, 0.02, 0.98),
     }
-    usual = exact.HULL_ATOMS, exact.PLAIN_ATOMS
+    usual, many_classes = (exact.HULL_ATOMS, exact.PLAIN_ATOMS), spans.MANY_CLASSES
     try:
         exact.HULL_ATOMS = exact.PLAIN_ATOMS = 0
         for name in ("modl", "bic", "mdlp", "gini", "entropy"):
@@ -210,8 +210,14 @@ def hulls() -> Found:
         yield "weights", told(optimize(x, signals["steps"], weights=rng.integers(1, 9, len(x)), search="exact"))
         yield "ties", told(optimize(x // 2, signals["steps"], search="exact"))
         yield "max_parts", told(optimize(x, signals["short steps"], max_parts=4, search="exact"))
+        # Runs that are not of two classes, or beside frozen cells; sums that a kernel adds up.
+        spans.MANY_CLASSES = 3
+        yield "three classes", told(optimize(x, signals["steps"] + 2 * (x < 300), search="exact"))
+        few = {"x": x[:80], "z": x[80:160]}
+        y = (few["x"] < 300) ^ (few["z"] < 400)
+        yield "frozen", told(optimize(few, y, search=Search("vns", effort=3)))
     finally:
-        exact.HULL_ATOMS, exact.PLAIN_ATOMS = usual
+        (exact.HULL_ATOMS, exact.PLAIN_ATOMS), spans.MANY_CLASSES = usual, many_classes
 
 
 def groups() -> Found:
@@ -252,6 +258,51 @@ def limits() -> Found:
             found = optimize(data["x"], y, criterion=name, max_parts=max_parts, min_rows=min_rows, search="exact")
             yield f"{name} {max_parts} {min_rows}", told(found)
         yield f"{name} merge", told(optimize(data["x"], y, criterion=name, max_parts=3, min_rows=5, search="merge"))
+
+
+def rules() -> Found:
+    """Limits on classes, bounds and neighbours: the shares of parts rise and fall, or differ."""
+    from gridmodl import optimize
+    from gridmodl.search.column import limited
+
+    data = columns(4, 60)
+    x, y, three = with_missing(data["x"]), classes(data, 2), classes(data, 3)
+    asked: dict[str, dict[str, Any]] = {
+        "peak": {"monotone": "peak"},
+        "valley": {"monotone": "valley", "min_rows": 6, "max_parts": 3},
+        "events": {"min_events": 4},
+        "events of one class": {"min_events": ("event", 0.1), "max_parts": 4},
+        "difference": {"min_difference": 0.3},
+        "fixed": {"fixed": [0.0, 0.7], "monotone": "peak"},
+        "allowed": {"allowed": [-1.0, -0.3, 0.0, 0.7], "missing": "apart"},
+        "all": {
+            "fixed": [0.0],
+            "min_events": 2,
+            "min_difference": 0.05,
+            "monotone": "valley",
+            "special": {"x0": [0.5]},
+        },
+    }
+    for name in ("modl", "bic", "g2"):
+        for what, limit in asked.items():
+            yield f"{name} {what}", told(optimize(x, y, criterion=name, **limit))
+        yield f"{name} three classes", told(optimize(x, three, criterion=name, min_events=2, fixed=[0.0]))
+        yield f"{name} groups", told(optimize(data["e"], y, criterion=name, min_events=2, min_difference=0.2))
+    heavy = weights(60, 2**40)
+    yield "weights", told(optimize(x, y, weights=heavy, monotone="peak", min_difference=0.1, min_events=2**40))
+    z = data["z"].astype(float)
+    for order in ("increasing", "peak", "auto"):
+        yield f"means {order}", told(optimize(x, z, target_kind="numerical", monotone=order))
+    long = np.arange(300)
+    noisy = np.sin(long / 40.0) + np.random.default_rng(1).normal(size=300) > 0
+    usual = limited.MAX_ATOMS, limited.SOME_ATOMS, limited.FEW_ATOMS
+    try:  # more bounds than states can be made of
+        limited.MAX_ATOMS, limited.SOME_ATOMS, limited.FEW_ATOMS = 60, 40, 20
+        for order in ("increasing", "peak", "valley"):
+            yield f"long {order}", told(optimize(long, noisy, monotone=order))
+        yield "long difference", told(optimize(long, noisy, min_difference=0.8, min_events=2))
+    finally:
+        limited.MAX_ATOMS, limited.SOME_ATOMS, limited.FEW_ATOMS = usual
 
 
 def special() -> Found:
@@ -300,6 +351,29 @@ def unlabelled() -> Found:
         yield f"posterior {n_classes}", [found.bounds.tolist(), found.posterior.tolist()]
 
 
+def averages() -> Found:
+    from gridmodl import average
+
+    for n_classes in (1, 2, 3):
+        data = columns(n_classes, 60)
+        y = classes(data, n_classes)
+        partial = np.where(np.arange(60) % 3 == 0, y, -1)
+        for name, asked in {
+            "plain": {"target": y},
+            "bic": {"target": y, "criterion": "bic"},
+            "few": {"target": y, "m": 9},
+            "heavy": {"target": y, "weights": weights(60, 2**20)},
+            "unlabelled": {"target": partial, "unlabelled": -1},
+            "few unlabelled": {"target": partial, "unlabelled": -1, "m": 9},
+        }.items():
+            found = average(with_missing(data["x"]), **asked)
+            drawn = [model.partitions["x0"].bounds.tolist() for model in found.sample(4)]
+            band = np.round(found.band(found.knots[::9]), 7).tolist()
+            facts = [found.log_evidence, found.p_parts[:9], found.p_bounds, found.shares, found.loo_loss or 0.0]
+            rounded = [np.round(fact, 9).tolist() for fact in facts]
+            yield f"{name} {n_classes}", [rounded, drawn, band, told(found.partition(0.01)), told(found.best)]
+
+
 def densities() -> Found:
     from gridmodl import density, optimize_density
 
@@ -334,6 +408,7 @@ def other_methods() -> Found:
 def explained() -> Found:
     """What is priced beside a model: other numbers of parts, merges and cuts, and certificates checked."""
     from gridmodl import cost_by_parts, optimize, verify
+    from gridmodl.search.column import splits
 
     data = columns(7, 60)
     y = classes(data, 3)
@@ -348,6 +423,13 @@ def explained() -> Found:
                 [[a.n_parts, a.delta] for a in (why.fewer, why.more) if a is not None],
             )
             yield f"{name} {column} verified", bool(verify(model, data[column], y))
+    usual = splits.MOST_PRICES
+    try:
+        splits.MOST_PRICES = 0  # as if all partitions took long: one more bound is tried
+        why = optimize(data["x"], y).explain()
+        yield "one more bound", [[a.n_parts, a.delta] for a in (why.fewer, why.more) if a is not None]
+    finally:
+        splits.MOST_PRICES = usual
     for target in (None, y):
         model = optimize(some("xd", 7, 60), target, search="merge")
         why = model.explain("d")
@@ -581,8 +663,9 @@ def estimators() -> Found:
 KINDS: dict[str, Callable[[], Found]] = {
     kind.__name__: kind
     for kind in (
-        one_column, long_columns, hulls, groups, monotone, limits, special, weighted, unlabelled, densities,
-        other_methods, explained, grids, joint_pairs, joint_grids, searched_targets, large_cells, looked_up,
+        one_column, long_columns, hulls, groups, monotone, limits, rules, special, weighted, unlabelled, averages,
+        densities, other_methods, explained, grids, joint_pairs, joint_grids, searched_targets, large_cells,
+        looked_up,
         hierarchies, sparse_matrices, estimators,
     )
 }  # fmt: skip

@@ -19,7 +19,7 @@ from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
 from gridmodl.model.target_quantiles import PERCENTILES, TargetQuantiles
 from gridmodl.search.moves import is_cheaper
-from gridmodl.search.proof import METHODS, MONOTONE
+from gridmodl.search.proof import LIMITED, METHODS, MONOTONE
 from gridmodl.terms import PROBLEMS
 
 STOPPED = ("time limit", "interrupted")  # values of `Clock.stopped`; null if nothing cut the search short
@@ -43,6 +43,7 @@ def check_model(model: Model) -> None:
     check_certificate(model)
     by_class = _rows_by_class(next(iter(model.partitions.values())).counts)
     _check_grid(model, by_class, "")
+    _check_event(model)
     for i, name in enumerate(model.left_out):
         if name not in model.partitions or name in model.informative:
             raise wrong(f"left_out[{i}]", f"names {shown(name)}, which is no column with one part")
@@ -52,6 +53,13 @@ def check_model(model: Model) -> None:
         if optimum._cells is None:
             raise wrong(f"optima[{i}].cells", "must be there")
         _check_grid(optimum, by_class, f"optima[{i}].")
+
+
+def _check_event(model: Model) -> None:
+    """Check that the event is the number of a class, and that classes are not grouped."""
+    n_classes = len(model.classes) if PROBLEMS[model.problem].has_classes else 0
+    if model.event_index is not None and not 0 <= model.event_index < n_classes:
+        raise wrong("event", f"must be null or the number of one of {n_classes} classes, got {model.event_index}")
 
 
 def _check_grid(model: Model, by_class: list[int], place: str) -> None:
@@ -75,6 +83,9 @@ def _check_variable(partition: Partition, model: Model, place: str) -> None:
     _check_counts(partition, model, f"{place}.counts")
     _check_n_values(partition, model, place)
     _check_value_rows(partition, model, f"{place}.value_rows")
+    most = 0 if partition.missing is None else int(partition.rows[partition.missing])
+    if partition.n_missing is not None and not 0 <= partition.n_missing <= most:
+        raise wrong(f"{place}.n_missing", f"must be null or from 0 to {most}, got {partition.n_missing}")
 
 
 def _check_value_rows(partition: Partition, model: Model, place: str) -> None:
@@ -83,7 +94,7 @@ def _check_value_rows(partition: Partition, model: Model, place: str) -> None:
     if value_rows is None:
         return
     if partition.kind != "categorical":
-        raise wrong(place, "must not be there, as the variable is numerical")
+        raise wrong(place, f"must not be there, as the variable is {partition.kind}")
     sizes = [len(group) for group in partition.groups]
     if value_rows.dtype != np.int64 or value_rows.shape != (sum(sizes),) or np.any(value_rows < 0):
         raise wrong(place, f"must be {sum(sizes)} numbers of rows, one for each value of the groups")
@@ -199,8 +210,12 @@ def _check_partition(partition: Partition, place: str) -> None:
     """Check the kind of a partition and the fields of that kind."""
     if partition.kind not in KINDS:
         raise wrong(f"{place}.kind", f"must be one of {', '.join(KINDS)}, got {shown(partition.kind)}")
+    if partition.levels and partition.kind != "ordinal":
+        raise wrong(place, f"is {partition.kind} and has levels")
     if partition.kind == "categorical":
         _check_groups(partition, place)
+    elif partition.kind == "ordinal":
+        _check_levels(partition, place)
     else:
         _check_intervals(partition, place)
 
@@ -212,12 +227,33 @@ def _check_groups(partition: Partition, place: str) -> None:
     groups, n_parts = partition.groups, len(partition.counts)
     if len(groups) != n_parts or not all(groups):
         raise wrong(f"{place}.groups", f"must be {n_parts} lists of values, as counts has {n_parts} parts")
+    sizes = partition.special_sizes
+    if sizes is not None and list(sizes) != [len(group) for group in groups[max(0, n_parts - len(sizes)) :]]:
+        raise wrong(f"{place}.special_sizes", "must be null, or the numbers of values of the last groups")
     _check_values(groups, f"{place}.groups")
     missing = next((i for i, group in enumerate(groups) if None in group), None)
     if partition.missing != missing:
         raise wrong(f"{place}.missing", f"must be {missing}, the group that holds null, got {partition.missing}")
     if partition.default is not None and not 0 <= partition.default < n_parts:
         raise wrong(f"{place}.default", f"must be one of the {n_parts} groups, got {partition.default}")
+
+
+def _check_levels(partition: Partition, place: str) -> None:
+    """Check the fields of an ordinal partition."""
+    if partition.default is not None or partition.is_utc:
+        raise wrong(place, "is ordinal and has a default, or bounds of UTC")
+    levels, bounds, special = partition.levels, partition.bounds, partition.special
+    if not levels or None in levels:
+        raise wrong(f"{place}.levels", "must be a list of values, none of them null")
+    _check_values((levels,), f"{place}.levels")
+    for name, places, end in (("bounds", bounds, len(levels) - 1), ("special", special, len(levels))):
+        if places.ndim != 1 or (len(places) and (places.dtype != np.int64 or np.any(places < 0) or max(places) >= end)):
+            raise wrong(f"{place}.{name}", f"must be places of levels, whole numbers from 0 to {end - 1}")
+    if not np.all(bounds[1:] > bounds[:-1]):
+        raise wrong(f"{place}.bounds", "must ascend")
+    if len(set(special.tolist())) < len(special):
+        raise wrong(f"{place}.special", "holds a level twice")
+    _check_number_of_intervals(partition, place)
 
 
 def _check_values(groups: tuple[tuple[Any, ...], ...], place: str) -> None:
@@ -234,8 +270,10 @@ def _check_values(groups: tuple[tuple[Any, ...], ...], place: str) -> None:
 
 def _check_intervals(partition: Partition, place: str) -> None:
     """Check the fields of a numerical partition."""
-    if partition.groups or partition.default is not None:
-        raise wrong(place, "is numerical and has groups or a default")
+    if partition.groups:
+        raise wrong(place, "is numerical and has groups")
+    if partition.default is not None and (partition.default != 0 or partition.missing is not None):
+        raise wrong(f"{place}.default", f"must be null, or 0 if missing is null, got {partition.default}")
     bounds, special = partition.bounds, partition.special
     for name, array in (("bounds", bounds), ("special", special)):
         if array.ndim != 1 or array.dtype.kind not in "iufmM":
@@ -258,13 +296,16 @@ def _check_number_of_intervals(partition: Partition, place: str) -> None:
     """Check that the number of parts fits bounds, special codes and missing values."""
     if partition.missing not in (None, 0):
         raise wrong(f"{place}.missing", f"must be 0 or null, got {partition.missing}")
-    n_bounds, n_special, n_parts = len(partition.bounds), len(partition.special), len(partition.counts)
+    sizes = partition.special_sizes
+    if sizes is not None and (not all(size > 0 for size in sizes) or sum(sizes) != len(partition.special)):
+        raise wrong(f"{place}.special_sizes", f"must be null, or numbers that add up to {len(partition.special)} codes")
+    n_bounds, n_special, n_parts = len(partition.bounds), partition.n_special, len(partition.counts)
     least = n_bounds + 1 + n_special
     allowed = [least] if partition.missing is None else [least, least + 1]  # missing values may be a part of their own
     if n_parts not in allowed:
         made = " or ".join(map(str, allowed))
         raise wrong(
-            f"{place}.counts", f"has {n_parts} parts; {n_bounds} bounds and {n_special} special codes make {made}"
+            f"{place}.counts", f"has {n_parts} parts; {n_bounds} bounds and {n_special} special parts make {made}"
         )
 
 
@@ -361,9 +402,21 @@ def check_certificate(model: Model) -> None:
     if certificate.monotone is not None and certificate.monotone not in MONOTONE:
         known = ", ".join(MONOTONE)
         raise wrong(f"{place}.monotone", f"must be null or one of {known}, got {shown(certificate.monotone)}")
+    if certificate.missing not in ("auto", "apart", LIMITED):
+        raise wrong(f"{place}.missing", f"must be one of auto, apart, {LIMITED}, got {shown(certificate.missing)}")
     (partition,) = model.partitions.values()
-    if certificate.monotone is not None and (partition.kind != "numerical" or len(model.classes) != 2):
-        raise wrong(f"{place}.monotone", "must be null, as only intervals with two classes can be monotone")
+    if certificate.monotone is not None and (partition.kind == "categorical" or model.event_index is None):
+        raise wrong(f"{place}.monotone", "must be null, as only intervals with an event can be monotone")
+    if certificate.min_events and len(certificate.min_events) != len(model.classes):
+        raise wrong(f"{place}.min_events", f"must be empty, or a number for each of the {len(model.classes)} classes")
+    if not 0.0 <= certificate.min_difference <= 1.0:
+        raise wrong(f"{place}.min_difference", f"must be from 0 to 1, got {certificate.min_difference!r}")
+    for name, bounds in (("fixed", certificate.fixed), ("allowed", certificate.allowed or ())):
+        if partition.kind == "ordinal" and any(level not in partition.levels for level in bounds):
+            raise wrong(f"{place}.{name}", "must have levels of the partition")
+        is_other = partition.kind == "numerical" and np.array(bounds).dtype.kind != partition.bounds.dtype.kind
+        if bounds and (partition.kind == "categorical" or is_other):
+            raise wrong(f"{place}.{name}", f"must have bounds of {partition.bounds.dtype}, as the partition has")
     if len(certificate.slopes) != len(certificate.totals):
         raise wrong(f"{place}.totals", f"must be {len(certificate.slopes)} numbers, one for each slope")
     for name, numbers in (

@@ -19,7 +19,7 @@ from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 
 FORMAT = "gridmodl models"
-VERSIONS = (1, VERSION)  # known versions of a collection; each model in it has a version of its own
+VERSIONS = (1, 5, VERSION)  # known versions of a collection; each model in it has a version of its own
 FIELDS = ("format", "version", "gridmodl", "models", "errors")
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from gridmodl import __version__
 from gridmodl.codelength import MANY_ROWS
-from gridmodl.data.columns import KINDS
 from gridmodl.data.frames import Name
 from gridmodl.model.cells import Cells
 from gridmodl.model.file.fields import (
@@ -40,17 +39,19 @@ from gridmodl.model.file.values import (
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
 from gridmodl.model.target_quantiles import PERCENTILES, TargetQuantiles
-from gridmodl.search.proof import Certificate
+from gridmodl.search.proof import LIMITED, Certificate
+from gridmodl.terms import PROBLEMS
 
 FORMAT = "gridmodl model"
-VERSION = 5  # version written, for all kinds of files: models, collections, densities; fixed until the first release
+VERSION = 6  # version written, for all kinds of files: models, collections, densities; fixed until the first release
 FIELDS_1 = (
     "format", "version", "gridmodl", "criterion", "options", "problem", "n_rows", "cost", "null_cost", "delta",
     "search", "proven", "stopped", "elapsed", "frame", "classes", "partitions",
 )  # fmt: skip
 FIELDS_2 = (*FIELDS_1, "cells", "left_out", "optima")
 FIELDS_3 = (*FIELDS_2, "target", "class_rows", "spread")
-FIELDS = (*FIELDS_3, "certificate")
+FIELDS_5 = (*FIELDS_3, "certificate")
+FIELDS = (*FIELDS_5, "event")
 OPTIMUM_2 = ("cost", "partitions", "cells")
 OPTIMUM = (*OPTIMUM_2, "target", "spread")
 PARTITION_FIELDS_2 = {  # up to version 2
@@ -60,8 +61,19 @@ PARTITION_FIELDS_2 = {  # up to version 2
 PARTITION_FIELDS_4 = {  # versions 3 and 4
     kind: (*fields, "n_values", "log_value_factorials") for kind, fields in PARTITION_FIELDS_2.items()
 }
-PARTITION_FIELDS = {kind: (*fields, "n_values", "value_rows") for kind, fields in PARTITION_FIELDS_2.items()}
-CERTIFICATE_FIELDS = ("method", "lowest", "slopes", "totals", "max_parts", "min_rows", "monotone")
+PARTITION_FIELDS_5 = {kind: (*fields, "n_values", "value_rows") for kind, fields in PARTITION_FIELDS_2.items()}
+PARTITION_FIELDS = {
+    **{
+        kind: tuple(dict.fromkeys((*fields, "default", "n_missing", "special_sizes")))
+        for kind, fields in PARTITION_FIELDS_5.items()
+    },
+    "ordinal": (
+        "name", "kind", "levels", "bounds", "special", "special_sizes", "default", "missing", "n_missing", "counts",
+        "n_values", "value_rows",
+    ),
+}  # fmt: skip
+CERTIFICATE_FIELDS_5 = ("method", "lowest", "slopes", "totals", "max_parts", "min_rows", "monotone")
+CERTIFICATE_FIELDS = (*CERTIFICATE_FIELDS_5, "missing", "min_events", "min_difference", "fixed", "allowed")
 
 
 def model_record(model: Model) -> dict[str, Any]:
@@ -91,6 +103,7 @@ def model_record(model: Model) -> dict[str, Any]:
         "class_rows": None if model._class_rows is None else model._class_rows.tolist(),
         "spread": _target_quantiles_record(model._target_quantiles),
         "certificate": _certificate_record(model.certificate),
+        "event": _index_or_none(model.event_index),
     }
 
 
@@ -138,14 +151,19 @@ def _read_version_3(record: dict[str, Any]) -> Model:
 
 
 def _read_version_4(record: dict[str, Any], version: int = 4) -> Model:
-    """Version 4: models with a certificate."""
-    model = _read_grid(read_fields(record, "", FIELDS), version)
-    return replace(model, certificate=_read_certificate(record["certificate"], "certificate"))
+    """Version 4: models with a certificate. Also reads the later versions."""
+    model = _read_grid(read_fields(record, "", FIELDS if version > 5 else FIELDS_5), version)
+    return replace(model, certificate=_read_certificate(record["certificate"], "certificate", version))
 
 
 def _read_version_5(record: dict[str, Any]) -> Model:
     """Version 5: partitions with the rows of each value."""
     return _read_version_4(record, 5)
+
+
+def _read_version_6(record: dict[str, Any]) -> Model:
+    """Version 6: the event; values that no part holds belong to no part, unless an older file said where they go."""
+    return _read_version_4(record, 6)
 
 
 def _read_grid(record: dict[str, Any], version: int) -> Model:
@@ -193,14 +211,20 @@ def _read_facts(record: dict[str, Any], version: int) -> Model:
     read_text(record["gridmodl"], "gridmodl")
     classes = read_array(record["classes"], "classes")
     n_rows = read_integer(record["n_rows"], "n_rows", 1, MAX_INTEGER)
+    problem = read_text(record["problem"], "problem")
+    if version > 5:
+        event = None if record["event"] is None else read_integer(record["event"], "event", 0, MAX_INTEGER)
+    else:  # tables were of the second of two classes
+        event = 1 if problem in PROBLEMS and PROBLEMS[problem].has_classes and len(classes) == 2 else None
     return Model(
         cost=read_float(record["cost"], "cost"),
         null_cost=read_float(record["null_cost"], "null_cost"),
         criterion=read_text(record["criterion"], "criterion"),
         options=_read_options(record["options"]),
-        problem=read_text(record["problem"], "problem"),
+        problem=problem,
         n_rows=n_rows,
         classes=classes,
+        event_index=event,
         partitions=_read_partitions(record["partitions"], "partitions", n_rows, version),
         proven=read_bool(record["proven"], "proven"),
         search=read_text(record["search"], "search"),
@@ -222,14 +246,20 @@ def partition_record(partition: Partition, place: str) -> dict[str, Any]:
         record["bounds"] = write_array(partition.bounds, f"{place}.bounds")
         record["is_utc"] = bool(partition.is_utc)
         record["special"] = write_array(partition.special, f"{place}.special")
+    elif partition.kind == "ordinal":
+        record["levels"] = [write_value(level, f"{place}.levels[{i}]") for i, level in enumerate(partition.levels)]
+        record["bounds"] = partition.bounds.tolist()
+        record["special"] = partition.special.tolist()
     else:
         record["groups"] = [
             [write_value(value, f"{place}.groups[{i}][{j}]") for j, value in enumerate(group)]
             for i, group in enumerate(partition.groups)
         ]
-        record["default"] = _index_or_none(partition.default)
+    record["special_sizes"] = None if partition.special_sizes is None else list(partition.special_sizes)
+    record["default"] = _index_or_none(partition.default)
     record["missing"] = _index_or_none(partition.missing)
     record["counts"] = partition.counts.tolist()
+    record["n_missing"] = _index_or_none(partition.n_missing)
     record["n_values"] = None if partition.n_values is None else partition.n_values.tolist()
     record["value_rows"] = None if partition.value_rows is None else partition.value_rows.tolist()
     if not math.isnan(partition._log_orders):
@@ -246,9 +276,10 @@ def _index_or_none(value: Any) -> int | None:
 def read_partition(raw: Any, place: str, n_rows: int, version: int) -> Partition:
     """Read a partition of a file of this `version`."""
     kind = raw.get("kind") if isinstance(raw, dict) else None
-    if kind not in KINDS:
-        raise wrong(place, f"must be an object whose 'kind' is one of {', '.join(KINDS)}, got {shown(kind)}")
-    fields = (PARTITION_FIELDS_2 if version <= 2 else PARTITION_FIELDS_4 if version <= 4 else PARTITION_FIELDS)[kind]
+    known = _partition_fields(version)
+    if not isinstance(kind, str) or kind not in known:
+        raise wrong(place, f"must be an object whose 'kind' is one of {', '.join(known)}, got {shown(kind)}")
+    fields = known[kind]
     has_unlabelled = version > 2 and "unlabelled" in raw
     has_orders = version > 2 and kind == "categorical" and "log_value_factorials" in raw
     optional = [*(["unlabelled"] if has_unlabelled else []), *(["log_value_factorials"] if has_orders else [])]
@@ -273,12 +304,36 @@ def read_partition(raw: Any, place: str, n_rows: int, version: int) -> Partition
     if kind == "categorical":
         groups = read_list(record["groups"], f"{place}.groups")
         facts["groups"] = tuple(tuple(read_values(group, f"{place}.groups[{i}]")) for i, group in enumerate(groups))
-        facts["default"] = _read_part(record["default"], f"{place}.default")
+    elif kind == "ordinal":
+        facts["levels"] = tuple(read_values(record["levels"], f"{place}.levels"))
+        last = len(facts["levels"]) - 1
+        if last < 0:
+            raise wrong(f"{place}.levels", "must not be empty")
+        facts["bounds"] = _read_places(record["bounds"], f"{place}.bounds", last - 1)
+        facts["special"] = _read_places(record["special"], f"{place}.special", last)
     else:
         facts["bounds"] = read_array(record["bounds"], f"{place}.bounds")
         facts["special"] = read_array(record["special"], f"{place}.special")
         facts["is_utc"] = read_bool(record["is_utc"], f"{place}.is_utc")
+    if version > 5 and record["n_missing"] is not None:
+        facts["n_missing"] = read_integer(record["n_missing"], f"{place}.n_missing", 0, n_rows)
+    if "special_sizes" in fields:
+        sizes = _read_integers(record["special_sizes"], f"{place}.special_sizes", MAX_INTEGER)
+        facts["special_sizes"] = None if sizes is None else tuple(sizes.tolist())
+    if "default" in fields:
+        facts["default"] = _read_part(record["default"], f"{place}.default")
+    elif facts["missing"] is None:  # up to version 5: the lowest interval
+        facts["default"] = 0
     return Partition(**facts)
+
+
+def _partition_fields(version: int) -> dict[str, tuple[str, ...]]:
+    """Fields of a partition by its kind, in a file of this `version`."""
+    if version <= 2:
+        return PARTITION_FIELDS_2
+    if version <= 4:
+        return PARTITION_FIELDS_4
+    return PARTITION_FIELDS_5 if version == 5 else PARTITION_FIELDS
 
 
 def check_log_orders(order: float, n_rows: int, place: str) -> None:
@@ -307,6 +362,12 @@ def _read_integers(raw: Any, place: str, most: int) -> NDArray[np.int64] | None:
         return None
     integers = [read_integer(n, f"{place}[{i}]", 0, most) for i, n in enumerate(read_list(raw, place))]
     return np.array(integers, dtype=np.int64)
+
+
+def _read_places(raw: Any, place: str, last: int) -> NDArray[np.int64]:
+    """Read a list of places of levels, from 0 to `last`."""
+    places = [read_integer(n, f"{place}[{i}]", 0, last) for i, n in enumerate(read_list(raw, place))]
+    return np.array(places, dtype=np.int64)
 
 
 def _read_counts(raw: Any, place: str, n_rows: int) -> NDArray[np.int64]:
@@ -404,14 +465,21 @@ def _certificate_record(certificate: Certificate | None) -> dict[str, Any] | Non
     if certificate is None:
         return None
     record = asdict(certificate)
-    return {**record, "slopes": list(certificate.slopes), "totals": list(certificate.totals)}
+    for name in ("slopes", "totals", "min_events"):
+        record[name] = list(record[name])
+    for name in ("fixed", "allowed"):
+        bounds = record[name]
+        record[name] = (
+            write_array(np.array(bounds), f"certificate.{name}") if bounds else None if bounds is None else []
+        )
+    return record
 
 
-def _read_certificate(raw: Any, place: str) -> Certificate | None:
+def _read_certificate(raw: Any, place: str, version: int) -> Certificate | None:
     if raw is None:
         return None
-    record = read_fields(raw, place, CERTIFICATE_FIELDS)
-    return Certificate(
+    record = read_fields(raw, place, CERTIFICATE_FIELDS if version > 5 else CERTIFICATE_FIELDS_5)
+    certificate = Certificate(
         method=read_text(record["method"], f"{place}.method"),
         lowest=read_float(record["lowest"], f"{place}.lowest"),
         slopes=tuple(read_floats(record["slopes"], f"{place}.slopes")),
@@ -419,7 +487,28 @@ def _read_certificate(raw: Any, place: str) -> Certificate | None:
         max_parts=_read_limit(record["max_parts"], f"{place}.max_parts"),
         min_rows=read_integer(record["min_rows"], f"{place}.min_rows", 1, MAX_INTEGER),
         monotone=None if record["monotone"] is None else read_text(record["monotone"], f"{place}.monotone"),
+        missing=read_text(record["missing"], f"{place}.missing") if version > 5 else LIMITED,
     )
+    if version < 6:
+        return certificate
+    fixed, allowed = (_read_bounds(record[name], f"{place}.{name}") for name in ("fixed", "allowed"))
+    if fixed is None:
+        raise wrong(f"{place}.fixed", "must be a list of bounds")
+    return replace(
+        certificate,
+        min_events=tuple(
+            read_integer(rows, f"{place}.min_events[{i}]", 0, MAX_INTEGER)
+            for i, rows in enumerate(read_list(record["min_events"], f"{place}.min_events"))
+        ),
+        min_difference=read_float(record["min_difference"], f"{place}.min_difference"),
+        fixed=fixed,
+        allowed=allowed,
+    )
+
+
+def _read_bounds(raw: Any, place: str) -> tuple[Any, ...] | None:
+    """Read bounds: an array; an empty list for none, null for no limit."""
+    return None if raw is None else () if raw == [] else tuple(read_array(raw, place))
 
 
 def _read_limit(raw: Any, place: str) -> int | None:
@@ -432,4 +521,5 @@ READERS: Mapping[int, Callable[[dict[str, Any]], Model]] = {
     3: _read_version_3,
     4: _read_version_4,
     5: _read_version_5,
+    6: _read_version_6,
 }

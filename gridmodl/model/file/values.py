@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.columns import Categories, Column
 from gridmodl.data.frames import object_array
 from gridmodl.model.file.fields import MAX_BYTES, ModelFileError, read_fields, read_list, shown, wrong
 
@@ -76,6 +77,11 @@ def write_value(value: Any, place: str) -> Any:
     raise TypeError(
         f"{place} is {shown(value)} ({type(value).__name__}), which a model file cannot hold; it takes {KNOWN}"
     )
+
+
+def check_column(column: Column) -> None:
+    """Raise TypeError or ValueError if a model file cannot hold a category or level of `column`."""
+    check_writable(column.values if isinstance(column, Categories) else column.levels or (), f"column {column.name!r}")
 
 
 def check_writable(values: Iterable[Any], what: str) -> None:

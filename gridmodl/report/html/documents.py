@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from gridmodl.data.frames import ARRAYS
 from gridmodl.density.model import density_per, domain_ends
 from gridmodl.model.counts import group_of_classes, pair_counts, table_information
+from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import (
     MAX_VALUES_SHOWN,
     edges_of,
     has_mixed_types,
     label_of_group,
     label_of_intervals,
+    label_of_levels,
     level_text,
 )
 from gridmodl.report.html.variables import MAX_CLASSES, Tables, cut, plain_number, plain_values, variable_record
@@ -128,7 +130,11 @@ def _class_table(tables: Tables, model: Model) -> dict[str, Any]:
 
 
 def _about(model: Model) -> str:
-    return f"cost {model.cost:,.4f}, null cost {model.null_cost:,.4f}, search {model.search}: {proof_text(model)}"
+    cost = f"cost {model.cost:,.4f}, null cost {model.null_cost:,.4f}, search {model.search}: {proof_text(model)}"
+    evidence = total_evidence(model, next(iter(model.partitions.values())))
+    if evidence is None:
+        return cost
+    return f"{cost}; iv {evidence.iv:.4f}, Gini {evidence.gini:.4f}, KS {evidence.ks:.4f}"
 
 
 def _edges(model: DensityModel) -> dict[str, Any]:
@@ -202,7 +208,9 @@ def _problem_facts(model: Model) -> FactList:
         ("Criterion", cut(criterion_text(model))),
         ("Rows", f"{model.n_rows:,}" + (f", {labelled:,} of them labelled" if is_semi else "")),
     ]
-    return [*facts, ("Classes", f"{len(model.classes):,}")] if len(model.classes) else facts
+    if len(model.classes):
+        facts.append(("Classes", f"{len(model.classes):,}"))
+    return facts if model.event_index is None else [*facts, ("Event", cut(str(model.event)))]
 
 
 def _all_of(names: Iterable[str]) -> str:
@@ -242,7 +250,7 @@ def _grid_record(model: Model) -> dict[str, Any] | None:
 def _variable(partition: Partition) -> dict[str, Any]:
     return {
         "name": cut(str(partition.name)),
-        "is_numerical": partition.kind == "numerical",
+        "is_numerical": partition.kind != "categorical",
         "labels": plain_values(partition.labels),
         "rows": partition.rows.tolist(),
         "values": None if partition.n_values is None else partition.n_values.tolist(),
@@ -305,6 +313,8 @@ class _Merger:
     def merge(self, stays: int, goes: int) -> str:
         self.made_of[stays] = sorted([*self.made_of[stays], *self.made_of[goes]])
         mine = self.made_of[stays]
+        if self.partition.kind == "ordinal":
+            return label_of_levels([level for i in mine for level in self.partition.groups[i]], self.is_mixed)
         return self._interval(mine) if self.partition.kind == "numerical" else self._group(mine)
 
     def _interval(self, mine: list[int]) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
 
+OF_CLASSES = ("rows", "share", "woe", "iv", "lift")  # columns that a table can have for each class
 MAX_CLASSES = 12  # classes or groups of classes in tables
 MAX_DRAWN = 7  # classes in charts, beside "other": more colours cannot be told apart
 MAX_VALUES = 20_000  # categories on a page, shared among all groups
@@ -32,8 +33,8 @@ COUNTS = {"rows", "values", "unlabelled", "parts"}
 SHARES = {"share"}
 VALUES = {"mean", "median", "q5", "q25", "q75", "q95"}  # of a numerical target
 VALUE_DIGITS = 12  # as values of a target may be close together and far from 0
-TEXTS = {"part", "column", "class", "reason"}
-LABELS = {"share": "share of rows", "log_odds": "log-odds", "information_value": "information value"}
+TEXTS = {"part", "column", "class", "reason", "event"}
+LABELS = {"share": "share of rows"}
 
 
 def variable_record(
@@ -57,16 +58,18 @@ def variable_record(
 def _columns(model: Model, partition: Partition) -> tuple[dict[str, Any], str]:
     """Columns of `Model.table`, of the largest classes if there are many, and a note.
 
-    The note says that classes were left out; with two classes, which class the log-odds are of.
+    The note says that classes were left out, and which class woe, iv and lift are of.
     """
     columns = columns_of(model, partition)
+    events = columns.get("event")
+    note = "" if not events else cut(f"Event: {events[0]}; woe, iv and lift are those of the event against the rest.")
     names, rows, what = _shares(model, partition)
     if len(names) <= MAX_CLASSES:
-        return columns, cut(f"Log-odds and lift are those of {names[1]}.") if "log_odds" in columns else ""
+        return columns, note
     kept = {names[j] for j in largest(rows, MAX_CLASSES)}
-    dropped = {f"{key}_{name}" for name in names if name not in kept for key in ("rows", "share")}
+    dropped = {f"{key}_{name}" for name in names if name not in kept for key in OF_CLASSES}
     shown = {key: column for key, column in columns.items() if key not in dropped}
-    return shown, f"The {MAX_CLASSES} largest of {len(names):,} {what} are shown."
+    return shown, f"The {MAX_CLASSES} largest of {len(names):,} {what} are shown. {note}".strip()
 
 
 def _shares(model: Model, partition: Partition) -> tuple[list[str], NDArray[np.int64], str]:
@@ -135,7 +138,7 @@ def _plain_column(key: str, column: Any) -> list[Any]:
 
 def _head(key: str, prefix: str) -> dict[str, str]:
     """Head of a column: its name in `Model.table`, its label, and the format of its values."""
-    for what in ("rows", "share"):
+    for what in OF_CLASSES:
         if key.startswith(f"{what}_"):
             name = key.removeprefix(f"{what}_")
             return {"key": key, "label": cut(f"{prefix}{name}: {what}"), "format": _format(what)}

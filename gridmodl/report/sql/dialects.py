@@ -44,6 +44,7 @@ class Dialect(NamedTuple):
     integers: tuple[int, int] = (SMALLEST, LARGEST)  # the smallest and the largest integer
     integer: Callable[[int], str] = str
     compared_moment: Callable[[str, bool], str] = lambda x, is_utc: x
+    microseconds: Callable[[str, bool], str] = lambda x, is_utc: f"epoch_us({x})"  # of a moment, since 1970
     moment_unit: int = 1_000  # nanoseconds; columns hold nothing finer
     instant_unit: int = 1_000  # the same for moments with a time zone
     booleans: tuple[str, str] = ("FALSE", "TRUE")
@@ -201,6 +202,13 @@ def _moments(form: str, form_utc: str, digits: int = 6) -> Callable[[int, bool],
     return lambda time, is_utc: (form_utc if is_utc else form).format(moment_text(time, digits))
 
 
+def sqlite_microseconds(x: str, is_utc: bool) -> str:
+    """Microseconds since 1970 of a text in the form that moments are compared in."""
+    text = sqlite_moment(x, is_utc)
+    seconds = f"CAST(strftime('%s', substr({text}, 1, 19)) AS INTEGER)"
+    return f"{seconds} * 1000000 + CAST(substr({text}, 21, 6) AS INTEGER)"
+
+
 def _duckdb_moment(time: int, is_utc: bool) -> str:
     if is_utc:
         return f"TIMESTAMPTZ '{moment_text(time, 6)}+00'"
@@ -234,6 +242,7 @@ DIALECTS = {
             compared='CAST({0} AS text) COLLATE "C"',
             rows=named_rows,
             integers=(-DIGITS, DIGITS),
+            microseconds=lambda x, is_utc: f"CAST(EXTRACT(EPOCH FROM {x}) * 1000000 AS BIGINT)",
             max_name=63,
         ),
         Dialect(
@@ -261,6 +270,7 @@ DIALECTS = {
             compared="{0} COLLATE BINARY",
             rows=sqlite_rows,
             compared_moment=sqlite_moment,
+            microseconds=sqlite_microseconds,
             moment_unit=1,
             instant_unit=1,
             booleans=("0", "1"),
@@ -282,6 +292,7 @@ DIALECTS = {
             quote="`",
             escapes_quotes=True,
             fold=str.casefold,
+            microseconds=lambda x, is_utc: f"UNIX_MICROS({x if is_utc else f'TIMESTAMP({x})'})",
             max_name=300,
             has_plain_aliases=True,
         ),
@@ -298,6 +309,7 @@ DIALECTS = {
             integers=(-DIGITS, DIGITS),
             moment_unit=1,
             instant_unit=1,
+            microseconds=lambda x, is_utc: f"DATE_PART(EPOCH_MICROSECOND, {x})",
             max_name=255,
         ),
     )

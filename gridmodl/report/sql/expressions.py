@@ -5,12 +5,13 @@ The expression is flat, as some databases limit the depth of expressions.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from gridmodl.model.partition import checked_unknown
+from gridmodl.model.policy import Policy
 from gridmodl.report.sql.dialects import Dialect, dialect_named
 from gridmodl.report.sql.literals import (
     Value,
@@ -39,23 +40,24 @@ class Branch(NamedTuple):
     part: int
 
 
-def expression_in(partition: Partition, dialect: str, column: Any, unknown: Any) -> str:
+def expression_in(partition: Partition, dialect: str, column: Any, policy: Policy) -> str:
     """The expression of `Partition.to_sql`."""
     target_dialect = dialect_named(dialect)
     path = sql_name(partition.name, "column") if column is None else column
     x = quoted_path(path, target_dialect, f"column {partition.name!r}")
-    return expression_of(partition, target_dialect, x, unknown)
+    return expression_of(partition, target_dialect, x, policy)
 
 
-def expression_of(partition: Partition, dialect: Dialect, x: str, unknown: Any, margin: str = "") -> str:
+def expression_of(partition: Partition, dialect: Dialect, x: str, policy: Policy, margin: str = "") -> str:
     """CASE expression for the number of the part of the column `x`; `margin` precedes all lines but the first."""
-    if checked_unknown(unknown) == "error":
-        raise ValueError("unknown must be 'default' or -1: a query cannot stop at a value that was never seen")
+    for name, word in policy._asdict().items():
+        if word == "error":
+            raise ValueError(f"{name}='error' is not for SQL: a query cannot stop at a value that no part holds")
     if partition.kind == "numerical":
-        branches, otherwise = list(_intervals(partition, dialect, x)), _last_interval(partition)
+        branches, otherwise = list(_intervals(partition, dialect, x, policy)), _last_interval(partition)
     else:
-        otherwise = _otherwise(partition, checked_unknown(unknown))
-        branches = [branch for branch in _groups(partition, dialect, x) if branch.part != otherwise]
+        otherwise = partition.part_of_unknown(policy)
+        branches = [branch for branch in _groups(partition, dialect, x, policy) if branch.part != otherwise]
     if not branches:
         return str(otherwise)
     lines = [f"WHEN {condition} THEN {part}" for condition, part in branches]
@@ -63,20 +65,23 @@ def expression_of(partition: Partition, dialect: Dialect, x: str, unknown: Any, 
 
 
 def _last_interval(partition: Partition) -> int:
-    return partition.n_parts - 1 - len(partition.special)
+    return partition.n_parts - 1 - partition.n_special
 
 
-def _intervals(partition: Partition, dialect: Dialect, x: str) -> Iterator[Branch]:
+def _intervals(partition: Partition, dialect: Dialect, x: str, policy: Policy) -> Iterator[Branch]:
     """Branches of missing values, of special codes, then of all intervals but the last, ascending."""
-    if partition.n_parts == 1:
+    of_missing = partition.part_of_missing(policy)
+    if partition.n_parts == 1 and of_missing == 0:
         return
     kind, what = _kind_of(partition), f"column {partition.name!r}"
-    yield Branch(_missing(x, kind, dialect), partition.missing or 0)
+    yield Branch(_missing(x, kind, dialect), of_missing)
     x = _compared(x, kind, dialect)
-    for part, code in enumerate(_plain(partition.special), _last_interval(partition) + 1):
-        condition = _equal(x, Value(kind, code), dialect, what)
-        if condition is not None:
-            yield Branch(condition, part)
+    codes = iter(_plain(partition.special))
+    for part, size in enumerate(partition.special_sizes or [1] * partition.n_special, _last_interval(partition) + 1):
+        for code in itertools.islice(codes, size):
+            condition = _equal(x, Value(kind, code), dialect, what)
+            if condition is not None:
+                yield Branch(condition, part)
     for part, bound in enumerate(_plain(partition.bounds), int(partition.is_missing_apart)):
         if kind == "number":
             yield Branch(at_most(x, bound, dialect), part)
@@ -118,20 +123,11 @@ def _equal(x: str, value: Value, dialect: Dialect, what: str) -> str | None:
     return f"{x} = {literal(value, dialect, what)}"
 
 
-def _otherwise(partition: Partition, unknown: str) -> int:
-    if unknown == "-1":
-        return -1
-    if partition.default is None:
-        raise ValueError(f"column {partition.name!r} has no default group for unknown values; use unknown=-1")
-    return partition.default
-
-
-def _groups(partition: Partition, dialect: Dialect, x: str) -> Iterator[Branch]:
+def _groups(partition: Partition, dialect: Dialect, x: str, policy: Policy) -> Iterator[Branch]:
     what = f"column {partition.name!r}"
     values = values_of((value for group in partition.groups for value in group if value is not None), what)
     kind = values[0].kind if values else "text"
-    if partition.missing is not None:
-        yield Branch(_missing(x, kind, dialect), partition.missing)
+    yield Branch(_missing(x, kind, dialect), partition.part_of_missing(policy))
     x = _compared(x, kind, dialect)
     rest = iter(values)
     for part, group in enumerate(partition.groups):

@@ -5,6 +5,7 @@ The inner query finds the parts of each row; the outer one joins what the cells 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
+from gridmodl.model.cells import Cells
 from gridmodl.model.counts import class_shares
+from gridmodl.model.evidence import encoded_events
+from gridmodl.model.policy import NO_PART, Policy
 from gridmodl.model.target_quantiles import Prediction
 from gridmodl.report.sql.dialects import Dialect, dialect_named
 from gridmodl.report.sql.expressions import expression_of
@@ -24,7 +28,9 @@ if TYPE_CHECKING:
     from gridmodl.model.models import Models
     from gridmodl.model.partition import Partition
 
-OF_PARTS = ("parts", "labels")
+OF_PARTS = ("parts", "labels", "woe")
+NOT_BY_DEFAULT = ("labels", "woe")
+MAX_JOINED = 100_000  # rows of the table that a query brings with it
 OUTPUTS = (*OF_PARTS, "cell", "predict", "proba")
 
 
@@ -35,26 +41,28 @@ def query_of_model(
     columns: Mapping[Name, str] | None,
     keep: Any,
     output: Any,
-    unknown: Any,
+    policy: Policy,
     coverage: float,
 ) -> str:
     """The query of `Model.to_sql`."""
     target_dialect, outputs = dialect_named(dialect), _check_output(output, _outputs_of(model))
-    source = TableSource(target_dialect, table, columns, keep, _shown_partitions(model), unknown, model.partitions)
-    return _query(source, outputs, _joined_columns(model, outputs, coverage, target_dialect))
+    source = TableSource(target_dialect, table, columns, keep, _shown_partitions(model), policy, model.partitions)
+    models = dict.fromkeys(model.partitions, model)
+    return _query(source, outputs, _joined_columns(model, outputs, policy, coverage, target_dialect), models)
 
 
 def query_of_models(
-    models: Models, dialect: str, table: Any, columns: Mapping[Name, str] | None, keep: Any, output: Any, unknown: Any
+    models: Models, dialect: str, table: Any, columns: Mapping[Name, str] | None, keep: Any, output: Any, policy: Policy
 ) -> str:
     """The query of `Models.to_sql`: the parts of all columns with more than one part."""
-    target_dialect, outputs = dialect_named(dialect), _check_output(output, OF_PARTS)
+    allowed = [name for name in OF_PARTS if name != "woe" or all(map(_has_woe, models.values()))]
+    target_dialect, outputs = dialect_named(dialect), _check_output(output, allowed)
     partitions = [partition for model in models.values() for partition in model.partitions.values()]
     shown = [partition for partition in partitions if partition.n_parts > 1]
     if not shown:
         raise ValueError("no column has more than one part, so there is nothing to ask of a database")
-    source = TableSource(target_dialect, table, columns, keep, shown, unknown, models)
-    return _query(source, outputs, JoinedColumns((), [], []))
+    source = TableSource(target_dialect, table, columns, keep, shown, policy, models)
+    return _query(source, outputs, JoinedColumns((), [], []), models)
 
 
 def _shown_partitions(model: Model) -> list[Partition]:
@@ -63,7 +71,11 @@ def _shown_partitions(model: Model) -> list[Partition]:
     return [partition for partition in partitions if partition.n_parts > 1 or len(partitions) == 1]
 
 
-def _query(source: TableSource, outputs: list[str], joined: JoinedColumns) -> str:
+def _has_woe(model: Model) -> bool:
+    return len(model.classes) > 0
+
+
+def _query(source: TableSource, outputs: list[str], joined: JoinedColumns, models: Mapping[Name, Model]) -> str:
     if outputs == ["parts"]:
         return f"SELECT\n  {_comma_lines(source.select('  '))}\nFROM {source.table} AS t"
     shown = [f"p.{name}" for name in source.kept]
@@ -71,6 +83,8 @@ def _query(source: TableSource, outputs: list[str], joined: JoinedColumns) -> st
         shown += [f"p.{alias}" for alias in source.parts.values()]
     if "labels" in outputs:
         shown += [_label(partition, source) for partition in source.partitions]
+    if "woe" in outputs:
+        shown += [entry for one in source.partitions for entry in _woe(models[one.name], one, source)]
     aliases = [source.aliases.add(column.name) for column in joined.columns]
     shown += [_joined_column(joined, i, alias) for i, alias in enumerate(aliases)]
     inner = f"  SELECT\n    {_comma_lines(source.select('    '), '    ')}\n  FROM {source.table} AS t"
@@ -101,10 +115,20 @@ def _join(joined: JoinedColumns, aliases: list[str], source: TableSource) -> str
 
 
 def _label(partition: Partition, source: TableSource) -> str:
-    """The label of the part; NULL for an unknown value."""
+    """The label of the part; NULL for a value that belongs to no part."""
     texts = [literal(Value("text", label), source.dialect, "a label") for label in partition.labels]
     cases = "".join(f"\n    WHEN {i} THEN {text}" for i, text in enumerate(texts))
     return f"CASE p.{source.parts[partition.name]}{cases}\n  END AS {source.aliases.add(f'label_{partition.name}')}"
+
+
+def _woe(model: Model, partition: Partition, source: TableSource) -> Iterator[str]:
+    """The weight of evidence of the part for each event; 0 for a value that belongs to no part."""
+    events = encoded_events(model, partition)
+    for one in events:
+        cases = "".join(f"\n    WHEN {i} THEN {source.dialect.real(woe)}" for i, woe in enumerate(one.woe.tolist()))
+        name = f"woe_{partition.name}" + (f"_{one.name}" if model.event_index is None else "")
+        part, alias = source.parts[partition.name], source.aliases.add(name)
+        yield f"CASE p.{part}{cases}\n    ELSE {source.dialect.real(0.0)}\n  END AS {alias}"
 
 
 class TableSource:
@@ -116,6 +140,8 @@ class TableSource:
         Quoted name of the table.
     kept : list of str
         Quoted names of the columns that are returned unchanged.
+    columns : dict of str to str
+        Quoted name of the column of each variable.
     parts : dict of str to str
         Quoted name under which the part of each variable is returned.
     aliases : Aliases
@@ -129,7 +155,7 @@ class TableSource:
         columns: Mapping[Name, str] | None,
         keep: Any,
         partitions: Sequence[Partition],
-        unknown: Any,
+        policy: Policy,
         known: Collection[Name],
     ) -> None:
         self.dialect = dialect
@@ -137,14 +163,14 @@ class TableSource:
         self.table = quoted_path(table, dialect, "table")
         self.aliases = Aliases(dialect)
         self.kept = self._keep_columns(keep)
-        self._unknown = unknown
-        self._columns = self._name_columns(_check_columns(columns, known))
+        self._policy = policy
+        self.columns = self._name_columns(_check_columns(columns, known))
         self.parts = {partition.name: self.aliases.add(f"part_{partition.name}") for partition in partitions}
 
     def select(self, margin: str) -> list[str]:
         """Entries of SELECT: the columns that are kept, then the parts."""
         return [f"t.{name} AS {name}" for name in self.kept] + [
-            f"{expression_of(partition, self.dialect, self._columns[partition.name], self._unknown, margin)} "
+            f"{expression_of(partition, self.dialect, self.columns[partition.name], self._policy, margin)} "
             f"AS {self.parts[partition.name]}"
             for partition in self.partitions
         ]
@@ -195,21 +221,21 @@ class JoinedColumn(NamedTuple):
 
     name: str
     by_cell: list[str]  # a literal for each cell, or for each part of a single column
-    otherwise: str  # literal for a combination of parts that no row had, and for an unknown value
+    otherwise: str  # literal for a combination of parts that no row had
 
 
 class JoinedColumns(NamedTuple):
     """All columns of the result that depend on the cell, and the parts that identify each cell."""
 
     names: Sequence[Name]  # variables
-    cells: list[list[int]]  # parts of each cell, by variable
+    cells: list[list[int]]  # parts of each cell, by variable; -1 for cells that agree in the other variables
     columns: list[JoinedColumn]
 
 
 def _check_output(output: Any, allowed: Sequence[str]) -> list[str]:
-    """The outputs to return, in the order of `allowed`; by default all but labels."""
+    """The outputs to return, in the order of `allowed`; by default all but labels and woe."""
     if output is None:
-        return [name for name in allowed if name != "labels"]
+        return [name for name in allowed if name not in NOT_BY_DEFAULT]
     outputs = list(output) if isinstance(output, Iterable) and not isinstance(output, str) else [output]
     if not outputs or any(name not in allowed for name in outputs):
         known = ", ".join(map(repr, allowed))
@@ -223,6 +249,7 @@ def _outputs_of(model: Model) -> list[str]:
     has = {
         "parts": True,
         "labels": True,
+        "woe": _has_woe(model),
         "cell": model.target is None,
         "predict": len(model.classes) > 0 or model._target_quantiles is not None,
         "proba": len(model.classes) > 0,
@@ -230,24 +257,63 @@ def _outputs_of(model: Model) -> list[str]:
     return [name for name in OUTPUTS if has[name]]
 
 
-def _joined_columns(model: Model, outputs: Sequence[str], coverage: float, dialect: Dialect) -> JoinedColumns:
+def _joined_columns(
+    model: Model, outputs: Sequence[str], policy: Policy, coverage: float, dialect: Dialect
+) -> JoinedColumns:
     """The number of the cell, and predictions: the likeliest class, shares of classes, or mean and quantiles."""
     if model.target is None:
         names, cells = model.cells.names, model.cells.parts.tolist()
     else:
         ((name, partition),) = model.partitions.items()
         names, cells = (name,), [[part] for part in range(partition.n_parts)]
-    columns = [JoinedColumn("cell", [str(i) for i in range(len(cells))], "-1")] if "cell" in outputs else []
+    numbers = [str(i) for i in range(len(cells))]
+    columns: list[JoinedColumn] = []
     if model._target_quantiles is not None and "predict" in outputs:
         predicted = model._target_quantiles.predict(np.arange(len(cells) + 1), coverage)
         columns += [_reals(name, getattr(predicted, name), dialect) for name in Prediction._fields]
-    elif len(model.classes):
-        columns += _class_columns(model, outputs, dialect)
-    return JoinedColumns(names, cells, columns)
+    elif len(model.classes) and {"predict", "proba"} & set(outputs):
+        shares = class_shares(model)
+        for beside in _cells_of_some(model, policy):
+            parts = np.full((len(beside.parts), len(names)), NO_PART)
+            parts[:, [names.index(name) for name in beside.names]] = beside.parts
+            cells = cells + parts.tolist()
+            shares = np.concatenate([shares[:-1], beside.shares(), shares[-1:]])
+        columns += _class_columns(model.classes.tolist(), shares, outputs, dialect)
+    numbers += [str(NO_PART)] * (len(cells) - len(numbers))
+    return JoinedColumns(names, cells, [JoinedColumn("cell", numbers, "-1")] * ("cell" in outputs) + columns)
 
 
-def _class_columns(model: Model, outputs: Sequence[str], dialect: Dialect) -> Iterator[JoinedColumn]:
-    shares, names = class_shares(model), model.classes.tolist()
+def _cells_of_some(model: Model, policy: Policy) -> Iterator[Cells]:
+    """Cells of the variables of a grid that remain if some, in which a value may belong to no part, are left out."""
+    cells = model.cells
+    if model.target is not None or len(cells.names) < 2:
+        return
+    may_lack = [k for k, name in enumerate(cells.names) if _may_lack(model.partitions[name], policy)]
+    n_rows = len(cells.parts)
+    for left_out in itertools.chain(*(itertools.combinations(may_lack, n) for n in range(1, len(may_lack) + 1))):
+        if len(left_out) < len(cells.names):
+            beside = cells.over([k for k in range(len(cells.names)) if k not in left_out])
+            n_rows += len(beside.parts)
+            if n_rows > MAX_JOINED:
+                raise ValueError(
+                    f"neutral predictions of this grid, {len(cells.parts)} cells of {len(cells.names)} columns, take "
+                    f"more than {MAX_JOINED} rows in a query; ask for output=['parts', 'cell'], or predict in Python"
+                )
+            yield beside
+
+
+def _may_lack(partition: Partition, policy: Policy) -> bool:
+    """Whether a value of the variable may belong to no part."""
+    parts = [partition.part_of_missing(policy)]
+    if partition.kind != "numerical":
+        parts.append(partition.part_of_unknown(policy))
+    return NO_PART in parts
+
+
+def _class_columns(
+    names: list[Any], shares: NDArray[np.float64], outputs: Sequence[str], dialect: Dialect
+) -> Iterator[JoinedColumn]:
+    """The likeliest class, and the shares of classes."""
     if "predict" in outputs:
         literals = [literal(value, dialect, "a class") for value in values_of(names, "the target")]
         likeliest = [literals[j] for j in shares.argmax(axis=1)]

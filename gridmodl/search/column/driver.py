@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
 from gridmodl.search import Search, run
 from gridmodl.search.moves import is_cheaper
+from gridmodl.search.rules import NO_RULES
 from gridmodl.search.task import Grouping, Partitioning, Task
 
 MOST_GAP = 0.05  # of the cost: a partition that may be further from the optimum is as good as not proven
@@ -123,6 +125,31 @@ def group_by_all_if_few(task: Task, search: Search) -> tuple[Grouping, str]:
 def group_by_merges(task: Task, search: Search) -> tuple[Grouping, str]:
     """Find the best grouping by merges and local moves."""
     return _along_shares(task, search) or _grouped(task, search, prove=False)
+
+
+def group_within_rules(task: Task, search: Search) -> tuple[Grouping, str]:
+    """Find the best grouping that keeps the rules of the task.
+
+    It is proven if the optimum without rules keeps them, or if there are few values and no limit on differences. Else
+    the groups of that optimum are merged until they keep the rules, and with two classes intervals of values sorted by
+    share are searched too.
+    """
+    from gridmodl.search.column.limited import limited_optimum
+    from gridmodl.search.column.shares import has_shares, keeps_rules, merged_to_keep, share_line
+
+    free = replace(task, rules=NO_RULES)
+    found, kind = run("groups", free, search)
+    if keeps_rules(task, found.groups):
+        return found, kind
+    if _are_few(task) and task.rules.min_difference == 0.0 and search.kind != "merge":
+        return _grouped(task, search, prove=True)
+    best = merged_to_keep(task, found)
+    if has_shares(task):
+        line = share_line(task)
+        on_line = limited_optimum(line.task)
+        if on_line is not None:
+            best = min(best, line.grouping(task, on_line), key=lambda one: one.cost)
+    return best._replace(proven=False, proof=found.proof), "merge"
 
 
 def _along_shares(task: Task, search: Search) -> tuple[Grouping, str] | None:

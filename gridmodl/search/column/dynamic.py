@@ -19,7 +19,8 @@ RELAXED = (0.0, 0.2, 0.35, 0.5)
 class DynamicProgram:
     """What slopes and layers prove; a subclass says of which partitions, and does one run or layer.
 
-    Whatever the partitions, two neighbours of one may merge: so where none has k parts, none has more.
+    Mostly two neighbours of a partition may merge: so where none has k parts, none has more. Else `keeps_merges` of the
+    rules is False.
     """
 
     def __init__(self, task: Task, best: Partitioning, budget: float = math.inf) -> None:
@@ -30,6 +31,7 @@ class DynamicProgram:
         self.is_relaxed = False
         known = {len(starts): self.price_of(starts) for starts in (best.starts, task.null().starts)}
         self.slopes = Slopes(task.criterion, task.setting, self.max_parts, known, self._price_apart)
+        self.slopes.least[: len(task.rules.fixed)] = np.inf  # fewer parts than fixed bounds allow
 
     def priced(self, starts: NDArray[np.int64]) -> Partitioning:
         """A partition with its cost, computed from nothing."""
@@ -131,14 +133,15 @@ class DynamicProgram:
             total = None if self.is_over else self.layer(len(totals), n_layers)
             if total is None:
                 break
-            # What `finish` makes of infinity means nothing.
-            if not math.isfinite(total):
+            if not math.isfinite(total) and self.task.rules.keeps_merges:
                 n_layers = len(totals)
                 break
             totals.append(total)
-        if totals:
-            costs = costs_by_parts(self.task.criterion, self.task.setting, np.array(totals))
-            self._offer(self.trace_layers(int(np.argmin(costs))))
+        is_finite = np.isfinite(totals)
+        if np.any(is_finite):
+            # What `finish` makes of infinity means nothing.
+            costs = costs_by_parts(self.task.criterion, self.task.setting, np.where(is_finite, totals, 0.0))
+            self._offer(self.trace_layers(int(np.argmin(np.where(is_finite, costs, np.inf)))))
         return len(totals) == n_layers
 
     def _offer(self, starts: NDArray[np.int64]) -> None:

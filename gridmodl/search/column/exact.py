@@ -27,7 +27,10 @@ from gridmodl.search.column.branch_and_bound import (
     join_chunks,
     make_run_buffers,
     relax_chunks,
+    relax_two_classes,
     run_chunks,
+    run_one_cell,
+    run_two_classes,
 )
 from gridmodl.search.column.dynamic import DynamicProgram
 from gridmodl.search.column.hulls import BLOCK, Blocks, Kept, block_gains, check_blocks, make_scratch, mark_hulls
@@ -43,10 +46,11 @@ PLAIN_ATOMS = 256
 QUICK_PRICES = 8e7
 # A proof took 24 to 148 on noise, steps and smooth signals (docs/exact.md); it rarely takes more.
 PRICES_PER_ATOM = 250.0
-FEW_CLASSES = 16.0  # each price of more takes longer
+FEW_CLASSES = 12.0  # each price of more takes longer; with 10, noise of 20 classes failed for want of 1 % of its prices
 MANY_CLASSES = 40  # of more, a proof that is not quick fails, and leaves no useful gap
 HULL_ATOMS = 20_000  # of fewer, hulls took up to 1.5 times as long as runs over all bounds, with 1e5 half of it
 MANY_PARTS = 64
+FEW_MORE = 32  # of so many parts one more, see `Branches.solve`
 COARSE = 32  # atoms of one of the first partition
 BLOCKS_AT_ONCE = 64  # between two checks of hulls
 NEAR = 1.0  # blocks whose gain is within NEAR of the slope are expected to fail the check
@@ -67,7 +71,7 @@ def make_program(task: Task, start: Partitioning | None = None, budget: float = 
     program = AllBounds
     if can_prune(task) and task.n_atoms > PLAIN_ATOMS:
         program = Hulls if has_hulls(task) and task.n_atoms > HULL_ATOMS else Branches
-    return program(task, start if start is not None else task.null(), budget)
+    return program(task, start if start is not None else task.base, budget)
 
 
 def can_prune(task: Task) -> bool:
@@ -85,7 +89,7 @@ def has_hulls(task: Task) -> bool:
     """Whether runs may leave out bounds that are no extreme points, where branch and bound applies."""
     is_plane = task.n_frozen_cells == 1 and task.atoms.counts.shape[1] == 2
     has_room = int(task.atoms.rows.sum()) < 2**31  # hulls multiply two counts in 64 bits
-    return is_plane and has_room and task.criterion.concave_cell and task.limits.min_rows <= 1
+    return is_plane and has_room and task.criterion.concave_cell and not task.has_windows
 
 
 def budget_of(task: Task) -> float:
@@ -109,7 +113,7 @@ class AllBounds(DynamicProgram):
         self.before = self._nothing()
         self.came_from: list[NDArray[np.int32]] = []
         is_quick = self.n <= PLAIN_ATOMS or not self.slopes.is_additive  # else a slope excludes it sooner
-        if is_quick and self.n == self.max_parts and task.limits.min_rows <= 1:
+        if is_quick and self.n == self.max_parts and not task.has_windows:
             self.slopes.know_apart()  # the only partition into as many parts
             self.slopes.least[self.n - 1] = self.slopes.known[self.n]
             self._offer(np.arange(self.n))
@@ -151,9 +155,7 @@ class AllBounds(DynamicProgram):
         def turn(size: int) -> bool:
             nonlocal at
             to = min(self.n + 1, max(at + 1, math.isqrt(at * at + 2000 * size)))
-            kernel(
-                task.atoms, task.setting, slope, before, after, came_from, at, to, task.buffers, task.limits.min_rows
-            )
+            kernel(task.atoms, task.setting, slope, before, after, came_from, at, to, task.buffers, *task.windows)
             at = to
             return at > self.n
 
@@ -168,29 +170,36 @@ class Branches(AllBounds):
     def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
         self.sums = sums = make_sums(task.atoms, task.n_frozen_cells, task.clock)
         super().__init__(task, best, budget)
-        rows = sum_classes(sums)
-        n_rows = int(rows[-1])
+        n_rows = int(sum_classes(sums)[-1])
         margin = ROUNDING * (n_rows * math.log(n_rows + 1.0) + abs(self.slopes.known[1]))
-        min_rows = min(task.limits.min_rows, n_rows)  # one part may always be
-        self.setup, self.buffers = Setup(sums, rows, task.setting.p, min_rows, margin), make_run_buffers(sums)
+        criterion, is_two, is_alone = task.criterion, sums.shape[1:] == (1, 2), sums.shape[1] == 1
+        run_any = bind(run_one_cell, criterion) if is_alone else bind(run_chunks, criterion)
+        self.run_kernel = bind(run_two_classes, criterion) if is_two else run_any
+        self.relax_kernel = bind(relax_two_classes, criterion) if is_two else bind(relax_chunks, criterion)
+        self.setup, self.buffers = Setup(sums, task.windows, task.setting.p, margin), make_run_buffers(sums)
 
     def solve(self) -> Partitioning:
-        if len(self.best.starts) == 1 and self.slopes.is_additive:
+        if len(self.best.starts) == len(self.task.rules.fixed) + 1 and self.slopes.is_additive:
             self._start_coarse()
             self._relax()
             n_parts, rises = len(self.best.starts), self.slopes.rises
-            # Near many parts, those of a few more or less cost nearly the same: it takes a run there in any case.
+            # Near many parts, those of a few more or less cost nearly the same: it takes a run there in any case. At
+            # the rise of a few parts more it excludes what the next run, far below, would leave: 4 runs in place of 5.
             if MANY_PARTS <= n_parts <= len(rises) and not self.slopes.ran:
-                self.explore(float(rises[n_parts - 1]))
+                self.explore(float(rises[min(n_parts + n_parts // FEW_MORE, len(rises) - 1)]))
         return super().solve()
 
     def _start_coarse(self) -> None:
         """Begin with the optimum over every `COARSE`-th bound: runs prove more where a cheap partition is known."""
         if self.n < COARSE**2 or self.is_over:
             return
-        starts = np.arange(0, self.n, COARSE)
+        starts = np.union1d(np.arange(0, self.n, COARSE), self.task.rules.fixed)
+        if 2 * len(starts) > self.n:  # most bounds are fixed: nothing is gained
+            return
         task = self._joined(starts) or replace(self.task, atoms=coarsen(self.task.atoms, starts), start=None)
-        program = type(self)(task, task.null(), self.budget - self.n_prices)
+        task = replace(task, rules=self.task.rules.coarsen(starts))
+        make = Hulls if isinstance(self, Hulls) and task.n_atoms > HULL_ATOMS else Branches
+        program = make(task, task.base, self.budget - self.n_prices)
         found = program.solve()
         self.n_prices += program.n_prices
         self._offer(starts[found.starts])
@@ -213,7 +222,7 @@ class Branches(AllBounds):
         return replace(self.task, atoms=atoms, start=None)
 
     def relaxed(self, slopes: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        kernel, n_chunks, at = bind(relax_chunks, self.task.criterion), -(-self.n // CHUNK), 0
+        kernel, n_chunks, at = self.relax_kernel, -(-self.n // CHUNK), 0
         floors, begun, counts = np.empty(n_chunks), np.empty((n_chunks, len(slopes))), self.buffers.counts
         prefix = np.empty((CHUNK + 1, len(slopes) + 1))
 
@@ -232,8 +241,8 @@ class Branches(AllBounds):
         return np.minimum(begun[0], self.slopes.known[1]) + slopes  # or there is one part
 
     def fill(self, slope: float, before: Any, after: Any, came_from: Any, layer: tuple[int, int] | None = None) -> bool:
-        buffers, kernel, is_done = self.buffers, bind(run_chunks, self.task.criterion), False
-        buffers.now[:] = 0
+        buffers, kernel, is_done = self.buffers, self.run_kernel, False
+        buffers.now[:] = buffers.open_to[:] = 0
         begun, size = self.n_prices, max(1, 64 // self.setup.sums[0].size)
 
         def turn(size: int) -> bool:
@@ -261,16 +270,30 @@ class Hulls(Branches):
         self.kept = np.zeros(self.n + 1, dtype=np.bool_)
         bind(mark_hulls)(self.sums, self.kept, self.scratch)
         self.blocks = Blocks(np.empty(n_blocks), np.empty((n_blocks, 2)), *np.zeros((2, n_blocks), dtype=np.bool_))
-        kernel = bind(block_gains, task.criterion)
-        self.n_prices += kernel(task.setting.p, self.sums, *self.blocks[:2], self.scratch, 0, n_blocks)
+        self.n_known = 0  # blocks whose gains are known
         self.failed_at = np.full(n_blocks, -np.inf)  # the steepest slope at which the check of each block failed
+
+    def _find_gains(self) -> bool:
+        """Find the gains of all blocks, before the first run; False if the search was stopped."""
+        n_blocks, kernel = len(self.blocks.gains), bind(block_gains, self.task.criterion)
+
+        def turn(size: int) -> bool:
+            at, self.n_known = self.n_known, min(n_blocks, self.n_known + size)
+            self.n_prices += kernel(self.setup.p, self.sums, *self.blocks[:2], self.scratch, at, self.n_known)
+            return self.n_known == n_blocks
+
+        if self.n_known < n_blocks:
+            self.task.clock.repeat(turn, None, size=512)
+        return self.n_known == n_blocks
 
     def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:
         if slope < 0.0:
             return super().run(slope)
+        if not self._find_gains():
+            return None
         size = self.n + 1
         at, best, came_from = np.zeros(size, dtype=np.int64), np.empty(size), np.empty(size, dtype=np.int32)
-        sums, rows = np.zeros_like(self.sums), np.zeros(size, dtype=np.int64)
+        sums = np.zeros_like(self.sums)
         best[0], came_from[0] = 0.0, 0
         blocks, buffers, setup = self.blocks, self.buffers, self.setup
         n_blocks, begun = len(blocks.gains), self.n_prices
@@ -278,8 +301,8 @@ class Hulls(Branches):
         np.logical_or(self.failed_at >= slope, blocks.gains > slope - NEAR, out=blocks.is_refined)
         kept = self.kept.copy()
         kept[1:] |= np.repeat(blocks.is_refined, BLOCK)[: self.n]
-        check, fill = bind(check_blocks, self.task.criterion), bind(run_chunks, self.task.criterion)
-        buffers.now[:] = 0
+        check, fill = bind(check_blocks, self.task.criterion), self.run_kernel
+        buffers.now[:] = buffers.open_to[:] = 0
         first_kept = np.zeros(n_blocks + 1, dtype=np.int64)  # of each block
         k, n_kept, n_checks = 0, 1, 0  # blocks checked; kept bounds so far
 
@@ -289,12 +312,12 @@ class Hulls(Branches):
             lo, n_kept = k * BLOCK, int(first_kept[k]) + 1
             bounds = lo + 1 + np.flatnonzero(kept[lo + 1 : to * BLOCK + 1])
             span = slice(n_kept, n_kept + len(bounds))
-            at[span], sums[span], rows[span] = bounds, self.sums[bounds], setup.rows[bounds]
+            at[span], sums[span] = bounds, self.sums[bounds]
             n_kept += len(bounds)
             # A chunk that is not the last has to be whole.
             n_done = n_kept - 1 if to == n_blocks else (n_kept - 1) // CHUNK * CHUNK
             buffers.now[N_DONE] = min(buffers.now[N_DONE], first_kept[k] // CHUNK)
-            part = setup._replace(sums=sums[: n_done + 1], rows=rows[: n_done + 1])
+            part = setup._replace(sums=sums[: n_done + 1])  # windows leave out nothing
             fill(part, slope, best, best, came_from, buffers, 2**62)
             if to < n_blocks:
                 to = int(at[n_done]) // BLOCK
@@ -326,13 +349,12 @@ class Hulls(Branches):
 
 def recursion(
     atoms: Any, setting: Setting, slope: float, before: Any, after: Any, came_from: Any, at: int, to: int,
-    buffers: Buffers, min_rows: int,
+    buffers: Buffers, first_end: Any, last_end: Any,
 ) -> None:  # fmt: skip
     """after[t] = min over s < t of before[s] + price(s, t) + slope, for `at` <= t < `to` (ties: leftmost s)."""
     first, frozen, counts, rows, values = atoms
     cell_counts, cell_rows, cell_prices = buffers.left, buffers.left_rows, buffers.left_price
     p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
-    n = len(values)
     for t in range(at, to):
         cells, n_rows, n_values = 0.0, 0, 0
         best, best_s = np.inf, 0
@@ -341,7 +363,7 @@ def recursion(
                 cells += add_entry(p, cell_counts, cell_rows, cell_prices, frozen[e], counts[e], rows[e])
                 n_rows += rows[e]
             n_values += values[s]
-            if n_rows >= min_rows or (s == 0 and t == n):
+            if first_end[s] <= t <= last_end[s]:
                 price = before[s] + (cells + part_price(p, facts, n_target_parts, n_rows, n_values)) + slope
                 if price <= best:
                     best, best_s = price, s

@@ -35,12 +35,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gridmodl.jit.template import inlined
+from gridmodl.search.column.branch_and_bound import are_two
 from gridmodl.search.column.spans import fill_span
 from gridmodl.search.moves import labelled_price
 from gridmodl.terms import Cell, gradient
 
 BLOCK = 64
 AROUND = 2
+
+# Threads for one column hardly pay: with gains and chunks of floors in two threads, on idle cores, 1e6 rows of noise
+# took 0.256 in place of 0.298 s, 14 % less, and those of a smooth signal 0.648 in place of 0.680 s, 5 % less.
 
 
 class Scratch(NamedTuple):
@@ -108,6 +112,8 @@ def block_gains(p: Any, sums: Any, gains: Any, slopes: Any, scratch: Scratch, at
     """
     upper, lower, buffer, counts, high, _, _ = scratch
     last, n_pairs = len(sums) - 1, 0
+    if not (are_two(sums) and len(counts) == 2 and len(high) == 2):  # never: the compiler is told
+        return n_pairs
     for k in range(at, to):
         a, b = k * BLOCK, min((k + 1) * BLOCK, last)
         n_rows = fill_span(sums, max(0, a - AROUND * BLOCK), min(last, b + AROUND * BLOCK), 0, counts)
@@ -159,6 +165,8 @@ def check_blocks(
     upper, lower, _, counts, high, least, most = scratch
     at, kept_sums, best, came_from = kept
     first, last, n_prices = -1, len(sums) - 1, 0
+    if not (are_two(sums) and len(counts) == 2 and len(high) == 2):  # never: the compiler is told
+        return first, n_prices
     while k < to:
         a, j, b = at[i], i, min((k + 1) * BLOCK, last)
         while at[j] < b:
@@ -188,6 +196,7 @@ def check_blocks(
     return first, n_prices
 
 
+@inlined
 def fill_least(
     sums: Any, kept_sums: Any, best: Any, i: int, j: int, a: int, b: int, upper: Any, lower: Any, least: Any
 ) -> None:
@@ -209,6 +218,7 @@ def fill_least(
         least[t - a] = bottom_best + min(1.0, max(0.0, share)) * (top_best - bottom_best)
 
 
+@inlined
 def lower_most(p: Any, sums: Any, before: float, r: int, a: int, b: int, counts: Any, least: Any, most: Any) -> float:
     """Lower `most` to the cost of parts from bound `r` to each bound inside a block; how far it is above `least`."""
     lead = -np.inf
@@ -219,6 +229,7 @@ def lower_most(p: Any, sums: Any, before: float, r: int, a: int, b: int, counts:
     return lead
 
 
+@inlined
 def more_gain(p: Any, sums: Any, r: int, i: int, j: int, slopes: Any, counts: Any, high: Any) -> float:
     """How much more than with `slopes` spans gain with what a row adds to parts from kept bound `r` to a block.
 
@@ -233,6 +244,7 @@ def more_gain(p: Any, sums: Any, r: int, i: int, j: int, slopes: Any, counts: An
     return (first - slopes[0]) * counts[0] + (second - slopes[1]) * counts[1]
 
 
+@inlined
 def all_pairs_lose(p: Any, sums: Any, a: int, b: int, slope: float, counts: Any, least: Any, most: Any) -> bool:
     """Whether each part inside the block from bound `a` to bound `b` costs more than one that begins before."""
     for e in range(a + 2, b):

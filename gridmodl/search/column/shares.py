@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.atoms import coarsen
 from gridmodl.search.column.groups import arranged, priced_groups
+from gridmodl.search.rules import keeps_order
 from gridmodl.search.task import Grouping, Partitioning, Task
 
 
@@ -61,4 +62,51 @@ def share_line(task: Task) -> ShareLine:
     place = np.empty(task.n_atoms, dtype=np.int64)
     place[order] = np.append(0, np.cumsum(left != right))
     atoms = coarsen(*arranged(task.atoms, place))
-    return ShareLine(replace(task, atoms=atoms), place, bool(np.all(left <= right)))
+    scores = task.rules.scores
+    rules = task.rules._replace(scores=np.bincount(place, scores).astype(np.int64)) if len(scores) else task.rules
+    return ShareLine(replace(task, atoms=atoms, rules=rules), place, bool(np.all(left <= right)))
+
+
+# Groups within rules: rows of each class in a group, and the difference of scores of neighbours.
+
+
+def keeps_rules(task: Task, groups: NDArray[np.int64]) -> bool:
+    """Whether groups keep the rules of the task; one group does."""
+    counts, rows, scores = _of_groups(task, groups)
+    if len(rows) == 1:
+        return True
+    if len(task.rules.min_counts) and np.any(counts < task.rules.min_counts):
+        return False
+    order = np.argsort(scores / rows, kind="stable")
+    return keeps_order(scores[order], rows[order], None, task.rules.min_difference)
+
+
+def merged_to_keep(task: Task, found: Grouping) -> Grouping:
+    """Merge two groups at a time until all keep the rules: one that breaks a rule, and the one that costs least."""
+    groups = found.groups
+    while not keeps_rules(task, groups):
+        counts, rows, scores = _of_groups(task, groups)
+        order = np.argsort(scores / rows, kind="stable")
+        least = task.rules.min_counts if len(task.rules.min_counts) else 0
+        lacks = np.flatnonzero(np.any(counts < least, axis=1))
+        if len(lacks):
+            pairs = [(int(lacks[0]), other) for other in range(len(rows)) if other != lacks[0]]
+        else:
+            at = np.arange(len(rows) - 1)
+            near = np.diff((scores / rows)[order])
+            pairs = [(int(order[i]), int(order[i + 1])) for i in at[near <= near.min()][:1]]
+        merged = [priced_groups(task, np.where(groups == one, other, groups)) for one, other in pairs]
+        groups = min(merged, key=lambda grouping: grouping.cost).groups
+    return priced_groups(task, groups)
+
+
+def _of_groups(task: Task, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """Rows by class, rows, and scores times rows of each group."""
+    atoms, n_groups = task.atoms, int(groups.max()) + 1
+    counts = np.zeros((n_groups, atoms.counts.shape[1]), dtype=np.int64)
+    np.add.at(counts, groups, atoms.counts)
+    rows, scores = (np.zeros(n_groups, dtype=np.int64) for _ in range(2))
+    np.add.at(rows, groups, atoms.rows)
+    if len(task.rules.scores):
+        np.add.at(scores, groups, task.rules.scores)
+    return counts, rows, scores

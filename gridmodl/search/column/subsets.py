@@ -2,8 +2,8 @@
 
     F(k, S) = min over the T in S that hold the first value of S of F(k - 1, S - T) + price(T)
 
-is the lowest price of the values S in k groups; V values take 3^V / 2 steps for each k. The limit min_rows makes some
-price(T) infinite; the limit max_parts and `finish` apply where k is chosen.
+is the lowest price of the values S in k groups; V values take 3^V / 2 steps for each k. Limits on the rows of a group
+make some price(T) infinite; the limit max_parts and `finish` apply where k is chosen.
 """
 
 from __future__ import annotations
@@ -76,6 +76,11 @@ def _subset_prices(task: Task) -> NDArray[np.float64]:
         return at == len(prices)
 
     task.clock.repeat(turn, None, max(1, 2**17 // task.atoms.counts.size))
+    if len(task.rules.min_counts):
+        is_in = np.arange(len(prices))[:, None] >> np.arange(task.n_atoms) & 1
+        lacks = np.any(is_in @ task.atoms.counts.astype(np.int64) < task.rules.min_counts, axis=1)
+        lacks[-1] = False  # one group may always be
+        prices[lacks] = np.inf
     return prices
 
 

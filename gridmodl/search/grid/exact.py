@@ -66,7 +66,7 @@ def find_optimum(worker: Worker, k: int) -> bool:
         return False
     lo, n = worker.task.rows.atom_at[k], worker.task.rows.n_atoms(k)
     size = one.n_frozen_cells * one.atoms.counts.shape[1]
-    starts = candidates(one.atoms, worker.task, max(2, min(MAX_BOUNDS, MAX_SUMS // size)))
+    starts = candidates(one.atoms, worker.task, k, max(2, min(MAX_BOUNDS, MAX_SUMS // size)))
     one = replace(one, atoms=coarsen(one.atoms, starts))
     found = proven_optimum(one, budget=visit_budget(len(starts)))
     is_start = np.zeros(n, dtype=np.int32)
@@ -97,7 +97,7 @@ def variable_task(worker: Worker, k: int) -> Task:
         price=float(now.fixed - state.prices[k]),
     )
     atoms = head(worker.atoms, task.rows.n_atoms(k))
-    return Task(atoms, Setting(task.p, task.facts.variable(k), others), task.criterion, task.limits, task.clock)
+    return Task(atoms, Setting(task.p, task.facts.variable(k), others), task.criterion, task.limits.of(k), task.clock)
 
 
 def freeze(rows: Any, state: State, atoms: Any, slot: Any, in_order: Any, k: int) -> None:
@@ -106,10 +106,10 @@ def freeze(rows: Any, state: State, atoms: Any, slot: Any, in_order: Any, k: int
     fill_entries(rows, state.cell_of_row, state.frozen_of_cell, atoms, slot, k, n_frozen, in_order)
 
 
-def candidates(atoms: Atoms, task: GridTask, most: int) -> NDArray[np.int64]:
-    """First atoms of runs that no optimum cuts; if these are more than `most`, first runs of about `most` quantiles."""
+def candidates(atoms: Atoms, task: GridTask, k: int, most: int) -> NDArray[np.int64]:
+    """First atoms of runs of variable k that no optimum cuts; if more than `most`, those of about `most` quantiles."""
     starts = np.arange(len(atoms.values))
-    if task.criterion.joins_pure_runs and task.limits.min_rows <= 1:
+    if task.criterion.joins_pure_runs and task.limits.of(k).min_rows <= 1:
         starts = run_starts(atoms)
     if len(starts) > most:
         before = np.append(0, np.cumsum(atoms.rows))[atoms.first[starts]]
@@ -147,13 +147,13 @@ def best_beside(task: GridTask, grid: Grid, k: int, most: int) -> list[Beside]:
     Proven for a numerical variable of few values, and for at most 12 categories. For a numerical variable of many
     values, only bounds at some quantiles and those of the grid are tried.
     """
-    one = _alone(task, grid, k, most)
+    one = alone_beside(task, grid, k, most)
     if task.facts.categorical[k]:
         found, groupings = groupings_by_parts(one)
         split = None if one.clock.stopped else group_split(one, grid.parts_of(k, one.n_atoms).astype(np.int64))
         besides = [Beside(grouping.groups, gap) for grouping, gap in zip(groupings, found.gaps.tolist(), strict=True)]
         return besides if split is None else [*besides, Beside(split, np.nan, "split")]
-    starts = _starts(task, grid, k, one)
+    starts = bounds_beside(task, grid, k, one)
     is_all = len(starts) == one.n_atoms
     one = replace(one, atoms=coarsen(one.atoms, starts), setting=setting_beside(task, grid, k, _sizes(len(starts))))
     by_number, partitionings = best_by_parts(one)
@@ -165,7 +165,7 @@ def best_beside(task: GridTask, grid: Grid, k: int, most: int) -> list[Beside]:
     ]
 
 
-def _alone(task: GridTask, grid: Grid, k: int, most: int) -> Task:
+def alone_beside(task: GridTask, grid: Grid, k: int, most: int) -> Task:
     """Task of variable k, the others frozen; raise TooMany if that is too large."""
     n_atoms = task.rows.n_atoms(k)
     if task.facts.categorical[k] and n_atoms > MAX_VALUES:
@@ -185,11 +185,11 @@ def _sizes(n_atoms: int) -> range:
     return range(1, n_atoms + 1)
 
 
-def _starts(task: GridTask, grid: Grid, k: int, one: Task) -> NDArray[np.int64]:
+def bounds_beside(task: GridTask, grid: Grid, k: int, one: Task) -> NDArray[np.int64]:
     """Atoms where a part may begin: all, or if too many, some quantiles and the bounds of the grid."""
     most = max(2, min(MAX_BOUNDS, MAX_SUMS // (one.n_frozen_cells * one.atoms.counts.shape[1])))
     if one.n_atoms <= most:
         return np.arange(one.n_atoms)
     parts = grid.parts_of(k, one.n_atoms)
     own = np.append(0, np.flatnonzero(np.diff(parts)) + 1)
-    return np.union1d(own, candidates(one.atoms, task, most))
+    return np.union1d(own, candidates(one.atoms, task, k, most))

@@ -22,7 +22,7 @@ from gridmodl.search.column.transfers import Transfers, begin_transfers, transfe
 from gridmodl.search.grid.cells import State, cut_cells, fill_entries, find_frozen
 from gridmodl.search.grid.groups import cut_groups, name_groups, order_values, start_transfers
 from gridmodl.search.grid.state import MORE_GROUPS, GroupBuffers, Worker, variable_price
-from gridmodl.search.moves import Buffers, Frozen, Limits, Setting, is_cheaper
+from gridmodl.search.moves import Buffers, Frozen, GridLimits, Limits, Setting, is_cheaper
 from gridmodl.terms import Variable
 
 FOREVER = 2**62
@@ -61,7 +61,7 @@ def improve_state(worker: Worker, visits: NDArray[np.int64], max_rounds: int = 1
 
 
 def improve_steps(
-    rows: Any, facts: Any, p: Any, state: State, visit: VisitBuffers, limits: Limits, visits: Any, n_visits: int
+    rows: Any, facts: Any, p: Any, state: State, visit: VisitBuffers, limits: GridLimits, visits: Any, n_visits: int
 ) -> bool:
     """Visit `n_visits` variables; return True when a whole round has saved nothing, or all rounds are over.
 
@@ -73,7 +73,7 @@ def improve_steps(
     atom_at, atom_rows, atom_values = rows.atom_at, rows.atom_rows, rows.atom_values
     atoms, slot, orders, buffers = visit.atoms, visit.slot, visit.orders, visit.buffers
     intervals, groups, part_totals = visit.sweep, visit.groups, visit.part_totals
-    group, end = groups.flat.group, intervals.end
+    group, end, max_parts, min_rows = groups.flat.group, intervals.end, limits.max_parts, limits.min_rows
     for _ in range(n_visits):
         if now.n_quiet >= len(visits) or now.n_visits >= now.max_visits:
             return True
@@ -81,7 +81,7 @@ def improve_steps(
         now.n_visits += 1
         now.n_quiet += 1
         lo, n = atom_at[k], atom_at[k + 1] - atom_at[k]
-        if n == 1 or limits.max_parts == 1 or (now.shifts_only and n_parts[k] == 1):
+        if n == 1 or max_parts[k] == 1 or (now.shifts_only and n_parts[k] == 1):
             continue
         n_frozen = find_frozen(rows, state, k)
         if n_frozen > len(buffers.left_rows):
@@ -91,12 +91,12 @@ def improve_steps(
         n_informative, n_cells = now.n_informative, now.n_all_cells
         if n_parts[k] > 1:
             n_informative, n_cells = n_informative - 1, n_cells / float(n_parts[k])
-        others = now.fixed - prices[k]
+        others, of_parts = now.fixed - prices[k], Limits(max_parts[k], min_rows[k])
         setting = Setting(p, known, Frozen(len(n_parts), n_informative, n_cells, 0, others, 0, prices[:0]))
         if categorical[k]:
-            cost = move_values(rows, state, atoms, slot, orders, groups, buffers, setting, limits, k, n_frozen)
+            cost = move_values(rows, state, atoms, slot, orders, groups, buffers, setting, of_parts, k, n_frozen)
         else:
-            cost = move_bounds(rows, state, atoms, slot, orders, intervals, buffers, setting, limits, k, n_frozen)
+            cost = move_bounds(rows, state, atoms, slot, orders, intervals, buffers, setting, of_parts, k, n_frozen)
         if is_cheaper(cost, now.cost):
             n_parts[k] = take_parts(part, lo, n, categorical[k], group, end)
             fixed = now.fixed - prices[k]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.grid.cells import GOLDEN, SHIFT_31, State, mixed
 from gridmodl.search.grid.state import DrawBuffers, GridTask, Worker
-from gridmodl.search.moves import Limits
+from gridmodl.search.moves import GridLimits
 
 MOST_PARTS = 64  # parts of a new variable at most; merges of more are slow and find no more
 # Without classes, mean rows per cell that the number of parts aims at. With 4, 63 rounds of 100,000 rows x 5 took 31 s;
@@ -74,7 +74,7 @@ def draw(
     categorical: Any,
     state: State,
     buffers: DrawBuffers,
-    limits: Limits,
+    limits: GridLimits,
     n_new: int,
     n_parts: int,
     near_quantiles: bool,
@@ -88,7 +88,7 @@ def draw(
     n: Any = np.int64(0)  # sum of the row weights
     for a in range(atom_at[1]):
         n += atom_rows[a]
-    most_groups = min(limits.max_parts, np.int64(math.sqrt(n)), len(sizes) - 1)
+    max_parts, min_rows, most_groups = limits.max_parts, limits.min_rows, min(np.int64(math.sqrt(n)), len(sizes) - 1)
     for time in range(2):
         for i in range(n_variables - 1):
             j = i + below(random, n_variables - i)
@@ -97,17 +97,17 @@ def draw(
             k = visits[i]
             lo, hi = atom_at[k], atom_at[k + 1]
             if categorical[k]:
-                n_more = max(1, min(n_parts, most_groups // parts_of[k]))
+                n_more = max(1, min(n_parts, min(max_parts[k], most_groups) // parts_of[k]))
                 draw_labels(part, atom_rows, lo, hi, n_more, parts_of[k] * n_more, marks, sizes, random)
-                parts_of[k] = take_labels(part, lo, hi, parts_of[k] * n_more, marks, sizes, limits.min_rows)
+                parts_of[k] = take_labels(part, lo, hi, parts_of[k] * n_more, marks, sizes, min_rows[k])
             else:
                 before[0] = 0
                 for a in range(lo, hi):
                     marks[a - lo] = 1 if a > lo and part[a] != part[a - 1] else 0
                     before[a - lo + 1] = before[a - lo] + atom_rows[a]
-                n_more = min(n_parts, limits.max_parts)
-                mark_bounds(hi - lo, n, n_more, limits.max_parts - parts_of[k], near_quantiles, marks, before, random)
-                parts_of[k] = take_bounds(part, atom_rows, lo, hi, marks, limits.min_rows)
+                n_more = min(n_parts, max_parts[k])
+                mark_bounds(hi - lo, n, n_more, max_parts[k] - parts_of[k], near_quantiles, marks, before, random)
+                parts_of[k] = take_bounds(part, atom_rows, lo, hi, marks, min_rows[k])
 
 
 @inlined

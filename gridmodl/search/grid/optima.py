@@ -5,13 +5,17 @@ Both engines, for grids and for pairs of variables, take a `GridTask`, run throu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gridmodl.search import Search
-from gridmodl.search.grid.rows import Grid
-from gridmodl.search.grid.state import GridTask
+from gridmodl.search.grid.rows import Grid, make_grid
+from gridmodl.search.grid.state import GridTask, Worker
+from gridmodl.search.moves import is_cheaper
 from gridmodl.terms import level_of
 
 
@@ -86,6 +90,49 @@ class BestSoFar:
         """Result at the end of a search of this `kind`."""
         optima = tuple(sorted(self.optima.values(), key=lambda grid: grid.cost))
         return GridFound(self.best, optima, kind, self.null, tuple(self.singles), self.n_rounds)
+
+
+def missing_apart(task: GridTask, found: GridFound, missing: Mapping[int, int]) -> GridFound:
+    """The grids found, with missing values of fewer rows than min_rows as a part of their own wherever that pays.
+
+    Searches take the limit for such a part as for any other. `missing` has the atom of the missing values by variable.
+    """
+    few = {k: atom for k, atom in missing.items() if task.rows.rows_of_atoms(k)[atom] < task.limits.of(k).min_rows}
+    if not few:
+        return found
+    worker = Worker(task)
+    cut = [_cut_missing(worker, grid, few) for grid in (found.grid, *found.optima)]
+    optima = {grid.signature(): grid for grid in sorted(cut[1:], key=lambda grid: grid.cost)}
+    return found._replace(grid=min(cut, key=lambda grid: grid.cost), optima=tuple(optima.values()))
+
+
+def _cut_missing(worker: Worker, grid: Grid, few: Mapping[int, int]) -> Grid:
+    """The grid with the missing values cut from the parts that they share, one variable at a time, while that pays."""
+    is_quiet = False
+    while not is_quiet:
+        is_quiet = True
+        for k, atom in few.items():
+            others = [(v, parts) for v, parts in zip(grid.variables, grid.parts, strict=True) if v != k]
+            cuts = [make_grid([*others, (k, labels)]) for labels in _cuts(worker.task, grid, k, atom)]
+            cuts = [cut._replace(cost=worker.load(cut)) for cut in cuts]
+            best = min(cuts, key=lambda cut: cut.cost, default=grid)
+            if is_cheaper(best.cost, grid.cost):
+                grid, is_quiet = best, False
+    return grid
+
+
+def _cuts(task: GridTask, grid: Grid, k: int, atom: int) -> Iterator[NDArray[np.int64]]:
+    """Parts of variable k with `atom` apart; what it shared a part with stays one, or joins the next or any group."""
+    rows, parts, limits = task.rows.rows_of_atoms(k), grid.parts_of(k, task.rows.n_atoms(k)), task.limits.of(k)
+    n_parts, own = int(parts.max()) + 1, int(parts[atom])
+    n_rest = int(rows[parts == own].sum() - rows[atom])
+    is_atom = np.arange(len(parts)) == atom
+    if n_parts < limits.max_parts and n_rest >= limits.min_rows:
+        yield np.where(is_atom, n_parts, parts)
+    joined = range(n_parts) if task.facts.categorical[k] else range(own + 1, min(own + 2, n_parts))
+    for part in joined if n_rest > 0 else ():
+        if part != own:
+            yield np.where(is_atom, n_parts, np.where(parts == own, part, parts))
 
 
 def run_plan(task: GridTask, search: Search, kind: str, null: Grid, plan: Callable[[BestSoFar], None]) -> GridFound:

@@ -32,12 +32,12 @@ def null_grid(worker: Worker) -> Grid:
 
 def single_grid(task: GridTask, null: Grid, prices: NDArray[np.float64], k: int) -> Grid:
     """Best grid of variable k alone, found by a search of one column; `prices` are those of the null grid."""
-    if task.rows.n_atoms(k) == 1 or task.limits.max_parts == 1 or task.clock.look():
+    if task.rows.n_atoms(k) == 1 or task.limits.of(k).max_parts == 1 or task.clock.look():
         return null
     atoms, starts = _atoms(task, k)
     others = Frozen(n_variables=task.n_variables, price=float(prices.sum() - prices[k]))
     setting = Setting(task.p, task.facts.variable(k), others)
-    alone_task = Task(atoms, setting, task.criterion, task.limits, task.clock.child())
+    alone_task = Task(atoms, setting, task.criterion, task.limits.of(k), task.clock.child())
     if task.facts.categorical[k]:
         grouping, _ = run("groups", alone_task, Search("merge"))
         grid = make_grid([(k, grouping.groups)], grouping.cost)
@@ -58,7 +58,7 @@ def _atoms(task: GridTask, k: int) -> tuple[Atoms, NDArray[Any]]:
     counts = target.table(rows.atom[k], n_atoms)
     atoms = alone(counts, rows.atom_values[rows.atom_at[k] : rows.atom_at[k + 1]].copy(), counts.shape[1])
     starts = np.arange(n_atoms)
-    if task.criterion.joins_pure_runs and task.limits.min_rows <= 1 and not task.facts.categorical[k]:
+    if task.criterion.joins_pure_runs and task.limits.of(k).min_rows <= 1 and not task.facts.categorical[k]:
         pure = np.where(np.count_nonzero(counts, axis=1) == 1, counts.argmax(axis=1), -1)
         starts = np.flatnonzero(np.append(True, (pure[1:] != pure[:-1]) | (pure[1:] < 0)))
         atoms = coarsen(atoms, starts)
@@ -80,7 +80,7 @@ def pairs_of(n_variables: int) -> list[tuple[int, int]]:
 
 def pair_grid(task: GridTask, i: int, j: int, seed: int) -> Grid:
     """Best grid found of two variables i < j; its cost is minus what it saves against the null grid of the two."""
-    if task.limits.max_parts == 1:
+    if 1 in task.limits.max_parts[[i, j]]:  # one column alone tells nothing
         return make_grid([])
     pair = replace(pair_task(task, i, j), random_state=seed % 2**63)
     found = run("pair", pair, Search(effort=PAIR_EFFORT))
@@ -92,7 +92,8 @@ def pair_grid(task: GridTask, i: int, j: int, seed: int) -> Grid:
 
 def pair_task(task: GridTask, i: int, j: int) -> GridTask:
     """Task of two of the variables; `p` is still that of all variables."""
-    return replace(task, rows=task.rows.only([i, j]), facts=task.facts.only([i, j]), clock=task.clock.child())
+    return replace(task, rows=task.rows.only([i, j]), facts=task.facts.only([i, j]), limits=task.limits.only([i, j]),
+                   clock=task.clock.child())  # fmt: skip
 
 
 def products_of_pairs(pairs: list[Grid], most: int) -> list[Grid]:

@@ -19,7 +19,16 @@ from gridmodl.search.column.improve import make_sweep
 from gridmodl.search.column.transfers import Transfers, transfers_record
 from gridmodl.search.grid.cells import State, number_cells
 from gridmodl.search.grid.rows import Facts, Grid, Rows, make_facts, make_rows
-from gridmodl.search.moves import Limits, cell_price, make_buffers, make_record, part_price, partition_price
+from gridmodl.search.moves import (
+    GridLimits,
+    Limits,
+    cell_price,
+    make_buffers,
+    make_limits,
+    make_record,
+    part_price,
+    partition_price,
+)
 from gridmodl.terms import PROBLEMS, Criterion, Problem, Shape, Variable
 
 # Counts by frozen cell and class, 32 MB: no visit of a variable while the others have more cells than fit.
@@ -41,7 +50,7 @@ class GridTask:
     facts: Facts
     p: Any
     criterion: type[Criterion]
-    limits: Limits
+    limits: GridLimits
     clock: Clock = field(default_factory=Clock)
     n_jobs: int = 1  # largest number of threads
     random_state: int | None = None
@@ -79,11 +88,11 @@ def make_task(
     columns: Sequence[Numbers | Categories],
     target: Target,
     criterion: Criterion,
-    limits: Limits,
+    limits: Sequence[Limits],
     clock: Clock | None = None,
     kind: str = "grid",
 ) -> GridTask:
-    """Make the task of searching a grid over encoded columns, for a problem of this `kind`.
+    """Make the task of searching a grid over encoded columns with `limits` of each, for a problem of this `kind`.
 
     Without classes, `target` holds the weights of the rows, all of one class. A partitioned target is the last column.
     """
@@ -100,7 +109,7 @@ def make_task(
     rows = make_rows(columns, target)
     kinds = ["categorical" if isinstance(column, Categories) else "numerical" for column in columns]
     p, facts = make_facts(criterion, problem, rows, kinds)
-    return GridTask(rows, facts, p, type(criterion), limits, clock if clock is not None else Clock())
+    return GridTask(rows, facts, p, type(criterion), make_limits(limits), clock if clock is not None else Clock())
 
 
 class GroupBuffers(NamedTuple):

@@ -86,7 +86,7 @@ def _run(task: GridTask, search: Search, kind: str, plan: Plan) -> GridFound:
 
         def start(best_so_far: BestSoFar) -> None:
             _add_starts(workers, best_so_far, seed)
-            if task.limits.max_parts > 1 and not task.clock.stopped:
+            if task.limits.max_parts.max() > 1 and not task.clock.stopped:
                 plan(workers, best_so_far, seed)
 
         return run_plan(task, search, kind, null_grid(workers.first), start)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import Atoms
 from gridmodl.jit.template import bind
 from gridmodl.search.column.improve import sweep, sweep_from
-from gridmodl.search.moves import Buffers, Limits, Setting, best_cut, make_buffers
+from gridmodl.search.moves import Buffers, GridLimits, Limits, Setting, best_cut, make_buffers
 from gridmodl.search.pair.state import MAX_PLACES, Pair, fill_coarse
 
 WINDOW = 64  # values on each side of a bound that are places in the end; beyond, at distances that double
@@ -56,11 +56,12 @@ def coarse_atoms(pair: Pair, k: int, places: NDArray[np.int64]) -> tuple[Atoms, 
 
 
 def improve_intervals(
-    pair: Pair, k: int, limits: Limits, only_shifts: bool = False, around_bounds: bool = False
+    pair: Pair, k: int, limits: GridLimits, only_shifts: bool = False, around_bounds: bool = False
 ) -> None:
     """Split, merge and shift intervals of numerical variable k until no move saves."""
     places = places_of(pair, k, around_bounds)
-    most = min(limits.max_parts, pair.most_parts(k))
+    max_parts, min_rows = limits.of(k)
+    most = min(max_parts, pair.most_parts(k))
     n_parts = pair.n_parts[k]
     setting = pair.lay(k, n_targets=min(most, len(places), 4 * n_parts + 64)).setting
     atoms, buffers = coarse_atoms(pair, k, places)
@@ -68,7 +69,7 @@ def improve_intervals(
     state = sweep_from(n, np.searchsorted(places, starts_of(pair, k)))
     state.now[0].only_shifts = only_shifts
     kernel = bind(sweep, pair.task.criterion)
-    kept = Limits(max(most, n_parts), limits.min_rows)
+    kept = Limits(max(most, n_parts), min_rows)
     pair.task.clock.repeat(
         lambda n_parts: bool(kernel(state, atoms, setting, kept, buffers, n_parts)),
         None,

@@ -11,7 +11,15 @@ from gridmodl.jit.template import bind, inlined
 from gridmodl.search.grid.optima import GridMerge
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask
-from gridmodl.search.moves import Limits, Setting, is_cheaper, make_record, margin_price, partition_price, total_cost
+from gridmodl.search.moves import (
+    GridLimits,
+    Setting,
+    is_cheaper,
+    make_record,
+    margin_price,
+    partition_price,
+    total_cost,
+)
 from gridmodl.search.pair.deltas import (
     FEW_ROWS,
     PairMergeBuffers,
@@ -34,7 +42,7 @@ def merge_path(task: GridTask, start: Grid) -> list[GridMerge]:
     return [GridMerge(*step) for step in zip(*(array[:n].tolist() for array in arrays), strict=True)]
 
 
-def merge(pair: Pair, limits: Limits, is_greedy: bool = False) -> list[NDArray[np.int64]]:
+def merge(pair: Pair, limits: GridLimits, is_greedy: bool = False) -> list[NDArray[np.int64]]:
     """Merge down to one cell, or with `is_greedy` as long as it saves; keep the best grid within the limits.
 
     Return for each variable the part that each part of the best grid would be cheapest to merge with; -1 if not known.
@@ -69,7 +77,7 @@ def _nearest(buffers: PairMergeBuffers, k: int, number: NDArray[np.int64]) -> ND
     return nearest
 
 
-def run_merges(pair: Pair, is_greedy: bool, limits: Limits | None = None) -> tuple[Merging, PairMergeBuffers]:
+def run_merges(pair: Pair, is_greedy: bool, limits: GridLimits | None = None) -> tuple[Merging, PairMergeBuffers]:
     """Merge down to one cell, or with `is_greedy` as long as it saves; return the merges, and the parts at the end."""
     limits = pair.relaxed if limits is None else limits
     cells, part_totals, _ = pair.lay(0)
@@ -103,7 +111,7 @@ def run_merges(pair: Pair, is_greedy: bool, limits: Limits | None = None) -> tup
     return state, buffers
 
 
-def _merge_buffers(pair: Pair, cells: Any, part_totals: Any, limits: Limits) -> PairMergeBuffers:
+def _merge_buffers(pair: Pair, cells: Any, part_totals: Any, limits: GridLimits) -> PairMergeBuffers:
     """Make the buffers for merges of the grid as it is laid out."""
     n_0, n_1 = pair.n_parts
     n = max(n_0, n_1)
@@ -111,7 +119,7 @@ def _merge_buffers(pair: Pair, cells: Any, part_totals: Any, limits: Limits) -> 
     name = np.stack([np.arange(n)] * 2)
     right = name + 1
     right[0, n_0 - 1] = right[1, n_1 - 1] = -1
-    n_small = [np.count_nonzero(part_totals[2 * k, :m] < limits.min_rows) for k, m in enumerate(pair.n_parts)]
+    n_small = [np.count_nonzero(part_totals[2 * k, :m] < limits.min_rows[k]) for k, m in enumerate(pair.n_parts)]
     shape = FEW_ROWS**2 + 1, n
     return PairMergeBuffers(
         cells=(cells.T.copy(), cells.copy()),  # copies: the transpose of a single row is the same memory
@@ -195,7 +203,14 @@ def inputs_change(p: Any, facts: Variable, buffers: PairMergeBuffers, n_target_p
 
 
 def merge_steps(
-    buffers: PairMergeBuffers, facts: Any, p: Any, limits: Limits, table: Any, one: Any, state: Merging, n_steps: int
+    buffers: PairMergeBuffers,
+    facts: Any,
+    p: Any,
+    limits: GridLimits,
+    table: Any,
+    one: Any,
+    state: Merging,
+    n_steps: int,
 ) -> bool:
     """Make `n_steps` steps, each pricing one part and its merges or merging two parts; return True when all is done."""
     n_left, low, near, name, right = buffers.n_left, buffers.low, buffers.near, buffers.name, buffers.right
@@ -236,7 +251,7 @@ def merge_steps(
             state.variable[n_done], state.stays[n_done], state.goes[n_done] = k, name[k, x], name[k, y]
             state.cost[n_done] = new_cost
             meet(p, facts[1 - k].categorical, table, one, buffers, 1 - k, x, y, n_done)
-            join_parts(p, facts[k], table, one, buffers, k, x, y, n_targets * (1 - k), limits.min_rows)
+            join_parts(p, facts[k], table, one, buffers, k, x, y, n_targets * (1 - k), limits.min_rows[k])
             if k == 1 and has_target:
                 reprice_inputs(p, facts[0], buffers, n_left[1])
             cost, total, n_done = new_cost, new_total, n_done + 1
@@ -275,11 +290,11 @@ def cheapest_merge(
 
 
 @inlined
-def keeps_limits(limits: Limits, n_left: Any, n_small: Any) -> bool:
+def keeps_limits(limits: GridLimits, n_left: Any, n_small: Any) -> bool:
     """Whether a grid keeps the limits; one cell always does."""
     if n_left[0] == 1 and n_left[1] == 1:
         return True
-    keeps = max(n_left[0], n_left[1]) <= limits.max_parts
+    keeps = True
     for k in range(2):
-        keeps = keeps and (n_left[k] == 1 or n_small[k] == 0)
+        keeps = keeps and n_left[k] <= limits.max_parts[k] and (n_left[k] == 1 or n_small[k] == 0)
     return keeps

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.grid.neighbours import below
-from gridmodl.search.moves import Limits, Setting, is_cheaper, make_record, part_price, total_cost
+from gridmodl.search.moves import GridLimits, Limits, Setting, is_cheaper, make_record, part_price, total_cost
 from gridmodl.search.pair.state import Pair, PairSide, price_at
 
 LOCAL_PASSES = 3
@@ -40,7 +40,7 @@ class Splitting(NamedTuple):
 
 
 def split(
-    pair: Pair, k: int, limits: Limits, jobs: NDArray[np.int64], seed: NDArray[np.uint64], forced: bool = False
+    pair: Pair, k: int, limits: GridLimits, jobs: NDArray[np.int64], seed: NDArray[np.uint64], forced: bool = False
 ) -> None:
     """Split groups of categorical variable k. A row of `jobs` is a group and -1, or two groups to merge and split.
 
@@ -48,7 +48,8 @@ def split(
     """
     side, across = pair.sides[k], pair.sides[1 - k]
     n_groups, n_across, n_atoms = pair.n_parts[k], pair.n_parts[1 - k], pair.n_atoms(k)
-    most = min(limits.max_parts, pair.most_parts(k))
+    own = limits.of(k)
+    most = min(own.max_parts, pair.most_parts(k))
     _, _, setting = pair.lay(k, n_targets=min(most, n_groups + len(jobs)))
     members = np.argsort(side.part, kind="stable").astype(np.int32)
     begins = np.append(0, np.cumsum(np.bincount(side.part, minlength=n_groups)))
@@ -77,7 +78,7 @@ def split(
     )
     kernel = bind(split_jobs, pair.task.criterion)
     pair.task.clock.repeat(
-        lambda n: bool(kernel(side, across.part, setting, limits, pair.table, pair.one, jobs, state, n)),
+        lambda n: bool(kernel(side, across.part, setting, own, pair.table, pair.one, jobs, state, n)),
         None,
         size=max(1, 2**18 * n_groups // len(side.other)),
     )

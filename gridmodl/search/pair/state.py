@@ -20,6 +20,7 @@ from gridmodl.search.moves import (
     Limits,
     Setting,
     cell_price,
+    make_limits,
     make_record,
     margin_price,
     part_price,
@@ -155,7 +156,7 @@ class Pair:
             across=0.0,  # price of the other variable and its parts
             cost=0.0,
         )
-        self.relaxed = Limits(NO_LIMIT, 1)
+        self.relaxed = make_limits([Limits(NO_LIMIT, 1)] * 2)
         # Values sorted by rows, most first: neighbours with equal rows share the prices of parts.
         self.orders = [np.argsort(-side.atom_rows, kind="stable").astype(np.int32) for side in self.sides]
         self.places = [quantile_places(side, task.n_rows) for side in self.sides]
@@ -226,8 +227,8 @@ class Pair:
 
     def keeps_limits(self) -> bool:
         """Whether the grid keeps the limits of the task; one cell always does."""
-        limits = self.task.limits
         for k in (0, 1):
+            limits = self.task.limits.of(k)
             if self.n_parts[k] > 1:
                 rows = np.bincount(self.sides[k].part, self.sides[k].atom_rows, self.n_parts[k])
                 if self.n_parts[k] > limits.max_parts or rows.min() < limits.min_rows:

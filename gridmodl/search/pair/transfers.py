@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gridmodl.jit.template import bind, inlined
-from gridmodl.search.moves import Limits, Setting, is_cheaper, make_record, part_price, total_cost
+from gridmodl.search.moves import GridLimits, Limits, Setting, is_cheaper, make_record, part_price, total_cost
 from gridmodl.search.pair.state import Pair, PairSide, price_at
 from gridmodl.terms import Variable
 
@@ -43,13 +43,13 @@ class Passing(NamedTuple):
     now: Any  # see `transfer`
 
 
-def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = True) -> None:
+def transfer(pair: Pair, k: int, limits: GridLimits, max_passes: int, opens: bool = True) -> None:
     """Pass over the values of categorical variable k at most `max_passes` times, or until none moves.
 
     If `opens`, a value may make a new group; a group ends when its last value leaves.
     """
-    n_groups, n_across = pair.n_parts[k], pair.n_parts[1 - k]
-    most = min(limits.max_parts, pair.most_parts(k), n_groups + (MORE_GROUPS + n_groups // 4 if opens else 0))
+    n_groups, n_across, own = pair.n_parts[k], pair.n_parts[1 - k], limits.of(k)
+    most = min(own.max_parts, pair.most_parts(k), n_groups + (MORE_GROUPS + n_groups // 4 if opens else 0))
     n_slots = max(most, n_groups)
     cells, part_totals, setting = pair.lay(k, n_slots)
     side, across = pair.sides[k], pair.sides[1 - k]
@@ -88,7 +88,7 @@ def transfer(pair: Pair, k: int, limits: Limits, max_passes: int, opens: bool = 
     kernel = bind(transfer_visits, pair.task.criterion)
     pair.task.clock.repeat(
         lambda n_visits: bool(
-            kernel(side, across.part, setting, limits, pair.table, pair.one, state, n_visits),
+            kernel(side, across.part, setting, own, pair.table, pair.one, state, n_visits),
         ),
         None,
         size=max(64, 2**22 // (n_slots * 16)),

@@ -65,7 +65,7 @@ def _run(task: GridTask, search: Search, kind: str, effort: int) -> GridFound:
     pair = Pair(task)
 
     def plan(best_so_far: BestSoFar) -> None:
-        if task.limits.max_parts > 1 and max(pair.n_atoms(0), pair.n_atoms(1)) > 1:
+        if task.limits.max_parts.max() > 1 and max(pair.n_atoms(0), pair.n_atoms(1)) > 1:
             _Run(pair, best_so_far, task.seed).run(effort)
 
     found = run_plan(task, search, kind, pair.grid(), plan)

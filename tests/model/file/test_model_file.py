@@ -7,6 +7,7 @@ import datetime as dt
 import enum
 import fractions
 import functools
+import itertools
 import json
 import math
 import os
@@ -74,7 +75,7 @@ def model_of(*partitions, classes=("no", "yes"), **facts):
         n_rows=int(partitions[0].counts.sum()),
         classes=classes if isinstance(classes, np.ndarray) else np.array(classes),
         partitions={partition.name: partition for partition in partitions},
-        **facts,
+        **({"event_index": 1 if len(classes) == 2 else None} | facts),
     )
 
 
@@ -369,6 +370,21 @@ def test_an_integer_beyond_the_digits_that_python_shows_comes_back():
 
 
 @st.composite
+def ordinal(draw, name, counts):
+    n_parts = len(counts)
+    named = values.filter(lambda value: value is not None)
+    levels = draw(st.lists(named, min_size=n_parts, max_size=8).filter(lambda v: len(set(v)) == len(v)))
+    is_apart = n_parts > 1 and draw(st.booleans())
+    n_special = draw(st.integers(0, n_parts - 1 - is_apart))
+    n_bounds = n_parts - 1 - is_apart - n_special
+    places = draw(st.permutations(range(len(levels) - 1)))[:n_bounds]
+    special = draw(st.permutations(range(len(levels))))[:n_special]
+    missing = 0 if is_apart or draw(st.booleans()) else None
+    places, special = (np.array(given_, dtype=np.int64) for given_ in (sorted(places), special))
+    return Partition(name, "ordinal", counts, bounds=places, special=special, missing=missing, levels=tuple(levels))
+
+
+@st.composite
 def models(draw):
     names = draw(
         st.lists(values, min_size=1, max_size=3, unique_by=lambda v: (type(v), v)).filter(
@@ -388,7 +404,10 @@ def models(draw):
         )
         counts = np.zeros((n_parts, n_classes), dtype=np.int64)
         np.add.at(counts, (parts_of[name], codes), weights)
-        if draw(st.booleans()):
+        kind = draw(st.sampled_from(["numerical", "categorical", "ordinal"]))
+        if kind == "ordinal":
+            partitions[name] = draw(ordinal(name, counts))
+        elif kind == "categorical":
             members = draw(st.lists(values, min_size=n_parts, max_size=8).filter(lambda v: len(set(v)) == len(v)))
             groups = tuple(tuple(members[i::n_parts]) for i in range(n_parts))
             missing = next((i for i, group in enumerate(groups) if None in group), None)
@@ -423,6 +442,7 @@ def models(draw):
     model = Model(
         cost=draw(finite), null_cost=draw(finite), criterion=draw(texts.filter(bool)), problem="grid",
         n_rows=sum(weights.tolist()), classes=classes, partitions=partitions, proven=draw(st.booleans()),
+        event_index=draw(st.sampled_from([None, *range(n_classes)])),
         search=draw(texts.filter(bool)), elapsed=draw(st.floats(0, 1e300)),
         stopped=draw(st.sampled_from([None, "time limit", "interrupted"])),
         options=draw(st.dictionaries(st.sampled_from(["alpha", "é", "c"]), option)),
@@ -590,18 +610,26 @@ def test_version_1_is_read(frame):
         again = read_model(json.dumps(record))
         assert_same(as_in_old_files(model), again)
         assert np.array_equal(again.predict_proba(frame), model.predict_proba(frame))
-        assert json.loads(write_model(again))["version"] == 5
+        assert json.loads(write_model(again))["version"] == 6
 
 
 def as_in_old_files(model):
-    """A model of one column without what files of versions 1 to 3 do not say."""
-    partitions = {name: replace(partition, value_rows=None) for name, partition in model.partitions.items()}
+    """A model of one column without what files of versions 1 to 3 do not say; missing values go where these say."""
+    partitions = {
+        name: replace(
+            partition,
+            value_rows=None,
+            n_missing=None,
+            default=0 if partition.kind == "numerical" and partition.missing is None else partition.default,
+        )
+        for name, partition in model.partitions.items()
+    }
     return replace(model, certificate=None, partitions=partitions)
 
 
 def of_version_2(record):
     """The fields that there were before targets could have parts."""
-    later = ("target", "class_rows", "spread", "certificate")
+    later = ("target", "class_rows", "spread", "certificate", "event")
     record = {key: value for key, value in record.items() if key not in later}
     record |= {"version": 2, "partitions": [without_values(partition) for partition in record["partitions"]]}
     record["optima"] = [
@@ -612,15 +640,22 @@ def of_version_2(record):
 
 
 def without_values(partition):
-    return {key: value for key, value in partition.items() if key not in ("n_values", "value_rows")}
+    """Fields of a partition up to version 2; intervals had no default until version 6."""
+    later = ["n_values", "value_rows", "n_missing", "special_sizes"]
+    later += ["default"] if partition["kind"] == "numerical" else []
+    return {key: value for key, value in partition.items() if key not in later}
 
 
 def test_version_2_is_read():
     again = read_model(json.dumps(of_version_2(json.loads(base_text()))))
-    assert_same(again, read_model(base_text()))
-    assert write_model(again) == base_text()
+    expected = json.loads(base_text())
+    for partition in itertools.chain(expected["partitions"], *(o["partitions"] for o in expected["optima"])):
+        if partition["kind"] == "numerical" and partition["missing"] is None:
+            partition["default"] = 0
+    assert_same(again, read_model(json.dumps(expected)))
+    assert json.loads(write_model(again)) == expected
     partitions = json.loads(base_text())["partitions"]
-    with pytest.raises(ModelFileError, match=r"partitions\[0\]: has the unknown field 'n_values'"):
+    with pytest.raises(ModelFileError, match=r"partitions\[0\]: has the unknown field 'special_sizes'"):
         read_model(json.dumps(of_version_2(json.loads(base_text())) | {"partitions": partitions}))
 
 
@@ -628,7 +663,7 @@ def test_version_3_is_read(frame):
     """It had no certificates."""
     model = gridmodl.optimize(frame[["x", "y"]], "y")
     record = json.loads(write_model(model))
-    assert record.pop("certificate")["method"] == "slopes"
+    assert (record.pop("certificate")["method"], record.pop("event")) == ("slopes", 1)
     partitions = [without_values(p) | {"n_values": None, "log_value_factorials": 0.0} for p in record["partitions"]]
     again = read_model(json.dumps(record | {"version": 3, "partitions": partitions}))
     assert_same(as_in_old_files(model), again)
@@ -651,7 +686,7 @@ def test_the_text_is_strict_readable_json():
     model = model_of(numerical(bounds=[-np.inf, 0.1]), categorical(groups=(("é", 1), ("b" * 90, "d"), (None,))))
     text = write_model(model)
     record = json.loads(text, parse_constant=pytest.fail)
-    assert (record["format"], record["version"], record["gridmodl"]) == ("gridmodl model", 5, gridmodl.__version__)
+    assert (record["format"], record["version"], record["gridmodl"]) == ("gridmodl model", 6, gridmodl.__version__)
     assert list(record)[:3] == ["format", "version", "gridmodl"]
     lines = [line.strip() for line in text.splitlines()]
     assert '"bounds": {"dtype": "float64", "values": [{"float": "-inf"}, 0.1]},' in lines
@@ -818,8 +853,8 @@ X, C = ("partitions", 0), ("partitions", 1)
 CELLS, OPT = ("cells",), ("optima", 0)
 GONE = object()
 MUTATIONS = [
-    (("version",), 6, "version: is 6; this gridmodl, .*, reads version 1, 2, 3, 4, 5; a newer gridmodl is needed"),
-    (("version",), 0, "version: is 0; .* reads version 1, 2, 3, 4, 5$"),
+    (("version",), 7, "version: is 7; this gridmodl, .*, reads version 1, 2, 3, 4, 5, 6; a newer gridmodl is needed"),
+    (("version",), 0, "version: is 0; .* reads version 1, 2, 3, 4, 5, 6$"),
     (("version",), 1, "has the unknown field 'cells'"),
     (("version",), 2, "has the unknown field 'target'"),
     (("target",), GONE, "lacks the field 'target'"),
@@ -830,6 +865,10 @@ MUTATIONS = [
     (("problem",), "grouped", "counts: must have 1 columns"),
     ((*X, "n_values"), [1, 1, 1, 1], r"partitions\[0\].n_values: must be null, as the problem is 'grid'"),
     ((*X, "n_values"), GONE, r"partitions\[0\]: lacks the field 'n_values'"),
+    ((*X, "n_missing"), GONE, r"partitions\[0\]: lacks the field 'n_missing'"),
+    ((*X, "n_missing"), -1, r"partitions\[0\].n_missing: must be an integer from 0"),
+    ((*X, "n_missing"), 10**9, r"partitions\[0\].n_missing: must be an integer from 0"),
+    ((*X, "n_missing"), 5, r"partitions\[0\].n_missing: must be null or from 0 to \d, got 5"),
     ((*X, "value_rows"), [1, 1], r"partitions\[0\].value_rows: must not be there, as the variable is numerical"),
     ((*X, "value_rows"), GONE, r"partitions\[0\]: lacks the field 'value_rows'"),
     ((*X, "log_value_factorials"), 1.0, r"partitions\[0\]: has the unknown field 'log_value_factorials'"),
@@ -872,6 +911,9 @@ MUTATIONS = [
     (("options", "alpha"), None, "options.alpha: must be a number"),
     (("options", "a b"), 1, "options: has the name 'a b'"),
     (("classes",), ["no", "yes"], "classes: must be an object"),
+    (("event",), 2, "event: must be null or the number of one of 2 classes, got 2"),
+    (("event",), "yes", "event: must be an integer from 0 to 9223372036854775807, got 'yes'"),
+    (("event",), True, "event: must be an integer from 0 to 9223372036854775807, got True"),
     (("classes", "values"), ["no", "no"], "classes: must be a list without repeats"),
     (("classes", "values"), ["no", 1], r"classes.values\[1\]: must be of <U3, got 1"),
     (("classes", "values"), ["no", "longer"], "classes.values: holds a value that <U3 cannot"),
@@ -891,7 +933,7 @@ MUTATIONS = [
     (("partitions",), [], "partitions: must not be empty"),
     (("partitions",), {}, "partitions: must be a list"),
     (("partitions", 0), 3, r"partitions\[0\]: must be an object"),
-    ((*X, "kind"), "ordinal", r"partitions\[0\]: .*'kind' is one of numerical, categorical, got 'ordinal'"),
+    ((*X, "kind"), "ordered", r"partitions\[0\]: .*'kind' is one of numerical, categorical, ordinal, got 'ordered'"),
     ((*X, "kind"), "categorical", r"partitions\[0\]: lacks the field 'groups'"),
     ((*X, "kind"), ["numerical"], r"partitions\[0\]: .*'kind' is one of"),
     ((*X, "name"), "c", r"partitions\[1\].name: occurs twice: 'c'"),
@@ -907,7 +949,7 @@ MUTATIONS = [
     ((*X, "counts", 0, 1), 2**63, r"counts\[0\]\[1\]: must be an integer"),
     ((*X, "counts", 0, 1), 2, r"partitions\[0\].counts: must sum to n_rows, 14"),
     ((*X, "counts", 0), [1, 3], r"partitions\[1\].counts: must have as many rows of each class"),
-    ((*X, "counts"), [[6, 8]], r"partitions\[0\].counts: has 1 parts; 2 bounds and 1 special codes make 4"),
+    ((*X, "counts"), [[6, 8]], r"partitions\[0\].counts: has 1 parts; 2 bounds and 1 special parts make 4"),
     ((*X, "bounds", "values"), [1.5], r"partitions\[0\].counts: has 4 parts; 1 bounds .* make 3"),
     ((*X, "bounds", "values"), [2.5, 1.5], r"partitions\[0\].bounds: must ascend"),
     ((*X, "bounds", "values"), [1.5, 1.5], r"partitions\[0\].bounds: must ascend"),
@@ -1235,7 +1277,7 @@ def test_junk_anywhere_is_read_exactly_or_refused(path, value):
             "name: is 'x', but its key in the model is 'z'",
         ),
         (model_of(replace(numerical(), kind="other")), "kind: must be one of"),
-        (model_of(replace(numerical(), default=0)), "is numerical and has groups"),
+        (model_of(replace(numerical(), groups=(("a",),))), "is numerical and has groups"),
         (model_of(replace(categorical(), bounds=np.ones(1))), "is categorical and has bounds"),
     ],
 )

@@ -34,7 +34,7 @@ def test_what_is_written_is_read(models, tmp_path):
     ("change", "said"),
     [
         ({"format": "gridmodl model"}, "no collection of gridmodl models"),
-        ({"version": 6}, "a newer gridmodl is needed"),
+        ({"version": 7}, "a newer gridmodl is needed"),
         ({"version": True}, "version: is True"),
         ({"models": {}}, "models: must be a list"),
         ({"models": []}, "models: must not be empty"),

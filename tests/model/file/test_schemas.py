@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from model.file import test_model_file as written
+from model.file.old_answers import answers_of, questions
 from model.file.test_model_file import (
     MUTATIONS,
     TARGET_MUTATIONS,
@@ -91,25 +92,30 @@ def all_references(given_):
 
 
 def test_the_fields_are_those_that_are_read():
-    known = {1: records.FIELDS_1, 2: records.FIELDS_2, 3: records.FIELDS_3, 4: records.FIELDS, 5: records.FIELDS}
+    known = {1: records.FIELDS_1, 2: records.FIELDS_2, 3: records.FIELDS_3}
+    known |= {4: records.FIELDS_5, 5: records.FIELDS_5, 6: records.FIELDS}
     for version, fields in known.items():
         schema = STORED[f"urn:gridmodl:schema:model:{version}"]
         assert fields_of(schema) == set(fields)
         assert VERSIONS["model"] == tuple(records.READERS)
-    partitions = {1: records.PARTITION_FIELDS_2, 3: records.PARTITION_FIELDS_4, 5: records.PARTITION_FIELDS}
+    partitions = {1: records.PARTITION_FIELDS_2, 3: records.PARTITION_FIELDS_4, 5: records.PARTITION_FIELDS_5}
+    partitions[6] = records.PARTITION_FIELDS
     for version, fields in partitions.items():
         schema = STORED[f"urn:gridmodl:schema:partition:{version}"]
-        more = {1: set(), 3: {"unlabelled"}, 5: {"unlabelled", "log_value_factorials"}}[version]
+        more = {1: set(), 3: {"unlabelled"}}.get(version, {"unlabelled", "log_value_factorials"})
         assert fields_of(schema, slice(0, 1)) == {*fields["numerical"], *more}
         assert fields_of(schema, slice(1, 2)) == {*fields["categorical"], *more}
-    three, four, five = (STORED[f"urn:gridmodl:schema:model:{version}"] for version in (3, 4, 5))
-    for schema in (three, five):
+        assert ("ordinal" in fields) == (version == 6)
+    assert fields_of(schema, slice(2, 3)) == {*fields["ordinal"], *more}
+    three, four, five, six = (STORED[f"urn:gridmodl:schema:model:{version}"] for version in (3, 4, 5, 6))
+    for schema in (three, five, six):
         optimum = schema["$defs"]["fields"]["properties"]["optima"]["items"]["properties"]
         assert set(optimum) == set(records.OPTIMUM)
     assert set(STORED["urn:gridmodl:schema:model:2"]["properties"]["optima"]["items"]["properties"]) == set(
         records.OPTIMUM_2
     )
-    assert set(four["$defs"]["certificate"]["properties"]) == set(records.CERTIFICATE_FIELDS)
+    assert set(four["$defs"]["certificate"]["properties"]) == set(records.CERTIFICATE_FIELDS_5)
+    assert set(six["$defs"]["certificate"]["properties"]) == set(records.CERTIFICATE_FIELDS)
     assert set(gridmodl.json_schema("density")["properties"]) == set(densities.FIELDS)
     assert VERSIONS["density"][-1] == densities.VERSION
     assert set(gridmodl.json_schema("models")["properties"]) == set(collections.FIELDS)
@@ -236,8 +242,11 @@ def test_files_of_old_versions_are_read_and_valid(path):
 def check_rewritten(new, old):
     """All that an old file says is said again."""
     assert new["version"] == records.VERSION
-    for field in set(old) - {"version", "partitions", "partition", "optima", "target"}:
+    for field in set(old) - {"version", "partitions", "partition", "optima", "target", "certificate"}:
         assert new[field] == old[field]
+    if old.get("certificate") is not None:  # it had no limits of later versions
+        more = {"missing": "limited", "min_events": [], "min_difference": 0.0, "fixed": [], "allowed": None}
+        assert new["certificate"] == {**more, **old["certificate"]}
     for kept in ("partition", "target"):
         if isinstance(old.get(kept), dict):
             check_partition(new[kept], old[kept])
@@ -252,18 +261,23 @@ def check_partition(new, old):
     is_read = old["kind"] == "categorical" and old.get("n_values") is not None
     fields = set(old) - (set() if is_read else {"log_value_factorials"})
     assert {field: new[field] for field in fields} == {field: old[field] for field in fields}
-    assert new["value_rows"] is None
+    assert new["value_rows"] == old.get("value_rows")
+    if old["kind"] == "numerical":
+        assert new["default"] == (0 if old["missing"] is None else None)
 
 
-ANSWERS = json.loads((Path(__file__).parent / "old" / "answers" / "version-4.json").read_text())
+ANSWERS = {
+    version: json.loads((Path(__file__).parent / "old" / "answers" / f"version-{version}.json").read_text())
+    for version in (4, 5)
+}
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_old_files_answer_as_they_did(name):
-    """Costs of merges and of alternatives, as the gridmodl that wrote the files had them, from the file alone."""
+@pytest.mark.parametrize("name", ANSWERS[4])
+def test_old_files_cost_what_they_did(name):
+    """Costs of merges and of alternatives, as the gridmodl of version 4 had them, from the file alone."""
     old = Model.from_json(Path(__file__).parent / "old" / f"{name}.json")
     for model in (old, Model.from_json(old.to_json())):
-        for question, costs in ANSWERS[name].items():
+        for question, costs in ANSWERS[4][name].items():
             if question == "merges":
                 found = [merge.cost for merge in model.hierarchy().steps]
             elif question == "cost":
@@ -271,6 +285,23 @@ def test_old_files_answer_as_they_did(name):
             else:
                 found = [one.cost for one in model.explain(question.removeprefix("explain ")).alternatives]
             assert found == pytest.approx(costs, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ANSWERS[5])
+def test_old_files_answer_as_they_did(name):
+    """Parts, cells and predictions, of missing and unknown values too, as the gridmodl of version 5 had them."""
+    file, _, column = name.partition(" ")
+    path = Path(__file__).parent / "old" / f"{file}.json"
+    old = Models.from_json(path)[column] if column else Model.from_json(path)
+    for model in (old, Model.from_json(old.to_json())):
+        assert answers_of(model) == ANSWERS[5][name]
+
+
+def test_the_questions_have_values_that_no_part_holds():
+    data = [questions(Model.from_json(path)) for path in OLD if path.stem.startswith("model-5")]
+    columns = [pd.Series(column) for one in data for column in one.values()]
+    assert all(column.isna().any() for column in columns)
+    assert sum((column == "never seen").any() for column in columns) > 3
 
 
 def test_there_are_old_files_of_each_version():
@@ -294,12 +325,12 @@ def test_a_field_of_another_version_is_refused():
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        ({"kind": "grid"}, "kind must be one of 'model', 'models', 'density', got 'grid'"),
+        ({"kind": "grid"}, "kind must be one of 'model', 'models', 'density', 'average', 'averages', got 'grid'"),
         ({"kind": None}, "kind must be one of"),
-        ({"version": 6}, "version must be one of 1, 2, 3, 4, 5 for kind 'model', got 6"),
+        ({"version": 7}, "version must be one of 1, 2, 3, 4, 5, 6 for kind 'model', got 7"),
         ({"version": True}, "version must be one of"),
-        ({"version": 1.0}, "version must be one of 1, 2, 3, 4, 5 for kind 'model', got 1.0"),
-        ({"kind": "density", "version": 2}, "version must be one of 1, 5 for kind 'density'"),
+        ({"version": 1.0}, "version must be one of 1, 2, 3, 4, 5, 6 for kind 'model', got 1.0"),
+        ({"kind": "density", "version": 2}, "version must be one of 1, 5, 6 for kind 'density'"),
     ],
 )
 def test_schemas_that_there_are_not(facts, message):

@@ -183,3 +183,41 @@ def _until(turn, size, turns):
     while not turn(size):
         turns.append(size)
     turns.append(size)
+
+
+def test_ctrl_c_is_heard_while_gains_are_found_and_they_go_on_where_they_were(make_line):
+    task = make_line("smooth", n_atoms=100 * BLOCK).task
+    hulls, branches = (make(task, task.null(), np.inf) for make in (Hulls, Branches))
+
+    def press(progress):
+        raise KeyboardInterrupt
+
+    with task.clock.reporting(press):
+        assert hulls.run(6.0) is None
+    assert task.clock.stopped == "interrupted"
+    assert 0 < hulls.n_known < len(hulls.blocks.gains)
+    task.clock.stopped = None
+    (starts, total), (all_starts, all_total) = hulls.run(6.0), branches.run(6.0)
+    assert total == all_total
+    np.testing.assert_array_equal(starts, all_starts)
+    whole = Hulls(task, task.null(), np.inf)
+    whole.run(6.0)
+    np.testing.assert_array_equal(hulls.blocks.gains, whole.blocks.gains)
+    assert hulls.n_prices == whole.n_prices
+
+
+def test_verify_uses_no_hulls(monkeypatch):
+    """An auditor's check rests on code of its own."""
+    rng = np.random.default_rng(2)
+    x = rng.random(3_000)
+    y = (rng.random(3_000) < 0.5 + 0.4 * np.sin(9.0 * x)).astype(int)
+    model = gridmodl.optimize(x, y, search="exact")
+    assert model.proven
+
+    def fail(*arguments):
+        raise AssertionError("verify used hulls")
+
+    monkeypatch.setattr(exact.Hulls, "__init__", fail)
+    with pytest.raises(AssertionError, match="used hulls"):
+        gridmodl.optimize(x, y, search="exact")
+    assert gridmodl.verify(model, x, y)

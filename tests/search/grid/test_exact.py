@@ -122,7 +122,7 @@ def test_pure_runs_of_a_frozen_cell_are_joined_and_cost_nothing(make_frozen):
     worker.task.rows.codes[:] = np.where(pure == 1, 1, 0)[worker.task.rows.atom[0]]
     worker.price()
     one = variable_task(worker, 0)
-    starts = candidates(one.atoms, worker.task, MAX_BOUNDS)
+    starts = candidates(one.atoms, worker.task, 0, MAX_BOUNDS)
     assert 30 <= len(starts) < 300
     lowest = AllBounds(one, one.null(), np.inf).solve()
     find_optimum(worker, 0)
@@ -132,12 +132,12 @@ def test_pure_runs_of_a_frozen_cell_are_joined_and_cost_nothing(make_frozen):
 def test_no_run_is_joined_where_min_rows_binds(make_frozen):
     worker, _ = make_frozen("modl", 300, 2, limits=Limits(2**62, 5))
     worker.task.rows.codes[:] = 0
-    assert len(candidates(variable_task(worker, 0).atoms, worker.task, MAX_BOUNDS)) == 300
+    assert len(candidates(variable_task(worker, 0).atoms, worker.task, 0, MAX_BOUNDS)) == 300
 
 
 def test_many_bounds_are_quantiles(make_frozen):
     worker, one = make_frozen("modl", 4000, 3)
-    starts = candidates(one.atoms, worker.task, 100)
+    starts = candidates(one.atoms, worker.task, 0, 100)
     assert starts[0] == 0
     assert len(starts) == 100
     np.testing.assert_allclose(np.diff(starts), 40, atol=5)

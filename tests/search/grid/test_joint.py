@@ -49,7 +49,7 @@ class Planted:
 
     def task(self, limits=NO_LIMITS, weights=None, clock=None):
         target = Target(np.zeros(self.n_rows, dtype=np.int32), weights, 1)
-        return make_task(self.columns, target, MODL, limits, clock, "joint")
+        return make_task(self.columns, target, MODL, [limits] * len(self.columns), clock, "joint")
 
     @property
     def planted(self):

@@ -38,7 +38,7 @@ def random_task(seed, kind, n=80):
     codes, n_classes = (rng.integers(0, 3, n), 3) if kind == "grid" else (np.zeros(n), 1)
     weights = rng.integers(1, 9, n) if seed % 3 == 0 else None
     target = Target(codes.astype(np.int32), weights, n_classes)
-    task = make_task(columns, target, criterion_for("modl", kind), Limits(2**62, 1), kind=kind)
+    task = make_task(columns, target, criterion_for("modl", kind), [Limits(2**62, 1)] * len(columns), kind=kind)
     parts = []
     for k, column in enumerate(columns):
         labels = rng.integers(0, (2, 4, 6)[seed % 3], task.rows.n_atoms(k))

@@ -150,7 +150,13 @@ def test_improvements_are_told():
     assert [i.cost for i in told] == sorted((i.cost for i in told), reverse=True)
 
 
-@pytest.mark.parametrize("limits", [Limits(2, 1), Limits(3, 10), Limits(2**62, 25), Limits(1, 1), Limits(2**62, 1000)])
+OF_EACH = [Limits(2, 1), Limits(2**62, 12), Limits(1, 1), Limits(3, 20)]
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [Limits(2, 1), Limits(3, 10), Limits(2**62, 25), Limits(1, 1), Limits(2**62, 1000), OF_EACH, OF_EACH[::-1]],
+)
 def test_limits_hold(limits):
     for seed in range(6):
         problem = random_problem(seed, n_rows=100, limits=limits, weighted=seed % 2 == 0)

@@ -97,7 +97,17 @@ def test_a_criterion_that_is_no_sum():
         assert found.grid.cost == pytest.approx(cheapest(tiny), abs=1e-9)
 
 
-@pytest.mark.parametrize("limits", [Limits(2, 1), Limits(3, 9), Limits(2**62, 12), Limits(1, 1)])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(2, 1),
+        Limits(3, 9),
+        Limits(2**62, 12),
+        Limits(1, 1),
+        [Limits(2, 1), Limits(5, 9)],
+        [Limits(9, 8), Limits(3, 1)],
+    ],
+)
 @pytest.mark.parametrize("problem", ["joint", "grouped"])
 def test_limits_are_kept(problem, limits):
     for seed in range(6):

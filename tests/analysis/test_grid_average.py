@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import gridmodl
-from gridmodl.analysis.average import GridAverage, average_of, best_average
+from gridmodl.analysis.grid_average import GridAverage, average_of, best_average
 from gridmodl.clock import Clock
 from gridmodl.data.frames import read_frame
 from gridmodl.data.table import read_table
@@ -44,13 +44,13 @@ def columns(data: Any) -> Any:
 
 
 def average(data: Any, y: Any, weights: Any = None, **more: Any) -> tuple[gridmodl.Model, GridAverage]:
-    options = {"criterion": "modl", "search": FEW, "kinds": None, "max_parts": None, "min_rows": None}
+    options = {"criterion": "modl", "search": FEW, "kinds": None, "order": None, "max_parts": None, "min_rows": None}
     return best_average(
         data, y, weights=weights, time_limit=None, random_state=0, n_jobs=1, **{**options, **more}
     )  # fmt: skip
 
 
-def mean_of_models(data: Any, y: Any, new: Any, unknown: Any = "default", **more: Any) -> Any:
+def mean_of_models(data: Any, y: Any, new: Any, unknown: Any = None, **more: Any) -> Any:
     """The same from models: each predicts, with the weight of its level."""
     model = gridmodl.optimize(data, y, search=FEW, **more)
     levels = np.array([optimum.level for optimum in model.optima])
@@ -84,27 +84,31 @@ def test_it_is_the_weighted_mean_of_its_grids(criterion: str) -> None:
     )
 
 
-@pytest.mark.parametrize("unknown", ["default", -1])
+@pytest.mark.parametrize("unknown", ["largest", "neutral", None])
 def test_unknown_categories(unknown: Any) -> None:
     data, y = make_data()
     new, _ = make_data(100, seed=2)
-    new["kind"] = "never seen"
+    new.loc[::2, "kind"] = "never seen"
+    for i, name in enumerate(new.select_dtypes("number")):
+        new.loc[i :: 3 + i, name] = np.nan
     _, found = average(data, y)
     np.testing.assert_allclose(
         found.predict_proba(columns(new), unknown), mean_of_models(data, y, new, unknown), rtol=1e-12, atol=1e-14
     )
-    with pytest.raises(ValueError, match="'kind' holds 1 values that were not seen"):
+    with pytest.raises(ValueError, match="'kind' holds 1 value that the training data did not have"):
         found.predict_proba(columns(new), "error")
+    with pytest.raises(ValueError, match="and the training data had none"):
+        found.predict_proba(columns(new), missing="error")
 
 
 def test_of_groups_alike_an_unknown_category_goes_to_the_same_as_in_a_model() -> None:
     data, y = {"kind": list("abcd") * 10, "same": [0.0] * 40}, ["x", "y", "y", "x"] * 10
     model, found = average(data, y)
     new = {"kind": ["never seen"], "same": [0.0]}
-    np.testing.assert_array_equal(found.predict_proba(columns(new)), model.predict_proba(new))
+    np.testing.assert_array_equal(found.predict_proba(columns(new), "largest"), model.predict_proba(new, "largest"))
     y = ["y", "x", "x", "y"] * 10
     model, found = average(data, y)
-    np.testing.assert_array_equal(found.predict_proba(columns(new)), model.predict_proba(new))
+    np.testing.assert_array_equal(found.predict_proba(columns(new), "largest"), model.predict_proba(new, "largest"))
 
 
 def test_weights_are_rows() -> None:

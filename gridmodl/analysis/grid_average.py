@@ -5,7 +5,8 @@
 The weights are proportional to null cost - cost, and so to the level; grids that cost more than the null grid have
 weight 0 (compression-based averaging: M. Boullé, "Data grid models for preparation and modeling in supervised
 learning", 2011, 7.2.2; weights by posterior probability would leave one grid, as these are peaked). An empty cell has
-the shares of all rows.
+the shares of all rows. If a value belongs to no part, the cells of the grid that agree in the other columns are one, as
+in `Model.predict_proba`.
 
 All grids are stored in a few flat arrays (`Steps`). Each column is encoded once, into parts so fine that the parts of
 each grid are unions of them. The cell of a row in a grid is found variable by variable: the number of the combination
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,12 +34,13 @@ from gridmodl.fit.options import check_seed, checked_jobs, checked_options, chec
 from gridmodl.jit.template import bind
 from gridmodl.model.cells import Cells, make_cells
 from gridmodl.model.model import Model
-from gridmodl.model.partition import Partition, checked_unknown
+from gridmodl.model.partition import Partition
+from gridmodl.model.policy import Policy, checked_policy
 from gridmodl.search import Search
 from gridmodl.search.grid.rows import Grid, numbered_parts
 from gridmodl.terms import Criterion, level_of
 
-NEVER_SEEN = -2  # index of the part of values not in the training data, after all fine parts
+LARGEST = -2  # index of the entry of the group with the most rows, after all fine parts
 BLOCK = 2**14  # rows of a block, whose probabilities and codes stay in the cache while all grids are added
 
 
@@ -50,6 +52,7 @@ def best_average(
     search: str | Search,
     weights: Any,
     kinds: Mapping[Name, str] | None,
+    order: Mapping[Name, Any] | None,
     max_parts: int | None,
     min_rows: int | float | None,
     time_limit: float | None,
@@ -63,7 +66,7 @@ def best_average(
             f"keep_optima=2000); got {search!r}"
         )
     clock = Clock(checked_time(time_limit))
-    options = checked_options(criterion, search, kinds, None, None, max_parts, min_rows)
+    options = checked_options(criterion, search, kinds, order, max_parts=max_parts, min_rows=min_rows)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
     table = read_table(data, target, weights, "classes", NOT_GIVEN)
@@ -118,18 +121,19 @@ def _make_steps(
     rows, target = searched.task.rows, table.target
     column: list[int] = []
     n_parts: list[int] = []
-    part, step, shares = [], [], []
+    part, step, shares, cell_rows = [], [], [], []
     for grid in grids:
         of_rows = [parts[rows.atom[k]] for k, parts in zip(grid.variables, grid.parts, strict=True)]
         cells = make_cells(grid.variables, of_rows, target)
         shares.append(cells.shares())
+        cell_rows.append(cells.rows)
         step += _steps_of(cells, grid.shape)
         n_parts += grid.shape
         for i, k in enumerate(grid.variables):
             column.append(used.index(k))
             part.append(_part_of_fine(grid.parts[i], parts_of_atoms[k]))
             if searched.task.facts.categorical[k]:
-                part[-1][NEVER_SEEN] = _default(grid.parts[i], target.counts(of_rows[i], grid.shape[i]))
+                part[-1][LARGEST] = _largest(target.counts(of_rows[i], grid.shape[i]))
     return Steps(
         grid_at=_begins([len(grid.variables) for grid in grids]),
         column=np.array(column, dtype=np.int32),
@@ -140,6 +144,7 @@ def _make_steps(
         step=np.concatenate(step).astype(np.int32) if step else np.empty(0, dtype=np.int32),
         cell_at=_begins(map(len, shares))[:-1],
         shares=np.concatenate(shares) if shares else np.empty((0, searched.task.n_counts)),
+        rows=np.concatenate(cell_rows).astype(np.float64) if shares else np.empty(0),
     )
 
 
@@ -164,21 +169,16 @@ def _steps_of(cells: Cells, shape: Sequence[int]) -> list[NDArray[np.int64]]:
 
 
 def _part_of_fine(parts: NDArray[np.int32], fine: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Part of each fine part; then two entries of -1, for values not in the training data and for values of no part."""
+    """Part of each fine part; then two entries of -1: of the largest group, if there are groups, and of no part."""
     found = np.full(int(fine.max()) + 3, -1, dtype=np.int64)
     found[fine] = parts
     return found
 
 
-def _default(parts: NDArray[np.int32], counts: NDArray[np.int64]) -> int:
-    """Group of values not in the training data, by the rule of `Partition.default`.
-
-    The group with the most values; ties: most rows, then the first group in the order of a `Partition`.
-    """
+def _largest(counts: NDArray[np.int64]) -> int:
+    """Group with the most rows; ties: the first in the order of a `Partition`."""
     order = np.argsort(class_means(counts), kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return int(np.lexsort((-rank, counts.sum(axis=1), np.bincount(parts)))[-1])
+    return int(order[counts.sum(axis=1)[order].argmax()])
 
 
 class Steps(NamedTuple):
@@ -187,12 +187,13 @@ class Steps(NamedTuple):
     grid_at: Any  # index of the first variable of each grid; at the end, the number of variables
     column: Any  # column of each variable
     part_at: Any  # index in `part` of the first entry of each variable
-    part: Any  # part of each fine part, then of values not in the training data, then -1 for values of no part
+    part: Any  # part of each fine part, then the largest group, then -1 for values of no part
     n_parts: Any  # number of parts of each variable
     step_at: Any  # index in `step` of the first entry of each variable
     step: Any  # next number, at number * n_parts + part; -1 for a combination that no row had
     cell_at: Any  # index in `shares` of the first cell of each grid
     shares: Any  # share of each class in each cell
+    rows: Any  # rows of each cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,35 +230,44 @@ class GridAverage:
         weights = np.bincount(self._steps.column, self._weights()[grid], len(self.partitions))
         return dict(zip(self.partitions, weights.tolist(), strict=True))
 
-    def predict_proba(self, columns: Mapping[Name, Any], unknown: str | int = "default") -> NDArray[np.float64]:
+    def predict_proba(
+        self, columns: Mapping[Name, Any], unknown: str | None = None, missing: str | None = None
+    ) -> NDArray[np.float64]:
         """Weighted mean over the grids of the class shares in the cell of each row.
 
         Parameters
         ----------
         columns : dict of str to column
             At least the columns of `partitions`.
-        unknown : {"default", -1, "error"}
-            Result for a category that was not in the training data: in each grid the group with the most values; no
-            group, so that the shares are those of all rows; or a ValueError.
+        unknown, missing
+            As in `Model.predict_proba`; ``"largest"`` is the group with the most rows in each grid.
         """
+        policy = checked_policy(unknown, missing)
         n_rows = len(next(iter(columns.values())))
         if not len(self):
             return np.tile(self.shares, (n_rows, 1))
-        codes = self._codes(columns, unknown, n_rows)
+        codes = self._codes(columns, policy, n_rows)
         found = np.zeros((n_rows, len(self.shares)))
         add = bind(add_shares)
+        widths = np.diff(self._steps.grid_at)
+        walk = np.empty((2, int(widths.max()) + 1), dtype=np.int64)
         for begin in range(0, n_rows, BLOCK):
             block = np.ascontiguousarray(codes[:, begin : begin + BLOCK])
-            add(self._steps, self._weights(), self.shares, block, found[begin : begin + BLOCK])
+            add(self._steps, self._weights(), self.shares, block, walk, found[begin : begin + BLOCK])
         return found / found.sum(axis=1, keepdims=True)  # the sums differ from 1 by rounding
 
-    def _codes(self, columns: Mapping[Name, Any], unknown: str | int, n_rows: int) -> NDArray[np.int32]:
-        """Fine part of each row in each column; n_parts for an unknown value, n_parts + 1 for one of no part."""
-        how = checked_unknown(unknown)
+    def _codes(self, columns: Mapping[Name, Any], policy: Policy, n_rows: int) -> NDArray[np.int32]:
+        """Fine part of each row in each column; n_parts for the largest group, n_parts + 1 for no part."""
         codes = np.empty((len(self.partitions), n_rows), dtype=np.int32)
         for k, (name, partition) in enumerate(self.partitions.items()):
-            parts = partition.part_of_column(columns[name], "error" if how == "error" else -1)
-            codes[k] = np.where(parts >= 0, parts, partition.n_parts + (how == "-1"))
+            n_parts = partition.n_parts
+            if policy.unknown == "largest" and partition.kind != "numerical":
+                # In each grid another group may be the largest, so unknown values get a number of their own.
+                marked = replace(partition, default=n_parts)
+                parts = marked.part_of_column(columns[name], Policy(None, policy.missing or "neutral"))
+            else:
+                parts = partition.part_of_column(columns[name], policy)
+            codes[k] = np.where(parts >= 0, parts, n_parts + 1)
         return codes
 
     def _weights(self) -> NDArray[np.float64]:
@@ -265,16 +275,58 @@ class GridAverage:
         return np.asarray(self._savings / self._savings.sum())
 
 
-def add_shares(steps: Any, weights: Any, overall: Any, codes: Any, found: Any) -> None:
-    """Add to `found` the weighted class shares of each row's cell in each grid."""
-    grid_at, column, part_at, part, n_parts, step_at, step, cell_at, shares = steps
+def add_shares(steps: Any, weights: Any, overall: Any, codes: Any, walk: Any, found: Any) -> None:
+    """Add to `found` the weighted class shares of each row's cell in each grid; `walk` is a buffer."""
+    grid_at, column, part_at, part, n_parts, step_at, step, cell_at, shares, _ = steps
     for g in range(len(weights)):
         for r in range(len(found)):
             number: Any = np.int64(0)
+            scale: Any = weights[g]
             for i in range(grid_at[g], grid_at[g + 1]):
                 own: Any = part[part_at[i] + codes[column[i], r]]
-                number = step[step_at[i] + number * n_parts[i] + own] if own >= 0 else np.int64(-1)
+                if own < 0:
+                    total: Any = add_cells(steps, g, codes, r, 0.0, walk, found)
+                    if total > 0.0:
+                        add_cells(steps, g, codes, r, weights[g] / total, walk, found)
+                        scale = 0.0
+                    number = np.int64(-1)
+                    break
+                number = step[step_at[i] + number * n_parts[i] + own]
                 if number < 0:
                     break
-            for c in range(len(overall)):
-                found[r, c] += weights[g] * (shares[cell_at[g] + number, c] if number >= 0 else overall[c])
+            if scale > 0.0:
+                for c in range(len(overall)):
+                    found[r, c] += scale * (shares[cell_at[g] + number, c] if number >= 0 else overall[c])
+
+
+def add_cells(steps: Any, g: Any, codes: Any, r: Any, scale: Any, walk: Any, found: Any) -> Any:
+    """Add the shares of all cells of grid `g` that row `r` may be in, times their rows times `scale`; return the rows.
+
+    In a variable where the row has no part, all parts are tried one after the other, as an odometer counts.
+    """
+    grid_at, column, part_at, part, n_parts, step_at, step, cell_at, shares, rows = steps
+    first, last = grid_at[g], grid_at[g + 1]
+    total: Any = 0.0
+    i: Any = first
+    walk[0, 0] = 0  # number of the combination before each variable
+    walk[1, 0] = 0  # next part to try in each variable
+    while i >= first:
+        own: Any = part[part_at[i] + codes[column[i], r]]
+        tried: Any = walk[1, i - first]
+        at: Any = own if own >= 0 and tried == 0 else tried
+        walk[1, i - first] = n_parts[i] if own >= 0 else tried + 1
+        if at >= n_parts[i]:
+            i -= 1
+            continue
+        number: Any = step[step_at[i] + walk[0, i - first] * n_parts[i] + at]
+        if number < 0:
+            continue
+        if i + 1 < last:
+            i += 1
+            walk[0, i - first] = number
+            walk[1, i - first] = 0
+            continue
+        total += rows[cell_at[g] + number]
+        for c in range(found.shape[1]):
+            found[r, c] += scale * rows[cell_at[g] + number] * shares[cell_at[g] + number, c]
+    return total

@@ -1,4 +1,4 @@
-"""The cheapest monotone partition, alone."""
+"""The cheapest partition within limits on its parts and neighbours, against trying all."""
 
 from __future__ import annotations
 
@@ -13,12 +13,24 @@ from oracles.tiny import NO_LIMITS, Tiny
 
 from gridmodl.clock import Clock
 from gridmodl.jit.template import bind
-from gridmodl.search.column import monotone
+from gridmodl.search.column import limited
 from gridmodl.search.column.exact import proven_optimum
-from gridmodl.search.column.monotone import at_most, monotone_optimum, pool
+from gridmodl.search.column.limited import limited_optimum, pool
 from gridmodl.search.moves import Frozen, Limits
+from gridmodl.search.rules import NONE, Rules, at_most, keeps_order
 
 DIRECTIONS = ("increasing", "decreasing")
+ORDERS = (None, *DIRECTIONS, "peak", "valley")
+
+
+def with_rules(task, order=None, **more):
+    """The task with rules on the share of class 1."""
+    scores = np.add.reduceat(task.atoms.counts[:, 1].astype(np.int64), task.atoms.first[:-1])
+    return replace(task, rules=Rules(order, scores=scores, **more))
+
+
+def monotone_optimum(task, direction):
+    return limited_optimum(with_rules(task, direction))
 
 
 def shares(counts, starts):
@@ -152,42 +164,63 @@ def test_pooling_leaves_blocks_in_order(make_tiny):
 
 
 @pytest.mark.parametrize("limits", [NO_LIMITS, Limits(3, 1), Limits(2**62, 1500)])
+@pytest.mark.parametrize("order", ORDERS[1:])
 @pytest.mark.parametrize("signal", [0.0, 0.8])
-def test_many_atoms(signal, limits):
-    n = 20_000
-    tiny = noise(n, signal=signal, limits=limits)
-    found = monotone_optimum(tiny.task, "increasing")
-    assert not found.proven
-    assert is_monotone(tiny.counts, found.starts, "increasing")
-    assert len(found.starts) <= limits.max_parts
-    assert min(tiny.rows(found.starts)) >= limits.min_rows
+def test_many_atoms(signal, order, limits):
+    tiny = noise(20_000, signal=signal, limits=limits)
+    found = monotone_optimum(tiny.task, order)
+    check_kept(tiny, with_rules(tiny.task, order).rules, found.starts)
     assert found.cost == tiny.task.priced(found.starts).cost <= tiny.task.null().cost
-    blocks = np.empty(n, dtype=np.int64)
-    sums = np.concatenate([[0], tiny.counts[:, 0, 1].cumsum()])
-    blocks = blocks[: bind(pool)(np.arange(n + 1), sums, blocks)]
-    if limits == NO_LIMITS:
-        assert found.cost <= tiny.task.priced(blocks).cost
-    assert len(found.starts) > 1 or signal == 0.0
+    free = proven_optimum(tiny.task)
+    assert found.cost >= free.cost - 1e-9
+    assert found.proof.lowest <= found.cost + 1e-9
+    assert found.proven or found.proof.lowest >= free.cost - 1e-9
+    if order != "decreasing" and signal > 0.0:  # the optimum is in order, or nearly so
+        assert len(found.starts) > 1
+        assert found.cost <= free.cost + 20.0
+
+
+def test_bounds_that_cannot_win_are_left_out(monkeypatch):
+    """With room for few bounds, those that can win are enough for a proof."""
+    n_less = 0
+    for seed in range(6):
+        tiny = noise(900, seed, signal=0.7)
+        for order in ("decreasing", "valley", "increasing"):
+            exact = monotone_optimum(tiny.task, order)
+            with monkeypatch.context() as patch:
+                patch.setattr(limited, "MAX_ATOMS", 500)
+                patch.setattr(limited, "SOME_ATOMS", 100)
+                patch.setattr(limited, "FEW_ATOMS", 80)
+                few = monotone_optimum(tiny.task, order)
+            assert exact.proven
+            assert few.cost >= exact.cost - 1e-9
+            if few.proven:
+                assert few.cost == pytest.approx(exact.cost, rel=1e-11)
+            n_less += few.proven
+    assert n_less > 6
 
 
 @pytest.mark.parametrize("name", ["modl", "gini", "g2"])
 def test_few_bounds_are_kept_where_there_is_no_room_for_more(monkeypatch, name):
     """Most of the time no better ones exist."""
     tiny = noise(60, seed=5, signal=0.7, name=name)
-    exact = monotone_optimum(tiny.task, "increasing")
-    monkeypatch.setattr(monotone, "MAX_ATOMS", 20)
-    few = monotone_optimum(tiny.task, "increasing")
+    order = "increasing" if name == "g2" else "decreasing"  # not that of the optimum
+    exact = monotone_optimum(tiny.task, order)
+    monkeypatch.setattr(limited, "MAX_ATOMS", 20)
+    monkeypatch.setattr(limited, "_winning_bounds", lambda *_: None)
+    few = monotone_optimum(tiny.task, order)
     assert exact.proven
     assert not few.proven
+    assert few.proof.lowest <= exact.cost
     assert few.cost == pytest.approx(exact.cost, rel=1e-11)
 
 
 def test_it_gives_up_layers_that_do_not_fit(monkeypatch):
     tiny = noise(60, seed=5, signal=0.7, name="g2")
     exact = monotone_optimum(tiny.task, "increasing")
-    monkeypatch.setattr(monotone._Monotone, "run", lambda program, slope: None)  # slopes would do
-    monkeypatch.setattr(monotone, "MAX_LAYER_STATES", 60 * 61 // 2)
-    monkeypatch.setattr(monotone, "FEW_ATOMS", 15)
+    monkeypatch.setattr(limited.Ordered, "run", lambda program, slope: None)  # slopes would do
+    monkeypatch.setattr(limited, "MAX_LAYER_STATES", 60 * 61 // 2)
+    monkeypatch.setattr(limited, "FEW_ATOMS", 15)
     few = monotone_optimum(tiny.task, "increasing")
     assert exact.proven
     assert not few.proven
@@ -196,8 +229,8 @@ def test_it_gives_up_layers_that_do_not_fit(monkeypatch):
 
 
 def test_for_few_atoms_all_layers_fit():
-    n = monotone.FEW_ATOMS
-    assert n * n * (n + 1) // 2 <= monotone.MAX_LAYER_STATES
+    n = limited.FEW_ATOMS
+    assert n * n * (n + 1) // 2 <= limited.MAX_LAYER_STATES
 
 
 class StopAfter(Clock):
@@ -225,7 +258,7 @@ def test_stopped_it_keeps_what_it_has(name, n):
         assert is_monotone(tiny.counts, found.starts, "increasing")
         assert found.cost == task.priced(found.starts).cost <= task.null().cost
         proven.append(found.proven)
-    assert not any(proven[:3])
+    assert not any(proven[:2])
     tiny.task.clock.stopped = "time limit"
     assert monotone_optimum(tiny.task, "increasing").starts.tolist() == [0]
 
@@ -237,8 +270,109 @@ def test_one_part_is_proven_where_no_other_can_be(make_tiny, n_atoms, max_parts)
     assert found.starts.tolist() == [0]
 
 
-def test_it_says_what_it_cannot_do(make_tiny):
-    with pytest.raises(ValueError, match="unknown direction 'up'; known: increasing, decreasing"):
-        monotone_optimum(make_tiny(0).task, "up")
-    with pytest.raises(ValueError, match="two classes, got 3"):
-        monotone_optimum(Tiny(np.ones((4, 1, 3), dtype=np.int64)).task, "increasing")
+def check_kept(tiny, rules, starts):
+    """The partition keeps every limit, said plainly."""
+    limits, parts = tiny.task.limits, np.add.reduceat(tiny.counts.sum(axis=1), starts, axis=0)
+    assert set(rules.fixed.tolist()) <= set(np.asarray(starts).tolist())
+    if len(parts) == 1:
+        return
+    assert len(parts) <= limits.max_parts
+    assert parts.sum(axis=1).min() >= limits.min_rows
+    assert len(rules.min_counts) == 0 or np.all(parts >= rules.min_counts)
+    found = shares(tiny.counts, starts)
+    rises = [other - one for one, other in itertools.pairwise(found)]
+    assert all(abs(rise) >= rules.min_difference - 1e-12 for rise in rises)
+    signs = [rise >= 0 for rise in rises if rise != 0]
+    n_turns = sum(one != other for one, other in itertools.pairwise(signs))
+    allowed = {"increasing": all(signs), "decreasing": not any(signs), None: True}
+    allowed["peak"] = n_turns == 0 or (n_turns == 1 and signs[0])
+    allowed["valley"] = n_turns == 0 or (n_turns == 1 and not signs[0])
+    assert allowed[rules.order]
+
+
+def is_kept(tiny, rules, starts):
+    try:
+        check_kept(tiny, rules, starts)
+    except AssertionError:
+        return False
+    return True
+
+
+def random_rules(rng, tiny, order):
+    n = len(tiny.counts)
+    fixed = np.sort(rng.choice(np.arange(1, n), rng.choice([0, 0, 1, 2]), replace=False)).astype(np.int64)
+    least = rng.choice([0, 2, 20], 2) if rng.random() < 0.5 else NONE
+    return with_rules(tiny.task, order, min_difference=rng.choice([0.0, 0.0, 0.1, 0.3]), min_counts=least, fixed=fixed)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", ["modl", "gini", "g2", "rough"])
+def test_all_limits_at_once_against_trying_all(name, order):
+    """Fixed bounds, classes, differences, order, rows and parts; with ties, and shares that are equal."""
+    n_none = n_forced = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        limits = Limits(int(rng.choice([2**62, 3, 4])), int(rng.choice([1, 1, 40])))
+        n_atoms = int(rng.integers(4, 8))
+        counts = rng.integers(0, 25, (n_atoms, 1, 2)) + np.array([1, 0])
+        if seed % 2:  # shares that are equal
+            counts = (
+                rng.integers(1, 4, (n_atoms, 1, 1))
+                * 6
+                * np.array([[[3, 1]], [[1, 1]], [[2, 2]], [[1, 3]]])[rng.integers(0, 4, n_atoms)]
+            )
+        tiny = Tiny(counts, "modl" if name == "rough" else name, limits)
+        if name == "rough":  # no sum: its layers are gone through
+            tiny.criterion, tiny.task = Rough(), replace(tiny.task, criterion=Rough)
+        task = random_rules(rng, tiny, order)
+        every = [[0, *cuts] for k in range(len(tiny.counts)) for cuts in
+                 itertools.combinations(range(1, len(tiny.counts)), k)]  # fmt: skip
+        costs = [tiny.price(starts) for starts in every if is_kept(tiny, task.rules, starts)]
+        found = limited_optimum(task) if task.can_keep_fixed else None
+        if found is None:
+            assert costs == []
+            n_none += 1
+            continue
+        check_kept(tiny, task.rules, found.starts)
+        assert task.keeps_rules(found.starts)
+        assert found.proven
+        assert found.cost == pytest.approx(min(costs), rel=1e-9, abs=1e-9)
+        n_forced += found.cost > tiny.lowest() + 1e-9
+    assert n_none > 0
+    assert n_forced > 3
+
+
+def test_windows_of_long_lines_are_those_of_branch_and_bound():
+    """Fixed bounds and rows of classes where most pairs are never priced, against the plain recursion."""
+    for seed in range(3):
+        tiny = noise(1500, seed, signal=0.6)
+        fixed = np.array([200, 777, 1300])
+        task = with_rules(tiny.task, min_counts=np.array([20, 30]), fixed=fixed)
+        found = limited_optimum(task, is_exact=True)
+        plain = limited.AllBounds(task, task.base, np.inf).solve()
+        assert found.proven
+        assert found.cost == pytest.approx(plain.cost, rel=1e-12)
+        check_kept(tiny, task.rules, found.starts)
+
+
+def test_nearly_all_bounds_of_a_long_line_may_be_fixed():
+    tiny = noise(1500, 0, signal=0.6)
+    fixed = np.setdiff1d(np.arange(1, 1500), [30, 31, 700])
+    task = with_rules(tiny.task, fixed=fixed)
+    found = limited_optimum(task)
+    plain = limited.AllBounds(task, task.base, np.inf).solve()
+    assert found.proven
+    assert found.cost == pytest.approx(plain.cost, rel=1e-12)
+    check_kept(tiny, task.rules, found.starts)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_order_of_parts_is_that_of_fractions(order):
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        counts = rng.integers(0, 4, (int(rng.integers(2, 6)), 1, 2)) + np.array([1, 0])
+        tiny = Tiny(counts)
+        rules = Rules(order, float(rng.choice([0.0, 0.25])))
+        starts = np.arange(len(counts))
+        kept = keeps_order(counts[:, 0, 1], counts.sum(axis=(1, 2)), rules.order, rules.min_difference)
+        assert kept == is_kept(tiny, rules, starts)

@@ -1,0 +1,227 @@
+"""Averages as HTML: what notebooks show, and a page without scripts; pictures are SVG.
+
+`curve_of` has what is drawn, here and by `gridmodl.plot`.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.model.file.files import replace_file
+from gridmodl.model.labels import counted
+from gridmodl.report.pictures import OKABE_ITO, Markup, folded, frame, joined, lines, name_tag, plain, table, tag
+from gridmodl.report.text import MAX_SHOWN
+
+if TYPE_CHECKING:
+    from gridmodl.averaging.record import Average, Averages
+
+MAX_POINTS = 100  # of a curve; the band takes about 1 ms a point
+MAX_COLUMNS = 100  # rows of a table of averages
+WIDTH, HEIGHT, FOOT = 480.0, 180.0, 26.0
+LIKELY = 0.05  # probability of a bound that is listed
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+MAX_ERROR = 300  # characters of the reason why a column has no average
+STYLE = (
+    "body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color-scheme:light dark}"
+    "svg{max-width:100%;height:auto}details{margin:.5em 0}"
+)
+
+
+class Curve(NamedTuple):
+    """Probability of one class along a column, at some knots."""
+
+    name: Any
+    label: Any  # the class
+    values: NDArray[Any]
+    shares: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    coverage: float
+    rows: NDArray[np.float64]  # near each value
+    bounds: NDArray[Any]  # of the best partition
+    best: NDArray[np.float64]  # share of the class in each of its intervals
+    apart: list[str]  # predictions for missing values and special codes
+    is_utc: bool
+
+
+def curve_of(average: Average, label: Any = None, coverage: float = 0.9) -> Curve:
+    """The curve of one class, by default the event or the last class."""
+    classes = average.classes.tolist()
+    if label is None:
+        c = len(classes) - 1 if average.event_index is None else average.event_index
+    elif label in classes:
+        c = classes.index(label)
+    else:
+        raise ValueError(f"label must be one of the classes, {', '.join(map(repr, classes[:20]))}; got {label!r}")
+    segments, n = average.segments, len(average.knots)
+    first = int(segments.is_missing_apart)
+    at = np.unique(np.linspace(0, n - 1, min(n, MAX_POINTS)).astype(np.int64)) if n else np.empty(0, dtype=np.int64)
+    values = average.knots[at]
+    asked: Any = values
+    if segments.is_utc and n:
+        import datetime
+
+        asked = np.array(
+            [moment.replace(tzinfo=datetime.UTC) for moment in values.astype("datetime64[us]").tolist()], dtype=object
+        )
+    bands = average.band(asked, coverage)[:, c] if n else np.empty((0, 2))
+    (partition,) = average.best.partitions.values()
+    begin = int(partition.is_missing_apart)
+    counts = partition.counts[begin : begin + len(partition.bounds) + 1]
+    rows = np.add.reduceat(segments.rows[first : first + n], at).astype(np.float64) if n else np.empty(0)
+    return Curve(
+        average.name, classes[c], values, average.shares[first + at, c], bands[:, 0], bands[:, 1], coverage, rows,
+        partition.bounds, (counts[:, c] + 1.0) / (counts.sum(axis=1) + len(classes)), _apart(average, c),
+        segments.is_utc,
+    )  # fmt: skip
+
+
+def _apart(average: Average, c: int) -> list[str]:
+    """Predictions for missing values and special codes, in words."""
+    segments, found = average.segments, []
+    if segments.missing is not None:
+        found.append(f"missing {average.shares[segments.missing, c]:.3g}")
+    for i, codes in enumerate(segments.special_parts, average._counted.n_intervals):
+        found.append(f"{', '.join(map(str, codes))} {average.shares[i, c]:.3g}")
+    return found
+
+
+def average_html(average: Average) -> str:
+    """A picture, and the most important facts."""
+    head = joined(tag("b", name_tag(average.name)), ": average over all partitions")
+    facts = [plain(line.strip(), 200) for line in average.summary().splitlines()[1:]]
+    curve = curve_of(average)
+    drawn = f"average and {curve.coverage:.0%} band (blue), best partition (dashed), rows (grey)"
+    words = f"probability of {plain(curve.label)}, from 0 to 1: {drawn}"
+    across = [f"values from {plain(curve.values[0])} to {plain(curve.values[-1])}"] if len(curve.values) else []
+    apart = [f"apart: {plain(', '.join(curve.apart), 200)}"] if curve.apart else []
+    return frame(lines(head), picture(curve), lines(words, *across, *apart, *facts), _likely_bounds(average))
+
+
+def _likely_bounds(average: Average) -> Markup:
+    """A table of the bounds that are likely."""
+    likely = np.flatnonzero(average.p_bounds >= LIKELY)
+    if not len(likely):
+        return Markup("")
+    likely = likely[np.argsort(-average.p_bounds[likely], kind="stable")][:MAX_SHOWN]
+    rows = [[plain(average.bounds[i]), f"{average.p_bounds[i]:.3f}"] for i in np.sort(likely)]
+    return folded(f"likely bounds: {len(rows)}", table(["bound", "probability"], rows))
+
+
+def averages_html(averages: Averages) -> str:
+    """A table with a row for each column."""
+    rows = []
+    for name, average in list(averages.items())[:MAX_COLUMNS]:
+        p, loss = average.p_informative, average.loo_loss
+        rows.append([
+            name_tag(name), "" if p is None else f"{p:.3g}", "" if loss is None else f"{loss:.4g}",
+            int(np.argmax(average.p_parts)) + 1, "yes" if average.exact else "no",
+        ])  # fmt: skip
+    body = table(["column", "informative", "leave-one-out loss", "likely parts", "exact"], rows)
+    more = [f"... and {len(averages) - MAX_COLUMNS} more columns"] if len(averages) > MAX_COLUMNS else []
+    failed = _reasons(averages.errors)
+    return frame(lines(counted(len(averages), "column")), body, lines(*more, *failed[:MAX_SHOWN]))
+
+
+def _reasons(errors: Mapping[Any, Exception]) -> list[Markup]:
+    """Why some columns have no average."""
+    return [joined(name_tag(name), f": no average; {plain(error, MAX_ERROR)}") for name, error in errors.items()]
+
+
+def picture(curve: Curve) -> Markup:
+    """The curve, its band, the best partition and the rows as SVG."""
+    x = _across(curve.values, curve.values)
+    if not len(x):
+        return Markup("")
+    if len(x) == 1:
+        x, curve = np.array([0.0, WIDTH]), curve._replace(
+            shares=curve.shares.repeat(2), low=curve.low.repeat(2), high=curve.high.repeat(2), rows=curve.rows.repeat(2)
+        )  # fmt: skip
+    colour = OKABE_ITO[0]
+    band = [*zip(x, curve.low, strict=True), *zip(x[::-1], curve.high[::-1], strict=True)]
+    edges = np.concatenate([[0.0], _across(curve.bounds, curve.values), [WIDTH]])
+    steps = [point for i, p in enumerate(curve.best.tolist()) for point in ((edges[i], p), (edges[i + 1], p))]
+    n_bins = 40
+    rows, bins = np.histogram(x, bins=n_bins, range=(0.0, WIDTH), weights=curve.rows)
+    heights = rows / max(1.0, rows.max()) * (FOOT - 4.0)
+    bars = [
+        tag("rect", x=f"{left:.1f}", y=f"{HEIGHT + FOOT - height:.1f}", width=f"{WIDTH / n_bins:.1f}",
+            height=f"{height:.1f}", fill="#999999", fill_opacity="0.5")
+        for left, height in zip(bins[:-1], heights, strict=True)
+        if height > 0
+    ]  # fmt: skip
+    return tag(
+        "svg",
+        *(
+            tag("line", x1="0", x2=f"{WIDTH:g}", y1=y, y2=y, stroke="currentColor", stroke_opacity="0.3")
+            for y in ("0.5", f"{HEIGHT:g}")  # probabilities of 1 and 0
+        ),
+        *bars,
+        tag("polygon", points=_points(band), fill=colour, fill_opacity="0.25"),
+        tag("polyline", points=_points(steps), fill="none", stroke="currentColor", stroke_dasharray="4 3"),
+        tag(
+            "polyline", points=_points(zip(x, curve.shares, strict=True)), fill="none", stroke=colour, stroke_width="2"
+        ),
+        width=f"{WIDTH:g}",
+        height=f"{HEIGHT + FOOT:g}",
+        viewBox=f"0 0 {WIDTH:g} {HEIGHT + FOOT:g}",
+        role="img",
+        aria_label=f"probability of {plain(curve.label)} along {plain(curve.name)}, from "
+        f"{float(curve.shares.min()):.3g} to {float(curve.shares.max()):.3g}",
+    )
+
+
+def _across(values: NDArray[Any], frame_of: NDArray[Any]) -> NDArray[np.float64]:
+    """Places of values in the picture, between the lowest and the highest finite of `frame_of`."""
+
+    def plain_floats(array: NDArray[Any]) -> NDArray[np.float64]:
+        return (array.view(np.int64) if array.dtype.kind in "mM" else array).astype(np.float64)
+
+    known = plain_floats(frame_of)
+    finite = known[np.isfinite(known)] / 2.0  # halves, as differences may overflow
+    if not len(finite):
+        return np.linspace(0.0, WIDTH, len(values))
+    low, high = float(finite.min()), float(finite.max())
+    if low == high:
+        return np.full(len(values), WIDTH / 2.0)
+    return np.clip((plain_floats(values) / 2.0 - low) / (high - low), 0.0, 1.0) * WIDTH
+
+
+def _points(points: Any) -> str:
+    return " ".join(f"{x:.1f},{(1.0 - p) * HEIGHT:.1f}" for x, p in points)
+
+
+def page_of(
+    averages: Sequence[Average], errors: Mapping[Any, Exception], title: str, path: str | os.PathLike[str] | None
+) -> str:
+    """A page with all averages, also written to `path` if given."""
+    blocks = [average_html(average) for average in averages]
+    failed = _reasons(errors)
+    if len(blocks) == 1:
+        body = joined(*blocks, lines(*failed))
+    else:
+        folds = [folded(name_tag(average.name), block) for average, block in zip(averages, blocks, strict=True)]
+        body = joined(_overview(averages), *folds, lines(*failed))
+    name = html.escape(title.encode("utf-8", "replace").decode())
+    text = (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{html.escape(POLICY, quote=True)}">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>'
+        f"<body><main><h1>{name}</h1>{body}</main></body></html>\n"
+    )
+    if path is not None:
+        replace_file(Path(path), text)
+    return text
+
+
+def _overview(averages: Sequence[Average]) -> Markup:
+    from gridmodl.averaging.record import Averages
+
+    return Markup(averages_html(Averages({average.name: average for average in averages}, {})))

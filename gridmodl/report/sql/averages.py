@@ -1,0 +1,127 @@
+"""The query that predicts by an average: linear between two knots, which a small table of literals holds.
+
+The inner query finds the stretch between two knots, as it finds the part of a partition whose bounds are the knots. For
+each stretch the table has the lower knot, the width, and for each class the probability at the lower knot and how much
+it rises. Stretches without a width are constant: beyond the ends, missing values, special codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.averaging.summing import overall_shares
+from gridmodl.model.policy import BY_PARTITION
+from gridmodl.report.sql.dialects import Dialect, dialect_named, nanoseconds_of
+from gridmodl.report.sql.query import TableSource
+
+if TYPE_CHECKING:
+    from gridmodl.averaging.record import Average
+
+MICROSECOND = 1_000  # nanoseconds
+
+
+class Stretch(NamedTuple):
+    """Values between two knots; constant if `width` is 0."""
+
+    low: float
+    width: float
+    base: NDArray[np.float64]
+    rise: NDArray[np.float64]
+
+
+def query_of_average(average: Average, dialect: str, table: Any, column: str | None, keep: Sequence[str]) -> str:
+    """The query of `Average.to_sql`."""
+    target_dialect, segments = dialect_named(dialect), average.segments
+    if average.knots.dtype.kind == "m":
+        raise ValueError(
+            f"column {average.name!r} has durations, which SQL cannot divide; use numbers, such as seconds"
+        )
+    stretches, factor = _stretches(average)
+    n_special = segments.n_special
+    partition = replace(
+        segments,
+        bounds=average.knots,
+        missing=0,
+        counts=np.zeros((len(average.knots) + 2 + n_special, 1), dtype=np.int64),
+        unlabelled=None,
+    )
+    columns = None if column is None else {segments.name: column}
+    source = TableSource(target_dialect, table, columns, keep, [partition], BY_PARTITION, [segments.name])
+    key, value = source.parts[segments.name], source.aliases.add("value")
+    names = [source.aliases.add(name) for name in ("low", "width")]
+    bases = [source.aliases.add(f"base_{c}") for c in range(len(average.classes))]
+    rises = [source.aliases.add(f"rise_{c}") for c in range(len(average.classes))]
+    real = target_dialect.real
+    lines = [
+        [
+            str(i), _number(stretch.low, target_dialect), real(float(stretch.width)),
+            *map(real, stretch.base.tolist()), *map(real, stretch.rise.tolist()),
+        ]
+        for i, stretch in enumerate(stretches)
+    ]  # fmt: skip
+    x = source.columns[segments.name]
+    inner = [*source.select("    "), f"{_measured(average, x, target_dialect)} AS {value}"]
+    scaled = f"p.{value}" if factor == 1.0 else f"p.{value} * {real(factor)}"
+    low, width = names
+    shown = [f"p.{name}" for name in source.kept]
+    for label, base, rise in zip(average.classes.tolist(), bases, rises, strict=True):
+        share = f"(({scaled} - c.{low}) / c.{width})"
+        alias = source.aliases.add(f"p_{label}")
+        shown.append(f"CASE WHEN c.{width} > 0 THEN c.{base} + c.{rise} * {share} ELSE c.{base} END AS {alias}")
+    joined = target_dialect.rows([key, *names, *bases, *rises], lines)
+    outer = ",\n  ".join(shown)
+    within = ",\n    ".join(inner)
+    query = f"SELECT\n  {outer}\nFROM (\n  SELECT\n    {within}\n  FROM {source.table} AS t\n) AS p"
+    return f"{query}\nJOIN {joined} ON c.{key} = p.{key}"
+
+
+def _number(number: Any, dialect: Dialect) -> str:
+    return dialect.integer(int(number)) if isinstance(number, (int, np.integer)) else dialect.real(float(number))
+
+
+def _measured(average: Average, x: str, dialect: Dialect) -> str:
+    """The column as a number."""
+    is_time = average.knots.dtype.kind == "M"
+    return dialect.microseconds(x, average.segments.is_utc) if is_time else x
+
+
+def _stretches(average: Average) -> tuple[list[Stretch], float]:
+    """Missing values, then all numbers from the lowest on, then special codes; and the factor of values and knots."""
+    segments, shares = average.segments, average.shares
+    first, n_knots = int(segments.is_missing_apart), len(average.knots)
+    neutral, none = overall_shares(segments), np.zeros(shares.shape[1])
+    knots = _plain_knots(average.knots)
+    factor = 1.0
+    if n_knots and isinstance(knots[0], float):
+        finite = [knot for knot in knots if np.isfinite(knot)]
+        factor = 0.5 if finite and not np.isfinite(finite[-1] - finite[0]) else 1.0
+    zero = type(knots[0])(0) if n_knots else 0.0
+
+    def constant(base: NDArray[np.float64]) -> Stretch:
+        return Stretch(zero, 0.0, base, none)
+
+    found = [constant(neutral if segments.missing is None else shares[segments.missing])]
+    found.append(constant(shares[first] if n_knots else neutral))
+    for i in range(1, n_knots):
+        low, high, base = knots[i - 1], knots[i], shares[first + i - 1]
+        if isinstance(low, float) and not (np.isfinite(low) and np.isfinite(high)):
+            found.append(constant(shares[first + i]))
+        else:
+            scaled = (low * factor, high * factor) if isinstance(low, float) else (low, high)
+            found.append(Stretch(scaled[0], float(scaled[1] - scaled[0]), base, shares[first + i] - base))
+    if n_knots:
+        found.append(constant(shares[first + n_knots - 1]))
+    codes = range(segments.n_parts - segments.n_special, segments.n_parts)
+    return found + [constant(shares[i]) for i in codes], factor
+
+
+def _plain_knots(knots: NDArray[Any]) -> list[Any]:
+    """Knots as numbers: moments as microseconds since 1970, rounded down."""
+    if knots.dtype.kind == "M":
+        return [nanoseconds_of(knot)[0] // MICROSECOND for knot in knots]
+    return knots.tolist() if knots.dtype.kind == "f" else [int(knot) for knot in knots]
