@@ -19,7 +19,6 @@ from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import (
-    FOR_NUMBERS,
     check_classes,
     check_grid_options,
     check_joint_columns,
@@ -28,7 +27,6 @@ from gridmodl.fit.build import (
     column_model,
     column_of_parts,
     encoded_column,
-    for_numbers,
     grid_model,
     is_grid,
     model_of_partitions,
@@ -36,6 +34,7 @@ from gridmodl.fit.build import (
 from gridmodl.fit.column import best_partition, given_bounds
 from gridmodl.fit.grid import best_grid
 from gridmodl.fit.options import (
+    FOR_NUMBERS,
     Options,
     check_placement,
     check_seed,
@@ -43,6 +42,7 @@ from gridmodl.fit.options import (
     checked_mapping,
     checked_options,
     checked_time,
+    for_numbers,
 )
 from gridmodl.model.given import at_medians
 from gridmodl.model.model import Model
