@@ -240,7 +240,7 @@ def optimize(
     if is_grid(table):
         check_grid_options(options, table)
         with showing(progress, clock):
-            return grid_model(table, best_grid(table, options, n_threads, random_state, clock), clock)
+            return grid_model(table, best_grid(table, options, n_threads, random_state, clock), clock, options)
     check_classes(table, options)
     (name,) = table.names
     with showing(progress, clock):
@@ -415,7 +415,7 @@ def _best_model(table: Table, name: Name, options: Options, random_state: int | 
     """Search the best partition of the column `name`, and build its model."""
     if table.searched is not None:
         table = table.only(name)
-        return grid_model(table, best_grid(table, options, 1, random_state, clock), clock)
+        return grid_model(table, best_grid(table, options, 1, random_state, clock), clock, options)
     column = encoded_column(table, name, options)
     if not table.placed:
         return column_model(table, column, best_partition(column, table, options, clock), clock)

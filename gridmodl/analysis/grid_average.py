@@ -53,26 +53,29 @@ def best_average(
     weights: Any,
     kinds: Mapping[Name, str] | None,
     order: Mapping[Name, Any] | None,
-    max_parts: int | None,
-    min_rows: int | float | None,
+    event: Any,
     time_limit: float | None,
     random_state: int | None,
     n_jobs: int,
+    **by_column: Any,
 ) -> tuple[Model, GridAverage]:
-    """Model of the best grid, and the average of all optima that the search keeps; arguments as in `optimize`."""
+    """Model of the best grid, and the average of all optima that the search keeps; arguments as in `optimize`.
+
+    `by_column` are limits, for all columns or by column name.
+    """
     if not isinstance(search, Search) or search.keep_optima == 0:
         raise ValueError(
             "search must say how many grids to average, such as gridmodl.Search('diverse', effort=10, "
             f"keep_optima=2000); got {search!r}"
         )
     clock = Clock(checked_time(time_limit))
-    options = checked_options(criterion, search, kinds, order, max_parts=max_parts, min_rows=min_rows)
+    options = checked_options(criterion, search, kinds, order, **by_column)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
-    table = read_table(data, target, weights, "classes", NOT_GIVEN)
+    table = read_table(data, target, weights, "classes", NOT_GIVEN, event=event)
     check_names(table, options)
     searched = search_grids(table, options, n_threads, random_state, clock)
-    return grid_model(table, found_grid(table, searched), clock), average_of(table, searched)
+    return grid_model(table, found_grid(table, searched), clock, options), average_of(table, searched)
 
 
 def average_of(table: Table, searched: Searched) -> GridAverage:
@@ -134,7 +137,7 @@ def _make_steps(
             column.append(used.index(k))
             part.append(_part_of_fine(grid.parts[i], parts_of_atoms[k], sizes[k]))
             if searched.task.facts.categorical[k]:
-                part[-1][LARGEST] = _largest(target.counts(of_rows[i], grid.shape[i]))
+                part[-1][LARGEST] = _largest(target.counts(of_rows[i], grid.shape[i]), target.one_event)
     return Steps(
         grid_at=_begins([len(grid.variables) for grid in grids]),
         column=np.array(column, dtype=np.int32),
@@ -176,9 +179,9 @@ def _part_of_fine(parts: NDArray[np.int32], fine: NDArray[np.int64], n_fine: int
     return found
 
 
-def _largest(counts: NDArray[np.int64]) -> int:
+def _largest(counts: NDArray[np.int64], event: int | None) -> int:
     """Group with the most rows; ties: the first in the order of a `Partition`."""
-    order = np.argsort(class_means(counts), kind="stable")
+    order = np.argsort(class_means(counts, event), kind="stable")
     return int(order[counts.sum(axis=1)[order].argmax()])
 
 

@@ -39,8 +39,11 @@ def column_model(table: Table, column: Column, found: Found, clock: Clock) -> Mo
     )
 
 
-def grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
-    """Build the model of a grid over several columns, or over a column and its target, with the optima kept."""
+def grid_model(table: Table, found: FoundGrid, clock: Clock, options: Options | None = None) -> Model:
+    """Build the model of a grid over several columns, or over a column and its target, with the optima kept.
+
+    `options` are those of the search, None if there was none.
+    """
     facts, class_rows = _facts(table, found, clock), table.class_rows
 
     def model(grid: GridModel, **more: Any) -> Model:
@@ -53,12 +56,30 @@ def grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
             proven=False,
             _cells=grid.cells,
             _class_rows=class_rows,
+            limits=() if options is None else limit_texts(options),
             _target_quantiles=grid.target_quantiles,
             **more,
         )
 
     optima = tuple(model(grid) for grid in found.optima)
     return model(found.best, left_out=found.left_out, optima=optima, _source=(table, found.criterion))
+
+
+def limit_texts(options: Options) -> tuple[str, ...]:
+    """Limits that the search of a grid kept, each in words."""
+    texts = []
+    for what, text in LIMIT_TEXTS.items():
+        given = getattr(options, what)
+        if not isinstance(given, Mapping):
+            texts += [text.format(given)] if _is_limit(given) else []
+            continue
+        texts += [f"{text.format(value)} ({name})" for name, value in given.items() if _is_limit(value)]
+    return tuple(texts)
+
+
+def _is_limit(value: Any) -> bool:
+    """Whether the value of an option limits the parts."""
+    return value is not None and not (isinstance(value, str) and value == "auto")
 
 
 def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, Any]:
@@ -70,12 +91,23 @@ def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, An
         "n_rows": table.target.n_rows,
         "classes": table.classes,
         "event_index": table.target.event,
+        "event_is_default": table.target.event_is_default,
         "search": found.search,
         "stopped": clock.stopped,
         "elapsed": clock.elapsed,
         "frame": table.inputs.kind,
     }
 
+
+LIMIT_TEXTS = {
+    "max_parts": "at most {} parts",
+    "min_rows": "at least {} rows in each part",
+    "monotone": "means that are monotone ({})",
+    "missing": "missing values in a part of their own",
+    "special": "special values {}",
+    "fixed": "fixed bounds {}",
+    "allowed": "no other bounds than {}",
+}
 
 # Partitions of the user's own, with their exact cost: `Model.from_partitions` and `Model.edit`.
 
@@ -259,8 +291,7 @@ def check_classes(table: Table, options: Options) -> None:
             continue
         if table.target.event is None:
             raise ValueError(
-                f"{what}= needs a target of two classes, or event=, the class whose shares it compares; the target has "
-                f"{table.target.n_classes} classes"
+                f"{what}= compares the shares of a class, the event, with those of others, and the target has one class"
             )
         if table.problem.flags.has_unlabelled:
             raise ValueError(

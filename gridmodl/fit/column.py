@@ -226,7 +226,7 @@ def groups_of(column: Categories, values: ValuesTask, target: Target, found: Gro
     rows = target.by_code(labels[column.codes], n_groups + n_special)
     plain = np.flatnonzero(labels < n_groups)
     groups, counts, _ = ordered_groups(
-        [column.values[i] for i in plain.tolist()], labels[plain], rows[:n_groups], target.n_classes, target.event
+        [column.values[i] for i in plain.tolist()], labels[plain], rows[:n_groups], target.n_classes, target.one_event
     )
     counts = np.concatenate([counts, rows[n_groups:]])
     return group_partition(column.name, groups + values.special, *labelled_apart(counts, target), n_special=n_special)

@@ -236,7 +236,7 @@ def _groups_of(
     counts = _counts(of_atoms, n_groups + 1, task, k, table)[:n_groups]
     values = [value for value, is_one in zip(column.values, is_free.tolist(), strict=True) if is_one]
     if table.problem.flags.has_classes:
-        groups, _, rank = ordered_groups(values, parts, counts, counts.shape[1], table.target.event)
+        groups, _, rank = ordered_groups(values, parts, counts, counts.shape[1], table.target.one_event)
     else:
         groups, rank = found_groups(values, parts, is_free, counts, task, grid, k, table)
     of_atoms[is_free] = rank[parts]

@@ -54,10 +54,13 @@ class Model:
         Classes of the target, sorted or in the order of an ordered categorical target: that of the columns of
         ``counts``, unless classes are grouped. Empty without a class target.
     event : object or None
-        The class that woe, iv, lift, event rates, ``monotone`` and queries speak of, see `optimize`; None if there are
-        more than two classes and none was named, and without a class target.
+        The class that woe, iv, lift, event rates, ``monotone`` and queries speak of, see `optimize`; None without a
+        class target, and of a single class.
     event_index : int or None
         Number of ``event`` in ``classes``.
+    event_is_default : bool
+        Whether there are more than two classes and none was named: ``event`` is then the last, for ``monotone``,
+        ``lift`` and the like, and woe and iv are of each class against the rest.
     partitions : dict of str to Partition
         Partition of each column, by column name.
     target : Partition or None
@@ -71,6 +74,8 @@ class Model:
         Proof of ``gap``, which `gridmodl.verify` checks.
     search : str
         The search that was run; ``"given"`` for a partition of the user's own.
+    limits : tuple of str
+        For a grid: the limits that the search kept, in words; for one column, ``certificate`` has them.
     stopped : str or None
         Why the search was cut short: ``"time limit"`` or ``"interrupted"``.
     elapsed : float
@@ -104,6 +109,8 @@ class Model:
     optima: tuple[Model, ...] = field(default=(), repr=False)
     target: Partition | None = None
     event_index: int | None = None
+    event_is_default: bool = False
+    limits: tuple[str, ...] = ()
     certificate: Certificate | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable
     _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # rows of each class, if grouped
@@ -119,6 +126,11 @@ class Model:
     @property
     def event(self) -> Any:
         return None if self.event_index is None else self.classes.tolist()[self.event_index]
+
+    @property
+    def has_one_event(self) -> bool:
+        """Whether woe, iv and the order of groups speak of the event alone, and not of each class against the rest."""
+        return self.event_index is not None and not self.event_is_default
 
     @property
     def gap(self) -> float | None:

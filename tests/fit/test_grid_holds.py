@@ -11,7 +11,6 @@ from oracles import naive
 from oracles.tiny_pairs import cuttings, groupings
 
 from gridmodl import Model, Search, optimize
-from gridmodl.estimators import GridClassifier, GridEnsembleClassifier
 from gridmodl.plugins import criterion_for
 
 NAN = math.nan

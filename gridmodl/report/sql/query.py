@@ -126,7 +126,7 @@ def _woe(model: Model, partition: Partition, source: TableSource) -> Iterator[st
     events = encoded_events(model, partition)
     for one in events:
         cases = "".join(f"\n    WHEN {i} THEN {source.dialect.real(woe)}" for i, woe in enumerate(one.woe.tolist()))
-        name = f"woe_{partition.name}" + (f"_{one.name}" if model.event_index is None else "")
+        name = f"woe_{partition.name}" + (f"_{one.name}" if not model.has_one_event else "")
         part, alias = source.parts[partition.name], source.aliases.add(name)
         yield f"CASE p.{part}{cases}\n    ELSE {source.dialect.real(0.0)}\n  END AS {alias}"
 

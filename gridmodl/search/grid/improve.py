@@ -46,7 +46,7 @@ class VisitBuffers(NamedTuple):
     visited: Any  # parts of the variable before the visit, and the cheapest found; one more entry for a buffer
 
 
-class Kept(NamedTuple):
+class KeptParts(NamedTuple):
     """What the moves of one variable must keep."""
 
     begins: Any  # flat: whether a part begins at the atom, for a numerical variable
@@ -128,7 +128,7 @@ def improve_steps(
             if n_apart < 0:
                 continue
             n_parts[k] = count_parts(part, lo, n)
-            kept = Kept(begins, n_apart, may_leave)
+            kept = KeptParts(begins, n_apart, may_leave)
             if categorical[k]:
                 cost = move_values(
                     rows, state, atoms, slot, orders, groups, buffers, setting, of_parts, kept, k, n_frozen
@@ -243,7 +243,7 @@ def count_parts(part: Any, lo: Any, n: Any) -> int:
 
 def move_values(
     rows: Any, state: State, atoms: Any, slot: Any, orders: Any, groups: GroupBuffers, buffers: Buffers,
-    setting: Setting, limits: Limits, kept: Kept, k: Any, n_frozen: Any,
+    setting: Setting, limits: Limits, kept: KeptParts, k: Any, n_frozen: Any,
 ) -> float:  # fmt: skip
     """Cut a group of categorical variable k in two if that pays, then transfer values; return the lowest cost.
 
@@ -308,7 +308,7 @@ def set_apart(setting: Setting, price: float, n_apart: Any) -> Setting:
 
 def move_bounds(
     rows: Any, state: State, atoms: Any, slot: Any, orders: Any, intervals: Sweep, buffers: Buffers,
-    setting: Setting, limits: Limits, kept: Kept, k: Any, n_frozen: Any,
+    setting: Setting, limits: Limits, kept: KeptParts, k: Any, n_frozen: Any,
 ) -> float:  # fmt: skip
     """Sweep over the intervals of numerical variable k; return the cost. The intervals are in `intervals.end`.
 
