@@ -374,7 +374,7 @@ class Model:
         Shares are of the labelled training rows, without smoothing. If classes are grouped, then
         P(class | part) = P(group | part) P(class | group).
 
-        A value that belongs to no part tells nothing: the row gets the shares of all training rows that have the
+        A value that belongs to no part, or a special code that training did not have, tells nothing: the row gets the shares of all training rows that have the
         row's parts in the other columns. This is the average over the parts of the column, weighted by their rows
         given the other columns; of one column, the shares of all rows. `data`, `unknown` and
         `missing` are as in `transform`.
@@ -385,7 +385,11 @@ class Model:
         """Shares of the classes, and which of them each row gets."""
         shares = class_shares(self)
         if self.target is None:
-            return share_lines(self.cells, shares, *self._row_parts(data, policy))
+            parts, n_rows = self._row_parts(data, policy)
+            for k, name in enumerate(self.cells.names):
+                empty = self.partitions[name].empty_special
+                parts[k] = np.where(np.isin(parts[k], empty), -1, parts[k]) if empty else parts[k]
+            return share_lines(self.cells, shares, parts, n_rows)
         return ShareLines(shares, self._input_parts(data, policy) % len(shares))
 
     def _input_parts(self, data: Any, policy: Policy) -> NDArray[np.int64]:

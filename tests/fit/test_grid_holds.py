@@ -6,11 +6,13 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from oracles import naive
 from oracles.tiny_pairs import cuttings, groupings
 
 from gridmodl import Model, Search, optimize
+from gridmodl.estimators import GridClassifier, GridEnsembleClassifier
 from gridmodl.plugins import criterion_for
 
 NAN = math.nan
@@ -140,3 +142,103 @@ def test_no_grid_that_keeps_the_limits_is_cheaper(given, is_joint):
         assert model.cost >= best - 1e-9
         n_best += model.cost <= best + 1e-9
     assert n_best == n_seeds
+
+
+def sample(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 30, n).astype(float)
+    z = rng.choice(np.array(["a", "b", "c", None], dtype=object), n)
+    y = np.where((x > 12) ^ (z == "a"), 1, 0)
+    x[rng.random(n) < 0.1] = CODE
+    x[rng.random(n) < 0.1] = NAN
+    z[rng.random(n) < 0.1] = "n/a"
+    noise = rng.integers(0, 30, n).astype(float)
+    noise[rng.random(n) < 0.1] = NAN
+    return {"x": x, "z": z, "noise": noise}, y
+
+
+ALL = {
+    "missing": "apart",
+    "special": {"x": [CODE, OTHER_CODE], "z": ["n/a"], "noise": [CODE]},
+    "fixed": {"x": [10.25]},
+    "allowed": {"x": [12.0, 20.5]},
+}
+FAST = Search("vns", effort=2)
+
+
+def test_what_the_model_says():
+    columns, y = sample()
+    model = optimize(columns, y, search=FAST, **ALL)
+    x, z = model.partitions["x"], model.partitions["z"]
+    assert (x.bounds.tolist(), x.is_missing_apart, x.special.tolist()) == ([10.25, 12.0], True, [CODE, OTHER_CODE])
+    assert x.rows[-1] == 0  # no row has this code
+    assert (None,) in z.groups
+    assert z.groups[-1] == ("n/a",)
+    assert model.partitions["noise"].n_parts == 1  # it tells nothing: what is known of it does not bring it in
+    assert "noise" in model.left_out
+    for text in ("missing values in a part of their own", "fixed bounds [10.25] (x)", "special values ['n/a'] (z)"):
+        assert text in model.limits
+        assert text in model.summary()
+    again = Model.from_json(model.to_json())
+    assert again.limits == model.limits
+    assert np.array_equal(again.transform(columns), model.transform(columns))
+    edited = model.edit("x", bounds=[12.0])
+    assert edited.partitions["x"].special.tolist() == [CODE, OTHER_CODE]
+    assert edited.partitions["x"].is_missing_apart
+    assert edited.delta == pytest.approx(edited.cost - model.cost)
+
+
+def test_a_code_that_turns_up_later_tells_nothing():
+    columns, y = sample()
+    model = optimize(columns, y, search=FAST, **ALL)
+    new = {"x": [OTHER_CODE, OTHER_CODE], "z": ["a", "b"], "noise": [1.0, 2.0]}
+    in_group = [columns["z"] == "a", np.isin(columns["z"], [g for g in model.partitions["z"].groups if "b" in g][0])]
+    expected = [[1 - y[rows].mean(), y[rows].mean()] for rows in in_group]
+    assert model.predict_proba(new) == pytest.approx(np.array(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("is_joint", [False, True])
+def test_fixed_bounds_bring_a_column_in(is_joint):
+    columns, y = sample()
+    columns = {"x": columns["x"], "noise": columns["noise"]}
+    model = optimize(columns, None if is_joint else y, search=FAST, fixed={"noise": [5.5, 20.0]})
+    assert {5.5, 20.0} <= set(model.partitions["noise"].bounds.tolist())
+    assert "noise" in model.informative
+
+
+def test_limits_that_cannot_be_kept():
+    columns, y = sample()
+    for limits, message in (
+        ({"fixed": {"x": [40.0]}}, "fixed of column 'x' has the bound 40.0, with no values"),
+        ({"fixed": {"z": [1.0]}}, "column 'z' is categorical; fixed= is for intervals"),
+        (
+            {"fixed": {"x": [0.5, 1.5]}, "max_parts": 2},
+            "column 'x' has 2 fixed bounds, which make 3 parts; max_parts=2",
+        ),
+        ({"fixed": {"x": [0.5]}, "min_rows": 100}, r"column 'x' has 1 fixed bound, which leaves a part of \d+ rows"),
+        ({"special": {"x": [CODE, 3]}, "max_parts": 2}, "column 'x' has 2 special parts; max_parts=2 leaves none"),
+        ({"missing": {"y": "apart"}}, "missing names column 'y'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            optimize(columns, y, **limits)
+
+
+@pytest.mark.parametrize("make", [GridClassifier, GridEnsembleClassifier])
+def test_estimators(make):
+    columns, y = sample()
+    frame, names = pd.DataFrame(columns), np.array(["good", "bad"])[y]
+    few = Search("diverse", effort=2, keep_optima=20) if make is GridEnsembleClassifier else FAST
+    fitted = make(search=few, event="good", **ALL).fit(frame, names)
+    model = fitted.model_
+    assert (model.event, model.partitions["x"].is_missing_apart) == ("good", True)
+    assert set(model.table("x", frame="arrays")["event"]) == {"good"}
+    assert model.rules()[0].lift == pytest.approx(model.rules()[0].shares["good"] / np.mean(names == "good"))
+    plain = make(search=few).fit(frame, names)
+    assert plain.model_.event == "good"  # the last in sorted order
+    assert make(search=few, event="bad").fit(frame, names).model_.event == "bad"
+    ordered = pd.Categorical(names, categories=["good", "bad"], ordered=True)
+    assert make(search=few).fit(frame, pd.Series(ordered)).model_.event == "bad"
+    new = pd.DataFrame({"x": [OTHER_CODE, NAN], "z": ["a", None], "noise": [1.0, NAN]})
+    assert np.all(np.isfinite(fitted.predict_proba(new)))
+    if make is GridClassifier:
+        assert np.allclose(fitted.predict_proba(frame), model.predict_proba(frame))
