@@ -155,27 +155,27 @@ def optimize(
         then counts labelled rows.
     event : optional
         The class that weights of evidence (woe), information values (iv), event rates, lift, ``monotone`` and queries
-        speak of. With two classes, by default True, 1 of 0 and 1 or of -1 and 1, the last of an ordered categorical
-        target, and else the last in sorted order. With more than two classes there is no default: tables then speak of
-        each class against the rest, and with `event` of this class against the rest. `Model.classes` is sorted, or in
-        the order of an ordered categorical target.
+        speak of. By default True, 1 of 0 and 1 or of -1 and 1, the last of an ordered categorical target, and else the
+        last in sorted order. With more than two classes and no `event`, weights of evidence and information values are
+        of each class against the rest, and all else speaks of the last class. `Model.classes` is sorted, or in the
+        order of an ordered categorical target.
     special : list of numbers or dict by column name, optional
         Numbers that are codes and not quantities, such as ``[-999]`` for all columns of numbers or
         ``{"age": [-999, -1]}``, or categories that are grouped with no others, such as ``{"city": ["n/a"]}``; those of
         a nested list, ``[[-999, -998], -1]``, share a part. Each is a part besides the intervals or groups, priced like
         any other part: with S such parts in the data and I intervals the criterion prices I + S parts. They are kept
-        even if they do not pay, so the level may be negative.
+        even if they do not pay, so the level may be negative. In a grid, a column that tells nothing is left out whole.
     missing : {"auto", "apart"} or dict by column name
         Where missing values of a numerical column go: to a part of their own or to the lowest interval, whichever is
         cheaper; with ``"apart"``, always to a part of their own. No limit on the rows of a part moves them: a part of
-        missing values alone may have fewer. Where several variables are partitioned together, ``"apart"`` is
-        refused; missing values with fewer rows than ``min_rows`` are cut from the best grid at the end of the search,
-        wherever that pays.
+        missing values alone may have fewer. In a grid, a column that tells nothing is left out whole. With a grouped or
+        numerical target, ``"apart"`` is refused; there, missing values with fewer rows than ``min_rows`` are cut off at
+        the end of the search, wherever that pays.
     monotone : {"increasing", "decreasing", "peak", "valley", "auto"} or dict by column name, optional
         The share of the event never decreases (increases) from interval to interval; up to a peak it rises and then
-        falls, and the other way round for a valley; ``"auto"`` takes the cheaper of increasing and decreasing. Needs
-        an event: two classes, or ``event=``; with a numerical target and one numerical column, it is the order of
-        the means of the target, and nothing is proven. Parts of missing values and special codes are exempt.
+        falls, and the other way round for a valley; ``"auto"`` takes the cheaper of increasing and decreasing. With a
+        numerical target and one numerical column, it is the order of the means of the target, and nothing is proven.
+        Parts of missing values and special codes are exempt. For one column, as `min_events` and `min_difference`.
     max_parts : int or dict by column name, optional
         Maximum number of parts of each partition, also of a partitioned target; special codes count.
     min_rows : int, float or dict by column name, optional
@@ -187,10 +187,10 @@ def optimize(
         have fewer.
     min_difference : float or dict by column name, optional
         Minimum difference of the shares of the event in two neighbouring parts; of two groups, neighbours in the order
-        of these shares. Missing values and special codes are exempt. Needs an event.
+        of these shares. Missing values and special codes are exempt.
     fixed : list or dict of lists by column name, optional
         Bounds that the partition of a numerical column must have, in the type of the column, such as ``{"age": [18,
-        65]}``; dates may be texts. They are kept even if they do not pay.
+        65]}``; dates may be texts. They are kept even if they do not pay: in a grid, the column is always in.
     allowed : list or dict of lists by column name, optional
         The only bounds that the partition of a numerical column may have, besides the fixed ones.
     time_limit : float, optional

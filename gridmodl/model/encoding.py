@@ -50,7 +50,7 @@ def rows_of_parts(encode: str, model: Model | None, partition: Partition) -> NDA
 def encoded_names(encode: str, name: Name, model: Model | None, partition: Partition) -> list[str]:
     """Names of the encoded columns of the column `name`.
 
-    The name of the column if there is one encoded column, with ``_`` in place of characters that other libraries refuse. For ``"onehot"``, with the number of the part and its label,
+    The name of the column if there is one encoded column. For ``"onehot"``, with the number of the part and its label,
     ``size_1_2.5..4.75``, ``colour_0_blue+green`` or ``rating_0_AAA..BBB``. For ``"woe"`` of several classes, with the
     class, ``size_setosa``; of groups of classes, with the number of the group and its label. Characters of names and
     labels that other libraries refuse become ``_``.

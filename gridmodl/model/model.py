@@ -374,10 +374,10 @@ class Model:
         Shares are of the labelled training rows, without smoothing. If classes are grouped, then
         P(class | part) = P(group | part) P(class | group).
 
-        A value that belongs to no part, or a special code that training did not have, tells nothing: the row gets the shares of all training rows that have the
-        row's parts in the other columns. This is the average over the parts of the column, weighted by their rows
-        given the other columns; of one column, the shares of all rows. `data`, `unknown` and
-        `missing` are as in `transform`.
+        A value that belongs to no part, or a special code that training did not have, tells nothing: the row gets the
+        shares of all training rows that have the row's parts in the other columns. This is the average over the parts
+        of the column, weighted by their rows given the other columns; of one column, the shares of all rows. `data`,
+        `unknown` and `missing` are as in `transform`.
         """
         return np.take(*self._shares(data, checked_policy(unknown, missing)), axis=0)
 

@@ -192,7 +192,7 @@ def test_a_code_that_turns_up_later_tells_nothing():
     columns, y = sample()
     model = optimize(columns, y, search=FAST, **ALL)
     new = {"x": [OTHER_CODE, OTHER_CODE], "z": ["a", "b"], "noise": [1.0, 2.0]}
-    in_group = [columns["z"] == "a", np.isin(columns["z"], [g for g in model.partitions["z"].groups if "b" in g][0])]
+    in_group = [columns["z"] == "a", np.isin(columns["z"], next(g for g in model.partitions["z"].groups if "b" in g))]
     expected = [[1 - y[rows].mean(), y[rows].mean()] for rows in in_group]
     assert model.predict_proba(new) == pytest.approx(np.array(expected), abs=1e-12)
 
