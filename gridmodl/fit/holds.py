@@ -145,13 +145,13 @@ def _hold_intervals(
         check_apart(column.name, codes.n_parts, is_apart, limits.max_parts, "intervals")
     atom_of, begins = np.zeros(len(special), dtype=np.int64), [*range(1, n_missing + 1)] * is_apart
     if given.allowed is None:
-        of_free, at_fixed = np.arange(len(free)), cuts
+        number, at_fixed = np.arange(len(free)), cuts
     else:
         kept = np.union1d(cuts, _cuts_at(values[free], allowed))
         kept = kept[kept > 0]
-        of_free, at_fixed = np.searchsorted(kept, np.arange(len(free)), side="right"), np.searchsorted(kept, cuts) + 1
-    n_atoms = n_missing + (int(of_free[-1]) + 1 if len(free) else 0)
-    atom_of[n_missing + free] = n_missing + of_free
+        number, at_fixed = np.searchsorted(kept, np.arange(len(free)), side="right"), np.searchsorted(kept, cuts) + 1
+    n_atoms = n_missing + (int(number[-1]) + 1 if len(free) else 0)
+    atom_of[n_missing + free] = n_missing + number
     present, atoms = np.unique(special[special != FREE], return_inverse=True)
     atom_of[special != FREE] = n_atoms + atoms
     begins += [*(n_missing + at_fixed).tolist(), *range(max(1, n_atoms), n_atoms + len(present))]
@@ -159,7 +159,10 @@ def _hold_intervals(
     is_begin[begins] = True
     rows = np.bincount(atom_of, task.rows.rows_of_atoms(k)).astype(np.int64)
     least = 1 + int(np.count_nonzero(is_begin))
-    _check_parts(column, rows[n_missing:n_atoms], at_fixed, least + codes.n_parts - len(present), limits, given)
+    n_parts = least + codes.n_parts - len(present)
+    of_free = rows[n_missing:n_atoms].copy()
+    of_free[:1] += 0 if is_apart else rows[:n_missing].sum()  # missing values may join the lowest interval
+    _check_parts(column, of_free, at_fixed, n_parts, limits, given)
     is_loose = n_missing > 0 and len(free) > 0 and not is_begin[1] and rows[0] < limits.min_rows
     bounds = np.concatenate([fixed, allowed[~np.isin(_cuts_at(values[free], allowed), cuts)]])
     return HeldColumn(
