@@ -20,7 +20,6 @@ from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import MEDIAN, Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import (
-    FOR_NUMBERS,
     check_classes,
     check_grid_options,
     check_joint_columns,
@@ -30,7 +29,6 @@ from gridmodl.fit.build import (
     column_model,
     column_of_parts,
     encoded_column,
-    for_numbers,
     grid_model,
     is_grid,
     model_of_partitions,
@@ -39,6 +37,7 @@ from gridmodl.fit.column import best_partition, given_bounds
 from gridmodl.fit.grid import best_grid
 from gridmodl.fit.lazy import LazyData, counted_model, read_lazy
 from gridmodl.fit.options import (
+    FOR_NUMBERS,
     Options,
     check_placement,
     check_seed,
@@ -46,6 +45,7 @@ from gridmodl.fit.options import (
     checked_mapping,
     checked_options,
     checked_time,
+    for_numbers,
 )
 from gridmodl.model.given import at_medians
 from gridmodl.model.model import Model
@@ -158,27 +158,27 @@ def optimize(
         then counts labelled rows.
     event : optional
         The class that weights of evidence (woe), information values (iv), event rates, lift, ``monotone`` and queries
-        speak of. With two classes, by default True, 1 of 0 and 1 or of -1 and 1, the last of an ordered categorical
-        target, and else the last in sorted order. With more than two classes there is no default: tables then speak of
-        each class against the rest, and with `event` of this class against the rest. `Model.classes` is sorted, or in
-        the order of an ordered categorical target.
+        speak of. By default True, 1 of 0 and 1 or of -1 and 1, the last of an ordered categorical target, and else the
+        last in sorted order. With more than two classes and no `event`, weights of evidence and information values are
+        of each class against the rest, and all else speaks of the last class. `Model.classes` is sorted, or in the
+        order of an ordered categorical target.
     special : list of numbers or dict by column name, optional
         Numbers that are codes and not quantities, such as ``[-999]`` for all columns of numbers or
         ``{"age": [-999, -1]}``, or categories that are grouped with no others, such as ``{"city": ["n/a"]}``; those of
         a nested list, ``[[-999, -998], -1]``, share a part. Each is a part besides the intervals or groups, priced like
         any other part: with S such parts in the data and I intervals the criterion prices I + S parts. They are kept
-        even if they do not pay, so the level may be negative.
+        even if they do not pay, so the level may be negative. In a grid, a column that tells nothing is left out whole.
     missing : {"auto", "apart"} or dict by column name
         Where missing values of a numerical column go: to a part of their own or to the lowest interval, whichever is
         cheaper; with ``"apart"``, always to a part of their own. No limit on the rows of a part moves them: a part of
-        missing values alone may have fewer. Where several variables are partitioned together, ``"apart"`` is
-        refused; missing values with fewer rows than ``min_rows`` are cut from the best grid at the end of the search,
-        wherever that pays.
+        missing values alone may have fewer. In a grid, a column that tells nothing is left out whole. With a grouped or
+        numerical target, ``"apart"`` is refused; there, missing values with fewer rows than ``min_rows`` are cut off at
+        the end of the search, wherever that pays.
     monotone : {"increasing", "decreasing", "peak", "valley", "auto"} or dict by column name, optional
         The share of the event never decreases (increases) from interval to interval; up to a peak it rises and then
-        falls, and the other way round for a valley; ``"auto"`` takes the cheaper of increasing and decreasing. Needs
-        an event: two classes, or ``event=``; with a numerical target and one numerical column, it is the order of
-        the means of the target, and nothing is proven. Parts of missing values and special codes are exempt.
+        falls, and the other way round for a valley; ``"auto"`` takes the cheaper of increasing and decreasing. With a
+        numerical target and one numerical column, it is the order of the means of the target, and nothing is proven.
+        Parts of missing values and special codes are exempt. For one column, as `min_events` and `min_difference`.
     max_parts : int or dict by column name, optional
         Maximum number of parts of each partition, also of a partitioned target; special codes count.
     min_rows : int, float or dict by column name, optional
@@ -190,10 +190,10 @@ def optimize(
         have fewer.
     min_difference : float or dict by column name, optional
         Minimum difference of the shares of the event in two neighbouring parts; of two groups, neighbours in the order
-        of these shares. Missing values and special codes are exempt. Needs an event.
+        of these shares. Missing values and special codes are exempt.
     fixed : list or dict of lists by column name, optional
         Bounds that the partition of a numerical column must have, in the type of the column, such as ``{"age": [18,
-        65]}``; dates may be texts. They are kept even if they do not pay.
+        65]}``; dates may be texts. They are kept even if they do not pay: in a grid, the column is always in.
     allowed : list or dict of lists by column name, optional
         The only bounds that the partition of a numerical column may have, besides the fixed ones.
     time_limit : float, optional
@@ -248,7 +248,7 @@ def optimize(
     if is_grid(table):
         check_grid_options(options, table)
         with showing(progress, clock):
-            return grid_model(table, best_grid(table, options, n_threads, random_state, clock), clock)
+            return grid_model(table, best_grid(table, options, n_threads, random_state, clock), clock, options)
     check_classes(table, options)
     (name,) = table.names
     with showing(progress, clock):
@@ -435,7 +435,7 @@ def _best_model(table: Table, name: Name, options: Options, random_state: int | 
     """Search the best partition of the column `name`, and build its model."""
     if table.searched is not None:
         table = table.only(name)
-        return grid_model(table, best_grid(table, options, 1, random_state, clock), clock)
+        return grid_model(table, best_grid(table, options, 1, random_state, clock), clock, options)
     column = encoded_column(table, name, options)
     if not table.placed:
         return column_model(table, column, best_partition(column, table, options, clock), clock)

@@ -53,44 +53,47 @@ def best_average(
     weights: Any,
     kinds: Mapping[Name, str] | None,
     order: Mapping[Name, Any] | None,
-    max_parts: int | None,
-    min_rows: int | float | None,
+    event: Any,
     time_limit: float | None,
     random_state: int | None,
     n_jobs: int,
+    **by_column: Any,
 ) -> tuple[Model, GridAverage]:
-    """Model of the best grid, and the average of all optima that the search keeps; arguments as in `optimize`."""
+    """Model of the best grid, and the average of all optima that the search keeps; arguments as in `optimize`.
+
+    `by_column` are limits, for all columns or by column name.
+    """
     if not isinstance(search, Search) or search.keep_optima == 0:
         raise ValueError(
             "search must say how many grids to average, such as gridmodl.Search('diverse', effort=10, "
             f"keep_optima=2000); got {search!r}"
         )
     clock = Clock(checked_time(time_limit))
-    options = checked_options(criterion, search, kinds, order, max_parts=max_parts, min_rows=min_rows)
+    options = checked_options(criterion, search, kinds, order, **by_column)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
-    table = read_table(data, target, weights, "classes", NOT_GIVEN)
+    table = read_table(data, target, weights, "classes", NOT_GIVEN, event=event)
     check_names(table, options)
     searched = search_grids(table, options, n_threads, random_state, clock)
-    return grid_model(table, found_grid(table, searched), clock), average_of(table, searched)
+    return grid_model(table, found_grid(table, searched), clock, options), average_of(table, searched)
 
 
 def average_of(table: Table, searched: Searched) -> GridAverage:
     """Make the average of the optima that a search kept."""
-    columns, task, found, _ = searched
+    columns, task, found, _, held = searched
     grids = [grid for grid in found.optima if grid.cost < found.null.cost]
     used = sorted({k for grid in grids for k in grid.variables})
     fine = [_fine_parts([grid for grid in grids if k in grid.variables], k) for k in used]
-    partitions, parts_of_atoms = {}, {}
+    partitions, parts_of_atoms, sizes = {}, {}, {}
     for k, labels in zip(used, fine, strict=True):
-        partition, parts_of_atoms[k] = partition_of(columns[k], labels, task, found.grid, k, table)
-        partitions[partition.name] = partition
+        partition, parts_of_atoms[k] = partition_of(columns[k], labels, task, found.grid, k, table, held.get(k))
+        partitions[partition.name], sizes[k] = partition, partition.n_parts
     class_rows = table.problem.class_rows
     return GridAverage(
         partitions,
         np.array([_level(grid.cost, found.null.cost) for grid in grids]),
         class_rows / class_rows.sum(),
-        _make_steps(grids, used, parts_of_atoms, table, searched),
+        _make_steps(grids, used, parts_of_atoms, sizes, table, searched),
         np.array([found.null.cost - grid.cost for grid in grids]),
     )
 
@@ -114,10 +117,11 @@ def _make_steps(
     grids: Sequence[Grid],
     used: Sequence[int],
     parts_of_atoms: Mapping[int, NDArray[np.int64]],
+    sizes: Mapping[int, int],
     table: Table,
     searched: Searched,
 ) -> Steps:
-    """Store `grids` as flat arrays."""
+    """Store `grids` as flat arrays; `sizes` are the numbers of fine parts."""
     rows, target = searched.task.rows, table.target
     column: list[int] = []
     n_parts: list[int] = []
@@ -131,9 +135,9 @@ def _make_steps(
         n_parts += grid.shape
         for i, k in enumerate(grid.variables):
             column.append(used.index(k))
-            part.append(_part_of_fine(grid.parts[i], parts_of_atoms[k]))
+            part.append(_part_of_fine(grid.parts[i], parts_of_atoms[k], sizes[k]))
             if searched.task.facts.categorical[k]:
-                part[-1][LARGEST] = _largest(target.counts(of_rows[i], grid.shape[i]))
+                part[-1][LARGEST] = _largest(target.counts(of_rows[i], grid.shape[i]), target.one_event)
     return Steps(
         grid_at=_begins([len(grid.variables) for grid in grids]),
         column=np.array(column, dtype=np.int32),
@@ -168,16 +172,16 @@ def _steps_of(cells: Cells, shape: Sequence[int]) -> list[NDArray[np.int64]]:
     return found
 
 
-def _part_of_fine(parts: NDArray[np.int32], fine: NDArray[np.int64]) -> NDArray[np.int64]:
+def _part_of_fine(parts: NDArray[np.int32], fine: NDArray[np.int64], n_fine: int) -> NDArray[np.int64]:
     """Part of each fine part; then two entries of -1: of the largest group, if there are groups, and of no part."""
-    found = np.full(int(fine.max()) + 3, -1, dtype=np.int64)
+    found = np.full(n_fine + 2, -1, dtype=np.int64)
     found[fine] = parts
     return found
 
 
-def _largest(counts: NDArray[np.int64]) -> int:
+def _largest(counts: NDArray[np.int64], event: int | None) -> int:
     """Group with the most rows; ties: the first in the order of a `Partition`."""
-    order = np.argsort(class_means(counts), kind="stable")
+    order = np.argsort(class_means(counts, event), kind="stable")
     return int(order[counts.sum(axis=1)[order].argmax()])
 
 

@@ -15,7 +15,7 @@ from gridmodl.data.columns import Categories
 from gridmodl.model.partition import known_values
 from gridmodl.plugins import criterion_for, get_criterion
 from gridmodl.pricing import numerical_values
-from gridmodl.search.grid.rows import Grid, checked_facts, make_grid, make_rows
+from gridmodl.search.grid.rows import Grid, checked_facts, make_grid, make_rows, no_holds
 from gridmodl.search.grid.state import GridTask, price_grid
 from gridmodl.search.moves import NO_LIMIT, Limits, make_limits
 from gridmodl.terms import PROBLEMS, Problem
@@ -68,7 +68,8 @@ class ModelTask:
         problem = Problem(model.problem, model.n_rows, n_inputs, np.empty(0, dtype=np.int64))
         criterion = criterion_for(get_criterion(model.criterion, **dict(model.options)), model.problem)
         p, known = checked_facts(criterion, problem, facts)
-        return GridTask(rows, known, p, type(criterion), make_limits([Limits(NO_LIMIT, 1)] * len(columns)), Clock())
+        limits = make_limits([Limits(NO_LIMIT, 1)] * len(columns))
+        return GridTask(rows, known, p, type(criterion), limits, no_holds(rows), Clock())
 
     def _finest(self) -> Grid:
         """Grid of the model; raise ValueError unless the criterion prices it at the cost of the model."""

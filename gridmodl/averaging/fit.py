@@ -276,7 +276,7 @@ def _average_of(
         max_parts=max_parts,
         stopped=clock.stopped,
         frame=table.inputs.kind,
-        event_index=table.target.event,
+        event_index=table.target.one_event,
         _counted=counted,
     )
 

@@ -175,7 +175,7 @@ def _woe(model: Model, name: Name, parts: np.ndarray) -> Iterator[Answer]:
     """Weights of evidence of the parts for the event, or for each class; 0 for a value that lies in no part."""
     partition = model.partition(name)
     for one in encoded_events(model, partition):
-        suffix = f"_{one.name}" if model.event_index is None else ""
+        suffix = f"_{one.name}" if not model.has_one_event else ""
         yield f"woe_{name}{suffix}", pa.array(np.append(one.woe, 0.0)[parts])
 
 

@@ -40,6 +40,12 @@ class Target(NamedTuple):
     n_classes: int
     has_unlabelled: bool = False
     event: int | None = None  # number of the class that monotone, rates and the order of groups speak of
+    event_is_default: bool = False  # whether it is the last of several classes because none was named
+
+    @property
+    def one_event(self) -> int | None:
+        """Number of the event that tables and the order of groups speak of; None if they speak of each class."""
+        return None if self.event_is_default else self.event
 
     @property
     def n_codes(self) -> int:

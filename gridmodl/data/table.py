@@ -148,7 +148,7 @@ def _read_table(
     if PROBLEMS[kind].target_is_numerical:
         quantities = encode_quantities(target_of, _new_name(inputs) if name is None else name)
         return _table_without_classes(inputs, rows, kept, n_lines, kind)._replace(searched=quantities)
-    names, codes, event_number = encode_classes(target_of, event)
+    names, codes, event_number, is_default = encode_classes(target_of, event)
     if target_kind is None:
         check_meant_as_classes(names, n_lines if rows is None else int(rows.sum()))
     if PROBLEMS[kind].target_is_partitioned:
@@ -156,7 +156,8 @@ def _read_table(
         return _table_without_classes(inputs, rows, kept, n_lines, kind)._replace(classes=names, searched=searched)
     by_class = count_rows(codes, rows, len(names))
     problem = Problem("classes", int(by_class.sum()), 1, by_class)
-    return Table(inputs, names, Target(codes, rows, len(names), event=event_number), kept, problem)
+    target_rows = Target(codes, rows, len(names), event=event_number, event_is_default=is_default)
+    return Table(inputs, names, target_rows, kept, problem)
 
 
 def _table_with_unlabelled(
@@ -164,11 +165,11 @@ def _table_with_unlabelled(
     unlabelled: Any, at_medians: bool, event: Any,
 ) -> Table:  # fmt: skip
     """Table of a class target in which rows that hold `unlabelled` have no class."""
-    (names, codes, event_number), has_unlabelled = encode_labelled(target, unlabelled, target_kind, event)
+    (names, codes, event_number, is_default), has_unlabelled = encode_labelled(target, unlabelled, target_kind, event)
     by_class = count_rows(codes, rows, len(names) + has_unlabelled)[: len(names)]
     if target_kind is None:
         check_meant_as_classes(names, int(by_class.sum()))
-    target_of = Target(codes, rows, len(names), has_unlabelled, event_number)
+    target_of = Target(codes, rows, len(names), has_unlabelled, event_number, is_default)
     placed = has_unlabelled and at_medians
     n_rows = int(by_class.sum()) if placed else target_of.n_rows
     problem = Problem("semi" if has_unlabelled and not placed else "classes", n_rows, 1, by_class)

@@ -69,7 +69,14 @@ class Classes(NamedTuple):
 
     names: NDArray[Any]  # in sorted order, or in that of an ordered categorical target; of the user's own type
     codes: NDArray[np.int32]  # of each row
-    event: int | None = None  # number of the class that woe, event rates and monotone speak of; `event_of` says which
+    event: int | None = None  # number of the class that event rates and monotone speak of; `event_of` says which
+    event_is_default: bool = False  # whether more than two classes have an event that nobody named
+
+
+class DefaultEvent(NamedTuple):
+    """The event of a target whose order is not that of its classes, if the user names none."""
+
+    name: Any
 
 
 def kind_of_target(raw: Raw, target_kind: str | None) -> str:
@@ -105,18 +112,20 @@ def check_meant_as_classes(names: NDArray[Any], n_rows: int, what: str = "target
 
 def encode_classes(raw: Raw, event: Any = None) -> Classes:
     """Encode a class target: names of the classes, the code of each row, and the number of the class `event`."""
-    names, codes, _ = _encoded(raw)
-    return Classes(names, codes, event_of(names.tolist(), event))
+    names, codes, *_ = _encoded(raw)
+    is_default = (event is None or isinstance(event, DefaultEvent)) and len(names) > 2
+    return Classes(names, codes, event_of(names.tolist(), event), is_default)
 
 
 def event_of(classes: list[Any], event: Any) -> int | None:
     """Number of the event among the `classes`: the class that tables, monotone limits and queries speak of.
 
-    If `event` is None, it is the last of two classes: in the order of an ordered categorical target, else in sorted
-    order (True of booleans; 1 of 0 and 1, or of -1 and 1). With more classes, or one, there is none.
+    If `event` is None, it is the last class: in the order of an ordered categorical target, else in sorted order (True
+    of booleans; 1 of 0 and 1, or of -1 and 1). A single class is no event.
     """
     if event is None:
-        return 1 if len(classes) == 2 else None
+        return len(classes) - 1 if len(classes) > 1 else None
+    event = event.name if isinstance(event, DefaultEvent) else event
     found = [j for j, name in enumerate(classes) if np.ndim(event) == 0 and _is_same(name, event)]
     if not found:
         known = ", ".join(map(repr, classes[:MAX_CLASSES_NAMED])) + ", ..." * (len(classes) > MAX_CLASSES_NAMED)
@@ -128,7 +137,7 @@ def event_of(classes: list[Any], event: Any) -> int | None:
 
 def check_no_event(event: Any, why: str) -> None:
     """Raise ValueError if `event` was passed for a target without classes of its own; `why` says what the target is."""
-    if event is not None:
+    if event is not None and not isinstance(event, DefaultEvent):
         raise ValueError(f"event={event!r} names a class of the target, and {why}; leave event= out")
 
 

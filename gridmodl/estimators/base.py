@@ -45,9 +45,9 @@ new_missing : {"neutral", "error"}, default="neutral"
     Part of a missing value in a column in which `fit` saw none: none, so that it tells nothing, or a ValueError.""",
     "event": """
 event : optional
-    The class that weights of evidence, event rates and monotone limits speak of, see `gridmodl.optimize`: with two
-    classes by default the last in sorted order (True, 1), or the last of an ordered categorical ``y``. ``classes_`` is
-    always sorted.""",
+    The class that weights of evidence, event rates and monotone limits speak of, see `gridmodl.optimize`: by default
+    the last in sorted order (True, 1), or the last of an ordered categorical ``y``; with more than two classes, weights
+    of evidence are then of each class against the rest. ``classes_`` is always sorted.""",
     "partitions": """
 partitions : dict by column name or Models, optional
     Parts that `fit` takes as given, such as edited ones, instead of a search: for each named column a `Model` (with a
@@ -88,7 +88,8 @@ min_events : int, float, ("event", int or float) or dict of these by column name
     Smallest number of rows of every class in a part, or of the event alone; below 1, the smallest share of the rows of
     that class.
 min_difference : float or dict by column name, optional
-    Smallest difference of the shares of the event in two neighbouring parts.
+    Smallest difference of the shares of the event in two neighbouring parts.""",
+    "bounds": """
 fixed : list or dict of lists by column name, optional
     Bounds that the partition of a numerical column must have.
 allowed : list or dict of lists by column name, optional

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gridmodl.analysis.grid_average import GridAverage, best_average
-from gridmodl.data.frames import Frame
+from gridmodl.data.frames import Frame, Name
 from gridmodl.estimators.base import ColumnsEstimatorBase, ThresholdClassifierMixin, estimator
 from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
-from gridmodl.estimators.inputs import read_inputs, read_training, reading_columns, report_stop
+from gridmodl.estimators.inputs import read_event, read_inputs, read_training, reading_columns, report_stop
 from gridmodl.model.policy import BY_PARTITION, Policy
 from gridmodl.pipeline import optimize
 from gridmodl.search import AUTO, Search
@@ -29,6 +30,16 @@ ENSEMBLE = Search("diverse", effort=10, keep_optima=2000)
 @estimator
 class GridClassifierBase(ThresholdClassifierMixin, ColumnsEstimatorBase):
     """Base of the classifiers on grids: `fit`, and a class from probabilities."""
+
+    event: Any = None
+    special: Any = None
+    missing: str | Mapping[Name, str] = "auto"
+    fixed: Any = None
+    allowed: Any = None
+
+    def _options(self) -> dict[str, Any]:
+        own = ("special", "missing", "fixed", "allowed")
+        return {**super()._options(), **{name: getattr(self, name) for name in own}}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Find the grid or grids.
@@ -47,7 +58,8 @@ class GridClassifierBase(ThresholdClassifierMixin, ColumnsEstimatorBase):
         check_threshold(self.threshold)
         inputs, classes, weights = read_training(self, X, y, sample_weight)
         with reading_columns():
-            model, average = self._search(inputs, classes, weights=weights, **options)
+            event = read_event(y, self.event, None)
+            model, average = self._search(inputs, classes, weights=weights, event=event, **options)
         report_stop(self, model.stopped)
         self.model_ = replace(model, _source=None, frame=inputs.kind)
         if average is not None:
@@ -115,10 +127,14 @@ class GridClassifier(GridClassifierBase):
     %(unknown)s
     %(new_missing)s
         A row with a value of no part gets the class shares of all training rows with its parts in the other columns.
+    %(event)s
     %(kinds)s
     %(order)s
+    %(special)s
+    %(missing)s
     %(max_parts)s
     %(min_rows)s
+    %(bounds)s
     %(time_limit)s
     %(random_state)s
     %(n_jobs)s
@@ -185,10 +201,14 @@ class GridEnsembleClassifier(GridClassifierBase):
     %(unknown)s
     %(new_missing)s
         For a value of no part, a grid gives the class shares of all training rows with the row's other parts.
+    %(event)s
     %(kinds)s
     %(order)s
+    %(special)s
+    %(missing)s
     %(max_parts)s
     %(min_rows)s
+    %(bounds)s
     %(time_limit)s
     %(random_state)s
     %(n_jobs)s

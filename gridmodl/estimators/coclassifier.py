@@ -103,7 +103,7 @@ class CoclusteringClassifier(ThresholdClassifierMixin, CoclusteringBase):
         self
         """
         check_threshold(self.threshold)
-        classes, codes, _ = self._read_classes(y)
+        classes, codes, *_ = self._read_classes(y)
         check_consistent_length(X, codes)
         shared = {field.name: getattr(self, field.name) for field in fields(CoclusteringBase)}
         found = GridCoclustering(**shared).fit(X)
@@ -148,7 +148,7 @@ class CoclusteringClassifier(ThresholdClassifierMixin, CoclusteringBase):
         labelled = labels_of_one_type(raw[~is_marked])
         assert_all_finite(labelled, input_name="y")
         check_classification_targets(labelled)
-        (names, codes, _), _ = encode_labelled(raw, self.unlabelled, "classes")
+        (names, codes, *_), _ = encode_labelled(raw, self.unlabelled, "classes")
         names = labels_of_one_type(names)
         if names.dtype.kind == "i" and len(names) > 2 and names[0] == -1 and names[1] >= 0 and not is_marked.any():
             warnings.warn(

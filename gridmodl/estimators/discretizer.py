@@ -92,6 +92,7 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
     %(max_parts)s
     %(min_rows)s
     %(limits)s
+    %(bounds)s
     %(time_limit)s
         The limit is for all columns together.
     %(random_state)s

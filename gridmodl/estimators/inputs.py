@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 from gridmodl.data.columns import levels_in
 from gridmodl.data.frames import Frame, Name, as_array, read_column, read_frame, table_of_batch
 from gridmodl.data.numbers import is_missing, types_in
-from gridmodl.data.targets import encode_weights
+from gridmodl.data.targets import DefaultEvent, encode_weights
 from gridmodl.plugins import get_criterion
 from gridmodl.terms import PROBLEMS, Criterion
 
@@ -156,7 +156,7 @@ def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool)
 
 
 def read_event(y: Any, event: Any, mark: Any) -> Any:
-    """The event: that of the user, or the last of two classes of an ordered categorical y; None for the default.
+    """The event: that of the user, or by default the last class of an ordered categorical y; None for the last sorted.
 
     Labels are read into arrays, which have no order. Rows that hold `mark` have no class.
     """
@@ -167,7 +167,7 @@ def read_event(y: Any, event: Any, mark: Any) -> Any:
     order = levels_in(raw) or ()
     found = set(raw.unique().to_list()) - {mark} if order else set()
     classes = [name for name in order if name in found]
-    return classes[-1] if len(classes) == 2 else None
+    return DefaultEvent(classes[-1]) if len(classes) > 1 else None
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:

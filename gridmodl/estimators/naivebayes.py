@@ -71,6 +71,7 @@ class GridNaiveBayes(ClassifierMixin, EachColumnEstimatorBase):  # type: ignore[
     %(max_parts)s
     %(min_rows)s
     %(limits)s
+    %(bounds)s
     %(time_limit)s
         The limit is for the partitions of all columns together.
     %(random_state)s

@@ -15,7 +15,7 @@ from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.column import Found, priced, special_of, with_missing
 from gridmodl.fit.grid import FoundGrid, GridModel, given_grid, grid_problem
-from gridmodl.fit.options import RULES, ColumnOptions, Options, checked_options
+from gridmodl.fit.options import FOR_NUMBERS, RULES, ColumnOptions, Options, checked_options, for_numbers
 from gridmodl.model.file.values import check_column, check_writable
 from gridmodl.model.given import given_partition, with_unlabelled
 from gridmodl.model.model import Model
@@ -39,8 +39,11 @@ def column_model(table: Table, column: Column, found: Found, clock: Clock) -> Mo
     )
 
 
-def grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
-    """Build the model of a grid over several columns, or over a column and its target, with the optima kept."""
+def grid_model(table: Table, found: FoundGrid, clock: Clock, options: Options | None = None) -> Model:
+    """Build the model of a grid over several columns, or over a column and its target, with the optima kept.
+
+    `options` are those of the search, None if there was none.
+    """
     facts, class_rows = _facts(table, found, clock), table.class_rows
 
     def model(grid: GridModel, **more: Any) -> Model:
@@ -53,12 +56,30 @@ def grid_model(table: Table, found: FoundGrid, clock: Clock) -> Model:
             proven=False,
             _cells=grid.cells,
             _class_rows=class_rows,
+            limits=() if options is None else limit_texts(options),
             _target_quantiles=grid.target_quantiles,
             **more,
         )
 
     optima = tuple(model(grid) for grid in found.optima)
     return model(found.best, left_out=found.left_out, optima=optima, _source=(table, found.criterion))
+
+
+def limit_texts(options: Options) -> tuple[str, ...]:
+    """Limits that the search of a grid kept, each in words."""
+    texts = []
+    for what, text in LIMIT_TEXTS.items():
+        given = getattr(options, what)
+        if not isinstance(given, Mapping):
+            texts += [text.format(given)] if _is_limit(given) else []
+            continue
+        texts += [f"{text.format(value)} ({name})" for name, value in given.items() if _is_limit(value)]
+    return tuple(texts)
+
+
+def _is_limit(value: Any) -> bool:
+    """Whether the value of an option limits the parts."""
+    return value is not None and not (isinstance(value, str) and value == "auto")
 
 
 def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, Any]:
@@ -70,6 +91,7 @@ def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, An
         "n_rows": table.target.n_rows,
         "classes": table.classes,
         "event_index": table.target.event,
+        "event_is_default": table.target.event_is_default,
         "search": found.search,
         "stopped": clock.stopped,
         "elapsed": clock.elapsed,
@@ -77,9 +99,19 @@ def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, An
     }
 
 
+LIMIT_TEXTS = {
+    "max_parts": "at most {} parts",
+    "min_rows": "at least {} rows in each part",
+    "monotone": "means that are monotone ({})",
+    "missing": "missing values in a part of their own",
+    "special": "special values {}",
+    "fixed": "fixed bounds {}",
+    "allowed": "no other bounds than {}",
+}
+
 # Partitions of the user's own, with their exact cost: `Model.from_partitions` and `Model.edit`.
 
-FOR_NUMBERS = ("monotone", "fixed", "allowed")  # options of numerical columns alone
+OF_SHARES = ("monotone=", "min_events=", "min_difference=")  # limits that a grid of several columns cannot have
 JOINT_COLUMNS = 10  # largest joint grid that was tested; 400 columns took 41 s, without a useful result
 
 
@@ -230,16 +262,25 @@ def check_joint_columns(n_columns: int) -> None:
 def check_grid_options(options: Options, table: Table) -> None:
     """Raise NotImplementedError for options that only a single column with classes can have.
 
-    A numerical target has means, so that monotone= has a meaning.
+    A numerical target has means, so that monotone= has a meaning. A grid of columns alone keeps bounds, special values
+    and missing values apart.
     """
     words = {f"{what}=": _is_given(getattr(options, what)) for what in RULES} | {"special=": bool(options.special)}
     words["monotone="] &= not table.problem.flags.target_is_numerical
     missing = options.missing.values() if isinstance(options.missing, Mapping) else [options.missing]
-    for what, given in {**words, "missing='apart'": "apart" in missing}.items():
-        if given:
+    words["missing='apart'"] = "apart" in missing
+    for what in (what for what, is_given in words.items() if is_given):
+        if table.searched is not None:
             raise NotImplementedError(
-                f"{what} is for one column with classes; where several variables are partitioned together, the target "
-                "or other columns, it is not kept"
+                f"{what} is for one column with classes, or a grid of several; a {table.problem.kind} target is "
+                "partitioned together with the column, and such a search does not keep it: group the values of the "
+                "target to classes yourself (target_kind='classes'), or leave it out"
+            )
+        if what in OF_SHARES:
+            raise NotImplementedError(
+                f"{what} limits the class shares of the parts of one column, and a grid of several columns has shares "
+                "of cells, which other columns change: use optimize_each, which takes each column on its own, and "
+                "Model.from_partitions if you want a grid of the partitions that it finds"
             )
 
 
@@ -250,8 +291,7 @@ def check_classes(table: Table, options: Options) -> None:
             continue
         if table.target.event is None:
             raise ValueError(
-                f"{what}= needs a target of two classes, or event=, the class whose shares it compares; the target has "
-                f"{table.target.n_classes} classes"
+                f"{what}= compares the shares of a class, the event, with those of others, and the target has one class"
             )
         if table.problem.flags.has_unlabelled:
             raise ValueError(
@@ -263,11 +303,6 @@ def check_classes(table: Table, options: Options) -> None:
 def _is_given(option: Any) -> bool:
     """Whether an option is given, for all columns or for one."""
     return any(one is not None for one in option.values()) if isinstance(option, Mapping) else option is not None
-
-
-def for_numbers(what: str, name: Name) -> ValueError:
-    """Error for an option of a categorical column that is for numerical ones."""
-    return ValueError(f"column {name!r} is categorical; {what}= is for intervals of a numerical or ordinal one")
 
 
 def encoded_column(table: Table, name: Name, options: Options) -> Column:

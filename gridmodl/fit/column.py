@@ -226,7 +226,7 @@ def groups_of(column: Categories, values: ValuesTask, target: Target, found: Gro
     rows = target.by_code(labels[column.codes], n_groups + n_special)
     plain = np.flatnonzero(labels < n_groups)
     groups, counts, _ = ordered_groups(
-        [column.values[i] for i in plain.tolist()], labels[plain], rows[:n_groups], target.n_classes, target.event
+        [column.values[i] for i in plain.tolist()], labels[plain], rows[:n_groups], target.n_classes, target.one_event
     )
     counts = np.concatenate([counts, rows[n_groups:]])
     return group_partition(column.name, groups + values.special, *labelled_apart(counts, target), n_special=n_special)
@@ -420,11 +420,11 @@ def codes_alone(criterion: Criterion, intervals: Intervals) -> Partitioning:
 
 def given_bounds(column: Numbers, what: str, given: Any) -> NDArray[Any]:
     """Bounds of the user in the type of the column's bounds, ascending."""
-    bounds = _bounds_of(column, what, given)
+    bounds = bounds_of(column, what, given)
     return bounds.astype(column.type) if bounds.dtype.kind == "f" else bounds.view(column.type)
 
 
-def _bounds_of(column: Numbers, what: str, given: Any) -> NDArray[Any]:
+def bounds_of(column: Numbers, what: str, given: Any) -> NDArray[Any]:
     """Bounds of the user in the type of the column's values, ascending; dates may be texts."""
     if given is None:
         return np.empty(0, dtype=column.values.dtype)
@@ -440,11 +440,11 @@ def _bounds_of(column: Numbers, what: str, given: Any) -> NDArray[Any]:
 
 def _with_bounds(line: Line, column: Numbers, options: ColumnOptions) -> tuple[Line, NDArray[np.int64]]:
     """Line with the user's bounds, and the atoms at which a part must begin; `allowed` leaves no other bounds."""
-    fixed = _bounds_of(column, "fixed", options.fixed)
+    fixed = bounds_of(column, "fixed", options.fixed)
     cuts = line.cuts_at(fixed)
-    _check_fixed(column.name, fixed, cuts, column)
+    check_fixed(column.name, fixed, cuts, column)
     if options.allowed is not None and line.n_atoms > 0:
-        allowed = _bounds_of(column, "allowed", options.allowed)
+        allowed = bounds_of(column, "allowed", options.allowed)
         at = line.cuts_at(allowed)
         at, which = np.unique(at, return_index=True)  # of several bounds between two values, the lowest
         allowed, at = allowed[which][at > 0], at[at > 0]
@@ -455,7 +455,7 @@ def _with_bounds(line: Line, column: Numbers, options: ColumnOptions) -> tuple[L
     return line.with_bounds(cuts, fixed) if len(cuts) else line, cuts
 
 
-def _check_fixed(name: Name, fixed: NDArray[Any], cuts: NDArray[np.int64], column: Numbers) -> None:
+def check_fixed(name: Name, fixed: NDArray[Any], cuts: NDArray[np.int64], column: Numbers) -> None:
     """Raise ValueError if a fixed bound has no values on one side of it, up to the next fixed bound."""
     texts = [str(bound) for bound in fixed.view(column.type) if column.type.kind in "mM"] or fixed.tolist()
     if column.levels is not None:

@@ -16,7 +16,8 @@ from gridmodl.data.columns import Categories, Column
 from gridmodl.data.frames import Name
 from gridmodl.data.numbers import Numbers, Special
 from gridmodl.data.table import Table
-from gridmodl.fit.column import ordered_groups, with_missing, with_rows
+from gridmodl.fit.column import ordered_groups, special_of, with_missing, with_rows
+from gridmodl.fit.holds import FREE, HeldColumn, hold_columns, of_values
 from gridmodl.fit.options import Options
 from gridmodl.model.cells import Cells, make_cells
 from gridmodl.model.file.values import check_column
@@ -63,13 +64,13 @@ class Searched(NamedTuple):
     task: GridTask
     found: GridFound
     criterion: Criterion
+    held: Mapping[int, HeldColumn] = {}  # what columns keep, by number
 
 
 def best_grid(table: Table, options: Options, n_jobs: int, random_state: int | None, clock: Clock) -> FoundGrid:
     """Search the best grid over all columns of a table, and the optima to keep."""
     searched = search_grids(table, options, n_jobs, random_state, clock)
-    columns, task, found, _ = searched
-    optima = [_in_words(grid, columns, table, task, _kept(grid, columns, table)) for grid in found.optima]
+    optima = [_in_words(grid, searched, table, _kept(grid, searched.columns, table)) for grid in searched.found.optima]
     return found_grid(table, searched)._replace(optima=optima)
 
 
@@ -77,15 +78,21 @@ def search_grids(table: Table, options: Options, n_jobs: int, random_state: int 
     """Search for grids over all columns of a table."""
     criterion = criterion_for(options.criterion, grid_problem(table))
     columns, task = grid_task(table, options, criterion, clock)
-    found = run_engine(replace(task, n_jobs=n_jobs, random_state=random_state), options.search)
-    found = missing_apart(task, found, {k: atom for k, column in enumerate(columns) for atom in _missing_atom(column)})
+    task = replace(task, n_jobs=n_jobs, random_state=random_state)
+    held: dict[int, HeldColumn] = {}
+    if table.searched is None:
+        searching, held = hold_columns(columns, task, options)
+        found = of_values(run_engine(searching, options.search), held)
+    else:
+        atoms = {k: atom for k, column in enumerate(columns) for atom in _missing_atom(column)}
+        found = missing_apart(task, run_engine(task, options.search), atoms)
     order = options.of(columns[0].name).monotone
     if table.problem.flags.target_is_numerical and order is not None and isinstance(columns[0], Numbers):
         orders = ("increasing", "decreasing") if order == "auto" else (order,)
         found = ordered(task, found, orders, _target_sums(table, task), bool(_missing_atom(columns[0])))
     check_cost(criterion, found.null.cost)
     check_cost(criterion, found.grid.cost)
-    return Searched(columns, task, found, criterion)
+    return Searched(columns, task, found, criterion, held)
 
 
 def _missing_atom(column: Column) -> list[int]:
@@ -114,9 +121,9 @@ def _target_sums(table: Table, task: GridTask) -> NDArray[np.int64]:
 
 def found_grid(table: Table, searched: Searched) -> FoundGrid:
     """Convert the best grid found to partitions and cells, without the optima."""
-    columns, task, found, criterion = searched
-    best = _in_words(found.grid, columns, table, task, table.names)
-    reasons = {} if table.searched is not None else _left_out(found, columns, task)
+    found, criterion = searched.found, searched.criterion
+    best = _in_words(found.grid, searched, table, table.names)
+    reasons = {} if table.searched is not None else _left_out(searched)
     return FoundGrid(best, found.null.cost, reasons, [], found.kind, criterion)
 
 
@@ -127,7 +134,7 @@ def grid_problem(table: Table) -> str:
 
 def run_engine(task: GridTask, search: Search) -> GridFound:
     """Run the search: by the pair engine (dense cells) for two variables without classes, else by the grid engine."""
-    is_dense = task.n_variables == 2 and not task.has_classes
+    is_dense = task.n_variables == 2 and not task.has_classes and task.holds.is_nothing
     # For 100,000 rows over 1,000 x 1,000 values, the grid engine finds the same grid in 16 times the processor time;
     # for sparse blocks over 2,000 x 2,000 values, it does not find them in 7 times the time (benchmark joint.Engines).
     if is_dense and (has_search("pair", search) or not has_search("grid", search)):
@@ -152,14 +159,16 @@ def _kept(grid: Grid, columns: Sequence[Column], table: Table) -> list[Name]:
     return table.names if table.searched is not None else [columns[k].name for k in grid.variables]
 
 
-def _in_words(grid: Grid, columns: Sequence[Column], table: Table, task: GridTask, names: Sequence[Name]) -> GridModel:
+def _in_words(grid: Grid, searched: Searched, table: Table, names: Sequence[Name]) -> GridModel:
     """Convert a grid to the partitions of the columns `names`, and of a partitioned target, and to cells."""
     partitions, parts_of_rows = {}, {}
+    columns, task = searched.columns, searched.task
     for k, column in enumerate(columns):
         if column.name not in names and column is not table.searched:
             continue
         labels = grid.parts_of(k, task.rows.n_atoms(k))
-        partition, renumbered = partition_of(column, labels, task, grid, k, table)
+        held = searched.held.get(k) if k in grid.variables else None
+        partition, renumbered = partition_of(column, labels, task, grid, k, table, held)
         if not table.problem.flags.has_classes:
             partition = with_values(partition, renumbered)
         partitions[column.name] = partition
@@ -190,46 +199,81 @@ def _grid_model(
 
 
 def partition_of(
-    column: Column, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table
-) -> tuple[Partition, NDArray[np.int64]]:
-    """Make the partition of one column, given the part of each atom; return it with the new part of each atom."""
+    column: Column, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table,
+    held: HeldColumn | None = None,
+) -> tuple[Partition, NDArray[np.int64]]:  # fmt: skip
+    """Make the partition of one column, given the part of each atom; return it with the new part of each atom.
+
+    `held` is what the column keeps.
+    """
     if isinstance(column, Categories):
-        partition, parts = _groups_of(column, labels, task, grid, k, table)
+        partition, parts = _groups_of(column, labels, task, grid, k, table, held)
         of_values = rows_in_groups(partition.groups, column.values, task.rows.rows_of_atoms(k))
         return replace(partition, value_rows=of_values), parts
-    counts = _counts(labels, task, k, table)
-    bounds, special = _bounds(column, labels, task, k, table.placement), Special(np.empty(0, column.values.dtype), ())
-    partition = interval_partition(column, bounds, special, counts, column.missing is not None)
-    return partition, labels.astype(np.int64)
+    special = Special(np.empty(0, column.values.dtype), ()) if held is None else held.codes
+    is_free = np.ones(len(labels), dtype=bool) if held is None else held.special_of == FREE
+    parts = np.zeros(len(labels), dtype=np.int64)
+    parts[is_free] = np.cumsum(np.append(0, np.diff(labels[is_free]) != 0)) if is_free.any() else 0
+    n_intervals = max(1, len(np.unique(parts[is_free])))
+    if held is not None:
+        parts[~is_free] = n_intervals + held.special_of[~is_free]
+    counts = _counts(parts, n_intervals + special.n_parts, task, k, table)
+    bounds = _bounds(column, parts, is_free, task, k, table.placement, None if held is None else held.bounds)
+    return interval_partition(column, bounds, special, counts, column.missing is not None), parts
 
 
 def _groups_of(
-    column: Categories, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table
-) -> tuple[Partition, NDArray[np.int64]]:
-    """As `partition_of`, for a categorical column."""
-    if not table.problem.flags.has_classes:
-        return found_groups(column, labels, task, grid, k, table)
-    counts = _counts(labels, task, k, table)
-    groups, counts, rank = ordered_groups(column.values, labels, counts, counts.shape[1], table.target.event)
-    return group_partition(column.name, groups, counts), rank[labels]
+    column: Categories, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table,
+    held: HeldColumn | None,
+) -> tuple[Partition, NDArray[np.int64]]:  # fmt: skip
+    """As `partition_of`, for a categorical column; special groups come last."""
+    is_free = np.ones(len(labels), dtype=bool) if held is None else held.special_of == FREE
+    special = () if held is None else held.groups
+    _, parts = np.unique(labels[is_free], return_inverse=True)
+    n_groups = int(parts.max(initial=-1)) + 1
+    of_atoms = np.full(len(labels), n_groups, dtype=np.int64)
+    of_atoms[is_free] = parts
+    counts = _counts(of_atoms, n_groups + 1, task, k, table)[:n_groups]
+    values = [value for value, is_one in zip(column.values, is_free.tolist(), strict=True) if is_one]
+    if table.problem.flags.has_classes:
+        groups, _, rank = ordered_groups(values, parts, counts, counts.shape[1], table.target.one_event)
+    else:
+        groups, rank = found_groups(values, parts, is_free, counts, task, grid, k, table)
+    of_atoms[is_free] = rank[parts]
+    if held is not None:
+        of_atoms[~is_free] = n_groups + held.special_of[~is_free]
+    counts = _counts(of_atoms, n_groups + len(special), task, k, table)
+    return group_partition(column.name, groups + special, counts, n_special=len(special)), of_atoms
 
 
-def _counts(labels: NDArray[np.int32], task: GridTask, k: int, table: Table) -> NDArray[np.int64]:
-    """Rows of each part by class, or in total without classes, given the part of each atom."""
-    n_parts = int(labels.max()) + 1
+def _counts(labels: NDArray[np.int64], n_parts: int, task: GridTask, k: int, table: Table) -> NDArray[np.int64]:
+    """Rows of each of `n_parts` parts by class, or in total without classes, given the part of each atom."""
     if table.problem.flags.has_classes:
         return table.target.counts(labels[task.rows.atom[k]], n_parts)
     return rows_of_parts(task, k, labels, n_parts)
 
 
-def _bounds(column: Numbers, labels: NDArray[np.int32], task: GridTask, k: int, placement: str | None) -> NDArray[Any]:
-    """Bounds between the parts of neighbouring values; missing values, the first atom, have no bound."""
-    n_missing = int(column.missing is not None and bool(column.missing.any()))
-    of_values, at = labels[n_missing:], task.rows.atom_at
+def _bounds(
+    column: Numbers, parts: NDArray[np.int64], is_free: NDArray[np.bool_], task: GridTask, k: int,
+    placement: str | None, given: NDArray[Any] | None,
+) -> NDArray[Any]:  # fmt: skip
+    """Bounds between the parts of neighbouring values: the user's own, `given`, where one lies there.
+
+    Missing values, the first atom, have no bound, and special codes, which are not free, none either.
+    """
+    n_missing, at = int(column.missing is not None and bool(column.missing.any())), task.rows.atom_at
+    free = np.flatnonzero(is_free[n_missing:])
+    of_values = parts[n_missing:][free]
     cuts = np.flatnonzero(of_values[1:] != of_values[:-1])
-    first = task.rows.first[at[k] + k + n_missing : at[k + 1] + k]  # index in `order` of the first row of each value
+    first = task.rows.first[at[k] + k + n_missing : at[k + 1] + k][free]  # place of the first row of each value
     low, high = (column.values[task.rows.order[k, first[ends]]] for ends in (cuts, cuts + 1))
-    return bounds_between(low, high, column.type, placement)
+    bounds = bounds_between(low, high, column.type, placement)
+    if given is not None and len(given):
+        nearest = given[np.minimum(np.searchsorted(given, low), len(given) - 1)]
+        is_given = (low <= nearest) & (nearest < high)
+        own = nearest.astype(column.type) if nearest.dtype.kind == "f" else nearest.view(column.type)
+        bounds = np.where(is_given, own, bounds)
+    return bounds
 
 
 def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -> FoundGrid:
@@ -240,7 +284,8 @@ def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -
     for k, column in enumerate(columns):
         is_apart = options.of(column.name).missing == "apart"  # of a model that is edited
         own = partitions.get(column.name, ())
-        given[column.name] = given_partition(column, own, None, table.target.n_classes, is_apart)
+        special = special_of(column, options)
+        given[column.name] = given_partition(column, own, special, table.target.n_classes, is_apart)
         parts_of_rows[column.name] = parts = given[column.name].part_of_encoded(column, STRICT)
         of_atoms = np.zeros(task.rows.n_atoms(k), dtype=np.int64)
         of_atoms[task.rows.atom[k]] = parts
@@ -262,17 +307,21 @@ def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -
     return FoundGrid(best, null_cost, left_out, [], "given", criterion)
 
 
-def _left_out(found: GridFound, columns: Sequence[Column], task: GridTask) -> dict[Name, str]:
+def _left_out(searched: Searched) -> dict[Name, str]:
     """Reason why each column with one part is left out."""
-    return {column.name: _reason(found, task, k) for k, column in enumerate(columns) if k not in found.grid.variables}
+    left = [k for k in range(len(searched.columns)) if k not in searched.found.grid.variables]
+    return {searched.columns[k].name: _reason(searched, k) for k in left}
 
 
-def _reason(found: GridFound, task: GridTask, k: int) -> str:
+def _reason(searched: Searched, k: int) -> str:
     """Reason why variable k has one part."""
+    found, task = searched.found, searched.task
     if task.rows.n_atoms(k) == 1:
         return "it has one value"
     if task.limits.of(k).max_parts == 1:
         return "max_parts=1 leaves it whole"
+    if k in searched.held and len(searched.held[k].begins) == 1:
+        return "allowed= has no bound between its values"
     single = found.singles[k] if found.singles else found.null
     if not single.variables and task.clock.stopped:
         return f"the search was stopped ({task.clock.stopped}) before a partition of it paid"
@@ -302,20 +351,22 @@ def with_values(partition: Partition, labels: NDArray[Any]) -> Partition:
 
 
 def found_groups(
-    column: Categories, labels: NDArray[np.int32], task: GridTask, grid: Grid, k: int, table: Table
-) -> tuple[Partition, NDArray[np.int64]]:
-    """Make the partition of groups that a search found; return it with the new group of each value."""
-    n_groups = int(labels.max()) + 1
-    rows = rows_of_parts(task, k, labels, n_groups)
+    values: list[Any], parts: NDArray[np.int64], is_free: NDArray[np.bool_], rows: NDArray[np.int64], task: GridTask,
+    grid: Grid, k: int, table: Table,
+) -> tuple[tuple[tuple[Any, ...], ...], NDArray[np.int64]]:  # fmt: skip
+    """Groups of the `values`, of which `parts` are the groups found, in their order; and the new number of each group.
+
+    `rows` are those of each group; `is_free` says which atoms the values are.
+    """
+    n_groups = len(rows)
     key: NDArray[Any] = -rows[:, 0]
     if table.problem.flags.target_is_numerical:  # so that the target rises from group to group
-        key = _mean_target(labels[task.rows.atom[k]], table, rows[:, 0])
-    order = np.argsort(key, kind="stable")
+        key = _mean_target(parts[task.rows.atom[k]], table, rows[:, 0])
     rank = np.empty(n_groups, dtype=np.int64)
-    rank[order] = np.arange(n_groups)
-    places = _typical_first(task, grid, k)
-    groups = _in_groups(column.values, rank[labels], n_groups, places)
-    return group_partition(column.name, groups, rows[order]), rank[labels]
+    rank[np.argsort(key, kind="stable")] = np.arange(n_groups)
+    place = np.cumsum(is_free) - 1
+    typical = _typical_first(task, grid, k)
+    return _in_groups(values, rank[parts], n_groups, place[typical[is_free[typical]]]), rank
 
 
 def _typical_first(task: GridTask, grid: Grid, k: int) -> NDArray[np.int64]:

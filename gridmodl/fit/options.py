@@ -24,6 +24,7 @@ from gridmodl.terms import Criterion
 
 PLACEMENTS = (SHORT, MEDIAN)
 MISSING = ("auto", "apart")
+FOR_NUMBERS = ("monotone", "fixed", "allowed")  # options of numerical columns alone
 RULES = ("monotone", "min_events", "min_difference", "fixed", "allowed")
 
 
@@ -265,6 +266,11 @@ def _check_bounds(what: str, given: Any) -> None:
     """Raise TypeError unless `given` is a list of bounds."""
     if isinstance(given, (str, bytes)) or np.ndim(given) != 1:
         raise TypeError(f"{what} must be a list of bounds, or a dict of such lists by column name, got {given!r}")
+
+
+def for_numbers(what: str, name: Name) -> ValueError:
+    """Error for an option of a categorical column that is for numerical ones."""
+    return ValueError(f"column {name!r} is categorical; {what}= is for intervals of a numerical or ordinal one")
 
 
 CHECKS: dict[str, Callable[[str, Any], Any]] = {

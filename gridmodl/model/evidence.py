@@ -47,7 +47,7 @@ class EventEvidence(NamedTuple):
 
 
 def evidence_of(model: Model, partition: Partition) -> list[EventEvidence]:
-    """Evidence of the event of the model, or of each class against the rest if there is none; empty without classes.
+    """Evidence of the event, or of each class against the rest if none was named; empty without classes.
 
     If classes are grouped, the groups take the place of the classes.
     """
@@ -57,7 +57,8 @@ def evidence_of(model: Model, partition: Partition) -> list[EventEvidence]:
         counts, names = part_counts(model, partition), [str(j) for j in range(model.target.n_parts)]
     else:
         counts, names = partition.counts, [str(name) for name in model.classes.tolist()]
-    events = range(len(names)) if model.event_index is None else [model.event_index]
+    index = model.event_index
+    events = [index] if index is not None and model.has_one_event else range(len(names))
     return [_evidence(names[j], counts[:, j], counts.sum(axis=1) - counts[:, j]) for j in events]
 
 

@@ -55,10 +55,13 @@ class Model:
         Classes of the target, sorted or in the order of an ordered categorical target: that of the columns of
         ``counts``, unless classes are grouped. Empty without a class target.
     event : object or None
-        The class that woe, iv, lift, event rates, ``monotone`` and queries speak of, see `optimize`; None if there are
-        more than two classes and none was named, and without a class target.
+        The class that woe, iv, lift, event rates, ``monotone`` and queries speak of, see `optimize`; None without a
+        class target, and of a single class.
     event_index : int or None
         Number of ``event`` in ``classes``.
+    event_is_default : bool
+        Whether there are more than two classes and none was named: ``event`` is then the last, for ``monotone``,
+        ``lift`` and the like, and woe and iv are of each class against the rest.
     partitions : dict of str to Partition
         Partition of each column, by column name.
     target : Partition or None
@@ -72,6 +75,8 @@ class Model:
         Proof of ``gap``, which `gridmodl.verify` checks.
     search : str
         The search that was run; ``"given"`` for a partition of the user's own.
+    limits : tuple of str
+        For a grid: the limits that the search kept, in words; for one column, ``certificate`` has them.
     stopped : str or None
         Why the search was cut short: ``"time limit"`` or ``"interrupted"``.
     elapsed : float
@@ -109,6 +114,8 @@ class Model:
     target: Partition | None = None
     event_index: int | None = None
     resolution: int = 0
+    event_is_default: bool = False
+    limits: tuple[str, ...] = ()
     certificate: Certificate | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable
     _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # rows of each class, if grouped
@@ -124,6 +131,11 @@ class Model:
     @property
     def event(self) -> Any:
         return None if self.event_index is None else self.classes.tolist()[self.event_index]
+
+    @property
+    def has_one_event(self) -> bool:
+        """Whether woe, iv and the order of groups speak of the event alone, and not of each class against the rest."""
+        return self.event_index is not None and not self.event_is_default
 
     @property
     def gap(self) -> float | None:
@@ -371,11 +383,11 @@ class Model:
         Shares are of the labelled training rows, without smoothing. If classes are grouped, then
         P(class | part) = P(group | part) P(class | group).
 
-        A value that belongs to no part tells nothing: the row gets the shares of all training rows that have the
-        row's parts in the other columns. This is the average over the parts of the column, weighted by their rows
-        given the other columns; of one column, the shares of all rows. `data`, `unknown` and
-        `missing` are as in `transform`. For a lazy frame and a model of one column, the result is a lazy frame of the
-        same library with a column ``p_<class>`` for each class.
+        A value that belongs to no part, or a special code that training did not have, tells nothing: the row gets the
+        shares of all training rows that have the row's parts in the other columns. This is the average over the parts
+        of the column, weighted by their rows given the other columns; of one column, the shares of all rows. `data`,
+        `unknown` and `missing` are as in `transform`. For a lazy frame and a model of one column, the result is a lazy
+        frame of the same library with a column ``p_<class>`` for each class.
         """
         policy, lazy = checked_policy(unknown, missing), lazy_frame(data)
         if lazy is None:
@@ -393,7 +405,11 @@ class Model:
         """Shares of the classes, and which of them each row gets."""
         shares = class_shares(self)
         if self.target is None:
-            return share_lines(self.cells, shares, *self._row_parts(data, policy))
+            parts, n_rows = self._row_parts(data, policy)
+            for k, name in enumerate(self.cells.names):
+                empty = self.partitions[name].empty_special
+                parts[k] = np.where(np.isin(parts[k], empty), -1, parts[k]) if empty else parts[k]
+            return share_lines(self.cells, shares, parts, n_rows)
         return ShareLines(shares, self._input_parts(data, policy) % len(shares))
 
     def _input_parts(self, data: Any, policy: Policy) -> NDArray[np.int64]:

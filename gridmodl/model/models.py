@@ -101,7 +101,8 @@ class Models(MutableMapping[Name, Model]):
 
     @property
     def event(self) -> Any:
-        return next((model.event for model in self._models.values()), None)
+        """The event of iv, gini and ks; None if they are means over the classes, each against the rest."""
+        return next((model.event for model in self._models.values() if model.has_one_event), None)
 
     def _why_no_model(self, name: Name) -> str:
         if name in self.errors:
@@ -315,7 +316,7 @@ class Models(MutableMapping[Name, Model]):
             columns["target_parts"] = [_target_parts(model) for model in models]
         if self._target_kind() != "numerical":
             evidence = [self._evidence(name) for name in self]
-            columns["event"] = ["" if model.event_index is None else str(model.event) for model in models]
+            columns["event"] = [str(model.event) if model.has_one_event else "" for model in models]
             columns |= {what: [getattr(one, what) for one in evidence] for what in ColumnEvidence._fields}
         return make_frame(columns, frame or self._frame)
 

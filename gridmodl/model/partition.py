@@ -194,6 +194,12 @@ class Partition:
         return len(self.special) if self.special_sizes is None else len(self.special_sizes)
 
     @property
+    def empty_special(self) -> list[int]:
+        """Numbers of the special parts without rows, whose values tell nothing."""
+        first = self.n_parts - self.n_special
+        return (first + np.flatnonzero(self.rows[first:] == 0)).tolist()
+
+    @property
     def special_parts(self) -> list[list[Any]]:
         """Values of each special part, as ``special=`` of `optimize` takes them."""
         if self.kind == "categorical":

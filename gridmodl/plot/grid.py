@@ -139,7 +139,9 @@ class GridDisplay:
         others = [name for name in model.cells.names if name not in (below.name, left.name)]
         of_x, of_y = (None, None) if len(classes) else _linkages(model.hierarchy(), below, left)
         counts = pair_counts(model, left, below)
-        return cls(below, left, counts, classes, of_x, of_y, len(others), model.event_index if len(classes) else None)
+        return cls(
+            below, left, counts, classes, of_x, of_y, len(others), model.event_index if model.has_one_event else None
+        )
 
     @classmethod
     def from_estimator(cls, estimator: Any, x: Name | None = None, y: Name | None = None) -> GridDisplay:

@@ -164,7 +164,7 @@ def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | Non
     body = table(["column", "parts drawn", "kind", "parts", "iv", "level", "", "proven"], rows, 3)
     more = f"... and {counted(len(models) - MAX_COLUMNS, 'more column')}" if len(models) > MAX_COLUMNS else ""
     failed = [joined(name_tag(name), f": no model; {plain(error)}") for name, error in (errors or {}).items()]
-    events = {model.event for model in models.values() if getattr(model, "event", None) is not None}
+    events = {model.event for model in models.values() if getattr(model, "has_one_event", False)}
     head = ", ".join([counted(len(models), "column"), *(f"event {plain(event)}" for event in events)])
     return frame(lines(head), body, lines(*([more] if more else []), *failed[:MAX_SHOWN]))
 

@@ -80,14 +80,18 @@ def _columns_by_class(model: Model, partition: Partition) -> dict[str, Any]:
 
 
 def _evidence_columns(model: Model, partition: Partition) -> dict[str, Any]:
-    """Columns of the event, or of each of several classes against the rest."""
+    """Columns of the event; if none was named, also of each class against the rest."""
     if len(model.classes) < 2:
         return {}
     found = evidence_of(model, partition)
-    if model.event_index is not None:
+    if model.has_one_event:
         (one,) = found
         return {"event": [one.name] * partition.n_parts, "woe": one.woe, "iv": one.iv, "lift": one.lift}
-    return {f"{what}_{one.name}": getattr(one, what) for what in ("woe", "iv", "lift") for one in found}
+    columns = {f"{what}_{one.name}": getattr(one, what) for what in ("woe", "iv", "lift") for one in found}
+    if model.event_index is None:
+        return columns
+    event = found[model.event_index]
+    return {"event": [event.name] * partition.n_parts, "lift": event.lift, **columns}
 
 
 class Rule(NamedTuple):
@@ -97,6 +101,7 @@ class Rule(NamedTuple):
     rows: int  #: number of rows of the cell
     support: float  #: share of all rows
     shares: dict[Any, float]  #: share of each class
+    lift: float | None = None  #: share of the event divided by its share in all rows; None without an event
 
     def __str__(self) -> str:
         premise = " and ".join(f"{name} in {label}" for name, label in self.conditions.items()) or "all rows"
@@ -113,11 +118,18 @@ def rules_of(model: Model) -> list[Rule]:
     labels = [model.partitions[name].labels for name in cells.names]
     classes = model.classes.tolist()
     rows, shares, total = cells.rows, cells.shares(), model.n_rows
+    event, of_all = model.event_index, model.class_rows / model.class_rows.sum()
     rules = []
     for i in np.argsort(-rows, kind="stable").tolist():
         conditions = {name: labels[k][cells.parts[i, k]] for k, name in enumerate(cells.names)}
         rules.append(
-            Rule(conditions, int(rows[i]), int(rows[i]) / total, dict(zip(classes, shares[i].tolist(), strict=True)))
+            Rule(
+                conditions,
+                int(rows[i]),
+                int(rows[i]) / total,
+                dict(zip(classes, shares[i].tolist(), strict=True)),
+                None if event is None else float(shares[i, event] / of_all[event]),
+            )
         )
     return rules
 

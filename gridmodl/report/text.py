@@ -30,7 +30,7 @@ def summary_of(model: Model) -> str:
         f"{size_text(model)}; search {model.search!r} ({proof_text(model)}), {model.elapsed:.3g} s",
         f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
     ]
-    limits = [] if model.certificate is None else limits_of(model.certificate)
+    limits = model.limits if model.certificate is None else limits_of(model.certificate)
     if limits:
         lines.append(f"limits: {', '.join(limits)}")
     if model.delta is not None:
@@ -92,7 +92,7 @@ def size_text(model: Model) -> str:
 
 def parts_text(model: Model, partition: Partition) -> str:
     """Number of parts, and the information value of the variable if the model has an event."""
-    found = [] if model.event_index is None else evidence_of(model, partition)
+    found = evidence_of(model, partition) if model.has_one_event else []
     return ", ".join([counted(partition.n_parts, "part"), *(f"iv {one.iv.sum():.4f}" for one in found)])
 
 
@@ -141,7 +141,7 @@ def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[l
         heads, columns, note = shares_of(partition.counts, [str(name) for name in model.classes.tolist()], "classes")
         if partition.unlabelled is not None:
             heads, columns = ["unlabelled", *heads], [[str(n) for n in partition.unlabelled.tolist()], *columns]
-        for one in [] if model.event_index is None else evidence_of(model, partition):
+        for one in evidence_of(model, partition) if model.has_one_event else []:
             numbers = [_numbers(values, rows) for values in (one.woe, one.iv)]
             heads, columns = [*heads, "woe", "iv"], [*columns, *numbers]
         return heads, columns, note

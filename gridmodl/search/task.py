@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.clock import Clock
-from gridmodl.data.atoms import Atoms, coarsen
+from gridmodl.data.atoms import Atoms, coarsen, head, tail
 from gridmodl.jit.template import bind
 from gridmodl.search.moves import Buffers, Limits, Setting, make_buffers, price_partition
 from gridmodl.search.proof import Proof
@@ -79,6 +79,19 @@ class Task:
         frozen = frozen._replace(price=frozen.price + price, n_apart=frozen.n_apart + n)
         limits = self.limits._replace(max_parts=max(1, self.limits.max_parts - n))
         return replace(self, setting=self.setting._replace(frozen=frozen), limits=limits)
+
+    def within(self, begin: int, end: int, starts: NDArray[np.int64]) -> Task:
+        """Same task of the atoms from `begin` to `end` alone; the parts of the partition `starts` outside are apart.
+
+        `begin` and `end` are among the bounds of that partition.
+        """
+        inner = replace(self, atoms=tail(head(self.atoms, end), begin), start=None, rules=NO_RULES)
+        own = starts[(starts >= begin) & (starts < end)] - begin
+        frozen, n_apart = self.setting.frozen, len(starts) - len(own)
+        price = self.price_of(starts) - inner.price_of(own) if n_apart else 0.0
+        frozen = frozen._replace(price=frozen.price + price, n_apart=frozen.n_apart + n_apart)
+        limits = self.limits._replace(max_parts=max(1, self.limits.max_parts - n_apart))
+        return replace(inner, setting=self.setting._replace(frozen=frozen), limits=limits)
 
     def coarsen(self, starts: NDArray[np.int64]) -> Task:
         """Same task where the parts that begin at the atoms `starts` are the atoms."""

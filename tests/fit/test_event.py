@@ -39,8 +39,40 @@ def test_default_of_two_classes(target, event):
     assert model.classes[model.event_index] == event
 
 
-def test_there_is_no_default_of_other_numbers_of_classes():
-    assert gridmodl.optimize(X, X // 15).event is None
+THREE = X // 15
+
+
+@pytest.mark.parametrize(
+    ("target", "event"),
+    [
+        (THREE, 2.0),
+        (THREE.astype(str), "2.0"),
+        (pd.Series(pd.Categorical(THREE.astype(int), categories=[2, 0, 1], ordered=True)), 1),
+        (pl.Series([str(int(n)) for n in THREE], dtype=pl.Enum(["1", "2", "0"])), "0"),
+    ],
+)
+def test_default_of_several_classes(target, event):
+    """The last class, for what needs an event; woe and iv are of each class against the rest."""
+    model = gridmodl.optimize(X, target)
+    assert (model.event, model.event_is_default, model.has_one_event) == (event, True, False)
+    table = model.table("x0", frame="arrays")
+    assert set(table["event"]) == {str(event)}
+    assert {f"{what}_{name}" for what in ("woe", "iv", "lift") for name in model.classes} <= set(table)
+    assert np.array_equal(table["lift"], table[f"lift_{event}"])
+    assert f"event {event}" in model.summary()
+    named = gridmodl.optimize(X, target, event=event)
+    assert (named.event_is_default, named.cost) == (False, model.cost)
+    assert "woe" in named.table("x0", frame="arrays")
+    for limits in ({"monotone": "increasing"}, {"min_events": ("event", 3)}, {"min_difference": 0.2}):
+        found = gridmodl.optimize(X, target, **limits)
+        assert found.cost == gridmodl.optimize(X, target, event=event, **limits).cost
+        assert gridmodl.verify(found, X, target)
+    again = gridmodl.Model.from_json(model.to_json())
+    assert (again.event, again.event_is_default) == (event, True)
+    assert model.edit("x0", bounds=[10.0]).event_is_default
+
+
+def test_other_targets_have_no_event():
     assert gridmodl.optimize(X, X // 15, event=0.0).event == 0.0
     assert gridmodl.optimize(X, ["no"] * len(X)).event is None
     assert gridmodl.optimize({"a": X, "b": X}).event is None

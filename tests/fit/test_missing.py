@@ -234,13 +234,11 @@ def test_min_rows_forces_no_missing_rows_of_a_grid_into_another_part(kind):
 @pytest.mark.parametrize(
     "how",
     [
-        {"data": {"a": [1.0, NAN] * 10, "b": [1.0, 2.0] * 10}, "target": [0, 1] * 10},
         {"data": {"a": [1.0, NAN] * 10}, "target": np.arange(20.0), "target_kind": "numerical"},
         {"data": {"a": [1.0, NAN] * 10}, "target": np.arange(20), "target_kind": "grouped"},
-        {"data": {"a": [1.0, NAN] * 10, "b": [1.0, 2.0] * 10}, "target": None},
     ],
 )
-def test_where_several_variables_are_partitioned_together_it_is_refused(how):
+def test_where_the_target_is_partitioned_too_it_is_refused(how):
     for missing in ("apart", {"a": "apart"}):
         with pytest.raises(NotImplementedError, match="missing='apart' is for one column with classes"):
             optimize(**how, missing=missing)

@@ -30,13 +30,18 @@ class Case:
     search: str | Search = "auto"
     limits: dict[str, Any] = field(default_factory=dict)  # max_parts, min_rows
     monotone: str | None = None
-    codes: tuple[int, ...] = ()  # levels of the first column that are special
+    codes: tuple[int, ...] = ()  # levels of the column that is known that are special
     rules: dict[str, Any] = field(default_factory=dict)  # min_events, min_difference; fixed and allowed, as levels
     is_shared: bool = False  # whether the special levels share a part
     missing: str = "auto"  # where missing values may go
     is_placed: bool = False  # unlabelled rows place the bounds and are not priced
     method: tuple[str, dict[str, Any]] = ("", {})  # of a baseline, or the score of a density
     seed: int = 0  # of the search
+    known: str = ""  # name of the column that codes and rules are of; the only one, if empty
+
+    @property
+    def known_name(self) -> str:
+        return self.known or next(iter(self.columns))
 
     @property
     def n_rows(self) -> int:
@@ -107,7 +112,7 @@ class Case:
         elif self.target is not None and len(self.target.values) > 20:
             given["target_kind"] = "classes"  # as many whole numbers could be meant as numbers
         if self.codes:
-            (name, column), *_ = self.columns.items()
+            name, column = self.known_name, self.columns[self.known_name]
             codes = [column.values[level] for level in self.codes]
             given["special"] = {name: [codes] if self.is_shared else codes}
         return given
@@ -129,16 +134,18 @@ class Case:
 
     def asked_rules(self) -> dict[str, Any]:
         """The rules as `optimize` takes them: each for all columns, or by name."""
-        (name, column), *_ = self.columns.items()
+        name, column = self.known_name, self.columns[self.known_name]
         asked = {}
         for what, given in self.rules.items():
             one = [column.values[level] for level in given] if what in ("fixed", "allowed") else given
-            asked[what] = {name: one} if self.seed % 2 else one
+            asked[what] = {name: one} if self.known or self.seed % 2 else one
         return asked
 
     def price(self, partitions: Any) -> float:
         """What partitions cost by the compiled terms."""
         case, what = (self.labelled(), self.what()) if self.is_placed else (self, self.what())
+        if self.known and getattr(partitions.get(self.known), "n_special", 1) == 0:  # it is left out of the grid
+            what.pop("special", None)
         return gridmodl.price(partitions=partitions, criterion=self.criterion, **case.rows(), **what)
 
     def labelled(self) -> Case:
@@ -459,6 +466,26 @@ def joint_case(rng: Rng) -> Case:
     )
 
 
+def known_grid_case(rng: Rng) -> Case:
+    """A grid, or a joint one, that keeps missing values apart, special codes of a column, and its bounds."""
+    case = grid_case(rng) if rng.random() < 0.6 else joint_case(rng)
+    known = str(rng.choice(list(case.columns)))
+    column = case.columns[known]
+    n_levels, missing = len(column.values), "apart" if rng.random() < 0.5 else "auto"
+    codes = tuple(rng.permutation(n_levels)[: int(rng.integers(1, 3))].tolist()) if rng.random() < 0.4 else ()
+    rules: dict[str, Any] = {}
+    seen = np.unique(column.levels if case.weights is None else column.levels[case.weights > 0])
+    plain = np.setdiff1d(seen, [MISSING, *codes])
+    if column.kind == "numerical":
+        if len(plain) > 1 and rng.random() < 0.4:
+            rules["fixed"] = [int(rng.choice(plain[:-1]))]
+        if rng.random() < 0.3:
+            rules["allowed"] = sorted(rng.choice(n_levels, int(rng.integers(0, n_levels + 1)), replace=False).tolist())
+    limits = limits_of(rng, case.n_rows, len(codes) + 2 + (missing == "apart"))
+    is_shared = len(codes) > 1 and rng.random() < 0.5
+    return replace(case, codes=codes, rules=rules, missing=missing, limits=limits, is_shared=is_shared, known=known)
+
+
 def sparse_case(rng: Rng) -> Case:
     counts = rng.integers(0, 4, rng.integers(1, 5, 2)) * (rng.random() < 0.8)
     counts[0, 0] += 1
@@ -578,6 +605,7 @@ KINDS: dict[str, tuple[int, Callable[[Rng], Case]]] = {
     "each": (3, each_case),
     "grid": (4, grid_case),
     "joint": (4, joint_case),
+    "known grid": (6, known_grid_case),
     "sparse": (2, sparse_case),
     "grouped": (4, grouped_case),
     "numerical target": (4, numerical_target_case),

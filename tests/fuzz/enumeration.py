@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -46,12 +47,23 @@ def plain_price(case: Case, parts: list[Any]) -> float:
 def lowest(case: Case) -> float | None:
     """The lowest cost of all partitions that keep the limits; None where they are too many, infinite without any."""
     rows = priced(case)
-    choices = [list(_partitions(rows, column, case)) for column in rows.columns.values()]
+    choices = [list(_choices(rows, name, case)) for name in rows.columns]
     if case.problem in ("grouped", "numerical"):
         choices.append(list(_partitions(rows, rows.target, case)))
     if math.prod(map(len, choices)) > MOST_GRIDS:
         return None
     return min((plain_price(rows, list(parts)) for parts in itertools.product(*choices)), default=math.inf)
+
+
+def _choices(rows: Case, name: str, case: Case) -> Iterator[Any]:
+    """Every partition of a column; in a grid, one part is allowed whatever is known of it, but for fixed bounds."""
+    column = rows.columns[name]
+    if case.problem in ("grid", "joint"):
+        if name != case.known_name:
+            case = replace(case, codes=(), rules={})
+        if "fixed" not in case.rules:
+            yield np.zeros(len(column.levels), dtype=int)
+    yield from _partitions(rows, column, case)
 
 
 def _partitions(rows: Case, column: Column, case: Case) -> Iterator[Any]:
@@ -106,11 +118,12 @@ def _keeps_rules(rows: Case, column: Column, parts: Any, n_values: int, case: Ca
 
     One part of all values is always allowed, and so is one beside parts that were asked for.
     """
-    assert rows.target is not None
     found = np.unique(parts[parts < n_values])
     is_missing = [bool(np.all(column.levels[parts == part] == MISSING)) for part in found]
     is_alone = any(is_missing) and len(found) > 1
     inside = [parts == part for part, missing in zip(found, is_missing, strict=True) if not missing or not is_alone]
+    if rows.target is None:
+        return column.kind == "categorical" or _keeps_bounds(column, inside, case.rules)
     least = _least_by_class(rows, case)
     if len(inside) > 1 or (is_alone and case.missing == "auto"):
         of_target = rows.target.levels

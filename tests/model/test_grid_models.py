@@ -469,14 +469,12 @@ def test_limits_by_column(wine):
         optimize(data, target, max_parts={"ages": 3})
 
 
-@pytest.mark.parametrize("options", [{"special": {"a": [1]}}, {"monotone": "auto"}])
-def test_options_of_one_column_are_refused(options):
+@pytest.mark.parametrize("options", [{"monotone": "auto"}, {"min_events": {"a": 1}}, {"min_difference": 0.1}])
+def test_limits_on_shares_are_refused(options):
     data = {"a": np.arange(10), "b": np.zeros(10)}
-    with pytest.raises(NotImplementedError, match=f"{next(iter(options))}= is for one column"):
+    what = next(iter(options))
+    with pytest.raises(NotImplementedError, match=f"{what}= limits the class shares.* cells.*use optimize_each"):
         optimize(data, [0, 1] * 5, **options)
-    if "special" in options:
-        with pytest.raises(NotImplementedError, match="special= is for one column"):
-            price(data, {}, [0, 1] * 5, **options)
 
 
 def test_searches_of_one_column_and_of_many_are_told_apart():

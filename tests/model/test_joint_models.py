@@ -312,8 +312,7 @@ def test_one_column_without_a_target():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"special": {"a": [1]}}, NotImplementedError, "special= is for one column with classes"),
-        ({"monotone": "auto"}, NotImplementedError, "monotone= is for one column with classes"),
+        ({"monotone": "auto"}, NotImplementedError, "monotone= limits the class shares"),
         ({"target_kind": "grouped"}, ValueError, "target_kind='grouped' says what the target is, and no target"),
         ({"criterion": "aic"}, ValueError, "criterion 'aic' cannot price 'joint'"),
         ({"search": "exact"}, ValueError, "search='exact' cannot find a grid"),

@@ -60,6 +60,8 @@ def _check_event(model: Model) -> None:
     n_classes = len(model.classes) if PROBLEMS[model.problem].has_classes else 0
     if model.event_index is not None and not 0 <= model.event_index < n_classes:
         raise wrong("event", f"must be null or the number of one of {n_classes} classes, got {model.event_index}")
+    if model.event_is_default and (model.event_index is None or n_classes < 3):
+        raise wrong("event_is_default", "must be false unless there are more than two classes and an event")
 
 
 def _check_grid(model: Model, by_class: list[int], place: str) -> None:

@@ -51,7 +51,7 @@ FIELDS_1 = (
 FIELDS_2 = (*FIELDS_1, "cells", "left_out", "optima")
 FIELDS_3 = (*FIELDS_2, "target", "class_rows", "spread")
 FIELDS_5 = (*FIELDS_3, "certificate")
-FIELDS = (*FIELDS_5, "event", "resolution")
+FIELDS = (*FIELDS_5, "event", "event_is_default", "limits", "resolution")
 OPTIMUM_2 = ("cost", "partitions", "cells")
 OPTIMUM = (*OPTIMUM_2, "target", "spread")
 PARTITION_FIELDS_2 = {  # up to version 2
@@ -105,6 +105,8 @@ def model_record(model: Model) -> dict[str, Any]:
         "certificate": _certificate_record(model.certificate),
         "event": _index_or_none(model.event_index),
         "resolution": operator.index(model.resolution),
+        "event_is_default": bool(model.event_is_default),
+        "limits": list(model.limits),
     }
 
 
@@ -207,6 +209,11 @@ def _read_optimum(raw: Any, i: int, model: Model, version: int) -> Model:
     )
 
 
+def _read_limits(raw: Any) -> tuple[str, ...]:
+    """Read the limits of a grid, in words."""
+    return tuple(read_text(text, f"limits[{i}]") for i, text in enumerate(read_list(raw, "limits")))
+
+
 def _read_facts(record: dict[str, Any], version: int) -> Model:
     """Read a model with the fields of version 1."""
     read_text(record["gridmodl"], "gridmodl")
@@ -226,6 +233,8 @@ def _read_facts(record: dict[str, Any], version: int) -> Model:
         n_rows=n_rows,
         classes=classes,
         event_index=event,
+        event_is_default=read_bool(record["event_is_default"], "event_is_default") if version > 5 else False,
+        limits=_read_limits(record["limits"]) if version > 5 else (),
         partitions=_read_partitions(record["partitions"], "partitions", n_rows, version),
         proven=read_bool(record["proven"], "proven"),
         search=read_text(record["search"], "search"),

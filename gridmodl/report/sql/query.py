@@ -126,7 +126,7 @@ def _woe(model: Model, partition: Partition, source: TableSource) -> Iterator[st
     events = encoded_events(model, partition)
     for one in events:
         cases = "".join(f"\n    WHEN {i} THEN {source.dialect.real(woe)}" for i, woe in enumerate(one.woe.tolist()))
-        name = f"woe_{partition.name}" + (f"_{one.name}" if model.event_index is None else "")
+        name = f"woe_{partition.name}" + (f"_{one.name}" if not model.has_one_event else "")
         part, alias = source.parts[partition.name], source.aliases.add(name)
         yield f"CASE p.{part}{cases}\n    ELSE {source.dialect.real(0.0)}\n  END AS {alias}"
 
@@ -273,8 +273,8 @@ def _joined_columns(
         columns += [_reals(name, getattr(predicted, name), dialect) for name in Prediction._fields]
     elif len(model.classes) and {"predict", "proba"} & set(outputs):
         shares = class_shares(model)
-        for beside in _cells_of_some(model, policy):
-            parts = np.full((len(beside.parts), len(names)), NO_PART)
+        for beside, lacking in _cells_of_some(model, policy):
+            parts = np.tile(np.array(lacking), (len(beside.parts), 1))
             parts[:, [names.index(name) for name in beside.names]] = beside.parts
             cells = cells + parts.tolist()
             shares = np.concatenate([shares[:-1], beside.shares(), shares[-1:]])
@@ -283,31 +283,36 @@ def _joined_columns(
     return JoinedColumns(names, cells, [JoinedColumn("cell", numbers, "-1")] * ("cell" in outputs) + columns)
 
 
-def _cells_of_some(model: Model, policy: Policy) -> Iterator[Cells]:
-    """Cells of the variables of a grid that remain if some, in which a value may belong to no part, are left out."""
+def _cells_of_some(model: Model, policy: Policy) -> Iterator[tuple[Cells, list[int]]]:
+    """Cells of the variables of a grid that remain if some, in which a value may tell nothing, are left out.
+
+    With them, for each variable that is left out, the number in place of its part.
+    """
     cells = model.cells
     if model.target is not None or len(cells.names) < 2:
         return
-    may_lack = [k for k, name in enumerate(cells.names) if _may_lack(model.partitions[name], policy)]
+    lacks = [_lacks(model.partitions[name], policy) for name in cells.names]
+    may_lack = [k for k, numbers in enumerate(lacks) if numbers]
     n_rows = len(cells.parts)
     for left_out in itertools.chain(*(itertools.combinations(may_lack, n) for n in range(1, len(may_lack) + 1))):
         if len(left_out) < len(cells.names):
             beside = cells.over([k for k in range(len(cells.names)) if k not in left_out])
-            n_rows += len(beside.parts)
+            chosen = list(itertools.product(*(lacks[k] if k in left_out else [0] for k in range(len(lacks)))))
+            n_rows += len(beside.parts) * len(chosen)
             if n_rows > MAX_JOINED:
                 raise ValueError(
                     f"neutral predictions of this grid, {len(cells.parts)} cells of {len(cells.names)} columns, take "
                     f"more than {MAX_JOINED} rows in a query; ask for output=['parts', 'cell'], or predict in Python"
                 )
-            yield beside
+            yield from ((beside, list(numbers)) for numbers in chosen)
 
 
-def _may_lack(partition: Partition, policy: Policy) -> bool:
-    """Whether a value of the variable may belong to no part."""
+def _lacks(partition: Partition, policy: Policy) -> list[int]:
+    """Numbers in place of a part for values of the variable that tell nothing: of no part, or special without rows."""
     parts = [partition.part_of_missing(policy)]
     if partition.kind != "numerical":
         parts.append(partition.part_of_unknown(policy))
-    return NO_PART in parts
+    return [*([NO_PART] if NO_PART in parts else []), *partition.empty_special]
 
 
 def _class_columns(

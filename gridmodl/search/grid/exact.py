@@ -8,6 +8,7 @@ refine the result.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -64,20 +65,30 @@ def find_optimum(worker: Worker, k: int) -> bool:
     one = variable_task(worker, k)
     if not can_prune(one):
         return False
-    lo, n = worker.task.rows.atom_at[k], worker.task.rows.n_atoms(k)
-    size = one.n_frozen_cells * one.atoms.counts.shape[1]
-    starts = candidates(one.atoms, worker.task, k, max(2, min(MAX_BOUNDS, MAX_SUMS // size)))
-    one = replace(one, atoms=coarsen(one.atoms, starts))
-    found = proven_optimum(one, budget=visit_budget(len(starts)))
-    is_start = np.zeros(n, dtype=np.int32)
-    is_start[starts[found.starts[1:]]] = 1
-    parts, labels = worker.state.part[lo : lo + n], np.cumsum(is_start)
+    task, lo, n = worker.task, worker.task.rows.atom_at[k], worker.task.rows.n_atoms(k)
+    parts = worker.state.part[lo : lo + n]
+    starts = np.append(0, np.flatnonzero(np.diff(parts)) + 1)
+    for begin, end in itertools.pairwise([0, *kept_bounds(task, k, parts).tolist(), n]):
+        segment = one.within(begin, end, starts)
+        size = segment.n_frozen_cells * segment.atoms.counts.shape[1]
+        bounds = candidates(segment.atoms, task, k, max(2, min(MAX_BOUNDS, MAX_SUMS // size)))
+        found = proven_optimum(replace(segment, atoms=coarsen(segment.atoms, bounds)), budget=visit_budget(len(bounds)))
+        others = starts[(starts < begin) | (starts >= end)]
+        starts = np.union1d(others, begin + bounds[found.starts])
+    labels = np.searchsorted(starts, np.arange(n), side="right") - 1
     if np.array_equal(parts, labels):
         return False
     parts[:] = labels
-    worker.state.n_parts[k] = len(found.starts)
+    worker.state.n_parts[k] = len(starts)
     worker.price()
     return True
+
+
+def kept_bounds(task: GridTask, k: int, parts: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Atoms of numerical variable k at which a part begins that is kept; missing values stay apart if they are."""
+    begins = np.flatnonzero(task.holds.begins[task.rows.atom_at[k] : task.rows.atom_at[k + 1]])
+    is_apart = task.holds.loose[k] >= 0 and len(parts) > 1 and parts[1] != parts[0]
+    return np.union1d(begins, [1]) if is_apart else begins
 
 
 def visit_budget(n_bounds: int) -> float:

@@ -77,28 +77,42 @@ def order_values(
 
 
 def cut_groups(
-    atoms: Any, setting: Setting, limits: Limits, buffers: Buffers, ends: Any, n_groups: int, group: Any
-) -> tuple[int, float]:
-    """Make the best cut of one group in two, if it pays; return the number of groups and the cost."""
-    price, begin = 0.0, 0
+    atoms: Any, setting: Setting, limits: Limits, buffers: Buffers, ends: Any, n_groups: int, n_apart: int, group: Any,
+    may_leave: bool,
+) -> tuple[int, float, float, float]:  # fmt: skip
+    """Make the best cut of one of the first `n_groups` groups in two, if it pays; return their number and the cost.
+
+    After them come `n_apart` groups that are not cut, numbered anew. Return also the cost of a single group, infinite
+    unless `may_leave`, and the price of the groups apart.
+    """
+    price, price_apart, begin, together = 0.0, 0.0, 0, np.inf
     saving, at, until = np.inf, 0, 0
-    for m in range(n_groups):
-        whole, cut, bound = best_cut(atoms, setting, begin, ends[m], buffers, limits.min_rows)
+    n_all = n_groups + n_apart
+    for m in range(-1 if may_leave else 0, n_all):
+        lo, hi = begin, ends[n_all - 1 if m < 0 else m]
+        whole, cut, bound = best_cut(atoms, setting, lo, hi, buffers, limits.min_rows)
+        if m < 0:
+            together = whole
+            continue
         price += whole
-        if cut - whole < saving:
-            saving, at, until = cut - whole, bound, ends[m]
-        begin = ends[m]
-    cost = np.inf
-    for more in range(2):
-        if more == 0 or (n_groups < limits.max_parts and saving < np.inf):
-            cheaper = total_cost(setting, price + saving if more == 1 else price, n_groups + more)
-            if more == 0:
+        price_apart += whole if m >= n_groups else 0.0
+        if m < n_groups and cut - whole < saving:
+            saving, at, until = cut - whole, bound, hi
+        begin = hi
+    cost, single = np.inf, np.inf
+    for more in range(-1 if may_leave else 0, 2):
+        if more < 1 or (n_all < limits.max_parts and saving < np.inf):
+            of_parts = together if more < 0 else (price + saving if more == 1 else price)
+            cheaper = total_cost(setting, of_parts, 1 if more < 0 else n_all + more)
+            if more < 0:
+                single = cheaper
+            elif more == 0:
                 cost = cheaper
             elif is_cheaper(cheaper, cost, abs(price)):
                 for i in range(at, until):
                     group[i] = n_groups
-                return n_groups + 1, cheaper
-    return n_groups, cost
+                return n_groups + 1, cheaper, single, price_apart
+    return n_groups, cost, single, price_apart
 
 
 def start_transfers(atoms: Any, flat: Transfers, n: int, n_slots: int, n_frozen: int) -> None:

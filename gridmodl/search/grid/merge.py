@@ -5,6 +5,9 @@ two parts, and the pairs of cells that merge. Numerical variables merge neighbou
 sum over the pairs of cells is stored for each pair of parts. A merge takes out the cells of the part that goes, which
 is the one with fewer cells, moves them and puts them back, so only pairs with a moved cell are priced again. The
 partner of a cell in another part is found by one look-up of its key.
+
+A variable that keeps parts (`Holds`) does not merge them, until these are all it has: then it may only leave the grid,
+merge by merge. Grids on that way are never the best.
 """
 
 from __future__ import annotations
@@ -43,12 +46,15 @@ def merge_state(worker: Worker, is_greedy: bool = False) -> int:
         return 0
     merging.variables[:n] = informative
     merging.n_left[:n] = n_parts
+    merging.least[:n] = np.where(task.holds.required, 0, task.holds.least)[informative]
     merging.part_at[1 : n + 1] = np.cumsum(n_parts)
     merging.pair_at[1 : n + 1] = np.cumsum(n_pairs)
     now.n_variables, now.step, now.best_step, now.is_built, now.is_greedy = n, 0, 0, False, is_greedy
     steps = bind(merge_steps, task.criterion)
     task.clock.repeat(
-        lambda n_steps: bool(steps(task.rows, task.facts, task.p, state, merging, worker.buffers, n_steps)),
+        lambda n_steps: bool(
+            steps(task.rows, task.facts, task.p, task.holds.begins, state, merging, worker.buffers, n_steps)
+        ),
         None,
         size=max(1, 2**20 // (n_cells * n)),
     )
@@ -80,7 +86,7 @@ TAKE_OUT, PUT_BACK, MEET = range(3)
 
 
 def merge_steps(
-    rows: Any, facts: Any, p: Any, state: State, merging: MergeBuffers, buffers: Buffers, n_steps: int
+    rows: Any, facts: Any, p: Any, begins: Any, state: State, merging: MergeBuffers, buffers: Buffers, n_steps: int
 ) -> bool:
     """Make at most `n_steps` merges; return True when there are no more to make.
 
@@ -94,7 +100,7 @@ def merge_steps(
     for _ in range(n_steps):
         is_building, step, n_listed = not now.is_built, now.step, state_now.n_cells
         if is_building:
-            start(rows, state, merging, buffers)
+            start(rows, begins, state, merging, buffers)
             now.total, now.best_cost, now.n_used = state_now.fixed, state_now.cost, 0
         cost, change, v, stays, goes, price = cheapest_merge(facts, p, merging, now.total, is_building)
         if not is_building:
@@ -110,7 +116,7 @@ def merge_steps(
         if not is_building:
             costs[step] = cost
             now.step = step + 1
-            if cost <= now.best_cost:  # ties: the fewest parts
+            if cost <= now.best_cost and keeps_holds(merging):  # ties: the fewest parts
                 now.best_cost, now.best_step = cost, step + 1
         now.is_built = True
     return False
@@ -178,6 +184,7 @@ def cheapest_merge(
     variables, part_at, pair_at, n_left = merging.variables, merging.part_at, merging.pair_at, merging.n_left
     head, right, deltas, n_variables = merging.head, merging.right, merging.deltas, merging.now[0].n_variables
     part_rows, part_values, part_prices = merging.n_rows, merging.n_values, merging.price
+    held, least = merging.held, merging.least
     n_informative, n_all_cells = 0, 1.0
     for s in range(n_variables):
         n_informative += 1 if n_left[s] > 1 else 0
@@ -204,11 +211,12 @@ def cheapest_merge(
                     break
                 at = pair_at[s] + (min(i, j) * (part_at[s + 1] - base) + max(i, j) if categorical[k] else i)
                 more = deltas[at] + union_price - part_prices[base + i] - part_prices[base + j]
-                if more < best:
+                is_held = n_left[s] > least[s] and (held[base + j] or (categorical[k] and held[base + i]))
+                if more < best and not is_held:
                     best, best_i, best_j, best_price = more, i, j, union_price
                 j = np.int64(right[base + j]) if categorical[k] else np.int64(-1)
             i = np.int64(right[base + i])
-        if is_building:
+        if is_building or best == np.inf:
             continue
         n_after = n_informative - (1 if n_left[s] == 2 else 0)
         shape = Shape(len(categorical), n_after, n_all_cells / float(n_left[s]) * float(n_left[s] - 1))
@@ -217,6 +225,16 @@ def cheapest_merge(
         if cost < lowest:
             lowest, change, v, stays, goes, price = cost, best, np.int64(s), best_i, best_j, best_price
     return lowest, change, v, stays, goes, price
+
+
+@inlined
+def keeps_holds(merging: MergeBuffers) -> bool:
+    """Whether each variable has one part, or all parts that it keeps."""
+    n_left, least = merging.n_left, merging.least
+    is_kept = True
+    for s in range(merging.now[0].n_variables):
+        is_kept = is_kept and not 1 < n_left[s] < least[s]
+    return is_kept
 
 
 @inlined
@@ -313,14 +331,14 @@ NEVER = 2**62
 NO_CELL = LOW  # number in the hash table for a key that no cell has any more
 
 
-def start(rows: Any, state: State, merging: MergeBuffers, buffers: Buffers) -> None:
+def start(rows: Any, begins: Any, state: State, merging: MergeBuffers, buffers: Buffers) -> None:
     """Count the rows of cells and parts, and link each part to its neighbours."""
     part, cell_of_row, cell_row, state_now = state.part, state.cell_of_row, state.cell_row, state.now[0]
     atom, atom_at, atom_rows, atom_values = rows.atom, rows.atom_at, rows.atom_rows, rows.atom_values
     codes, weights, n_cells, n_variables = rows.codes, rows.weights, state_now.n_cells, merging.now[0].n_variables
     variables, part_at, pair_at, head = merging.variables, merging.part_at, merging.pair_at, merging.head
     cell_part, listed, moved, deltas = merging.cell_part, merging.listed, merging.moved, merging.deltas
-    left, right, gone = merging.left, merging.right, merging.gone
+    left, right, gone, held = merging.left, merging.right, merging.gone, merging.held
     part_cells, part_rows, part_values = merging.n_cells, merging.n_rows, merging.n_values
     counts, cell_rows = buffers.left, buffers.left_rows
     state_now.generation += 1
@@ -332,8 +350,9 @@ def start(rows: Any, state: State, merging: MergeBuffers, buffers: Buffers) -> N
         for i in range(width):
             left[base + i], right[base + i] = i - 1, i + 1 if i + 1 < width else -1
             part_cells[base + i] = part_rows[base + i] = part_values[base + i] = 0
-            gone[base + i] = NEVER
+            gone[base + i], held[base + i] = NEVER, False
         for a in range(atom_at[k], atom_at[k + 1]):
+            held[base + part[a]] |= begins[a]
             part_rows[base + part[a]] += atom_rows[a]
             part_values[base + part[a]] += atom_values[a]
         for c in range(n_cells):
@@ -367,6 +386,8 @@ def unlink(merging: MergeBuffers, v: int, stays: int, goes: int, price: float) -
         head[v] = after
     if after >= 0:
         left[base + after] = before
+    if before != stays:
+        merging.held[base + stays] = merging.held[base + goes]
     into[base + goes], gone[base + goes] = stays, step + 1
     n_left[v] -= 1
     part_cells[base + stays] += part_cells[base + goes]

@@ -24,6 +24,7 @@ MOST_PARTS = 64  # parts of a new variable at most; merges of more are slow and 
 # Without classes, mean rows per cell that the number of parts aims at. With 4, 63 rounds of 100,000 rows x 5 took 31 s;
 # with 1 they took 160 s, to the same cost.
 ROWS_OF_CELL = 4
+KEPT = 2  # mark of an atom at which an interval must begin; others have 1
 JITTER = 0.1  # random shift of a bound from its quantile, as a share of the part
 FEW = 2**24  # up to here, numbers are drawn from 32 random bits; their probabilities differ by at most 0.4 %
 
@@ -52,6 +53,7 @@ def draw_neighbour(
         worker.state,
         worker.draws,
         task.limits,
+        task.holds,
         n_new,
         n_parts,
         near_quantiles,
@@ -75,6 +77,7 @@ def draw(
     state: State,
     buffers: DrawBuffers,
     limits: GridLimits,
+    holds: Any,
     n_new: int,
     n_parts: int,
     near_quantiles: bool,
@@ -88,6 +91,7 @@ def draw(
     n: Any = np.int64(0)  # sum of the row weights
     for a in range(atom_at[1]):
         n += atom_rows[a]
+    begins, least = holds.begins, holds.least
     max_parts, min_rows, most_groups = limits.max_parts, limits.min_rows, min(np.int64(math.sqrt(n)), len(sizes) - 1)
     for time in range(2):
         for i in range(n_variables - 1):
@@ -97,16 +101,25 @@ def draw(
             k = visits[i]
             lo, hi = atom_at[k], atom_at[k + 1]
             if categorical[k]:
-                n_more = max(1, min(n_parts, min(max_parts[k], most_groups) // parts_of[k]))
-                draw_labels(part, atom_rows, lo, hi, n_more, parts_of[k] * n_more, marks, sizes, random)
-                parts_of[k] = take_labels(part, lo, hi, parts_of[k] * n_more, marks, sizes, min_rows[k])
+                end = hi  # the values after it are groups of their own
+                while end > lo and begins[end - 1]:
+                    end -= 1
+                n_groups = parts_of[k] - (hi - end if parts_of[k] > 1 else 0)
+                n_more = max(1, min(n_parts, (min(max_parts[k], most_groups) - (hi - end)) // max(1, n_groups)))
+                draw_labels(part, atom_rows, lo, end, n_more, n_groups * n_more, marks, sizes, random)
+                n_groups = take_labels(part, lo, end, n_groups * n_more, marks, sizes, min_rows[k])
+                for a in range(end, hi):
+                    part[a] = n_groups + a - end
+                parts_of[k] = n_groups + hi - end
             else:
                 before[0] = 0
                 for a in range(lo, hi):
                     marks[a - lo] = 1 if a > lo and part[a] != part[a - 1] else 0
+                    marks[a - lo] = KEPT if begins[a] else marks[a - lo]
                     before[a - lo + 1] = before[a - lo] + atom_rows[a]
                 n_more = min(n_parts, max_parts[k])
-                mark_bounds(hi - lo, n, n_more, max_parts[k] - parts_of[k], near_quantiles, marks, before, random)
+                most = max_parts[k] - max(parts_of[k], least[k])
+                mark_bounds(hi - lo, n, n_more, most, near_quantiles, marks, before, random)
                 parts_of[k] = take_bounds(part, atom_rows, lo, hi, marks, min_rows[k])
 
 
@@ -172,14 +185,21 @@ def mark_bounds(
 
 @inlined
 def take_bounds(part: Any, atom_rows: Any, lo: Any, hi: Any, marks: Any, min_rows: int) -> int:
-    """Make intervals that begin at the marks, unless too few rows lie before or after; return their number."""
+    """Make intervals that begin at the marks, unless too few rows lie before or after; return their number.
+
+    The rows after a mark are those up to the next bound that is kept.
+    """
     number = 0
     n_rows: Any = np.int64(0)
     n_after: Any = np.int64(0)
     for a in range(lo, hi):
-        n_after += atom_rows[a]
-    for a in range(lo, hi):
-        if marks[a - lo] == 1 and n_rows >= min_rows and n_after >= min_rows:
+        if a == lo or marks[a - lo] == KEPT:
+            end: Any = a
+            n_after = 0
+            while end < hi and (end == a or marks[end - lo] != KEPT):
+                n_after += atom_rows[end]
+                end += 1
+        if marks[a - lo] == KEPT or (marks[a - lo] == 1 and n_rows >= min_rows and n_after >= min_rows):
             number += 1
             n_rows = 0
         part[a] = number

@@ -55,6 +55,7 @@ class BestSoFar:
     task: GridTask
     search: Search
     null: Grid
+    base: Grid  # the cheapest grid known at the start: of the parts that variables must have, or the null grid
     best: Grid = field(init=False)
     singles: list[Grid] = field(init=False)  # best grid of each variable alone; the null grid if unknown
     n_rounds: int = 0
@@ -62,7 +63,7 @@ class BestSoFar:
     optima: dict[Any, Grid] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.best, self.singles = self.null, [self.null] * self.task.n_variables
+        self.best, self.singles = self.base, [self.null] * self.task.n_variables
 
     @property
     def keep(self) -> int:
@@ -135,9 +136,10 @@ def _cuts(task: GridTask, grid: Grid, k: int, atom: int) -> Iterator[NDArray[np.
             yield np.where(is_atom, n_parts, np.where(parts == own, part, parts))
 
 
-def run_plan(task: GridTask, search: Search, kind: str, null: Grid, plan: Callable[[BestSoFar], None]) -> GridFound:
+def run_plan(task: GridTask, search: Search, kind: str, null: Grid, plan: Callable[[BestSoFar], None],
+             base: Grid | None = None) -> GridFound:  # fmt: skip
     """Run `plan`, which adds the grids it finds to the `BestSoFar`, to its end or until the user interrupts."""
-    best_so_far = BestSoFar(task, search, null)
+    best_so_far = BestSoFar(task, search, null, null if base is None else base)
     try:
         plan(best_so_far)
     except KeyboardInterrupt:

@@ -7,7 +7,7 @@ of atoms of its informative variables; cells are not stored, but made from the r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -137,6 +137,69 @@ def numbered_parts(labels: NDArray[Any]) -> NDArray[np.int32]:
     number = np.empty(len(first), dtype=np.int32)
     number[np.argsort(first)] = np.arange(len(first))
     return number[inverse]
+
+
+class Holds(NamedTuple):
+    """Parts that variables keep as soon as they have more than one part: bounds between atoms, and groups of one atom.
+
+    A variable of one part is not in the grid and keeps none, unless it is required.
+    """
+
+    begins: Any  # flat: whether a part begins at the atom; categorical: whether the atom, one of the last, is a group
+    least: Any  # by variable: number of parts that this makes; 1 if it keeps none
+    required: Any  # by variable: whether it always has these parts
+    # By variable: atom of missing values with fewer rows than min_rows, which may be a part of their own, or -1. It is
+    # the first atom, or the last categorical one that is no group of its own.
+    loose: Any
+
+    @property
+    def is_nothing(self) -> bool:
+        return bool(np.all(self.least == 1) and np.all(self.loose < 0))
+
+    def is_plain(self, k: int) -> bool:
+        """Whether variable k keeps no parts."""
+        return bool(self.least[k] == 1 and self.loose[k] < 0)
+
+
+def no_holds(rows: Rows) -> Holds:
+    """Holds of variables that keep no parts."""
+    n = rows.n_variables
+    return Holds(
+        begins=np.zeros(int(rows.atom_at[-1]), dtype=np.bool_),
+        least=np.ones(n, dtype=np.int64),
+        required=np.zeros(n, dtype=np.bool_),
+        loose=np.full(n, -1, dtype=np.int64),
+    )
+
+
+def joined_atoms(rows: Rows, atom_of: Mapping[int, NDArray[np.int64]]) -> Rows:
+    """Same rows with other atoms of some variables: `atom_of` has the new atom of each old one, by variable."""
+    atom, order = rows.atom.copy(), rows.order.copy()
+    firsts, of_rows, of_values = [], [], []
+    for k in range(rows.n_variables):
+        at, end = rows.atom_at[k], rows.atom_at[k + 1]
+        first, n_rows, n_values = rows.first[at + k : end + k + 1], rows.atom_rows[at:end], rows.atom_values[at:end]
+        if k in atom_of:
+            new = atom_of[k]
+            atom[k] = new[atom[k]]
+            order[k] = np.argsort(atom[k], kind="stable")
+            n_atoms = int(new.max()) + 1
+            first = np.searchsorted(atom[k][order[k]], np.arange(n_atoms + 1)).astype(first.dtype)
+            sums = np.zeros((2, n_atoms), dtype=np.int64)
+            np.add.at(sums[0], new, n_rows)
+            np.add.at(sums[1], new, n_values)
+            n_rows, n_values = sums[0], sums[1].astype(np.int32)
+        firsts.append(first)
+        of_rows.append(n_rows)
+        of_values.append(n_values)
+    return rows._replace(
+        atom=atom,
+        order=order,
+        atom_at=np.cumsum([0, *map(len, of_rows)], dtype=np.int64),
+        first=np.concatenate(firsts),
+        atom_rows=np.concatenate(of_rows),
+        atom_values=np.concatenate(of_values),
+    )
 
 
 def make_rows(columns: Sequence[Numbers | Categories], target: Target) -> Rows:

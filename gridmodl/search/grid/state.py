@@ -18,7 +18,7 @@ from gridmodl.pricing import finished
 from gridmodl.search.column.improve import make_sweep
 from gridmodl.search.column.transfers import Transfers, transfers_record
 from gridmodl.search.grid.cells import State, number_cells
-from gridmodl.search.grid.rows import Facts, Grid, Rows, make_facts, make_rows
+from gridmodl.search.grid.rows import Facts, Grid, Holds, Rows, make_facts, make_rows, no_holds
 from gridmodl.search.moves import (
     GridLimits,
     Limits,
@@ -51,6 +51,7 @@ class GridTask:
     p: Any
     criterion: type[Criterion]
     limits: GridLimits
+    holds: Holds
     clock: Clock = field(default_factory=Clock)
     n_jobs: int = 1  # largest number of threads
     random_state: int | None = None
@@ -109,7 +110,8 @@ def make_task(
     rows = make_rows(columns, target)
     kinds = ["categorical" if isinstance(column, Categories) else "numerical" for column in columns]
     p, facts = make_facts(criterion, problem, rows, kinds)
-    return GridTask(rows, facts, p, type(criterion), make_limits(limits), clock if clock is not None else Clock())
+    clock = clock if clock is not None else Clock()
+    return GridTask(rows, facts, p, type(criterion), make_limits(limits), no_holds(rows), clock)
 
 
 class GroupBuffers(NamedTuple):
@@ -137,6 +139,7 @@ class MergeBuffers(NamedTuple):
     part_at: Any  # index of its first part in the arrays by part; one more entry at the end
     pair_at: Any  # index of its first pair in `deltas`; one more entry at the end
     n_left: Any  # number of its parts that are left
+    least: Any  # number of parts that it keeps, as `Holds` has it; 0 if it is required
     head: Any  # first of its parts that are left
     # by cell
     cell_part: Any  # part of the cell, by informative variable
@@ -151,6 +154,7 @@ class MergeBuffers(NamedTuple):
     n_rows: Any
     n_values: Any
     price: Any
+    held: Any  # whether the part must not merge with its left neighbour; categorical: with any
     into: Any  # part that the part was merged into
     gone: Any  # step of that merge
     costs: Any  # cost after each step
@@ -207,6 +211,7 @@ class Worker:
             values=np.ones(n_atoms, dtype=i32),
         )
         self.slot = np.zeros(n, dtype=i32)
+        self.visited = np.zeros((2, n_atoms + 1), dtype=i32)
         self.orders = np.arange(n_atoms, dtype=i32), np.arange(n_atoms, dtype=i32)
         self.buffers = make_buffers(n_cells, n_classes)
         self.sweep = make_sweep(n_atoms)
@@ -263,6 +268,7 @@ class Worker:
             part_at=np.zeros(most + 1, dtype=np.int64),
             pair_at=np.zeros(most + 1, dtype=np.int64),
             n_left=np.zeros(most, dtype=np.int64),
+            least=np.zeros(most, dtype=np.int64),
             head=np.zeros(most, dtype=np.int64),
             cell_part=np.zeros((most, n_cells), dtype=np.int32),
             listed=np.zeros(n_cells, dtype=np.int32),
@@ -274,6 +280,7 @@ class Worker:
             n_rows=np.zeros(n_parts, dtype=np.int64),
             n_values=np.zeros(n_parts, dtype=np.int64),
             price=np.zeros(n_parts),
+            held=np.zeros(n_parts, dtype=np.bool_),
             into=np.zeros(n_parts, dtype=np.int32),
             gone=np.zeros(n_parts, dtype=np.int64),
             costs=np.zeros(n_parts),

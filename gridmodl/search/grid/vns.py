@@ -29,6 +29,8 @@ from gridmodl.search.grid.neighbours import draw_neighbour, neighbourhood
 from gridmodl.search.grid.optima import BestSoFar, GridFound, run_plan
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.starts import (
+    base_grid,
+    kept_grid,
     most_in_product,
     null_grid,
     pair_grid,
@@ -89,7 +91,9 @@ def _run(task: GridTask, search: Search, kind: str, plan: Plan) -> GridFound:
             if task.limits.max_parts.max() > 1 and not task.clock.stopped:
                 plan(workers, best_so_far, seed)
 
-        return run_plan(task, search, kind, null_grid(workers.first), start)
+        null = null_grid(workers.first)
+        base = base_grid(workers.first) if task.holds.required.any() else null
+        return run_plan(task, search, kind, null, start, base)
 
 
 def _add_starts(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
@@ -98,6 +102,7 @@ def _add_starts(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
         _add_pairs(workers, best_so_far, seed)
         return
     task, singles = best_so_far.task, best_so_far.singles
+    workers.first.load(best_so_far.null)
     prices = workers.first.state.prices.copy()
     task.clock.step = "single variables"
     work = workers.each(lambda worker, k: single_grid(worker.task, best_so_far.null, prices, k), task.n_variables)
@@ -105,10 +110,12 @@ def _add_starts(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
         if single.variables:
             singles[single.variables[0]] = single
         task.clock.tell(n_done / task.n_variables)
-        best_so_far.add(single, is_optimum=False)
-    product = product_grid(singles)
+        if not best_so_far.base.variables:
+            best_so_far.add(single, is_optimum=False)
+    product = kept_grid(task, product_grid(singles))
     best_so_far.add(product._replace(cost=workers.first.load(product)), is_optimum=False)
-    starts = [product_grid(singles, most_in_product(task, workers.first.most_cells)), best_so_far.best]
+    some = product_grid(singles, most_in_product(task, workers.first.most_cells))
+    starts = [kept_grid(task, some), best_so_far.best]
     task.clock.step = "start"
     for grid in list(workers.each(lambda worker, i: local_search_from(worker, starts[i]), 2)):
         best_so_far.add(grid)
@@ -126,6 +133,7 @@ def _add_pairs(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
         pairs.append(pair)
         task.clock.tell(n_done / len(two))
     starts = products_of_pairs(pairs, most_in_product(task, workers.first.most_cells))
+    starts = [kept_grid(task, grid) for grid in starts]
     task.clock.step = "start"
     for grid in starts[:1]:  # the best pair is the result if the time is up
         best_so_far.add(grid._replace(cost=workers.first.load(grid)), is_optimum=False)
@@ -139,7 +147,7 @@ def _stages(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
 
     def work(worker: Worker, best: Grid, r: int, n_sizes: int) -> Grid:
         share = (r - (n_sizes - 1) + 1) / n_sizes
-        near = best_so_far.null if r % BATCH in FRESH else best
+        near = best_so_far.base if r % BATCH in FRESH else best
         return local_optimum(worker, near, share, r % 2 == 0, seed_of_round(seed, r))
 
     for _ in stages(workers, best_so_far, work):
@@ -253,17 +261,17 @@ def _diverse_stages(workers: Workers, best_so_far: BestSoFar, seed: int) -> None
     """Run stages of 1, 2, 4, ... 2^effort rounds, each round with variables of its own."""
     best_so_far.task.clock.step = "diverse"
     n_known = best_so_far.n_new
-    for n_rounds in stages(workers, best_so_far, lambda worker, _, r, __: _round(worker, best_so_far.null, seed, r)):
+    for n_rounds in stages(workers, best_so_far, lambda worker, _, r, __: _round(worker, best_so_far.base, seed, r)):
         if best_so_far.keep > 0 and n_rounds >= FEW_ROUNDS and best_so_far.n_new == n_known:
             return
         n_known = best_so_far.n_new
 
 
-def _round(worker: Worker, null: Grid, seed: int, r: int) -> Grid:
+def _round(worker: Worker, base: Grid, seed: int, r: int) -> Grid:
     """Find the local optimum of round r."""
     rng = np.random.default_rng([seed, r])
     variables = _choice(rng, worker.task.n_variables)
-    return local_optimum(worker, null, float(rng.random()), r % 2 == 0, seed_of_round(seed, r), variables)
+    return local_optimum(worker, base, float(rng.random()), r % 2 == 0, seed_of_round(seed, r), variables)
 
 
 def _choice(rng: np.random.Generator, n_variables: int) -> NDArray[np.int64]:

@@ -384,6 +384,11 @@ def ordinal(draw, name, counts):
     return Partition(name, "ordinal", counts, bounds=places, special=special, missing=missing, levels=tuple(levels))
 
 
+def _event_of(draw, n_classes):
+    index = draw(st.sampled_from([None, *range(n_classes)]))
+    return {"event_index": index, "event_is_default": index is not None and n_classes > 2 and draw(st.booleans())}
+
+
 @st.composite
 def models(draw):
     names = draw(
@@ -442,7 +447,7 @@ def models(draw):
     model = Model(
         cost=draw(finite), null_cost=draw(finite), criterion=draw(texts.filter(bool)), problem="grid",
         n_rows=sum(weights.tolist()), classes=classes, partitions=partitions, proven=draw(st.booleans()),
-        event_index=draw(st.sampled_from([None, *range(n_classes)])),
+        **_event_of(draw, n_classes), limits=tuple(draw(st.lists(texts, max_size=2))),
         search=draw(texts.filter(bool)), elapsed=draw(st.floats(0, 1e300)),
         stopped=draw(st.sampled_from([None, "time limit", "interrupted"])),
         options=draw(st.dictionaries(st.sampled_from(["alpha", "é", "c"]), option)),
@@ -629,7 +634,7 @@ def as_in_old_files(model):
 
 def of_version_2(record):
     """The fields that there were before targets could have parts."""
-    later = ("target", "class_rows", "spread", "certificate", "event")
+    later = ("target", "class_rows", "spread", "certificate", "event", "event_is_default", "limits")
     record = {key: value for key, value in record.items() if key not in later}
     record |= {"version": 2, "partitions": [without_values(partition) for partition in record["partitions"]]}
     record["optima"] = [
@@ -664,6 +669,7 @@ def test_version_3_is_read(frame):
     model = gridmodl.optimize(frame[["x", "y"]], "y")
     record = json.loads(write_model(model))
     assert (record.pop("certificate")["method"], record.pop("event")) == ("slopes", 1)
+    assert (record.pop("event_is_default"), record.pop("limits")) == (False, [])
     partitions = [without_values(p) | {"n_values": None, "log_value_factorials": 0.0} for p in record["partitions"]]
     again = read_model(json.dumps(record | {"version": 3, "partitions": partitions}))
     assert_same(as_in_old_files(model), again)
@@ -913,6 +919,9 @@ MUTATIONS = [
     (("classes",), ["no", "yes"], "classes: must be an object"),
     (("event",), 2, "event: must be null or the number of one of 2 classes, got 2"),
     (("event",), "yes", "event: must be an integer from 0 to 9223372036854775807, got 'yes'"),
+    (("event_is_default",), True, "event_is_default: must be false unless there are more than two classes"),
+    (("event_is_default",), 1, "event_is_default: must be true or false, got 1"),
+    (("limits",), ["a", 2], "limits[1]: must be a string, got 2"),
     (("event",), True, "event: must be an integer from 0 to 9223372036854775807, got True"),
     (("classes", "values"), ["no", "no"], "classes: must be a list without repeats"),
     (("classes", "values"), ["no", 1], r"classes.values\[1\]: must be of <U3, got 1"),
