@@ -13,14 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 from gridmodl.data.frames import ARRAYS, Frame, Name, make_frame, read_frame
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.model.cells import Cells, cells_of_parts
-from gridmodl.model.counts import ShareLines, class_shares, mutual_information_of, share_lines
+from gridmodl.model.counts import (
+    ShareLines,
+    class_shares,
+    input_cells,
+    mutual_information_of,
+    row_lines,
+    share_lines,
+    shares_in_groups,
+)
 from gridmodl.model.labels import counted, level_text
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import Policy, checked_policy
-from gridmodl.model.target_quantiles import Prediction, TargetQuantiles
+from gridmodl.model.target_quantiles import Prediction, TargetQuantiles, merged_target_quantiles
 from gridmodl.search.proof import Certificate
 from gridmodl.spelling import did_you_mean
-from gridmodl.terms import Criterion, level_of
+from gridmodl.terms import PROBLEMS, Criterion, level_of
 
 if TYPE_CHECKING:
     from gridmodl.analysis.explain import Explanation
@@ -107,9 +115,8 @@ class Model:
     certificate: Certificate | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable
     _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # rows of each class, if grouped
-    _target_quantiles: TargetQuantiles | None = field(
-        default=None, repr=False
-    )  # statistics of a numerical target in each part
+    # Statistics of a numerical target in each part of the one input, or of several in each cell of `input_cells`.
+    _target_quantiles: TargetQuantiles | None = field(default=None, repr=False)
     _source: tuple[Table, Criterion] | None = field(default=None, repr=False)  # for `edit`; never saved
 
     @property
@@ -374,12 +381,38 @@ class Model:
         shares = class_shares(self)
         if self.target is None:
             return share_lines(self.cells, shares, *self._row_parts(data, policy))
-        return ShareLines(shares, self._input_parts(data, policy) % len(shares))
+        if PROBLEMS[self.problem].has_one_input:
+            return ShareLines(shares, self._input_part(data, policy) % len(shares))
+        cells = input_cells(self)
+        groups = np.vstack([cells.shares(), self.target.counts[:, 0] / self.n_rows])
+        lines = share_lines(cells, groups, *self._input_parts(data, policy))
+        return lines._replace(shares=shares_in_groups(self, lines.shares))
 
-    def _input_parts(self, data: Any, policy: Policy) -> NDArray[np.int64]:
-        """Part of each row in the column of a model whose target is partitioned too."""
+    def _input_part(self, data: Any, policy: Policy) -> NDArray[np.int64]:
+        """Part of each row in the one input of a model whose target is partitioned too."""
         ((name, partition),) = self.partitions.items()
         return partition.part_of_column(self._columns(read_frame(data), [name])[name], policy)
+
+    def _input_parts(self, data: Any, policy: Policy) -> tuple[list[NDArray[np.int64]], int]:
+        """Part of each row in each informative column, and the number of rows."""
+        frame = read_frame(data)
+        columns = self._columns(frame, self.informative)
+        return [self.partitions[name].part_of_column(columns[name], policy) for name in self.informative], frame.n_rows
+
+    def _predicted(self, data: Any, policy: Policy, coverage: float) -> Prediction:
+        """Mean and quantiles of a numerical target for each row."""
+        quantiles = self._target_quantiles
+        assert quantiles is not None  # noqa: S101  for mypy
+        if PROBLEMS[self.problem].has_one_input:
+            return quantiles.predict(self._input_part(data, policy), coverage)
+        cells = input_cells(self)
+        line, besides = row_lines(cells, *self._input_parts(data, policy))
+        tables = [quantiles]
+        for known in besides:
+            merged = cells.over(known).cell_of([cells.parts[:, k] for k in known], len(cells.parts))
+            tables.append(merged_target_quantiles(quantiles, cells.rows, merged).without_all())
+        means, percentiles = zip(*tables, strict=True)
+        return TargetQuantiles(np.concatenate(means), np.concatenate(percentiles)).predict(line, coverage)
 
     def predict(
         self, data: Any, unknown: str | None = None, missing: str | None = None, coverage: float = 0.9
@@ -392,7 +425,8 @@ class Model:
             The input columns.
         unknown, missing
             As in `transform`. A value that belongs to no part tells nothing, as in `predict_proba`; for a numerical
-            target, the row gets mean and quantiles of all rows.
+            target, the row gets mean and quantiles of the rows that have its parts in the other columns (quantiles are
+            then approximate), and of all rows if there is no other column.
         coverage : float
             For a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
 
@@ -400,11 +434,12 @@ class Model:
         -------
         ndarray or Prediction
             The most frequent class in the cell of each row (ties: first in ``classes``). For a numerical target, a
-            `Prediction` of four arrays: mean, median, lower and upper of the training rows in the same part.
+            `Prediction` of four arrays: mean, median, lower and upper of the training rows in the same cell of the
+            inputs; of all rows if no training row is in it.
         """
         policy = checked_policy(unknown, missing)
         if self._target_quantiles is not None:
-            return self._target_quantiles.predict(self._input_parts(data, policy), coverage)
+            return self._predicted(data, policy, coverage)
         shares, line = self._shares(data, policy)
         return np.asarray(self.classes[shares.argmax(axis=1)[line]])
 

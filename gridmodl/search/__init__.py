@@ -75,6 +75,15 @@ SEARCHES = {
             "merge": Entry("grid.vns:run_merge", (INPUTS_ONLY,)),
         },
     ),
+    "target": Engine(  # of several inputs and a target that is partitioned too
+        "cannot find a grid of several columns and of the parts of the target; use {names}",
+        {
+            AUTO: Entry("target.vns:run_vns"),
+            "vns": Entry("target.vns:run_vns"),
+            "diverse": Entry("target.vns:run_diverse"),
+            "merge": Entry("target.vns:run_merge"),
+        },
+    ),
     "pair": Engine(  # of two variables without classes
         "cannot find a grid of two variables; use {names}",
         {
@@ -96,7 +105,7 @@ def run(engine: Literal["groups"], task: Task, search: Search) -> tuple[Grouping
 
 
 @overload
-def run(engine: Literal["grid", "pair"], task: GridTask, search: Search) -> GridFound: ...
+def run(engine: Literal["grid", "target", "pair"], task: GridTask, search: Search) -> GridFound: ...
 
 
 def run(engine: str, task: Any, search: Search) -> Any:
