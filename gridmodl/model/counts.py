@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from gridmodl.model.target_quantiles import TargetQuantiles, merged_target_quant
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
+    from gridmodl.data.frames import Name
     from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
@@ -96,6 +97,18 @@ def input_cells(model: Model) -> Cells:
     return cells._replace(counts=counts).over([k for k, name in enumerate(cells.names) if name != target.name])
 
 
+def quantiles_of_lines(model: Model, cells: Cells, besides: Sequence[Sequence[int]]) -> TargetQuantiles:
+    """Statistics of a numerical target in the lines of `row_lines`, given the cells of the inputs."""
+    quantiles = model._target_quantiles
+    assert quantiles is not None  # noqa: S101  for mypy
+    tables = [quantiles]
+    for known in besides:
+        merged = cells.over(known).cell_of([cells.parts[:, k] for k in known], len(cells.parts))
+        tables.append(merged_target_quantiles(quantiles, cells.rows, merged).without_all())
+    means, percentiles = zip(*tables, strict=True)
+    return TargetQuantiles(np.concatenate(means), np.concatenate(percentiles))
+
+
 def quantiles_of_parts(model: Model, partition: Partition) -> TargetQuantiles:
     """Statistics of a numerical target in each part of a column; percentiles are approximate with several inputs."""
     quantiles = model._target_quantiles
@@ -108,6 +121,27 @@ def quantiles_of_parts(model: Model, partition: Partition) -> TargetQuantiles:
     if partition.name in names:
         parts = cells.parts[:, names.index(partition.name)]
     return merged_target_quantiles(quantiles, cells.rows, parts, partition.n_parts)
+
+
+def merged_quantiles(model: Model, labels: Mapping[Name, NDArray[np.int64]]) -> TargetQuantiles | None:
+    """Statistics of a numerical target after merges; `labels` has the new part of each part, by column.
+
+    None if the model has no numerical target.
+    """
+    quantiles = model._target_quantiles
+    if quantiles is None:
+        return None
+    if PROBLEMS[model.problem].has_one_input:
+        ((name, partition),) = model.partitions.items()
+        rows = partition.counts.sum(axis=1)
+        return merged_target_quantiles(quantiles, rows, labels[name]) if name in labels else quantiles
+    cells = input_cells(model)
+    columns = zip(cells.names, cells.parts.T, strict=True)
+    of_cells = [labels[name][parts] if name in labels else parts for name, parts in columns]
+    merged = cells._replace(parts=np.column_stack(of_cells)) if of_cells else cells
+    kept = [k for k, parts in enumerate(of_cells) if parts.min() < parts.max()]
+    number = merged.over(kept).cell_of([of_cells[k] for k in kept], len(cells.parts))
+    return merged_target_quantiles(quantiles, cells.rows, number)
 
 
 def group_of_classes(model: Model) -> NDArray[np.int64]:
@@ -184,6 +218,8 @@ def cell_densities(model: Model) -> NDArray[np.float64]:
 
 def mutual_information_of(model: Model) -> float:
     """Mutual information of the variables' parts, or of cells and classes in a model with classes; in nats per row."""
+    if not PROBLEMS[model.problem].has_one_input and model.target is not None:
+        return table_information(input_cells(model).counts)
     if model.target is not None or not len(model.classes):
         # With one variable it is 0, where the sum would give 1e-17.
         return float(cell_information(model).sum()) if len(model.cells.names) > 1 else 0.0

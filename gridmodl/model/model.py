@@ -18,6 +18,7 @@ from gridmodl.model.counts import (
     class_shares,
     input_cells,
     mutual_information_of,
+    quantiles_of_lines,
     row_lines,
     share_lines,
     shares_in_groups,
@@ -25,7 +26,7 @@ from gridmodl.model.counts import (
 from gridmodl.model.labels import counted, level_text
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import Policy, checked_policy
-from gridmodl.model.target_quantiles import Prediction, TargetQuantiles, merged_target_quantiles
+from gridmodl.model.target_quantiles import Prediction, TargetQuantiles
 from gridmodl.search.proof import Certificate
 from gridmodl.spelling import did_you_mean
 from gridmodl.terms import PROBLEMS, Criterion, level_of
@@ -162,8 +163,8 @@ class Model:
     def mutual_information(self) -> float:
         """Mutual information in nats per row, of cells and classes in a model with classes.
 
-        Without classes, or if the target is partitioned too: of the parts of two variables; of more variables, the
-        total correlation.
+        If the target is partitioned too, of the cells of the inputs and the parts of the target. Without a target, of
+        the parts of two variables; of more variables, the total correlation.
         """
         return mutual_information_of(self)
 
@@ -407,12 +408,7 @@ class Model:
             return quantiles.predict(self._input_part(data, policy), coverage)
         cells = input_cells(self)
         line, besides = row_lines(cells, *self._input_parts(data, policy))
-        tables = [quantiles]
-        for known in besides:
-            merged = cells.over(known).cell_of([cells.parts[:, k] for k in known], len(cells.parts))
-            tables.append(merged_target_quantiles(quantiles, cells.rows, merged).without_all())
-        means, percentiles = zip(*tables, strict=True)
-        return TargetQuantiles(np.concatenate(means), np.concatenate(percentiles)).predict(line, coverage)
+        return quantiles_of_lines(self, cells, besides).predict(line, coverage)
 
     def predict(
         self, data: Any, unknown: str | None = None, missing: str | None = None, coverage: float = 0.9

@@ -154,8 +154,9 @@ def test_tables_and_texts_of_grouped_classes(grouped):
     assert cells["mutual_information"].sum() == pytest.approx(model.mutual_information)
     assert cells["rows"].sum() == 900
     assert model.typical_values("code", 1) == [group[:1] for group in model.target.groups]
-    with pytest.raises(ValueError, match="rules are of classes in cells"):
-        model.rules()
+    rules = model.rules()
+    assert sorted(rule.conditions["x"] for rule in rules) == sorted(model.partitions["x"].labels)
+    assert all(set(rule.shares) == set(model.target.labels) and not rule.statistics for rule in rules)
 
 
 def test_cells_need_the_target_too(grouped):
