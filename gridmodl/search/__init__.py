@@ -153,6 +153,9 @@ class Search:
         search); ``"algorithm3"`` does so in the order of the paper. ``"diverse"``, with classes, looks for many
         different grids instead of a single cheaper one: each of its rounds takes a random choice of the columns, see
         ``keep_optima``.
+        For several columns and a target that is partitioned too (grouped classes, or a numerical target): the columns
+        given the parts of the target and these given the columns, in turn, from the best single columns
+        (``"merge"``), and from random neighbours of the best grid (``"vns"``, ``"diverse"``).
         For two columns without classes (no target, grouped classes, or a numerical target): ``"merge"`` improves and
         merges random grids; ``"vns"``, which is ``"auto"``, then splits the parts of the best grid and merges again;
         ``"algorithm3"`` needs a grid without a target.

@@ -208,7 +208,7 @@ def test_hierarchy_and_coarsening(either):
 
 
 def test_explain(either):
-    frame, model = either
+    _, model = either
     target = model.target.name
     for name in ("a", "town", target):
         why = model.explain(name)
@@ -296,8 +296,7 @@ def test_weights_and_repeated_rows():
 
 
 def test_optimize_each_still_takes_each_column_on_its_own(numerical):
-    frame, model = numerical
-    models = gridmodl.optimize_each(frame, "y")
+    models = gridmodl.optimize_each(numerical[0], "y")
     assert {one.problem for one in models.values()} == {"numerical"}
 
 
