@@ -400,15 +400,18 @@ class Model:
         columns = self._columns(frame, self.informative)
         return [self.partitions[name].part_of_column(columns[name], policy) for name in self.informative], frame.n_rows
 
-    def _predicted(self, data: Any, policy: Policy, coverage: float) -> Prediction:
-        """Mean and quantiles of a numerical target for each row."""
+    def _target_lines(self, data: Any, policy: Policy) -> tuple[TargetQuantiles, NDArray[np.int64]]:
+        """Statistics of a numerical target, and which of them each row gets."""
         quantiles = self._target_quantiles
-        assert quantiles is not None  # noqa: S101  for mypy
+        if quantiles is None:
+            raise ValueError(
+                f"this model ({self.problem}) has no numerical target; predict_proba has shares of classes"
+            )
         if PROBLEMS[self.problem].has_one_input:
-            return quantiles.predict(self._input_part(data, policy), coverage)
+            return quantiles, self._input_part(data, policy)
         cells = input_cells(self)
         line, besides = row_lines(cells, *self._input_parts(data, policy))
-        return quantiles_of_lines(self, cells, besides).predict(line, coverage)
+        return quantiles_of_lines(self, cells, besides), line
 
     def predict(
         self, data: Any, unknown: str | None = None, missing: str | None = None, coverage: float = 0.9
@@ -435,9 +438,23 @@ class Model:
         """
         policy = checked_policy(unknown, missing)
         if self._target_quantiles is not None:
-            return self._predicted(data, policy, coverage)
+            quantiles, line = self._target_lines(data, policy)
+            return quantiles.predict(line, coverage)
         shares, line = self._shares(data, policy)
         return np.asarray(self.classes[shares.argmax(axis=1)[line]])
+
+    def predict_quantiles(
+        self, data: Any, quantiles: Sequence[float], unknown: str | None = None, missing: str | None = None
+    ) -> NDArray[np.float64]:
+        """Quantiles of a numerical target for each row: shape (n, number of `quantiles`), which are shares from 0 to 1.
+
+        Rows get the quantiles of their cell, as in `predict`; between two percentiles they are interpolated.
+        """
+        shares = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
+        if shares.ndim != 1 or len(shares) == 0 or not np.all((shares >= 0.0) & (shares <= 1.0)):
+            raise ValueError(f"quantiles must be shares from 0 to 1, such as [0.1, 0.9], got {quantiles!r}")
+        known, line = self._target_lines(data, checked_policy(unknown, missing))
+        return np.column_stack([known.quantile(share)[line] for share in shares.tolist()])
 
     def hierarchy(self) -> Hierarchy:
         """Merge this grid step by step into a single cell, the cheapest merge first: a dendrogram of each variable.

@@ -49,7 +49,7 @@ def random_target(rng: np.random.Generator, kind: str) -> TargetSample:
     """Draw few values of two inputs and of the target, which depends on both."""
     shape = rng.integers(2, 5, 3)
     counts = rng.integers(0, 3, shape) * (rng.random(shape) < 0.6)
-    a, b, y = np.indices(shape)
+    a, b, y = np.indices(counts.shape)
     counts += rng.integers(0, 9) * ((a + b) % 2 == y % 2)
     counts[0] += counts.sum(axis=0) == 0  # every value of the inputs and of the target occurs
     counts[:, 0, 0] += 1
