@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.estimators import GridDiscretizer as GridDiscretizer
     from gridmodl.estimators import GridEnsembleClassifier as GridEnsembleClassifier
     from gridmodl.estimators import GridNaiveBayes as GridNaiveBayes
+    from gridmodl.estimators import GridRegressor as GridRegressor
     from gridmodl.jit.cache import clear_cache as clear_cache
     from gridmodl.model.file import ModelFileError as ModelFileError
     from gridmodl.model.file import json_schema as json_schema

@@ -114,10 +114,10 @@ def optimize(
         and ones. Rows and columns without entries are not values; `Model.transform` treats them as unknown.
     target : str or array-like of shape (n,), optional
         Class of each row (strings, integers, booleans or whole floats), in the order of the rows; an index of pandas is
-        ignored. Or the name of the column that holds the classes. Or a real number for each row, with one input
-        column: then both are partitioned into intervals. Without a target, two to ten columns make a joint grid: the
-        parts of each column that tell the most about those of the others. For a table of counts with more columns see
-        `GridCoclustering`.
+        ignored. Or the name of the column that holds the classes. Or a real number for each row: then the target is
+        partitioned into intervals, together with the columns. Without a target, two to ten columns make a joint grid:
+        the parts of each column that tell the most about those of the others. For a table of counts with more columns
+        see `GridCoclustering`.
     criterion : str or Criterion
         Cost to minimize: a name out of `list_criteria`, or `get_criterion` with options.
     search : {"auto", "exact", "merge"} or Search
@@ -132,8 +132,8 @@ def optimize(
         default those of the column's type. A level that the data lacks falls between its neighbours; a value that is no
         level is an error, and unknown to `Model.transform`.
     target_kind : {"classes", "grouped", "numerical"}, optional
-        ``"classes"`` takes numbers as class names. ``"grouped"``, for one input column and many classes, finds groups
-        of classes together with the parts of the column. ``"numerical"`` takes whole numbers as a numerical target. By
+        ``"classes"`` takes numbers as class names. ``"grouped"``, for many classes, finds groups of classes together
+        with the parts of the columns. ``"numerical"`` takes whole numbers as a numerical target. By
         default real numbers are a numerical target, and all else classes. For whole numbers it is required if more than
         20 numbers differ and they are more than a tenth of the rows, because they may be quantities or class names.
     unlabelled : optional

@@ -232,7 +232,7 @@ def problem_with_class(cls: Any) -> str | None:
                 f"{what} {term.__name__!r} of criterion {name!r} takes {len(taken)} arguments ({', '.join(taken)}); "
                 f"it must take {len(wanted)} ({', '.join(wanted)})"
             )
-    wrong = _problem_with_floors(cls) or _problem_with_scale(cls)
+    wrong = _problem_with_floors(cls) or _problem_with_scale(cls) or _problem_with_target(cls)
     if wrong is None and all(getattr(cls, term.__name__) is term for term in TERMS):
         terms = ", ".join(term.__name__ for term in TERMS)
         return f"criterion {name!r} has no term, so that every partition would cost 0; write one of {terms} or more"
@@ -283,6 +283,23 @@ def _problem_with_scale(cls: type[Criterion]) -> str | None:
     if cls.finish is not finish:
         return f"criterion {cls.name!r} declares a scale, but its `finish` changes the sum of its terms"
     return None
+
+
+def _problem_with_target(cls: type[Criterion]) -> str | None:
+    """What is wrong with `given_target`, as a sentence, or None."""
+    kinds = [kind for kind in PROBLEMS if kind in cls.problems]
+    needs = [kind for kind in kinds if PROBLEMS[kind].target_is_partitioned and not PROBLEMS[kind].has_one_input]
+    given = cls.given_target
+    if given is None and needs:
+        return (
+            f"criterion {cls.name!r} prices {needs[0]!r} and must declare given_target, the criterion of problem "
+            "'grid' that prices the inputs where the parts of the target are classes"
+        )
+    if given is None:
+        return None
+    if not (isinstance(given, type) and issubclass(given, Criterion) and "grid" in given.problems):
+        return f"given_target of criterion {cls.name!r} must be a criterion class of problem 'grid', got {given!r}"
+    return problem_with_class(given)
 
 
 def _problem_with_floors(cls: type[Criterion]) -> str | None:

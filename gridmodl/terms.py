@@ -35,6 +35,7 @@ class ProblemKind:
     target_is_partitioned: bool = False  #: like a variable
     target_is_numerical: bool = False  #: else its values are classes
     has_unlabelled: bool = False  #: some rows have no class
+    with_more_inputs: str | None = None  #: the kind with several inputs and the same target, if there is one
 
     def __str__(self) -> str:
         return self.text
@@ -46,12 +47,26 @@ class ProblemKind:
 
 
 PROBLEMS = {
-    "classes": ProblemKind("one input column, class target", has_classes=True),
+    "classes": ProblemKind("one input column, class target", has_classes=True, with_more_inputs="grid"),
     "grid": ProblemKind("two or more input columns, class target", has_classes=True, has_one_input=False),
     "joint": ProblemKind("no target", has_one_input=False, has_target=False),
-    "grouped": ProblemKind("one input column, classes in groups", target_is_partitioned=True),
+    "grouped": ProblemKind(
+        "one input column, classes in groups", target_is_partitioned=True, with_more_inputs="grouped_grid"
+    ),
     "numerical": ProblemKind(
-        "one input column, numerical target", target_is_partitioned=True, target_is_numerical=True
+        "one input column, numerical target",
+        target_is_partitioned=True,
+        target_is_numerical=True,
+        with_more_inputs="numerical_grid",
+    ),
+    "grouped_grid": ProblemKind(
+        "two or more input columns, classes in groups", has_one_input=False, target_is_partitioned=True
+    ),
+    "numerical_grid": ProblemKind(
+        "two or more input columns, numerical target",
+        has_one_input=False,
+        target_is_partitioned=True,
+        target_is_numerical=True,
     ),
     "semi": ProblemKind("one input column, some rows unlabelled", has_classes=True, has_unlabelled=True),
 }
@@ -138,7 +153,7 @@ def part(p: Any, variable: Variable, part: Part) -> float:
 def margin(p: Any, rows: int, n_target_parts: int) -> float:
     """Price of one non-empty cell of the inputs, of `rows` rows, beside a target in `n_target_parts` parts.
 
-    Only where the target is partitioned too: problems grouped and numerical.
+    Only where the target is partitioned too: problems grouped and numerical, with one input or several.
     """
     return 0.0
 
@@ -247,6 +262,10 @@ class Criterion:
     averaged : subclass of Criterion, optional
         The criterion of the same problems that `gridmodl.average` takes in place of this one, where this one takes the
         best of something that is not observed and the other one the mean.
+    given_target : subclass of Criterion, optional
+        For problems of several inputs whose target is partitioned too: the criterion of problem ``"grid"`` whose cost,
+        with the parts of the target as classes, differs from this one's by what depends on these parts alone. Searches
+        find the inputs by it. It gets the options that both have. `check_criterion` tests it.
 
     Notes
     -----
@@ -273,6 +292,7 @@ class Criterion:
     predicts_exactly: ClassVar[bool] = False
     uniform_parts: ClassVar[bool] = False
     averaged: ClassVar[type[Criterion] | None] = None
+    given_target: ClassVar[type[Criterion] | None] = None
 
     grid = staticmethod(grid)
     variable = staticmethod(variable)

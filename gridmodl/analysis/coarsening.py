@@ -16,8 +16,8 @@ from gridmodl.analysis.hierarchy import Hierarchy, hierarchy_of
 from gridmodl.analysis.model_task import ModelTask
 from gridmodl.data.frames import Name
 from gridmodl.model.cells import Cells, make_cells
+from gridmodl.model.counts import merged_quantiles, quantiles_of_parts
 from gridmodl.model.partition import Partition, group_partition, rows_in_groups
-from gridmodl.model.target_quantiles import TargetQuantiles, merged_target_quantiles
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import price_grid
 from gridmodl.spelling import did_you_mean
@@ -126,10 +126,10 @@ def _model_of(whole: ModelTask, parts: Mapping[Name, NDArray[np.int64]]) -> Mode
         target=None if model.target is None else merged[model.target.name],
         proven=False,
         delta=cost - model.cost,
-        left_out=left_out if model.target is None else model.left_out,
+        left_out=left_out if len(model.partitions) > 1 else model.left_out,
         optima=(),
         _cells=cells,
-        _target_quantiles=_target_quantiles(model, labels),
+        _target_quantiles=merged_quantiles(model, labels),
     )
 
 
@@ -148,19 +148,11 @@ def _group_order(model: Model, partition: Partition, group: NDArray[np.int64], n
     rows = partition.counts.sum(axis=1)
     if model._target_quantiles is not None and partition is not model.target:
         shares = rows / model.n_rows
-        sums = np.bincount(group, shares * model._target_quantiles.means[:-1], n_groups)
+        sums = np.bincount(group, shares * quantiles_of_parts(model, partition).means[:-1], n_groups)
         return np.asarray(sums / np.maximum(np.bincount(group, shares, n_groups), 1e-300))
     if np.all(np.diff(rows) <= 0):
         return -np.bincount(group, rows, n_groups)
     return np.arange(n_groups)
-
-
-def _target_quantiles(model: Model, labels: Mapping[Name, NDArray[np.int64]]) -> TargetQuantiles | None:
-    """Statistics of a numerical target in the merged parts; None if the model has none."""
-    if model._target_quantiles is None:
-        return None
-    ((name, partition),) = model.partitions.items()
-    return merged_target_quantiles(model._target_quantiles, partition.counts.sum(axis=1), labels[name])
 
 
 def merged_partition(partition: Partition, parts: NDArray[np.int64]) -> Partition:

@@ -22,9 +22,9 @@ from gridmodl.data.frames import Name
 from gridmodl.data.numbers import is_missing_value
 from gridmodl.fit.build import source_of, with_parts
 from gridmodl.model.cells import Cells
+from gridmodl.model.counts import merged_quantiles
 from gridmodl.model.given import given_partition
 from gridmodl.model.labels import counted
-from gridmodl.model.target_quantiles import merged_target_quantiles
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -44,11 +44,9 @@ def merged_model(model: Model, name: Name, merge: Any) -> Model:
     is_target = model.target is not None and name == model.target.name
     cells = None if model._cells is None else _merged_cells(model._cells, name, parts)
     left_out = dict(model.left_out)
-    if cells is not None and model.target is None and name not in cells.names:
+    if cells is not None and len(model.partitions) > 1 and not is_target and name not in cells.names:
         left_out.setdefault(name, "it has one part as given")
-    quantiles = model._target_quantiles
-    if quantiles is not None and not is_target:
-        quantiles = merged_target_quantiles(quantiles, partition.counts.sum(axis=1), parts)
+    quantiles = merged_quantiles(model, {} if is_target else {name: parts})
     return replace(
         model,
         cost=cost,

@@ -172,14 +172,20 @@ def _empty_parts(whole: ModelTask) -> list[tuple[Name, int, int]]:
 
 
 def _merges(task: GridTask, grid: Grid) -> list[GridMerge]:
-    """Merges from a grid down to one cell: by the pair engine if it can hold the grid, else by the grid engine."""
+    """Merges from a grid down to one cell: by the pair engine if it can hold the grid, else by the grid engine.
+
+    Those of several inputs and a target are by the engine of these.
+    """
     from gridmodl.search.grid.merge import merge_path as sparse_path
     from gridmodl.search.pair.merge import merge_path as dense_path
     from gridmodl.search.pair.state import MAX_CELLS
+    from gridmodl.search.target.merge import merge_path as target_path
 
     is_coupled = bool(task.facts.is_target.any())
     if not grid.variables:
         return []
     if task.n_variables == 2 and task.n_counts == 1 and (is_coupled or math.prod(grid.shape) <= MAX_CELLS):
         return dense_path(task, grid)
+    if task.has_margins:
+        return target_path(task, grid)
     return sparse_path(task, grid)

@@ -113,8 +113,10 @@ def verify(
 
 def table_for(model: Model, data: Any, target: Any, weights: Any, unlabelled: Any, placement: str | None) -> Table:
     """Table of the data, with the columns of the model only; raise ValueError if the columns do not fit."""
-    is_partitioned = PROBLEMS[model.problem].target_is_partitioned
-    target_kind = model.problem if is_partitioned else None if target is None else "classes"
+    kind = PROBLEMS[model.problem]
+    target_kind = None if target is None else "classes"
+    if kind.target_is_partitioned:
+        target_kind = "numerical" if kind.target_is_numerical else "grouped"
     table = read_table(data, target, weights, target_kind, unlabelled, placement)
     if table.target.event != model.event_index:  # the target alone does not say which class the user named
         table = table._replace(target=table.target._replace(event=model.event_index))

@@ -108,7 +108,7 @@ def _needed(model: Model, output: str, informative: bool) -> list[Name]:
         return list(model.informative if informative else model.partitions)
     if output == "cell" or model.target is None:
         return list(model.cells.names)
-    return list(model.partitions)
+    return list(model.partitions if PROBLEMS[model.problem].has_one_input else model.informative)
 
 
 def check_request(found: AnyModel, request: OutputRequest) -> None:

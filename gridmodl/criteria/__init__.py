@@ -6,7 +6,7 @@ from gridmodl.criteria.confidence import G2, X2, G2Normal, X2Normal
 from gridmodl.criteria.entropy import Entropy, Gini
 from gridmodl.criteria.information import Aic, Bic, Mdlp
 from gridmodl.criteria.modl import Modl, ModlGrid
-from gridmodl.criteria.modl_grouped import ModlGrouped
+from gridmodl.criteria.modl_grouped import ModlGrouped, ModlGroupedGrid
 from gridmodl.criteria.modl_joint import ModlJoint
 from gridmodl.criteria.modl_semi import ModlSemi
 from gridmodl.plugins import hookimpl
@@ -17,7 +17,7 @@ from gridmodl.terms import Criterion
 def gridmodl_criteria() -> list[type[Criterion]]:
     """The built-in criterion classes."""
     return [
-        Modl, ModlGrid, ModlJoint, ModlGrouped, ModlSemi,
+        Modl, ModlGrid, ModlJoint, ModlGrouped, ModlGroupedGrid, ModlSemi,
         Aic, Bic, Mdlp, Gini, Entropy,
         G2, X2, G2Normal, X2Normal,
     ]  # fmt: skip

@@ -7,7 +7,8 @@
     numerical     log N + sum_j log N_j!
 
 A margin is a cell of the inputs; with one input, it is a part of that input. The cost of a margin depends on J, the
-number of parts of the target; nothing else couples the variables.
+number of parts of the target; nothing else couples the variables. With several inputs, their choice and the partitions
+of the informative ones are coded as with classes (`ModlGrid`): given the parts of the target, it is the same cost.
 
 M. Boullé, "Classification supervisée pour de grands nombres de classes à prédire : une approche par co-partitionnement
 des variables explicatives et à expliquer", Formula 8; C. Hue and M. Boullé, "A new probabilistic approach in rank
@@ -20,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gridmodl.codelength import log_binomial, log_order, unit_of
-from gridmodl.criteria.modl import partition_length
+from gridmodl.criteria.modl import ModlGrid, partition_length
 from gridmodl.criteria.modl_joint import ModlJoint, cell_order, value_order, values_length
 from gridmodl.terms import Criterion, Part, Problem, Variable
 
@@ -51,3 +52,21 @@ class ModlGrouped(Criterion):
         return log_binomial(rows + n_target_parts - 1, n_target_parts - 1) + log_order(rows, p.n_rows, p.unit)
 
     cell = staticmethod(cell_order)
+
+
+class ModlGroupedGrid(ModlGrouped):
+    """The same for several inputs: codes which are informative, then the partition of each of these.
+
+    ``selection=False`` leaves out the choice of the inputs.
+    """
+
+    problems = {"grouped_grid", "numerical_grid"}
+    options = ModlGrid.options
+    given_target = ModlGrid
+    grid = staticmethod(ModlGrid.grid)
+
+    @staticmethod
+    def variable(p: Any, variable: Variable, n_parts: int) -> float:
+        if variable.is_target:
+            return values_length(p, variable, n_parts)
+        return partition_length(p, variable, n_parts) if n_parts > 1 else 0.0

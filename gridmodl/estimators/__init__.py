@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn: a discretizer, classifiers and coclustering."""
+"""Estimators for scikit-learn: a discretizer, classifiers, a regressor and coclustering."""
 
 try:
     from sklearn.utils.validation import validate_data as _  # noqa: F401  since scikit-learn 1.6
@@ -10,6 +10,7 @@ from gridmodl.estimators.coclassifier import CoclusteringClassifier
 from gridmodl.estimators.coclustering import GridCoclustering
 from gridmodl.estimators.discretizer import GridDiscretizer
 from gridmodl.estimators.naivebayes import GridNaiveBayes
+from gridmodl.estimators.regressor import GridRegressor
 
 __all__ = [
     "CoclusteringClassifier",
@@ -18,4 +19,5 @@ __all__ = [
     "GridDiscretizer",
     "GridEnsembleClassifier",
     "GridNaiveBayes",
+    "GridRegressor",
 ]

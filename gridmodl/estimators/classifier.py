@@ -18,6 +18,7 @@ from gridmodl.estimators.inputs import read_event, read_inputs, read_training, r
 from gridmodl.model.policy import BY_PARTITION, Policy
 from gridmodl.pipeline import optimize
 from gridmodl.search import AUTO, Search
+from gridmodl.spelling import check_choice
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -119,6 +120,9 @@ class GridClassifier(GridClassifierBase):
 
     Parameters
     ----------
+    target_kind : {"classes", "grouped"}, default="classes"
+        ``"grouped"``, for many classes, finds groups of them together with the parts of the columns; a class then has
+        the share of its group in the cell, times its share of the group.
     %(criterion)s
     %(criterion_options)s
     search : {"auto", "vns", "merge", "algorithm3"} or Search, default="auto"
@@ -169,13 +173,19 @@ class GridClassifier(GridClassifierBase):
     x0 in (-inf, 4.5] and x1 in {black, blue}: False 100.0% (16 rows, 25.0%)
     """
 
+    target_kind: str = "classes"
+
     def rules(self) -> list[Rule]:
-        """One rule per cell: its condition in words, its rows and the shares of their classes; most rows first."""
+        """One rule per cell: its condition in words, its rows and the shares of their classes; most rows first.
+
+        Of grouped classes, the shares of their groups.
+        """
         check_is_fitted(self, "model_")
         return self.model_.rules()
 
     def _search(self, inputs: Frame, classes: NDArray[Any], **options: Any) -> tuple[Model, None]:
-        return optimize(inputs.columns, classes, target_kind="classes", **options), None
+        check_choice("target_kind", self.target_kind, ("classes", "grouped"))
+        return optimize(inputs.columns, classes, target_kind=self.target_kind, **options), None
 
     def _probabilities(self, inputs: Frame, policy: Policy) -> NDArray[np.float64]:
         return self.model_.predict_proba(inputs.columns, *policy)

@@ -235,16 +235,10 @@ def is_grid(table: Table) -> bool:
 
 
 def check_one_input(table: Table, unlabelled: Any = NOT_GIVEN) -> None:
-    """Raise ValueError if unlabelled rows or a partitioned target come with several columns."""
+    """Raise ValueError if unlabelled rows come with several columns."""
     if unlabelled is not NOT_GIVEN and len(table.names) > 1:
         raise ValueError(
             f"unlabelled= is for one input column, and data has {len(table.names)}; optimize_each takes each on its own"
-        )
-    if table.searched is not None and len(table.names) > 1:
-        what = "a numerical target" if table.problem.flags.target_is_numerical else "target_kind='grouped'"
-        raise ValueError(
-            f"{what} is for one input column, and data has {len(table.names)}; optimize_each takes each on its own "
-            "(target_kind='classes' takes the target as classes)"
         )
 
 
@@ -262,11 +256,11 @@ def check_joint_columns(n_columns: int) -> None:
 def check_grid_options(options: Options, table: Table) -> None:
     """Raise NotImplementedError for options that only a single column with classes can have.
 
-    A numerical target has means, so that monotone= has a meaning. A grid of columns alone keeps bounds, special values
-    and missing values apart.
+    A numerical target has means, so that monotone= has a meaning for a single column. A grid of columns alone keeps
+    bounds, special values and missing values apart.
     """
     words = {f"{what}=": _is_given(getattr(options, what)) for what in RULES} | {"special=": bool(options.special)}
-    words["monotone="] &= not table.problem.flags.target_is_numerical
+    words["monotone="] &= not (table.problem.flags.target_is_numerical and len(table.names) == 1)
     missing = options.missing.values() if isinstance(options.missing, Mapping) else [options.missing]
     words["missing='apart'"] = "apart" in missing
     for what in (what for what, is_given in words.items() if is_given):

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.model.target_quantiles import TargetQuantiles, merged_target_quantiles
+from gridmodl.terms import PROBLEMS
+
 if TYPE_CHECKING:
+    from gridmodl.data.frames import Name
     from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
 
 
 def class_shares(model: Model) -> NDArray[np.float64]:
-    """Share of each class in each cell, or in each part if classes are grouped; the last row is for all rows."""
+    """Share of each class in each cell; the last row is for all rows.
+
+    If classes are grouped: in each part of the one input, or in each cell of several.
+    """
     if not len(model.classes):
         instead = "predict gives its mean and quantiles" if model.target is not None else "use transform or cell_of"
         raise ValueError(f"this model ({model.problem}) has no classes to predict; {instead}")
@@ -23,9 +30,14 @@ def class_shares(model: Model) -> NDArray[np.float64]:
     if model.target is None:
         return np.vstack([model.cells.shares(), overall])
     shares = np.vstack([group_shares(model), model.target.counts[:, 0] / model.n_rows])
+    return shares_in_groups(model, shares)
+
+
+def shares_in_groups(model: Model, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares of the classes, given those of their groups."""
+    assert model.target is not None  # noqa: S101  for mypy
     group = group_of_classes(model)
-    in_group = model.class_rows / model.target.counts[group, 0]
-    return shares[:, group] * in_group
+    return shares[:, group] * (model.class_rows / model.target.counts[group, 0])
 
 
 def part_shares(model: Model) -> NDArray[np.float64]:
@@ -53,26 +65,92 @@ def share_lines(
     variables, of all cells that agree in the others. If no training row has its parts, or the row has none, it gets
     the shares of all rows. `shares` are those of the cells, and last of all rows.
     """
-    line = cells.cell_of(parts, n_rows) % len(shares)
-    if len(parts) < 2:
-        return ShareLines(shares, line)
-    is_unknown = np.column_stack([of_rows < 0 for of_rows in parts])
+    line, besides = row_lines(cells, parts, n_rows)
+    return ShareLines(np.concatenate([shares, *(cells.over(known).shares() for known in besides)]), line)
+
+
+def row_lines(
+    cells: Cells, parts: Sequence[NDArray[np.int64]], n_rows: int
+) -> tuple[NDArray[np.int64], list[list[int]]]:
+    """Line of each row in a table of the cells, then of all rows, then of the cells of some variables for each choice.
+
+    The choices of variables are returned too: those in which some rows have parts, while they have none in the others.
+    """
+    n_lines = len(cells.parts) + 1
+    line, besides = cells.cell_of(parts, n_rows) % n_lines, list[list[int]]()
+    all_rows = n_lines - 1
+    is_unknown = np.column_stack([of_rows < 0 for of_rows in parts]) if parts else np.zeros((n_rows, 0), dtype=bool)
     rows = np.flatnonzero(is_unknown.any(axis=1))
-    if len(rows) == 0:
-        return ShareLines(shares, line)
+    if len(parts) < 2 or len(rows) == 0:
+        return line, besides
     patterns, which = np.unique(is_unknown[rows], axis=0, return_inverse=True)
     rows = rows[np.argsort(which.ravel(), kind="stable")]
     ends = np.cumsum(np.bincount(which.ravel(), minlength=len(patterns)))
-    tables, n_lines = [shares], len(shares)
     for pattern, mine in zip(patterns, np.split(rows, ends[:-1]), strict=True):
         known = np.flatnonzero(~pattern).tolist()
         if known:
             beside = cells.over(known)
             cell = beside.cell_of([parts[k][mine] for k in known], len(mine))
-            line[mine] = np.where(cell >= 0, n_lines + cell, len(shares) - 1)
-            tables.append(beside.shares())
+            line[mine] = np.where(cell >= 0, n_lines + cell, all_rows)
+            besides.append(known)
             n_lines += len(beside.parts)
-    return ShareLines(np.concatenate(tables), line)
+    return line, besides
+
+
+def input_cells(model: Model) -> Cells:
+    """Cells of the inputs of a model whose target is partitioned too, with the parts of the target as classes."""
+    cells, target = model.cells, model.target
+    assert target is not None  # noqa: S101  for mypy
+    counts = np.zeros((len(cells.parts), target.n_parts), dtype=np.int64)
+    counts[np.arange(len(counts)), _parts_of_cells(model, target)] = cells.rows
+    return cells._replace(counts=counts).over([k for k, name in enumerate(cells.names) if name != target.name])
+
+
+def quantiles_of_lines(model: Model, cells: Cells, besides: Sequence[Sequence[int]]) -> TargetQuantiles:
+    """Statistics of a numerical target in the lines of `row_lines`, given the cells of the inputs."""
+    quantiles = model._target_quantiles
+    assert quantiles is not None  # noqa: S101  for mypy
+    tables = [quantiles]
+    for known in besides:
+        merged = cells.over(known).cell_of([cells.parts[:, k] for k in known], len(cells.parts))
+        tables.append(merged_target_quantiles(quantiles, cells.rows, merged).without_all())
+    means, percentiles = zip(*tables, strict=True)
+    return TargetQuantiles(np.concatenate(means), np.concatenate(percentiles))
+
+
+def quantiles_of_parts(model: Model, partition: Partition) -> TargetQuantiles:
+    """Statistics of a numerical target in each part of a column; percentiles are approximate with several inputs."""
+    quantiles = model._target_quantiles
+    assert quantiles is not None  # noqa: S101  for mypy
+    if PROBLEMS[model.problem].has_one_input:
+        return quantiles
+    cells = input_cells(model)
+    names = list(cells.names)
+    parts = np.full(len(cells.parts), int(partition.rows.argmax()))
+    if partition.name in names:
+        parts = cells.parts[:, names.index(partition.name)]
+    return merged_target_quantiles(quantiles, cells.rows, parts, partition.n_parts)
+
+
+def merged_quantiles(model: Model, labels: Mapping[Name, NDArray[np.int64]]) -> TargetQuantiles | None:
+    """Statistics of a numerical target after merges; `labels` has the new part of each part, by column.
+
+    None if the model has no numerical target.
+    """
+    quantiles = model._target_quantiles
+    if quantiles is None:
+        return None
+    if PROBLEMS[model.problem].has_one_input:
+        ((name, partition),) = model.partitions.items()
+        rows = partition.counts.sum(axis=1)
+        return merged_target_quantiles(quantiles, rows, labels[name]) if name in labels else quantiles
+    cells = input_cells(model)
+    columns = zip(cells.names, cells.parts.T, strict=True)
+    of_cells = [labels[name][parts] if name in labels else parts for name, parts in columns]
+    merged = cells._replace(parts=np.column_stack(of_cells)) if of_cells else cells
+    kept = [k for k, parts in enumerate(of_cells) if parts.min() < parts.max()]
+    number = merged.over(kept).cell_of([of_cells[k] for k in kept], len(cells.parts))
+    return merged_target_quantiles(quantiles, cells.rows, number)
 
 
 def group_of_classes(model: Model) -> NDArray[np.int64]:
@@ -83,7 +161,12 @@ def group_of_classes(model: Model) -> NDArray[np.int64]:
 
 
 def group_shares(model: Model) -> NDArray[np.float64]:
-    """Share of each part of the target in each part of the column; of all rows for a part without rows."""
+    """Share of each part of the target in each part of the one input, or in each cell of several.
+
+    A part without rows has the shares of all rows.
+    """
+    if not PROBLEMS[model.problem].has_one_input:
+        return input_cells(model).shares()
     ((_, partition),) = model.partitions.items()
     counts = part_counts(model, partition)
     rows = counts.sum(axis=1, keepdims=True)
@@ -144,6 +227,8 @@ def cell_densities(model: Model) -> NDArray[np.float64]:
 
 def mutual_information_of(model: Model) -> float:
     """Mutual information of the variables' parts, or of cells and classes in a model with classes; in nats per row."""
+    if not PROBLEMS[model.problem].has_one_input and model.target is not None:
+        return table_information(input_cells(model).counts)
     if model.target is not None or not len(model.classes):
         # With one variable it is 0, where the sum would give 1e-17.
         return float(cell_information(model).sum()) if len(model.cells.names) > 1 else 0.0

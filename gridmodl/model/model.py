@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from gridmodl.data.frames import ARRAYS, Frame, Name, lazy_frame, make_frame, read_frame
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.model.cells import Cells, cells_of_parts
-from gridmodl.model.counts import ShareLines, class_shares, mutual_information_of, part_shares, share_lines
+from gridmodl.model.counts import (
+    ShareLines,
+    class_shares,
+    input_cells,
+    mutual_information_of,
+    part_shares,
+    quantiles_of_lines,
+    row_lines,
+    share_lines,
+    shares_in_groups,
+)
 from gridmodl.model.labels import counted, level_text
 from gridmodl.model.lazy import Lookup, lazy_columns
 from gridmodl.model.partition import Partition
@@ -21,7 +31,7 @@ from gridmodl.model.policy import Policy, checked_policy
 from gridmodl.model.target_quantiles import Prediction, TargetQuantiles
 from gridmodl.search.proof import Certificate
 from gridmodl.spelling import did_you_mean
-from gridmodl.terms import Criterion, level_of
+from gridmodl.terms import PROBLEMS, Criterion, level_of
 
 if TYPE_CHECKING:
     from gridmodl.analysis.explain import Explanation
@@ -119,9 +129,8 @@ class Model:
     certificate: Certificate | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable
     _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # rows of each class, if grouped
-    _target_quantiles: TargetQuantiles | None = field(
-        default=None, repr=False
-    )  # statistics of a numerical target in each part
+    # Statistics of a numerical target in each part of the one input, or of several in each cell of `input_cells`.
+    _target_quantiles: TargetQuantiles | None = field(default=None, repr=False)
     _source: tuple[Table, Criterion] | None = field(default=None, repr=False)  # for `edit`; never saved
 
     @property
@@ -172,8 +181,8 @@ class Model:
     def mutual_information(self) -> float:
         """Mutual information in nats per row, of cells and classes in a model with classes.
 
-        Without classes, or if the target is partitioned too: of the parts of two variables; of more variables, the
-        total correlation.
+        If the target is partitioned too, of the cells of the inputs and the parts of the target. Without a target, of
+        the parts of two variables; of more variables, the total correlation.
         """
         return mutual_information_of(self)
 
@@ -410,12 +419,36 @@ class Model:
                 empty = self.partitions[name].empty_special
                 parts[k] = np.where(np.isin(parts[k], empty), -1, parts[k]) if empty else parts[k]
             return share_lines(self.cells, shares, parts, n_rows)
-        return ShareLines(shares, self._input_parts(data, policy) % len(shares))
+        if PROBLEMS[self.problem].has_one_input:
+            return ShareLines(shares, self._input_part(data, policy) % len(shares))
+        cells = input_cells(self)
+        groups = np.vstack([cells.shares(), self.target.counts[:, 0] / self.n_rows])
+        lines = share_lines(cells, groups, *self._input_parts(data, policy))
+        return lines._replace(shares=shares_in_groups(self, lines.shares))
 
-    def _input_parts(self, data: Any, policy: Policy) -> NDArray[np.int64]:
-        """Part of each row in the column of a model whose target is partitioned too."""
+    def _input_part(self, data: Any, policy: Policy) -> NDArray[np.int64]:
+        """Part of each row in the one input of a model whose target is partitioned too."""
         ((name, partition),) = self.partitions.items()
         return partition.part_of_column(self._columns(read_frame(data), [name])[name], policy)
+
+    def _input_parts(self, data: Any, policy: Policy) -> tuple[list[NDArray[np.int64]], int]:
+        """Part of each row in each informative column, and the number of rows."""
+        frame = read_frame(data)
+        columns = self._columns(frame, self.informative)
+        return [self.partitions[name].part_of_column(columns[name], policy) for name in self.informative], frame.n_rows
+
+    def _target_lines(self, data: Any, policy: Policy) -> tuple[TargetQuantiles, NDArray[np.int64]]:
+        """Statistics of a numerical target, and which of them each row gets."""
+        quantiles = self._target_quantiles
+        if quantiles is None:
+            raise ValueError(
+                f"this model ({self.problem}) has no numerical target; predict_proba has shares of classes"
+            )
+        if PROBLEMS[self.problem].has_one_input:
+            return quantiles, self._input_part(data, policy)
+        cells = input_cells(self)
+        line, besides = row_lines(cells, *self._input_parts(data, policy))
+        return quantiles_of_lines(self, cells, besides), line
 
     def predict(
         self, data: Any, unknown: str | None = None, missing: str | None = None, coverage: float = 0.9
@@ -428,7 +461,8 @@ class Model:
             The input columns.
         unknown, missing
             As in `transform`. A value that belongs to no part tells nothing, as in `predict_proba`; for a numerical
-            target, the row gets mean and quantiles of all rows.
+            target, the row gets mean and quantiles of the rows that have its parts in the other columns (quantiles are
+            then approximate), and of all rows if there is no other column.
         coverage : float
             For a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
 
@@ -436,13 +470,28 @@ class Model:
         -------
         ndarray or Prediction
             The most frequent class in the cell of each row (ties: first in ``classes``). For a numerical target, a
-            `Prediction` of four arrays: mean, median, lower and upper of the training rows in the same part.
+            `Prediction` of four arrays: mean, median, lower and upper of the training rows in the same cell of the
+            inputs; of all rows if no training row is in it.
         """
         policy = checked_policy(unknown, missing)
         if self._target_quantiles is not None:
-            return self._target_quantiles.predict(self._input_parts(data, policy), coverage)
+            quantiles, line = self._target_lines(data, policy)
+            return quantiles.predict(line, coverage)
         shares, line = self._shares(data, policy)
         return np.asarray(self.classes[shares.argmax(axis=1)[line]])
+
+    def predict_quantiles(
+        self, data: Any, quantiles: Sequence[float], unknown: str | None = None, missing: str | None = None
+    ) -> NDArray[np.float64]:
+        """Quantiles of a numerical target for each row: shape (n, number of `quantiles`), which are shares from 0 to 1.
+
+        Rows get the quantiles of their cell, as in `predict`; between two percentiles they are interpolated.
+        """
+        shares = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
+        if shares.ndim != 1 or len(shares) == 0 or not np.all((shares >= 0.0) & (shares <= 1.0)):
+            raise ValueError(f"quantiles must be shares from 0 to 1, such as [0.1, 0.9], got {quantiles!r}")
+        known, line = self._target_lines(data, checked_policy(unknown, missing))
+        return np.column_stack([known.quantile(share)[line] for share in shares.tolist()])
 
     def hierarchy(self) -> Hierarchy:
         """Merge this grid step by step into a single cell, the cheapest merge first: a dendrogram of each variable.

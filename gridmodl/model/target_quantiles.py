@@ -36,6 +36,10 @@ class TargetQuantiles(NamedTuple):
         low = min(int(place), 99)
         return _between(self.percentiles[:, low], self.percentiles[:, low + 1], place - low)
 
+    def without_all(self) -> TargetQuantiles:
+        """The same without the entry of all rows."""
+        return TargetQuantiles(self.means[:-1], self.percentiles[:-1])
+
     def boxes(self) -> NDArray[np.float64]:
         """Quantiles of each part at 5, 25, 50, 75 and 95 %, for box plots; without the entry of all rows."""
         return np.column_stack([self.quantile(share)[:-1] for share in (0.05, 0.25, 0.5, 0.75, 0.95)])
@@ -90,14 +94,15 @@ def _between(
 
 
 def merged_target_quantiles(
-    quantiles: TargetQuantiles, rows: NDArray[np.int64], parts: NDArray[np.int64]
+    quantiles: TargetQuantiles, rows: NDArray[np.int64], parts: NDArray[np.int64], n_parts: int | None = None
 ) -> TargetQuantiles:
     """`TargetQuantiles` of merged parts, given the `rows` of each part and the merged part that it goes to, `parts`.
 
-    Means are exact. Percentiles are approximate, from straight lines between the percentiles of the parts.
+    `n_parts` is the number of merged parts, by default those that `parts` names. Means are exact. Percentiles are
+    approximate, from straight lines between the percentiles of the parts.
     """
     means, percentiles = [], []
-    for i in range(int(parts.max()) + 1):
+    for i in range(int(parts.max()) + 1 if n_parts is None else n_parts):
         mine = np.flatnonzero((parts == i) & (rows > 0))
         if len(mine) == 0 or len(mine) == np.count_nonzero(rows):
             mine = np.array([len(rows)])  # the entry of all rows, also for a part without rows

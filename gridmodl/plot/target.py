@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from numpy.typing import NDArray
 
-from gridmodl.model.counts import part_counts
+from gridmodl.model.counts import part_counts, quantiles_of_parts, table_information
 from gridmodl.model.partition import Partition
 from gridmodl.plot.axes import (
     BAR,
@@ -36,6 +36,7 @@ from gridmodl.plot.axes import (
 )
 from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import INK, OF_CLASSES, PALE, SHARES, drawn, part_labels, shares_of, title_of
+from gridmodl.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from gridmodl.data.frames import Name
@@ -99,13 +100,16 @@ class TargetDisplay:
         self.means, self.quantiles, self.level = means, quantiles, level
 
     @classmethod
-    def from_model(cls, model: Model) -> TargetDisplay:
-        """The target of a model of one column.
+    def from_model(cls, model: Model, name: Name | None = None) -> TargetDisplay:
+        """The target in the parts of a column of a model.
 
         Parameters
         ----------
         model : Model
             With grouped classes or a numerical target.
+        name : str, optional
+            The column; by default the one with the most information on the target. Rows are summed over all others,
+            and quantiles are then approximate.
         """
         check_model(model)
         if model.target is None:
@@ -113,14 +117,21 @@ class TargetDisplay:
                 f"this model ({model.problem}) has no target that is partitioned too, as target_kind='grouped' and "
                 "'numerical' give; see PartsDisplay and GridDisplay"
             )
-        (partition,) = model.partitions.values()
+        partition = _most_informative(model) if name is None else model.partitions.get(name)
+        if partition is None:
+            known = ", ".join(map(repr, model.partitions))
+            raise ValueError(
+                f"name must be one of the columns {known}, got {name!r}{did_you_mean(name, model.partitions)}"
+            )
         counts = part_counts(model, partition)
+        level = model.level if len(model.partitions) == 1 else None
         if model._target_quantiles is None:
-            return cls(partition, model.target, counts, level=model.level)
+            return cls(partition, model.target, counts, level=level)
         has_rows = counts.sum(axis=1) > 0
-        means = np.where(has_rows, model._target_quantiles.means[:-1], np.nan)
-        quantiles = np.where(has_rows[:, None], model._target_quantiles.boxes(), np.nan)
-        return cls(partition, model.target, counts, means, quantiles, model.level)
+        statistics = quantiles_of_parts(model, partition)
+        means = np.where(has_rows, statistics.means[:-1], np.nan)
+        quantiles = np.where(has_rows[:, None], statistics.boxes(), np.nan)
+        return cls(partition, model.target, counts, means, quantiles, level)
 
     @classmethod
     def from_estimator(cls, estimator: Any, name: Name | None = None) -> TargetDisplay:
@@ -184,6 +195,11 @@ class TargetDisplay:
         self.rows_ax_, _ = draw_rows(ax, places, self.counts.sum(axis=1))
         legend_above(ax, entries, title_of(self.partition, self.level))
         return ax
+
+
+def _most_informative(model: Model) -> Partition:
+    """The column whose parts tell the most about those of the target; ties: the first."""
+    return max(model.partitions.values(), key=lambda partition: table_information(part_counts(model, partition)))
 
 
 def _range(quantiles: NDArray[np.float64], means: NDArray[np.float64]) -> tuple[float, float]:

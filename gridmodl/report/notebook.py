@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridmodl.density.model import density_per, rows_text
-from gridmodl.model.counts import cell_lifts, part_counts
+from gridmodl.model.counts import cell_lifts, input_cells, part_counts, quantiles_of_parts
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import counted, level_text
 from gridmodl.report.pictures import (
@@ -38,6 +38,7 @@ from gridmodl.terms import PROBLEMS
 if TYPE_CHECKING:
     from gridmodl.analysis.explain import Explanation
     from gridmodl.density import DensityModel
+    from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
 
@@ -58,7 +59,7 @@ def model_html(model: Model) -> str:
         return frame(head, *(tag("div", lines(_heading(model, part)), parts_of(model, part)) for part in shown))
     folds = [
         folded(_heading(model, partition), parts_of(model, partition))
-        for partition in map(model.partition, model.informative)
+        for partition in [*([] if model.target is None else [model.target]), *map(model.partition, model.informative)]
     ]
     return frame(head, _cells(model), *folds, _left_out(model))
 
@@ -91,7 +92,7 @@ def _picture(model: Model, partition: Partition) -> Markup:
     labels, rows = partition.labels, partition.rows
     is_target = partition is model.target
     if model._target_quantiles is not None and not is_target:
-        return ranges(model._target_quantiles.boxes(), rows, labels)
+        return ranges(quantiles_of_parts(model, partition).boxes(), rows, labels)
     if model.target is not None and not is_target:
         counts = part_counts(model, partition)
         return _mosaic(counts, [f"group {j}" for j in range(counts.shape[1])], rows, labels)
@@ -105,14 +106,21 @@ def _mosaic(counts: Any, names: Sequence[Any], rows: Any, labels: Sequence[str])
     return joined(mosaic(shares, rows, labels), legend(shares))
 
 
+def _counted_cells(model: Model) -> tuple[Cells, list[Any], str]:
+    """Cells of a grid, the classes that they count, and the word for these; of the inputs beside a target in parts."""
+    if model.target is None:
+        return model.cells, model.classes.tolist(), "classes"
+    return input_cells(model), model.target.labels, "parts of the target"
+
+
 def _cells(model: Model) -> Markup:
     """A picture and a table of the cells of a grid, by descending number of rows."""
-    cells = model.cells
+    cells, classes, what = _counted_cells(model)
     order = np.argsort(-cells.rows, kind="stable")
     labels = {name: model.partition(name).labels for name in cells.names}
     shown = order[:MAX_SHOWN].tolist()
-    if len(model.classes):
-        heads, columns, note = shares_of(cells.counts[order], [str(name) for name in model.classes.tolist()], "classes")
+    if classes:
+        heads, columns, note = shares_of(cells.counts[order], [str(name) for name in classes], what)
     else:
         heads, columns, note = ["times what is expected"], [[f"{lift:.3g}" for lift in cell_lifts(model)[order]]], []
     rows = [
@@ -132,10 +140,10 @@ def _cells(model: Model) -> Markup:
 
 def _grid_picture(model: Model, order: Any) -> Markup:
     """A mosaic of the classes of cells; without classes a heat map of two variables, or bars of rows of more."""
-    cells = model.cells
+    cells, classes, _ = _counted_cells(model)
     texts = [f"cell {i + 1}" for i in range(len(order))]
-    if len(model.classes):
-        return _mosaic(cells.counts[order], model.classes.tolist(), cells.rows[order], texts)
+    if classes:
+        return _mosaic(cells.counts[order], classes, cells.rows[order], texts)
     names = cells.names
     if len(names) == 2 and max(model.partition(name).n_parts for name in names) <= MAX_DRAWN:
         labels = model.partition(names[0]).labels, model.partition(names[1]).labels

@@ -20,16 +20,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
-from gridmodl.model.counts import cell_densities, cell_information, cell_lifts, part_counts
+from gridmodl.model.counts import (
+    cell_densities,
+    cell_information,
+    cell_lifts,
+    input_cells,
+    part_counts,
+    quantiles_of_parts,
+)
 from gridmodl.model.evidence import evidence_of
+from gridmodl.model.target_quantiles import TargetQuantiles
+from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
+    from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
-    from gridmodl.model.target_quantiles import TargetQuantiles
 
 # Columns of the table of cells of a model without classes.
 NO_CLASSES = {"density": cell_densities, "lift": cell_lifts, "mutual_information": cell_information}
+
+
+# Columns of the statistics of a numerical target.
+STATISTICS = ("mean", "median", "q5", "q25", "q75", "q95")
 
 
 def columns_of(model: Model, partition: Partition) -> dict[str, Any]:
@@ -47,10 +60,7 @@ def columns_of(model: Model, partition: Partition) -> dict[str, Any]:
         return columns
     if model._target_quantiles is not None:
         filled = rows > 0
-        for name, statistic in {
-            "mean": model._target_quantiles.means,
-            **quantiles_shown(model._target_quantiles),
-        }.items():
+        for name, statistic in statistics_shown(quantiles_of_parts(model, partition)).items():
             columns[name] = np.where(filled, statistic[:-1], np.nan)
         return columns
     counts = part_counts(model, partition)
@@ -58,11 +68,10 @@ def columns_of(model: Model, partition: Partition) -> dict[str, Any]:
         return columns | {f"share_{j}": counts[:, j] / rows for j in range(counts.shape[1])}
 
 
-def quantiles_shown(quantiles: TargetQuantiles) -> dict[str, NDArray[np.float64]]:
-    """Quantiles shown in tables, by name of their column."""
-    return {"median": quantiles.quantile(0.5)} | {
-        f"q{share}": quantiles.quantile(share / 100) for share in (5, 25, 75, 95)
-    }
+def statistics_shown(quantiles: TargetQuantiles) -> dict[str, NDArray[np.float64]]:
+    """Mean and quantiles shown in tables, by name of their column."""
+    columns = [quantiles.means, *(quantiles.quantile(share) for share in (0.5, 0.05, 0.25, 0.75, 0.95))]
+    return dict(zip(STATISTICS, columns, strict=True))
 
 
 def _columns_by_class(model: Model, partition: Partition) -> dict[str, Any]:
@@ -95,49 +104,63 @@ def _evidence_columns(model: Model, partition: Partition) -> dict[str, Any]:
 
 
 class Rule(NamedTuple):
-    """A cell in words: its conditions, its rows and the shares of its classes."""
+    """A cell in words: its conditions, its rows, the shares of its classes, and statistics of a numerical target."""
 
-    conditions: dict[Name, str]  #: label of the part of each variable
+    conditions: dict[Name, str]  #: label of the part of each input
     rows: int  #: number of rows of the cell
     support: float  #: share of all rows
-    shares: dict[Any, float]  #: share of each class
+    shares: dict[Any, float]  #: share of each class; of each part of a partitioned target, by label
     lift: float | None = None  #: share of the event divided by its share in all rows; None without an event
+    statistics: dict[str, float] = {}  #: mean, median and quantiles (``q5``, ...) of a numerical target; else empty
 
     def __str__(self) -> str:
         premise = " and ".join(f"{name} in {label}" for name, label in self.conditions.items()) or "all rows"
         ranked = sorted(self.shares.items(), key=lambda item: -item[1])
-        classes = ", ".join(f"{name} {share:.1%}" for name, share in ranked if share > 0)
-        return f"{premise}: {classes} ({self.rows} rows, {self.support:.1%})"
+        says = ", ".join(f"{name} {share:.1%}" for name, share in ranked if share > 0)
+        if self.statistics:
+            mean, *ends = (self.statistics[name] for name in ("mean", "q5", "q95"))
+            says = f"mean {mean:.6g}, 90% from {ends[0]:.6g} to {ends[1]:.6g}"
+        return f"{premise}: {says} ({self.rows} rows, {self.support:.1%})"
 
 
 def rules_of(model: Model) -> list[Rule]:
-    """One rule per cell, by descending number of rows."""
-    if model.target is not None or not len(model.classes):
+    """One rule per cell, by descending number of rows; of the inputs alone if the target is partitioned too."""
+    cells, classes, statistics = model.cells, model.classes.tolist(), dict[str, NDArray[np.float64]]()
+    if model.target is not None:
+        cells, classes = input_cells(model), model.target.labels
+        if model._target_quantiles is not None:
+            statistics = statistics_shown(_of_input_cells(model, cells))
+    if not classes:
         raise ValueError(f"rules are of classes in cells, and this model ({model.problem}) has none; see cell_table")
-    cells = model.cells
     labels = [model.partitions[name].labels for name in cells.names]
-    classes = model.classes.tolist()
     rows, shares, total = cells.rows, cells.shares(), model.n_rows
-    event, of_all = model.event_index, model.class_rows / model.class_rows.sum()
+    event = model.event_index
+    of_all = cells.counts.sum(axis=0) / cells.counts.sum()
     rules = []
     for i in np.argsort(-rows, kind="stable").tolist():
         conditions = {name: labels[k][cells.parts[i, k]] for k, name in enumerate(cells.names)}
-        rules.append(
-            Rule(
-                conditions,
-                int(rows[i]),
-                int(rows[i]) / total,
-                dict(zip(classes, shares[i].tolist(), strict=True)),
-                None if event is None else float(shares[i, event] / of_all[event]),
-            )
-        )
+        of_classes = dict(zip(classes, shares[i].tolist(), strict=True))
+        lift = None if event is None else float(shares[i, event] / of_all[event])
+        of_target = {name: float(column[i]) for name, column in statistics.items()}
+        rules.append(Rule(conditions, int(rows[i]), int(rows[i]) / total, of_classes, lift, of_target))
     return rules
+
+
+def _of_input_cells(model: Model, cells: Cells) -> TargetQuantiles:
+    """Statistics of a numerical target in each of the cells of the inputs."""
+    quantiles = model._target_quantiles
+    assert quantiles is not None  # noqa: S101  for mypy
+    if not PROBLEMS[model.problem].has_one_input:
+        return quantiles
+    places = cells.parts[:, 0] if cells.names else np.full(1, -1)  # parts without rows are no cells
+    return TargetQuantiles(*(np.append(column[places], column[-1:], axis=0) for column in quantiles))
 
 
 def _unused_name(name: str, model: Model, columns: dict[str, Any]) -> str:
     """The name, with as many primes as it takes to differ from all other columns of the table."""
-    by_class = (f"{what}_{c}" for what in ("rows", "share") for c in _classes(model))
-    taken = {"rows", "share", "unlabelled", *NO_CLASSES, *by_class, *columns}
+    by_class = [f"{what}_{c}" for what in ("rows", "share") for c in _classes(model)]
+    by_class += [] if model.target is None else [f"share_{j}" for j in range(model.target.n_parts)]
+    taken = {"rows", "share", "unlabelled", *NO_CLASSES, *by_class, *STATISTICS, *columns}
     while name in taken:
         name += "'"
     return name
@@ -149,8 +172,12 @@ def _classes(model: Model) -> list[Any]:
 
 
 def cell_columns(model: Model) -> dict[str, Any]:
-    """Columns of the table of cells: one entry per cell, by descending number of rows."""
-    cells = model.cells
+    """Columns of the table of cells: one entry per cell, by descending number of rows.
+
+    With several inputs beside a partitioned target, the cells are those of the inputs.
+    """
+    is_of_inputs = model.target is not None and not PROBLEMS[model.problem].has_one_input
+    cells = input_cells(model) if is_of_inputs else model.cells
     order = np.argsort(-cells.rows, kind="stable")
     rows = cells.rows[order]
     columns: dict[str, Any] = {}
@@ -160,6 +187,11 @@ def cell_columns(model: Model) -> dict[str, Any]:
     columns |= {"rows": rows, "share": rows / rows.sum()}
     if cells.unlabelled is not None:
         columns["unlabelled"] = cells.unlabelled[order]
+    if is_of_inputs:
+        if model._target_quantiles is not None:
+            of_cells = statistics_shown(_of_input_cells(model, cells))
+            columns |= {name: statistic[:-1][order] for name, statistic in of_cells.items()}
+        return columns | {f"share_{j}": column for j, column in enumerate(cells.shares()[order].T)}
     if not _classes(model):
         for column, statistic in NO_CLASSES.items():
             columns[column] = statistic(model)[order]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.analysis.verify import limits_of
-from gridmodl.model.counts import cell_lifts, part_counts
+from gridmodl.model.counts import cell_lifts, input_cells, part_counts, quantiles_of_parts
 from gridmodl.model.evidence import evidence_of
 from gridmodl.model.labels import aligned, counted, level_text
-from gridmodl.report.tables import largest, quantiles_shown
+from gridmodl.report.tables import largest, statistics_shown
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
@@ -42,10 +42,11 @@ def summary_of(model: Model) -> str:
         lines += ["", f"{partition.name}: {parts_text(model, partition)}"]
         lines += _parts(model, partition)
     if len(model.partitions) > 1:
-        lines += ["", f"cells with rows in them: {len(model.cells.parts)}"]
+        n_cells = len(model.cells.parts if model.target is None else input_cells(model).parts)
+        lines += ["", f"cells with rows in them: {n_cells}"]
         lines += _cells(model)
-        if len(model.cells.parts) > MAX_SHOWN:
-            lines.append(f"  ... and {len(model.cells.parts) - MAX_SHOWN} more cells")
+        if n_cells > MAX_SHOWN:
+            lines.append(f"  ... and {n_cells - MAX_SHOWN} more cells")
         lines += _left_out(model)
     return "\n".join(lines)
 
@@ -97,8 +98,8 @@ def parts_text(model: Model, partition: Partition) -> str:
 
 
 def _cells(model: Model) -> list[str]:
-    """Lines on the largest cells: shares of classes, or the lift where there are no classes."""
-    if len(model.classes):
+    """Lines on the largest cells: the target in them, or the lift where there is no target."""
+    if PROBLEMS[model.problem].has_target:
         return [f"  {rule}" for rule in model.rules()[:MAX_SHOWN]]
     cells, lifts = model.cells, cell_lifts(model)
     labels = {name: model.partition(name).labels for name in cells.names}
@@ -150,7 +151,7 @@ def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[l
     if model._target_quantiles is None:
         counts = part_counts(model, partition)
         return shares_of(counts, [f"group {j}" for j in range(counts.shape[1])], "groups")
-    statistics = {"mean": model._target_quantiles.means, **quantiles_shown(model._target_quantiles)}
+    statistics = statistics_shown(quantiles_of_parts(model, partition))
     columns = [
         [f"{x:.6g}" if n else "" for x, n in zip(of_parts[:-1], rows, strict=True)] for of_parts in statistics.values()
     ]

@@ -75,6 +75,15 @@ SEARCHES = {
             "merge": Entry("grid.vns:run_merge", (INPUTS_ONLY,)),
         },
     ),
+    "target": Engine(  # of several inputs and a target that is partitioned too
+        "cannot find a grid of several columns and of the parts of the target; use {names}",
+        {
+            AUTO: Entry("target.vns:run_vns"),
+            "vns": Entry("target.vns:run_vns"),
+            "diverse": Entry("target.vns:run_diverse"),
+            "merge": Entry("target.vns:run_merge"),
+        },
+    ),
     "pair": Engine(  # of two variables without classes
         "cannot find a grid of two variables; use {names}",
         {
@@ -96,7 +105,7 @@ def run(engine: Literal["groups"], task: Task, search: Search) -> tuple[Grouping
 
 
 @overload
-def run(engine: Literal["grid", "pair"], task: GridTask, search: Search) -> GridFound: ...
+def run(engine: Literal["grid", "target", "pair"], task: GridTask, search: Search) -> GridFound: ...
 
 
 def run(engine: str, task: Any, search: Search) -> Any:
@@ -144,6 +153,9 @@ class Search:
         search); ``"algorithm3"`` does so in the order of the paper. ``"diverse"``, with classes, looks for many
         different grids instead of a single cheaper one: each of its rounds takes a random choice of the columns, see
         ``keep_optima``.
+        For several columns and a target that is partitioned too (grouped classes, or a numerical target): the columns
+        given the parts of the target and these given the columns, in turn, from the best single columns
+        (``"merge"``), and from random neighbours of the best grid (``"vns"``, ``"diverse"``).
         For two columns without classes (no target, grouped classes, or a numerical target): ``"merge"`` improves and
         merges random grids; ``"vns"``, which is ``"auto"``, then splits the parts of the best grid and merges again;
         ``"algorithm3"`` needs a grid without a target.

@@ -32,6 +32,7 @@ from gridmodl.testing.bruteforce import (
 )
 from gridmodl.testing.declarations import check_concave_cell, check_gradient, check_predictive, check_uniform_parts
 from gridmodl.testing.floors import check_floors, check_pruning
+from gridmodl.testing.targets import check_target_grid, random_target
 
 __all__ = ["check_criterion"]
 
@@ -46,7 +47,7 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     ratios of evidences where ``predicts_exactly`` is declared; ``uniform_parts`` holds where it is declared. Bounds by
     ``floor``, ``excess``, ``tangent`` and ``gradient`` hold, and a search that prunes by them still finds the optimum
     of some hundred values. For problems in which two variables are partitioned together (joint, grouped, numerical),
-    every grid of a few values is tried.
+    every grid of a few values is tried; with several inputs and a target, random grids, also by ``given_target``.
 
     Parameters
     ----------
@@ -110,9 +111,13 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
     if checked.floor is not floor and "classes" in checked.problems:
         check_pruning(checked, max(1, n_samples // 5))
     for problem in sorted(checked.problems - set(of_classes)):
-        rng = np.random.default_rng(20112)
+        rng, kind = np.random.default_rng(20112), PROBLEMS[problem]
+        is_several = kind.target_is_partitioned and not kind.has_one_input
         for _ in range(n_samples):
-            check_pair(checked, problem, random_pair(rng, problem), rng)
+            if is_several:
+                check_target_grid(checked, problem, random_target(rng, problem), rng)
+            else:
+                check_pair(checked, problem, random_pair(rng, problem), rng)
 
 
 def _check_terms(criterion: Criterion, problem: str) -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -31,6 +31,9 @@ EVERY = {
     "grouped naive Bayes": gridmodl.GridNaiveBayes(target_kind="grouped"),
     "grid": gridmodl.GridClassifier(),
     "ensemble": gridmodl.GridEnsembleClassifier(search=FEW),
+    "grouped grid": gridmodl.GridClassifier(target_kind="grouped", search=Search(effort=2)),
+    "regressor": gridmodl.GridRegressor(search=Search(effort=2)),
+    "regressor ensemble": gridmodl.GridRegressor(search=FEW, ensemble=5),
     "coclustering": gridmodl.GridCoclustering(),
     "coclustering classifier": gridmodl.CoclusteringClassifier(),
 }
@@ -56,8 +59,13 @@ def make_matrix(n: int = 120, seed: int = 0) -> tuple[Any, Any]:
     return (rng.random((n, 12)) < present).astype(np.int64), np.array(["no", "so so", "yes"])[group]
 
 
-def data_for(name: str, seed: int = 0) -> tuple[Any, Any]:
-    return make_data(seed=seed) if name in MIXED else make_matrix(seed=seed)
+def data_for(name: str, seed: int = 0, n: int = 120) -> tuple[Any, Any]:
+    if name not in MIXED:
+        return make_matrix(seed=seed)
+    X, y = make_data(n, seed)
+    if is_regressor(EVERY[name]):
+        return X, np.unique(y, return_inverse=True)[1] + 0.1 * np.random.default_rng(seed + 1).normal(size=n)
+    return X, y
 
 
 def answer(estimator: Any, X: Any) -> Any:
@@ -121,7 +129,7 @@ def test_a_second_fit_leaves_nothing_of_the_first(name: str, estimator: Any) -> 
 
 @pytest.mark.parametrize("name", MIXED)
 def test_it_holds_no_training_data(name: str) -> None:
-    X, y = make_data(1000)
+    X, y = data_for(name, n=1000)
     X["more"] = np.random.default_rng(1).normal(size=1000)  # says nothing
     fitted = clone(EVERY[name]).fit(X, y)
     assert len(pickle.dumps(fitted)) < 20_000  # of 33,000 bytes of numbers alone
@@ -137,7 +145,7 @@ def test_html_and_text_show_it(name: str, estimator: Any) -> None:
 
 @pytest.mark.parametrize("name", MIXED)
 def test_all_frames_answer_alike(name: str) -> None:
-    X, y = make_data()
+    X, y = data_for(name)
     expected = answer(clone(EVERY[name]).fit(X, y), X)
     others = [pl.from_pandas(X), pl.from_pandas(X).to_arrow(), X.to_numpy(dtype=object)]
     for other in others:
@@ -150,7 +158,7 @@ def test_all_frames_answer_alike(name: str) -> None:
 
 @pytest.mark.parametrize("name", MIXED)
 def test_names_that_are_not_those_of_fit_are_refused(name: str) -> None:
-    X, y = make_data()
+    X, y = data_for(name)
     fitted = clone(EVERY[name]).fit(X, y)
     with pytest.raises(ValueError, match="feature names"):
         answer(fitted, X.rename(columns={"text": "texts"}))

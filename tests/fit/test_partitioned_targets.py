@@ -154,8 +154,9 @@ def test_tables_and_texts_of_grouped_classes(grouped):
     assert cells["mutual_information"].sum() == pytest.approx(model.mutual_information)
     assert cells["rows"].sum() == 900
     assert model.typical_values("code", 1) == [group[:1] for group in model.target.groups]
-    with pytest.raises(ValueError, match="rules are of classes in cells"):
-        model.rules()
+    rules = model.rules()
+    assert sorted(rule.conditions["x"] for rule in rules) == sorted(model.partitions["x"].labels)
+    assert all(set(rule.shares) == set(model.target.labels) and not rule.statistics for rule in rules)
 
 
 def test_cells_need_the_target_too(grouped):
@@ -323,13 +324,16 @@ def test_what_cannot_be_asked(target, options, error, message):
         optimize({"x": [1.0, 2.0, 3.0, 4.0]}, target, **options)
 
 
-def test_several_columns_are_for_optimize_each():
+def test_several_columns_make_one_grid():
     frame, wide = numbers(), classes_in_groups()
-    for call in (optimize, lambda data, target, **options: price(data, {}, target, **options)):
-        with pytest.raises(ValueError, match="a numerical target is for one input column, and data has 2"):
-            call(frame, "y")
-        with pytest.raises(ValueError, match="target_kind='grouped' is for one input column, and data has 3"):
-            call(wide, "code", target_kind="grouped")
+    model = optimize(frame, "y")
+    assert (model.problem, model.target.name, model.target.kind) == ("numerical_grid", "y", "numerical")
+    singles = optimize_each(frame, "y").items()
+    alone = [price(frame, {name: one.partitions[name], "y": one.target}, "y") for name, one in singles]
+    assert model.cost < min(alone) + 1e-6
+    grid = optimize(wide, "code", target_kind="grouped")
+    assert (grid.problem, grid.informative) == ("grouped_grid", ["town"])  # which tells all that x tells
+    assert sorted(len(group) for group in grid.target.groups) == [10, 10, 10]
 
 
 # What both have in common.

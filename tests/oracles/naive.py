@@ -36,7 +36,7 @@ class Column:
         constant, by_parts = criterion.variable_facts(problem, plain, rows)
         if criterion.name == "modl" and self.categorical:  # by other code than the criterion's own
             by_parts = log_groupings(len(counts))
-            if problem.kind in ("joint", "grouped", "numerical"):
+            if problem.kind not in ("classes", "grid", "semi"):
                 constant = sum(math.lgamma(n + 1) for n in counts.values())
         return plain._replace(constant=constant, by_parts=by_parts)
 

@@ -268,3 +268,31 @@ def test_floors_beside_priced_parts_are_refused():
     message = "has 'floor' and 'excess' and 'tangent' and 'gradient', which no search uses as it prices parts too"
     with pytest.raises(AssertionError, match=message):
         check_criterion(Priced)
+
+
+def test_given_target_must_price_the_inputs_alike():
+    from gridmodl.criteria.modl import ModlGrid
+    from gridmodl.criteria.modl_grouped import ModlGroupedGrid
+
+    check_criterion(ModlGroupedGrid, n_samples=3, compiled=False)
+
+    class Dearer(ModlGrid):
+        @staticmethod
+        def cell(p, cell):
+            return 1.0 + ModlGrid.cell(p, cell)
+
+    class Wrong(ModlGroupedGrid):
+        given_target = Dearer
+
+    class Missing(ModlGroupedGrid):
+        given_target = None
+
+    class Other(ModlGroupedGrid):
+        given_target = ModlGroupedGrid
+
+    with pytest.raises(AssertionError, match="does not depend on the target alone"):
+        check_criterion(Wrong, n_samples=3, compiled=False)
+    with pytest.raises(AssertionError, match="must declare given_target"):
+        check_criterion(Missing, n_samples=1, compiled=False)
+    with pytest.raises(AssertionError, match="must be a criterion class of problem 'grid'"):
+        check_criterion(Other, n_samples=1, compiled=False)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gridmodl.data.columns import KINDS
 from gridmodl.data.frames import ARRAYS, Name
 from gridmodl.model.cells import Cells
+from gridmodl.model.counts import input_cells
 from gridmodl.model.file.fields import shown, wrong
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
@@ -348,7 +349,7 @@ def _check_target(model: Model, place: str) -> None:
     _check_presence(model._target_quantiles, kind.target_is_numerical, f"{place}spread", problem)
     if target is None:
         return
-    if len(model.partitions) != 1:
+    if kind.has_one_input and len(model.partitions) != 1:
         raise wrong(f"{place}partitions", f"must be one, as the problem is {shown(model.problem)}")
     if target.name in model.partitions:
         raise wrong(f"{place}target.name", f"is also the name of a column, {shown(target.name)}")
@@ -378,12 +379,16 @@ def _check_class_rows(model: Model, target: Partition, place: str) -> None:
 
 def _check_target_quantiles(quantiles: TargetQuantiles, model: Model, place: str) -> None:
     """Check the statistics of a numerical target: shapes, finite values, order of the percentiles."""
-    (partition,) = model.partitions.values()
     means, percentiles = quantiles
-    n = partition.n_parts + 1
+    if PROBLEMS[model.problem].has_one_input:
+        n = next(iter(model.partitions.values())).n_parts + 1
+    else:
+        n = len(input_cells(model).parts) + 1
     for name, array, shape in (("means", means, (n,)), ("percentiles", percentiles, (n, len(PERCENTILES)))):
         if array.dtype != np.float64 or array.shape != shape:
-            raise wrong(f"{place}.{name}", f"must have one entry for each of {n - 1} parts, and one for all rows")
+            raise wrong(
+                f"{place}.{name}", f"must have one entry for each of {n - 1} parts or cells, and one for all rows"
+            )
         if not np.all(np.isfinite(array)):
             raise wrong(f"{place}.{name}", "must be finite")
     if np.any(percentiles[:, 1:] < percentiles[:, :-1]):

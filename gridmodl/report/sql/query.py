@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
 from gridmodl.model.cells import Cells
-from gridmodl.model.counts import class_shares
+from gridmodl.model.counts import class_shares, input_cells, quantiles_of_lines, shares_in_groups
 from gridmodl.model.evidence import encoded_events
 from gridmodl.model.policy import NO_PART, Policy
 from gridmodl.model.target_quantiles import Prediction
@@ -22,6 +22,7 @@ from gridmodl.report.sql.dialects import Dialect, dialect_named
 from gridmodl.report.sql.expressions import expression_of
 from gridmodl.report.sql.literals import Aliases, Value, literal, quoted, quoted_path, sql_name, values_of
 from gridmodl.spelling import did_you_mean
+from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -261,35 +262,42 @@ def _joined_columns(
     model: Model, outputs: Sequence[str], policy: Policy, coverage: float, dialect: Dialect
 ) -> JoinedColumns:
     """The number of the cell, and predictions: the likeliest class, shares of classes, or mean and quantiles."""
-    if model.target is None:
-        names, cells = model.cells.names, model.cells.parts.tolist()
-    else:
+    is_one = model.target is not None and PROBLEMS[model.problem].has_one_input
+    grid = model.cells if model.target is None else input_cells(model)
+    names, cells = grid.names, grid.parts.tolist()
+    if is_one:
         ((name, partition),) = model.partitions.items()
         names, cells = (name,), [[part] for part in range(partition.n_parts)]
     numbers = [str(i) for i in range(len(cells))]
+    is_of_classes = len(model.classes) > 0 and bool({"predict", "proba"} & set(outputs))
+    has_quantiles = model._target_quantiles is not None and "predict" in outputs
+    besides = [] if is_one or not (is_of_classes or has_quantiles) else list(_cells_of_some(model, grid, policy))
+    for beside, lacking in besides:
+        parts = np.tile(np.array(lacking), (len(beside.parts), 1))
+        parts[:, [names.index(name) for name in beside.names]] = beside.parts
+        cells = cells + parts.tolist()
     columns: list[JoinedColumn] = []
-    if model._target_quantiles is not None and "predict" in outputs:
-        predicted = model._target_quantiles.predict(np.arange(len(cells) + 1), coverage)
+    if has_quantiles:
+        quantiles = quantiles_of_lines(model, grid, [[names.index(name) for name in one.names] for one, _ in besides])
+        all_rows = len(numbers)
+        lines = [*range(all_rows), *range(all_rows + 1, len(cells) + 1), all_rows]
+        predicted = quantiles.predict(np.array(lines), coverage)
         columns += [_reals(name, getattr(predicted, name), dialect) for name in Prediction._fields]
-    elif len(model.classes) and {"predict", "proba"} & set(outputs):
+    elif is_of_classes:
         shares = class_shares(model)
-        for beside, lacking in _cells_of_some(model, policy):
-            parts = np.tile(np.array(lacking), (len(beside.parts), 1))
-            parts[:, [names.index(name) for name in beside.names]] = beside.parts
-            cells = cells + parts.tolist()
-            shares = np.concatenate([shares[:-1], beside.shares(), shares[-1:]])
+        more = [one.shares() if model.target is None else shares_in_groups(model, one.shares()) for one, _ in besides]
+        shares = np.concatenate([shares[:-1], *more, shares[-1:]])
         columns += _class_columns(model.classes.tolist(), shares, outputs, dialect)
     numbers += [str(NO_PART)] * (len(cells) - len(numbers))
     return JoinedColumns(names, cells, [JoinedColumn("cell", numbers, "-1")] * ("cell" in outputs) + columns)
 
 
-def _cells_of_some(model: Model, policy: Policy) -> Iterator[tuple[Cells, list[int]]]:
+def _cells_of_some(model: Model, cells: Cells, policy: Policy) -> Iterator[tuple[Cells, list[int]]]:
     """Cells of the variables of a grid that remain if some, in which a value may tell nothing, are left out.
 
     With them, for each variable that is left out, the number in place of its part.
     """
-    cells = model.cells
-    if model.target is not None or len(cells.names) < 2:
+    if len(cells.names) < 2:
         return
     lacks = [_lacks(model.partitions[name], policy) for name in cells.names]
     may_lack = [k for k, numbers in enumerate(lacks) if numbers]

@@ -26,6 +26,7 @@ from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import MAX_CELL_COUNTS, GridTask, Worker
 from gridmodl.search.grid.typical import setting_beside
 from gridmodl.search.moves import Frozen, Limits, Setting, is_cheaper
+from gridmodl.search.target.given import inputs_given
 from gridmodl.search.task import Task
 
 # Bounds to choose from. With more, a visit takes longer and may save more or less: --bounds of grid_exact.py.
@@ -158,6 +159,8 @@ def best_beside(task: GridTask, grid: Grid, k: int, most: int) -> list[Beside]:
     Proven for a numerical variable of few values, and for at most 12 categories. For a numerical variable of many
     values, only bounds at some quantiles and those of the grid are tried.
     """
+    if task.has_margins and not task.facts.is_target[k]:
+        task, grid = inputs_given(task, grid)
     one = alone_beside(task, grid, k, most)
     if task.facts.categorical[k]:
         found, groupings = groupings_by_parts(one)

@@ -26,6 +26,7 @@ from gridmodl.search.moves import (
     make_buffers,
     make_limits,
     make_record,
+    margin_price,
     part_price,
     partition_price,
 )
@@ -68,6 +69,16 @@ class GridTask:
     @property
     def has_classes(self) -> bool:
         return int(self.p.n_classes) > 0
+
+    @property
+    def has_target(self) -> bool:
+        """Whether the last variable is a target that is partitioned too."""
+        return bool(self.facts.is_target[-1])
+
+    @property
+    def has_margins(self) -> bool:
+        """Whether cells of several inputs are priced beside a target; those of one input are its parts."""
+        return self.has_target and self.n_variables > 2
 
     @property
     def n_counts(self) -> int:
@@ -221,6 +232,7 @@ class Worker:
         self.part_totals = np.zeros((n_atoms, 2), dtype=i64)
         self.counts = np.zeros(n_classes, dtype=i64)
         self.by_cell = np.zeros((2, n + 2), dtype=i32)
+        self.margin_rows = np.zeros(n if task.has_margins else 0, dtype=i64)
         self.merge = self._merge_buffers(n_cells, whole)
 
     def _group_buffers(self, n_cells: int, small: Any) -> GroupBuffers:
@@ -315,7 +327,8 @@ class Worker:
         """Cost of the grid in the state, computed from scratch."""
         task = self.task
         kernel = bind(price_state, task.criterion)
-        return float(kernel(task.rows, task.facts, task.p, self.state, self.part_totals, self.counts, self.by_cell))
+        buffers = self.part_totals, self.counts, self.by_cell, self.margin_rows
+        return float(kernel(task.rows, task.facts, task.p, self.state, *buffers))
 
     def grid(self) -> Grid:
         """Grid in the state, with its cost computed from scratch; its parts must be numbered as `Grid` says."""
@@ -370,8 +383,34 @@ def variable_price(
     return price + rest
 
 
-def price_state(rows: Any, facts: Any, p: Any, state: State, part_totals: Any, counts: Any, by_cell: Any) -> float:
+def margins_price(rows: Any, p: Any, state: State, n_rows: Any) -> float:
+    """Price of the cells of the inputs, where the target, the last variable, is partitioned beside several inputs.
+
+    `n_rows` is a buffer for the rows of each cell; it is empty for other problems.
+    """
+    n_parts, cell_of_row, weights = state.n_parts, state.cell_of_row, rows.weights
+    target = len(n_parts) - 1
+    n_target_parts = n_parts[target]
+    if len(n_rows) == 0:
+        return 0.0
+    n_parts[target] = 1
+    number_cells(rows, state)
+    n_parts[target] = n_target_parts
+    for c in range(state.now[0].n_cells):
+        n_rows[c] = 0
+    for r in range(len(cell_of_row)):
+        n_rows[cell_of_row[r]] += weights[r] if len(weights) > 0 else 1
+    total, rest = 0.0, 0.0
+    for c in range(state.now[0].n_cells):
+        total, rest = added(total, rest, margin_price(p, n_rows[c], n_target_parts))
+    return total + rest
+
+
+def price_state(
+    rows: Any, facts: Any, p: Any, state: State, part_totals: Any, counts: Any, by_cell: Any, margin_rows: Any
+) -> float:
     """Number the cells of the grid in the state, and price the grid from scratch."""
+    margins = margins_price(rows, p, state, margin_rows)
     number_cells(rows, state)
     part, n_parts, prices, cell_of_row = state.part, state.n_parts, state.prices, state.cell_of_row
     now = state.now[0]
@@ -389,12 +428,13 @@ def price_state(rows: Any, facts: Any, p: Any, state: State, part_totals: Any, c
         table = by_parts[by_parts_at[k] : by_parts_at[k + 1]]
         known = Variable(categorical[k], is_target[k], n_values[k], constant[k], table)
         n_atoms = atom_at[k + 1] - atom_at[k]
-        coupled = 0 if is_target[k] else n_target_parts  # the margins are priced with the parts of the input
+        coupled = 0 if is_target[k] or n_inputs > 1 else n_target_parts  # margins of one input are its parts
         prices[k] = variable_price(
             p, known, coupled, n_parts[k], part, atom_at[k], n_atoms, atom_rows, atom_values, part_totals
         )
         total, rest = added(total, rest, prices[k])
     now.fixed = total + rest
+    total, rest = added(total, rest, margins)
     # Sort the rows by cell: a table of counts by cell could be as large as rows times classes.
     n_cells = now.n_cells
     first, order = by_cell[0], by_cell[1]

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.columns import count_rows
 from gridmodl.jit.template import bind, inlined
 from gridmodl.search.grid.rows import Grid
 from gridmodl.search.grid.state import GridTask
-from gridmodl.search.moves import Frozen, Setting, cell_price, part_price, total_cost
+from gridmodl.search.moves import Frozen, Setting, cell_price, margin_price, part_price, total_cost
+from gridmodl.search.target.given import inputs_given
 from gridmodl.terms import Part
 
 # Counts and prices by frozen cell and group, 256 MB: further groups are priced in another block.
@@ -62,6 +64,8 @@ def typicality(task: GridTask, grid: Grid, k: int) -> NDArray[np.float64]:
 
     All zero if there is one group. Negative only if the grid is not a local optimum.
     """
+    if task.has_margins and not task.facts.is_target[k]:
+        task, grid = inputs_given(task, grid)
     rows, n_values = task.rows, task.rows.n_atoms(k)
     groups = grid.parts_of(k, n_values)
     n_groups = int(groups.max()) + 1
@@ -126,9 +130,8 @@ def setting_beside(task: GridTask, grid: Grid, k: int, sizes: Sequence[int]) -> 
         known, parts = facts.variable(v), _parts(task, grid, v, int(n_parts[v]))
         price += task.criterion.variable(p, known, int(n_parts[v]))
         price += sum(task.criterion.part(p, known, part) for part in parts)
-        if is_target[k]:  # the one input, whose parts are the margins
-            for j in sizes:
-                by_target[j] += sum(task.criterion.margin(p, part.rows, j) for part in parts)
+    if is_target[k]:
+        bind(sum_margins, task.criterion)(p, _margin_rows(task, grid, k), min(sizes), by_target)
     others = np.arange(task.n_variables) != k
     frozen = Frozen(
         n_variables=int(np.count_nonzero(~is_target)),
@@ -139,6 +142,20 @@ def setting_beside(task: GridTask, grid: Grid, k: int, sizes: Sequence[int]) -> 
         by_target=by_target,
     )
     return Setting(p, facts.variable(k), frozen)
+
+
+def _margin_rows(task: GridTask, grid: Grid, k: int) -> NDArray[np.int64]:
+    """Rows of the cells of the inputs, which are the frozen cells beside the target k."""
+    frozen, n_frozen = _frozen_cells(task, grid, k)
+    return count_rows(frozen, task.rows.weights if len(task.rows.weights) else None, n_frozen)
+
+
+def sum_margins(p: Any, rows: Any, least: int, by_target: Any) -> None:
+    """Write the sum of all margins, of `rows` rows each, for `least` and more parts of the target."""
+    for j in range(least, len(by_target)):
+        by_target[j] = 0.0
+        for c in range(len(rows)):
+            by_target[j] += margin_price(p, rows[c], np.int64(j))
 
 
 def _n_parts(task: GridTask, grid: Grid) -> NDArray[np.int64]:

@@ -270,11 +270,11 @@ def _diverse_stages(workers: Workers, best_so_far: BestSoFar, seed: int) -> None
 def _round(worker: Worker, base: Grid, seed: int, r: int) -> Grid:
     """Find the local optimum of round r."""
     rng = np.random.default_rng([seed, r])
-    variables = _choice(rng, worker.task.n_variables)
+    variables = choose(rng, worker.task.n_variables)
     return local_optimum(worker, base, float(rng.random()), r % 2 == 0, seed_of_round(seed, r), variables)
 
 
-def _choice(rng: np.random.Generator, n_variables: int) -> NDArray[np.int64]:
+def choose(rng: np.random.Generator, n_variables: int) -> NDArray[np.int64]:
     """Draw at least two of the variables; every number of them is equally likely."""
     n_chosen = int(rng.integers(min(2, n_variables), n_variables + 1))
     return rng.permutation(n_variables)[:n_chosen].astype(np.int64)

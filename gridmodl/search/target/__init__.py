@@ -1,0 +1,1 @@
+"""Searches of several inputs together with a target that is partitioned too."""
