@@ -23,7 +23,7 @@ NEGLIGIBLE = 45.0  # nats below the smallest number of a block at which products
 ZONES_AT_ONCE = 2**24  # products between two looks at the clock, about
 
 
-class Blocks(NamedTuple):
+class Scaled(NamedTuple):
     """Rows of numbers, none negative: the product of `numbers` and the unit of the block."""
 
     numbers: NDArray[np.float64]  # at most 1
@@ -41,18 +41,18 @@ class Blocks(NamedTuple):
         found: NDArray[np.float64] = logs + np.repeat(self.log_units, BLOCK, axis=1)
         return found
 
-    def reversed(self) -> Blocks:
+    def reversed(self) -> Scaled:
         """Rows and numbers from the last to the first."""
-        return Blocks(*(np.ascontiguousarray(array[::-1, ::-1]) for array in self))
+        return Scaled(*(np.ascontiguousarray(array[::-1, ::-1]) for array in self))
 
 
-def zero_blocks(n_rows: int, n_blocks: int) -> Blocks:
+def zero_blocks(n_rows: int, n_blocks: int) -> Scaled:
     """Rows of zeros."""
     units, least = np.full((2, n_rows, n_blocks), -np.inf)
-    return Blocks(np.zeros((n_rows, n_blocks * BLOCK)), units, least)
+    return Scaled(np.zeros((n_rows, n_blocks * BLOCK)), units, least)
 
 
-def blocks_of(logs: NDArray[np.float64]) -> Blocks:
+def blocks_of(logs: NDArray[np.float64]) -> Scaled:
     """Numbers from their logarithms, by row; a row is filled up with zeros."""
     n_rows, n = logs.shape
     n_blocks = -(-n // BLOCK)
@@ -62,7 +62,7 @@ def blocks_of(logs: NDArray[np.float64]) -> Blocks:
     units, least = inside.max(axis=2), inside.min(axis=2)
     shifts = np.where(np.isfinite(units), units, 0.0)
     numbers = np.exp(inside - shifts[:, :, None]).reshape(filled.shape)
-    return Blocks(numbers, units, least)
+    return Scaled(numbers, units, least)
 
 
 class ZoneRun(Run):
@@ -78,24 +78,24 @@ class ZoneRun(Run):
         self.shares = self._shares(n_blocks)
         more = [zero_blocks(self.n + 1, n_blocks - done) for _ in range(2)]
         self.arriving, self.leaving = (
-            Blocks(*(np.hstack(pair) for pair in zip(old, new, strict=True)))
+            Scaled(*(np.hstack(pair) for pair in zip(old, new, strict=True)))
             for old, new in zip((self.arriving, self.leaving), more, strict=True)
         )
         if done == 0:  # no interval up to bound 0
             self.leaving.numbers[0, 0], self.leaving.log_units[0, 0] = 1.0, 0.0
         if not self._pass(self.log_steps, self.shares, self.arriving, self.leaving, 1, done):
             return False
-        last = Blocks(*(array[-1:] for array in self.leaving))
+        last = Scaled(*(array[-1:] for array in self.leaving))
         self.log_ends = last.logs()[0, 1 : n + 1].tolist()
         return True
 
-    def _shares(self, n_blocks: int) -> Blocks:
+    def _shares(self, n_blocks: int) -> Scaled:
         """Shares of 0, 1, ... bounds by zone."""
         shares = self.places.shares(n_blocks * BLOCK - 1).T
         return blocks_of(np.hstack([np.full((len(shares), 1), -np.inf), shares]))
 
     def _pass(
-        self, log_steps: NDArray[np.float64], shares: Blocks, arriving: Blocks, leaving: Blocks, first: int, begin: int
+        self, log_steps: NDArray[np.float64], shares: Scaled, arriving: Scaled, leaving: Scaled, first: int, begin: int
     ) -> bool:
         """Fill blocks from `begin` on, zone by zone from `first` on; False if the clock stops it."""
         kernel, end, at = bind(pass_zones), leaving.n_blocks, first
@@ -121,7 +121,7 @@ class ZoneRun(Run):
         for of_end, array in zip(blocks_of(at_end[:, ::-1]), arriving, strict=True):
             array[0] = of_end[0]
         log_steps = np.ascontiguousarray(self.log_steps[::-1, ::-1].T)
-        shares = Blocks(*(np.ascontiguousarray(array[::-1]) for array in self.shares))
+        shares = Scaled(*(np.ascontiguousarray(array[::-1]) for array in self.shares))
         self._pass(log_steps, shares, arriving, leaving, 0, 0)
         found = np.zeros((self.n + 1, self.n + 1))
         bind(fill_intervals)(self.log_steps, self.leaving, leaving.reversed(), found)
