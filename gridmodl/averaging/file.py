@@ -277,7 +277,7 @@ def _read_all(record: Any) -> Averages:
             raise wrong(f"errors[{i}]", "must be a list of a name and a reason")
         errors[read_value(pair[0], f"errors[{i}][0]")] = ValueError(read_text(pair[1], f"errors[{i}][1]"))
     frame = next(iter(found.values())).frame if found else ARRAYS
-    return Averages(found, errors, frame)
+    return Averages(found, errors, frame, in_order=False)
 
 
 def _check_all(averages: Averages) -> None:

@@ -9,10 +9,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gridmodl.averaging.bands import beta_bands
-from gridmodl.averaging.summing import SegmentCounts, Weights, averaged_of, overall_shares, weights_of
+from gridmodl.averaging.evidence import events_of, woe_of_shares
+from gridmodl.averaging.summing import (
+    SegmentCounts,
+    Weights,
+    averaged_of,
+    null_loss,
+    overall_shares,
+    predicted_shares,
+    weights_of,
+)
 from gridmodl.clock import Clock
 from gridmodl.data.columns import Categories, encode_column
 from gridmodl.data.frames import ARRAYS, Name, make_frame, read_frame
@@ -56,6 +65,8 @@ class Average:
         Mean over the rows of -log P(class | value, all other rows), in nats; None for a criterion under which it has
         no closed form. An estimate of the log-loss on new rows; leave-one-out probabilities as features would leak the
         classes.
+    loo_gain : float or None
+        How much lower ``loo_loss`` is than that of one part with all rows; above 0 if the column helps to predict.
     neglected : float
         Certified upper limit of the probability of the numbers of parts that were left out.
     exact : bool
@@ -119,6 +130,10 @@ class Average:
         return None if self.event_index is None else self.classes.tolist()[self.event_index]
 
     @property
+    def loo_gain(self) -> float | None:
+        return None if self.loo_loss is None else null_loss(self.segments, self._weights) - self.loo_loss
+
+    @property
     def n_rows(self) -> int:
         """Sum of the row weights, unlabelled rows included."""
         return int(self.segments.rows.sum())
@@ -128,7 +143,7 @@ class Average:
         """Kind of problem, a key of `gridmodl.terms.PROBLEMS`."""
         return self._counted.problem.kind
 
-    def predict_proba(self, values: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, values: Any) -> NDArray[np.float64]:
         """Probability of each class at each value, in the order of ``classes``.
 
         Linear between two values of the training data, constant beyond their ends. Missing values and special codes
@@ -144,15 +159,41 @@ class Average:
         values : array-like of shape (n,), series or frame of one column
             Values of the type of the training column. A frame with several columns must have one named ``name``.
         """
-        column = self._encoded(values)
-        low, share, apart = self._places(column)
-        found = (
-            self.shares[low]
-            + (self.shares[np.minimum(low + 1, len(self.shares) - 1)] - self.shares[low]) * share[:, None]
-        )
-        found[apart >= 0] = self.shares[apart[apart >= 0]]
-        found[apart == NEUTRAL] = overall_shares(self.segments)
+        return self._predicted(values)[0]
+
+    def woe(self, values: Any) -> NDArray[np.float64]:
+        """Weight of evidence at each value: logit P(event | value) - logit P(event).
+
+        P(event | value) is that of `predict_proba`, and P(event) what one part with all rows predicts, so that the woe
+        of a column of one part is 0. A value that no training row is like has exactly 0; so has every value if there
+        is one class only.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,), series or frame of one column
+            As in `predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n, number of events)
+            One column for the ``event``; without one, a column for each class against all others.
+        """
+        shares, is_neutral = self._predicted(values)
+        class_rows = self.segments.counts.sum(axis=0)
+        overall = predicted_shares(self._weights.averaged, self._weights.weighing.setting.p, class_rows)
+        found = woe_of_shares(shares, overall, class_rows, events_of(len(self.classes), self.event_index))
+        found[is_neutral] = 0.0
         return found
+
+    def _predicted(self, values: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Probability of each class at each value, and whether no training row is like the value."""
+        low, share, apart = self._places(self._encoded(values))
+        above = self.shares[np.minimum(low + 1, len(self.shares) - 1)]
+        found = self.shares[low] + (above - self.shares[low]) * share[:, None]
+        found[apart >= 0] = self.shares[apart[apart >= 0]]
+        is_neutral = apart == NEUTRAL
+        found[is_neutral] = overall_shares(self.segments)
+        return found, is_neutral
 
     def _encoded(self, values: Any) -> Numbers:
         """Encode the values of the column; a value that is no level of an ordinal one is NaN, and not missing."""
@@ -199,7 +240,7 @@ class Average:
             apart[column.missing] = NEUTRAL if segments.missing is None else segments.missing
         return low + first, share, apart
 
-    def band(self, values: ArrayLike, coverage: float = 0.9) -> NDArray[np.float64]:
+    def band(self, values: Any, coverage: float = 0.9) -> NDArray[np.float64]:
         """Credible band of the probability of each class at each value: its lower and upper quantile.
 
         The probability of a class inside an interval has a Beta distribution, and the band is made of quantiles of the

@@ -108,7 +108,7 @@ def test_types_with_an_order():
     each = average_each(frames[0].assign(town=texts), y, kinds={"x": "ordinal"}, on_error="ignore")
     assert list(each) == ["x"]
     assert "is categorical" in str(each.errors["town"])
-    with pytest.raises(TypeError, match="is categorical.*order="):
+    with pytest.raises(TypeError, match=r"is categorical.*order="):
         average(frames[0], y, kinds={"x": "categorical"})
     with pytest.raises(ValueError, match="not in its order"):
         average({"x": texts}, y, order={"x": ["a", "b"]})
