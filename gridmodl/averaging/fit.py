@@ -261,7 +261,9 @@ def _average_of(
     max_parts = options.of(name).max_parts
     counted = _count(column, made, candidates, table)
     clock.step = "average"
-    results = None if clock.look() else results_of(counted, weights_of(counted, criteria, prior, max_parts), clock)
+    prepared, results = (made.task.setting.p, made.task.setting.variable), None
+    if not clock.look():
+        results = results_of(counted, weights_of(counted, criteria, prior, max_parts, prepared), clock)
     if results is None:  # stopped: one segment
         candidates, is_exact = all_places(1), False
         counted = _count(column, made, candidates, table)

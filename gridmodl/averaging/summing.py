@@ -20,7 +20,7 @@ from gridmodl.search.moves import NO_LIMIT, Frozen, Limits, Setting
 from gridmodl.search.proof import costs_by_parts
 from gridmodl.search.task import Task
 from gridmodl.spelling import check_choice
-from gridmodl.terms import Cell, Criterion, Problem, predictive
+from gridmodl.terms import Cell, Criterion, Problem, Variable, predictive
 
 PRIORS = ("rows", "values")
 NO_LIMITS = Limits(NO_LIMIT, 1)
@@ -98,13 +98,20 @@ def can_be_averaged(name: str, kind: str) -> bool:
 
 
 def weights_of(
-    counted: SegmentCounts, criteria: tuple[Criterion, Criterion], prior: str, max_parts: int | None
+    counted: SegmentCounts,
+    criteria: tuple[Criterion, Criterion],
+    prior: str,
+    max_parts: int | None,
+    prepared: tuple[Any, Variable] | None = None,
 ) -> Weights:
-    """How to weigh the partitions of a column; `criteria` are what `averaged_of` returns."""
+    """How to weigh the partitions of a column; `criteria` are what `averaged_of` returns.
+
+    `prepared` is what `prepare` returns for the column, if that is known.
+    """
     check_choice("prior", prior, PRIORS)
     problem, n, segments = counted.problem, counted.n_intervals, counted.segments
     given, averaged = criteria
-    p, facts = prepare(averaged, problem, numerical_values(counted.n_values()))
+    p, facts = prepared or prepare(averaged, problem, numerical_values(counted.n_values()))
     by_code, n_classes = counted.by_code(), problem.n_classes
     has_rows = by_code[n:].any(axis=1)
     apart = by_code[n:][has_rows]

@@ -37,6 +37,8 @@ from gridmodl.search.moves import Setting, cell_price, part_price
 from gridmodl.search.proof import costs_by_parts
 from gridmodl.terms import Criterion
 
+LOG_NOTHING = -700.0  # a smaller step is 0
+
 
 class Segments(NamedTuple):
     """What an average is computed from: counts between candidate bounds."""
@@ -62,10 +64,23 @@ class Layers(NamedTuple):
     log_evidence: float
     p_parts: NDArray[np.float64]  # probability of 1, 2, ... intervals
     neglected: float  # probability of more, at most
-    steps: NDArray[np.float64]  # W: by bound b and bound a before it
-    log_forth: NDArray[np.float64]  # log G, by number of intervals and bound
-    log_shares: NDArray[np.float64]  # logarithm of the share of 1, 2, ... bounds in a zone that is cut, by zone
+    run: Run
     intervals: NDArray[np.float64]  # P((a, b]), by bound a and bound b
+
+    @property
+    def steps(self) -> NDArray[np.float64]:
+        """W, by bound b and bound a before it."""
+        return self.run.steps
+
+    @property
+    def log_forth(self) -> NDArray[np.float64]:
+        """log G, by number of intervals and bound."""
+        return self.run.log_forth()
+
+    @property
+    def log_shares(self) -> NDArray[np.float64]:
+        """Logarithm of the share of 1, 2, ... bounds in a zone that is cut, by number and zone."""
+        return self.run.places.shares(1 if self.run.places.is_plain else len(self.run.log_ends))
 
 
 def sum_partitions(segments: Segments, weighing: Weighing, clock: Clock) -> Layers | None:
@@ -87,8 +102,7 @@ def sum_partitions(segments: Segments, weighing: Weighing, clock: Clock) -> Laye
     log_sum = float(np.logaddexp.reduce(log_p))
     p_parts = np.exp(log_p - log_sum)
     intervals = run.intervals(p_parts / p_parts.sum())
-    shares = places.shares(1 if is_plain else len(run.log_ends))
-    return Layers(phi[n] + log_sum, p_parts / p_parts.sum(), run.neglected, steps, run.log_forth(), shares, intervals)
+    return Layers(phi[n] + log_sum, p_parts / p_parts.sum(), run.neglected, run, intervals)
 
 
 def _scale_of(weighing: Weighing) -> float:
@@ -139,7 +153,7 @@ def fill_steps(
             most = max(most, steps[b, a])
         total = 0.0
         for a in range(b):
-            share = math.exp(steps[b, a] - most)
+            share = math.exp(steps[b, a] - most) if steps[b, a] - most > LOG_NOTHING else 0.0
             steps[b, a] = share
             total += share
         for a in range(b):

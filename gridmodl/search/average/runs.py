@@ -14,6 +14,7 @@ from gridmodl.search.average.candidates import Runs
 
 NEGLECTED = 1e-10
 FEW_PARTS = 8  # number of parts at which the odds of a bound are taken, and of layers before the first certificate
+NO_MASS = 1e-26  # a probability that is left out
 NOTHING = 1e-290  # smaller entries of a layer are 0, so that what leads on from them stays finite
 LOG_LARGE = 460.0  # beyond, R is written in a larger unit
 WIDTH = 6.0  # numbers of parts that a run certifies at once, times the root of the first
@@ -45,6 +46,8 @@ class Places:
 
     def tilted(self, slope: float) -> NDArray[np.float64]:
         """log of the factor of a cut in each zone if each bound counts exp(slope) times as much."""
+        if self.is_plain:
+            return np.append(0.0, np.full(self.n, slope))
         return np.append(0.0, self._by_zone(slope)[1:] - self.log_weights[1:])
 
     def shares(self, n: int) -> NDArray[np.float64]:
@@ -66,6 +69,8 @@ class Run:
     Each layer is in units of its largest entry, so that neither few nor many intervals underflow.
     """
 
+    growth = 8  # a certificate takes as long as a few layers; there is none while the last layer is likely
+
     def __init__(
         self, steps: NDArray[np.float64], places: Places, log_weights: NDArray[np.float64], clock: Clock
     ) -> None:
@@ -85,18 +90,17 @@ class Run:
             if not self._add_layers(min(n_layers, self.most)):
                 return False
             self.neglected = self._left()
-            n_layers += max(FEW_PARTS, n_layers // 2)
+            n_layers += max(FEW_PARTS // 2, n_layers // self.growth)
         return True
 
     def _add_layers(self, n: int) -> bool:
         """Make layers up to number `n` and append log G of each at the end; False if the clock stops it."""
+        kernel = bind(fill_layer)
         while len(self.log_ends) < n:
             if self.clock.look():
                 return False
-            layer = self.steps @ self.forth[-1]
-            most = float(layer.max())
-            layer /= most
-            layer[layer < NOTHING] = 0.0
+            layer = np.zeros(self.n + 1)
+            most = kernel(self.steps, self.forth[-1], layer)
             self.forth.append(layer)
             self.log_units.append(self.log_units[-1] + math.log(most))
             self.log_ends.append(self.log_units[-1] + math.log(layer[-1]) if layer[-1] > 0.0 else -math.inf)
@@ -140,17 +144,76 @@ class Run:
 
     def intervals(self, p_parts: NDArray[np.float64]) -> NDArray[np.float64]:
         """P((a, b]) by bound a and bound b, from the probabilities of the numbers of intervals."""
-        n_layers, forth = len(self.forth), self.forth
-        back, onward = np.zeros(self.n + 1), np.zeros((n_layers - 1, self.n + 1))
-        for i in range(n_layers - 1, -1, -1):
-            if i < n_layers - 1:
-                onward[i] = back * math.exp(self.log_units[i] - self.log_units[i + 1])
-                back = onward[i] @ self.steps
-            back[-1] = p_parts[i - 1] / forth[i][-1] if i > 0 and forth[i][-1] > 0.0 else 0.0
-            back[forth[i] == 0.0] = 0.0
-        found = np.array(forth[:-1]).T @ onward
-        found *= self.steps.T
+        forth = np.array(self.forth)
+        units = np.exp(-np.diff(self.log_units))  # of each layer, in that of the next
+        back, onward = np.zeros(self.n + 1), np.zeros((len(forth) - 1, self.n + 1))
+        sums, found = np.zeros(self.n + 1), np.zeros((self.n + 1, self.n + 1))
+        bind(fill_back)(self.steps, forth, units, p_parts, back, onward)
+        bind(fill_found)(self.steps, forth, onward, sums, found)
         return found
+
+
+# Loops in place of products of matrices: libraries for these start threads, which take longer than such small sums, and
+# would wait for each other where columns are averaged in threads.
+
+
+def fill_layer(steps: Any, before: Any, layer: Any) -> float:
+    """Write sum_a W(b, a) before(a) to `layer`, in units of its largest entry; return that entry."""
+    most = 0.0
+    for b in range(1, len(layer)):
+        even, odd, third, fourth = 0.0, 0.0, 0.0, 0.0  # four sums at once: one would wait for itself
+        whole = b - b % 4
+        for a in range(0, whole, 4):
+            even += steps[b, a] * before[a]
+            odd += steps[b, a + 1] * before[a + 1]
+            third += steps[b, a + 2] * before[a + 2]
+            fourth += steps[b, a + 3] * before[a + 3]
+        for a in range(whole, b):
+            even += steps[b, a] * before[a]
+        layer[b] = (even + odd) + (third + fourth)
+        most = max(most, layer[b])
+    for b in range(1, len(layer)):
+        layer[b] /= most
+        if layer[b] < NOTHING:
+            layer[b] = 0.0
+    return most
+
+
+def fill_back(steps: Any, forth: Any, units: Any, p_parts: Any, back: Any, onward: Any) -> None:
+    """Write to `onward` what leads from each bound to the end after each layer; `back` is a buffer."""
+    n, n_layers = len(back) - 1, len(forth)
+    for i in range(n_layers - 1, -1, -1):
+        if i < n_layers - 1:
+            for b in range(n + 1):
+                onward[i, b] = back[b] * units[i]
+            back[:] = 0.0
+            for b in range(1, n + 1):
+                weight = onward[i, b]
+                if weight > NO_MASS:
+                    for a in range(b):
+                        back[a] += weight * steps[b, a]
+        back[n] = p_parts[i - 1] / forth[i, n] if i > 0 and forth[i, n] > 0.0 else 0.0
+        for b in range(n + 1):
+            if forth[i, b] == 0.0:
+                back[b] = 0.0
+
+
+def fill_found(steps: Any, forth: Any, onward: Any, sums: Any, found: Any) -> None:
+    """Write P((a, b]) by bound a and bound b to `found`; `sums` is a buffer."""
+    for b in range(1, len(sums)):
+        total, begin = 0.0, 0
+        for i in range(len(onward)):
+            total += onward[i, b]
+        while begin < b and steps[b, begin] * total <= NO_MASS:  # entries of `forth` are at most 1
+            begin += 1
+        sums[begin:b] = 0.0
+        for i in range(len(onward)):
+            weight = onward[i, b]
+            if weight > NO_MASS:
+                for a in range(begin, b):
+                    sums[a] += weight * forth[i, a]
+        for a in range(begin, b):
+            found[a, b] = sums[a] * steps[b, a]
 
 
 def tilted_run(steps: Any, log_factors: Any, reached: Any) -> float:

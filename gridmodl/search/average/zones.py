@@ -68,6 +68,8 @@ def blocks_of(logs: NDArray[np.float64]) -> Scaled:
 class ZoneRun(Run):
     """Layers of one average, forth and back, if zones may hold several bounds."""
 
+    growth = 2  # more layers at once, as each step begins with the shares of all
+
     def _begin(self) -> None:
         with np.errstate(divide="ignore"):
             self.log_steps = np.log(self.steps)
