@@ -33,7 +33,7 @@ from gridmodl.spelling import check_choice, did_you_mean
 from gridmodl.terms import PROBLEMS
 
 
-class Rows(NamedTuple):
+class FittedRows(NamedTuple):
     """What `fit` read: the columns, the target if there is one, and the weights."""
 
     inputs: Frame
@@ -226,7 +226,7 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             return self.transform(X)
         return cross_fitted(self, X, rows.inputs, rows.target, rows.weights)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> FittedRows:
         """Check all arguments and fit; return what was read."""
         check_choice("target_kind", self.target_kind, (*TARGET_KINDS, None))
         if y is None:
@@ -247,7 +247,7 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             check_consistent_length(X, target)
             event = read_event(y, self.event, self.unlabelled if self._has_mark else None)
             self._fit_target(inputs, target, weights, event)
-        return Rows(inputs, target, weights)
+        return FittedRows(inputs, target, weights)
 
     def _fit_target(self, inputs: Frame, target: NDArray[Any], weights: NDArray[np.int64] | None, event: Any) -> None:
         """Partition the columns by the target, and average over their partitions."""
