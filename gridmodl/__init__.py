@@ -28,10 +28,10 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.analysis.verify import Verification as Verification
     from gridmodl.analysis.verify import verify as verify
     from gridmodl.analysis.warming import warm_up as warm_up
+    from gridmodl.averaging.averages import Averages as Averages
     from gridmodl.averaging.fit import average as average
     from gridmodl.averaging.fit import average_each as average_each
     from gridmodl.averaging.record import Average as Average
-    from gridmodl.averaging.record import Averages as Averages
     from gridmodl.density import DensityModel as DensityModel
     from gridmodl.density import optimize_density as optimize_density
     from gridmodl.estimators import CoclusteringClassifier as CoclusteringClassifier

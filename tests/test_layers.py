@@ -34,6 +34,7 @@ RECORDS = {
         "model/partition",
         "density/model",
         "analysis/explain",
+        "averaging/averages",
         "averaging/record",
     )
 }

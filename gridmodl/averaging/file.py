@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl import __version__
+from gridmodl.averaging.averages import Averages
 from gridmodl.averaging.fit import MAX_CANDIDATES
 from gridmodl.averaging.models import model_of_starts
-from gridmodl.averaging.record import Average, Averages
+from gridmodl.averaging.record import Average
 from gridmodl.averaging.summing import PRIORS, SegmentCounts
 from gridmodl.data.frames import ARRAYS, Name
 from gridmodl.model.file.checks import check_model, check_one_of
@@ -137,8 +138,8 @@ def _read_finest(raw: Any) -> Model:
     except ModelFileError as error:
         raise wrong("segments", str(error)) from error
     partitions = list(model.partitions.values())
-    if len(partitions) != 1 or model.problem not in ("classes", "semi") or partitions[0].kind != "numerical":
-        raise wrong("segments", "must be a model of one numerical column with a class target")
+    if len(partitions) != 1 or model.problem not in ("classes", "semi") or partitions[0].kind == "categorical":
+        raise wrong("segments", "must be a model of one numerical or ordinal column with a class target")
     return model
 
 
@@ -220,6 +221,8 @@ def _check_knots(average: Average) -> None:
         raise wrong("knots", f"must be {n}, one for each segment, got {len(knots)}")
     if np.any(knots != knots) or not np.all(knots[1:] > knots[:-1]):
         raise wrong("knots", "must ascend")
+    if segments.kind == "ordinal" and (np.any(knots < 0) or np.any(knots >= len(segments.levels))):
+        raise wrong("knots", f"must be places of levels, whole numbers from 0 to {len(segments.levels) - 1}")
 
 
 def _check_runs(average: Average) -> None:
@@ -274,7 +277,7 @@ def _read_all(record: Any) -> Averages:
             raise wrong(f"errors[{i}]", "must be a list of a name and a reason")
         errors[read_value(pair[0], f"errors[{i}][0]")] = ValueError(read_text(pair[1], f"errors[{i}][1]"))
     frame = next(iter(found.values())).frame if found else ARRAYS
-    return Averages(found, errors, frame)
+    return Averages(found, errors, frame, in_order=False)
 
 
 def _check_all(averages: Averages) -> None:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.averaging.record import Average, Averages
+from gridmodl.averaging.averages import Averages
+from gridmodl.averaging.record import Average
 from gridmodl.averaging.summing import PRIORS, SegmentCounts, averaged_of, results_of, weights_of
 from gridmodl.clock import Clock, Progress, in_threads
 from gridmodl.data.atoms import coarsen, rows_by_code
-from gridmodl.data.columns import Categories, kind_of_column
+from gridmodl.data.columns import Categories
 from gridmodl.data.frames import Name
 from gridmodl.data.line import Line
 from gridmodl.data.numbers import Numbers
@@ -47,6 +48,8 @@ def average(
     target_kind: str | None = None,
     unlabelled: Any = NOT_GIVEN,
     event: Any = None,
+    kinds: Any = None,
+    order: Any = None,
     special: Any = None,
     monotone: Any = None,
     max_parts: int | None = None,
@@ -55,13 +58,14 @@ def average(
 ) -> Average:
     """Average the predictions of all partitions of a numerical column into intervals, by their probabilities.
 
-    The best partition, from `optimize`, is to be read; to predict, the average is better.
+    The best partition, from `optimize`, is to be read; to predict, the average is better. An ordinal column is averaged
+    over all its partitions into groups of adjacent levels, priced as numbers are.
 
     Parameters
     ----------
     data : array-like of shape (n,), series, or frame of one column
-        Numbers, dates or durations. Missing values are a part of their own or join the lowest interval, each with its
-        probability, and are never interpolated.
+        Numbers, dates or durations, or ordered categories. Missing values are a part of their own or join the lowest
+        interval, each with its probability, and are never interpolated; nor are levels that training rows have.
     target : str or array-like of shape (n,)
         Class of each row, as in `optimize`.
     criterion : str or Criterion
@@ -83,6 +87,9 @@ def average(
         Value of the target that marks rows without a class, as in `optimize`. Their classes are averaged over too.
     event : optional
         Class whose probability plots and pages show, as in `optimize`.
+    kinds, order : dict by column name, optional
+        As in `optimize`: ``order={"rating": ["A", "B", "C"]}`` makes a column ordinal, and so does the type of an
+        ordered categorical. Groups of a categorical column are not averaged.
     special : list of numbers or dict by column name, optional
         Numbers that are codes and not quantities, as in `optimize`: each is a part of its own, and those of a nested
         list share one.
@@ -114,7 +121,7 @@ def average(
     """
     clock = Clock(checked_time(time_limit))
     _check_monotone(monotone)
-    options = checked_options(criterion, special=special, max_parts=max_parts)
+    options = checked_options(criterion, kinds=kinds, order=order, special=special, max_parts=max_parts)
     _check_arguments(prior, m)
     table = _read(data, target, weights, target_kind, unlabelled, event, "average")
     if len(table.names) > 1:
@@ -136,6 +143,8 @@ def average_each(
     target_kind: str | None = None,
     unlabelled: Any = NOT_GIVEN,
     event: Any = None,
+    kinds: Any = None,
+    order: Any = None,
     special: Any = None,
     monotone: Any = None,
     max_parts: Any = None,
@@ -144,19 +153,21 @@ def average_each(
     progress: bool | Callable[[Progress], Any] | None = None,
     on_error: str = "warn",
 ) -> Averages:
-    """Average over all partitions of every numerical column on its own.
+    """Average over all partitions of every numerical and ordinal column on its own.
 
     Parameters
     ----------
     data : array-like of shape (n, k), frame or dict of columns
         Columns of an array are named ``x0``, ``x1``, ...; categorical columns are errors of their own.
-    target, criterion, prior, m, weights, target_kind, unlabelled, event, special, monotone, max_parts, progress
+    target, criterion, prior, m, weights, target_kind, unlabelled, event, kinds, order, special, monotone, max_parts
         As in `average`.
     time_limit : float, optional
         Seconds for all columns together. Columns that begin later get one part, and their ``stopped`` says so; Ctrl-C
         does the same.
     n_jobs : int
         Number of threads, -1 for one per core.
+    progress : bool or callable, optional
+        As in `optimize`.
     on_error : {"warn", "ignore", "raise"}
         As in `optimize_each`, with ``Averages.errors``.
 
@@ -174,7 +185,7 @@ def average_each(
     """
     clock = Clock(checked_time(time_limit))
     _check_monotone(monotone)
-    options = checked_options(criterion, special=special, max_parts=max_parts)
+    options = checked_options(criterion, kinds=kinds, order=order, special=special, max_parts=max_parts)
     _check_arguments(prior, m)
     n_threads = checked_jobs(n_jobs)
     check_on_error(on_error)
@@ -238,10 +249,10 @@ def _average_of(
 ) -> Average:
     """Average of the column `name`."""
     column = encoded_column(table, name, options)
-    if isinstance(column, Categories) or column.levels is not None:
+    if isinstance(column, Categories):
         raise TypeError(
-            f"column {name!r} is {kind_of_column(column)}; averages are over intervals of numbers. optimize finds the "
-            "best partition of its values"
+            f"column {name!r} is categorical; averages are over intervals of numbers and adjacent levels of an order. "
+            "optimize finds the best partition of its values, and order= gives them an order"
         )
     given, averaged = criteria
     limits = options.of(name).limits(table.problem.n_rows)
@@ -250,7 +261,9 @@ def _average_of(
     max_parts = options.of(name).max_parts
     counted = _count(column, made, candidates, table)
     clock.step = "average"
-    results = None if clock.look() else results_of(counted, weights_of(counted, criteria, prior, max_parts), clock)
+    prepared, results = (made.task.setting.p, made.task.setting.variable), None
+    if not clock.look():
+        results = results_of(counted, weights_of(counted, criteria, prior, max_parts, prepared), clock)
     if results is None:  # stopped: one segment
         candidates, is_exact = all_places(1), False
         counted = _count(column, made, candidates, table)
@@ -344,4 +357,6 @@ def _values_of_knots(column: Numbers, made: Intervals, candidates: Candidates, f
     else:
         knots = candidates.knots[first:]
         values = np.append(line.low, line.high[-1])[knots]
+    if column.levels is not None:
+        return values.astype(np.int64)
     return values.view(column.type) if column.type.kind in "mM" else values

@@ -1,25 +1,33 @@
-"""`Average`, the average over all partitions of a column, and `Averages`, one of each column."""
+"""`Average`, the average over all partitions of a column."""
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gridmodl.averaging.bands import beta_bands
-from gridmodl.averaging.summing import SegmentCounts, Weights, averaged_of, overall_shares, weights_of
+from gridmodl.averaging.evidence import events_of, woe_of_shares
+from gridmodl.averaging.summing import (
+    SegmentCounts,
+    Weights,
+    averaged_of,
+    null_loss,
+    overall_shares,
+    predicted_shares,
+    weights_of,
+)
 from gridmodl.clock import Clock
-from gridmodl.data.columns import encode_column
+from gridmodl.data.columns import Categories, encode_column
 from gridmodl.data.frames import ARRAYS, Name, make_frame, read_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.fit.options import check_integer, check_seed
-from gridmodl.model.labels import aligned, counted
+from gridmodl.model.labels import counted, has_mixed_types, shown_value
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition, _as_type_of
 from gridmodl.plugins import get_criterion
@@ -28,13 +36,12 @@ from gridmodl.search.average.layers import Layers, sum_partitions
 from gridmodl.search.moves import NO_LIMIT
 from gridmodl.spelling import did_you_mean
 
-MAX_SHOWN = 100
 MAX_SAMPLES = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class Average:
-    """The average over all partitions of one numerical column into intervals.
+    """The average over all partitions of one column: of numbers into intervals, of levels into adjacent ones.
 
     Attributes
     ----------
@@ -46,7 +53,7 @@ class Average:
         Entry i is the probability of i + 1 parts, special codes included.
     bounds : ndarray
         Candidate bounds, ascending, in the column's own type: one between any two neighbouring values if these are at
-        most ``m``.
+        most ``m``. Of an ordinal column, places in ``segments.levels``, as in `Partition.bounds`.
     p_bounds : ndarray
         Probability of a bound at each of ``bounds``, or at a place near it that it stands for.
     p_missing_apart : float or None
@@ -58,12 +65,15 @@ class Average:
         Mean over the rows of -log P(class | value, all other rows), in nats; None for a criterion under which it has
         no closed form. An estimate of the log-loss on new rows; leave-one-out probabilities as features would leak the
         classes.
+    loo_gain : float or None
+        How much lower ``loo_loss`` is than that of one part with all rows; above 0 if the column helps to predict.
     neglected : float
         Certified upper limit of the probability of the numbers of parts that were left out.
     exact : bool
         Whether every place between two values was a candidate.
     knots : ndarray
-        Values between which predictions are linear.
+        Values between which predictions are linear. Of an ordinal column, the places in ``segments.levels`` of the
+        levels that training rows have (of some of them, if they are more than ``m``).
     segments : Partition
         Rows between candidate bounds, from which all else is computed.
     shares : ndarray of shape (n_parts, n_classes)
@@ -120,6 +130,10 @@ class Average:
         return None if self.event_index is None else self.classes.tolist()[self.event_index]
 
     @property
+    def loo_gain(self) -> float | None:
+        return None if self.loo_loss is None else null_loss(self.segments, self._weights) - self.loo_loss
+
+    @property
     def n_rows(self) -> int:
         """Sum of the row weights, unlabelled rows included."""
         return int(self.segments.rows.sum())
@@ -129,30 +143,60 @@ class Average:
         """Kind of problem, a key of `gridmodl.terms.PROBLEMS`."""
         return self._counted.problem.kind
 
-    def predict_proba(self, values: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, values: Any) -> NDArray[np.float64]:
         """Probability of each class at each value, in the order of ``classes``.
 
         Linear between two values of the training data, constant beyond their ends. Missing values and special codes
         have predictions of their own. For a missing value or a special code that no training row had: the shares of
         the classes in all rows.
 
+        A level of an ordinal column has its own prediction. For a level that no training row had: as a bound between
+        the levels around it is as likely at one place as at another, the line between their predictions, by its place
+        in the order. For a value that is no level: the shares of the classes in all rows.
+
         Parameters
         ----------
         values : array-like of shape (n,), series or frame of one column
             Values of the type of the training column. A frame with several columns must have one named ``name``.
         """
-        column = self._encoded(values)
-        low, share, apart = self._places(column)
-        found = (
-            self.shares[low]
-            + (self.shares[np.minimum(low + 1, len(self.shares) - 1)] - self.shares[low]) * share[:, None]
-        )
-        found[apart >= 0] = self.shares[apart[apart >= 0]]
-        found[apart == NEUTRAL] = overall_shares(self.segments)
+        return self._predicted(values)[0]
+
+    def woe(self, values: Any) -> NDArray[np.float64]:
+        """Weight of evidence at each value: logit P(event | value) - logit P(event).
+
+        P(event | value) is that of `predict_proba`, and P(event) what one part with all rows predicts, so that the woe
+        of a column of one part is 0. A value that no training row is like has exactly 0; so has every value if there
+        is one class only.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,), series or frame of one column
+            As in `predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n, number of events)
+            One column for the ``event``; without one, a column for each class against all others.
+        """
+        shares, is_neutral = self._predicted(values)
+        class_rows = self.segments.counts.sum(axis=0)
+        overall = predicted_shares(self._weights.averaged, self._weights.weighing.setting.p, class_rows)
+        found = woe_of_shares(shares, overall, class_rows, events_of(len(self.classes), self.event_index))
+        found[is_neutral] = 0.0
         return found
 
+    def _predicted(self, values: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Probability of each class at each value, and whether no training row is like the value."""
+        low, share, apart = self._places(self._encoded(values))
+        above = self.shares[np.minimum(low + 1, len(self.shares) - 1)]
+        found = self.shares[low] + (above - self.shares[low]) * share[:, None]
+        found[apart >= 0] = self.shares[apart[apart >= 0]]
+        is_neutral = apart == NEUTRAL
+        found[is_neutral] = overall_shares(self.segments)
+        return found, is_neutral
+
     def _encoded(self, values: Any) -> Numbers:
-        """Encode the values of the column."""
+        """Encode the values of the column; a value that is no level of an ordinal one is NaN, and not missing."""
         frame = read_frame(values, f"column {self.name!r}")
         columns = frame.columns
         if frame.has_names and self.name in columns:
@@ -166,9 +210,14 @@ class Average:
             )
         if len(raw) == 0:
             return Numbers(self.name, np.empty(0), None, np.dtype(np.float64), self.segments.is_utc)
-        column = encode_column(raw, self.name, "numerical")
-        assert isinstance(column, Numbers)  # noqa: S101  for mypy
-        return column
+        if self.segments.kind == "ordinal":
+            column = encode_column(raw, self.name, "categorical")
+            assert isinstance(column, Categories)  # noqa: S101  for mypy
+            self.segments.part_of_encoded(column)  # raises for values of another type
+            return _places_of_levels(column, self.segments.levels)
+        numbers = encode_column(raw, self.name, "numerical")
+        assert isinstance(numbers, Numbers)  # noqa: S101  for mypy
+        return numbers
 
     def _places(self, column: Numbers) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
         """For each value: the knot below it as a part, the share of the way to the next, and its part if it has one.
@@ -185,11 +234,13 @@ class Average:
             parts = segments.part_of_encoded(column)
             codes = parts >= self._counted.n_intervals
             apart[codes] = np.where(segments.rows[parts[codes]] > 0, parts[codes], NEUTRAL)
+        if segments.kind == "ordinal":
+            apart[np.isnan(column.values)] = NEUTRAL
         if column.missing is not None:
             apart[column.missing] = NEUTRAL if segments.missing is None else segments.missing
         return low + first, share, apart
 
-    def band(self, values: ArrayLike, coverage: float = 0.9) -> NDArray[np.float64]:
+    def band(self, values: Any, coverage: float = 0.9) -> NDArray[np.float64]:
         """Credible band of the probability of each class at each value: its lower and upper quantile.
 
         The probability of a class inside an interval has a Beta distribution, and the band is made of quantiles of the
@@ -209,18 +260,20 @@ class Average:
         ndarray of shape (n, n_classes, 2)
             NaN for values that no training row is like.
         """
-        if not isinstance(coverage, (int, float)) or isinstance(coverage, bool) or not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage must be a number between 0 and 1, got {coverage!r}")
         low, share, apart = self._places(self._encoded(values))
         found = np.full((len(low), len(self.classes), 2), np.nan)
         known = apart != NEUTRAL
         at = np.where(apart >= 0, apart, low)[known]
         share = np.where(apart >= 0, 0.0, share)[known]
-        if len(at):
-            places, back = np.unique(np.column_stack([at, share]), axis=0, return_inverse=True)
-            bands = beta_bands(self._counted, self._weights, self._intervals, places, coverage)
-            found[known] = bands[back.reshape(-1)]
+        places, back = np.unique(np.column_stack([at, share]), axis=0, return_inverse=True)
+        found[known] = self._bands(places, coverage)[back.reshape(-1)]
         return found
+
+    def _bands(self, places: NDArray[np.float64], coverage: float) -> NDArray[np.float64]:
+        """Bands at places: parts of ``segments``, and the share of the way to the next."""
+        if not isinstance(coverage, (int, float)) or isinstance(coverage, bool) or not 0.0 < coverage < 1.0:
+            raise ValueError(f"coverage must be a number between 0 and 1, got {coverage!r}")
+        return beta_bands(self._counted, self._weights, self._intervals, places, coverage)
 
     @cached_property
     def _weights(self) -> Weights:
@@ -290,14 +343,22 @@ class Average:
     def table(self, frame: str | None = None) -> Any:
         """Table of the curve: value of each knot, prediction of each class, and probability of a bound above it.
 
-        `frame` is as in `Model.table`.
+        The values of an ordinal column are its levels. `frame` is as in `Model.table`.
         """
         first, n = int(self.segments.is_missing_apart), len(self.knots)
-        columns: dict[str, Any] = {"value": self.knots}
+        columns: dict[str, Any] = {"value": self._labels_of(self.knots) if self.segments.levels else self.knots}
         for c, label in enumerate(self.classes.tolist()):
             columns[f"p_{label}"] = self.shares[first : first + n, c]
         columns["p_bound"] = np.append(self.p_bounds, np.nan)[:n]
         return make_frame(columns, frame or self.frame)
+
+    def _labels_of(self, values: NDArray[Any]) -> list[str]:
+        """Text of some of ``knots`` or ``bounds``; of an ordinal column, the level at each place."""
+        levels = self.segments.levels
+        if not levels:
+            return [str(value) for value in values]
+        is_mixed = has_mixed_types(self.segments)
+        return [shown_value(levels[place], is_mixed) for place in values.tolist()]
 
     def summary(self) -> str:
         """Text of the most important facts."""
@@ -410,6 +471,14 @@ def _between(knots: NDArray[Any], is_utc: bool, column: Numbers) -> tuple[NDArra
     return low.astype(np.int64), share
 
 
+def _places_of_levels(column: Categories, levels: tuple[Any, ...]) -> Numbers:
+    """Places of values in `levels`; NaN for missing values, which are flagged, and for values that are no level."""
+    place = {level: float(i) for i, level in enumerate(levels)}
+    places = np.array([place.get(value, np.nan) for value in column.values])
+    missing = np.array([value is None for value in column.values])[column.codes]
+    return Numbers(column.name, places[column.codes], missing if missing.any() else None, np.dtype(np.int64))
+
+
 def shares_of_way(low: NDArray[Any], high: NDArray[Any], values: NDArray[Any]) -> NDArray[np.float64]:
     """(value - low) / (high - low), for low <= value < high, without overflow."""
     if low.dtype.kind in "iu":  # differences modulo 2^64 are right
@@ -419,105 +488,3 @@ def shares_of_way(low: NDArray[Any], high: NDArray[Any], values: NDArray[Any]) -
         whole = high - low
         share = np.where(np.isfinite(whole), (values - low) / whole, (values / 2 - low / 2) / (high / 2 - low / 2))
     return np.where(np.isfinite(low) & np.isfinite(high), share, np.where(values > low, 1.0, 0.0))
-
-
-class Averages(Mapping[Name, Average]):
-    """Averages by column name, in descending order of `Average.p_informative` (ties, and None: lowest loss first).
-
-    Attributes
-    ----------
-    errors : dict of str to Exception
-        Error of each column without an average.
-    """
-
-    def __init__(self, averages: Mapping[Name, Average], errors: Mapping[Name, Exception], frame: str = ARRAYS) -> None:
-        order = sorted(
-            averages.items(),
-            key=lambda item: (-(item[1].p_informative or 0.0), _or(item[1].loo_loss, math.inf), -item[1].log_evidence),
-        )
-        self._averages = dict(order)
-        self.errors = dict(errors)
-        self._frame = frame
-
-    def __getitem__(self, name: Name) -> Average:
-        if name not in self._averages:
-            if name in self.errors:
-                raise KeyError(f"column {name!r} has no average: {self.errors[name]}")
-            known = ", ".join(map(repr, list(self._averages)[:MAX_SHOWN])) or "no column"
-            raise KeyError(f"no column {name!r}; there are averages of {known}{did_you_mean(name, self._averages)}")
-        return self._averages[name]
-
-    def __iter__(self) -> Iterator[Name]:
-        return iter(self._averages)
-
-    def __len__(self) -> int:
-        return len(self._averages)
-
-    def table(self, frame: str | None = None) -> Any:
-        """Table with one row per column; NaN for numbers that a criterion does not have.
-
-        `frame` is as in `Model.table`.
-        """
-        averages = list(self.values())
-        columns: dict[str, Any] = {
-            "column": [str(name) for name in self],
-            "p_informative": [_or(average.p_informative, math.nan) for average in averages],
-            "loo_loss": [_or(average.loo_loss, math.nan) for average in averages],
-            "log_evidence": [average.log_evidence for average in averages],
-            "parts": [int(np.argmax(average.p_parts)) + 1 for average in averages],
-            "exact": [average.exact for average in averages],
-        }
-        return make_frame(columns, frame or self._frame)
-
-    def summary(self) -> str:
-        """Text table of the columns, the most informative first."""
-        rows = [["column", "informative", "loss", "likely parts", "exact"]]
-        for name, average in list(self.items())[:MAX_SHOWN]:
-            p, loss = average.p_informative, average.loo_loss
-            rows.append(
-                [
-                    str(name), "" if p is None else f"{p:.3g}", "" if loss is None else f"{loss:.4g}",
-                    str(int(np.argmax(average.p_parts)) + 1), "yes" if average.exact else "no",
-                ]
-            )  # fmt: skip
-        lines = aligned(rows)
-        if len(self) > MAX_SHOWN:
-            lines.append(f"  ... and {len(self) - MAX_SHOWN} more columns")
-        lines += [f"  {name}: no average; {error}" for name, error in self.errors.items()]
-        return "\n".join(lines)
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Write all averages as one JSON text, also to the file `path` if that is passed.
-
-        Of ``errors`` only the messages are kept.
-        """
-        from gridmodl.averaging.file import write_averages
-
-        return write_averages(self, path)
-
-    @staticmethod
-    def from_json(source: str | bytes | os.PathLike[str]) -> Averages:
-        """Read averages from `source`, a JSON text or a file, as `Average.from_json` reads one."""
-        from gridmodl.averaging.file import read_averages
-
-        return read_averages(source)
-
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """Write all averages as one HTML page; `path` and `title` are as in `Average.to_html`."""
-        from gridmodl.report.averages import page_of
-
-        return page_of(list(self.values()), self.errors, title or "Averages", path)
-
-    def _repr_html_(self) -> str:
-        """HTML that notebooks show."""
-        from gridmodl.report.averages import averages_html
-
-        return averages_html(self)
-
-    def __repr__(self) -> str:
-        failed = f", {len(self.errors)} without" if self.errors else ""
-        return f"Averages({len(self)} columns{failed})"
-
-
-def _or(value: float | None, other: float) -> float:
-    return other if value is None else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from gridmodl.search.moves import NO_LIMIT, Frozen, Limits, Setting
 from gridmodl.search.proof import costs_by_parts
 from gridmodl.search.task import Task
 from gridmodl.spelling import check_choice
-from gridmodl.terms import Cell, Criterion, Problem, predictive
+from gridmodl.terms import Cell, Criterion, Problem, Variable, predictive
 
 PRIORS = ("rows", "values")
 NO_LIMITS = Limits(NO_LIMIT, 1)
@@ -98,13 +98,20 @@ def can_be_averaged(name: str, kind: str) -> bool:
 
 
 def weights_of(
-    counted: SegmentCounts, criteria: tuple[Criterion, Criterion], prior: str, max_parts: int | None
+    counted: SegmentCounts,
+    criteria: tuple[Criterion, Criterion],
+    prior: str,
+    max_parts: int | None,
+    prepared: tuple[Any, Variable] | None = None,
 ) -> Weights:
-    """How to weigh the partitions of a column; `criteria` are what `averaged_of` returns."""
+    """How to weigh the partitions of a column; `criteria` are what `averaged_of` returns.
+
+    `prepared` is what `prepare` returns for the column, if that is known.
+    """
     check_choice("prior", prior, PRIORS)
     problem, n, segments = counted.problem, counted.n_intervals, counted.segments
     given, averaged = criteria
-    p, facts = prepare(averaged, problem, numerical_values(counted.n_values()))
+    p, facts = prepared or prepare(averaged, problem, numerical_values(counted.n_values()))
     by_code, n_classes = counted.by_code(), problem.n_classes
     has_rows = by_code[n:].any(axis=1)
     apart = by_code[n:][has_rows]
@@ -160,20 +167,37 @@ def _shares_apart(counted: SegmentCounts, weights: Weights) -> NDArray[np.float6
     shares = np.tile(overall_shares(segments), (segments.n_parts, 1))
     for i in range(counted.n_intervals, segments.n_parts):
         if segments.rows[i] > 0:
-            cell = Cell(segments.counts[i], int(segments.counts[i].sum()), 0)
-            shares[i] = [weights.averaged.predictive(p, cell, c) for c in range(shares.shape[1])]
+            shares[i] = predicted_shares(weights.averaged, p, segments.counts[i])
     return shares
+
+
+def predicted_shares(averaged: Criterion, p: Any, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What the criterion predicts inside a part of the labelled rows `counts` by class."""
+    cell = Cell(counts, int(counts.sum()), 0)
+    return np.array([averaged.predictive(p, cell, c) for c in range(len(counts))])
 
 
 def _loo_loss(counted: SegmentCounts, weights: Weights, left_out: NDArray[np.float64]) -> float:
     """Mean over the labelled rows of -log P(class | value, all other rows)."""
-    counts, p = counted.segments.counts, weights.weighing.setting.p
+    counts = counted.segments.counts
     total = -float(np.nansum(counts[: len(left_out)] * np.log(left_out)))
-    for own in counts[counted.n_intervals :]:
-        for c in np.flatnonzero(own).tolist():
-            rest = own - (np.arange(len(own)) == c)
-            total -= int(own[c]) * math.log(weights.averaged.predictive(p, Cell(rest, int(rest.sum()), 0), c))
+    total += sum(_loss_inside(weights, own) for own in counts[counted.n_intervals :])
     return total / float(counts.sum())
+
+
+def null_loss(segments: Partition, weights: Weights) -> float:
+    """Mean over the labelled rows of -log P(class | all other rows) if all rows are one part."""
+    class_rows = segments.counts.sum(axis=0)
+    return _loss_inside(weights, class_rows) / float(class_rows.sum())
+
+
+def _loss_inside(weights: Weights, counts: NDArray[np.int64]) -> float:
+    """Sum over the rows of a part, `counts` by class, of -log P(class | all other rows of it)."""
+    p, total = weights.weighing.setting.p, 0.0
+    for c in np.flatnonzero(counts).tolist():
+        rest = counts - (np.arange(len(counts)) == c)
+        total -= int(counts[c]) * math.log(weights.averaged.predictive(p, Cell(rest, int(rest.sum()), 0), c))
+    return total
 
 
 def _p_informative(weights: Weights, counted: SegmentCounts, log_evidence: float) -> float:

@@ -215,6 +215,8 @@ class AverageSettings(NamedTuple):
     target: str
     columns: tuple[str, ...]
     exclude: tuple[str, ...]
+    kind: tuple[str, ...]
+    order: tuple[str, ...]
     weights: str | None
     unlabelled: str | None
     event: str | None
@@ -237,14 +239,11 @@ class AverageSettings(NamedTuple):
     html: str | None
     as_json: bool
     quiet: bool
-    # Options of ``gridmodl fit`` for columns that are no numbers.
-    kind: tuple[str, ...] = ()
-    order: tuple[str, ...] = ()
-    limits: str | None = None
+    limits: str | None = None  # an option of ``gridmodl fit``
 
 
 @click.command(
-    short_help="Average over all partitions of each numerical column.",
+    short_help="Average over all partitions of each numerical or ordinal column.",
     epilog=options.examples(
         "gridmodl average data.parquet --target class -o averages.json --html averages.html",
         "gridmodl average data.csv --target class --columns age --special age=-999 --json",
@@ -257,9 +256,21 @@ class AverageSettings(NamedTuple):
     "--columns",
     multiple=True,
     metavar="NAMES",
-    help="Use only these columns, such as a,b,c; may be given again. [default: all numerical ones]",
+    help="Use only these columns, such as a,b,c; may be given again. [default: all numerical and ordinal ones]",
 )
 @click.option("-x", "--exclude", multiple=True, metavar="NAMES", help="Leave out these columns; may be given again.")
+@click.option(
+    "--kind",
+    multiple=True,
+    metavar="COLUMN=KIND",
+    help="numerical or ordinal, where the type of the column says otherwise.",
+)
+@click.option(
+    "--order",
+    multiple=True,
+    metavar="COLUMN=LEVELS",
+    help="Levels of an ordinal column from low to high, such as rating=A,B,C.",
+)
 @click.option("--weights", metavar="COLUMN", help="Column of whole numbers: a row of weight w counts as w rows.")
 @click.option(
     "--unlabelled", metavar="VALUE", help="Value of the target that marks rows without a class; '' for missing values."
@@ -313,8 +324,8 @@ class AverageSettings(NamedTuple):
 @options.quiet
 @options.every
 def average(**values: Any) -> None:
-    """Average the predictions of all partitions of each numerical column of DATA, a CSV, TSV, Parquet or Arrow file,
-    packed or not; - for standard input.
+    """Average the predictions of all partitions of each numerical or ordinal column of DATA, a CSV, TSV, Parquet or
+    Arrow file, packed or not; - for standard input.
 
     The best partition, from gridmodl fit, is to be read; to predict, the average is better. gridmodl sql writes an
     average as a query.

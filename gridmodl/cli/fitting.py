@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import click
 from rich.filesize import decimal
 
+from gridmodl.averaging.averages import Averages
 from gridmodl.averaging.fit import average_each
-from gridmodl.averaging.record import Averages
 from gridmodl.cli.columns import NULLS, ReadSettings, read_columns
 from gridmodl.cli.fit import AverageSettings, FitSettings
 from gridmodl.cli.messages import Failure, Interrupted, Messages, suggest, visible
@@ -147,23 +147,12 @@ def _write(found: AnyModel, settings: FitSettings, messages: Messages) -> None:
 
 def library_arguments(settings: FitSettings, names: list[str]) -> dict[str, Any]:
     """Arguments of `optimize` and `optimize_each` for the input columns `names`."""
-    kinds = pairs(settings.kind, "--kind", "code=categorical")
-    special: dict[str, Any] = pairs(settings.special, "--special", "age=-999,-1")
-    order = {name: fields(text) for name, text in pairs(settings.order, "--order", "rating=A,B,C").items()}
-    for name, kind in kinds.items():
-        if kind not in KINDS:
-            raise click.UsageError(f"--kind {name}={kind} must be {' or '.join(KINDS)}")
     effort: dict[str, Any] = {} if settings.effort is None else {"effort": settings.effort}
     arguments = {
         "criterion": _criterion_of(settings.criterion, settings.option),
         "search": Search(settings.search, **effort),
         "weights": settings.weights,
-        "kinds": {name: kind for name, kind in kinds.items() if name in names},
-        "order": {name: levels for name, levels in order.items() if name in names},
-        "special": {
-            name: [part.split("|") for part in fields(codes)] if name in order else codes_of(codes, name)
-            for name, codes in special.items()
-        },
+        **column_arguments(settings, names),
         "target_kind": settings.target_kind,
         "placement": settings.placement,
         "missing": settings.missing,
@@ -202,6 +191,24 @@ def _criterion_of(name: str, texts: tuple[str, ...]) -> Criterion:
         raise click.UsageError(f"gridmodl has no criterion {name!r}; {suggest(name, known)}")
     options = pairs(texts, "--option", "alpha=0.7")
     return get_criterion(name, **{key: value_of(text) for key, text in options.items()})
+
+
+def column_arguments(settings: FitSettings | AverageSettings, names: list[str]) -> dict[str, Any]:
+    """Kinds, levels and special codes of the input columns `names`."""
+    kinds = pairs(settings.kind, "--kind", "code=categorical")
+    special: dict[str, Any] = pairs(settings.special, "--special", "age=-999,-1")
+    order = {name: fields(text) for name, text in pairs(settings.order, "--order", "rating=A,B,C").items()}
+    for name, kind in kinds.items():
+        if kind not in KINDS:
+            raise click.UsageError(f"--kind {name}={kind} must be {' or '.join(KINDS)}")
+    return {
+        "kinds": {name: kind for name, kind in kinds.items() if name in names},
+        "order": {name: levels for name, levels in order.items() if name in names},
+        "special": {
+            name: [part.split("|") for part in fields(codes)] if name in order else codes_of(codes, name)
+            for name, codes in special.items()
+        },
+    }
 
 
 def type_levels(data: dict[str, Any], arguments: dict[str, Any]) -> None:
@@ -398,26 +405,32 @@ def run_average(settings: AverageSettings, messages: Messages) -> None:
     source = open_source(file)
     roles = _column_roles(source, settings)
     criterion = _criterion_of(settings.criterion, settings.option)
-    special = pairs(settings.special, "--special", "age=-999,-1")
+    of_columns = column_arguments(settings, roles.inputs)
     with messages.reading(source.label, source.n_rows) as tell:
         data = read_columns(source, [*roles.inputs, *roles.others], _read_settings(settings)._replace(tell=tell))
-    if not settings.columns:  # those named by the user are errors if they are no numbers
-        texts = [name for name in roles.inputs if kind_of(read_column(data[name], name)) != "numerical"]
+    if not settings.columns:  # those named by the user are errors if they have no order
+        named = {*of_columns["order"], *of_columns["kinds"]}
+        rest = [name for name in roles.inputs if name not in named]
+        texts = [name for name in rest if kind_of(read_column(data[name], name)) == "categorical"]
         data = {name: column for name, column in data.items() if name not in texts}
         if len(texts) == len(roles.inputs):
-            raise Failure(f"{source.label} has no numerical column; gridmodl fit --each groups categories")
+            raise Failure(
+                f"{source.label} has no numerical or ordinal column; gridmodl fit --each groups categories, and "
+                "--order gives the levels of a column from low to high"
+            )
     arguments: dict[str, Any] = {
         "criterion": criterion,
         "prior": settings.prior,
         "m": settings.candidates,
         "weights": settings.weights,
-        "special": {name: codes_of(codes, name) for name, codes in special.items()},
+        **of_columns,
         "max_parts": settings.max_parts,
         "time_limit": settings.time_limit,
         "n_jobs": settings.jobs,
     }
     add_event(settings, data, arguments)
     add_unlabelled(settings, data, arguments)
+    type_levels(data, arguments)
     found = average_each(data, settings.target, **arguments, progress=not messages.quiet)
     _write_averages(found, settings, messages)
     if any(average.stopped == "interrupted" for average in found.values()):

@@ -10,7 +10,8 @@ from typing import Any
 import click
 import numpy as np
 
-from gridmodl.averaging.record import Average, Averages
+from gridmodl.averaging.averages import Averages
+from gridmodl.averaging.record import Average
 from gridmodl.cli.messages import STDIN, Failure, Messages, label_of, visible
 from gridmodl.data.frames import Name
 from gridmodl.model.evidence import total_evidence
@@ -96,7 +97,7 @@ def _facts_of_average(average: Average) -> dict[str, Any]:
         "loo_loss": average.loo_loss,
         "log_evidence": average.log_evidence,
         "p_parts": average.p_parts.tolist(),
-        "bounds": [str(bound) for bound in average.bounds],
+        "bounds": average._labels_of(average.bounds),
         "p_bounds": average.p_bounds.tolist(),
         "exact": average.exact,
         "stopped": average.stopped,

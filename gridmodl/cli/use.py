@@ -143,7 +143,7 @@ def show(model: str, column: str | None, table: bool, cells: bool, as_csv: bool,
         raise click.UsageError("--table and --cells print two tables; give one of them")
     if as_csv and (as_json or not (table or cells or column is None)):
         raise click.UsageError("--csv prints a table: give --table or --cells with it, and not --json")
-    from gridmodl.averaging.record import Averages
+    from gridmodl.averaging.averages import Averages
     from gridmodl.cli.modelfiles import facts_of, print_columns, print_summary, read_any
     from gridmodl.model.models import Models
 
@@ -168,7 +168,7 @@ def _show_averages(
     found: Any, column: str | None, table: bool, cells: bool, as_csv: bool, as_json: bool, path: str
 ) -> None:
     """Print averages: a line for each column, or the curve of one."""
-    from gridmodl.averaging.record import Averages
+    from gridmodl.averaging.averages import Averages
     from gridmodl.cli.messages import visible
     from gridmodl.cli.modelfiles import facts_of_averages, print_columns
 
@@ -325,7 +325,7 @@ def sql(
     """Print a query that gives each row of a table its parts, as gridmodl apply does; for an average of gridmodl
     average, the probability of each class."""
     check_outputs({"the model": model}, {"--output": output})
-    from gridmodl.averaging.record import Averages
+    from gridmodl.averaging.averages import Averages
     from gridmodl.cli.modelfiles import read_any
 
     found, path = read_any(model), table.split(".") if "." in table else table

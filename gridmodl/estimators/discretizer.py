@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import time
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,18 @@ from scipy.sparse import csr_matrix
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_consistent_length, check_is_fitted
 
-from gridmodl.data.frames import Frame, Name
+from gridmodl.averaging.evidence import woe_of_groups
+from gridmodl.data.frames import Frame, Name, Raw
 from gridmodl.data.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
 from gridmodl.estimators.columns import models_of_each, parts_of_each
+from gridmodl.estimators.crossfit import (
+    averages_of_each,
+    check_averaged,
+    check_cross_fitting,
+    cross_fitted,
+    time_left,
+)
 from gridmodl.estimators.inputs import read_event, read_inputs, read_target, read_weights
 from gridmodl.fit.options import RULES
 from gridmodl.model.encoding import TARGETS_OF, check_encoding, encoded_names, rows_of_parts, unique_names
@@ -22,6 +31,14 @@ from gridmodl.model.policy import NO_PART
 from gridmodl.search import AUTO, Search
 from gridmodl.spelling import check_choice, did_you_mean
 from gridmodl.terms import PROBLEMS
+
+
+class FittedRows(NamedTuple):
+    """What `fit` read: the columns, the target if there is one, and the weights."""
+
+    inputs: Frame
+    target: NDArray[Any] | None
+    weights: NDArray[np.int64] | None
 
 
 @estimator
@@ -37,7 +54,7 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
     column is a part, as nothing tells which belong together; with `max_parts` or `min_rows`, the rarest values share
     the last part, and missing values stay apart. No criterion is used, and parameters that need a target are an error:
     a criterion other than ``"modl"``, `criterion_options`, `search`, `target_kind`, `unlabelled`, `placement`, limits
-    from `monotone` on, `event`, `partitions`, ``encode="woe"`` or ``encode="mean"``.
+    from `monotone` on, `event`, `partitions`, ``encode="woe"`` or ``encode="mean"``, `averaged` and `cv`.
 
     Parameters
     ----------
@@ -60,6 +77,18 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
           the classes.
         - ``"mean"``: the mean of a numerical target in the part, also called target encoding; the mean of all rows for
           a part without rows.
+    averaged : bool, default=False
+        With ``encode="woe"`` and classes: the weight of evidence of a value, and not of its part, by the average over
+        all partitions of the column (`gridmodl.average`, `Average.woe`): ``logit P(event | value) - logit P(event)``.
+        It predicts better than parts, and ``averages_`` has the averages. Columns of categories keep their groups, with
+        ``(n_j + 1) / (n + J)`` for the share of class j in a group of n rows with J classes, as averages have. Ordinal
+        values that are no level have 0.0. Limits that choose among partitions are refused: `partitions`, `min_rows`,
+        `monotone`, `min_events`, `min_difference`, `fixed`, `allowed`, ``missing="apart"``, ``placement="median"``.
+    cv : int, splitter or iterable, optional
+        Folds of `fit_transform` for ``encode="woe"`` and ``"mean"``, as of scikit-learn's TargetEncoder: each fold is
+        encoded by the parts or averages of all others, so that no row is encoded by its own class, from which a model
+        would learn too much. A number of folds means stratified ones, shuffled by `random_state`; with a numerical
+        target they are not stratified. `fit`, and so `transform`, uses all rows.
     sparse_output : bool, default=False
         Whether ``"onehot"`` returns a `scipy.sparse.csr_matrix`; other encodings are never sparse.
     %(unknown)s
@@ -94,15 +123,17 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
     %(limits)s
     %(bounds)s
     %(time_limit)s
-        The limit is for all columns together.
+        The limit is for all columns together, in each fold of `cv` anew.
     %(random_state)s
-        Only the search for a grouped or numerical target and the folds of a density draw random numbers.
+        Only the search for a grouped or numerical target, the folds of a density and those of `cv` draw random numbers.
     %(n_jobs)s
 
     Attributes
     ----------
     %(models_)s
         Without ``y``, a dict with the `DensityModel` of each numerical column with two distinct numbers or more.
+    averages_ : Averages
+        With ``averaged=True``: the averages of the numerical and ordinal columns, by column name.
     partitions_ : dict of str to Partition
         By column name, in the order of the columns: the parts that `transform` returns.
     classes_ : ndarray
@@ -146,6 +177,8 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
     """
 
     encode: str = "ordinal"
+    averaged: bool = False
+    cv: Any = None
     sparse_output: bool = False
     target_kind: str | None = None
     unlabelled: Any = ()
@@ -167,46 +200,88 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         -------
         self
         """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Find the best partition of each column, and encode the rows; with `cv`, each fold by the others.
+
+        With `cv`, ``fit(X, y).transform(X)`` differs from ``fit_transform(X, y)``: the first encodes each row with the
+        help of its own class, so take the second for the rows that a model learns from.
+
+        Parameters
+        ----------
+        %(X)s
+        y : array-like of shape (n,), optional
+            As in `fit`.
+        %(sample_weight)s
+            A row of weight w is w rows of the same fold.
+
+        Returns
+        -------
+        ndarray or csr_matrix of shape (n, number of output columns)
+            As of `transform`.
+        """
+        rows = self._fit(X, y, sample_weight)
+        if self.cv is None or rows.target is None:
+            return self.transform(X)
+        return cross_fitted(self, X, rows.inputs, rows.target, rows.weights)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> FittedRows:
+        """Check all arguments and fit; return what was read."""
         check_choice("target_kind", self.target_kind, (*TARGET_KINDS, None))
         if y is None:
             self._refuse_no_target()
         target_kind = None if y is None else self.target_kind or "classes"
         check_encoding(self.encode, target_kind)
+        check_averaged(self, target_kind)
+        check_cross_fitting(self, target_kind)
         self._policy  # noqa: B018  checked before all work
         check_unknown_code(self.unknown_code)
         inputs = read_inputs(self, X, reset=True)
         weights = read_weights(sample_weight, inputs.n_rows)
+        target = None
         if y is None:
             self._fit_densities(inputs, weights)
         else:
             target = read_target(self, y, self.target_kind, self._has_mark)
             check_consistent_length(X, target)
             event = read_event(y, self.event, self.unlabelled if self._has_mark else None)
-            self._fit_models(inputs, target, weights, event)
-        self.target_kind_ = target_kind
-        self.__dict__.pop("classes_", None)  # of an earlier target
-        if target_kind is not None and PROBLEMS[target_kind].names_classes:
-            self.classes_ = next(iter(self.models_.values())).classes
-        return self
+            self._fit_target(inputs, target, weights, event)
+        return FittedRows(inputs, target, weights)
 
-    def _fit_models(self, inputs: Frame, target: NDArray[Any], weights: NDArray[np.int64] | None, event: Any) -> None:
-        """Partition the columns by the target."""
-        models = models_of_each(
-            self,
-            inputs,
-            target,
-            weights,
-            event,
-            target_kind=self.target_kind,
-            unlabelled=self.unlabelled if self._has_mark else NOT_GIVEN,
-            placement=self.placement,
-        )
+    def _fit_target(self, inputs: Frame, target: NDArray[Any], weights: NDArray[np.int64] | None, event: Any) -> None:
+        """Partition the columns by the target, and average over their partitions."""
+        begin = time.monotonic()
+        of_target = {
+            "target_kind": self.target_kind,
+            "unlabelled": self.unlabelled if self._has_mark else NOT_GIVEN,
+        }
+        models = models_of_each(self, inputs, target, weights, event, placement=self.placement, **of_target)
+        averages = None
+        if self.averaged:
+            averages = averages_of_each(
+                self, inputs, models, target, weights, event=event, time_limit=time_left(self, begin), **of_target
+            )
+        self._forget()
         self.models_: Mapping[Name, Any] = models
-        self.partitions_ = {name: model.partitions[name] for name, model in self.models_.items()}
+        self.partitions_ = {name: model.partitions[name] for name, model in models.items()}
+        self.target_kind_: str | None = self.target_kind or "classes"
+        if averages is not None:
+            self.averages_ = averages
+        if PROBLEMS[self.target_kind_].names_classes:
+            self.classes_ = next(iter(models.values())).classes
+
+    def _forget(self) -> None:
+        """Drop what only some targets and parameters have."""
+        for name in ("classes_", "averages_"):
+            self.__dict__.pop(name, None)
 
     def _fit_densities(self, inputs: Frame, weights: NDArray[np.int64] | None) -> None:
         """Partition the columns without a target."""
         found = parts_of_each(self, inputs, weights)
+        self._forget()
+        self.target_kind_ = None
         self.models_ = {name: parts.model for name, parts in found.items() if parts.model is not None}
         self.partitions_ = {name: parts.partition for name, parts in found.items()}
 
@@ -224,7 +299,10 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         """
         check_is_fitted(self, "partitions_")
         check_encoding(self.encode, self.target_kind_)
-        columns = read_inputs(self, X, reset=False).columns.values()
+        return self._encoded(read_inputs(self, X, reset=False).columns.values())
+
+    def _encoded(self, columns: Collection[Raw]) -> Any:
+        """Encode the values of the columns, in the order of ``partitions_``."""
         partitions = self.partitions_.values()
         policy = self._policy
         parts = [partition.part_of_column(raw, policy) for partition, raw in zip(partitions, columns, strict=True)]
@@ -232,8 +310,24 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             return self._codes(parts)
         if self.encode == "onehot" and self.sparse_output:
             return sparse_onehot(parts, [partition.n_parts for partition in partitions])
+        if self._is_averaged:
+            encoded = zip(self.partitions_, columns, parts, strict=True)
+            return np.hstack([self._averaged_woe(name, raw, part) for name, raw, part in encoded])
         rows = [rows_of_parts(self.encode, self.models_.get(name), of) for name, of in self.partitions_.items()]
         return np.hstack([of_part[part] for of_part, part in zip(rows, parts, strict=True)])
+
+    @property
+    def _is_averaged(self) -> bool:
+        """Whether averages encode; ValueError if `averaged` was set after `fit`."""
+        if self.averaged and self.encode == "woe" and "averages_" not in vars(self):
+            raise ValueError("averaged=True was set after fit, which made no averages; fit again")
+        return bool(self.averaged) and self.encode == "woe"
+
+    def _averaged_woe(self, name: Name, raw: Raw, part: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Woe of the values of one column by its average, or by its groups, whose numbers are `part`."""
+        if name in self.averages_:
+            return self.averages_[name].woe({name: raw})
+        return woe_of_groups(self.models_[name], self.partitions_[name])[part]
 
     def _codes(self, parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
         """Ordinal codes of the parts, one column each."""
@@ -285,6 +379,8 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             "criterion_options": bool(self.criterion_options),
             "search": self.search not in (AUTO, Search()),
             "encode": self.encode in tuple(TARGETS_OF),
+            "averaged": bool(self.averaged),
+            "cv": self.cv is not None,
             "target_kind": self.target_kind is not None,
             "unlabelled": self._has_mark,
             "placement": self.placement is not None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,13 +57,23 @@ def encoded_names(encode: str, name: Name, model: Model | None, partition: Parti
     """
     if encode == "onehot":
         return [_clean(f"{name}_{i}_{text}") for i, text in enumerate(map(_label_text, partition.labels))]
-    if encode != "woe" or model is None or (model.target is None and len(encoded_events(model, partition)) == 1):
-        return [_clean(str(name)) if REFUSED & set(str(name)) else str(name)]
+    if encode != "woe" or model is None:
+        return [_feature_name(name)]
     events = [one.name for one in encoded_events(model, partition)]
     if model.target is None:
-        return [_clean(f"{name}_{event}") for event in events]
+        return names_of_events(name, events)
     labels = [_label_text(label) for label in model.target.labels]
     return [_clean(f"{name}_{event}_{labels[int(event)]}") for event in events]
+
+
+def names_of_events(name: Name, events: Sequence[str]) -> list[str]:
+    """Names of the columns of woe of some classes: the name of the column, with the class if there are several."""
+    return [_feature_name(name)] if len(events) == 1 else [_clean(f"{name}_{event}") for event in events]
+
+
+def _feature_name(name: Name) -> str:
+    """The name of a column, without characters that other libraries refuse."""
+    return _clean(str(name)) if REFUSED & set(str(name)) else str(name)
 
 
 def _label_text(label: str) -> str:

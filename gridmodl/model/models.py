@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -207,16 +207,7 @@ class Models(MutableMapping[Name, Model]):
 
     def _columns(self, frame: Frame) -> dict[Name, Raw]:
         """The columns of the models, in the order of the models; raise ValueError if the data lack one."""
-        if frame.is_column and len(self) == 1:
-            return dict(zip(self, frame.columns.values(), strict=True))
-        absent = [name for name in self if name not in frame.columns]
-        if absent:
-            known = ", ".join(repr(name) for name in list(frame.columns)[:20])
-            raise ValueError(
-                f"the models need column {absent[0]!r}; the data has {known}{did_you_mean(absent[0], frame.columns)}. "
-                "models.select(columns=[...]) keeps the models of some columns"
-            )
-        return {name: frame.columns[name] for name in self}
+        return columns_for(self, frame, "models")
 
     def _partition(self, name: Name) -> Partition:
         (partition,) = self._models[name].partitions.values()
@@ -412,6 +403,20 @@ class Models(MutableMapping[Name, Model]):
     def __repr__(self) -> str:
         failed = f", {len(self.errors)} without" if self.errors else ""
         return f"Models({len(self)} columns{failed})"
+
+
+def columns_for(names: Collection[Name], frame: Frame, what: str) -> dict[Name, Raw]:
+    """The columns `names` of a frame, in this order; ValueError if it lacks one that the `what` need."""
+    if frame.is_column and len(names) == 1:
+        return dict(zip(names, frame.columns.values(), strict=True))
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        known = ", ".join(repr(name) for name in list(frame.columns)[:20])
+        raise ValueError(
+            f"the {what} need column {absent[0]!r}; the data has {known}{did_you_mean(absent[0], frame.columns)}. "
+            f"{what}.select(columns=[...]) keeps the {what} of some columns"
+        )
+    return {name: frame.columns[name] for name in names}
 
 
 def _target_parts(model: Model) -> int:

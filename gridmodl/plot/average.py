@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from gridmodl.plot.axes import LARGEST, axes_for, check_span, plain_frame, scale_of
+from gridmodl.plot.axes import LARGEST, axes_for, check_span, label_columns, plain_frame, scale_of, size_in_points
 from gridmodl.plot.style import INK, OF_CLASSES, PALE, drawn
 from gridmodl.report.averages import Curve, curve_of
 
@@ -95,12 +95,15 @@ class AverageDisplay:
             edges = np.concatenate([places[:1], bounds, places[-1:]])
             ax.step(edges, np.append(curve.best, curve.best[-1:]), where="post", color=INK, linewidth=1.0,
                     linestyle="--", label="best partition")  # fmt: skip
-            ax.plot(places, curve.shares, color=colour, linewidth=1.8, label="average")
+            mark = "o" if curve.levels else None
+            ax.plot(places, curve.shares, color=colour, linewidth=1.8, marker=mark, markersize=4.0, label="average")
             ax.legend(fontsize=LARGEST - 1, frameon=False)
         ax.set_ylim(-ROOM, 1.02)
         ax.set_yticks(np.linspace(0.0, 1.0, 6))
         plain_frame(ax, "left", "bottom")
         scale.name_axis(ax, drawn(curve.name))
+        if curve.levels:
+            label_columns(ax, places, [drawn(level, 24) for level in curve.levels], size_in_points(ax)[0])
         ax.set_ylabel(f"probability of {drawn(curve.label, 24)}")
         ax.set_title(self._title, fontsize=LARGEST + 1, loc="left")
         return self
@@ -109,6 +112,10 @@ class AverageDisplay:
         """Draw the number of rows along the column below the curve."""
         finite = np.isfinite(places)
         if not finite.any() or places[finite].min() == places[finite].max():
+            return
+        if self.curve.levels:
+            heights = self.curve.rows / self.curve.rows.max() * (ROOM - 0.02)
+            ax.bar(places, heights, 0.6, -ROOM, color=PALE, linewidth=0.0, label="rows")
             return
         rows, edges = np.histogram(places[finite], bins=N_BINS, weights=self.curve.rows[finite])
         heights = rows / max(1.0, rows.max()) * (ROOM - 0.02)

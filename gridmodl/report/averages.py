@@ -20,7 +20,8 @@ from gridmodl.report.pictures import OKABE_ITO, Markup, folded, frame, joined, l
 from gridmodl.report.text import MAX_SHOWN
 
 if TYPE_CHECKING:
-    from gridmodl.averaging.record import Average, Averages
+    from gridmodl.averaging.averages import Averages
+    from gridmodl.averaging.record import Average
 
 MAX_POINTS = 100  # of a curve; the band takes about 1 ms a point
 MAX_COLUMNS = 100  # rows of a table of averages
@@ -49,6 +50,7 @@ class Curve(NamedTuple):
     best: NDArray[np.float64]  # share of the class in each of its intervals
     apart: list[str]  # predictions for missing values and special codes
     is_utc: bool
+    levels: Sequence[str] = ()  # text of each value of an ordinal column, whose values are places
 
 
 def curve_of(average: Average, label: Any = None, coverage: float = 0.9) -> Curve:
@@ -64,22 +66,19 @@ def curve_of(average: Average, label: Any = None, coverage: float = 0.9) -> Curv
     first = int(segments.is_missing_apart)
     at = np.unique(np.linspace(0, n - 1, min(n, MAX_POINTS)).astype(np.int64)) if n else np.empty(0, dtype=np.int64)
     values = average.knots[at]
-    asked: Any = values
-    if segments.is_utc and n:
-        import datetime
-
-        asked = np.array(
-            [moment.replace(tzinfo=datetime.UTC) for moment in values.astype("datetime64[us]").tolist()], dtype=object
-        )
-    bands = average.band(asked, coverage)[:, c] if n else np.empty((0, 2))
+    bands = np.empty((0, 2))
+    if n:
+        bands = average._bands(np.column_stack([first + at, np.zeros(len(at))]), coverage)[:, c]
+    is_ordinal = segments.kind == "ordinal"
     (partition,) = average.best.partitions.values()
     begin = int(partition.is_missing_apart)
     counts = partition.counts[begin : begin + len(partition.bounds) + 1]
     rows = np.add.reduceat(segments.rows[first : first + n], at).astype(np.float64) if n else np.empty(0)
     return Curve(
         average.name, classes[c], values, average.shares[first + at, c], bands[:, 0], bands[:, 1], coverage, rows,
-        partition.bounds, (counts[:, c] + 1.0) / (counts.sum(axis=1) + len(classes)), _apart(average, c),
-        segments.is_utc,
+        partition.bounds + 0.5 if is_ordinal else partition.bounds,
+        (counts[:, c] + 1.0) / (counts.sum(axis=1) + len(classes)), _apart(average, c), segments.is_utc,
+        average._labels_of(values) if is_ordinal else (),
     )  # fmt: skip
 
 
@@ -100,7 +99,8 @@ def average_html(average: Average) -> str:
     curve = curve_of(average)
     drawn = f"average and {curve.coverage:.0%} band (blue), best partition (dashed), rows (grey)"
     words = f"probability of {plain(curve.label)}, from 0 to 1: {drawn}"
-    across = [f"values from {plain(curve.values[0])} to {plain(curve.values[-1])}"] if len(curve.values) else []
+    labels = average._labels_of(curve.values[[0, -1]]) if len(curve.values) else []
+    across = [f"{'levels' if curve.levels else 'values'} from {' to '.join(map(plain, labels))}"] if labels else []
     apart = [f"apart: {plain(', '.join(curve.apart), 200)}"] if curve.apart else []
     return frame(lines(head), picture(curve), lines(words, *across, *apart, *facts), _likely_bounds(average))
 
@@ -111,8 +111,11 @@ def _likely_bounds(average: Average) -> Markup:
     if not len(likely):
         return Markup("")
     likely = likely[np.argsort(-average.p_bounds[likely], kind="stable")][:MAX_SHOWN]
-    rows = [[plain(average.bounds[i]), f"{average.p_bounds[i]:.3f}"] for i in np.sort(likely)]
-    return folded(f"likely bounds: {len(rows)}", table(["bound", "probability"], rows))
+    likely = np.sort(likely)
+    labels = average._labels_of(average.bounds[likely])
+    rows = [[plain(label), f"{p:.3f}"] for label, p in zip(labels, average.p_bounds[likely], strict=True)]
+    what = "last level below" if average.segments.levels else "bound"
+    return folded(f"likely bounds: {len(rows)}", table([what, "probability"], rows))
 
 
 def averages_html(averages: Averages) -> str:
@@ -222,6 +225,6 @@ def page_of(
 
 
 def _overview(averages: Sequence[Average]) -> Markup:
-    from gridmodl.averaging.record import Averages
+    from gridmodl.averaging.averages import Averages
 
     return Markup(averages_html(Averages({average.name: average for average in averages}, {})))

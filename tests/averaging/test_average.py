@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from averaging.oracle import try_all
+from averaging.oracle import cell_cost, log_choose, try_all
 from scipy.stats import beta
 
 import gridmodl
@@ -155,6 +155,32 @@ def test_many_unlabelled_rows_leave_the_evidence_exact():
     assert coarse.p_parts[:n] == pytest.approx(fine.p_parts[:n], abs=1e-12)
     assert (coarse.p_parts * np.arange(1, len(coarse.p_parts) + 1)).sum() > 10
     assert len(coarse.bounds) < len(fine.bounds) < 700
+
+
+def test_thousands_of_intervals_have_their_closed_form():
+    """Two labelled values: sums over the bounds below, between and above them, each with its binomial coefficient."""
+    n_rows, first, last = 20_000, 4_000, 15_000
+    y = np.full(n_rows, -1)
+    y[[first, last]] = 0, 1
+    found = of_rows(np.arange(float(n_rows)), y, unlabelled=-1)
+    assert len(found.p_parts) > 500
+    numbers = np.arange(len(found.p_parts))  # of bounds
+    outer, places = n_rows - 1 - (last - first), n_rows - 1
+    log_joint = np.array([log_choose(outer, k) for k in numbers])
+    log_all = np.array([log_choose(places, k) for k in numbers])
+    log_cut = log_all + np.log(-np.expm1(np.minimum(log_joint - log_all, -1e-12)))
+    log_cut[0] = -np.inf
+    together, apart = -cell_cost("modl", [1, 1], n_rows), -2 * cell_cost("modl", [1, 0], n_rows)
+    log_prior = -math.log(n_rows) - np.array([log_choose(n_rows + k, k) for k in numbers])
+    logs = log_prior + np.logaddexp(log_joint + together, log_cut + apart)
+    log_evidence = np.logaddexp.reduce(logs)
+    assert found.log_evidence == pytest.approx(log_evidence, abs=1e-9)
+    assert found.p_parts == pytest.approx(np.exp(logs - log_evidence), rel=1e-8, abs=1e-15)
+    p_cut = np.exp(np.logaddexp.reduce(log_prior + log_cut + apart) - log_evidence)
+    shares = found.predict_proba([float(first), float(last)])
+    assert shares[:, 0] == pytest.approx([1 / 2 + p_cut / 6, 1 / 2 - p_cut / 6], abs=1e-9)
+    drawn = [one.partitions["x0"].part_of([float(first), float(last)]) for one in found.sample(400)]
+    assert np.mean([low != high for low, high in drawn]) == pytest.approx(p_cut, abs=0.08)
 
 
 def test_two_intervals_are_the_posterior_of_a_bound():

@@ -38,6 +38,7 @@ AVERAGES = {
     "one": lambda: average([3.0], ["a"], criterion="bic"),
     "stopped": lambda: average(np.arange(600.0), np.arange(600) % 2, time_limit=0.0),
     "entropy": lambda: average(X, Y, criterion="aic"),
+    "levels": lambda: average({"x": np.arange(60) % 7 // 2}, Y, order={"x": range(5)}),
 }
 
 

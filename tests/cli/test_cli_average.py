@@ -58,6 +58,26 @@ def test_the_event_is_the_class_that_the_page_shows(folder, tmp_path):
     )
 
 
+def test_ordinal_columns(folder, tmp_path):
+    data = pyarrow.csv.read_csv(folder / "data.csv")
+    cities = sorted(set(data["city"].to_pylist()) - {None})
+    quoted = ['"' + city.replace('"', '""') + '"' for city in cities]
+    path, order = tmp_path / "a.json", f"city={','.join(quoted)}"
+    text = good("average", folder / "data.csv", "-t", "class", "--order", order, "-o", path)
+    assert "city" in text
+    found = Averages.from_json(path)["city"]
+    expected = average_each(data.select(["city", "class"]), "class", order={"city": cities})["city"]
+    assert found.log_evidence == expected.log_evidence
+    assert found.segments.levels == tuple(cities)
+    table = good("show", path, "--column", "city", "--table", "--csv").splitlines()
+    assert table[1].split(",")[0] == cities[0]
+    (fact,) = json.loads(good("show", path, "--column", "city", "--json"))["averages"]
+    assert set(fact["bounds"]) <= set(cities)
+    assert "must be numerical or" in bad("average", folder / "data.csv", "-t", "class", "--kind", "city=text", code=2)
+    assert "ordinal, and its type" in bad("average", folder / "data.csv", "-t", "class", "-c", "city", "--kind",
+                                          "city=ordinal")  # fmt: skip
+
+
 def test_json_and_limits(folder):
     facts = json.loads(good("average", folder / "data.csv", "-t", "class", "-c", "age", "--json", "--max-parts", 2))
     (one,) = facts["averages"]

@@ -99,6 +99,13 @@ def average_curve():
                  False)  # fmt: skip
 
 
+def level_curve():
+    shares = np.array([0.1, 0.15, 0.4, 0.85])
+    return Curve("rating", "yes", np.array([0, 1, 2, 4]), shares, shares - 0.08, shares + 0.08, 0.9,
+                 np.array([30.0, 10.0, 20.0, 5.0]), np.array([1.5, 3.5]), np.array([0.12, 0.4, 0.8]), [], False,
+                 ["AAA", "AA", "$A$", "C"])  # fmt: skip
+
+
 RECORDS = [Improvement(i, 100.0 / (i + 1), i / 10.0, 0.3 * i * i) for i in range(6)]
 
 CASES: dict[str, Callable[[Axes], Any]] = {
@@ -118,6 +125,7 @@ CASES: dict[str, Callable[[Axes], Any]] = {
     "cost": lambda ax: plot.CostDisplay(np.arange(1, 13), COST, GAP, "x").plot(ax),
     "posterior": lambda ax: plot.PosteriorDisplay(np.arange(1.5, 9.5), COST[:8] / COST[:8].sum(), "$x$").plot(ax),
     "average": lambda ax: plot.AverageDisplay(average_curve()).plot(ax),
+    "average_levels": lambda ax: plot.AverageDisplay(level_curve()).plot(ax),
     "density": lambda ax: plot.DensityDisplay(np.array([0.0, 1.0, 1.5, 4.0]), np.array([0.2, 1.0, 0.12])).plot(
         ax, sample=np.arange(0.0, 4.0, 0.3)
     ),

@@ -24,6 +24,8 @@ HOSTILE = "<script>alert(1)</script>"
         average([np.nan, np.nan], [0, 1]),
         average(np.datetime64("2024-01-01") + np.arange(9), np.arange(9) // 3),
         average([-np.inf, 0.0, np.inf], [0, 1, 1]),
+        average({"x": [HOSTILE, "b", None, "b"]}, [0, 1, 1, 1], order={"x": [HOSTILE, "a", "b"]}),
+        average({"x": ["a"]}, [0], order={"x": ["a"]}),
     ],
 )
 def test_a_page_stands_alone(found, tmp_path):
@@ -46,6 +48,16 @@ def test_many_columns_in_one_page():
     assert "<script" not in found._repr_html_()
 
 
+def test_a_page_names_levels():
+    levels = ["low", "mid", "high", "top"]
+    x = [levels[i] for i in np.repeat([0, 1, 3], 20)]
+    page = average({"rating": x}, np.repeat([0, 0, 1], 20), order={"rating": levels}).to_html()
+    assert "levels from low to top" in page
+    assert "last level below" in page
+    assert ">high<" in page  # the likely bound: of levels between mid and top, an odd one joins the lower part
+    assert ">mid<" not in page
+
+
 def test_a_page_fits_a_small_screen_and_names_its_axes():
     found = average({"x": X}, np.where(Y == 1, "yes", "no"), event="no")
     page = found.to_html()
@@ -53,6 +65,6 @@ def test_a_page_fits_a_small_screen_and_names_its_axes():
     assert "probability of no, from 0 to 1" in page
     assert f"values from {X.min()} to {X.max()}" in page
     averages = average_each({"x": X, "town": ["u", "v"] * 40}, Y, on_error="ignore")
-    reason = "averages are over intervals of numbers. optimize finds the best partition of its values"
+    reason = "optimize finds the best partition of its values, and order= gives them an order"
     assert reason in averages.to_html()  # whole
     assert reason in averages._repr_html_()

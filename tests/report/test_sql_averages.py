@@ -64,6 +64,21 @@ def test_moments(dialect, zone):
     assert_same(dialect, found, Stored("instant" if zone else "moment", stored), np.array(asked, dtype=object))
 
 
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("m", [512, 4])
+def test_levels(dialect, m):
+    rng = np.random.default_rng(0)
+    levels = ["it's low", "mid", "high", "unseen", "top", "n/a", *(f"level {i}" for i in range(9))]
+    x = [levels[i] if i >= 0 else None for i in rng.choice([-1, 0, 1, 2, 4, 5, 7, 8, 9, 11], 200)]
+    found = average({"x": x}, rng.integers(0, 3, 200), order={"x": levels}, special={"x": ["n/a"]}, m=m)
+    asked = [None, *levels, "no level", "LOW"]
+    assert_same(dialect, found, Stored("text", asked), np.array(asked, dtype=object))
+    without = average({"x": ["b", "a"]}, [0, 1], order={"x": ["a", "b"]})
+    assert_same(dialect, without, Stored("text", [None, "a", "z"]), np.array([None, "a", "z"], dtype=object))
+    numbers = average({"x": [3, 1, 1]}, [0, 1, 1], order={"x": [3, 2, 1]})
+    assert_same(dialect, numbers, Stored("int64", [1, 2, 3, 4]))
+
+
 @pytest.mark.parametrize("dialect", ALL)
 def test_all_dialects_parse(dialect):
     rng = np.random.default_rng(0)
@@ -73,6 +88,8 @@ def test_all_dialects_parse(dialect):
     assert len(parsed.selects) == 3
     days = average(np.datetime64("2024-01-01") + np.arange(3), [0, 0, 1])
     sqlglot.parse_one(days.to_sql(dialect), read=dialect)
+    levels = average({"x": ["b", "a"]}, [0, 1], order={"x": ["a", "b"]})
+    assert len(sqlglot.parse_one(levels.to_sql(dialect), read=dialect).selects) == 2
 
 
 def test_what_cannot_be_is_said():

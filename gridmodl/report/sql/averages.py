@@ -2,7 +2,8 @@
 
 The inner query finds the stretch between two knots, as it finds the part of a partition whose bounds are the knots. For
 each stretch the table has the lower knot, the width, and for each class the probability at the lower knot and how much
-it rises. Stretches without a width are constant: beyond the ends, missing values, special codes.
+it rises. Stretches without a width are constant: beyond the ends, missing values, special codes. Of an ordinal column,
+the inner query finds the level, and the table has its probabilities.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.averaging.summing import overall_shares
-from gridmodl.model.policy import BY_PARTITION
+from gridmodl.data.frames import Name, object_array
+from gridmodl.model.partition import group_partition
+from gridmodl.model.policy import BY_PARTITION, NO_PART
 from gridmodl.report.sql.dialects import Dialect, dialect_named, nanoseconds_of
 from gridmodl.report.sql.query import TableSource
 
@@ -41,6 +44,9 @@ def query_of_average(average: Average, dialect: str, table: Any, column: str | N
         raise ValueError(
             f"column {average.name!r} has durations, which SQL cannot divide; use numbers, such as seconds"
         )
+    columns = None if column is None else {segments.name: column}
+    if segments.kind == "ordinal":
+        return _query_of_levels(average, target_dialect, table, columns, keep)
     stretches, factor = _stretches(average)
     n_special = segments.n_special
     partition = replace(
@@ -50,7 +56,6 @@ def query_of_average(average: Average, dialect: str, table: Any, column: str | N
         counts=np.zeros((len(average.knots) + 2 + n_special, 1), dtype=np.int64),
         unlabelled=None,
     )
-    columns = None if column is None else {segments.name: column}
     source = TableSource(target_dialect, table, columns, keep, [partition], BY_PARTITION, [segments.name])
     key, value = source.parts[segments.name], source.aliases.add("value")
     names = [source.aliases.add(name) for name in ("low", "width")]
@@ -73,11 +78,35 @@ def query_of_average(average: Average, dialect: str, table: Any, column: str | N
         share = f"(({scaled} - c.{low}) / c.{width})"
         alias = source.aliases.add(f"p_{label}")
         shown.append(f"CASE WHEN c.{width} > 0 THEN c.{base} + c.{rise} * {share} ELSE c.{base} END AS {alias}")
-    joined = target_dialect.rows([key, *names, *bases, *rises], lines)
-    outer = ",\n  ".join(shown)
-    within = ",\n    ".join(inner)
+    return _joined(source, shown, inner, target_dialect.rows([key, *names, *bases, *rises], lines), key)
+
+
+def _query_of_levels(
+    average: Average, dialect: Dialect, table: Any, columns: dict[Name, str] | None, keep: Sequence[str]
+) -> str:
+    """The query of an ordinal column: each level, missing values, and values that are no level."""
+    segments, levels = average.segments, average.segments.levels
+    groups: tuple[tuple[Any, ...], ...] = ((None,), *((level,) for level in levels))
+    partition = group_partition(segments.name, groups, np.zeros((len(groups), 1), dtype=np.int64))
+    source = TableSource(dialect, table, columns, keep, [partition], BY_PARTITION, [segments.name])
+    neutral = overall_shares(segments)
+    of_missing = neutral if segments.missing is None else average.shares[segments.missing]
+    shares = [of_missing, *average.predict_proba(object_array(list(levels))), neutral]
+    key = source.parts[segments.name]
+    bases = [source.aliases.add(f"base_{c}") for c in range(len(average.classes))]
+    parts = [*range(len(groups)), NO_PART]
+    lines = [[str(i), *map(dialect.real, own.tolist())] for i, own in zip(parts, shares, strict=True)]
+    shown = [f"p.{name}" for name in source.kept]
+    for label, base in zip(average.classes.tolist(), bases, strict=True):
+        shown.append(f"c.{base} AS {source.aliases.add(f'p_{label}')}")
+    return _joined(source, shown, source.select("    "), dialect.rows([key, *bases], lines), key)
+
+
+def _joined(source: TableSource, shown: Sequence[str], inner: Sequence[str], rows: str, key: str) -> str:
+    """The outer query over the inner one, joined with a table of literals."""
+    outer, within = ",\n  ".join(shown), ",\n    ".join(inner)
     query = f"SELECT\n  {outer}\nFROM (\n  SELECT\n    {within}\n  FROM {source.table} AS t\n) AS p"
-    return f"{query}\nJOIN {joined} ON c.{key} = p.{key}"
+    return f"{query}\nJOIN {rows} ON c.{key} = p.{key}"
 
 
 def _number(number: Any, dialect: Dialect) -> str:

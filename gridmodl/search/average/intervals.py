@@ -56,7 +56,10 @@ def spread_intervals(intervals: Any, sums: Any, p: Any, shares: Any, inverse: An
     n_classes = len(counts)
     for a in range(len(shares)):
         so_far[:] = 0.0
-        for b in range(len(shares), a, -1):
+        end = len(shares)
+        while end > a and intervals[a, end] <= NO_MASS:
+            end -= 1
+        for b in range(end, a, -1):
             mass = intervals[a, b]
             if mass > NO_MASS:
                 rows: Any = np.int64(0)
@@ -82,10 +85,11 @@ def sample_starts(layers: Layers, n_samples: int, rng: np.random.Generator) -> l
     n_parts = 1 + np.minimum(np.searchsorted(below, rng.random(n_samples) * below[-1], side="right"), len(below) - 1)
     is_start = np.zeros((n_samples, n + 1), dtype=np.bool_)
     drawn = rng.random((n_samples, n))
-    weights = np.zeros(len(layers.log_shares) * n)
+    log_shares = layers.log_shares
+    weights = np.zeros(len(log_shares) * n)
     with np.errstate(divide="ignore"):
         log_steps = np.log(layers.steps)
-    bind(draw_bounds)(log_steps, layers.log_forth, layers.log_shares, n_parts, drawn, weights, is_start)
+    bind(draw_bounds)(log_steps, layers.log_forth, log_shares, n_parts, drawn, weights, is_start)
     return [np.flatnonzero(starts[:-1]) for starts in is_start]
 
 
