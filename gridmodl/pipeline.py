@@ -244,7 +244,7 @@ def optimize(
     check_classes(table, options)
     (name,) = table.names
     with showing(progress, clock):
-        return _best_model(table, name, options, random_state, clock)
+        return best_model(table, name, options, random_state, clock)
 
 
 def optimize_each(
@@ -411,7 +411,7 @@ def price(
     return model.cost
 
 
-def _best_model(table: Table, name: Name, options: Options, random_state: int | None, clock: Clock) -> Model:
+def best_model(table: Table, name: Name, options: Options, random_state: int | None, clock: Clock) -> Model:
     """Search the best partition of the column `name`, and build its model."""
     if table.searched is not None:
         table = table.only(name)
@@ -436,6 +436,6 @@ def _model_or_error(
     try:
         if name in given:
             return column_of_parts(table, name, given[name], options, clock.child())
-        return _best_model(table, name, options, random_state, clock.child())
+        return best_model(table, name, options, random_state, clock.child())
     except Exception as error:
         return error

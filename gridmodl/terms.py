@@ -247,6 +247,14 @@ class Criterion:
     averaged : subclass of Criterion, optional
         The criterion of the same problems that `gridmodl.average` takes in place of this one, where this one takes the
         best of something that is not observed and the other one the mean.
+    penalty_option : str or None, optional
+        Name of an option, a positive float, that is the price of parts: for one variable, the cost is a sum that does
+        not depend on the option, and the option times a constant times the number of parts, up to a constant of the
+        data. `gridmodl.choose_penalty` then has the optima of all its values from one curve. `check_criterion` tests
+        it.
+    tried_options : dict, optional
+        Values of other options that `gridmodl.choose_penalty` tries by default, by name; options that are not named
+        keep their defaults.
 
     Notes
     -----
@@ -273,6 +281,8 @@ class Criterion:
     predicts_exactly: ClassVar[bool] = False
     uniform_parts: ClassVar[bool] = False
     averaged: ClassVar[type[Criterion] | None] = None
+    penalty_option: ClassVar[str | None] = None
+    tried_options: ClassVar[Mapping[str, tuple[bool | int | float, ...]]] = {}
 
     grid = staticmethod(grid)
     variable = staticmethod(variable)

@@ -20,7 +20,7 @@ LAYERS = [
     "model",
     "fit pipeline",
     "averaging",
-    "analysis density baselines",
+    "analysis density baselines validation",
     "estimators report plot testing",
     "cli __main__",
 ]
@@ -35,6 +35,7 @@ RECORDS = {
         "density/model",
         "analysis/explain",
         "averaging/record",
+        "validation/penalty",
     )
 }
 METHOD = 2  # in a class and in a function
@@ -58,6 +59,7 @@ MANY_ARGUMENTS = {  # public, by keyword
     "averaging/fit.py:average_each",
     "pipeline.py:optimize",
     "pipeline.py:optimize_each",
+    "validation/penalty.py:choose_penalty",
 }
 
 
