@@ -21,7 +21,8 @@ MANY_ROWS = 2**24  # from here on, rows are drawn one by one, and shares of clas
 
 def deal_rows(columns: Sequence[Column], target: Target, sizes: Sequence[int], seed: int) -> NDArray[np.int64]:
     """Number of times that each row is in each group, by row and group; groups are in proportion to `sizes`."""
-    order = np.lexsort([*(key for column in columns for key in _keys(column)), target.codes])
+    keys: list[Any] = [key for column in columns for key in _keys(column)]
+    order = np.lexsort([*keys, target.codes])
     codes, weights = target.codes[order], None if target.weights is None else target.weights[order]
     rng = np.random.default_rng(seed)
     dealt = np.empty((len(order), len(sizes)), dtype=np.int64)
@@ -46,7 +47,8 @@ def _evenly(
 ) -> NDArray[np.int64]:
     """Shuffle the rows of each class and deal them in turn; rows are sorted by class."""
     rows = np.arange(len(codes)) if weights is None else np.repeat(np.arange(len(codes)), weights)
-    shuffled = np.lexsort([rng.random(len(rows)), codes[rows]])
+    keys: list[Any] = [rng.random(len(rows)), codes[rows]]
+    shuffled = np.lexsort(keys)
     first = np.searchsorted(codes[rows], codes[rows])  # place of the first row of the class of each row
     places = np.arange(len(rows)) - first + rng.integers(sum(sizes), size=int(codes.max()) + 1)[codes[rows]]
     group_of_place = np.repeat(np.arange(len(sizes)), sizes)

@@ -14,14 +14,15 @@ from sklearn.utils.validation import _check_feature_names_in, check_consistent_l
 from gridmodl.data.frames import Frame, Name
 from gridmodl.data.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
-from gridmodl.estimators.columns import models_of_each, parts_of_each
+from gridmodl.estimators.columns import choices_of_each, models_of_each, parts_of_each
 from gridmodl.estimators.inputs import read_event, read_inputs, read_target, read_weights
 from gridmodl.fit.options import RULES
 from gridmodl.model.encoding import TARGETS_OF, check_encoding, encoded_names, rows_of_parts, unique_names
+from gridmodl.model.models import Models
 from gridmodl.model.policy import NO_PART
 from gridmodl.search import AUTO, Search
 from gridmodl.spelling import check_choice, did_you_mean
-from gridmodl.terms import PROBLEMS
+from gridmodl.terms import PROBLEMS, Criterion
 
 
 @estimator
@@ -42,8 +43,11 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
     Parameters
     ----------
     %(criterion)s
-    %(criterion_options)s
-        A grid search can search over them; no value compiles anything anew.
+    criterion_options : dict or "auto", optional
+        Options of the named criterion, as `gridmodl.get_criterion` takes them. A grid search can search over them; no
+        value compiles anything anew. With ``"auto"``, each column has its own, by held-out rows, as
+        `gridmodl.choose_penalty` chooses them: for a criterion with a penalty option, such as ``"entropy"``, a target
+        of classes and no limits but `max_parts`, by default 20, and `min_rows`.
     search : {"auto", "exact", "merge"} or Search, default="auto"
         How partitions are searched, see `gridmodl.optimize`.
     encode : {"ordinal", "onehot", "woe", "mean"}, default="ordinal"
@@ -104,6 +108,8 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         Without ``y``, a dict with the `DensityModel` of each numerical column with two distinct numbers or more.
     partitions_ : dict of str to Partition
         By column name, in the order of the columns: the parts that `transform` returns.
+    choices_ : dict of str to PenaltyChoice
+        With ``criterion_options="auto"``, how the options of each column were chosen.
     classes_ : ndarray
         The classes of the target, if it has classes.
     target_kind_ : {"classes", "grouped", "numerical"} or None
@@ -190,16 +196,23 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
 
     def _fit_models(self, inputs: Frame, target: NDArray[Any], weights: NDArray[np.int64] | None, event: Any) -> None:
         """Partition the columns by the target."""
-        models = models_of_each(
-            self,
-            inputs,
-            target,
-            weights,
-            event,
-            target_kind=self.target_kind,
-            unlabelled=self.unlabelled if self._has_mark else NOT_GIVEN,
-            placement=self.placement,
-        )
+        self.__dict__.pop("choices_", None)  # of an earlier fit
+        if self._is_auto:
+            self._refuse_auto()
+            self.choices_ = choices_of_each(self, inputs, target, weights, event, placement=self.placement)
+            found = {name: choice.model for name, choice in self.choices_.items()}
+            models = Models(found, {}, inputs.kind, by_level=False)
+        else:
+            models = models_of_each(
+                self,
+                inputs,
+                target,
+                weights,
+                event,
+                target_kind=self.target_kind,
+                unlabelled=self.unlabelled if self._has_mark else NOT_GIVEN,
+                placement=self.placement,
+            )
         self.models_: Mapping[Name, Any] = models
         self.partitions_ = {name: model.partitions[name] for name, model in self.models_.items()}
 
@@ -271,6 +284,29 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             for name, (key, partition) in columns
             for encoded in encoded_names(self.encode, name, self.models_.get(key), partition)
         )
+
+    @property
+    def _is_auto(self) -> bool:
+        """Whether each column has options of its own, chosen by held-out rows."""
+        return isinstance(self.criterion_options, str) and self.criterion_options == AUTO
+
+    def _criterion(self) -> str | Criterion:
+        return self.criterion if self._is_auto else super()._criterion()
+
+    def _refuse_auto(self) -> None:
+        """Raise if options cannot be chosen for this target, or within these limits."""
+        refused = {
+            "target_kind": self.target_kind not in (None, "classes"),
+            "unlabelled": self._has_mark,
+            "partitions": self.partitions is not None,
+            **{name: getattr(self, name) is not None for name in RULES},
+        }
+        names = [name for name, is_refused in refused.items() if is_refused]
+        if names:
+            raise ValueError(
+                "criterion_options='auto' chooses by the classes of held-out rows, from all partitions; it does not go "
+                f"with {', '.join(f'{name}={getattr(self, name)!r}' for name in names)}. Name the options instead"
+            )
 
     @property
     def _has_mark(self) -> bool:

@@ -154,7 +154,7 @@ def check_penalty_option(criterion: Criterion, kind: str, n_samples: int) -> Non
         require(
             is_constant,
             f"{says}, but a part less changes the cost by {steps[0].tolist()} for a unit of it at low values, and by "
-            f"{steps[1].tolist()} at high ones, for parts with rows by class {counts.tolist()}; this must be a constant",
+            f"{steps[1].tolist()} at high ones, for parts with rows by class {counts.tolist()}; it must be a constant",
         )
 
 

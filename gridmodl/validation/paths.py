@@ -1,11 +1,12 @@
 """The best partitions of a column for all values of a criterion's penalty option, and what they predict of new rows.
 
-For one variable the cost is f + a c I + constant: a is the option, I the number of parts, and neither f nor c depends on
-a. So the best partition into I parts is the same for all a, and the optima over all a are the lower hull of f by I.
+For one variable the cost is f + a c I + constant: a is the option, I the number of parts, and neither f nor c depends
+on a. So the best partition into I parts is the same for all a, and the optima over all a are the lower hull of f by I.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +87,7 @@ def lower_hull(x: NDArray[np.float64], y: NDArray[np.float64]) -> Corners:
         while len(at) > 1 and _is_inside(_fall(x, y, at[-2], at[-1]), _fall(x, y, at[-1], i)):
             at.pop()
         at.append(i)
-    falls = [_fall(x, y, i, j) for i, j in zip(at[:-1], at[1:], strict=True)]
+    falls = [_fall(x, y, i, j) for i, j in itertools.pairwise(at)]
     return Corners(np.array(at, dtype=np.int64), np.array(falls))
 
 

@@ -30,6 +30,7 @@ from gridmodl.validation.paths import LossSteps, OptimaPath, code_length, code_l
 
 HELD_OUT, PREQUENTIAL = METHODS = ("held-out", "prequential")
 DOUBLING = (1, 1, 2, 4, 8)  # sixteenths of the rows: each group is predicted from those before it
+MAX_PARTS = 20
 FOR_TRIALS = 0.8  # share of the time limit; the rest is for the model
 SAME = 1e-9  # relative difference of two losses that is rounding
 NEAR = 4.0  # a range from 0, or to infinity, is cut to this factor
@@ -178,7 +179,7 @@ def choose_penalty(
     options: Mapping[str, Any] | None = None,
     method: str = HELD_OUT,
     n_folds: int = 5,
-    max_parts: int = 20,
+    max_parts: int = MAX_PARTS,
     weights: Any = None,
     kinds: Mapping[Name, str] | None = None,
     order: Mapping[Name, Any] | None = None,
@@ -305,8 +306,8 @@ class Trials(NamedTuple):
                 raise ValueError(
                     f"criterion {found.name!r} has no option {name!r}; others than {option!r}: {', '.join(known)}{hint}"
                 )
-        tried = found.tried_options if isinstance(criterion, (str, type)) else {}
-        others = {name: np.atleast_1d(values).tolist() for name, values in {**tried, **given}.items()}
+        tried: Mapping[str, Any] = found.tried_options if isinstance(criterion, (str, type)) else {}
+        others = {str(name): np.atleast_1d(values).tolist() for name, values in [*tried.items(), *given.items()]}
         empty = [name for name, values in others.items() if not values]
         if empty:
             raise ValueError(f"options has no value to try for {empty[0]!r}")
@@ -316,7 +317,7 @@ class Trials(NamedTuple):
     def combinations(self) -> list[Criterion]:
         """The criterion with each combination of the other options; its constructor checks their values."""
         base = self.criterion
-        assert base is not None and self.others is not None  # noqa: S101  for mypy
+        assert base is not None  # noqa: S101  for mypy
         values = itertools.product(*self.others.values())
         return [type(base)(**{**base.chosen, **dict(zip(self.others, one, strict=True))}) for one in values]
 
