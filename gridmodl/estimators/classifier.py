@@ -184,9 +184,10 @@ class GridEnsembleClassifier(GridClassifierBase):
     ----------
     criterion : str or Criterion, default="auto"
         The cost to minimise: a name from `gridmodl.list_criteria`, or a criterion. ``"auto"`` chooses among ``"modl"``
-        and ``entropy`` with a penalty of 2, 1 and 1/2 nats for each cell and class but one (``alpha`` is this number
-        divided by the logarithm of the number of rows; 1 is ``"aic"``): the lowest log-loss over three folds of the
-        training rows, each predicted by a short search without it. Fewer than six rows have ``"modl"``.
+        and ``entropy`` with a penalty of 2, 1, 1/2 and 1/4 nats for each cell and class but one (``alpha`` is this
+        number divided by the logarithm of the number of rows; 1 is ``"aic"``), of which smaller ones are tried as long
+        as they are better: the lowest log-loss over three folds of the training rows, each predicted by a short search
+        without it. Fewer than six rows have ``"modl"``.
     %(criterion_options)s
     search : "auto" or Search, default="auto"
         How grids are searched and how many are kept: ``"auto"`` is ``Search("diverse", effort=10, keep_optima=2000)``,

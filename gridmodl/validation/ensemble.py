@@ -2,8 +2,8 @@
 
 A cell must pay for itself in the best single grid, not in an average, where other grids make up for what a cell of few
 rows gets wrong. So finer grids than those of modl may predict better together: those of entropy(a, 0) with a penalty of
-a log N = 1/2, 1 or 2 nats a cell and class but one. Each candidate is fitted to the rows without a fold, with a shorter
-search, and predicts the classes of that fold.
+a log N nats a cell and class but one, tried from coarse to fine as long as the loss falls. Each candidate is fitted to
+the rows without a fold, with a shorter search, and predicts the classes of that fold.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from gridmodl.search import Search
 from gridmodl.terms import Criterion
 
 AUTO = "auto"
-PENALTIES = (2.0, 1.0, 0.5)  # nats a cell and class but one, from coarse grids to fine ones
+PENALTIES = (2.0, 1.0, 0.5, 0.25)  # nats a cell and class but one, from coarse grids to fine ones
 N_FOLDS = 3
 FEW_ROWS = 2 * N_FOLDS  # of fewer, there is nothing to compare
 TRIAL_EFFORT, TRIAL_OPTIMA = 6, 128  # of searches of trials
@@ -59,7 +59,7 @@ def average_by_trials(data: Mapping[Name, Any], target: Any, *, weights: Any, **
     if table.problem.n_rows >= FEW_ROWS and table.target.n_classes > 1:
         losses, stopped = _losses(data, target, table, candidates, options, clock)
     chosen = candidates[0]
-    for criterion in candidates if losses else ():
+    for criterion in candidates[: len(losses)]:
         if losses[text_of(criterion)] < losses[text_of(chosen)] * (1.0 - SAME):
             chosen = criterion
     left = None if clock.time_limit is None else max(0.0, clock.time_limit - clock.elapsed)
@@ -83,14 +83,16 @@ def text_of(criterion: Criterion) -> str:
 def _losses(
     data: Mapping[Name, Any], target: Any, table: Table, candidates: list[Criterion], options: Any, clock: Clock
 ) -> tuple[dict[str, float], str | None]:
-    """Loss of each candidate over all folds; and why a trial was cut short, if one was."""
+    """Loss of each candidate that is tried, over all folds; and why a trial was cut short, if one was."""
     checked = checked_options("modl", kinds=options["kinds"], order=options["order"])
     columns = [encoded_column(table, name, checked) for name in table.names]
     seed = options["random_state"]
     dealt = deal_rows(columns, table.target, (1,) * N_FOLDS, 0 if seed is None else seed)
-    totals, stopped, n_left = dict.fromkeys(map(text_of, candidates), 0.0), None, len(candidates) * N_FOLDS
-    for new in dealt.T:
-        for criterion in candidates:
+    losses: dict[str, float] = {}
+    stopped, n_left = None, len(candidates) * N_FOLDS
+    for criterion in candidates:
+        total = 0.0
+        for new in dealt.T:
             trial = {**options, "criterion": criterion, "search": _shorter(options["search"])}
             if clock.time_limit is not None:
                 trial["time_limit"] = max(0.0, FOR_TRIALS * clock.time_limit - clock.elapsed) / n_left
@@ -100,8 +102,12 @@ def _losses(
             if model.stopped == "interrupted":
                 raise KeyboardInterrupt
             stopped = stopped or model.stopped
-            totals[text_of(criterion)] += _nats(model, average, data, table, new)
-    return {name: total / table.problem.n_rows for name, total in totals.items()}, stopped
+            total += _nats(model, average, data, table, new)
+        before = list(losses.values())[1:]  # of coarser grids of the same family
+        losses[text_of(criterion)] = total / table.problem.n_rows
+        if before and losses[text_of(criterion)] >= before[-1]:
+            break
+    return losses, stopped
 
 
 def _shorter(search: Any) -> Any:

@@ -36,9 +36,9 @@ X, Y = make_data()
 
 def test_the_candidates_are_modl_and_penalties_that_aic_is_one_of():
     candidates = criteria_for(1000)
-    assert [one.name for one in candidates] == ["modl", "entropy", "entropy", "entropy"]
+    assert [one.name for one in candidates] == ["modl", *["entropy"] * 4]
     alphas = [one.chosen["alpha"] for one in candidates[1:]]
-    assert alphas == pytest.approx([c / math.log(1000) for c in (2.0, 1.0, 0.5)], rel=5e-3)
+    assert alphas == pytest.approx([c / math.log(1000) for c in (2.0, 1.0, 0.5, 0.25)], rel=5e-3)
     assert [text_of(one) for one in candidates[:2]] == ["modl", "entropy(alpha=0.29)"]
     x, y = np.random.default_rng(0).normal(size=(2, 1000))
     data, classes = {"x": x, "y": y}, (x * y > 0).astype(int)
@@ -64,8 +64,12 @@ def test_losses_are_those_of_fits_without_each_fold_and_the_lowest_is_chosen():
             own = shares[np.arange(len(shares)), np.searchsorted(trial.classes_, Y[~fit])]
             total -= np.log((fit.sum() * own + 1.0) / (fit.sum() + 3.0)).sum()
         expected[text_of(criterion)] = total / len(Y)
-    assert found.validation_losses_ == pytest.approx(expected, rel=1e-12)
-    assert text_of(found.criterion_) == min(expected, key=expected.get)
+    penalties = list(expected.values())[1:]
+    n_tried = next((i for i in range(1, 4) if penalties[i] >= penalties[i - 1]), 3) + 1  # up to the first that is worse
+    tried = dict(list(expected.items())[: n_tried + 1])
+    assert found.validation_losses_ == pytest.approx(tried, rel=1e-12)
+    assert list(found.validation_losses_) == list(tried)
+    assert text_of(found.criterion_) == min(tried, key=tried.get)
     same = GridEnsembleClassifier(criterion=found.criterion_, search=FEW, random_state=4).fit(X, Y)
     assert same.validation_losses_ == {}
     assert same.criterion_ is found.criterion_
@@ -119,8 +123,8 @@ def test_time_limit_and_interruption(monkeypatch):
 
     monkeypatch.setattr(ensemble, "best_average", listening)
     GridEnsembleClassifier(search=FEW, time_limit=600.0).fit(X, Y)
-    assert len(limits) == 13
-    assert limits[0] == pytest.approx(25.0, rel=0.1)
+    assert len(limits) in (10, 13, 16)  # three folds of three to five candidates, and all rows
+    assert limits[0] == pytest.approx(20.0, rel=0.1)
     assert max(limits[:-1]) <= 300.0
     assert 300.0 <= limits[-1] <= 600.0
 
