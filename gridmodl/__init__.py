@@ -58,6 +58,8 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.search import Search as Search
     from gridmodl.search.proof import Certificate as Certificate
     from gridmodl.terms import Criterion as Criterion
+    from gridmodl.validation.penalty import PenaltyChoice as PenaltyChoice
+    from gridmodl.validation.penalty import choose_penalty as choose_penalty
 else:
     import sys
     from dis import get_instructions

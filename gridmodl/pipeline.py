@@ -252,7 +252,7 @@ def optimize(
     check_classes(table, options)
     (name,) = table.names
     with showing(progress, clock):
-        return _best_model(table, name, options, random_state, clock)
+        return best_model(table, name, options, random_state, clock)
 
 
 def optimize_each(
@@ -431,7 +431,7 @@ def price(
     return model.cost
 
 
-def _best_model(table: Table, name: Name, options: Options, random_state: int | None, clock: Clock) -> Model:
+def best_model(table: Table, name: Name, options: Options, random_state: int | None, clock: Clock) -> Model:
     """Search the best partition of the column `name`, and build its model."""
     if table.searched is not None:
         table = table.only(name)
@@ -456,7 +456,7 @@ def _model_or_error(
     try:
         if name in given:
             return column_of_parts(table, name, given[name], options, clock.child())
-        return _best_model(table, name, options, random_state, clock.child())
+        return best_model(table, name, options, random_state, clock.child())
     except Exception as error:
         return error
 
@@ -506,7 +506,7 @@ def _searching(name: Name, options: Options, random_state: int | None, clock: Cl
             check_grid_options(options, table)
         else:
             check_classes(table, options)
-        return replace(_best_model(table, name, options, random_state, clock), frame=LAZY_FRAME)
+        return replace(best_model(table, name, options, random_state, clock), frame=LAZY_FRAME)
 
     return search
 

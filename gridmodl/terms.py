@@ -266,6 +266,14 @@ class Criterion:
         For problems of several inputs whose target is partitioned too: the criterion of problem ``"grid"`` whose cost,
         with the parts of the target as classes, differs from this one's by what depends on these parts alone. Searches
         find the inputs by it. It gets the options that both have. `check_criterion` tests it.
+    penalty_option : str or None, optional
+        Name of an option, a positive float, that is the price of parts: for one variable, the cost is a sum that does
+        not depend on the option, and the option times a constant times the number of parts, up to a constant of the
+        data. `gridmodl.choose_penalty` then has the optima of all its values from one curve. `check_criterion` tests
+        it.
+    tried_options : dict, optional
+        Values of other options that `gridmodl.choose_penalty` tries by default, by name; options that are not named
+        keep their defaults.
 
     Notes
     -----
@@ -293,6 +301,8 @@ class Criterion:
     uniform_parts: ClassVar[bool] = False
     averaged: ClassVar[type[Criterion] | None] = None
     given_target: ClassVar[type[Criterion] | None] = None
+    penalty_option: ClassVar[str | None] = None
+    tried_options: ClassVar[Mapping[str, tuple[bool | int | float, ...]]] = {}
 
     grid = staticmethod(grid)
     variable = staticmethod(variable)

@@ -20,7 +20,7 @@ LAYERS = [
     "model",
     "fit pipeline",
     "averaging",
-    "analysis density baselines",
+    "analysis density baselines validation",
     "estimators report plot testing",
     "cli __main__",
 ]
@@ -36,6 +36,7 @@ RECORDS = {
         "analysis/explain",
         "averaging/averages",
         "averaging/record",
+        "validation/penalty",
     )
 }
 METHOD = 2  # in a class and in a function
@@ -59,6 +60,7 @@ MANY_ARGUMENTS = {  # public, by keyword
     "averaging/fit.py:average_each",
     "pipeline.py:optimize",
     "pipeline.py:optimize_each",
+    "validation/penalty.py:choose_penalty",
 }
 
 

@@ -27,7 +27,7 @@ class Ensemble:
 
     def fitted(self, kind, effort):
         search = Search(kind, effort=effort, keep_optima=2000)
-        return GridEnsembleClassifier(search=search, threshold="balanced").fit(self.X, self.y)
+        return GridEnsembleClassifier(criterion="modl", search=search, threshold="balanced").fit(self.X, self.y)
 
     def time_fit(self):
         self.fitted("diverse", 6)

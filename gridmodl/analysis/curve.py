@@ -16,7 +16,18 @@ from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
 from gridmodl.fit.build import check_names, check_one_input, encoded_column, is_grid
-from gridmodl.fit.column import codes_alone, groups_alone, groups_of, intervals_of, intervals_task, values_task
+from gridmodl.fit.column import (
+    Intervals,
+    ValuesTask,
+    codes_alone,
+    groups_alone,
+    groups_of,
+    interval_tasks,
+    intervals_of,
+    intervals_task,
+    value_tasks,
+    values_task,
+)
 from gridmodl.fit.grid import grid_task, partition_of, with_values
 from gridmodl.fit.options import Options, check_integer, checked_options, checked_time
 from gridmodl.model.partition import Partition
@@ -155,14 +166,25 @@ def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tu
     limits = options.of(column.name).limits(table.problem.n_rows)
     if isinstance(column, Numbers):
         # For a fixed number of parts, the best bound may lie inside a run of one class.
-        intervals = intervals_task(column, table, criterion, options, limits, clock, may_join=False)
-        if intervals.line.n_atoms == 0:
-            alone = codes_alone(criterion, intervals)
-            found, partitionings = ByParts(np.array([alone.cost]), np.zeros(1)), [alone]
-        else:
-            found, partitionings = best_by_parts(intervals.task)
-        return found, tuple(intervals_of(column, intervals, table, one) for one in partitionings)
-    values = values_task(column, table, criterion, options, limits, clock)
+        ways = interval_tasks(column, table, criterion, options, limits, clock, may_stop=False, may_join=False)
+        return _cheapest([_interval_curve(column, table, criterion, way) for way in ways])
+    of_values = value_tasks(column, table, criterion, options, limits, clock)
+    return _cheapest([_group_curve(column, table, criterion, way) for way in of_values])
+
+
+Curve = tuple[ByParts, tuple[Partition, ...]]
+
+
+def _interval_curve(column: Numbers, table: Table, criterion: Criterion, intervals: Intervals) -> Curve:
+    if intervals.line.n_atoms == 0:
+        alone = codes_alone(criterion, intervals)
+        found, partitionings = ByParts(np.array([alone.cost]), np.zeros(1)), [alone]
+    else:
+        found, partitionings = best_by_parts(intervals.task)
+    return found, tuple(intervals_of(column, intervals, table, one) for one in partitionings)
+
+
+def _group_curve(column: Categories, table: Table, criterion: Criterion, values: ValuesTask) -> Curve:
     task = values.task
     if task.n_atoms == 0:
         grouping = groups_alone(criterion, values)
@@ -174,6 +196,25 @@ def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tu
     else:
         found, groupings = groupings_by_parts(task)
     return found, tuple(groups_of(column, values, table.target, grouping) for grouping in groupings)
+
+
+def _cheapest(curves: list[Curve]) -> Curve:
+    """Cheapest partition of several curves for each number of parts: missing values are with others, or apart."""
+    if len(curves) == 1:
+        return curves[0]
+    every = [
+        (partition.n_parts, cost, cost - gap, partition)
+        for found, partitions in curves
+        for cost, gap, partition in zip(found.costs.tolist(), found.gaps.tolist(), partitions, strict=True)
+    ]
+    costs, gaps, cheapest = [], [], []
+    for n in sorted({n_parts for n_parts, *_ in every}):
+        same = [one for one in every if one[0] == n]
+        _, cost, _, partition = min(same, key=lambda one: one[1])
+        costs.append(cost)
+        gaps.append(max(0.0, cost - np.min([floor for _, _, floor, _ in same])))  # NaN if one is
+        cheapest.append(partition)
+    return ByParts(np.array(costs), np.array(gaps)), tuple(cheapest)
 
 
 # Best partitions of one variable of a model for each number of parts, searched in the data of the model.

@@ -63,6 +63,8 @@ class Entropy(Criterion):
     joins_pure_runs = True
     groups_by_share = True
     concave_cell = True
+    penalty_option = "alpha"
+    tried_options = {"beta": (0.0, 0.5, 1.0)}
 
     def check_options(self) -> None:
         alpha, beta = self.chosen["alpha"], self.chosen["beta"]

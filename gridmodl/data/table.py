@@ -85,6 +85,15 @@ class Table(NamedTuple):
         target = self.target.of_rows(is_labelled)._replace(has_unlabelled=False)
         return self._replace(kept=kept, target=target, placed=False)
 
+    def weighted(self, weights: NDArray[np.int64]) -> Table:
+        """Table with other weights of the rows of `target`, a class target; rows of weight 0 are dropped."""
+        kept = np.ones(self.inputs.n_rows, dtype=bool) if self.kept is None else self.kept.copy()
+        kept[kept] = weights > 0
+        target = self.target._replace(weights=weights).of_rows(weights > 0)
+        class_rows = count_rows(target.codes, target.weights, target.n_classes)
+        problem = self.problem._replace(n_rows=int(class_rows.sum()), class_rows=class_rows)
+        return self._replace(kept=kept, target=target, problem=problem)
+
     def only(self, name: Name) -> Table:
         """Table with the one input column `name`."""
         return self._replace(inputs=self.inputs._replace(columns={name: self.inputs.columns[name]}))

@@ -172,7 +172,7 @@ class EstimatorBase(BaseEstimator):  # type: ignore[misc]
     """Parameters of every estimator; notebooks show its fitted model below scikit-learn's diagram."""
 
     criterion: str | Criterion = "modl"
-    criterion_options: Mapping[str, Any] | None = None
+    criterion_options: Mapping[str, Any] | str | None = None
     search: str | Search = "auto"
     max_parts: int | Mapping[Name, int] | None = None
     time_limit: float | None = None
@@ -182,13 +182,17 @@ class EstimatorBase(BaseEstimator):  # type: ignore[misc]
     def _options(self) -> dict[str, Any]:
         """The parameters as keyword arguments of `gridmodl.optimize`."""
         return {
-            "criterion": read_criterion(self.criterion, self.criterion_options),
+            "criterion": self._criterion(),
             "search": self.search,
             "max_parts": self.max_parts,
             "time_limit": self.time_limit,
             "random_state": read_seed(self.random_state),
             "n_jobs": 1 if self.n_jobs is None else self.n_jobs,
         }
+
+    def _criterion(self) -> str | Criterion:
+        """The criterion with its options."""
+        return read_criterion(self.criterion, self.criterion_options)
 
     def _repr_html_inner(self) -> str:
         return str(super()._repr_html_inner()) + _fitted_html(self)

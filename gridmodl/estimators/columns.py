@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,19 +15,21 @@ from gridmodl.data.columns import Categories, count_rows, encode_column
 from gridmodl.data.frames import Frame, Name
 from gridmodl.data.numbers import Numbers, Special
 from gridmodl.data.quantiles import equal_frequency_starts
-from gridmodl.data.targets import rows_of
+from gridmodl.data.table import read_table
+from gridmodl.data.targets import NOT_GIVEN, rows_of
 from gridmodl.density.fitting import density_of
 from gridmodl.density.model import DensityModel
 from gridmodl.density.sample import sample_of
 from gridmodl.estimators.inputs import read_seed, refuse_column, report_stop
-from gridmodl.fit.build import check_option_names
+from gridmodl.fit.build import check_names, check_option_names
 from gridmodl.fit.column import check_apart, ordered_groups, special_codes
-from gridmodl.fit.options import Options, check_seed, checked_jobs, checked_options, checked_time
+from gridmodl.fit.options import Options, check_placement, check_seed, checked_jobs, checked_options, checked_time
 from gridmodl.model.models import Models
 from gridmodl.model.partition import Partition, group_partition, interval_partition
 from gridmodl.model.policy import STRICT
 from gridmodl.pipeline import optimize_each
 from gridmodl.search.moves import NO_LIMIT, Limits
+from gridmodl.validation.penalty import MAX_PARTS, PenaltyChoice, Trials, trials_clock
 
 
 def models_of_each(
@@ -50,6 +53,52 @@ def models_of_each(
     report_stop(estimator, _stopped(models))
     found = {name: replace(models[name], _source=None, frame=inputs.kind) for name in inputs.columns}
     return Models(found, {}, inputs.kind, by_level=False)
+
+
+def choices_of_each(
+    estimator: Any,
+    inputs: Frame,
+    target: NDArray[Any],
+    weights: NDArray[np.int64] | None,
+    event: Any,
+    placement: str | None,
+) -> dict[Name, PenaltyChoice]:
+    """Options of the criterion chosen for each column, with its model, without training data."""
+    given = estimator._options()
+    clock = Clock(checked_time(given["time_limit"]))
+    check_seed(given["random_state"])
+    check_placement(placement)
+    n_threads = checked_jobs(given["n_jobs"])
+    what = ("special", "missing", "min_rows")
+    options = checked_options(
+        given["criterion"], given["search"], estimator.kinds, estimator.order,
+        max_parts=_all_parts(given["max_parts"], list(inputs.columns)), **{name: given[name] for name in what},
+    )  # fmt: skip
+    table = read_table(inputs.columns, target, weights, "classes", NOT_GIVEN, placement, event)
+    check_names(table, options)
+    trials, trials_time = Trials(seed=given["random_state"]).checked(given["criterion"]), trials_clock(clock)
+
+    def choice_or_error(name: Name) -> PenaltyChoice | Exception:
+        try:
+            return trials.choose(table, name, options, clock.child(), trials_time.child())
+        except Exception as error:
+            return error
+
+    found: dict[Name, PenaltyChoice] = {}
+    for name, answer in in_threads(choice_or_error, list(inputs.columns), n_threads, clock).items():
+        if isinstance(answer, Exception):
+            refuse_column(name, answer)
+        else:
+            found[name] = replace(answer, model=replace(answer.model, _source=None, frame=inputs.kind))
+    report_stop(estimator, min((one.stopped for one in found.values() if one.stopped is not None), default=None))
+    return found
+
+
+def _all_parts(max_parts: Any, names: list[Name]) -> Any:
+    """Largest number of parts of every column: that of the user, or MAX_PARTS."""
+    if isinstance(max_parts, Mapping):
+        return {**dict.fromkeys(names, MAX_PARTS), **max_parts}
+    return MAX_PARTS if max_parts is None else max_parts
 
 
 def _stopped(models: Models) -> str | None:

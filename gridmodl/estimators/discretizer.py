@@ -16,7 +16,7 @@ from gridmodl.averaging.evidence import woe_of_groups
 from gridmodl.data.frames import Frame, Name, Raw
 from gridmodl.data.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
-from gridmodl.estimators.columns import models_of_each, parts_of_each
+from gridmodl.estimators.columns import choices_of_each, models_of_each, parts_of_each
 from gridmodl.estimators.crossfit import (
     averages_of_each,
     check_averaged,
@@ -27,10 +27,11 @@ from gridmodl.estimators.crossfit import (
 from gridmodl.estimators.inputs import read_event, read_inputs, read_target, read_weights
 from gridmodl.fit.options import RULES
 from gridmodl.model.encoding import TARGETS_OF, check_encoding, encoded_names, rows_of_parts, unique_names
+from gridmodl.model.models import Models
 from gridmodl.model.policy import NO_PART
 from gridmodl.search import AUTO, Search
 from gridmodl.spelling import check_choice, did_you_mean
-from gridmodl.terms import PROBLEMS
+from gridmodl.terms import PROBLEMS, Criterion
 
 
 class FittedRows(NamedTuple):
@@ -59,8 +60,11 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
     Parameters
     ----------
     %(criterion)s
-    %(criterion_options)s
-        A grid search can search over them; no value compiles anything anew.
+    criterion_options : dict or "auto", optional
+        Options of the named criterion, as `gridmodl.get_criterion` takes them. A grid search can search over them; no
+        value compiles anything anew. With ``"auto"``, each column has its own, by held-out rows, as
+        `gridmodl.choose_penalty` chooses them: for a criterion with a penalty option, such as ``"entropy"``, a target
+        of classes and no limits but `max_parts`, by default 20, and `min_rows`.
     search : {"auto", "exact", "merge"} or Search, default="auto"
         How partitions are searched, see `gridmodl.optimize`.
     encode : {"ordinal", "onehot", "woe", "mean"}, default="ordinal"
@@ -136,6 +140,8 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         With ``averaged=True``: the averages of the numerical and ordinal columns, by column name.
     partitions_ : dict of str to Partition
         By column name, in the order of the columns: the parts that `transform` returns.
+    choices_ : dict of str to PenaltyChoice
+        With ``criterion_options="auto"``, how the options of each column were chosen.
     classes_ : ndarray
         The classes of the target, if it has classes.
     target_kind_ : {"classes", "grouped", "numerical"} or None
@@ -257,13 +263,20 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             "target_kind": self.target_kind,
             "unlabelled": self.unlabelled if self._has_mark else NOT_GIVEN,
         }
-        models = models_of_each(self, inputs, target, weights, event, placement=self.placement, **of_target)
-        averages = None
+        choices, averages = None, None
+        if self._is_auto:
+            self._refuse_auto()
+            choices = choices_of_each(self, inputs, target, weights, event, placement=self.placement)
+            models = Models({name: one.model for name, one in choices.items()}, {}, inputs.kind, by_level=False)
+        else:
+            models = models_of_each(self, inputs, target, weights, event, placement=self.placement, **of_target)
         if self.averaged:
             averages = averages_of_each(
                 self, inputs, models, target, weights, event=event, time_limit=time_left(self, begin), **of_target
             )
         self._forget()
+        if choices is not None:
+            self.choices_ = choices
         self.models_: Mapping[Name, Any] = models
         self.partitions_ = {name: model.partitions[name] for name, model in models.items()}
         self.target_kind_: str | None = self.target_kind or "classes"
@@ -274,7 +287,7 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
 
     def _forget(self) -> None:
         """Drop what only some targets and parameters have."""
-        for name in ("classes_", "averages_"):
+        for name in ("classes_", "averages_", "choices_"):
             self.__dict__.pop(name, None)
 
     def _fit_densities(self, inputs: Frame, weights: NDArray[np.int64] | None) -> None:
@@ -366,6 +379,29 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             for name, (key, partition) in columns
             for encoded in encoded_names(self.encode, name, self.models_.get(key), partition)
         )
+
+    @property
+    def _is_auto(self) -> bool:
+        """Whether each column has options of its own, chosen by held-out rows."""
+        return isinstance(self.criterion_options, str) and self.criterion_options == AUTO
+
+    def _criterion(self) -> str | Criterion:
+        return self.criterion if self._is_auto else super()._criterion()
+
+    def _refuse_auto(self) -> None:
+        """Raise if options cannot be chosen for this target, or within these limits."""
+        refused = {
+            "target_kind": self.target_kind not in (None, "classes"),
+            "unlabelled": self._has_mark,
+            "partitions": self.partitions is not None,
+            **{name: getattr(self, name) is not None for name in RULES},
+        }
+        names = [name for name, is_refused in refused.items() if is_refused]
+        if names:
+            raise ValueError(
+                "criterion_options='auto' chooses by the classes of held-out rows, from all partitions; it does not go "
+                f"with {', '.join(f'{name}={getattr(self, name)!r}' for name in names)}. Name the options instead"
+            )
 
     @property
     def _has_mark(self) -> bool:

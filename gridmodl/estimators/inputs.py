@@ -183,7 +183,8 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
 def read_criterion(criterion: Any, options: Any) -> str | Criterion:
     """The criterion, built with `options` if there are any."""
     if options is not None and not isinstance(options, Mapping):
-        raise TypeError(f"criterion_options must be a dict of options by name, got {options!r}")
+        only = "; GridDiscretizer alone takes 'auto'" if isinstance(options, str) and options == "auto" else ""
+        raise TypeError(f"criterion_options must be a dict of options by name, got {options!r}{only}")
     if not options:
         return criterion
     if not isinstance(criterion, str):

@@ -308,14 +308,21 @@ def _searched_intervals(
 
 
 def interval_tasks(
-    column: Numbers, table: Table, criterion: Criterion, options: Options, limits: Limits, clock: Clock, may_stop: bool
+    column: Numbers,
+    table: Table,
+    criterion: Criterion,
+    options: Options,
+    limits: Limits,
+    clock: Clock,
+    may_stop: bool,
+    may_join: bool = True,
 ) -> list[Intervals]:
     """Tasks of which one has the best partition: missing values join the lowest interval, or are a part of their own.
 
     A search that may cut anywhere tries both. Where a limit forbids a part of the missing values alone, or an order
     of the shares that they need not keep, a second task has them apart.
     """
-    intervals = intervals_task(column, table, criterion, options, limits, clock, may_stop=may_stop)
+    intervals = intervals_task(column, table, criterion, options, limits, clock, may_join, may_stop)
     task, is_limited = intervals.task, options.of(column.name).missing == LIMITED
     if intervals.is_missing_apart or not intervals.line.has_missing or task.n_atoms < 2 or task.limits.max_parts < 2:
         return [intervals]

@@ -18,6 +18,7 @@ from gridmodl.plot.curves import CostDisplay, History, ProgressDisplay
 from gridmodl.plot.density import DensityDisplay
 from gridmodl.plot.grid import GridDisplay
 from gridmodl.plot.parts import PartsDisplay
+from gridmodl.plot.penalty import PenaltyDisplay
 from gridmodl.plot.posterior import PosteriorDisplay
 from gridmodl.plot.target import TargetDisplay
 
@@ -29,6 +30,7 @@ __all__ = [
     "GridDisplay",
     "History",
     "PartsDisplay",
+    "PenaltyDisplay",
     "PosteriorDisplay",
     "ProgressDisplay",
     "TargetDisplay",

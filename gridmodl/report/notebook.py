@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
+    from gridmodl.validation.penalty import PenaltyChoice
 
 MAX_COLUMNS = 100  # rows of a table of models
 MAX_PICTURES = 20  # of these rows that have a picture
@@ -250,3 +251,15 @@ def explanation_html(explanation: Explanation) -> str:
     ]
     heads = [name.replace("_", " ") for name in columns]
     return frame(lines(*(plain(one, MAX_SENTENCE) for one in explanation.sentences)), table(heads, rows))
+
+
+def choice_html(choice: PenaltyChoice) -> str:
+    """The choice, a fold with the losses of all optima, and the model."""
+    columns = choice.table("arrays") if choice.paths else {}
+    rows = [[_number(values[i]) for values in columns.values()] for i in range(len(columns.get("parts", ())))]
+    path = folded("losses of all optima", table(list(columns), rows)) if rows else Markup("")
+    return frame(lines(plain(choice.sentence(), MAX_SENTENCE)), path, Markup(model_html(choice.model)))
+
+
+def _number(value: Any) -> str:
+    return str(int(value)) if isinstance(value, np.integer) else f"{value:.6g}"

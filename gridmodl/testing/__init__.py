@@ -30,7 +30,13 @@ from gridmodl.testing.bruteforce import (
     random_sample,
     require,
 )
-from gridmodl.testing.declarations import check_concave_cell, check_gradient, check_predictive, check_uniform_parts
+from gridmodl.testing.declarations import (
+    check_concave_cell,
+    check_gradient,
+    check_penalty_option,
+    check_predictive,
+    check_uniform_parts,
+)
 from gridmodl.testing.floors import check_floors, check_pruning
 from gridmodl.testing.targets import check_target_grid, random_target
 
@@ -100,6 +106,8 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
             check_predictive(checked, problem, n_samples)
         if checked.uniform_parts:
             check_uniform_parts(checked, problem)
+        if checked.penalty_option is not None and PROBLEMS[problem].has_one_input:
+            check_penalty_option(checked, problem, n_samples)
         require(
             not checked.predicts_exactly or checked.predictive is not predictive,
             f"criterion {checked.name!r} declares predicts_exactly, but has no predictive",

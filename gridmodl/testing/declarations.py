@@ -1,4 +1,4 @@
-"""Check the declarations about `cell`, `predictive` and the prior of the number of parts."""
+"""Check the declarations about `cell`, `predictive`, the prior of the number of parts and the price of parts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.codelength import log_binomial
-from gridmodl.pricing import check_term, numerical_values, variable_of
-from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Shape, params_record
+from gridmodl.pricing import check_term, numerical_values, prepare, price_one_variable, variable_of
+from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Shape, finish, params_record
 from gridmodl.testing.bruteforce import RELATIVE, require
 
 SIZES = (2, 9, 100, 100_000)  # rows of a class, at most
@@ -120,6 +120,42 @@ def check_uniform_parts(criterion: Criterion, kind: str) -> None:
                 f"criterion {criterion.name!r} declares uniform_parts, but prices {n_parts} parts of {n_rows} rows at "
                 f"{price!r}; scale times that must be log N + log C(N+I-1, I-1), {expected!r}",
             )
+
+
+def check_penalty_option(criterion: Criterion, kind: str, n_samples: int) -> None:
+    """Compare costs of partitions at several values of `penalty_option` with what one value and the parts tell."""
+    option = str(criterion.penalty_option)
+    says = f"criterion {criterion.name!r} declares penalty_option {option!r}"
+    require(type(criterion.options.get(option)) is float, f"{says}, which is no option of type float")
+    unknown = sorted(set(criterion.tried_options) - (set(criterion.options) - {option}))
+    require(not unknown, f"criterion {criterion.name!r} declares tried_options of {unknown}, which it does not have")
+    require(criterion.finish is finish, f"{says}, but its `finish` changes the sum of its terms")
+    rng = np.random.default_rng(20174)
+    for _ in range(n_samples):
+        counts = rng.integers(1, int(rng.choice(SIZES)) + 1, (int(rng.integers(3, 9)), int(rng.integers(2, 5))))
+        values = np.ones(len(counts), dtype=np.int64)
+        problem = Problem(kind, int(counts.sum()), 1, counts.sum(axis=0))
+
+        def costs(value: float, counts: Any = counts, values: Any = values, problem: Any = problem) -> list[float]:
+            """Costs of all rows in fewer and fewer parts, at `value` of the option."""
+            at = type(criterion)(**{**criterion.chosen, option: value})
+            found = []
+            for n in range(len(counts), 0, -1):
+                merged = np.vstack([counts[: n - 1], counts[n - 1 :].sum(axis=0)])
+                sizes = np.append(values[: n - 1], len(counts) - n + 1)
+                p, variable = prepare(at, problem, numerical_values(len(counts)))
+                found.append(price_one_variable(at, p, variable, merged, sizes))
+            return found
+
+        low, middle, high = (np.array(costs(value)) for value in (0.25, 0.75, 1.75))
+        steps = np.diff(middle - low) / 0.5, np.diff(high - middle)
+        rounding = 1e-9 * (1.0 + np.abs(high).max())
+        is_constant = max(np.abs(one - steps[0][0]).max() for one in steps) <= rounding
+        require(
+            is_constant,
+            f"{says}, but a part less changes the cost by {steps[0].tolist()} for a unit of it at low values, and by "
+            f"{steps[1].tolist()} at high ones, for parts with rows by class {counts.tolist()}; it must be a constant",
+        )
 
 
 def _params(criterion: Criterion, kind: str, class_rows: NDArray[np.int64]) -> Any:

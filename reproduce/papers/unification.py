@@ -10,8 +10,8 @@ errors over that grid for iris and glass (Figure 1).
 
 The paper discretizes the whole data set before the folds are made, and takes the alpha and beta with the least error
 over such folds: it looks at the classes of the test rows twice. "As the paper" does the same. "Honest" discretizes the
-training rows of each fold, and chooses alpha and beta by the four folds that these consist of, each classified after
-the other three were discretized.
+training rows of each fold, and `gridmodl.choose_penalty` chooses alpha and beta of each column by inner folds of these
+rows: among all alphas, and three betas.
 
 What the paper leaves open, and what is not done as there, is in `DEVIATIONS`; how settings are tried is in
 `unification_settings.py`.
@@ -19,7 +19,6 @@ What the paper leaves open, and what is not done as there, is in `DEVIATIONS`; h
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -63,8 +62,9 @@ penalty for each interval (parameters beta and alpha), against other methods, be
 
 - **As the paper**: all rows are discretized, with their classes, before the folds are made; alpha and beta are those
   with the least error over other folds of the same rows. The classes of test rows are looked at twice.
-- **Honest**: in each fold the training rows alone are discretized. Alpha and beta are those with the least error over
-  the four folds that the training rows consist of, each classified after the other three were discretized.
+- **Honest**: in each fold the training rows alone are discretized. Alpha and beta of each column are those that
+  `gridmodl.choose_penalty` chooses by five inner folds of the training rows: the lowest code length of the classes of
+  rows held out, for all alphas and a beta of 0, 1/2 or 1, up to 20 parts. It knows nothing of the classifier.
 """
 DEVIATIONS = """\
 ## What is not as in the paper, or not said there
@@ -92,7 +92,7 @@ class Result(NamedTuple):
     """What came out for one data set by one protocol."""
 
     errors: NDArray[np.float64]  # by fold, method and classifier
-    chosen: NDArray[np.int64]  # by fold and classifier: the setting, one alpha after the other
+    alphas: NDArray[np.float64]  # as the paper: by classifier; honest: by fold and column
     surface: NDArray[np.float64]  # as the paper: by setting and classifier, what the choice was made by; else empty
 
 
@@ -133,7 +133,7 @@ def _verdict(found: Results, honest: int, i: int, other: int) -> tuple[int, int,
     return signs.count(-1), signs.count(0), signs.count(1)
 
 
-def advantage(found: Results, grid: Grid) -> str:
+def advantage(found: Results) -> str:
     """What is left of the advantage of unification when test rows are not looked at."""
     lines, words = [], []
     for i, classifier in enumerate(CLASSIFIERS):
@@ -158,7 +158,7 @@ def advantage(found: Results, grid: Grid) -> str:
         f"little).\n\n{table_of([*head, 'better / equal / worse'], lines)}\n"
         + "\n".join(words)
         + "\n\n"
-        + _choices(found, grid)
+        + _choices(found)
     )
 
 
@@ -170,20 +170,21 @@ def _fewer(difference: float) -> str:
     return f"{abs(difference):.2f} points {'fewer' if difference < 0 else 'more'} errors"
 
 
-def _choices(found: Results, grid: Grid) -> str:
+def _choices(found: Results) -> str:
     """What looking at test rows does to each method, and how the choice of alpha differs between the protocols."""
     words, rises = [], []
     for i, classifier in enumerate(CLASSIFIERS):
         rise = (_means(found, 1, i) - _means(found, 0, i)).mean(axis=0)
         each_rise = ", ".join(f"{method} {x:+.2f}" for method, x in zip(METHODS[1:], rise[1:], strict=True))
         rises.append(f"before {_article(classifier)} {each_rise}")
-        chosen = [np.concatenate([both[honest].chosen[:, i] for both in found.values()]) for honest in (0, 1)]
-        ours, honest = (float(np.median(grid.alphas[each // len(grid.betas)])) for each in chosen)
-        words.append(f"{ours:.2f} and {honest:.2f} before {_article(classifier)}")
+        ours = float(np.median([both[0].alphas[i] for both in found.values()]))
+        words.append(f"{ours:.2f} before {_article(classifier)} as the paper")
+    honest = float(np.median(np.concatenate([both[1].alphas.ravel() for both in found.values()])))
+    words.append(f"{honest:.2f} of all columns honestly")
     return (
         f"What an honest estimate adds to the mean error, in points: {'; '.join(rises)}. Methods that look at no class "
         "hardly change. Those that do look better than they are when they have seen the test rows, most of all "
-        "unification, which chose alpha and beta by such rows too. The median alpha chosen, as the paper and honest: "
+        "unification, which chose alpha and beta by such rows too. The median alpha chosen: "
         f"{', '.join(words)}.\n"
     )
 
@@ -247,7 +248,7 @@ def table(found: Results, honest: int, i: int) -> str:
 
 
 def page(found: Results, grid: Grid, run: Run) -> str:
-    text = [INTRODUCTION, overview(found), advantage(found, grid), surfaces(found, grid, run)]
+    text = [INTRODUCTION, overview(found), advantage(found), surfaces(found, grid, run)]
     text += [table(found, honest, i) for i in range(len(CLASSIFIERS)) for honest in (0, 1)]
     return "\n".join([*text, DEVIATIONS])
 
@@ -279,43 +280,19 @@ def as_paper(columns: Columns, grid: Grid, n_trials: int) -> Result:
     others = [columns.continuous(), *(columns.parts(method, rows) for method in BASELINES)]
     found = [errors(coded, y, pairs) for coded in others]
     found.append(_each_its_own([settings.only(int(k)) for k in best], y, pairs))
-    return Result(np.concatenate(found, axis=1), np.tile(best, (len(pairs), 1)), surface)
+    return Result(np.concatenate(found, axis=1), grid.alphas[best // len(grid.betas)], surface)
 
 
-def honest(columns: Columns, grid: Grid, n_trials: int) -> Result:
-    """Parts, and the best setting, of the training rows of each fold."""
-    found, chosen = [], []
+def honest(columns: Columns, n_trials: int) -> Result:
+    """Parts of the training rows of each fold, with the alpha and beta chosen for each column by these rows."""
+    found, alphas = [], []
     for trial in range(n_trials):
-        folds = folds_of(columns.y, SEED + trial)
-        for pair, best in zip(pairs_of(folds), choices(columns, folds, grid), strict=True):
-            fit = pair[0]
-            others = [columns.continuous(), *(columns.parts(method, fit) for method in BASELINES)]
-            own = [Unification(columns, fit, grid.only(int(k))).coded() for k in best]
-            of_fold = [errors(coded, columns.y, [pair]) for coded in others]
-            of_fold.append(_each_its_own(own, columns.y, [pair]))
-            found.append(np.concatenate(of_fold, axis=1)[0])
-            chosen.append(best)
-    return Result(np.stack(found), np.stack(chosen), np.empty((0, len(CLASSIFIERS))))
-
-
-def choices(columns: Columns, folds: list[NDArray[np.int64]], grid: Grid) -> list[NDArray[np.int64]]:
-    """For each fold, the best settings without it: by the other folds, each classified by the remaining three.
-
-    What remains without two folds is discretized once, and serves the choice for both.
-    """
-    totals = np.zeros((N_FOLDS, len(grid.alphas) * len(grid.betas), len(CLASSIFIERS)))
-    for j, k in itertools.combinations(range(N_FOLDS), 2):
-        of_j, of_k = errors_without(columns, folds, j, k, grid)
-        totals[k] += of_j
-        totals[j] += of_k
-    return [best_of(total) for total in totals]
-
-
-def errors_without(columns: Columns, folds: list[NDArray[np.int64]], j: int, k: int, grid: Grid) -> NDArray[np.float64]:
-    """The errors on two folds, by setting and classifier, where neither was looked at."""
-    rest = np.concatenate([rows for i, rows in enumerate(folds) if i not in (j, k)])
-    settings = Unification(columns, rest, grid).coded()
-    return errors(settings, columns.y, [(rest, folds[j]), (rest, folds[k])])
+        for pair in pairs_of(folds_of(columns.y, SEED + trial)):
+            others = [columns.continuous(), *(columns.parts(method, pair[0]) for method in BASELINES)]
+            own, chosen = columns.chosen(pair[0])
+            found.append(np.concatenate([errors(coded, columns.y, [pair]) for coded in [*others, own]], axis=1)[0])
+            alphas.append(chosen)
+    return Result(np.stack(found), np.array(alphas), np.empty((0, len(CLASSIFIERS))))
 
 
 def _each_its_own(coded: list[Coded], y: NDArray[np.int64], pairs: list[Pair]) -> NDArray[np.float64]:
@@ -329,7 +306,7 @@ def results(run: Run) -> dict[str, tuple[Result, Result]]:
     found = {}
     for name in names:
         columns = Columns(*load(name, run))
-        found[name] = as_paper(columns, grid, n_trials), honest(columns, grid, n_trials)
+        found[name] = as_paper(columns, grid, n_trials), honest(columns, n_trials)
         say(run, name, *((100 * one.errors.mean(axis=0).T).round(2).tolist() for one in found[name]))
     return found
 

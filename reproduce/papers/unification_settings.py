@@ -27,11 +27,6 @@ class Grid(NamedTuple):
     alphas: NDArray[np.float64]
     betas: NDArray[np.float64]
 
-    def only(self, setting: int) -> Grid:
-        """One setting; they are counted one alpha after the other."""
-        a, b = divmod(setting, len(self.betas))
-        return Grid(self.alphas[[a]], self.betas[[b]])
-
 
 class Coded(NamedTuple):
     """The columns of all rows, as one or more settings code them."""
@@ -68,6 +63,19 @@ class Columns:
         codings = [[models[name].partitions[name].part_of(values)] for name, values in self.numbers.items()]
         codings += [[codes] for codes in self.others]
         return Coded(codings, np.zeros((1, len(codings)), dtype=np.int64), np.empty((len(self.y), 0)))
+
+    def chosen(self, fit: NDArray[np.int64]) -> tuple[Coded, list[float]]:
+        """The parts of the rows `fit`, with alpha and beta chosen for each column by these rows; and the alphas."""
+        codings, alphas = [], []
+        for name, values in self.numbers.items():
+            choice = gridmodl.choose_penalty({name: values[fit]}, self.y[fit])
+            partition = choice.model.partitions[name]
+            codes = partition.part_of(values)
+            codings.append([np.where(codes < 0, partition.n_parts, codes)])  # missing, and never so in the rows `fit`
+            alphas.append(float(choice.options["alpha"]))
+        codings += [[codes] for codes in self.others]
+        coded = Coded(codings, np.zeros((1, len(codings)), dtype=np.int64), np.empty((len(self.y), 0)))
+        return coded, alphas
 
 
 class Unification:

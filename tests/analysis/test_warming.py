@@ -81,7 +81,8 @@ for data in ({"x": x, "town": town}, pd.DataFrame({"x": x, "z": z, "town": town,
     price(data, model.partitions, three)
 X = np.column_stack([x, z])
 gridmodl.GridClassifier(search=few).fit(X, yes).predict_proba(X)
-gridmodl.GridEnsembleClassifier(search=Search("diverse", effort=2, keep_optima=4)).fit(X, three).predict_proba(X)
+many = Search("diverse", effort=2, keep_optima=4)
+gridmodl.GridEnsembleClassifier(criterion="modl", search=many).fit(X, three).predict_proba(X)
 """,
     "joint": """
 from scipy import sparse

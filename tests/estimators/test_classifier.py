@@ -84,7 +84,9 @@ def test_it_is_the_model_of_optimize() -> None:
 
 
 def test_the_ensemble_is_the_mean_of_the_optima() -> None:
-    ensemble = GridEnsembleClassifier(search=FEW, random_state=3).fit(DATA, Y)
+    ensemble = GridEnsembleClassifier(criterion="modl", search=FEW, random_state=3).fit(DATA, Y)
+    assert ensemble.criterion_.name == "modl"
+    assert ensemble.validation_losses_ == {}
     model = gridmodl.optimize(DATA, Y, search=FEW, random_state=3)
     levels = np.array([optimum.level for optimum in model.optima])
     assert ensemble.model_.cost == model.cost

@@ -517,3 +517,48 @@ def test_importing_gridmodl_does_not_import_scikit_learn() -> None:
     )
     subprocess.run([sys.executable, "-c", program], check=True)
     assert gridmodl.estimators.GridDiscretizer is GridDiscretizer
+
+
+def test_options_chosen_for_each_column() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    frame = pd.DataFrame({"x": x, "town": rng.choice(list("abc"), 300), "noise": rng.normal(size=300)})
+    frame.loc[::10, "x"] = np.nan
+    y = np.where(rng.random(300) < 1 / (1 + np.exp(-4 * x)), "yes", "no")
+    auto = GridDiscretizer(criterion="entropy", criterion_options="auto", max_parts={"x": 6}, random_state=2)
+    found, two = (clone(auto).set_params(n_jobs=n).fit(frame, y) for n in (1, 2))
+    for name in frame:
+        choice = gridmodl.choose_penalty(frame[[name]], y, max_parts=6 if name == "x" else 20, random_state=2)
+        assert found.choices_[name].options == two.choices_[name].options == choice.options
+        assert found.choices_[name].loss == choice.loss
+        assert found.models_[name].cost == choice.model.cost
+        assert found.models_[name].options == choice.options
+        assert found.models_[name]._source is None
+        np.testing.assert_array_equal(found.partitions_[name].counts, choice.model.partitions[name].counts)
+    assert found.transform(frame).shape == (300, 3)
+    assert found.set_params(criterion_options={"alpha": 0.4}).fit(frame, y).models_["x"].options["alpha"] == 0.4
+    assert not hasattr(found, "choices_")
+    weights = rng.integers(0, 3, 300)
+    rows = np.repeat(np.arange(300), weights)
+    weighted, repeated = clone(auto).fit(frame, y, weights), clone(auto).fit(frame.iloc[rows], y[rows])
+    np.testing.assert_array_equal(weighted.transform(frame), repeated.transform(frame))
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"monotone": "auto"}, "does not go with monotone='auto'"),
+        ({"target_kind": "grouped"}, "does not go with target_kind='grouped'"),
+        ({"unlabelled": "a"}, "does not go with unlabelled='a'"),
+        ({"partitions": {"x0": [1.5]}}, "does not go with partitions="),
+        ({"criterion": "modl"}, "'modl' has no penalty option to choose"),
+    ],
+)
+def test_options_cannot_be_chosen(more: dict[str, Any], says: str) -> None:
+    auto = GridDiscretizer(**{"criterion": "entropy", "criterion_options": "auto", **more})
+    with pytest.raises(ValueError, match=says):
+        auto.fit([[1.0], [2.0], [3.0]], ["a", "b", "b"])
+    with pytest.raises(TypeError, match="GridDiscretizer alone takes 'auto'"):
+        gridmodl.GridClassifier(criterion_options="auto").fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        GridDiscretizer(criterion="entropy", criterion_options="auto").fit([[1.0], [2.0]])

@@ -106,6 +106,10 @@ def level_curve():
                  ["AAA", "AA", "$A$", "C"])  # fmt: skip
 
 
+LOSSES = (
+    [[np.inf, 5.0, 1.0, 0.3], [np.inf, 9.0, 0.4]],
+    [[0.69, 0.5, 0.4, 0.45], [0.69, 0.55, 0.6]],
+)
 RECORDS = [Improvement(i, 100.0 / (i + 1), i / 10.0, 0.3 * i * i) for i in range(6)]
 
 CASES: dict[str, Callable[[Axes], Any]] = {
@@ -124,6 +128,9 @@ CASES: dict[str, Callable[[Axes], Any]] = {
     "cells_joint": lambda ax: cells_display(()).plot(ax),
     "cost": lambda ax: plot.CostDisplay(np.arange(1, 13), COST, GAP, "x").plot(ax),
     "posterior": lambda ax: plot.PosteriorDisplay(np.arange(1.5, 9.5), COST[:8] / COST[:8].sum(), "$x$").plot(ax),
+    "penalty": lambda ax: plot.PenaltyDisplay(*LOSSES, ["beta 0", "beta 1"], (0.7, 0.4), "alpha", "$x$: 3 parts").plot(
+        ax
+    ),
     "average": lambda ax: plot.AverageDisplay(average_curve()).plot(ax),
     "average_levels": lambda ax: plot.AverageDisplay(level_curve()).plot(ax),
     "density": lambda ax: plot.DensityDisplay(np.array([0.0, 1.0, 1.5, 4.0]), np.array([0.2, 1.0, 0.12])).plot(
