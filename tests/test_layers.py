@@ -20,7 +20,7 @@ LAYERS = [
     "model",
     "fit pipeline",
     "averaging",
-    "analysis density baselines",
+    "analysis density baselines evidence",
     "estimators report plot testing",
     "cli __main__",
 ]
