@@ -35,6 +35,8 @@ RECORDS = {
         "density/model",
         "analysis/explain",
         "averaging/record",
+        "evidence/contributions",
+        "evidence/record",
     )
 }
 METHOD = 2  # in a class and in a function

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.averaging.record import Average, _between
+from gridmodl.criteria.concave import uniform_predictive
 from gridmodl.data.columns import encode_column
 from gridmodl.data.frames import Name, Raw
 from gridmodl.data.numbers import Numbers
@@ -197,18 +198,25 @@ def evidence_of_lines(evidence: NDArray[np.float64], line: NDArray[np.int64]) ->
 def parts_source(model: Model, log_prior: NDArray[np.float64], price: float = 0.0) -> PartsSource | None:
     """Evidence of the parts of a column; None if there is one part.
 
-    P(class | part) is the Bayes predictive (n_j + 1) / (n + J) of the n labelled rows of the part, n_j of them of the
-    class, for J classes. If classes are grouped, see `grouped_evidence`. A part without labelled rows says nothing.
+    P(class | part) is the predictive of `smoothed`. If classes are grouped, see `grouped_evidence`.
     """
     (partition,) = model.partitions.values()
     if partition.n_parts < 2:
         return None
     if model.target is not None:
         return PartsSource(partition, grouped_evidence(model, partition, log_prior), price)
-    counts = partition.counts
-    evidence = np.log((counts + 1.0) / (counts.sum(axis=1, keepdims=True) + counts.shape[1])) - log_prior
-    evidence[counts.sum(axis=1) == 0] = 0.0
-    return PartsSource(partition, evidence, price)
+    return PartsSource(partition, np.log(smoothed(partition.counts, np.exp(log_prior))) - log_prior, price)
+
+
+def smoothed(counts: NDArray[np.int64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(class | rows) = (n_j + J p_j) / (n + J) of n labelled rows, n_j of them of the class, for J classes.
+
+    This is the Bayes predictive of a Dirichlet prior whose mean are the shares p of the classes in all rows; if these
+    are equal, (n_j + 1) / (n + J). So rows of no class say nothing. With (n_j + 1) / (n + J) for unequal shares, every
+    part would speak for rare classes, and in a sum over many columns they would win.
+    """
+    n_classes = len(prior)
+    return np.asarray((counts + n_classes * prior) / (counts.sum(axis=1, keepdims=True) + n_classes))
 
 
 def grouped_evidence(model: Model, partition: Partition, log_prior: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -239,7 +247,25 @@ def curve_source(average: Average, log_prior: NDArray[np.float64], price: float 
     if unlabelled is not None:
         unlabelled = np.concatenate([unlabelled[:first], [unlabelled[first:n].sum()], unlabelled[n:]])
     apart = replace(segments, bounds=segments.bounds[:0], counts=counts, unlabelled=unlabelled)
-    return CurveSource(apart, average.knots, average.shares, log_prior, price)
+    return CurveSource(apart, average.knots, centred_shares(average, np.exp(log_prior)), log_prior, price)
+
+
+def centred_shares(average: Average, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`Average.shares` with the predictive of `smoothed` in each interval in place of (n_j + 1) / (n + J).
+
+    The two differ by (J p_j - 1) / (n + J), so their averages by J p_j - 1 times the average of 1 / (n + J).
+    """
+    shares, segments, n_classes = average.shares, average.segments, len(prior)
+    if average._weights.averaged.predictive is not uniform_predictive:
+        return shares
+    n = segments.n_parts - segments.n_special
+    rows = np.append(0, np.cumsum(segments.counts[:n].sum(axis=1)))
+    masses = average._intervals
+    weighed = masses / np.maximum(rows[None, :] - rows[:, None] + n_classes, 1.0)  # 0 if the end is not after the begin
+    of_segments = np.cumsum(weighed.sum(axis=1) - weighed.sum(axis=0))[:n]
+    centred = shares[:n] + (n_classes * prior - 1.0) * of_segments[:, None]
+    centred = np.concatenate([centred, smoothed(segments.counts[n:], prior)])
+    return np.asarray(centred / centred.sum(axis=1, keepdims=True))
 
 
 def _says_something(average: Average) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from averaging.oracle import try_all
 
 from gridmodl import average, average_each, optimize, optimize_each
-from gridmodl.evidence.sources import NO_LINE, RowPlaces, curve_source, parts_source
+from gridmodl.evidence.sources import NO_LINE, RowPlaces, centred_shares, curve_source, parts_source
 from gridmodl.model.policy import Policy
 
 NEUTRAL = Policy("neutral", "neutral")
@@ -45,7 +48,10 @@ def test_parts_by_hand() -> None:
         found = at(source, DATA[name])
         for row in range(0, len(DATA), 41):
             mine = Y[parts == parts[row]]
-            by_hand = [np.log((np.sum(mine == c) + 1) / (len(mine) + 3)) for c in "abc"] - LOG_PRIOR
+            shares = [np.mean(c == Y) for c in "abc"]
+            by_hand = [
+                np.log((np.sum(mine == c) + 3 * p) / (len(mine) + 3) / p) for c, p in zip("abc", shares, strict=True)
+            ]
             np.testing.assert_allclose(found[row], by_hand, rtol=1e-12)
         assert source.labels == model.partitions[name].labels
 
@@ -53,21 +59,44 @@ def test_parts_by_hand() -> None:
 @pytest.mark.parametrize("name", ["size", "coded", "date"])
 @pytest.mark.parametrize("m", [512, 20])
 def test_curves_are_those_of_the_average(name: str, m: int) -> None:
-    found = average(DATA[[name]], Y, m=m, special=[-999, -1] if name == "coded" else None)
+    found = average(DATA[[name]], Y, m=m, special=[-999, -7] if name == "coded" else None)
     source = curve_source(found, LOG_PRIOR, price=3.0)
     assert source is not None
     assert (source.name, source.columns, source.price) == (name, (name,), 3.0)
     assert len(source.labels) == len(source.shares) == len(source.evidence)
     new = DATA[name]
     if name == "coded":
-        new = pd.Series(np.r_[new, -1.0, np.nan, -999.0, np.inf, -np.inf, np.linspace(-4, 4, 321)])
+        new = pd.Series(np.r_[new, -7.0, np.nan, -999.0, np.inf, -np.inf, np.linspace(-4, 4, 321)])
     elif name == "size":
         new = pd.Series(np.r_[new, np.nan, np.linspace(-4, 4, 321)])
-    np.testing.assert_allclose(at(source, new), np.log(found.predict_proba(new)) - LOG_PRIOR, atol=1e-12)
+    as_average = replace(source, shares=found.shares)
+    known = new == -7.0 if name == "coded" else new.isna()  # says nothing
+    np.testing.assert_allclose(
+        at(as_average, new)[~known], (np.log(found.predict_proba(new)) - LOG_PRIOR)[~known], atol=1e-12
+    )
+    assert not at(source, new)[known].any()
     places = source.places({name: DATA[name].to_numpy()}, NEUTRAL)
     if found.exact:  # each value is a knot
         assert not places.way.any()
         np.testing.assert_array_equal(at(source, DATA[name]), source.evidence[places.nearest])
+
+
+@pytest.mark.parametrize("criterion", ["modl", "bic"])
+@pytest.mark.parametrize("seed", range(4))
+def test_curves_beside_all_partitions(criterion: str, seed: int) -> None:
+    """The mean over all partitions of (n_j + J p_j) / (n + J), by their probabilities."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 9, (6, 3)) * np.array([1, 2, 3])
+    counts[:, 0] += 1
+    x, y = np.repeat(np.arange(6), counts.sum(axis=1)), np.concatenate([np.repeat(range(3), n) for n in counts])
+    prior = counts.sum(axis=0) / counts.sum()
+    found = average(x, y, criterion=criterion, prior="rows", target_kind="classes")
+    by_hand = np.zeros((6, 3))
+    for starts, probability in try_all(counts, criterion).partitions.items():
+        for begin, end in itertools.pairwise([*starts, 6]):
+            mine = counts[begin:end].sum(axis=0)
+            by_hand[begin:end] += probability * (mine + 3 * prior) / (mine.sum() + 3)
+    np.testing.assert_allclose(centred_shares(found, prior), by_hand, rtol=1e-9)
 
 
 def test_values_that_training_did_not_have_say_nothing() -> None:
