@@ -39,8 +39,11 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.estimators import GridCoclustering as GridCoclustering
     from gridmodl.estimators import GridDiscretizer as GridDiscretizer
     from gridmodl.estimators import GridEnsembleClassifier as GridEnsembleClassifier
+    from gridmodl.estimators import GridLogistic as GridLogistic
     from gridmodl.estimators import GridNaiveBayes as GridNaiveBayes
     from gridmodl.estimators import GridRegressor as GridRegressor
+    from gridmodl.evidence.contributions import Contributions as Contributions
+    from gridmodl.evidence.record import WeightedEvidence as WeightedEvidence
     from gridmodl.jit.cache import clear_cache as clear_cache
     from gridmodl.model.file import ModelFileError as ModelFileError
     from gridmodl.model.file import json_schema as json_schema

@@ -20,7 +20,7 @@ LAYERS = [
     "model",
     "fit pipeline",
     "averaging",
-    "analysis density baselines validation",
+    "analysis density baselines evidence validation",
     "estimators report plot testing",
     "cli __main__",
 ]
@@ -37,6 +37,8 @@ RECORDS = {
         "averaging/averages",
         "averaging/record",
         "validation/penalty",
+        "evidence/contributions",
+        "evidence/record",
     )
 }
 METHOD = 2  # in a class and in a function

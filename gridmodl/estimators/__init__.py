@@ -9,6 +9,7 @@ from gridmodl.estimators.classifier import GridClassifier, GridEnsembleClassifie
 from gridmodl.estimators.coclassifier import CoclusteringClassifier
 from gridmodl.estimators.coclustering import GridCoclustering
 from gridmodl.estimators.discretizer import GridDiscretizer
+from gridmodl.estimators.logistic import GridLogistic
 from gridmodl.estimators.naivebayes import GridNaiveBayes
 from gridmodl.estimators.regressor import GridRegressor
 
@@ -18,6 +19,7 @@ __all__ = [
     "GridCoclustering",
     "GridDiscretizer",
     "GridEnsembleClassifier",
+    "GridLogistic",
     "GridNaiveBayes",
     "GridRegressor",
 ]

@@ -54,6 +54,21 @@ partitions : dict by column name or Models, optional
     grouped or numerical target, always), a `Partition`, the bounds of intervals, or the groups of values. Their rows
     are counted anew in every `fit`, and columns that are not named are searched. A category of no group is an
     error.""",
+    "averaged": """
+averaged : {"auto", True, False}, default="auto"
+    Whether columns of numbers have the average over all partitions (see `gridmodl.average`) or the best partition. With
+    ``"auto"``, the average, but for columns with `partitions`, `min_rows`, `missing` or a limit from `monotone` on, and
+    under criteria that cannot be averaged; there, True is an error. Text, categories and ordered levels have parts.""",
+    "unlabelled": """
+unlabelled : optional, default=()
+    Value of ``y`` that marks rows without a class, such as ``-1``; None or NaN mean missing values. They tell where the
+    data lie: averages average over their classes too; for parts, the best partition of the labelled rows has its bounds
+    at medians of the unlabelled rows (``placement="median"`` of `gridmodl.optimize`). By default every row has a
+    class.""",
+    "evidence_": """
+evidence_ : WeightedEvidence
+    What predicts: for each column in use its lines (parts, or knots of an average), their evidence
+    log P(class | line) - log P(class), and its weight; with JSON, SQL and `explain`.""",
     "kinds": """
 kinds : dict, optional
     ``"numerical"``, ``"categorical"`` or ``"ordinal"`` by column name, where the column's type says otherwise.""",

@@ -37,7 +37,7 @@ def models_of_each(
 ) -> Models:
     """Models of the columns, without training data, in the order of the columns.
 
-    `more` are arguments of `optimize_each` that are not parameters of every estimator.
+    `more` are arguments of `optimize_each` that are not parameters of every estimator, or take their place.
     """
     models = optimize_each(
         inputs.columns,
@@ -45,8 +45,7 @@ def models_of_each(
         weights=weights,
         event=event,
         on_error="ignore",  # a column without a model is an error, below
-        **estimator._options(),
-        **more,
+        **{**estimator._options(), **more},
     )
     for name, error in models.errors.items():
         refuse_column(name, error)

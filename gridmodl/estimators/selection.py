@@ -1,12 +1,12 @@
 """Weights of the columns of a naive Bayes classifier: few columns that say much, priced by the length of a code.
 
-    P_w(class | row)  ~  P(class) * product over columns k of P(part of column k | class) ^ w_k,        0 <= w_k <= 1
+    P_w(class | row)  ~  P(class) * product over columns k of (P(class | value) / P(class)) ^ w_k,      0 <= w_k <= 1
 
     cost(w)  =  - sum over rows of log P_w(class of the row | row)  +  PRIOR_WEIGHT * sum_k  price_k * w_k ^ EXPONENT
 
     price_k  =  log K + preparation cost of column k
 
-K is the number of all columns, informative or not; `preparation_cost` is in `gridmodl.estimators.naivebayes`. The
+K is the number of all columns, informative or not; `preparation_cost` is in `gridmodl.evidence.prices`. The
 constants, 0.1 and 0.95, are those of Khiops 11 (``SNBAttributeSelectionScorer``; before, the first was 0.25). For a
 column that Khiops constructs from others, the cost of the construction takes the place of log K. Khiops also adds a
 code of the number of columns (the sum of the weights, rounded up) and subtracts the log of its factorial; this term is
@@ -22,17 +22,17 @@ together (L-BFGS-B), until no column outside can help. This test misses no colum
 weights stay as they are: by convexity, such a column lowers the cost only if the slope of the first sum is below minus
 PRIOR_WEIGHT price_k. It does not prove that no other weights of all columns cost less. A column leaves when its weight
 falls to 0, or when the cost is lower without it. So a copy of a column is in use only where the column has full weight.
-No step is random, rows with the same parts are one row with a count, and columns are taken in descending
+No step is random, rows with the same lines are one row with a count, and columns are taken in descending
 order of level: the order of rows does not matter, and that of columns only where levels are equal.
 
 C. Hue, M. Boullé, "Fractional Naive Bayes (FNB): non-convex optimization for a parsimonious weighted selective naive
 Bayes classifier", arXiv 2409.11100, 2024; M. Boullé, "Compression-based averaging of selective naive Bayes
 classifiers", JMLR 8, 2007.
 
-Compiled loops add up the evidence of a row for class j,  log P(j) + sum_k  w_k * log P(part of column k | j).  The logs
-of all columns are in one table, one line for each part and last a line of zeros, for values that say nothing; `lines`
-holds for each column and row the line to read. Rows are taken a few at a time: the sums stay in the processor's cache,
-and no array of rows times classes is needed but for a result of that shape.
+Compiled loops add up the evidence of a row for class j,  log P(j) + sum_k  w_k * evidence of column k for j.  The
+evidence of all columns is in one table, one line for each line of a source (a part, or a knot of an average) and last a
+line of zeros, for values that say nothing; `lines` holds for each column and row the line to read. Rows are taken a few
+at a time: the sums stay in the processor's cache, and no array of rows times classes is needed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Selection(NamedTuple):
     lines: NDArray[np.int32]  # for each column and distinct row, the line of the table
     rows: NDArray[np.float64]  # number of rows of each distinct row
     prior: float  # sum over all rows of the log of the share of their class
-    observed: NDArray[np.float64]  # for each column, sum over all rows of the log of the share of the part in the class
+    observed: NDArray[np.float64]  # for each column, sum over all rows of the evidence for their class
     prices: NDArray[np.float64]  # of each column, times PRIOR_WEIGHT
 
     @property
@@ -124,6 +124,17 @@ def distinct_rows(
         key, size = key * n + part, size * n
     _, at, row = np.unique(key, return_index=True, return_inverse=True)
     return [part[at] for part in parts], np.bincount(row, row_weights, len(at)).astype(np.float64)
+
+
+def rows_by_class(
+    line: NDArray[np.int64], codes: NDArray[np.int64], rows: NDArray[np.int64], shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Number of rows by line and class: whole numbers, so that sums over them do not depend on the order of rows."""
+    n_lines, n_classes = shape
+    known = line >= 0
+    places = line[known] * n_classes + codes[known]
+    counts: Any = np.bincount(places, rows[known], n_lines * n_classes)
+    return counts.astype(np.float64).reshape(shape)
 
 
 def sum_and_slopes(reading: Reading, rows: Any, sums: Any, slopes: Any) -> float:
@@ -282,10 +293,10 @@ class Reading(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Logs of the shares of classes, and of parts in each class."""
+    """Logs of the shares of classes, and evidence of the lines of columns."""
 
     log_prior: NDArray[np.float64]  # of each class
-    table: NDArray[np.float64]  # of each part of each column, by class; last a line of zeros
+    table: NDArray[np.float64]  # of each line of each column, by class; last a line of zeros
     offsets: NDArray[np.int64]  # the first line of each column
 
     def lines_of(self, parts: Iterable[NDArray[np.int64]], n_rows: int) -> NDArray[np.int32]:
@@ -298,18 +309,6 @@ class Evidence(NamedTuple):
                 lines[k][is_unknown] = len(self.table) - 1
         return lines
 
-    def likeliest(self, lines: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The class with the most evidence for each row, under the weight of each column; ties: first."""
-        found = np.empty(lines.shape[1], dtype=np.int64)
-        bind(find_likeliest)(self.reading(lines, np.arange(len(weights)), weights), self.buffer(), found)
-        return found
-
-    def log_probabilities(self, lines: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The log of the probability of each class for each row, under the weight of each column."""
-        found = np.empty((lines.shape[1], len(self.log_prior)))
-        bind(fill_log_probabilities)(self.reading(lines, np.arange(len(weights)), weights), self.buffer(), found)
-        return found
-
     def reading(self, lines: NDArray[np.int32], columns: NDArray[np.int64], weights: NDArray[np.float64]) -> Reading:
         """The reading of `columns`; `weights` are those of all columns."""
         return Reading(lines, columns, self.table, weights[columns], self.log_prior)
@@ -320,7 +319,7 @@ class Evidence(NamedTuple):
 
 
 def make_evidence(class_shares: NDArray[np.float64], log_shares: Sequence[NDArray[np.float64]]) -> Evidence:
-    """Build the evidence from the shares of the classes, and for each column the logs of the shares of its parts."""
+    """Build the evidence from the shares of the classes, and for each column the evidence of its lines."""
     offsets = np.cumsum([0, *(len(shares) for shares in log_shares)])
     table = np.concatenate([*log_shares, np.zeros((1, len(class_shares)))])
     return Evidence(np.log(class_shares), table, offsets[:-1])
@@ -355,29 +354,3 @@ def to_shares(sums: Any, i: int) -> float:
     for j in range(sums.shape[1]):
         sums[i, j] /= total
     return largest + math.log(total)
-
-
-def find_likeliest(reading: Reading, sums: Any, found: Any) -> None:
-    n_classes = len(reading.log_prior)
-    for first in range(0, len(found), len(sums)):
-        last = min(first + len(sums), len(found))
-        add_up(reading, first, last, sums)
-        for i in range(last - first):
-            best = 0
-            for j in range(1, n_classes):
-                if sums[i, j] > sums[i, best]:
-                    best = j
-            found[first + i] = best
-
-
-def fill_log_probabilities(reading: Reading, sums: Any, found: Any) -> None:
-    n_classes = len(reading.log_prior)
-    for first in range(0, len(found), len(sums)):
-        last = min(first + len(sums), len(found))
-        add_up(reading, first, last, sums)
-        for i in range(last - first):
-            for j in range(n_classes):
-                found[first + i, j] = sums[i, j]
-            total = to_shares(sums, i)
-            for j in range(n_classes):
-                found[first + i, j] -= total

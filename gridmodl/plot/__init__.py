@@ -14,6 +14,7 @@ except ImportError as error:
 
 from gridmodl.plot.average import AverageDisplay
 from gridmodl.plot.cells import CellsDisplay
+from gridmodl.plot.contributions import ContributionsDisplay
 from gridmodl.plot.curves import CostDisplay, History, ProgressDisplay
 from gridmodl.plot.density import DensityDisplay
 from gridmodl.plot.grid import GridDisplay
@@ -25,6 +26,7 @@ from gridmodl.plot.target import TargetDisplay
 __all__ = [
     "AverageDisplay",
     "CellsDisplay",
+    "ContributionsDisplay",
     "CostDisplay",
     "DensityDisplay",
     "GridDisplay",

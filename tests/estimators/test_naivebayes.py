@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gridmodl import optimize_each
+from gridmodl import average, optimize_each
 from gridmodl.codelength import log_factorial, log_groupings
-from gridmodl.estimators.naivebayes import GridNaiveBayes, preparation_cost
+from gridmodl.estimators.naivebayes import GridNaiveBayes
 from gridmodl.estimators.selection import (
     EXPONENT,
     PRIOR_WEIGHT,
@@ -30,10 +31,12 @@ from gridmodl.estimators.selection import (
     make_selection,
     selective_weights,
 )
+from gridmodl.evidence.prices import preparation_cost
 
 KINDS: list[dict[str, Any]] = [{}, {"weights": "selective"}, {"target_kind": "grouped"}]
 BOTH: dict[str, Any] = {"target_kind": "grouped", "weights": "selective"}
 IDS = ["uniform", "selective", "grouped"]
+PARTS: dict[str, Any] = {"averaged": False}
 
 
 class OfNumbers(GridNaiveBayes):
@@ -94,16 +97,21 @@ def group_of(model: Any, label: Any) -> set[Any]:
 
 
 def probabilities_by_hand(classifier: Any, X: Any, y: Any, row: int) -> list[float]:
-    """Of the classes in one row of the training data: the formulas of the paper, row by row."""
+    """Of the classes in one row of the training data: the formulas of the notes, row by row."""
     n, labels = len(y), sorted(set(y.tolist()))
     logs = []
     for label in labels:
-        log = math.log(sum(other == label for other in y) / n)
+        share = sum(other == label for other in y) / n
+        log = math.log(share)
         for (name, model), weight in zip(classifier.models_.items(), classifier.weights_, strict=True):
             if model.partitions[name].n_parts == 1:
                 continue
             parts, group = model.transform(X[name]).tolist(), group_of(model, label)
-            support = sum(part == parts[row] and other in group for part, other in zip(parts, y.tolist(), strict=True))
+            mine = [other for part, other in zip(parts, y.tolist(), strict=True) if part == parts[row]]
+            if model.target is None:
+                log += weight * math.log((mine.count(label) + len(labels) * share) / (len(mine) + len(labels)) / share)
+                continue
+            support = sum(other in group for other in mine)
             coverage = sum(other in group for other in y.tolist())
             m, p = len(labels) / n, 1.0 / len(labels)
             log += weight * math.log((support + m * p) / (coverage + m))
@@ -115,7 +123,7 @@ def probabilities_by_hand(classifier: Any, X: Any, y: Any, row: int) -> list[flo
 @pytest.mark.parametrize("arguments", [*KINDS, BOTH], ids=[*IDS, "both"])
 @pytest.mark.parametrize("y", [Y, THREE], ids=["two classes", "three classes"])
 def test_probabilities_by_hand(arguments: dict[str, Any], y: Any) -> None:
-    classifier = GridNaiveBayes(**arguments).fit(DATA, y)
+    classifier = GridNaiveBayes(**arguments, **PARTS).fit(DATA, y)
     shares = classifier.predict_proba(DATA)
     for row in range(0, len(DATA), 37):
         np.testing.assert_allclose(shares[row], probabilities_by_hand(classifier, DATA, y, row), rtol=1e-10)
@@ -133,21 +141,54 @@ def test_probabilities_by_hand_of_many_classes_in_groups() -> None:
         np.testing.assert_allclose(shares[row], probabilities_by_hand(classifier, X, y, row), rtol=1e-10)
 
 
-def test_shares_of_one_class_sum_to_one_only_with_as_many_parts_as_classes() -> None:
-    X = np.repeat(np.arange(3.0), 40)[:, None]
-    two, three = np.repeat([0, 1, 0], 40), np.repeat([0, 1, 2], 40)
-    (shares,) = GridNaiveBayes().fit(X, three).log_shares_.values()
-    np.testing.assert_allclose(np.exp(shares).sum(axis=0), 1.0)
-    (shares,) = GridNaiveBayes().fit(X, two).log_shares_.values()
-    np.testing.assert_allclose(
-        np.exp(shares).sum(axis=0), [(80 + 3 / 120) / (80 + 2 / 120), (40 + 3 / 120) / (40 + 2 / 120)]
-    )
+def test_averages_multiply_if_all_classes_have_the_same_share() -> None:
+    """Then the smoothing is that of `average`."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 50)
+    X = pd.DataFrame({"a": y + rng.normal(size=150), "b": np.round(y % 2 + rng.normal(size=150), 1)})
+    classifier = GridNaiveBayes().fit(X, y)
+    product = math.prod(average(X[[name]], y).predict_proba(X[name]) for name in X)
+    np.testing.assert_allclose(classifier.predict_proba(X), product / product.sum(axis=1, keepdims=True), rtol=1e-9)
+    assert [type(source).__name__ for source in classifier.evidence_.sources] == ["CurveSource"] * 2
+
+
+def test_which_columns_are_averaged() -> None:
+    def averaged(**arguments: Any) -> set[Any]:
+        sources = GridNaiveBayes(**arguments).fit(DATA, Y).evidence_.sources
+        return {source.name for source in sources if type(source).__name__ == "CurveSource"}
+
+    assert averaged() == averaged(averaged=True) == {"size"}  # date says nothing
+    assert averaged(averaged=False) == averaged(criterion="gini") == averaged(target_kind="grouped") == set()
+    assert averaged(monotone="increasing") == averaged(min_rows=10) == averaged(missing={"size": "apart"}) == set()
+    assert averaged(partitions={"size": [0.0]}) == averaged(fixed={"size": [0.0]}) == set()
+    assert averaged(min_rows={"colour": 10}, max_parts=3, special={"size": [0.5]}) == {"size"}
+    assert averaged(kinds={"flag": "numerical"}) == {"size", "flag"}
+    for arguments, message in (
+        ({"criterion": "gini"}, "averaged=True: criterion 'gini' cannot be averaged"),
+        ({"monotone": {"size": "increasing"}}, "averaged=True, and column 'size' has monotone"),
+        ({"target_kind": "grouped"}, "averaged=True is not for target_kind='grouped'"),
+        ({"missing": "apart"}, "has missing='apart'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            averaged(averaged=True, **arguments)
+    with pytest.raises(ValueError, match="averaged must be 'auto', True or False, got 'never'"):
+        averaged(averaged="never")
+
+
+def test_rare_classes_do_not_win_by_smoothing() -> None:
+    """With (n + 1) / (n + J) each of many columns would speak for a class that it hardly saw."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [480, 480, 8])
+    X = pd.DataFrame({f"c{k}": np.where(rng.random(len(y)) < 0.6, y, rng.integers(0, 3, len(y))) for k in range(25)})
+    for averaged in (True, False):
+        predicted = GridNaiveBayes(averaged=averaged).fit(X.astype(float if averaged else str), y)
+        assert np.mean(predicted.predict(X.astype(float if averaged else str)) == 2) < 0.02
 
 
 def test_hundreds_of_classes() -> None:
     (X, y), (new, truth) = make_many_classes(1500, 150), make_many_classes(500, 150)
     plain, grouped = (GridNaiveBayes(target_kind=kind).fit(X, y) for kind in (None, "grouped"))
-    assert len(grouped.classes_) == grouped.log_shares_["x0"].shape[1] == 150
+    assert len(grouped.classes_) == grouped.evidence_.sources[0].evidence.shape[1] == 150
 
     def loss(classifier: Any) -> float:
         return float(-classifier.predict_log_proba(new)[np.arange(500), truth].mean())
@@ -363,7 +404,7 @@ def test_of_columns_that_say_the_same_one_is_in_use() -> None:
     assert used["other"]
     assert used["told"] + used["again"] + used["reversed"] == 1
     assert not used["noise"]
-    assert list(classifier.log_shares_) == [name for name in X.columns if used[name]]
+    assert {source.name for source in classifier.evidence_.sources} == {name for name in X.columns if used[name]}
 
 
 def test_a_copy_is_in_use_only_beside_full_weight() -> None:
@@ -392,12 +433,12 @@ def test_the_order_of_rows_and_columns_does_not_matter(arguments: dict[str, Any]
 def test_weights_are_those_of_the_criterion_of_the_file() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     classifier = GridNaiveBayes(weights="selective", search="merge").fit(X, y)
+    fitted = clone(classifier).set_params(weights="uniform").fit(X, y)
+    evidence = fitted.evidence_
 
     def cost(weights: Any) -> float:
-        fitted = clone(classifier).set_params(weights="uniform").fit(X, y)
-        keep = weights > 0
-        fitted.weights_ = weights
-        fitted.log_shares_ = {f"x{k}": fitted.log_shares_[f"x{k}"] for k in np.flatnonzero(keep)}
+        of_sources = np.array([[weights[int(source.name[1:])]] for source in evidence.sources])
+        fitted.evidence_ = replace(evidence, weights=of_sources)
         loss = -fitted.predict_log_proba(X)[np.arange(len(y)), y].sum()
         prices = [math.log(X.shape[1]) + preparation_cost(model) for model in fitted.models_.values()]
         return float(loss + 0.1 * np.sum(np.array(prices) * weights**0.95))
@@ -423,7 +464,7 @@ def test_unknown_categories() -> None:
         return GridNaiveBayes(unknown=unknown).fit(X[["colour"]], y).predict_proba(new[["colour"]])[:, 1]
 
     red, white, missing, blue = shares("largest")
-    assert red < 0.01 < missing < 0.99 < white == blue
+    assert red < 0.1 < missing < 0.9 < white == blue
     np.testing.assert_allclose(shares("neutral"), [red, 0.75, 0.75, blue])
     with pytest.raises(ValueError, match="'colour' holds 1 value that the training data did not have"):
         shares("error")
@@ -443,7 +484,7 @@ def test_columns_that_say_nothing(arguments: dict[str, Any]) -> None:
     X = np.column_stack([np.ones(60), np.full(60, np.nan), np.arange(60) % 2])
     y = np.repeat(["b", "a", "b"], 20)
     classifier = GridNaiveBayes(**arguments).fit(X, y)
-    assert classifier.log_shares_ == {}
+    assert classifier.evidence_.sources == ()
     assert not classifier.weights_.any()
     assert classifier.predict(X).tolist() == ["b"] * 60
     np.testing.assert_allclose(classifier.predict_proba(X), [[1 / 3, 2 / 3]] * 60)

@@ -81,7 +81,7 @@ def _check_grid(model: Model, by_class: list[int], place: str) -> None:
 
 def _check_variable(partition: Partition, model: Model, place: str) -> None:
     """Check the partition of one column or of the target."""
-    _check_partition(partition, place)
+    check_partition(partition, place)
     _check_unlabelled(partition, model, f"{place}.unlabelled")
     _check_counts(partition, model, f"{place}.counts")
     _check_n_values(partition, model, place)
@@ -209,7 +209,7 @@ def _rows_by_class(counts: NDArray[np.int64]) -> list[int]:
     return [sum(column) for column in counts.T.tolist()]
 
 
-def _check_partition(partition: Partition, place: str) -> None:
+def check_partition(partition: Partition, place: str) -> None:
     """Check the kind of a partition and the fields of that kind."""
     if partition.kind not in KINDS:
         raise wrong(f"{place}.kind", f"must be one of {', '.join(KINDS)}, got {shown(partition.kind)}")

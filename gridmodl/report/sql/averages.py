@@ -24,6 +24,7 @@ from gridmodl.report.sql.query import TableSource
 
 if TYPE_CHECKING:
     from gridmodl.averaging.record import Average
+    from gridmodl.model.partition import Partition
 
 MICROSECOND = 1_000  # nanoseconds
 
@@ -40,22 +41,11 @@ class Stretch(NamedTuple):
 def query_of_average(average: Average, dialect: str, table: Any, column: str | None, keep: Sequence[str]) -> str:
     """The query of `Average.to_sql`."""
     target_dialect, segments = dialect_named(dialect), average.segments
-    if average.knots.dtype.kind == "m":
-        raise ValueError(
-            f"column {average.name!r} has durations, which SQL cannot divide; use numbers, such as seconds"
-        )
     columns = None if column is None else {segments.name: column}
     if segments.kind == "ordinal":
         return _query_of_levels(average, target_dialect, table, columns, keep)
-    stretches, factor = _stretches(average)
-    n_special = segments.n_special
-    partition = replace(
-        segments,
-        bounds=average.knots,
-        missing=0,
-        counts=np.zeros((len(average.knots) + 2 + n_special, 1), dtype=np.int64),
-        unlabelled=None,
-    )
+    partition = stretch_partition(segments, average.knots)
+    stretches, factor = stretches_of(segments, average.knots, average.shares, overall_shares(segments))
     source = TableSource(target_dialect, table, columns, keep, [partition], BY_PARTITION, [segments.name])
     key, value = source.parts[segments.name], source.aliases.add("value")
     names = [source.aliases.add(name) for name in ("low", "width")]
@@ -64,13 +54,13 @@ def query_of_average(average: Average, dialect: str, table: Any, column: str | N
     real = target_dialect.real
     lines = [
         [
-            str(i), _number(stretch.low, target_dialect), real(float(stretch.width)),
+            str(i), number_literal(stretch.low, target_dialect), real(float(stretch.width)),
             *map(real, stretch.base.tolist()), *map(real, stretch.rise.tolist()),
         ]
         for i, stretch in enumerate(stretches)
     ]  # fmt: skip
     x = source.columns[segments.name]
-    inner = [*source.select("    "), f"{_measured(average, x, target_dialect)} AS {value}"]
+    inner = [*source.select("    "), f"{measured(segments, average.knots, x, target_dialect)} AS {value}"]
     scaled = f"p.{value}" if factor == 1.0 else f"p.{value} * {real(factor)}"
     low, width = names
     shown = [f"p.{name}" for name in source.kept]
@@ -109,22 +99,36 @@ def _joined(source: TableSource, shown: Sequence[str], inner: Sequence[str], row
     return f"{query}\nJOIN {rows} ON c.{key} = p.{key}"
 
 
-def _number(number: Any, dialect: Dialect) -> str:
+def stretch_partition(segments: Partition, knots: NDArray[Any]) -> Partition:
+    """Partition whose parts are the stretches of `stretches_of`; `segments` has the column's type and special codes."""
+    if knots.dtype.kind == "m":
+        raise ValueError(
+            f"column {segments.name!r} has durations, which SQL cannot divide; use numbers, such as seconds"
+        )
+    counts = np.zeros((len(knots) + 2 + segments.n_special, 1), dtype=np.int64)
+    return replace(segments, bounds=knots, missing=0, counts=counts, unlabelled=None)
+
+
+def number_literal(number: Any, dialect: Dialect) -> str:
+    """A knot as it is compared and subtracted."""
     return dialect.integer(int(number)) if isinstance(number, (int, np.integer)) else dialect.real(float(number))
 
 
-def _measured(average: Average, x: str, dialect: Dialect) -> str:
+def measured(segments: Partition, knots: NDArray[Any], x: str, dialect: Dialect) -> str:
     """The column as a number."""
-    is_time = average.knots.dtype.kind == "M"
-    return dialect.microseconds(x, average.segments.is_utc) if is_time else x
+    return dialect.microseconds(x, segments.is_utc) if knots.dtype.kind == "M" else x
 
 
-def _stretches(average: Average) -> tuple[list[Stretch], float]:
-    """Missing values, then all numbers from the lowest on, then special codes; and the factor of values and knots."""
-    segments, shares = average.segments, average.shares
-    first, n_knots = int(segments.is_missing_apart), len(average.knots)
-    neutral, none = overall_shares(segments), np.zeros(shares.shape[1])
-    knots = _plain_knots(average.knots)
+def stretches_of(
+    segments: Partition, values: NDArray[Any], shares: NDArray[np.float64], neutral: NDArray[np.float64]
+) -> tuple[list[Stretch], float]:
+    """Missing values, then all numbers from the lowest on, then special codes; and the factor of values and knots.
+
+    `shares` are those of missing values if `segments` has them apart, of the knots `values`, and of special codes;
+    `neutral` are those of missing values that no training row had.
+    """
+    first, n_knots = int(segments.is_missing_apart), len(values)
+    none, knots = np.zeros(shares.shape[1]), _plain_knots(values)
     factor = 1.0
     if n_knots and isinstance(knots[0], float):
         finite = [knot for knot in knots if np.isfinite(knot)]
@@ -145,7 +149,7 @@ def _stretches(average: Average) -> tuple[list[Stretch], float]:
             found.append(Stretch(scaled[0], float(scaled[1] - scaled[0]), base, shares[first + i] - base))
     if n_knots:
         found.append(constant(shares[first + n_knots - 1]))
-    codes = range(segments.n_parts - segments.n_special, segments.n_parts)
+    codes = range(len(shares) - segments.n_special, len(shares))
     return found + [constant(shares[i]) for i in codes], factor
 
 

@@ -40,7 +40,7 @@ class Dialect(NamedTuple):
     moment: Callable[[int, bool], str]  # literal of nanoseconds since 1970, given whether they are UTC
     duration: Callable[[int], str] | None  # literal of nanoseconds; None where there is no type for durations
     compared: str  # a text in the form that is compared character by character, whatever the column's collation
-    rows: Callable[[Sequence[str], Sequence[Sequence[str]]], str]  # a table c of named columns, to select from
+    rows: Callable[..., str]  # a table of named columns, called c unless it has an alias, to select from
     integers: tuple[int, int] = (SMALLEST, LARGEST)  # the smallest and the largest integer
     integer: Callable[[int], str] = str
     compared_moment: Callable[[str, bool], str] = lambda x, is_utc: x
@@ -48,6 +48,7 @@ class Dialect(NamedTuple):
     moment_unit: int = 1_000  # nanoseconds; columns hold nothing finer
     instant_unit: int = 1_000  # the same for moments with a time zone
     booleans: tuple[str, str] = ("FALSE", "TRUE")
+    greatest: str = "GREATEST"  # function: the largest of several numbers of one row
     quote: str = '"'
     escapes_quotes: bool = False  # by a backslash; else the quote is written twice
     fold: Callable[[str], str] | None = None  # quoted names with equal fold are one name; None: only equal names are
@@ -174,28 +175,28 @@ def sqlite_moment(x: str, is_utc: bool) -> str:
     return f"({clock} || {fraction} || substr('{ZEROS[19:]}', length({fraction}) + 1))"
 
 
-# A small table that a query brings with it, joined under the name c.
+# A small table that a query brings with it, joined under a name of its own.
 
 
 def _lines(rows: Sequence[Sequence[str]]) -> str:
     return f",{MARGIN}".join(f"({', '.join(row)})" for row in rows)
 
 
-def named_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return f"(VALUES{MARGIN}{_lines(rows)}\n  ) AS c ({', '.join(columns)})"
+def named_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], alias: str = "c") -> str:
+    return f"(VALUES{MARGIN}{_lines(rows)}\n  ) AS {alias} ({', '.join(columns)})"
 
 
-def sqlite_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def sqlite_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], alias: str = "c") -> str:
     """Rows in a WITH clause, the only place where SQLite takes names for the columns of VALUES."""
     rows_of_c = f"WITH c ({', '.join(columns)}) AS (VALUES{MARGIN}{_lines(rows)}\n  )"
-    return f"({rows_of_c} SELECT * FROM c) AS c"  # noqa: S608  all of it is quoted
+    return f"({rows_of_c} SELECT * FROM c) AS {alias}"  # noqa: S608  all of it is quoted
 
 
-def bigquery_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def bigquery_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], alias: str = "c") -> str:
     """Rows as an array of structs, as BigQuery has no VALUES; the first struct names the columns."""
     first = ", ".join(f"{value} AS {column}" for value, column in zip(rows[0], columns, strict=True))
     others = f",{MARGIN}{_lines(rows[1:])}" if len(rows) > 1 else ""
-    return f"UNNEST([{MARGIN}STRUCT({first}){others}\n  ]) AS c"
+    return f"UNNEST([{MARGIN}STRUCT({first}){others}\n  ]) AS {alias}"
 
 
 def _moments(form: str, form_utc: str, digits: int = 6) -> Callable[[int, bool], str]:
@@ -274,6 +275,7 @@ DIALECTS = {
             moment_unit=1,
             instant_unit=1,
             booleans=("0", "1"),
+            greatest="max",
             fold=_lowered,
             compares_exactly=True,
         ),

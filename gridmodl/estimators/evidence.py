@@ -1,0 +1,302 @@
+"""What `GridNaiveBayes` and `GridLogistic` share: sources of evidence fitted on rows, predictions, explanations.
+
+Numbers have the evidence of the average over all their partitions, if that can be had (`averaged_columns`); all other
+columns have that of the parts of the best partition.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from gridmodl.averaging.fit import average_each
+from gridmodl.averaging.summing import averaged_of
+from gridmodl.clock import Clock
+from gridmodl.data.columns import encode_column, kind_of
+from gridmodl.data.frames import Frame, Name, Raw
+from gridmodl.data.numbers import Numbers
+from gridmodl.data.table import MEDIAN
+from gridmodl.data.targets import NOT_GIVEN, marked_rows
+from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
+from gridmodl.estimators.columns import models_of_each
+from gridmodl.estimators.inputs import (
+    read_event,
+    read_inputs,
+    read_target,
+    read_weights,
+    refuse_column,
+    report_stop,
+)
+from gridmodl.evidence.contributions import Contributions
+from gridmodl.evidence.prices import preparation_cost
+from gridmodl.evidence.record import WeightedEvidence
+from gridmodl.evidence.sources import EvidenceSource, curve_source, parts_source
+from gridmodl.fit.options import RULES, checked_time
+from gridmodl.model.models import Models
+
+AVERAGED_KINDS = ("numerical",)  # kinds of columns that `average_each` takes
+BY_COLUMN = ("kinds", "order", "partitions", "special", "missing", "max_parts", "min_rows", *RULES)
+
+
+class TrainingRows(NamedTuple):
+    """Columns, classes and weights of the rows that a classifier is fitted on, and a clock that runs since."""
+
+    inputs: Frame
+    target: NDArray[Any]
+    weights: NDArray[np.int64] | None
+    event: Any
+    is_labelled: NDArray[np.bool_]  # rows with a class and a weight
+    clock: Clock
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """Weight of each row; 0 of rows without a class."""
+        weights = np.ones(self.inputs.n_rows, dtype=np.int64) if self.weights is None else self.weights
+        return np.where(self.is_labelled, weights, 0)
+
+    def codes(self, classes: NDArray[Any]) -> NDArray[np.int64]:
+        """Number of the class of each row; 0 of rows without a class."""
+        found = np.zeros(self.inputs.n_rows, dtype=np.int64)
+        found[self.is_labelled] = np.searchsorted(classes, self.target[self.is_labelled])
+        return found
+
+    def seconds_left(self, time_limit: float | None) -> float | None:
+        return None if time_limit is None else max(0.0, time_limit - self.clock.elapsed)
+
+
+@estimator
+class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type: ignore[misc]
+    """Classifier that adds up the weighted evidence of its columns, in ``evidence_``."""
+
+    averaged: bool | str = "auto"
+    unlabelled: Any = ()
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+        self._policy  # noqa: B018  checked before all work
+        if not (isinstance(self.averaged, bool) or self.averaged == "auto"):
+            raise ValueError(f"averaged must be 'auto', True or False, got {self.averaged!r}")
+        clock = Clock(checked_time(self.time_limit))
+        inputs = read_inputs(self, X, reset=True)
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        target = read_target(self, y, None, self._has_mark)
+        check_consistent_length(X, target)
+        weights = read_weights(sample_weight, inputs.n_rows)
+        is_labelled = np.ones(inputs.n_rows, dtype=bool) if weights is None else weights > 0
+        if self._has_mark:
+            is_labelled &= ~marked_rows(target, self.unlabelled)
+            if not is_labelled.any():
+                raise ValueError(f"all rows of y are marked as unlabelled={self.unlabelled!r}; some must have a class")
+        event = read_event(y, self.event, self.unlabelled if self._has_mark else None)
+        return TrainingRows(inputs, target, weights, event, is_labelled, clock)
+
+    @property
+    def _has_mark(self) -> bool:
+        """Whether a value of y marks rows without a class; an empty tuple is not a value."""
+        return self.unlabelled is not NOT_GIVEN and not (isinstance(self.unlabelled, tuple) and not self.unlabelled)
+
+    def _models(self, training: TrainingRows, weights: Any, names: Sequence[Name], **more: Any) -> Models:
+        """Models of the columns `names`."""
+        inputs = training.inputs._replace(columns={name: training.inputs.columns[name] for name in names})
+        options = {"time_limit": training.seconds_left(self.time_limit), **restricted(self._options(), names), **more}
+        if self._has_mark:
+            options |= {"unlabelled": self.unlabelled, "placement": MEDIAN}
+        return models_of_each(self, inputs, training.target, weights, training.event, **options)
+
+    def _averages(self, training: TrainingRows, weights: Any, names: Sequence[Name]) -> Mapping[Name, Any]:
+        """Averages of the columns `names`."""
+        if not names:
+            return {}
+        options = restricted(self._options(), names)
+        averages = average_each(
+            {name: _numbers(training.inputs.columns[name], name) for name in names},
+            training.target,
+            weights=weights,
+            event=training.event,
+            target_kind="classes",
+            unlabelled=self.unlabelled if self._has_mark else NOT_GIVEN,
+            time_limit=training.seconds_left(self.time_limit),
+            on_error="ignore",  # a column without an average is an error, below
+            **{what: options[what] for what in ("criterion", "special", "max_parts", "n_jobs")},
+        )
+        for name, error in averages.errors.items():
+            refuse_column(name, error)
+        return averages
+
+    def _averaged_columns(self, training: TrainingRows, models: Models) -> list[Name]:
+        """Columns that have the average over all partitions; raise if one cannot, and `averaged` is True."""
+        if self.averaged is False:
+            return []
+        kind = "semi" if self._has_mark and not training.is_labelled.all() else "classes"
+        try:
+            averaged_of(self._options()["criterion"], kind)
+        except ValueError as error:
+            if self.averaged is True:
+                raise ValueError(f"averaged=True: {error}") from error
+            return []
+        found = []
+        for name, model in models.items():
+            if model.partitions[name].kind not in AVERAGED_KINDS:
+                continue
+            why = self._why_parts(name)
+            if why is None:
+                found.append(name)
+            elif self.averaged is True:
+                raise ValueError(
+                    f"averaged=True, and column {name!r} has {why}, which partitions that are averaged over need not "
+                    "keep; averaged='auto' takes the parts of such columns"
+                )
+        return found
+
+    def _why_parts(self, name: Name) -> str | None:
+        """The parameter for which a column must have the parts of its best partition; None if there is none."""
+        for what in ("partitions", "min_rows", *RULES):
+            value = getattr(self, what)
+            if isinstance(value, Mapping):
+                value = value.get(name)
+            if value is not None:
+                return what
+        missing = self.missing.get(name) if isinstance(self.missing, Mapping) else self.missing
+        return None if missing in (None, "auto") else f"missing={missing!r}"
+
+    def _sources(
+        self, training: TrainingRows, weights: Any, models: Mapping[Name, Any], averaged: Sequence[Name], n_columns: int
+    ) -> dict[Name, EvidenceSource]:
+        """Sources by name; `models` are of all columns, or of those that are not `averaged`."""
+        averages = self._averages(training, weights, averaged)
+        report_stop(self, min((one.stopped for one in averages.values() if one.stopped is not None), default=None))
+        first = next(iter(models.values()), None) or next(iter(averages.values()))
+        rows = first.segments.counts.sum(axis=0) if hasattr(first, "segments") else first.class_rows
+        log_prior = np.log(rows / rows.sum())
+        found: dict[Name, EvidenceSource | None] = {}
+        for name in dict.fromkeys((*models, *averages)):
+            price = float(np.log(n_columns)) + preparation_cost(models[name]) if name in models else 0.0
+            if name in averages:
+                found[name] = curve_source(averages[name], log_prior, price)
+            else:
+                found[name] = parts_source(models[name], log_prior, price)
+        return {name: source for name, source in found.items() if source is not None}
+
+    def _set_evidence(
+        self,
+        training: TrainingRows,
+        models: Models,
+        sources: Sequence[EvidenceSource],
+        weights: NDArray[np.float64],
+        intercepts: NDArray[np.float64],
+    ) -> None:
+        """Set what all classifiers of evidence have; `weights` are by source, or by source and class."""
+        first = next(iter(models.values()))
+        matrix = weights.reshape(len(sources), -1) if len(sources) else np.empty((0, 1))
+        used = np.flatnonzero(matrix.any(axis=1))
+        self.models_ = models
+        self.classes_ = first.classes
+        self.class_shares_ = first.class_rows / first.class_rows.sum()
+        self.evidence_ = WeightedEvidence(
+            classes=first.classes,
+            intercepts=intercepts,
+            sources=tuple(sources[k] for k in used.tolist()),
+            weights=matrix[used],
+            names=tuple(training.inputs.columns),
+            event_index=first.event_index,
+            policy=self._policy,
+            frame=training.inputs.kind,
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row; ties: first in ``classes_``.
+
+        Parameters
+        ----------
+        %(X_again)s
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        inputs = self._read_again(X)
+        return self._evidence.likeliest(inputs.columns, inputs.n_rows)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class for each row of `X`; see `predict_log_proba`."""
+        log_probabilities = self.predict_log_proba(X)
+        return np.exp(log_probabilities, out=log_probabilities)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The log of the probability of each class for each row.
+
+        Parameters
+        ----------
+        %(X_again)s
+
+        Returns
+        -------
+        %(probabilities)s
+        """
+        inputs = self._read_again(X)
+        return self._evidence.log_probabilities(inputs.columns, inputs.n_rows)
+
+    def explain(self, X: Any) -> Contributions:
+        """The contribution of each column to the probabilities of one row or of several.
+
+        Parameters
+        ----------
+        X : array-like, frame, series or dict
+            Rows as in `fit`; or one row: a dict of values by column name, a series of pandas, or a list of values.
+
+        Returns
+        -------
+        Contributions
+            A table (``table()``) and a picture (``plot()``), the largest contributions first.
+        """
+        check_is_fitted(self, "evidence_")
+        return self._evidence.explain(X)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Write ``evidence_`` as JSON text, also to the file `path` if that is passed.
+
+        `gridmodl.WeightedEvidence.from_json` reads it, and predicts the same without scikit-learn.
+        """
+        check_is_fitted(self, "evidence_")
+        return self._evidence.to_json(path)
+
+    def to_sql(self, dialect: str, table: str | Sequence[str] = "data", **options: Any) -> str:
+        """Write the SQL query for the probability of each class; `options` are those of `WeightedEvidence.to_sql`."""
+        check_is_fitted(self, "evidence_")
+        return self._evidence.to_sql(dialect, table, **options)
+
+    @property
+    def _evidence(self) -> WeightedEvidence:
+        """``evidence_`` with `unknown` and `new_missing` as they are now."""
+        return replace(self.evidence_, policy=self._policy)
+
+    def _read_again(self, X: Any) -> Frame:
+        check_is_fitted(self, "evidence_")
+        return read_inputs(self, X, reset=False)
+
+
+def restricted(options: Mapping[str, Any], names: Sequence[Name]) -> dict[str, Any]:
+    """Options of `optimize_each` for the columns `names` alone."""
+    return {
+        what: {name: value[name] for name in value if name in names}
+        if what in BY_COLUMN and isinstance(value, Mapping)
+        else value
+        for what, value in options.items()
+    }
+
+
+def _numbers(raw: Raw, name: Name) -> Raw:
+    """A numerical column as `average_each` reads it; floats where only ``kinds`` says that it holds numbers."""
+    if kind_of(raw) == "numerical":
+        return raw
+    column = encode_column(raw, name, "numerical")
+    assert isinstance(column, Numbers)  # noqa: S101  for mypy
+    values = column.values.astype(np.float64)
+    return values if column.missing is None else np.where(column.missing, np.nan, values)

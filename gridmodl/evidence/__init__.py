@@ -1,0 +1,1 @@
+"""Classifiers that add up what each column says of the classes."""

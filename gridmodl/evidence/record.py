@@ -1,0 +1,253 @@
+"""`WeightedEvidence`: the prior of the classes plus weighted evidence of columns; it predicts, explains and is written.
+
+P(class j | row)  ~  exp(intercept_j + sum over sources k of weight_kj * evidence_kj(row))
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.frames import ARRAYS, Frame, Name, Raw, make_frame, read_frame
+from gridmodl.evidence.contributions import Contributions
+from gridmodl.evidence.sources import EvidenceSource
+from gridmodl.model.labels import counted
+from gridmodl.model.policy import Policy
+from gridmodl.spelling import did_you_mean
+
+NEUTRAL = Policy("neutral", "neutral")
+BLOCK = 2**20  # rows times classes whose evidence is in memory at a time
+FEWEST = 2**10  # rows of a block
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedEvidence:
+    """A classifier: the prior of the classes plus weighted evidence of columns. It needs no scikit-learn.
+
+    Attributes
+    ----------
+    classes : ndarray
+        The classes.
+    intercepts : ndarray of shape (n_classes,)
+        Score of each class without evidence; the log of its share for naive Bayes.
+    sources : tuple
+        What is added up: parts or curves of columns, each with ``name``, ``labels`` of its lines and their
+        ``evidence`` by class, log P(class | line) - log P(class).
+    weights : ndarray of shape (n_sources, 1) or (n_sources, n_classes)
+        Weight of each source, for all classes or for each.
+    names : tuple
+        Names of all columns of the training data, in their order.
+    event_index : int or None
+        Number of the class that contributions speak of; None if they speak of each class.
+    policy : Policy
+        What is done with values that the training data did not have.
+    frame : str
+        Kind of frame of the training data, in which tables are returned.
+
+    Notes
+    -----
+    The score of a class is its intercept plus the sum over the sources of weight times evidence; probabilities are
+    proportional to exp(score). Values that the training data did not have, and missing values if it had none, have no
+    evidence.
+    """
+
+    classes: NDArray[Any]
+    intercepts: NDArray[np.float64]
+    sources: tuple[EvidenceSource, ...]
+    weights: NDArray[np.float64]
+    names: tuple[Name, ...]
+    event_index: int | None = None
+    policy: Policy = NEUTRAL
+    frame: str = ARRAYS
+
+    @property
+    def event(self) -> Any:
+        """The class that contributions speak of, or None."""
+        return None if self.event_index is None else self.classes.tolist()[self.event_index]
+
+    def predict(self, data: Any) -> NDArray[Any]:
+        """The most probable class of each row; ties: first in ``classes``. `data` is as in `predict_proba`."""
+        frame = self.read(data)
+        return self.likeliest(frame.columns, frame.n_rows)
+
+    def predict_proba(self, data: Any) -> NDArray[np.float64]:
+        """Probability of each class for each row, in the order of ``classes``.
+
+        Parameters
+        ----------
+        data : array-like, frame or dict of columns
+            Frames and dicts need the columns of ``sources``; an array must have all columns of ``names`` in order.
+        """
+        frame = self.read(data)
+        return np.exp(self.log_probabilities(frame.columns, frame.n_rows))
+
+    def explain(self, data: Any) -> Contributions:
+        """Contribution of each column to the scores of one row or of several.
+
+        Parameters
+        ----------
+        data : array-like, frame, series or dict
+            Rows as in `predict_proba`; or one row: a dict of values by column name, a series of pandas with the names
+            of the columns as its index, or a list of values in the order of ``names``.
+
+        Returns
+        -------
+        Contributions
+            A table (``table()``) and a picture (``plot()``), the largest contributions first.
+        """
+        frame = self.read(_as_rows(data, self.names))
+        of_sources = np.zeros((frame.n_rows, len(self.sources), len(self.classes)))
+        words = []
+        for k, source in enumerate(self.sources):
+            places = source.places(frame.columns, self.policy)
+            of_sources[:, k] = self.weights[k] * source.evidence_at(places)
+            words.append(_words(source, frame.columns, places.nearest))
+        return Contributions(
+            names=tuple(source.name for source in self.sources),
+            values=tuple(zip(*words, strict=True)) if words else ((),) * frame.n_rows,
+            scores=of_sources,
+            intercepts=self.intercepts,
+            classes=self.classes,
+            event_index=self.event_index,
+            frame=self.frame,
+        )
+
+    def table(self, frame: str | None = None) -> Any:
+        """Table with one row per source, the largest weight first: its weight, lines, and range of its evidence.
+
+        ``low`` and ``high`` are the lowest and highest evidence of a line, of the event or of any class, times the
+        weight. `frame` is as in `Model.table`.
+        """
+        rows = []
+        for source, weight in zip(self.sources, self.weights, strict=True):
+            weighted = weight * source.evidence
+            if self.event_index is not None:
+                weighted = weighted[:, [self.event_index]]
+            rows.append(
+                (str(source.name), float(np.mean(weight)), len(source.evidence), weighted.min(), weighted.max())
+            )
+        rows.sort(key=lambda row: -row[1])
+        head = ("column", "weight", "lines", "low", "high")
+        return make_frame({name: [row[i] for row in rows] for i, name in enumerate(head)}, frame or self.frame)
+
+    def read(self, data: Any) -> Frame:
+        """Read the columns of `data`; raise if one of a source is not there."""
+        frame = read_frame(data)
+        if not frame.has_names:
+            if len(frame.columns) != len(self.names):
+                raise ValueError(
+                    f"data has {counted(len(frame.columns), 'column')} without names, and the training data had "
+                    f"{len(self.names)}"
+                )
+            return frame._replace(columns=dict(zip(self.names, frame.columns.values(), strict=True)))
+        for name in (name for source in self.sources for name in source.columns):
+            if name not in frame.columns:
+                raise ValueError(f"data has no column {name!r}{did_you_mean(name, frame.columns)}")
+        return frame
+
+    def log_probabilities(self, columns: Mapping[Name, Raw], n_rows: int) -> NDArray[np.float64]:
+        """Log of the probability of each class for each row."""
+        found = np.empty((n_rows, len(self.classes)))
+        for rows, scores in self._scores(columns, n_rows):
+            largest = scores.max(axis=1, keepdims=True)
+            found[rows] = scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True))
+        return found
+
+    def likeliest(self, columns: Mapping[Name, Raw], n_rows: int) -> NDArray[Any]:
+        """The most probable class of each row; ties: first."""
+        found = np.empty(n_rows, dtype=np.int64)
+        for rows, scores in self._scores(columns, n_rows):
+            found[rows] = scores.argmax(axis=1)
+        return np.asarray(self.classes[found])
+
+    def _scores(self, columns: Mapping[Name, Raw], n_rows: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Scores of the classes, some rows at a time."""
+        step = max(FEWEST, BLOCK // len(self.classes))
+        for first in range(0, n_rows, step):
+            rows = slice(first, min(first + step, n_rows))
+            block = {name: columns[name][rows] for source in self.sources for name in source.columns}
+            scores = np.tile(self.intercepts, (rows.stop - rows.start, 1))
+            for source, weight in zip(self.sources, self.weights, strict=True):
+                scores += weight * source.evidence_at(source.places(block, self.policy))
+            yield rows, scores
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Write the classifier as JSON text, also to the file `path` if that is passed; `from_json` reads it."""
+        from gridmodl.evidence.file import write_evidence
+
+        return write_evidence(self, path)
+
+    @staticmethod
+    def from_json(source: str | bytes | os.PathLike[str]) -> WeightedEvidence:
+        """Read a classifier from `source`: a JSON text (a str or bytes) or the path of a file (a str or path-like).
+
+        A str that begins with a brace is a text, any other str is a path.
+        """
+        from gridmodl.evidence.file import read_evidence
+
+        return read_evidence(source)
+
+    def to_sql(
+        self,
+        dialect: str,
+        table: str | Sequence[str] = "data",
+        *,
+        columns: Mapping[Name, str] | None = None,
+        keep: Sequence[str] = (),
+        output: str = "proba",
+    ) -> str:
+        """Write the SQL query for the probability of each class, the same as `predict_proba` up to 1e-12.
+
+        Parameters
+        ----------
+        dialect : {"postgres", "duckdb", "sqlite", "bigquery", "snowflake"}
+        table : str or sequence of str
+            Name of the table, or the names of its schema and itself.
+        columns : dict, optional
+            Names in SQL of columns that have another name there.
+        keep : sequence of str
+            Columns of the table to return unchanged.
+        output : {"proba", "evidence"}
+            Probabilities, ``p_`` and the name of each class; or with ``"evidence"`` also the addends that they are made
+            of, weight times evidence of each column for each class.
+
+        Returns
+        -------
+        str
+            A query. SQLite must have its mathematical functions (``SQLITE_ENABLE_MATH_FUNCTIONS``, as usual). Moments
+            are compared to the microsecond.
+        """
+        from gridmodl.report.sql.evidence import query_of_evidence
+
+        return query_of_evidence(self, dialect, table, columns, keep, output)
+
+    def __repr__(self) -> str:
+        return f"WeightedEvidence({counted(len(self.sources), 'source')} for {', '.join(map(str, self.classes[:5]))})"
+
+
+def _words(source: EvidenceSource, columns: Mapping[Name, Raw], line: NDArray[np.int64]) -> list[str]:
+    """What the rows have of a source: the value of its column, or else the label of the line."""
+    if len(source.columns) == 1:
+        raw = columns[source.columns[0]]
+        return [str(value) for value in (raw.tolist() if isinstance(raw, np.ndarray) else raw.to_list())]
+    labels = source.labels
+    return ["" if i < 0 else labels[i] for i in line.tolist()]
+
+
+def _as_rows(data: Any, names: tuple[Name, ...]) -> Any:
+    """One row as a table of one row; other data unchanged."""
+    if isinstance(data, Mapping) and all(np.ndim(value) == 0 for value in data.values()):
+        return {name: [value] for name, value in data.items()}
+    index = getattr(data, "index", None)
+    if np.ndim(data) == 1 and index is not None and not callable(index) and hasattr(data, "items"):
+        by_name = dict(data.items())
+        if set(names) <= set(by_name):
+            return {name: [by_name[name]] for name in names}
+    if isinstance(data, (list, tuple, np.ndarray)) and np.ndim(data) == 1 and len(data) == len(names) > 1:
+        return {name: [value] for name, value in zip(names, data, strict=True)}
+    return data

@@ -1,0 +1,109 @@
+"""What each column adds to the score of a class, for one row: bars around 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from gridmodl.plot.axes import LARGEST, axes_for, label_rows, plain_frame
+from gridmodl.plot.style import INK, OF_CLASSES, drawn
+
+if TYPE_CHECKING:
+    from gridmodl.evidence.contributions import Contributions
+
+FOR, AGAINST = OF_CLASSES[0], OF_CLASSES[1]
+LANE = 0.3  # inches
+
+
+class ContributionsDisplay:
+    """Contribution of each column to the score of a class, for one row, the largest first.
+
+    Parameters
+    ----------
+    contributions : Contributions
+        What `explain` of a classifier returns.
+    row : int
+        Number of the row.
+    label : optional
+        The class, by default the event; without an event, the most probable class of the row.
+    max_columns : int
+        Number of columns that are drawn; the others are drawn as one.
+
+    Attributes
+    ----------
+    label : object
+        The class whose score is drawn.
+    names : list of str
+        What the bars are of, with the values of the row.
+    lengths : ndarray
+        Length of each bar.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> data = {"size": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "noise": [3, 1, 2, 2, 3, 1, 2, 3, 1, 2]}
+    >>> bayes = gridmodl.GridNaiveBayes().fit([*zip(data["size"], data["noise"])], [0] * 5 + [1] * 5)
+    >>> display = gridmodl.plot.ContributionsDisplay(bayes.explain([[2, 3]])).plot()
+    >>> display.names
+    ['x0 = 2', '(all rows)']
+    """
+
+    ax_: Axes
+    figure_: Any
+
+    def __init__(self, contributions: Contributions, *, row: int = 0, label: Any = None, max_columns: int = 15) -> None:
+        if not -contributions.n_rows <= row < contributions.n_rows:
+            raise ValueError(f"row must be a number of one of the {contributions.n_rows} rows, got {row!r}")
+        if max_columns < 1:
+            raise ValueError(f"max_columns must be 1 or more, got {max_columns!r}")
+        shown, row = contributions.shown_classes, row % contributions.n_rows
+        if label is None:
+            c = 0 if len(shown) == 1 else int(contributions.probabilities[row].argmax())
+        elif label in shown:
+            c = shown.index(label)
+        else:
+            raise ValueError(f"label must be one of {', '.join(map(repr, shown[:20]))}; got {label!r}")
+        self.contributions, self.row, self.label = contributions, row, shown[c]
+        of_row = contributions.shown[row, :, c]
+        order = np.argsort(-np.abs(of_row), kind="stable")
+        first, rest = order[:max_columns], order[max_columns:]
+        self.names = [f"{contributions.names[k]} = {contributions.values[row][k]}" for k in first.tolist()]
+        self.lengths: NDArray[np.float64] = of_row[first]
+        if len(rest):
+            self.names.append(f"({len(rest)} more)")
+            self.lengths = np.append(self.lengths, of_row[rest].sum())
+        self.names.append("(all rows)")
+        self.lengths = np.append(self.lengths, contributions.base[c])
+        self.probability = float(contributions.probabilities[row][contributions.classes.tolist().index(self.label)])
+
+    def plot(self, ax: Axes | None = None) -> ContributionsDisplay:
+        """Draw a bar for each column.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        ContributionsDisplay
+            The display itself.
+        """
+        n = len(self.names)
+        ax = axes_for(ax, 6.4, 1.2 + LANE * n)
+        self.ax_, self.figure_ = ax, ax.figure
+        places = np.arange(n, dtype=np.float64)
+        ax.barh(places, self.lengths, color=np.where(self.lengths >= 0.0, FOR, AGAINST), height=0.8)
+        ax.axvline(0.0, color=INK, linewidth=0.8)
+        ax.set_ylim(n - 0.5, -0.5)
+        label_rows(ax, places, [drawn(name) for name in self.names])
+        plain_frame(ax, "bottom")
+        of_odds = len(self.contributions.classes) == 2 and self.contributions.event_index is not None
+        ax.set_xlabel("adds to the log of the odds, nats" if of_odds else "adds to the score, nats")
+        ax.set_title(f"{drawn(self.label, 24)}: probability {self.probability:.3g}", fontsize=LARGEST + 1, loc="left")
+        return self
