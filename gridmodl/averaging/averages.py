@@ -108,7 +108,7 @@ class Averages(Mapping[Name, Average]):
         >>> import gridmodl
         >>> averages = gridmodl.average_each({"size": [1, 2, 3, 7, 8, 9]}, ["no", "no", "no", "yes", "yes", "yes"])
         >>> averages.transform({"size": [2, 5, 8]})["size"].round(2)
-        array([-0.94,  0.  ,  0.94])
+        array([-0.78,  0.  ,  0.78])
         """
         if encode != "woe":
             raise ValueError(f"encode must be 'woe', got {encode!r}: averages have no parts; those of optimize_each do")

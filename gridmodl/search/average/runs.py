@@ -14,7 +14,7 @@ from gridmodl.search.average.candidates import Runs
 
 NEGLECTED = 1e-10
 FEW_PARTS = 8  # number of parts at which the odds of a bound are taken, and of layers before the first certificate
-NO_MASS = 1e-26  # a probability that is left out
+NO_MASS = 1e-22  # a probability that is left out
 NOTHING = 1e-290  # smaller entries of a layer are 0, so that what leads on from them stays finite
 LOG_LARGE = 460.0  # beyond, R is written in a larger unit
 WIDTH = 6.0  # numbers of parts that a run certifies at once, times the root of the first
@@ -161,15 +161,15 @@ def fill_layer(steps: Any, before: Any, layer: Any) -> float:
     """Write sum_a W(b, a) before(a) to `layer`, in units of its largest entry; return that entry."""
     most = 0.0
     for b in range(1, len(layer)):
-        even, odd, third, fourth = 0.0, 0.0, 0.0, 0.0  # four sums at once: one would wait for itself
+        own, even, odd, third, fourth = steps[b], 0.0, 0.0, 0.0, 0.0  # four sums at once: one would wait for itself
         whole = b - b % 4
         for a in range(0, whole, 4):
-            even += steps[b, a] * before[a]
-            odd += steps[b, a + 1] * before[a + 1]
-            third += steps[b, a + 2] * before[a + 2]
-            fourth += steps[b, a + 3] * before[a + 3]
+            even += own[a] * before[a]
+            odd += own[a + 1] * before[a + 1]
+            third += own[a + 2] * before[a + 2]
+            fourth += own[a + 3] * before[a + 3]
         for a in range(whole, b):
-            even += steps[b, a] * before[a]
+            even += own[a] * before[a]
         layer[b] = (even + odd) + (third + fourth)
         most = max(most, layer[b])
     for b in range(1, len(layer)):
@@ -190,8 +190,9 @@ def fill_back(steps: Any, forth: Any, units: Any, p_parts: Any, back: Any, onwar
             for b in range(1, n + 1):
                 weight = onward[i, b]
                 if weight > NO_MASS:
+                    own = steps[b]
                     for a in range(b):
-                        back[a] += weight * steps[b, a]
+                        back[a] += weight * own[a]
         back[n] = p_parts[i - 1] / forth[i, n] if i > 0 and forth[i, n] > 0.0 else 0.0
         for b in range(n + 1):
             if forth[i, b] == 0.0:
@@ -206,14 +207,16 @@ def fill_found(steps: Any, forth: Any, onward: Any, sums: Any, found: Any) -> No
             total += onward[i, b]
         while begin < b and steps[b, begin] * total <= NO_MASS:  # entries of `forth` are at most 1
             begin += 1
-        sums[begin:b] = 0.0
+        total_of, own = sums[begin:b], steps[b, begin:b]
+        total_of[:] = 0.0
         for i in range(len(onward)):
             weight = onward[i, b]
             if weight > NO_MASS:
-                for a in range(begin, b):
-                    sums[a] += weight * forth[i, a]
-        for a in range(begin, b):
-            found[a, b] = sums[a] * steps[b, a]
+                layer = forth[i, begin:b]
+                for a in range(len(layer)):  # from 0 on, so that the compiler makes vectors of it
+                    total_of[a] += weight * layer[a]
+        for a in range(len(own)):
+            found[begin + a, b] = total_of[a] * own[a]
 
 
 def tilted_run(steps: Any, log_factors: Any, reached: Any) -> float:
