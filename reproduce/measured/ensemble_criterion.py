@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from gridmodl import GridEnsembleClassifier, Search
 from reproduce.run import SEED, load, read_run, table_of
 
-NAMES = ("heart", "hepatitis", "ionosphere", "pima", "crx", "german", "vehicle", "glass", "waveform", "segmentation")
+NAMES = ("heart", "hepatitis", "ionosphere", "pima", "crx", "german", "vehicle", "glass", "waveform")
 SHORT = Search("diverse", effort=6, keep_optima=200)
 
 
