@@ -58,7 +58,7 @@ def encoded_names(encode: str, name: Name, model: Model | None, partition: Parti
     if encode == "onehot":
         return [_clean(f"{name}_{i}_{text}") for i, text in enumerate(map(_label_text, partition.labels))]
     if encode != "woe" or model is None or (model.target is None and len(encoded_events(model, partition)) == 1):
-        return [_clean(str(name)) if REFUSED & set(str(name)) else str(name)]
+        return [_clean(str(name)) or "_" if REFUSED & set(str(name)) else str(name)]
     events = [one.name for one in encoded_events(model, partition)]
     if model.target is None:
         return [_clean(f"{name}_{event}") for event in events]

@@ -517,3 +517,18 @@ def test_importing_gridmodl_does_not_import_scikit_learn() -> None:
     )
     subprocess.run([sys.executable, "-c", program], check=True)
     assert gridmodl.estimators.GridDiscretizer is GridDiscretizer
+
+
+@pytest.mark.parametrize("encode", ["ordinal", "woe", "onehot"])
+def test_feature_names_without_characters_that_libraries_refuse(encode):
+    rng = np.random.default_rng(0)
+    names = ["a[1]", "a{1}", "<b>", "[]", "{}", "plain name", "plain_name"]
+    frame = pd.DataFrame({name: rng.integers(0, 5, 60) for name in names})
+    found = GridDiscretizer(encode=encode).fit(frame, rng.integers(0, 2, 60))
+    made = found.get_feature_names_out().tolist()
+    assert not set("".join(made)) & set("[]{}<>")
+    assert len(set(made)) == len(made) == found.transform(frame).shape[1]
+    assert all(made)
+    if encode == "ordinal":
+        assert made == ["a_1", "a_1_2", "b", "_", "__2", "plain name", "plain_name"]
+        assert found.set_output(transform="pandas").transform(frame).columns.tolist() == made

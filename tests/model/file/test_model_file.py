@@ -921,7 +921,7 @@ MUTATIONS = [
     (("event",), "yes", "event: must be an integer from 0 to 9223372036854775807, got 'yes'"),
     (("event_is_default",), True, "event_is_default: must be false unless there are more than two classes"),
     (("event_is_default",), 1, "event_is_default: must be true or false, got 1"),
-    (("limits",), ["a", 2], "limits[1]: must be a string, got 2"),
+    (("limits",), ["a", 2], r"limits\[1\]: must be a text, got 2"),
     (("event",), True, "event: must be an integer from 0 to 9223372036854775807, got True"),
     (("classes", "values"), ["no", "no"], "classes: must be a list without repeats"),
     (("classes", "values"), ["no", 1], r"classes.values\[1\]: must be of <U3, got 1"),
