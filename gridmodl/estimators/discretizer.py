@@ -371,8 +371,6 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         check_is_fitted(self, "partitions_")
         check_encoding(self.encode, self.target_kind_)
         names = _check_feature_names_in(self, input_features)
-        if self.encode not in ("onehot", "woe"):
-            return np.array(names, dtype=object)
         columns = zip(names, self.partitions_.items(), strict=True)
         return unique_names(
             encoded

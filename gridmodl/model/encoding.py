@@ -73,7 +73,7 @@ def names_of_events(name: Name, events: Sequence[str]) -> list[str]:
 
 def _feature_name(name: Name) -> str:
     """The name of a column, without characters that other libraries refuse."""
-    return _clean(str(name)) if REFUSED & set(str(name)) else str(name)
+    return _clean(str(name)) or "_" if REFUSED & set(str(name)) else str(name)
 
 
 def _label_text(label: str) -> str:

@@ -99,7 +99,7 @@ class PartsDisplay:
         partition = model.partition(name) if is_column else named(dict(model.partitions), name, "column")
         classes = model.classes if partition.n_values is None else ()
         level = model.level if len(model.partitions) == 1 else None
-        return cls(partition, classes, level, model.event_index if len(classes) else None)
+        return cls(partition, classes, level, model.event_index if len(classes) and model.has_one_event else None)
 
     @classmethod
     def from_estimator(cls, estimator: Any, name: Name | None = None) -> PartsDisplay:

@@ -562,3 +562,18 @@ def test_options_cannot_be_chosen(more: dict[str, Any], says: str) -> None:
         gridmodl.GridClassifier(criterion_options="auto").fit([[1.0], [2.0]], [0, 1])
     with pytest.raises(ValueError, match="requires y to be passed"):
         GridDiscretizer(criterion="entropy", criterion_options="auto").fit([[1.0], [2.0]])
+
+
+@pytest.mark.parametrize("encode", ["ordinal", "woe", "onehot"])
+def test_feature_names_without_characters_that_libraries_refuse(encode):
+    rng = np.random.default_rng(0)
+    names = ["a[1]", "a{1}", "<b>", "[]", "{}", "plain name", "plain_name"]
+    frame = pd.DataFrame({name: rng.integers(0, 5, 60) for name in names})
+    found = GridDiscretizer(encode=encode).fit(frame, rng.integers(0, 2, 60))
+    made = found.get_feature_names_out().tolist()
+    assert not set("".join(made)) & set("[]{}<>")
+    assert len(set(made)) == len(made) == found.transform(frame).shape[1]
+    assert all(made)
+    if encode == "ordinal":
+        assert made == ["a_1", "a_1_2", "b", "_", "__2", "plain name", "plain_name"]
+        assert found.set_output(transform="pandas").transform(frame).columns.tolist() == made

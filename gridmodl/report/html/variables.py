@@ -62,7 +62,10 @@ def _columns(model: Model, partition: Partition) -> tuple[dict[str, Any], str]:
     """
     columns = columns_of(model, partition)
     events = columns.get("event")
-    note = "" if not events else cut(f"Event: {events[0]}; woe, iv and lift are those of the event against the rest.")
+    of_event = "woe, iv and lift are those of the event against the rest."
+    if "woe" not in columns:  # nobody named the event of more than two classes
+        of_event = "lift is that of the event; woe and iv are of each class against the rest."
+    note = "" if not events else cut(f"Event: {events[0]}; {of_event}")
     names, rows, what = _shares(model, partition)
     if len(names) <= MAX_CLASSES:
         return columns, note

@@ -919,9 +919,6 @@ MUTATIONS = [
     (("classes",), ["no", "yes"], "classes: must be an object"),
     (("event",), 2, "event: must be null or the number of one of 2 classes, got 2"),
     (("event",), "yes", "event: must be an integer from 0 to 9223372036854775807, got 'yes'"),
-    (("event_is_default",), True, "event_is_default: must be false unless there are more than two classes"),
-    (("event_is_default",), 1, "event_is_default: must be true or false, got 1"),
-    (("limits",), ["a", 2], "limits[1]: must be a string, got 2"),
     (("event",), True, "event: must be an integer from 0 to 9223372036854775807, got True"),
     (("classes", "values"), ["no", "no"], "classes: must be a list without repeats"),
     (("classes", "values"), ["no", 1], r"classes.values\[1\]: must be of <U3, got 1"),
@@ -1062,6 +1059,9 @@ MUTATIONS = [
     (("optima", 2, "cells", "counts"), [[6, 7]], r"optima\[2\].cells.counts: "),
     (("optima", 2, "cells", "counts"), [[6, 8], [6, 8]], r"optima\[2\].cells.parts: "),
     (("optima", 2, "cells"), None, r"optima\[2\].cells: "),
+    (("event_is_default",), True, "event_is_default: must be false unless there are more than two classes"),
+    (("event_is_default",), 1, "event_is_default: must be true or false, got 1"),
+    (("limits",), ["a", 2], r"limits\[1\]: must be a text, got 2"),
 ]  # fmt: skip
 
 
