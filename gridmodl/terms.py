@@ -35,6 +35,7 @@ class ProblemKind:
     target_is_partitioned: bool = False  #: like a variable
     target_is_numerical: bool = False  #: else its values are classes
     has_unlabelled: bool = False  #: some rows have no class
+    has_widths: bool = False  #: cells count a width, see `DOMAIN`, and no classes
 
     def __str__(self) -> str:
         return self.text
@@ -54,7 +55,11 @@ PROBLEMS = {
         "one input column, numerical target", target_is_partitioned=True, target_is_numerical=True
     ),
     "semi": ProblemKind("one input column, some rows unlabelled", has_classes=True, has_unlabelled=True),
+    "density": ProblemKind("density of one column", has_target=False, has_widths=True),
 }
+
+# Width of the domain of a density, from its lowest to its highest value: widths are whole numbers, so that they add up.
+DOMAIN = 2**60
 
 
 class Shape(NamedTuple):
@@ -83,11 +88,15 @@ class Part(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """One non-empty cell."""
+    """One non-empty cell.
 
-    counts: Any  #: rows of each class; a single entry where there are no classes
+    The cell of a density is a part of its one column. Its one count is the width of the part, of `DOMAIN` in all: a
+    bound is midway between two values. It is 0 for a mass, a value with a part of its own.
+    """
+
+    counts: Any  #: rows of each class; a single entry where there are no classes: the rows, or the width of a density
     rows: int  #: all of them
-    unlabelled: int  #: rows without a class; rows = sum of counts + unlabelled
+    unlabelled: int  #: rows without a class; rows = sum of counts + unlabelled. Of no meaning in a density
 
 
 class Walk(NamedTuple):
@@ -247,6 +256,9 @@ class Criterion:
     averaged : subclass of Criterion, optional
         The criterion of the same problems that `gridmodl.average` takes in place of this one, where this one takes the
         best of something that is not observed and the other one the mean.
+    validated : str or None, optional
+        For the problem ``"density"``: name of an option, a float, that `gridmodl.optimize` chooses by cross-validation
+        where it is 0: the price of a part in nats. Larger prices never make more parts.
 
     Notes
     -----
@@ -273,6 +285,7 @@ class Criterion:
     predicts_exactly: ClassVar[bool] = False
     uniform_parts: ClassVar[bool] = False
     averaged: ClassVar[type[Criterion] | None] = None
+    validated: ClassVar[str | None] = None
 
     grid = staticmethod(grid)
     variable = staticmethod(variable)

@@ -32,7 +32,7 @@ def column_model(table: Table, column: Column, found: Found, clock: Clock) -> Mo
         **_facts(table, found, clock),
         problem=table.problem.kind,
         cost=found.cost,
-        partitions={name: with_missing(found.partition, column, table.target)},
+        partitions={name: with_missing(found.partition, column, table)},
         proven=found.proven,
         certificate=found.certificate,
         _source=(table.only(name), found.criterion),

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from gridmodl.data.frames import Name
 from gridmodl.model.counts import cell_densities, cell_information, cell_lifts, part_counts
 from gridmodl.model.evidence import evidence_of
+from gridmodl.model.histogram import histogram_of
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -43,6 +44,10 @@ def columns_of(model: Model, partition: Partition) -> dict[str, Any]:
         "share": rows / rows.sum(),
         "values": partition.n_values,
     }
+    if partition.widths is not None:
+        found = histogram_of(model)
+        is_mass = np.arange(partition.n_parts) >= found.n_intervals
+        return columns | {"width": partition.widths, "density": found.densities, "mass": is_mass}
     if model.target is None or partition is model.target:
         return columns
     if model._target_quantiles is not None:

@@ -92,9 +92,13 @@ def peer_edges(name: str, x: np.ndarray) -> np.ndarray:
 
 
 def our_methods() -> dict[str, Callable[[np.ndarray], Any]]:
+    from gridmodl import optimize
     from gridmodl.density import equal_frequency, equal_width, optimize_density
 
     return {
+        "modl": optimize,
+        "penalized": lambda x: optimize(x, criterion="penalized-likelihood"),
+        "our blocks": lambda x: optimize(x, criterion="bayesian-blocks"),
         "likelihood": optimize_density,
         "epanechnikov": lambda x: optimize_density(x, score="kernel"),
         "equal width 10": lambda x: equal_width(x, 10),
@@ -104,7 +108,10 @@ def our_methods() -> dict[str, Callable[[np.ndarray], Any]]:
 
 
 def our_edges(model: Any) -> np.ndarray:
-    return np.concatenate([model.domain[:1], model.partition.bounds, model.domain[1:]])
+    """All edges of a density; those of `optimize` have no masses here."""
+    of = model if hasattr(model, "partition") and not callable(model.partition) else model.partitions["x0"]
+    bounds = of.bounds if of is not model else model.partition.bounds
+    return np.concatenate([of.domain[:1], bounds, of.domain[1:]])
 
 
 def held_out(edges: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
@@ -167,6 +174,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers-python", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--rows", type=int, nargs="+", default=SIZES)
     parser.add_argument("--work", nargs="+", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work:
@@ -177,7 +185,7 @@ def main() -> None:
     quality, seconds = [["data", "rows", *methods]], [["data", "rows", *methods[:-1]]]
     begun = time.perf_counter()
     for name in DATA:
-        for n in SIZES:
+        for n in asked.rows:
             found = compare(name, n, range(asked.seeds), python)
             mean = {method: np.mean(results, axis=0) for method, results in found.items()}
             shown = [f"{mean[m][0]:.4f} ({mean[m][1]:.0f})" if m in mean else "-" for m in methods[:-1]]
