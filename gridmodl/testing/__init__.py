@@ -23,11 +23,13 @@ from gridmodl.terms import (
     predictive,
 )
 from gridmodl.testing.bruteforce import (
+    check_density,
     check_groups_by_share,
     check_one_variable,
     check_pair,
     random_pair,
     random_sample,
+    random_values,
     require,
 )
 from gridmodl.testing.declarations import check_concave_cell, check_gradient, check_predictive, check_uniform_parts
@@ -46,7 +48,7 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     ratios of evidences where ``predicts_exactly`` is declared; ``uniform_parts`` holds where it is declared. Bounds by
     ``floor``, ``excess``, ``tangent`` and ``gradient`` hold, and a search that prunes by them still finds the optimum
     of some hundred values. For problems in which two variables are partitioned together (joint, grouped, numerical),
-    every grid of a few values is tried.
+    every grid of a few values is tried, and for the density of one column every partition of a few values.
 
     Parameters
     ----------
@@ -112,7 +114,10 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
     for problem in sorted(checked.problems - set(of_classes)):
         rng = np.random.default_rng(20112)
         for _ in range(n_samples):
-            check_pair(checked, problem, random_pair(rng, problem), rng)
+            if PROBLEMS[problem].has_widths:
+                check_density(checked, random_values(rng))
+            else:
+                check_pair(checked, problem, random_pair(rng, problem), rng)
 
 
 def _check_terms(criterion: Criterion, problem: str) -> None:
