@@ -23,7 +23,9 @@ from gridmodl.spelling import check_choice
 
 SCORES = ("likelihood", "kernel")
 # Coefficients of m^2, V/w^2 and D/w in m^2 - S: see gridmodl.density.growth.
-KERNELS = {"epanechnikov": (0.25, 0.75, 0.0), "triangle": (0.0, 0.0, 1.0), "box": (0.5, 0.0, 0.0)}
+KERNELS = {
+    "epanechnikov": (0.25, 0.75, 0.0), "triangle": (0.0, 0.0, 1.0), "box": (0.5, 0.0, 0.0), "gaussian": (0.0, 0.0, 0.0),
+}  # fmt: skip
 MAX_CUTS = 1_000  # if the user sets no limit
 NANO = 1e-9  # nats per row: log-likelihoods that differ by less are ties
 
@@ -68,7 +70,7 @@ def optimize_density(
         ``"kernel"``: the distance between the density of the rows in the two parts and a kernel estimate of the part's
         own width (Biba, Esposito, Ferilli, Di Mauro and Basile, 2007). ``"likelihood"`` finds better densities with
         fewer parts: the score of a kernel is largest where rows are densest, so cuts pile up there as rows increase.
-    kernel : {"epanechnikov", "triangle", "box"}
+    kernel : {"epanechnikov", "triangle", "box", "gaussian"}
         The kernel of ``score="kernel"``.
     weights : array-like of shape (n,), optional
         Whole numbers: a row of weight w counts as w rows, each drawn into a fold on its own.
@@ -126,7 +128,7 @@ def density_of(
     """Fit the density of a sample, under the clock of one column or of many."""
     limits = ColumnOptions(max_parts=max_parts, min_rows=min_rows).limits(sample.n_rows)
     effort = Effort(MAX_CUTS if max_parts is None else limits.max_parts - 1, max_parts is None)
-    rule = CutRule(score == "likelihood", *KERNELS[kernel], float(limits.min_rows))
+    rule = CutRule(score == "likelihood", *KERNELS[kernel], float(limits.min_rows), kernel == "gaussian")
     found, held_out = _cut(sample, rule, effort, n_folds, random_state, clock)
     return build_model(
         sample, found._replace(method=score, kernel=None if rule.likelihood else kernel), held_out, clock

@@ -45,9 +45,7 @@ def cut(values, cuts):
     distinct, rows = np.unique(values, return_counts=True)
     edges = [distinct[0], *((distinct[i - 1] + distinct[i]) / 2.0 for i in cuts), distinct[-1]]
     sums = np.add.reduceat(rows, [0, *cuts]).tolist()
-    return [
-        (n, (hi - lo) / (edges[-1] - edges[0])) for n, (lo, hi) in zip(sums, itertools.pairwise(edges), strict=True)
-    ]
+    return list(zip(sums, (np.diff(edges) / (edges[-1] - edges[0])).tolist(), strict=True))
 
 
 def lowest_of_all(name, values):
@@ -76,7 +74,8 @@ def test_exact_is_the_best_of_all_partitions(name, compiled):
         assert model.cost == pytest.approx(lowest, rel=1e-9, abs=1e-9)
         assert lowest - 1e-9 <= merged.cost <= model.null_cost + 1e-9
         assert model.null_cost == pytest.approx(slow_price(name, cut(values, ()), len(np.unique(values))), abs=1e-9)
-        assert price(values, {"x0": model.partitions["x0"].bounds}, criterion=CRITERIA[name]) == model.cost
+        again = price(values, {"x0": model.partitions["x0"].bounds}, criterion=CRITERIA[name])
+        assert again == pytest.approx(model.cost, rel=1e-9)
         assert model.partitions["x0"].n_parts == len(cuts) + 1
 
 
@@ -252,7 +251,7 @@ class TestDensities:
     def test_other_models_have_none(self):
         model = optimize([1.0, 2.0], [0, 1])
         for call in (lambda: model.log_density([1.0]), lambda: model.score([1.0]), lambda: model.sample(1)):
-            with pytest.raises(ValueError, match="this model .classes. has no density"):
+            with pytest.raises(ValueError, match=r"this model \(classes\) has no density"):
                 call()
 
 
@@ -319,7 +318,7 @@ class TestColumns:
             ([-1.7e308, 1.7e308], ValueError, "spans more than the largest float"),
             (["a", "b"], TypeError, "only numbers, dates and durations have a density"),
             ([True, False], TypeError, "the column is categorical"),
-            (pd.Categorical(["a", "b"], ordered=True), TypeError, "the column is ordinal"),
+            (pd.Series(pd.Categorical(["a", "b"], ordered=True)), TypeError, "the column is ordinal"),
             ([np.nan, np.nan], ValueError, "2 rows, all missing"),
         ],
     )
@@ -364,9 +363,8 @@ class TestLimits:
             optimize(self.values, fixed=[float(self.values.min())])
 
     def test_allowed_bounds(self):
-        model = optimize(
-            self.values, allowed=[-1.0, 0.0, 1.0], criterion=get_criterion("penalized-likelihood", penalty=0.1)
-        )
+        cheap = get_criterion("penalized-likelihood", penalty=0.1)
+        model = optimize(self.values, allowed=[-1.0, 0.0, 1.0], criterion=cheap)
         assert set(model.partitions["x0"].bounds) <= {-1.0, 0.0, 1.0}
         x = np.sort(self.values)
         lowest = min(
