@@ -191,9 +191,7 @@ def grow(rows: Any, rule: Any, parts: Any, buffers: Any, n_wanted: int, max_work
             if rule.likelihood:
                 scores[k], cuts[k] = best_by_likelihood(positions, before, rule.min_rows, interval, stack, work)
             elif rule.gaussian:
-                scores[k], cuts[k] = best_by_gaussian(
-                    positions, before, rule.min_rows, interval, by_value, work, moments
-                )
+                scores[k], cuts[k] = best_by_gaussian(positions, before, rule, interval, by_value, work, moments)
             else:
                 scores[k], cuts[k] = best_by_kernel(positions, before, rule, interval, by_value, work)
         n, n_new = n + 1, 2
@@ -377,11 +375,11 @@ def best_by_kernel(positions: Any, before: Any, rule: Any, interval: Any, scores
 
 
 def best_by_gaussian(
-    positions: Any, before: Any, min_rows: float, interval: Any, scores: Any, work: Any, moments: Any
+    positions: Any, before: Any, rule: Any, interval: Any, scores: Any, work: Any, moments: Any
 ) -> Any:
     """As `best_by_kernel`, for a Gaussian kernel."""
     first, end, left, right = interval
-    lowest, highest = allowed_cuts(positions, before, min_rows, interval)
+    lowest, highest = allowed_cuts(positions, before, rule.min_rows, interval)
     if highest < lowest:
         return NO_CUT, -1
     work[0] += ORDER * (end - first)
@@ -410,7 +408,7 @@ def best_by_gaussian(
 
 
 def add_value(moments: Any, extent: float, gap: float, m: float, n: float) -> float:
-    """Add a value of `n` rows beyond `m` others, which reach `extent` back from the last; return how far they reach now.
+    """Add a value of `n` rows beyond `m` others, which reach `extent` back; return how far back they reach now.
 
     moments[0, a] is the sum over rows of their distance to the last value to the power a, moments[1, a] that over pairs
     of rows; both divided by the extent to the power a, so that neither overflows or vanishes.

@@ -179,7 +179,7 @@ class TestBestCut:
             interval = (0, len(positions), 0.0, 1.0)
             if kernel == "gaussian":
                 score, cut = bind(best_by_gaussian)(
-                    positions, below(rows), 1.0, interval, by_value, work, np.zeros((2, 2 * ORDER + 1))
+                    positions, below(rows), rule, interval, by_value, work, np.zeros((2, 2 * ORDER + 1))
                 )
             else:
                 score, cut = bind(best_by_kernel)(positions, below(rows), rule, interval, by_value, work)
