@@ -10,7 +10,7 @@ domain count in the outer parts. So it is the parts that are compared. Shown is 
 rows, the mean over seeds; in brackets the mean number of parts. "truth" is the true density. Seconds are those of the
 processor for one call after another has compiled or loaded what it needs; khisto starts a process, whose time counts.
 
-* "modl", "penalized" and "our blocks" are criteria of `gridmodl.optimize`; "likelihood" and "epanechnikov" are scores of
+* "modl", "penalized" and "our blocks" are criteria of `gridmodl.optimize`; "likelihood" and "epanechnikov" scores of
   `gridmodl.optimize_density`.
 * Bayesian blocks take time quadratic in the rows: they are skipped above 10,000.
 * The rounded data lie on a grid of 0.1, and "truth" is even within each tenth. A method that puts a narrow part around
