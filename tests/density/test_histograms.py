@@ -510,6 +510,15 @@ class TestValidation:
         chosen = optimize(self.values, criterion="penalized-likelihood").options["penalty"]
         assert chosen == PENALTIES[len(totals) - 1 - int(np.argmax(totals[::-1] >= totals.max() - 1e-7))]
 
+    def test_of_many_values_some_rows_choose(self):
+        many = np.random.default_rng(6).normal(size=5000)
+        model = optimize(many, criterion="penalized-likelihood")
+        assert model.options["penalty"] in PENALTIES
+        assert 5 < model.partitions["x0"].n_parts < 60
+        assert optimize(many[::-1], criterion="penalized-likelihood").cost == model.cost
+        limited = optimize(many, criterion="penalized-likelihood", min_rows=500)
+        assert limited.partitions["x0"].rows.min() >= 500
+
     @pytest.mark.parametrize("option", [-1.0, math.inf])
     def test_prices_out_of_range(self, option):
         with pytest.raises((ValueError, TypeError), match="penalty"):
