@@ -34,6 +34,7 @@ from gridmodl.fit.build import (
     model_of_partitions,
 )
 from gridmodl.fit.column import best_partition, given_bounds
+from gridmodl.fit.density import density_options
 from gridmodl.fit.grid import best_grid
 from gridmodl.fit.lazy import LazyData, counted_model, read_lazy
 from gridmodl.fit.options import (
@@ -94,6 +95,7 @@ def optimize(
 
     A part (bin) of a partition is an interval of numbers or a group of categories. With one column this is optimal
     binning (supervised discretization, value grouping), with several columns a grid, and without a target coclustering.
+    One numerical column without a target gives its density, a histogram (unsupervised discretization).
 
     Parameters
     ----------
@@ -117,9 +119,13 @@ def optimize(
         ignored. Or the name of the column that holds the classes. Or a real number for each row: then the target is
         partitioned into intervals, together with the columns. Without a target, two to ten columns make a joint grid:
         the parts of each column that tell the most about those of the others. For a table of counts with more columns
-        see `GridCoclustering`.
+        see `GridCoclustering`. Without a target, one column of numbers, dates or durations makes a density: intervals
+        in which rows are evenly spread, see `Model.log_density`. Rows with a missing value are left out of it
+        (``Partition.n_missing`` counts them), and infinite values are an error.
     criterion : str or Criterion
-        Cost to minimize: a name out of `list_criteria`, or `get_criterion` with options.
+        Cost to minimize: a name out of `list_criteria`, or `get_criterion` with options. For the density of one column,
+        ``"modl"`` needs no choice, ``"bayesian-blocks"`` has the usual price of a block, and ``"penalized-likelihood"``
+        chooses the price of a part by cross-validation, so that new rows are likely.
     search : {"auto", "exact", "merge"} or Search
         ``"merge"`` takes O(n log n), ``"exact"`` proves the optimum, ``"auto"`` proves it unless the proof would take
         much longer than usual: see `Search`. Limits such as ``monotone`` have a search of their own.
@@ -168,6 +174,9 @@ def optimize(
         a nested list, ``[[-999, -998], -1]``, share a part. Each is a part besides the intervals or groups, priced like
         any other part: with S such parts in the data and I intervals the criterion prices I + S parts. They are kept
         even if they do not pay, so the level may be negative. In a grid, a column that tells nothing is left out whole.
+        In a density they are masses: values with a probability in place of a density. There, a value with ten times
+        the rows of a typical value beside it (the median of the three distinct values on each side) is a mass too, and
+        so is a value that would be left alone; with ``special=[]`` only the latter.
     missing : {"auto", "apart"} or dict by column name
         Where missing values of a numerical column go: to a part of their own or to the lowest interval, whichever is
         cheaper; with ``"apart"``, always to a part of their own. No limit on the rows of a part moves them: a part of
@@ -249,7 +258,8 @@ def optimize(
         check_grid_options(options, table)
         with showing(progress, clock):
             return grid_model(table, best_grid(table, options, n_threads, random_state, clock), clock, options)
-    check_classes(table, options)
+    if table.problem.flags.has_classes:
+        check_classes(table, options)
     (name,) = table.names
     with showing(progress, clock):
         return best_model(table, name, options, random_state, clock)
@@ -438,6 +448,8 @@ def best_model(table: Table, name: Name, options: Options, random_state: int | N
         return grid_model(table, best_grid(table, options, 1, random_state, clock), clock, options)
     column = encoded_column(table, name, options)
     if not table.placed:
+        if table.problem.flags.has_widths:
+            options = density_options(column, table, options, random_state, clock)
         return column_model(table, column, best_partition(column, table, options, clock), clock)
     rows, kind = table.priced_rows(), "categorical" if isinstance(column, Categories) else column.levels or "numerical"
     found = best_partition(encoded_column(rows, name, options._replace(kinds={name: kind})), rows, options, clock)

@@ -17,6 +17,7 @@ from gridmodl.codelength import SummedRows
 from gridmodl.jit.digest import TermError
 from gridmodl.jit.template import bind, inlined
 from gridmodl.terms import (
+    DOMAIN,
     Cell,
     Criterion,
     Part,
@@ -44,11 +45,14 @@ def finished(p: Any, total: float, rest: float, shape: Shape) -> float:
 def price_one_variable(
     criterion: Criterion, p: Any, facts: Variable, by_code: NDArray[np.int64], values: NDArray[np.int64]
 ) -> float:
-    """Cost of one input variable, given the rows by code of the target and the distinct values of each part."""
-    not_empty = by_code.any(axis=1)
+    """Cost of one input variable, given the rows by code of the target and the distinct values of each part.
+
+    Of a density, the first code counts the width of a part, and the second one the rows minus the width.
+    """
+    not_empty = by_code.sum(axis=1) > 0
     n_parts = int(np.count_nonzero(not_empty))
     by_code, values = by_code[not_empty], values[not_empty]
-    counts, rows = np.ascontiguousarray(by_code[:, : p.n_classes]), by_code.sum(axis=1)
+    counts, rows = np.ascontiguousarray(by_code[:, : max(1, p.n_classes)]), by_code.sum(axis=1)
     shape = Shape(1, int(n_parts > 1), float(n_parts))
     return check_cost(criterion, bind(price_parts, type(criterion))(p, facts, shape, counts, rows, values))
 
@@ -146,14 +150,7 @@ def _tried(criterion: Criterion, problem: Problem, values: ColumnValues, is_targ
     except Exception as error:
         raise TermError(f"params of criterion {criterion.name!r} failed: {type(error).__name__}: {error}") from error
     facts = variable_of(criterion, problem, values, is_target)
-    all_rows = problem.class_rows if problem.n_classes else np.array([problem.n_rows])
-    one_row, first_row = np.zeros_like(all_rows), np.zeros_like(all_rows)
-    one_row[-1] = first_row[0] = 1
-    unlabelled = problem.n_rows - int(all_rows.sum())
-    tried = [(all_rows, unlabelled, facts.n_values), (one_row, 0, 1), (first_row, 0, 1)]
-    if unlabelled:
-        tried.append((np.zeros_like(all_rows), 1, 1))
-    for counts, unlabelled, n in tried:
+    for counts, unlabelled, n in _tried_cells(problem, facts.n_values):
         rows, shape = int(counts.sum()) + unlabelled, Shape(1, 0, 1.0)
         check_term(criterion, "grid", p, shape)
         check_term(criterion, "variable", p, facts, n if n < 2 else 2)
@@ -163,6 +160,19 @@ def _tried(criterion: Criterion, problem: Problem, values: ColumnValues, is_targ
         check_term(criterion, "cell", p, Cell(counts.copy(), rows, unlabelled))
         check_term(criterion, "finish", p, 1.0, shape)
     return p, facts
+
+
+def _tried_cells(problem: Problem, n_values: int) -> list[tuple[NDArray[np.int64], int, int]]:
+    """Counts, unlabelled rows and distinct values of the cells that terms are tried on."""
+    if problem.flags.has_widths:  # all rows, a row in a narrow part, a mass
+        tried = [(DOMAIN, problem.n_rows, n_values), (1, 1, 1), (0, 1, 1)]
+        return [(np.array([width]), rows - width, n) for width, rows, n in tried]
+    all_rows = problem.class_rows if problem.n_classes else np.array([problem.n_rows])
+    one_row, first_row = np.zeros_like(all_rows), np.zeros_like(all_rows)
+    one_row[-1] = first_row[0] = 1
+    unlabelled = problem.n_rows - int(all_rows.sum())
+    cells = [(all_rows, unlabelled, n_values), (one_row, 0, 1), (first_row, 0, 1)]
+    return [*cells, (np.zeros_like(all_rows), 1, 1)] if unlabelled else cells
 
 
 def _what_changed(error: Exception) -> str:

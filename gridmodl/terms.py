@@ -36,6 +36,7 @@ class ProblemKind:
     target_is_numerical: bool = False  #: else its values are classes
     has_unlabelled: bool = False  #: some rows have no class
     with_more_inputs: str | None = None  #: the kind with several inputs and the same target, if there is one
+    has_widths: bool = False  #: cells count a width, see `DOMAIN`, and no classes
 
     def __str__(self) -> str:
         return self.text
@@ -69,7 +70,11 @@ PROBLEMS = {
         target_is_numerical=True,
     ),
     "semi": ProblemKind("one input column, some rows unlabelled", has_classes=True, has_unlabelled=True),
+    "density": ProblemKind("density of one column", has_target=False, has_widths=True),
 }
+
+# Width of the domain of a density, from its lowest to its highest value: widths are whole numbers, so that they add up.
+DOMAIN = 2**60
 
 
 class Shape(NamedTuple):
@@ -98,11 +103,15 @@ class Part(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """One non-empty cell."""
+    """One non-empty cell.
 
-    counts: Any  #: rows of each class; a single entry where there are no classes
+    The cell of a density is a part of its one column. Its one count is the width of the part, of `DOMAIN` in all: a
+    bound is midway between two values. It is 0 for a mass, a value with a part of its own.
+    """
+
+    counts: Any  #: rows of each class; a single entry where there are no classes: the rows, or the width of a density
     rows: int  #: all of them
-    unlabelled: int  #: rows without a class; rows = sum of counts + unlabelled
+    unlabelled: int  #: rows without a class; rows = sum of counts + unlabelled. Of no meaning in a density
 
 
 class Walk(NamedTuple):
@@ -274,6 +283,9 @@ class Criterion:
     tried_options : dict, optional
         Values of other options that `gridmodl.choose_penalty` tries by default, by name; options that are not named
         keep their defaults.
+    validated : str or None, optional
+        For the problem ``"density"``: name of an option, a float, that `gridmodl.optimize` chooses by cross-validation
+        where it is 0: the price of a part in nats. Larger prices never make more parts.
 
     Notes
     -----
@@ -303,6 +315,7 @@ class Criterion:
     given_target: ClassVar[type[Criterion] | None] = None
     penalty_option: ClassVar[str | None] = None
     tried_options: ClassVar[Mapping[str, tuple[bool | int | float, ...]]] = {}
+    validated: ClassVar[str | None] = None
 
     grid = staticmethod(grid)
     variable = staticmethod(variable)

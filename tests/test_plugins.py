@@ -449,7 +449,7 @@ def test_option_that_the_fitting_formula_does_not_have():
 
 
 def test_unknown_name_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"unknown criterion 'midl'; known: aic, bic"):
+    with pytest.raises(ValueError, match=r"unknown criterion 'midl'; known: aic, bayesian-blocks, bic"):
         get_criterion("midl")
     with pytest.raises(TypeError, match="a criterion's name is a string"):
         get_criterion(Modl)

@@ -121,9 +121,12 @@ class ModelVariable:
         )
 
     def whole(self) -> Alternative:
-        """Alternative with the variable in one part, special codes included."""
-        counted = self.counted.merged(self.k, np.zeros(self.n_parts, dtype=np.int64))
-        return self._alternative(counted, one_part(self.partition), True, "whole")
+        """Alternative with the variable in one part, special codes included; of a density, one beside its masses."""
+        labels = np.zeros(self.n_parts, dtype=np.int64)
+        if self.partition.widths is not None:
+            n_masses = self.n_parts - len(self.rows_of_plain_parts)
+            labels[self.n_parts - n_masses :] = np.arange(1, n_masses + 1)
+        return self._alternative(self.counted.merged(self.k, labels), one_part(self.partition), True, "whole")
 
     def cheapest_merge(self) -> Alternative | None:
         """Cheapest alternative with two parts of the model merged; None if no two may merge, or too many pairs may."""
@@ -205,9 +208,11 @@ class ModelVariable:
 
 
 def one_part(partition: Partition) -> Partition:
-    """Merge all parts of a partition into one."""
+    """Merge all parts of a partition into one; masses of a density stay."""
     labels = np.zeros(partition.n_parts, dtype=np.int64)
-    if partition.kind == "categorical":
+    if partition.widths is not None:
+        labels[partition.n_parts - partition.n_special :] = np.arange(1, partition.n_special + 1)
+    if partition.kind == "categorical" or partition.widths is not None:
         return merged_partition(partition, labels)
     n_values = None if partition.n_values is None else partition.n_values.sum(keepdims=True)
     return replace(

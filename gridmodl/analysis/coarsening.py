@@ -167,8 +167,9 @@ def merged_partition(partition: Partition, parts: NDArray[np.int64]) -> Partitio
         bounds = partition.bounds[parts[first + 1 : last] != parts[first : last - 1]]
         missing = None if partition.missing is None else int(parts[partition.missing])
         return replace(
-            partition, counts=counts, bounds=bounds, missing=missing, n_values=n_values, unlabelled=unlabelled
-        )
+            partition, counts=counts, bounds=bounds, missing=missing, n_values=n_values, unlabelled=unlabelled,
+            widths=None if partition.widths is None else np.bincount(parts, partition.widths).astype(np.float64),
+        )  # fmt: skip
     default = None if partition.default is None else int(parts[partition.default])
     rows = partition.rows
     groups = []

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
+from gridmodl.fit.density import widths_and_rows
 from gridmodl.pricing import categorical_values, numerical_values, variable_of
 from gridmodl.terms import PROBLEMS, Cell, Criterion, Part, Problem, Shape, Variable, params_record
 
@@ -77,7 +78,7 @@ class Counted:
     sides: tuple[Side, ...]  # the variables
     parts: NDArray[np.int64]  # part of each cell in each variable
     counts: NDArray[np.int64]  # rows of each cell and class
-    unlabelled: NDArray[np.int64]  # unlabelled rows of each cell
+    unlabelled: NDArray[np.int64]  # unlabelled rows of each cell; of a density, whose counts are widths, rows - width
 
     @property
     def shape(self) -> Shape:
@@ -148,7 +149,8 @@ class Counted:
         cell = cell.ravel()
         counts = np.zeros((len(parts), self.counts.shape[1]), dtype=np.int64)
         np.add.at(counts, cell, self.counts)
-        unlabelled = np.bincount(cell, self.unlabelled, len(parts)).astype(np.int64)
+        unlabelled = np.zeros(len(parts), dtype=np.int64)
+        np.add.at(unlabelled, cell, self.unlabelled)
         sides = (*self.sides[:k], side._replace(rows=rows, values=values), *self.sides[k + 1 :])
         return Counted(self.criterion, self.p, sides, parts, counts, unlabelled)
 
@@ -163,6 +165,9 @@ def counted_grid(model: Model, criterion: Criterion, values: Mapping[Name, PartV
     partitions = list(model.all_partitions.values())
     filled = [filled_parts(model, partition) for partition in partitions]
     parts, counts, unlabelled = _cells(model, partitions, filled)
+    if PROBLEMS[model.problem].has_widths:
+        counts, unlabelled = np.split(widths_and_rows(partitions[0])[filled[0]], 2, axis=1)
+        unlabelled = unlabelled[:, 0]
     has_classes = PROBLEMS[model.problem].has_classes
     class_rows = counts.sum(axis=0) if has_classes else np.empty(0, dtype=np.int64)
     n_inputs = len(partitions) - (model.target is not None)

@@ -28,6 +28,7 @@ from gridmodl.fit.column import (
     value_tasks,
     values_task,
 )
+from gridmodl.fit.density import checked_density, with_masses
 from gridmodl.fit.grid import grid_task, partition_of, with_values
 from gridmodl.fit.options import Options, check_integer, checked_options, checked_time
 from gridmodl.model.partition import Partition
@@ -87,7 +88,7 @@ class CostByParts:
 
 def cost_by_parts(
     data: Any,
-    target: Any,
+    target: Any = None,
     *,
     max_parts: int = 20,
     criterion: str | Criterion = "modl",
@@ -105,7 +106,9 @@ def cost_by_parts(
     Parameters
     ----------
     data, target, criterion, weights, kinds, order, special, min_rows, unlabelled, progress
-        As in `optimize`, for one column and a class target.
+        As in `optimize`, for one column and a class target, or for the density of one column without a target. The
+        price of a part of ``"penalized-likelihood"`` is not chosen but 0 by default: the costs are those of the
+        likelihood alone.
     max_parts : int
         Largest number of parts, those of special codes included.
     time_limit : float, optional
@@ -135,8 +138,6 @@ def cost_by_parts(
     clock = Clock(checked_time(time_limit))
     check_integer("max_parts", max_parts)
     options = checked_options(criterion, "exact", kinds, order, special=special, max_parts=max_parts, min_rows=min_rows)
-    if target is None:
-        raise ValueError("cost_by_parts takes a class target, and no target was given")
     try:
         table = read_table(data, target, weights, None, unlabelled)
     except ManyNumbers as error:
@@ -147,8 +148,11 @@ def cost_by_parts(
         what = "the target is numerical" if table.searched is not None else f"data has {len(table.names)} columns"
         raise ValueError(f"cost_by_parts takes one column and a class target; {what}")
     (name,) = table.names
+    column = encoded_column(table, name, options)
+    if table.problem.flags.has_widths:
+        options = with_masses(checked_density(column, options), table, options)
     with showing(progress, clock):
-        found, partitions = curve_of(encoded_column(table, name, options), table, options, clock)
+        found, partitions = curve_of(column, table, options, clock)
     return CostByParts(
         np.array([partition.n_parts for partition in partitions], dtype=np.int64),
         found.costs,

@@ -32,6 +32,11 @@ class ModelTask:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.partitions = list(model.all_partitions.values())
+        if PROBLEMS[model.problem].has_widths:
+            raise ValueError(
+                "a density has no hierarchy: cost_by_parts(data) has its best partition for each number of parts, and "
+                "edit(name, merge=[0, 1]) merges parts"
+            )
         for partition in self.partitions:
             if partition.n_values is None:
                 raise ValueError(

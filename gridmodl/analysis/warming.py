@@ -25,7 +25,7 @@ from gridmodl.progress import showing
 from gridmodl.spelling import did_you_mean
 from gridmodl.terms import PROBLEMS
 
-WITHOUT_CRITERION = ("density", "baselines")
+WITHOUT_CRITERION = ("cuts", "baselines")
 KNOWN_PROBLEMS = (*PROBLEMS, *WITHOUT_CRITERION)
 POLL_SECONDS = 0.05  # time between two checks of the processes
 FREE: dict[str, Any] = {}
@@ -57,7 +57,7 @@ def warm_up(
     criteria : str or list of str
         Names from `list_criteria`. A criterion is compiled for those of `problems` that it prices.
     problems : str or list of str, optional
-        Keys of `gridmodl.terms.PROBLEMS`, ``"density"`` for `optimize_density` or ``"baselines"``; all by default.
+        Keys of `gridmodl.terms.PROBLEMS`, ``"cuts"`` for `optimize_density` or ``"baselines"``; all by default.
     n_jobs : int
         Number of processes, each of about 400 MB; -1 for one per core.
     progress : bool or callable, optional
@@ -400,12 +400,27 @@ def unlabelled(criterion: str) -> None:
     _averages(criterion, data["x"], labels, unlabelled=-1)
 
 
-def density(_: str) -> None:
+def densities(criterion: str) -> None:
     """Density of one column."""
+    from gridmodl import cost_by_parts, optimize, verify
+
+    x = _columns()["x"]
+    for search in ("merge", "exact", "auto"):
+        optimize(x, criterion=criterion, search=search).explain()
+    optimize(x, criterion=criterion, min_rows=5, max_parts=4, special={"x0": [x[1]]}, fixed=[float(np.median(x))])
+    optimize(INSTANTS, criterion=criterion)
+    cost_by_parts(x, criterion=criterion, max_parts=4)
+    long = np.random.default_rng(0).normal(size=700)  # more bounds than the plain recursion takes
+    verify(optimize(long, criterion=criterion, search="exact"), long)
+    optimize(np.random.default_rng(0).normal(size=6_000), criterion=criterion)
+
+
+def cuts(_: str) -> None:
+    """Density of one column, cut top-down."""
     from gridmodl import density, optimize_density
 
     x = _columns()["x"]
-    for kernel in ("epanechnikov", "triangle", "box"):
+    for kernel in ("epanechnikov", "triangle", "box", "gaussian"):
         optimize_density(x, score="kernel", kernel=kernel)
     optimize_density(x)
     optimize_density(x, min_rows=4, max_parts=5, n_folds=3)
@@ -433,7 +448,8 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "grouped": (grouped,),
     "classes": (numbers, categories),
     "semi": (unlabelled,),
-    "density": (density,),
+    "density": (densities,),
+    "cuts": (cuts,),
     "baselines": (baselines,),
     "numerical": (numerical,),
 }

@@ -78,7 +78,7 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
     "-t",
     "--target",
     metavar="COLUMN",
-    help="Target column; without one, the columns are partitioned jointly (coclustering).",
+    help="Target column; without one, columns are partitioned jointly (coclustering), and one column has a density.",
 )
 @click.option(
     "--each",

@@ -129,11 +129,13 @@ def _facts(model: Model) -> dict[str, Any]:
 
 
 def _column(partition: Partition) -> dict[str, Any]:
+    widths = {} if partition.widths is None else {"widths": partition.widths.tolist()}
     return {
         "name": _plain(partition.name),
         "kind": partition.kind,
         "parts": partition.labels,
         "rows": partition.rows.tolist(),
+        **widths,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gridmodl.criteria.confidence import G2, X2, G2Normal, X2Normal
+from gridmodl.criteria.density import BayesianBlocks, ModlDensity, PenalizedLikelihood
 from gridmodl.criteria.entropy import Entropy, Gini
 from gridmodl.criteria.information import Aic, Bic, Mdlp
 from gridmodl.criteria.modl import Modl, ModlGrid
@@ -20,4 +21,5 @@ def gridmodl_criteria() -> list[type[Criterion]]:
         Modl, ModlGrid, ModlJoint, ModlGrouped, ModlGroupedGrid, ModlSemi,
         Aic, Bic, Mdlp, Gini, Entropy,
         G2, X2, G2Normal, X2Normal,
+        BayesianBlocks, PenalizedLikelihood, ModlDensity,
     ]  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.atoms import Target
+from gridmodl.data.bounds import EXACT
 from gridmodl.data.columns import Categories, Column, Kind, count_rows, encode_column, kind_of
 from gridmodl.data.frames import Frame, Name, entry_weights, is_sparse, read_column, read_frame
 from gridmodl.data.numbers import Numbers
@@ -22,6 +23,7 @@ from gridmodl.data.targets import (
     encode_quantities,
     encode_weights,
     kind_of_target,
+    marked_rows,
     rows_of,
 )
 from gridmodl.spelling import check_columns
@@ -40,7 +42,8 @@ class Table(NamedTuple):
     problem: Problem
     searched: Column | None = None  # the target, if it is partitioned like a variable
     placed: bool = False  # whether unlabelled rows only place the bounds; then `problem` is of the labelled rows
-    placement: str | None = None  # where bounds between two neighbouring values go: in the middle, or SHORT
+    placement: str | None = None  # where bounds between two neighbouring values go: in the middle, SHORT or EXACT
+    n_missing: int = 0  # rows of a density without a value, weights counted; `kept` leaves them out
 
     @property
     def names(self) -> list[Name]:
@@ -114,7 +117,12 @@ def read_table(
 ) -> Table:  # fmt: skip
     """Read data, target and weights; target and weights may be names of columns."""
     table = _read_table(data, target, weights, target_kind, unlabelled, placement == MEDIAN, event)
-    return table if placement == MEDIAN else table._replace(placement=placement)
+    if table.problem.flags.has_widths and placement is not None:
+        raise ValueError(
+            f"placement={placement!r} moves bounds, which costs nothing where parts are of rows alone; the parts of a "
+            "density have widths, and its bounds are midway between two values: leave placement= out"
+        )
+    return table if placement is None or placement == MEDIAN else table._replace(placement=placement)
 
 
 def _read_table(
@@ -132,7 +140,7 @@ def _read_table(
         raise ValueError(f"target_kind={target_kind!r} says what the target is, and no target was given")
     target_of, inputs = (None, inputs) if target is None else _take_column(inputs, target, "target")
     weights_of, inputs = (None, inputs) if weights is None else _take_column(inputs, weights, "weights")
-    _check_inputs(inputs, target)
+    _check_inputs(inputs)
     if target_of is not None and len(target_of) != inputs.n_rows:
         raise ValueError(f"data has {inputs.n_rows} rows and target has {len(target_of)}")
     if inputs.entries is None:
@@ -148,6 +156,8 @@ def _read_table(
     n_lines = inputs.n_rows if kept is None else int(np.count_nonzero(kept))
     if target_of is None:
         check_no_event(event, "no target was given")
+        if len(inputs.columns) == 1:
+            return _table_of_density(inputs, rows, kept)
         return _table_without_classes(inputs, rows, kept, n_lines, "joint")
     if unlabelled is not NOT_GIVEN:
         return _table_with_unlabelled(inputs, target_of, rows, kept, target_kind, unlabelled, at_medians, event)
@@ -213,6 +223,21 @@ def _table_without_classes(
     return Table(inputs, np.empty(0), Target(np.zeros(n_lines, dtype=np.int32), rows, 1), kept, problem)
 
 
+def _table_of_density(inputs: Frame, rows: NDArray[np.int64] | None, kept: NDArray[np.bool_] | None) -> Table:
+    """Table of the density of one column: rows without a value are left out."""
+    ((name, raw),) = inputs.columns.items()
+    is_missing = marked_rows(raw if kept is None else rows_of(raw, kept), None)
+    n_missing = int(np.count_nonzero(is_missing) if rows is None else rows[is_missing].sum())
+    if n_missing:
+        if is_missing.all():
+            raise ValueError(f"column {name!r} has {n_missing} rows, all missing; a density needs values")
+        kept = np.ones(inputs.n_rows, dtype=bool) if kept is None else kept.copy()
+        kept[kept] = ~is_missing
+        rows = None if rows is None else rows[~is_missing]
+    table = _table_without_classes(inputs, rows, kept, int(np.count_nonzero(~is_missing)), "density")
+    return table._replace(n_missing=n_missing, placement=EXACT)
+
+
 def _check_sparse(data: Any, target: Any, weights: Any) -> None:
     """Raise if a sparse matrix comes with a target or weights: its entries are the rows and their weights."""
     what = f"data is a sparse {type(data).__name__}"
@@ -225,15 +250,10 @@ def _check_sparse(data: Any, target: Any, weights: Any) -> None:
         raise TypeError(f"{what}, whose entries are the weights; weights= is for other data")
 
 
-def _check_inputs(inputs: Frame, target: Any) -> None:
-    """Raise if there are too few input columns."""
+def _check_inputs(inputs: Frame) -> None:
+    """Raise ValueError if there is no input column."""
     if not inputs.columns:
         raise ValueError("data has no column besides the target")
-    if target is None and len(inputs.columns) == 1:
-        raise ValueError(
-            "data is one column, and no target was given: give a target, or two columns or more for a joint grid; the "
-            "density of a single column is found by gridmodl.optimize_density"
-        )
 
 
 def _new_name(inputs: Frame) -> Name:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.clock import Clock, Progress
+from gridmodl.data.domain import folds_of, log_ratio
 from gridmodl.data.quantiles import equal_frequency_starts, equal_width_cuts
 from gridmodl.density.growth import CutRule, Effort, SortedRows, below, grown, rows_of
-from gridmodl.density.model import DensityModel, log_ratio
+from gridmodl.density.model import DensityModel
 from gridmodl.density.sample import Sample, read_sample
 from gridmodl.fit.options import ColumnOptions, check_integer, check_seed, checked_time
 from gridmodl.jit.template import bind
@@ -22,9 +23,10 @@ from gridmodl.spelling import check_choice
 
 SCORES = ("likelihood", "kernel")
 # Coefficients of m^2, V/w^2 and D/w in m^2 - S: see gridmodl.density.growth.
-KERNELS = {"epanechnikov": (0.25, 0.75, 0.0), "triangle": (0.0, 0.0, 1.0), "box": (0.5, 0.0, 0.0)}
+KERNELS = {
+    "epanechnikov": (0.25, 0.75, 0.0), "triangle": (0.0, 0.0, 1.0), "box": (0.5, 0.0, 0.0), "gaussian": (0.0, 0.0, 0.0),
+}  # fmt: skip
 MAX_CUTS = 1_000  # if the user sets no limit
-MAX_SHUFFLED = 2**26  # rows; above this the rows of each value are divided on their own, which takes no memory per row
 NANO = 1e-9  # nats per row: log-likelihoods that differ by less are ties
 
 
@@ -68,7 +70,7 @@ def optimize_density(
         ``"kernel"``: the distance between the density of the rows in the two parts and a kernel estimate of the part's
         own width (Biba, Esposito, Ferilli, Di Mauro and Basile, 2007). ``"likelihood"`` finds better densities with
         fewer parts: the score of a kernel is largest where rows are densest, so cuts pile up there as rows increase.
-    kernel : {"epanechnikov", "triangle", "box"}
+    kernel : {"epanechnikov", "triangle", "box", "gaussian"}
         The kernel of ``score="kernel"``.
     weights : array-like of shape (n,), optional
         Whole numbers: a row of weight w counts as w rows, each drawn into a fold on its own.
@@ -126,7 +128,7 @@ def density_of(
     """Fit the density of a sample, under the clock of one column or of many."""
     limits = ColumnOptions(max_parts=max_parts, min_rows=min_rows).limits(sample.n_rows)
     effort = Effort(MAX_CUTS if max_parts is None else limits.max_parts - 1, max_parts is None)
-    rule = CutRule(score == "likelihood", *KERNELS[kernel], float(limits.min_rows))
+    rule = CutRule(score == "likelihood", *KERNELS[kernel], float(limits.min_rows), kernel == "gaussian")
     found, held_out = _cut(sample, rule, effort, n_folds, random_state, clock)
     return build_model(
         sample, found._replace(method=score, kernel=None if rule.likelihood else kernel), held_out, clock
@@ -340,33 +342,6 @@ def validated(
     if not found:
         return None
     return HeldOut(np.sum([path[: effort.max_cuts + 1] for path in found], axis=0), n_held, len(found))
-
-
-def folds_of(rows: NDArray[np.int64], n_folds: int, random_state: int | None) -> Iterator[NDArray[np.int64]]:
-    """Held-out rows of each value, fold by fold; the order of the rows in the data does not matter.
-
-    A row of weight w counts as w rows, each put into a random fold. If equal rows were dealt out evenly, every fold
-    would have the same peaks, and no fold could show that a peak is due to chance.
-    """
-    rng, n_rows = np.random.default_rng(random_state), int(rows.sum())
-    if n_rows > MAX_SHUFFLED:
-        yield from _divided(rows, n_folds, rng)
-        return
-    fold = np.arange(n_rows, dtype=np.int32) % n_folds
-    fold = fold.astype(np.min_scalar_type(n_folds))
-    rng.shuffle(fold)
-    starts = np.cumsum(rows) - rows if len(rows) < n_rows else None
-    for i in range(n_folds):
-        is_held = fold == i
-        yield is_held.astype(np.int64) if starts is None else np.add.reduceat(is_held, starts, dtype=np.int64)
-
-
-def _divided(rows: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    left = rows.copy()
-    for i in range(n_folds):
-        held = rng.binomial(left, 1.0 / (n_folds - i))
-        left -= held
-        yield held
 
 
 def without_fold(sample: Sample, held: NDArray[np.int64]) -> SortedRows:

@@ -16,6 +16,8 @@ width W in the interval, its score is
 S is 1/2 m^2 for a box, 3/4 (m^2 - V/w^2) for Epanechnikov's kernel and m^2 - D/w for a triangle, where V and D are the
 sums over all pairs of (x_i - x_j)^2 and |x_i - x_j|. V and D grow value by value from the gaps alone, as sums of terms
 that are never negative: differences of sums over all rows would lose all digits in a part that is narrow in the domain.
+For a Gaussian, S is 1/sqrt(2 pi) times the sum over k of (-1/2)^k / k! P_2k / w^2k, where P_2k sums (x_i - x_j)^2k over
+all pairs, none of which is further apart than w: beyond k = 10, terms are below 1e-10. The P_2k grow in the same way.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ NOISE = 1e-12  # nats per row: a smaller rise counts as none
 MIN_WIDTH = 1e-100  # of a part, in positions: squares of smaller widths would vanish
 LEAF = 8  # candidates priced one by one
 PROBES = 64  # candidates priced before all others
+ORDER = 10  # terms of a Gaussian kernel beyond the first
 STACK = 128  # twice the depth of halving 2^63 candidates
 
 
@@ -70,6 +73,7 @@ class GrowthBuffers(NamedTuple):
     by_value: Any  # score of the cut above each value
     stack: Any
     work: Any  # number of candidates priced
+    moments: Any  # of a Gaussian: sums over rows and over pairs of rows of their distances to each power
 
 
 class Grown(NamedTuple):
@@ -99,7 +103,8 @@ def grown(rows: SortedRows, rule: CutRule, effort: Effort, clock: Clock) -> Grow
     max_work = effort.work(len(rows.positions))
     parts = _no_parts(max_cuts)
     scores = np.empty(0 if rule.likelihood else len(rows.positions))
-    buffers = GrowthBuffers(scores, np.empty(2 * STACK, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    moments = np.zeros((2, 2 * ORDER + 1))
+    buffers = GrowthBuffers(scores, np.empty(2 * STACK, dtype=np.int64), np.zeros(1, dtype=np.int64), moments)
     kernel, is_done = bind(grow), False
 
     def turn(size: int) -> bool:
@@ -152,7 +157,7 @@ def grow(rows: Any, rule: Any, parts: Any, buffers: Any, n_wanted: int, max_work
     """Cut until there are `n_wanted` cuts; True if nothing is left to cut or `max_work` is spent."""
     positions, before, held_positions, held_before, domain = rows
     first, end, left, right, held, held_end, scores, cuts, path, at, log_likelihood, n_made = parts
-    by_value, stack, work = buffers
+    by_value, stack, work, moments = buffers
     n, n_new = n_made[0], 2
     i = new = 0
     if n < 0:
@@ -185,6 +190,8 @@ def grow(rows: Any, rule: Any, parts: Any, buffers: Any, n_wanted: int, max_work
             interval = (first[k], end[k], left[k], right[k])
             if rule.likelihood:
                 scores[k], cuts[k] = best_by_likelihood(positions, before, rule.min_rows, interval, stack, work)
+            elif rule.gaussian:
+                scores[k], cuts[k] = best_by_gaussian(positions, before, rule, interval, by_value, work, moments)
             else:
                 scores[k], cuts[k] = best_by_kernel(positions, before, rule, interval, by_value, work)
         n, n_new = n + 1, 2
@@ -231,6 +238,7 @@ class CutRule(NamedTuple):
     variance: float
     distance: float
     min_rows: float  # of a part
+    gaussian: bool = False  # then the coefficients are not used
 
 
 @inlined
@@ -328,7 +336,7 @@ def best_by_likelihood(positions: Any, before: Any, min_rows: float, interval: A
 def best_by_kernel(positions: Any, before: Any, rule: Any, interval: Any, scores: Any, work: Any) -> Any:
     """The score of the best cut and the value below it, from one pass up and one pass down."""
     first, end, left, right = interval
-    _, square, variance, distance, min_rows = rule
+    square, variance, distance, min_rows = rule.square, rule.variance, rule.distance, rule.min_rows
     lowest, highest = allowed_cuts(positions, before, min_rows, interval)
     if highest < lowest:
         return NO_CUT, -1
@@ -364,3 +372,70 @@ def best_by_kernel(positions: Any, before: Any, rule: Any, interval: Any, scores
     while scores[cut] < best * (1.0 - TOLERANCE):
         cut += 1
     return best / rows, cut
+
+
+def best_by_gaussian(
+    positions: Any, before: Any, rule: Any, interval: Any, scores: Any, work: Any, moments: Any
+) -> Any:
+    """As `best_by_kernel`, for a Gaussian kernel."""
+    first, end, left, right = interval
+    lowest, highest = allowed_cuts(positions, before, rule.min_rows, interval)
+    if highest < lowest:
+        return NO_CUT, -1
+    work[0] += ORDER * (end - first)
+    m = extent = 0.0
+    for i in range(first, highest + 1):
+        gap, n = positions[i] - positions[i - 1] if i > first else 0.0, before[i + 1] - before[i]
+        extent = add_value(moments, extent, gap, m, n)
+        m += n
+        if i >= lowest:
+            w = middle(positions, i) - left
+            scores[i] = (m * m - kernel_sum(moments[1], m, extent / w)) / w
+    m = extent = 0.0
+    best = -1.0
+    for i in range(end - 1, lowest, -1):
+        gap, n = positions[i + 1] - positions[i] if i < end - 1 else 0.0, before[i + 1] - before[i]
+        extent = add_value(moments, extent, gap, m, n)
+        m += n
+        if i <= highest + 1:
+            w = right - middle(positions, i - 1)
+            scores[i - 1] += (m * m - kernel_sum(moments[1], m, extent / w)) / w
+            best = max(best, scores[i - 1])
+    cut = lowest
+    while scores[cut] < best * (1.0 - TOLERANCE):
+        cut += 1
+    return best / (before[end] - before[first]), cut
+
+
+def add_value(moments: Any, extent: float, gap: float, m: float, n: float) -> float:
+    """Add a value of `n` rows beyond `m` others, which reach `extent` back; return how far back they reach now.
+
+    moments[0, a] is the sum over rows of their distance to the last value to the power a, moments[1, a] that over pairs
+    of rows; both divided by the extent to the power a, so that neither overflows or vanishes.
+    """
+    if m == 0.0:
+        moments[:] = 0.0
+        moments[0, 0] = n
+        return 0.0
+    reach = extent + gap
+    near, far, power = extent / reach, gap / reach, 1.0
+    for a in range(1, 2 * ORDER + 1):
+        power *= near
+        moments[0, a] *= power
+        moments[1, a] *= power
+    for begin in range(2 * ORDER):  # moments[0, a] becomes the sum over b of C(a, b) moments[0, b] far^(a - b)
+        for a in range(2 * ORDER, begin, -1):
+            moments[0, a] += far * moments[0, a - 1]
+    for a in range(1, 2 * ORDER + 1):
+        moments[1, a] += 2.0 * n * moments[0, a]
+    moments[0, 0] += n
+    return reach
+
+
+def kernel_sum(pairs: Any, m: float, ratio: float) -> float:
+    """Sum of a Gaussian kernel over all pairs of `m` rows, given moments of pairs and the ratio of extent and width."""
+    total, factor = m * m, 1.0
+    for k in range(1, ORDER + 1):
+        factor *= -0.5 * ratio * ratio / k
+        total += factor * pairs[2 * k]
+    return total / math.sqrt(2.0 * math.pi)

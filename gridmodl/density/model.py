@@ -10,19 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.domain import Domain, domain_of, log_ratio
 from gridmodl.data.frames import ARRAYS, make_frame, read_column, read_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.targets import encode_weights
-from gridmodl.density.sample import Domain, read_numbers
+from gridmodl.density.sample import read_numbers
+from gridmodl.model.histogram import density_per
 from gridmodl.model.labels import counted, labels_of
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import Policy
 
 METHODS = ("likelihood", "kernel", "equal width", "equal frequency")
-UNITS = {
-    "Y": "year", "M": "month", "W": "week", "D": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond",
-    "us": "microsecond", "ns": "nanosecond", "ps": "picosecond", "fs": "femtosecond", "as": "attosecond",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +187,7 @@ class DensityModel:
         from gridmodl.report.text import MAX_SHOWN
 
         table = self.table("arrays")
-        rows = [["part", "rows", "share", density_per(self)]]
+        rows = [["part", "rows", "share", density_per(self.type)]]
         for i in range(min(self.n_parts, MAX_SHOWN)):
             values = table["rows"][i], table["share"][i], table["density"][i]
             rows.append([str(table["part"][i]), str(values[0]), f"{values[1]:.1%}", f"{values[2]:.4g}"])
@@ -259,17 +257,6 @@ class DensityModel:
         return f"DensityModel({how!r}, {self.partition.name}: {self.n_parts} parts, {self.n_rows} rows)"
 
 
-def domain_of(ends: NDArray[Any], dtype: np.dtype[Any]) -> Domain:
-    """The domain between two ends of a column of type `dtype`."""
-    low, high = ends.view(np.int64) if ends.dtype.kind in "mM" else ends
-    return Domain(low, high, dtype)
-
-
-def log_ratio(rows: Any, shares: Any, n_rows: float) -> NDArray[np.float64]:
-    """Logarithm of the density of each part times the width of the domain, with one row spread over the domain."""
-    return np.log(rows + shares) - np.log(shares) - math.log(n_rows + 1.0)
-
-
 def rows_text(model: DensityModel) -> str:
     """The number of rows, and of further rows with a missing value."""
     return f"{model.n_rows} rows" + (f", {model.n_missing} more are missing" if model.n_missing else "")
@@ -283,11 +270,3 @@ def domain_ends(model: DensityModel) -> list[str]:
     ends = Partition("", "numerical", np.zeros((3, 1), dtype=np.int64), domain, is_utc=model.partition.is_utc)
     low, high = labels_of(ends)[1][1:-1].split(", ")
     return [low, high]
-
-
-def density_per(model: DensityModel) -> str:
-    """The word "density", with its unit for dates and durations."""
-    if model.type.kind not in "mM":
-        return "density"
-    unit, size = np.datetime_data(model.type)
-    return f"density per {f'{size} {UNITS[unit]}s' if size != 1 else UNITS[unit]}"

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl import __version__
+from gridmodl.data.domain import domain_of
 from gridmodl.density.fitting import KERNELS
-from gridmodl.density.model import METHODS, DensityModel, domain_of
+from gridmodl.density.model import METHODS, DensityModel
 from gridmodl.model.file.checks import check_one_of, check_run
 from gridmodl.model.file.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, wrong
 from gridmodl.model.file.files import read_checked, write_checked

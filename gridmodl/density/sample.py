@@ -10,51 +10,10 @@ from numpy.typing import NDArray
 
 from gridmodl.data.bounds import EXACT, bounds_between
 from gridmodl.data.columns import encode_column, kind_of
+from gridmodl.data.domain import Domain
 from gridmodl.data.frames import ARRAYS, Name, Raw, as_array, read_column, read_frame
 from gridmodl.data.numbers import Numbers, encode_numbers
 from gridmodl.data.targets import encode_weights
-
-
-class Domain(NamedTuple):
-    """The range over which the density integrates to 1, and the type of the column."""
-
-    low: Any  # in the engine's type: a float, or an integer for dates and for integers beyond 2**53
-    high: Any
-    type: np.dtype[Any]
-
-    @property
-    def width(self) -> float:
-        """The width in units of the column; for dates in the unit of their type, such as days."""
-        return float(int(self.high) - int(self.low)) if self.type.kind != "f" else float(self.high) - float(self.low)
-
-    @property
-    def exponent(self) -> int:
-        """The power of two that brings the width to between 1/2 and 1."""
-        return math.frexp(self.width)[1]
-
-    @property
-    def end(self) -> float:
-        """The position of the upper end."""
-        return math.frexp(self.width)[0]
-
-    def ends(self) -> NDArray[Any]:
-        """Both ends, in the column's own type."""
-        return self.in_own_type([self.low, self.high])
-
-    def in_own_type(self, values: list[Any]) -> NDArray[Any]:
-        if self.type.kind == "f":
-            return np.array(values, dtype=np.float64)
-        return np.array(values, dtype=np.uint64 if self.type.kind == "u" else np.int64).view(self.type)
-
-    def positions(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Distances from the lower end, divided by a power of two so that the last one is below 1.
-
-        No square overflows or vanishes in any unit, and round numbers stay round.
-        """
-        if self.type.kind == "f":
-            return np.ldexp(values.astype(np.float64) - self.low, -self.exponent)
-        whole = values.astype(np.uint64) - np.array(int(self.low) % 2**64, dtype=np.uint64)  # modulo 2^64: exact
-        return np.ldexp(whole.astype(np.float64), -self.exponent)
 
 
 class Sample(NamedTuple):

@@ -14,6 +14,7 @@ from gridmodl.data.frames import Name
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.column import Found, priced, special_of, with_missing
+from gridmodl.fit.density import checked_density
 from gridmodl.fit.grid import FoundGrid, GridModel, given_grid, grid_problem
 from gridmodl.fit.options import FOR_NUMBERS, RULES, ColumnOptions, Options, checked_options, for_numbers
 from gridmodl.model.file.values import check_column, check_writable
@@ -32,7 +33,7 @@ def column_model(table: Table, column: Column, found: Found, clock: Clock) -> Mo
         **_facts(table, found, clock),
         problem=table.problem.kind,
         cost=found.cost,
-        partitions={name: with_missing(found.partition, column, table.target)},
+        partitions={name: with_missing(found.partition, column, table)},
         proven=found.proven,
         certificate=found.certificate,
         _source=(table.only(name), found.criterion),
@@ -203,6 +204,8 @@ def _given_model(table: Table, name: Name, given: Any, options: Options, clock: 
     """Build the model of the user's partition `given` of one column."""
     rows = table.priced_rows()
     column = encoded_column(rows, name, options)
+    if table.problem.flags.has_widths:
+        checked_density(column, options)
     is_apart = options.of(name).missing == "apart"
     partition = given_partition(column, given, special_of(column, options), table.target.n_classes, is_apart)
     criterion = criterion_for(options.criterion, table.problem.kind)

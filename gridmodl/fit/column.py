@@ -17,6 +17,7 @@ from gridmodl.data.frames import Name
 from gridmodl.data.line import Line, add_up, make_line
 from gridmodl.data.numbers import Numbers, Special, encode_codes, encode_special
 from gridmodl.data.table import Table
+from gridmodl.fit.density import line_of_density, null_widths_and_rows, of_widths, widths_and_rows, with_widths
 from gridmodl.fit.options import ColumnOptions, Options
 from gridmodl.jit.template import bind
 from gridmodl.model.given import special_groups
@@ -276,7 +277,9 @@ def _best_intervals(
     found, kind = joint_result([found for (found, _), _ in results], len(ways)), results[0][0][1]
     intervals = min(results, key=lambda one: one[0][0].cost)[1]
     task = ways[0].task
-    if task.setting.frozen.n_apart:
+    if intervals.line.n_atoms == 0 and table.problem.flags.has_widths:
+        null_cost = found.cost
+    elif task.setting.frozen.n_apart and not table.problem.flags.has_widths:
         null_cost = _null_cost(criterion, task.setting.p, task.setting.variable, table)
     else:
         null_cost = check_cost(criterion, task.null().cost)
@@ -386,6 +389,10 @@ def intervals_task(
     may_stop &= of_column.fixed is None  # a single atom has no bounds
     line = make_line(column, target, join, special.codes, clock.look if may_stop else lambda: False)
     line, fixed = _with_bounds(line, column, of_column)
+    has_widths = table.problem.flags.has_widths
+    widths = np.empty(0, dtype=np.int64)
+    if has_widths:
+        line, fixed, widths = line_of_density(line, fixed, column, special.codes)
     code_occurs = np.asarray(line.special.any(axis=1), dtype=np.int64)
     line = line._replace(special=special.by_part(line.special))
     occurs = line.special.any(axis=1)
@@ -398,8 +405,13 @@ def intervals_task(
     p, facts = prepare(criterion, table.problem, numerical_values(n_values))
     start = gap_ends(line.atoms) if target.has_unlabelled else None
     rules, orders = _rules_of(of_column, line.atoms, fixed, target, table.problem.class_rows)
-    task = Task(line.atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock, start, rules)
-    task = task.set_apart(alone(apart.astype(line.atoms.counts.dtype), apart_values, target.n_classes))
+    atoms = of_widths(line.atoms, widths) if has_widths else line.atoms
+    apart_atoms = alone(apart.astype(line.atoms.counts.dtype), apart_values, target.n_classes)
+    if has_widths:  # masses, which have none
+        apart_atoms = of_widths(apart_atoms, np.zeros(len(apart), dtype=np.int64))
+        apart = np.column_stack([np.zeros(len(apart), dtype=np.int64), apart[:, 0]])
+    task = Task(atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock, start, rules)
+    task = task.set_apart(apart_atoms)
     intervals = Intervals(task, orders, line, False, special, apart, apart_values)
     if options.of(column.name).missing != "apart" or not line.has_missing or line.n_atoms < 2:
         return intervals
@@ -529,7 +541,8 @@ def intervals_of(column: Numbers, intervals: Intervals, table: Table, found: Par
         rows = np.zeros((1, target.n_codes), dtype=np.int64)  # an empty interval for values that are no codes
     counts, unlabelled = labelled_apart(np.concatenate([rows, line.special]), target)
     bounds = line.bounds(starts, column.type, table.placement)
-    return interval_partition(column, bounds, intervals.special, counts, line.has_missing, unlabelled)
+    partition = interval_partition(column, bounds, intervals.special, counts, line.has_missing, unlabelled)
+    return with_widths(partition, column) if table.problem.flags.has_widths else partition
 
 
 def rows_of_runs(by_code: NDArray[Any], starts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -560,9 +573,23 @@ def priced(column: Column, table: Table, criterion: Criterion, partition: Partit
     rows = table.target.by_code(parts, n_parts)
     values, known = value_facts(column, table, partition)
     p, facts = prepare(criterion, table.problem, known)
+    if table.problem.flags.has_widths:
+        return _priced_density(column, partition, rows, p, facts, criterion)
     cost = price_one_variable(criterion, p, facts, rows, values)
     null_cost = _null_cost(criterion, p, facts, table)
     filled = with_rows(partition, column, known.rows, *labelled_apart(rows, table.target))
+    return Found(filled, cost, null_cost, False, "given", criterion)
+
+
+def _priced_density(
+    column: Column, partition: Partition, rows: NDArray[np.int64], p: Any, facts: Variable, criterion: Criterion
+) -> Found:
+    """Price the user's partition of a density; the null partition has the same masses."""
+    assert isinstance(column, Numbers)  # noqa: S101  for mypy
+    filled = with_widths(replace(partition, counts=rows), column)
+    assert filled.n_values is not None  # noqa: S101  for mypy
+    cost = price_one_variable(criterion, p, facts, widths_and_rows(filled), filled.n_values)
+    null_cost = price_one_variable(criterion, p, facts, *null_widths_and_rows(filled))
     return Found(filled, cost, null_cost, False, "given", criterion)
 
 
@@ -578,14 +605,15 @@ def with_rows(
     return replace(partition, counts=counts, unlabelled=unlabelled, value_rows=of_values)
 
 
-def with_missing(partition: Partition, column: Column, target: Target) -> Partition:
+def with_missing(partition: Partition, column: Column, table: Table) -> Partition:
     """`partition` with the number of rows of `column` that have no value."""
+    target = table.target
     if isinstance(column, Numbers):
         is_missing = column.missing
     else:
         is_missing = column.codes == column.values.index(None) if None in column.values else None
     if is_missing is None:
-        return replace(partition, n_missing=0)
+        return replace(partition, n_missing=table.n_missing)
     n_missing = np.count_nonzero(is_missing) if target.weights is None else target.weights[is_missing].sum()
     return replace(partition, n_missing=int(n_missing))
 

@@ -194,7 +194,7 @@ def _grid_model(
 ) -> GridModel:
     """Make the record of a grid from its partitions and the part of each row in each of them."""
     of_name = {column.name: column for column in columns}
-    partitions = {name: with_missing(one, of_name[name], table.target) for name, one in partitions.items()}
+    partitions = {name: with_missing(one, of_name[name], table) for name, one in partitions.items()}
     cells = make_cells(informative, [parts_of_rows[name] for name in informative], table.target)
     if table.searched is None:
         return GridModel(partitions, cells, cost)

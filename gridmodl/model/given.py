@@ -76,7 +76,10 @@ def _without_rows(partition: Partition, column: Column, n_classes: int) -> Parti
     counts = np.zeros((partition.n_parts, n_classes), dtype=np.int64)
     is_new = isinstance(column, Numbers) and column.missing is not None and partition.missing is None
     missing = 0 if is_new else partition.missing
-    return replace(partition, name=column.name, counts=counts, unlabelled=None, missing=missing, default=None)
+    return replace(
+        partition, name=column.name, counts=counts, unlabelled=None, missing=missing, default=None, widths=None,
+        domain=None,
+    )  # fmt: skip
 
 
 def _intervals(

@@ -46,7 +46,8 @@ def labels_of(partition: Partition) -> list[str]:
             labels[0] += " or missing"
     codes = iter(_bound_texts(partition.special, partition.is_utc))
     sizes = partition.special_sizes or [1] * partition.n_special
-    return labels + [f"special {', '.join(itertools.islice(codes, size))}" for size in sizes]
+    what = "special" if partition.widths is None else "mass at"
+    return labels + [f"{what} {', '.join(itertools.islice(codes, size))}" for size in sizes]
 
 
 def _labels_of_levels(partition: Partition) -> list[str]:

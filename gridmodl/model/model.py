@@ -24,6 +24,7 @@ from gridmodl.model.counts import (
     share_lines,
     shares_in_groups,
 )
+from gridmodl.model.histogram import histogram_of
 from gridmodl.model.labels import counted, level_text
 from gridmodl.model.lazy import Lookup, lazy_columns
 from gridmodl.model.partition import Partition
@@ -52,7 +53,7 @@ class Model:
         ``1 - cost / null_cost``; 0 means that nothing is explained, and is also the level if the null cost is 0. The
         level is negative only if the user forced parts that cost more than they explain: special codes, or a partition
         of the user's own. None if one of the two costs is negative, which is possible for criteria that are not code
-        lengths; compare costs then.
+        lengths, and for a density, whose cost is relative to an even one; compare costs then.
     criterion : str
         Name of the criterion.
     options : dict of str to bool, int or float
@@ -135,7 +136,7 @@ class Model:
 
     @property
     def level(self) -> float | None:
-        return level_of(self.cost, self.null_cost)
+        return None if PROBLEMS[self.problem].has_widths else level_of(self.cost, self.null_cost)
 
     @property
     def event(self) -> Any:
@@ -493,6 +494,46 @@ class Model:
         known, line = self._target_lines(data, checked_policy(unknown, missing))
         return np.column_stack([known.quantile(share)[line] for share in shares.tolist()])
 
+    def log_density(self, data: Any) -> NDArray[np.float64]:
+        """Logarithm of the density at each value of `data`, of a model of one column without a target.
+
+        Densities are per unit of the column, for dates and durations per unit of their type: with m of N rows in an
+        interval of width w, in a domain of width W, it is ``(m + w/W) / (w (N + 1))``, so that no density is 0. A value
+        outside the domain, from the lowest to the highest value, has the density of the outer interval on its side. A
+        mass has the logarithm of its probability, m / (N + 1), in place of a density. Over the domain, densities and
+        masses sum to 1. A missing value has NaN.
+
+        Examples
+        --------
+        >>> import gridmodl
+        >>> model = gridmodl.optimize([0.0, 0.5, 1.5, 2.5, 3.5, 4.0], criterion="bayesian-blocks")
+        >>> model.log_density([1.0, None]).round(4)  # log(1/4), as there is one interval of width 4
+        array([-1.3863,     nan])
+        """
+        return histogram_of(self).log_density(data)
+
+    def score(self, data: Any, weights: Any = None) -> float:
+        """Mean of `log_density` over the rows that have a value: the higher, the better the density fits them.
+
+        Parameters
+        ----------
+        data : array-like, series or frame
+            Values of the column, such as rows that the model was not made from.
+        weights : array-like of shape (n,), optional
+            Whole numbers: a row of weight w counts as w rows.
+        """
+        return histogram_of(self).score(data, weights)
+
+    def sample(self, n: int, random_state: int | None = None) -> NDArray[Any]:
+        """Draw `n` values at random from the density of a model of one column without a target.
+
+        Values are floats, or dates or durations of the type of the column; they lie between the lowest and the highest
+        value, or are masses. The same `random_state` draws the same values.
+        """
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
+            raise ValueError(f"n must be a whole number of at least 0, got {n!r}")
+        return histogram_of(self).sample(int(n), random_state)
+
     def hierarchy(self) -> Hierarchy:
         """Merge this grid step by step into a single cell, the cheapest merge first: a dendrogram of each variable.
 
@@ -568,7 +609,8 @@ class Model:
         """Table with one row per part: rows, share of all rows, rows and shares of each class.
 
         Without classes also the number of distinct values; with grouped classes the share of each group; with a
-        numerical target its mean and quantiles in each part.
+        numerical target its mean and quantiles in each part. Of a density also the width of each part, its density per
+        unit of the column, which a mass does not have (NaN), and whether the part is a mass.
 
         With two classes, or with ``event``, also the event, and its weight of evidence (``woe``), information value
         (``iv``) and lift in each part; with more classes, those of each class against the rest. A positive woe means

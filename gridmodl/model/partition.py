@@ -77,6 +77,12 @@ class Partition:
     value_rows : ndarray or None
         Rows of each value of a categorical variable, as sums of weights, in the order of ``groups``; a criterion needs
         them to price a model without its data. None for a numerical variable, and for models from old files.
+    widths : ndarray or None
+        Of a density: width of each part, in units of the column, for dates and durations in the unit of their type. It
+        is 0 for a mass, a special code or a value that alone holds many rows. A bound is rounded to the type of the
+        column, the width is not. None for other models.
+    domain : ndarray of two or None
+        Of a density: lowest and highest of the values that are no masses. None for other models.
     """
 
     name: Name
@@ -94,6 +100,8 @@ class Partition:
     levels: tuple[Any, ...] = ()
     n_missing: int | None = None
     special_sizes: tuple[int, ...] | None = None
+    widths: NDArray[np.float64] | None = None
+    domain: NDArray[Any] | None = None
     # From files of versions 3 and 4, which lack `value_rows`: their `gridmodl.codelength.log_orders`.
     _log_orders: float = math.nan
 

@@ -9,12 +9,14 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import read_column
-from gridmodl.density.model import density_per
 from gridmodl.density.sample import read_numbers
+from gridmodl.model.histogram import density_per, histogram_of
 from gridmodl.model.labels import counted
+from gridmodl.model.model import Model
 from gridmodl.plot.axes import LARGEST, Scale, axes_for, plain_frame, scale_of
 from gridmodl.plot.sources import model_of
 from gridmodl.plot.style import INK, OF_CLASSES, drawn
+from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
     from gridmodl.data.frames import Name
@@ -40,13 +42,17 @@ class DensityDisplay:
     is_utc : bool
         Whether the edges are moments in UTC.
     title : str, optional
+    masses : ndarray, optional
+        Values with a probability in place of a density, drawn as dashed lines with their probabilities.
+    probabilities : ndarray, optional
+        Probability of each of the masses.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     stairs_ : StepPatch
-        The histogram drawn.
+        The histogram drawn; not there if all values are masses.
 
     Examples
     --------
@@ -69,26 +75,47 @@ class DensityDisplay:
         what: str = "density",
         is_utc: bool = False,
         title: str = "",
+        masses: NDArray[Any] | None = None,
+        probabilities: NDArray[np.float64] | None = None,
     ) -> None:
         self.edges, self.densities = edges, densities
+        self.masses = np.empty(0, dtype=edges.dtype) if masses is None else masses
+        self.probabilities = np.empty(0) if probabilities is None else probabilities
         self.name, self.what, self.is_utc, self.title = name, what, is_utc, title
 
     @classmethod
-    def from_model(cls, model: DensityModel) -> DensityDisplay:
-        """A density of `gridmodl.optimize_density`, or one of the baselines in `gridmodl.density`.
+    def from_model(cls, model: DensityModel | Model) -> DensityDisplay:
+        """A density of `gridmodl.optimize` or `gridmodl.optimize_density`, or a baseline in `gridmodl.density`.
 
         Parameters
         ----------
-        model : DensityModel
+        model : DensityModel, or Model of one column without a target
         """
-        if not hasattr(model, "densities"):
-            raise TypeError(f"model must be a DensityModel, got {type(model).__name__}; see PartsDisplay for others")
+        if isinstance(model, Model) and PROBLEMS[model.problem].has_widths:
+            return cls._from_histogram(model)
+        if isinstance(model, Model) or not hasattr(model, "densities"):
+            what = f"a Model of {model.problem}" if isinstance(model, Model) else type(model).__name__
+            raise TypeError(f"model must be a density of one column, got {what}; see PartsDisplay for others")
         partition = model.partition
         bounds = partition.bounds.astype(model.domain.dtype)
         edges = np.concatenate([model.domain[:1], bounds, model.domain[1:]])
         how = model.method if model.kernel is None else f"{model.method} ({model.kernel})"
         title = f"{drawn(partition.name)}: {counted(model.n_parts, 'part')} by {how}"
-        return cls(edges, model.densities, partition.name, density_per(model), partition.is_utc, title)
+        return cls(edges, model.densities, partition.name, density_per(model.type), partition.is_utc, title)
+
+    @classmethod
+    def _from_histogram(cls, model: Model) -> DensityDisplay:
+        """The density of a model of one column without a target."""
+        found = histogram_of(model)
+        partition, n = found.partition, found.n_intervals if found.domain is not None else 0
+        title = f"{drawn(partition.name)}: {counted(partition.n_parts, 'part')} by {model.criterion}"
+        masses = [(value, found.probabilities[found.n_intervals + i] / len(values))
+                  for i, values in enumerate(partition.special_parts) for value in values]  # fmt: skip
+        edges = found.edges if n else partition.special[:0]
+        return cls(
+            edges, found.densities[:n], partition.name, density_per(edges.dtype), partition.is_utc, title,
+            np.array([value for value, _ in masses], dtype=edges.dtype), np.array([share for _, share in masses]),
+        )  # fmt: skip
 
     @classmethod
     def from_estimator(cls, estimator: Any, name: Name | None = None) -> DensityDisplay:
@@ -128,11 +155,18 @@ class DensityDisplay:
         """
         ax = axes_for(ax, 6.4, 3.6)
         self.ax_, self.figure_ = ax, ax.figure
-        scale = scale_of(self.edges, self.is_utc)
+        scale = scale_of(np.concatenate([self.edges, self.masses]), self.is_utc)
         places = scale.places(self.edges)
         text = None if label is None else drawn(label)
-        self.stairs_ = ax.stairs(self.densities, places, fill=True, color=color, alpha=0.35, linewidth=0.0)
-        ax.stairs(self.densities, places, color=color, linewidth=1.2, label=text)
+        if len(self.densities):
+            self.stairs_ = ax.stairs(self.densities, places, fill=True, color=color, alpha=0.35, linewidth=0.0)
+            ax.stairs(self.densities, places, color=color, linewidth=1.2, label=text)
+        for place, share in zip(scale.places(self.masses), self.probabilities.tolist(), strict=True):
+            ax.axvline(place, color=color, linewidth=1.4, linestyle="--")
+            ax.annotate(
+                f"{share:.1%}", (place, 1.0), xycoords=ax.get_xaxis_transform(), textcoords="offset points",
+                xytext=(3, -9), fontsize=LARGEST, color=INK,
+            )  # fmt: skip
         if sample is not None:
             _draw_sample(ax, sample, scale)
         plain_frame(ax, "left", "bottom")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridmodl.density.model import density_per, rows_text
+from gridmodl.density.model import rows_text
 from gridmodl.model.counts import cell_lifts, input_cells, part_counts, quantiles_of_parts
 from gridmodl.model.evidence import total_evidence
+from gridmodl.model.histogram import density_per, histogram_of
 from gridmodl.model.labels import counted, level_text
 from gridmodl.report.pictures import (
     MAX_DRAWN,
@@ -99,7 +100,21 @@ def _picture(model: Model, partition: Partition) -> Markup:
         return _mosaic(counts, [f"group {j}" for j in range(counts.shape[1])], rows, labels)
     if partition.n_values is None:
         return _mosaic(partition.counts, model.classes.tolist(), rows, labels)
+    if partition.widths is not None:
+        return _histogram(model)
     return bars(rows, labels)
+
+
+def _histogram(model: Model) -> Markup:
+    """Intervals of a density as boxes; masses, which have no height, are in the table alone."""
+    found = histogram_of(model)
+    n = found.n_intervals if found.domain is not None else 0
+    if n == 0:
+        return bars(found.partition.rows, found.partition.labels)
+    heights = found.log_densities[:n]
+    of_intervals = zip(found.partition.labels[:n], found.densities[:n].tolist(), strict=True)
+    titles = [f"{plain(label)}: density {density:.4g}" for label, density in of_intervals]
+    return histogram(found.shares, np.exp(heights - np.nanmax(heights)), titles)
 
 
 def _mosaic(counts: Any, names: Sequence[Any], rows: Any, labels: Sequence[str]) -> Markup:
@@ -234,7 +249,7 @@ def density_html(model: DensityModel) -> str:
         for label, density in zip(columns["part"], columns["density"], strict=True)
     ]
     drawn = histogram(model.shares, ratios, titles)
-    body = table(["part", "rows", "share", density_per(model)], rows)
+    body = table(["part", "rows", "share", density_per(model.type)], rows)
     return frame(lines(head, rows_text(model)), drawn, body, _more(model.n_parts, "part"))
 
 

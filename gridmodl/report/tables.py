@@ -29,6 +29,7 @@ from gridmodl.model.counts import (
     quantiles_of_parts,
 )
 from gridmodl.model.evidence import evidence_of
+from gridmodl.model.histogram import histogram_of
 from gridmodl.model.target_quantiles import TargetQuantiles
 from gridmodl.terms import PROBLEMS
 
@@ -56,6 +57,10 @@ def columns_of(model: Model, partition: Partition) -> dict[str, Any]:
         "share": rows / rows.sum(),
         "values": partition.n_values,
     }
+    if partition.widths is not None:
+        found = histogram_of(model)
+        is_mass = np.arange(partition.n_parts) >= found.n_intervals
+        return columns | {"width": partition.widths, "density": found.densities, "mass": is_mass}
     if model.target is None or partition is model.target:
         return columns
     if model._target_quantiles is not None:

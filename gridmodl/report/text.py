@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gridmodl.analysis.verify import limits_of
 from gridmodl.model.counts import cell_lifts, input_cells, part_counts, quantiles_of_parts
 from gridmodl.model.evidence import evidence_of
+from gridmodl.model.histogram import density_per, histogram_of
 from gridmodl.model.labels import aligned, counted, level_text
 from gridmodl.report.tables import largest, statistics_shown
 from gridmodl.terms import PROBLEMS
@@ -87,6 +88,9 @@ def size_text(model: Model) -> str:
     classes = f", {n_classes} class{'es' * (n_classes > 1)}" if n_classes else ""
     if any(partition.unlabelled is not None for partition in model.partitions.values()):
         classes = f", {model.class_rows.sum()} of them labelled{classes}"
+    n_missing = sum(partition.n_missing or 0 for partition in model.partitions.values())
+    if n_missing and PROBLEMS[model.problem].has_widths:  # else they are in a part
+        classes = f", {n_missing} more are missing ({n_missing / (n_missing + model.n_rows):.1%})"
     event = "" if model.event_index is None else f", event {shortened(str(model.event), MAX_EVENT_SHOWN)}"
     return f"{model.n_rows} rows{classes}{event}"
 
@@ -146,6 +150,8 @@ def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[l
             numbers = [_numbers(values, rows) for values in (one.woe, one.iv)]
             heads, columns = [*heads, "woe", "iv"], [*columns, *numbers]
         return heads, columns, note
+    if partition.widths is not None:
+        return _densities(model, partition)
     if model.target is None or partition is model.target:
         return ["values"], [[str(n) for n in partition.n_values.tolist()]], []
     if model._target_quantiles is None:
@@ -156,6 +162,18 @@ def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[l
         [f"{x:.6g}" if n else "" for x, n in zip(of_parts[:-1], rows, strict=True)] for of_parts in statistics.values()
     ]
     return list(statistics), columns, []
+
+
+def _densities(model: Model, partition: Partition) -> tuple[list[str], list[list[str]], list[str]]:
+    """Heads and columns of the shares, widths and densities of parts; a mass has neither width nor density."""
+    found = histogram_of(model)
+    kind = partition.domain if partition.domain is not None else np.empty(0)
+    shares = [f"{n / model.n_rows:.1%}" for n in partition.counts[:, 0].tolist()]
+    assert partition.widths is not None  # noqa: S101  for mypy
+    widths = ["" if i >= found.n_intervals else f"{width:.4g}" for i, width in enumerate(partition.widths.tolist())]
+    densities = ["mass" if i >= found.n_intervals else "" if np.isnan(density) else f"{density:.4g}"
+                 for i, density in enumerate(found.densities.tolist())]  # fmt: skip
+    return ["share", "width", density_per(kind.dtype)], [shares, widths, densities], []
 
 
 def _numbers(values: NDArray[np.float64], rows: NDArray[np.int64]) -> list[str]:

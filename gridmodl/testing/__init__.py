@@ -23,11 +23,13 @@ from gridmodl.terms import (
     predictive,
 )
 from gridmodl.testing.bruteforce import (
+    check_density,
     check_groups_by_share,
     check_one_variable,
     check_pair,
     random_pair,
     random_sample,
+    random_values,
     require,
 )
 from gridmodl.testing.declarations import (
@@ -53,7 +55,8 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     ratios of evidences where ``predicts_exactly`` is declared; ``uniform_parts`` holds where it is declared. Bounds by
     ``floor``, ``excess``, ``tangent`` and ``gradient`` hold, and a search that prunes by them still finds the optimum
     of some hundred values. For problems in which two variables are partitioned together (joint, grouped, numerical),
-    every grid of a few values is tried; with several inputs and a target, random grids, also by ``given_target``.
+    every grid of a few values is tried; with several inputs and a target, random grids, also by ``given_target``; for
+    the density of one column, every partition of a few values.
 
     Parameters
     ----------
@@ -124,6 +127,8 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
         for _ in range(n_samples):
             if is_several:
                 check_target_grid(checked, problem, random_target(rng, problem), rng)
+            elif kind.has_widths:
+                check_density(checked, random_values(rng))
             else:
                 check_pair(checked, problem, random_pair(rng, problem), rng)
 

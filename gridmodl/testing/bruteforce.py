@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gridmodl.analysis.cost_terms import Counted, Side
 from gridmodl.pipeline import optimize, price
 from gridmodl.pricing import categorical_values, check_term, numerical_values, variable_of
-from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Shape, params_record
+from gridmodl.terms import DOMAIN, PROBLEMS, Cell, Criterion, Problem, Shape, params_record
 
 RELATIVE = 1e-9  # tolerance of comparisons
 
@@ -307,6 +307,51 @@ def finest_column(criterion: Criterion, sample: ColumnSample) -> Counted:
     side = Side(known, sample.counts.sum(axis=1) + sample.unlabelled, np.ones(n))
     p = params_record(criterion, problem)
     return Counted(criterion, p, (side,), np.arange(n)[:, None], sample.counts, sample.unlabelled)
+
+
+def random_values(rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw few values for a density, with ties; whole numbers or far from even."""
+    values = rng.integers(0, 9, int(rng.integers(2, 8))).astype(float)
+    values = np.exp(values) if rng.random() < 0.5 else values
+    return np.append(np.repeat(values, rng.integers(1, 4, len(values))), [values.min(), values.max() + 1.0])
+
+
+def check_density(criterion: Criterion, values: NDArray[np.float64]) -> None:
+    """Price every partition of a few values as a density, and check prices and searches against them."""
+    what = type(criterion).validated
+    if what is not None and criterion.chosen[what] == 0.0:  # else each search would choose it
+        criterion = type(criterion)(**{**criterion.chosen, what: 2.0})
+    shown = f"criterion {criterion.name!r}, values {sorted(values.tolist())}: "
+    finest, bounds = finest_density(criterion, values)
+    by_cuts = {cuts: _cost(_cut(finest, cuts)) for cuts in all_cuts(len(bounds) + 1)}
+    lowest = min(by_cuts.values())
+    tolerance = RELATIVE * (1.0 + abs(lowest))
+    for cuts in list(by_cuts)[:: max(1, len(by_cuts) // 8)]:
+        at = bounds[np.array(cuts, dtype=np.int64) - 1]
+        compiled = price(values, {"x0": at}, criterion=criterion, special=[])
+        require(
+            math.isclose(compiled, by_cuts[cuts], rel_tol=RELATIVE, abs_tol=RELATIVE),
+            f"{shown}bounds {at.tolist()} cost {by_cuts[cuts]!r} by the plain terms and {compiled!r} compiled",
+        )
+    for search in ("exact", "merge"):
+        model = optimize(values, criterion=criterion, search=search, special=[])
+        require(model.cost >= lowest - tolerance, f"{shown}search {search!r} reports {model.cost!r}, below {lowest!r}")
+        require(model.cost <= by_cuts[()] + tolerance, f"{shown}search {search!r} is worse than one part")
+        if search == "exact":
+            require(model.cost <= lowest + tolerance, f"{shown}exact found {model.cost!r}, the optimum is {lowest!r}")
+
+
+def finest_density(criterion: Criterion, values: NDArray[np.float64]) -> tuple[Counted, NDArray[np.float64]]:
+    """The density of values, each a part of its own, and the bounds between them; from the formulas, value by value."""
+    distinct, rows = np.unique(values, return_counts=True)
+    bounds = (distinct[1:] + distinct[:-1]) / 2.0
+    shares = (np.append(bounds, distinct[-1]) - np.append(distinct[0], bounds)) / (distinct[-1] - distinct[0])
+    widths = np.rint(shares * DOMAIN).astype(np.int64)
+    problem = Problem("density", len(values), 1, np.empty(0, dtype=np.int64))
+    known = variable_of(criterion, problem, numerical_values(len(distinct)))
+    side, parts = Side(known, rows, np.ones(len(rows))), np.arange(len(rows))[:, None]
+    p = params_record(criterion, problem)
+    return Counted(criterion, p, (side,), parts, widths[:, None], rows - widths), bounds
 
 
 def plain_grouping(criterion: Criterion, kind: str, counts: NDArray[np.int64]) -> Callable[[Any], float]:

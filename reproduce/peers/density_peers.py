@@ -10,6 +10,8 @@ domain count in the outer parts. So it is the parts that are compared. Shown is 
 rows, the mean over seeds; in brackets the mean number of parts. "truth" is the true density. Seconds are those of the
 processor for one call after another has compiled or loaded what it needs; khisto starts a process, whose time counts.
 
+* "modl", "penalized" and "our blocks" are criteria of `gridmodl.optimize`; "likelihood" and "epanechnikov" scores of
+  `gridmodl.optimize_density`.
 * Bayesian blocks take time quadratic in the rows: they are skipped above 10,000.
 * The rounded data lie on a grid of 0.1, and "truth" is even within each tenth. A method that puts a narrow part around
   each point of the grid is more likely than that truth, without limit as parts get narrower: that finds the grid, and
@@ -40,6 +42,7 @@ SIZES = (100, 1_000, 10_000, 100_000)
 N_TEST = 20_000
 MAX_BLOCKS = 10_000  # rows for Bayesian blocks
 PEERS = ("khisto", "bayesian blocks")
+OURS = ("modl", "penalized", "our blocks", "likelihood")
 GAPS = ((0.0, 1.0, 0.5), (3.0, 4.0, 0.3), (4.5, 9.0, 0.2))  # low, high, share
 
 
@@ -92,9 +95,13 @@ def peer_edges(name: str, x: np.ndarray) -> np.ndarray:
 
 
 def our_methods() -> dict[str, Callable[[np.ndarray], Any]]:
+    from gridmodl import optimize
     from gridmodl.density import equal_frequency, equal_width, optimize_density
 
     return {
+        "modl": optimize,
+        "penalized": lambda x: optimize(x, criterion="penalized-likelihood"),
+        "our blocks": lambda x: optimize(x, criterion="bayesian-blocks"),
         "likelihood": optimize_density,
         "epanechnikov": lambda x: optimize_density(x, score="kernel"),
         "equal width 10": lambda x: equal_width(x, 10),
@@ -104,6 +111,10 @@ def our_methods() -> dict[str, Callable[[np.ndarray], Any]]:
 
 
 def our_edges(model: Any) -> np.ndarray:
+    """All edges of a density; those of `optimize` have no masses here."""
+    if hasattr(model, "partitions"):
+        partition = model.partitions["x0"]
+        return np.concatenate([partition.domain[:1], partition.bounds, partition.domain[1:]])
     return np.concatenate([model.domain[:1], model.partition.bounds, model.domain[1:]])
 
 
@@ -157,6 +168,12 @@ def compare(name: str, n: int, seeds: range, python: Path | None) -> dict[str, l
     return found
 
 
+def difference(ours: list[tuple[float, int, float]], theirs: list[tuple[float, int, float]]) -> str:
+    """Mean difference of two log-likelihoods over seeds, and its standard error."""
+    found = np.array([one[0] - other[0] for one, other in zip(ours, theirs, strict=True)])
+    return f"{found.mean():+.4f} +- {found.std(ddof=1) / np.sqrt(len(found)) if len(found) > 1 else np.nan:.4f}"
+
+
 def show(rows: list[list[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -167,6 +184,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers-python", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--rows", type=int, nargs="+", default=SIZES)
     parser.add_argument("--work", nargs="+", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work:
@@ -175,17 +193,25 @@ def main() -> None:
     python = asked.peers_python.absolute() if asked.peers_python else None
     methods = [*our_methods(), *(PEERS if python is not None else ()), "truth"]
     quality, seconds = [["data", "rows", *methods]], [["data", "rows", *methods[:-1]]]
+    lead = [["data", "rows", "peer", *OURS]]
     begun = time.perf_counter()
     for name in DATA:
-        for n in SIZES:
+        for n in asked.rows:
             found = compare(name, n, range(asked.seeds), python)
             mean = {method: np.mean(results, axis=0) for method, results in found.items()}
             shown = [f"{mean[m][0]:.4f} ({mean[m][1]:.0f})" if m in mean else "-" for m in methods[:-1]]
             quality.append([name, str(n), *shown, f"{mean['truth'][0]:.4f}"])
             seconds.append([name, str(n), *(f"{mean[m][2]:.4f}" if m in mean else "-" for m in methods[:-1])])
+            peers = [peer for peer in PEERS if peer in mean]
+            if peers:
+                best = max(peers, key=lambda peer: mean[peer][0])
+                lead.append([name, str(n), best, *(difference(found[ours], found[best]) for ours in OURS)])
             print(f"{name}, {n} rows: {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
     print("log-likelihood per new row (parts)")
     show(quality)
+    if len(lead) > 1:
+        print("\nlog-likelihood per new row minus that of the best peer, +- one standard error over seeds")
+        show(lead)
     print("\nseconds of the processor")
     show(seconds)
 

@@ -126,6 +126,11 @@ for target in (np.where(rng.random(n) < 0.3, yes, -1), np.where(rng.random(n) < 
     gridmodl.average(x, target, unlabelled=-1).sample(3)
 """,
     "density": """
+optimize(x, search="merge")
+optimize(x, search="exact", weights=rng.integers(1, 4, n))
+cost_by_parts(x[:300], max_parts=5)
+""",
+    "cuts": """
 optimize_density(x)
 optimize_density(whole.astype(float), max_parts=10)
 optimize_density(x, score="kernel", kernel="box", weights=rng.integers(1, 4, n))
@@ -160,8 +165,8 @@ def check_warm(problems):
 
 
 def test_typical_calls_compile_nothing_after_warm_up():
-    check_warm(["classes", "baselines", "density"])
-    assert warm_up(problems="density") == 0
+    check_warm(["classes", "baselines", "cuts"])
+    assert warm_up(problems="cuts") == 0
 
 
 @pytest.mark.slow
@@ -191,8 +196,8 @@ def test_every_problem_has_steps_and_typical_calls():
 
 
 def test_jobs_are_those_that_a_criterion_prices():
-    assert {(job.step, job.criterion) for job in _jobs(["modl", "gini"], ["joint", "classes", "density"])} == {
-        ("pairs", "modl"), ("joint_grids", "modl"), ("density", ""),
+    assert {(job.step, job.criterion) for job in _jobs(["modl", "gini"], ["joint", "classes", "cuts"])} == {
+        ("pairs", "modl"), ("joint_grids", "modl"), ("cuts", ""),
         *((step, criterion) for step in ("numbers", "categories") for criterion in ("modl", "gini")),
     }  # fmt: skip
 
@@ -222,14 +227,14 @@ def run(code, cache, **variables):
 def test_a_refused_folder_is_an_error(tmp_path):
     (tmp_path / "gridmodl").mkdir()
     (tmp_path / "gridmodl").chmod(0o777)
-    done = run("import gridmodl; gridmodl.warm_up(problems='density')", tmp_path)
+    done = run("import gridmodl; gridmodl.warm_up(problems='cuts')", tmp_path)
     assert "OSError: compiled kernels cannot be kept: other users can write to" in done.stderr
 
 
 def test_a_step_that_fails_is_an_error_that_says_why(tmp_path):
-    code = "import gridmodl; gridmodl.warm_up(problems='density')"
+    code = "import gridmodl; gridmodl.warm_up(problems='cuts')"
     done = run(code, tmp_path, GRIDMODL_SHIPPED="perhaps")
-    assert re.search("RuntimeError: 'density' could not be compiled .exit code 1.: ", done.stderr)
+    assert re.search("RuntimeError: 'cuts' could not be compiled .exit code 1.: ", done.stderr)
     assert "GRIDMODL_SHIPPED must be 'use' or 'ignore', got 'perhaps'" in done.stderr
 
 
@@ -261,7 +266,7 @@ def command(cache, *words):
 
 
 def test_cache_warm_and_info(tmp_path):
-    warmed = command(tmp_path, "warm", "--problem", "density", "--jobs", "2", "--json")
+    warmed = command(tmp_path, "warm", "--problem", "cuts", "--jobs", "2", "--json")
     assert warmed.returncode == 0, warmed.stderr
     n_kernels = json.loads(warmed.stdout)["compiled"]
     assert n_kernels >= 2
@@ -278,7 +283,7 @@ def test_cache_warm_and_info(tmp_path):
     shown = command(tmp_path, "info").stdout
     assert f"folder   {tmp_path / 'gridmodl'}\nkept     {n_kernels} kernels, 0." in shown
     assert "shipped  not used: gridmodl-kernels is not installed" in shown
-    assert command(tmp_path, "warm", "--problem", "density").stderr == "0 kernels compiled\n"
+    assert command(tmp_path, "warm", "--problem", "cuts").stderr == "0 kernels compiled\n"
 
 
 def test_cache_info_says_why_a_folder_is_refused(tmp_path):

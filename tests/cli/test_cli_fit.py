@@ -95,6 +95,17 @@ def test_without_a_target(folder):
     assert model.informative == ["city", "product"]
 
 
+def test_the_density_of_a_single_column(folder, tmp_path):
+    rows = pa.parquet.read_table(folder / "data.parquet")
+    model = gridmodl.optimize({"age": rows["age"]}, criterion="bayesian-blocks")
+    path = tmp_path / "density.json"
+    found = facts(folder / "data.csv", "-c", "age", "-C", "bayesian-blocks", "-o", path)
+    assert found["problem"] == "density"
+    assert found["cost"] == pytest.approx(model.cost)
+    assert found["columns"][0]["widths"] == pytest.approx(model.partitions["age"].widths.tolist())
+    assert gridmodl.Model.from_json(path).partitions["age"].n_missing == rows["age"].null_count
+
+
 def test_output_html_and_summary(folder, tmp_path):
     model, page = tmp_path / "m.json", tmp_path / "r.html"
     result = call("fit", folder / "data.csv", "-t", "class", "-c", "age", "-o", model, "--html", page)
@@ -199,7 +210,8 @@ def test_a_column_that_fails_is_named_and_leaves_the_others(tmp_path):
         (["-t", "class", "--kind", "zz=numerical"], "which --kind names"),
         (["-t", "class", "-c", "age", "--kind", "class=categorical"], "--kind names column 'class', which is no input"),
         (["-t", "class", "-c", "age", "-x", "age"], "no column is left to partition"),
-        (["-c", "age"], "gridmodl.optimize_density"),
+        (["-c", "city"], "only numbers, dates and durations have a density"),
+        (["-c", "age", "--placement", "short"], "placement"),
         (["-t", "income", "-c", "age,city", "--target-kind", "numerical"], "--each takes each on its own"),
         (["-t", "age", "-c", "income"], "target has 30 missing values"),
         (["-t", "income", "-c", "age"], "--target-kind numerical takes them as quantities, --target-kind classes as"),

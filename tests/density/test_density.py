@@ -16,18 +16,22 @@ import polars as pl
 import pytest
 from oracles import naive_density
 
+import gridmodl.data.domain
 import gridmodl.density.fitting
 from gridmodl import ModelFileError
 from gridmodl.clock import Clock
+from gridmodl.data.domain import folds_of
 from gridmodl.data.quantiles import equal_frequency_bounds, equal_width_cuts
 from gridmodl.density import DensityModel, equal_frequency, equal_width, optimize_density
-from gridmodl.density.fitting import KERNELS, folds_of
+from gridmodl.density.fitting import KERNELS
 from gridmodl.density.growth import (
     FLAT,
     NO_CUT,
+    ORDER,
     CutRule,
     Effort,
     below,
+    best_by_gaussian,
     best_by_kernel,
     best_by_likelihood,
     grown,
@@ -162,13 +166,26 @@ class TestBestCut:
                 v = np.cumsum(np.cumsum(pairs * gaps**2, axis=0), axis=1).diagonal()[:-1]
                 d = np.cumsum(np.cumsum(pairs * gaps, axis=0), axis=1).diagonal()[:-1]
                 a, b, e = KERNELS[kernel]
-                scores += ((a * count**2 + b * v / w**2 + e * d / w) / w / rows.sum()).astype(float)[part]
+                score = a * count**2 + b * v / w**2 + e * d / w
+                if kernel == "gaussian":
+                    near = np.array([
+                        (pairs[: i + 1, : i + 1] * np.exp(-((gaps[: i + 1, : i + 1] / w[i]) ** 2) / 2)).sum()
+                        for i in range(len(w))
+                    ])  # fmt: skip
+                    score = count**2 - near / np.sqrt(2 * np.pi)
+                scores += (score / w / rows.sum()).astype(float)[part]
             work, by_value = np.zeros(1, dtype=np.int64), np.empty(len(positions))
             rule = CutRule(False, *KERNELS[kernel], 1.0)
             interval = (0, len(positions), 0.0, 1.0)
-            score, cut = bind(best_by_kernel)(positions, below(rows), rule, interval, by_value, work)
-            assert by_value[:-1] / rows.sum() == pytest.approx(scores, rel=1e-11)
-            assert score == pytest.approx(scores.max(), rel=1e-11)
+            if kernel == "gaussian":
+                score, cut = bind(best_by_gaussian)(
+                    positions, below(rows), rule, interval, by_value, work, np.zeros((2, 2 * ORDER + 1))
+                )
+            else:
+                score, cut = bind(best_by_kernel)(positions, below(rows), rule, interval, by_value, work)
+            digits = 1e-10 if kernel == "gaussian" else 1e-11
+            assert by_value[:-1] / rows.sum() == pytest.approx(scores, rel=digits)
+            assert score == pytest.approx(scores.max(), rel=digits)
             assert scores[cut] >= scores.max() * (1.0 - 2e-9)
 
     def test_nothing_to_cut(self):
@@ -239,7 +256,7 @@ class TestInvariance:
 class TestFolds:
     @pytest.mark.parametrize("most", [2**26, 10])
     def test_all_rows_once(self, monkeypatch, most):
-        monkeypatch.setattr(gridmodl.density.fitting, "MAX_SHUFFLED", most)
+        monkeypatch.setattr(gridmodl.data.domain, "MAX_SHUFFLED", most)
         rows = np.random.default_rng(0).integers(1, 100, 300)
         folds = list(folds_of(rows, 7, 0))
         assert len(folds) == 7

@@ -301,10 +301,14 @@ def test_a_coarser_model_and_its_hierarchy(pair):
 
 
 def test_one_column_without_a_target():
-    for data in (np.arange(10.0), np.zeros((10, 1)), {"a": list("ab")}, pd.Series([1, 2])):
-        for call in (optimize, lambda data: price(data, {})):
-            with pytest.raises(ValueError, match=r"one column, and no target.*two columns or more.*density"):
-                call(data)
+    for data in (np.arange(10.0), np.zeros((10, 1)), pd.Series([1, 2])):
+        assert optimize(data).problem == "density"
+    assert price(np.arange(10.0), {}) == optimize(np.arange(10.0)).null_cost
+    with pytest.raises(ValueError, match=r"a single value besides its special ones, 0\.0, and no width; name it in"):
+        price(np.zeros((10, 1)), {})
+    for call in (optimize, lambda data: price(data, {})):
+        with pytest.raises(TypeError, match=r"one column, 'a', and no target.*density.*two columns or more"):
+            call({"a": list("ab")})
     with pytest.raises(ValueError, match=r"none was given; optimize\(data\), without a target, makes one joint grid"):
         optimize_each(np.zeros((10, 3)))
 

@@ -12,6 +12,7 @@ KERNELS = {
     "box": lambda u: 0.5,
     "triangle": lambda u: 1.0 - abs(u),
     "epanechnikov": lambda u: 0.75 * (1.0 - u * u),
+    "gaussian": lambda u: math.exp(-u * u / 2.0) / math.sqrt(2.0 * math.pi),
 }
 
 

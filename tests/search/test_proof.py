@@ -469,8 +469,8 @@ def test_what_the_curve_cannot_be_of():
         cost_by_parts(x, y, max_parts=0)
     with pytest.raises(TypeError, match="max_parts must be a whole number"):
         cost_by_parts(x, y, max_parts=None)
-    with pytest.raises(ValueError, match="cost_by_parts takes a class target, and no target was given"):
-        cost_by_parts(x, None)
+    with pytest.raises(TypeError, match="only numbers, dates and durations have a density"):
+        cost_by_parts(["a", "b"])
 
 
 def test_the_curve_of_special_codes_alone():

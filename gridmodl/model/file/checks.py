@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.columns import KINDS
+from gridmodl.data.domain import domain_of
 from gridmodl.data.frames import ARRAYS, Name
 from gridmodl.model.cells import Cells
 from gridmodl.model.counts import input_cells
@@ -35,7 +36,8 @@ def check_model(model: Model) -> None:
         raise wrong("partitions", "must not be empty")
     if model._cells is None and len(model.partitions) > 1:
         raise wrong("cells", "must be there, as there are several partitions")
-    if model._cells is None and not PROBLEMS[model.problem].has_classes:
+    is_alone = PROBLEMS[model.problem].has_classes or PROBLEMS[model.problem].has_widths
+    if model._cells is None and not is_alone:
         raise wrong("cells", f"must be there, as the problem is {shown(model.problem)}")
     if PROBLEMS[model.problem].names_classes != (len(model.classes) > 0):
         raise wrong(
@@ -86,9 +88,41 @@ def _check_variable(partition: Partition, model: Model, place: str) -> None:
     _check_counts(partition, model, f"{place}.counts")
     _check_n_values(partition, model, place)
     _check_value_rows(partition, model, f"{place}.value_rows")
+    _check_widths(partition, model, place)
     most = 0 if partition.missing is None else int(partition.rows[partition.missing])
+    if PROBLEMS[model.problem].has_widths:
+        if partition.missing is not None:
+            raise wrong(f"{place}.missing", "must be null, as the rows of a density have a value")
+        most = max(0, partition.n_missing or 0)
     if partition.n_missing is not None and not 0 <= partition.n_missing <= most:
         raise wrong(f"{place}.n_missing", f"must be null or from 0 to {most}, got {partition.n_missing}")
+
+
+def _check_widths(partition: Partition, model: Model, place: str) -> None:
+    """Check that a density has a domain and the widths of its parts, which add up to it, and no other model has."""
+    widths, domain, has_widths = partition.widths, partition.domain, PROBLEMS[model.problem].has_widths
+    _check_presence(widths, has_widths, f"{place}.widths", model.problem)
+    _check_presence(domain, has_widths, f"{place}.domain", model.problem)
+    if widths is None or domain is None:
+        return
+    if partition.kind != "numerical":
+        raise wrong(f"{place}.kind", f"must be numerical, as the problem is {shown(model.problem)}")
+    n = partition.n_parts - partition.n_special
+    rows, is_even = partition.counts[:, 0], widths.shape == (partition.n_parts,) and bool(np.all(np.isfinite(widths)))
+    if not is_even or np.any(widths < 0) or np.any(widths[n:] != 0):
+        raise wrong(f"{place}.widths", f"must be {partition.n_parts} numbers, one for each part, 0 for a mass")
+    if domain.shape not in ((0,), (2,)) or (len(domain) == 0) != (not rows[:n].any()):
+        raise wrong(f"{place}.domain", "must be two values, or empty if there are no rows but those of masses")
+    if np.any((rows[:n] > 0) & (widths[:n] == 0)):
+        raise wrong(f"{place}.widths", "must be above 0 for an interval with rows")
+    if len(domain) == 0:
+        return
+    is_same = domain.dtype.kind == partition.bounds.dtype.kind
+    if domain.dtype.kind not in "fiumM" or (len(partition.bounds) and not is_same) or np.any(domain != domain):
+        raise wrong(f"{place}.domain", f"must be of the type of the bounds, {partition.bounds.dtype}")
+    width = domain_of(domain, domain.dtype).width
+    if not 0.0 < width < math.inf or not math.isclose(float(widths.sum()), width, rel_tol=1e-9):
+        raise wrong(f"{place}.widths", f"must add up to the width of the domain, {width!r}")
 
 
 def _check_value_rows(partition: Partition, model: Model, place: str) -> None:

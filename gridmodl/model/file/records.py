@@ -277,6 +277,9 @@ def partition_record(partition: Partition, place: str) -> dict[str, Any]:
         record["log_value_factorials"] = float(partition._log_orders)
     if partition.unlabelled is not None:
         record["unlabelled"] = partition.unlabelled.tolist()
+    if partition.widths is not None and partition.domain is not None:
+        record["widths"] = partition.widths.tolist()
+        record["domain"] = write_array(partition.domain, f"{place}.domain")
     return record
 
 
@@ -293,7 +296,9 @@ def read_partition(raw: Any, place: str, n_rows: int, version: int) -> Partition
     fields = known[kind]
     has_unlabelled = version > 2 and "unlabelled" in raw
     has_orders = version > 2 and kind == "categorical" and "log_value_factorials" in raw
+    has_widths = version > 5 and kind == "numerical" and "widths" in raw
     optional = [*(["unlabelled"] if has_unlabelled else []), *(["log_value_factorials"] if has_orders else [])]
+    optional += ["widths", "domain"] if has_widths else []
     record = read_fields(raw, place, tuple(dict.fromkeys((*fields, *optional))))
     facts: dict[str, Any] = {
         "name": read_value(record["name"], f"{place}.name"),
@@ -326,8 +331,12 @@ def read_partition(raw: Any, place: str, n_rows: int, version: int) -> Partition
         facts["bounds"] = read_array(record["bounds"], f"{place}.bounds")
         facts["special"] = read_array(record["special"], f"{place}.special")
         facts["is_utc"] = read_bool(record["is_utc"], f"{place}.is_utc")
-    if version > 5 and record["n_missing"] is not None:
-        facts["n_missing"] = read_integer(record["n_missing"], f"{place}.n_missing", 0, n_rows)
+    if has_widths:
+        facts["widths"] = np.array(read_floats(record["widths"], f"{place}.widths"), dtype=np.float64)
+        facts["domain"] = read_array(record["domain"], f"{place}.domain")
+    if version > 5 and record["n_missing"] is not None:  # a density leaves the rows without a value out of n_rows
+        most = MAX_INTEGER if has_widths else n_rows
+        facts["n_missing"] = read_integer(record["n_missing"], f"{place}.n_missing", 0, most)
     if "special_sizes" in fields:
         sizes = _read_integers(record["special_sizes"], f"{place}.special_sizes", MAX_INTEGER)
         facts["special_sizes"] = None if sizes is None else tuple(sizes.tolist())

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import ARRAYS
-from gridmodl.density.model import density_per, domain_ends
+from gridmodl.density.model import domain_ends
 from gridmodl.model.counts import group_of_classes, pair_counts, table_information
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import (
@@ -27,7 +27,15 @@ from gridmodl.model.labels import (
     label_of_levels,
     level_text,
 )
-from gridmodl.report.html.variables import MAX_CLASSES, Tables, cut, plain_number, plain_values, variable_record
+from gridmodl.report.html.variables import (
+    MAX_CLASSES,
+    Tables,
+    cut,
+    density_chart,
+    plain_number,
+    plain_values,
+    variable_record,
+)
 from gridmodl.report.tables import columns_of, largest
 from gridmodl.report.text import criterion_text, proof_text
 from gridmodl.terms import PROBLEMS
@@ -82,7 +90,7 @@ def document_of_density(model: DensityModel) -> dict[str, Any]:
     record = {
         "name": cut(str(model.partition.name)), "kind": "numerical", "parts": model.n_parts, "worth": None, "about": "",
         "tables": [tables.make(f"Parts of {model.partition.name}", columns)],
-        "chart": {"kind": "density", "title": density_per(model), **_edges(model)},
+        "chart": density_chart(_edges(model), []),
         "values": [],
     }  # fmt: skip
     return _document(_facts_of_density(model), [], tables, [record], None, None)
@@ -137,14 +145,10 @@ def _about(model: Model) -> str:
     return f"{cost}; iv {evidence.iv:.4f}, Gini {evidence.gini:.4f}, KS {evidence.ks:.4f}"
 
 
-def _edges(model: DensityModel) -> dict[str, Any]:
-    """Ends of the parts, as numbers or as dates in milliseconds."""
+def _edges(model: DensityModel) -> NDArray[Any]:
+    """Ends of the parts."""
     low, high = model.domain
-    edges = np.concatenate([[low], model.partition.bounds.astype(model.domain.dtype), [high]])
-    if edges.dtype.kind == "M":
-        return {"edges": edges.astype("datetime64[ms]").astype(np.int64).tolist(), "is_date": True}
-    values = edges.astype(np.int64) if edges.dtype.kind == "m" else edges
-    return {"edges": values.tolist(), "is_date": False}
+    return np.concatenate([[low], model.partition.bounds.astype(model.domain.dtype), [high]])
 
 
 def _facts_of_model(model: Model) -> FactList:
@@ -208,6 +212,9 @@ def _problem_facts(model: Model) -> FactList:
         ("Criterion", cut(criterion_text(model))),
         ("Rows", f"{model.n_rows:,}" + (f", {labelled:,} of them labelled" if is_semi else "")),
     ]
+    n_missing = sum(partition.n_missing or 0 for partition in model.partitions.values())
+    if n_missing and PROBLEMS[model.problem].has_widths:
+        facts.append(("Missing, not in the rows", f"{n_missing:,} ({n_missing / (n_missing + model.n_rows):.1%})"))
     if len(model.classes):
         facts.append(("Classes", f"{len(model.classes):,}"))
     return facts if model.event_index is None else [*facts, ("Event", cut(str(model.event)))]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.model.histogram import density_per, histogram_of
 from gridmodl.model.labels import has_mixed_types, shown_value
 from gridmodl.report.tables import columns_of, largest
 from gridmodl.report.text import shortened
@@ -87,6 +88,12 @@ def _shares(model: Model, partition: Partition) -> tuple[list[str], NDArray[np.i
 def _chart(model: Model, partition: Partition) -> dict[str, Any]:
     """Chart of shares of classes (or groups of classes), of quantiles of a numerical target, or of rows alone."""
     names, rows, _ = _shares(model, partition)
+    if partition.domain is not None and len(partition.domain):
+        found = histogram_of(model)
+        return density_chart(found.edges, [
+            (value, f"{partition.labels[found.n_intervals + i]}: {found.probabilities[found.n_intervals + i]:.1%}")
+            for i, values in enumerate(partition.special_parts) for value in values
+        ])  # fmt: skip
     if not names:
         has_quantiles = model._target_quantiles is not None and partition is not model.target
         return {"kind": "spread" if has_quantiles else "rows"}
@@ -98,6 +105,24 @@ def _chart(model: Model, partition: Partition) -> dict[str, Any]:
         "names": [cut(labels[j]) for j in drawn],
         "has_other": len(drawn) < len(names),
     }
+
+
+def density_chart(edges: NDArray[Any], masses: list[tuple[Any, str]]) -> dict[str, Any]:
+    """Chart of a density: ends of its intervals, and its masses with their texts; dates are in milliseconds."""
+    return {
+        "kind": "density",
+        "title": density_per(edges.dtype),
+        "edges": _on_axis(edges),
+        "is_date": edges.dtype.kind == "M",
+        "masses": [{"at": _on_axis(np.array([value]))[0], "text": cut(text)} for value, text in masses],
+    }
+
+
+def _on_axis(values: NDArray[Any]) -> list[Any]:
+    """Values as numbers, dates in milliseconds."""
+    if values.dtype.kind == "M":
+        return values.astype("datetime64[ms]").astype(np.int64).tolist()
+    return (values.astype(np.int64) if values.dtype.kind == "m" else values).tolist()
 
 
 def _group_labels(model: Model) -> list[str]:

@@ -415,3 +415,56 @@ def best_by_parts(task: Task) -> tuple[ByParts, list[Partitioning]]:
     partitionings = found + late
     costs = np.array([one.cost for one in partitionings])
     return ByParts(costs, np.where(np.isfinite(gaps), gaps, np.nan)), partitionings
+
+
+# The best partition for each of several prices of a part: one recursion over the bounds for all of them.
+
+
+def optima_by_price(task: Task, prices: NDArray[np.float64]) -> list[NDArray[np.int64]] | None:
+    """First atoms of the parts of the best partition if each part costs so much more, for each of `prices`.
+
+    The cost must be a sum over parts. `max_parts` of the task is not kept. None if the clock stopped before the end.
+    """
+    n, at = task.n_atoms, 1
+    totals = np.full((n + 1, len(prices)), np.inf)
+    totals[0] = 0.0
+    came_from = np.zeros((n + 1, len(prices)), dtype=np.int32)
+    kernel = bind(recursions, task.criterion)
+
+    def turn(size: int) -> bool:
+        nonlocal at
+        to = min(n + 1, at + size)
+        kernel(task.atoms, task.setting, prices, totals, came_from, at, to, task.buffers, *task.windows)
+        at = to
+        return at > n
+
+    task.clock.repeat(turn, None, 64)
+    if at <= n:
+        return None
+    starts = np.empty((len(prices), n), dtype=np.int64)
+    ends = [bind(trace)(np.ascontiguousarray(came_from[:, k]), starts[k]) for k in range(len(prices))]
+    return [of_price[begin:] for of_price, begin in zip(starts, ends, strict=True)]
+
+
+def recursions(
+    atoms: Any, setting: Setting, prices: Any, totals: Any, came_from: Any, at: int, to: int, buffers: Buffers,
+    first_end: Any, last_end: Any,
+) -> None:  # fmt: skip
+    """totals[t, k] = min over s < t of totals[s, k] + price(s, t) + prices[k], for `at` <= t < `to` (ties: left)."""
+    first, frozen, counts, rows, values = atoms
+    cell_counts, cell_rows, cell_prices = buffers.left, buffers.left_rows, buffers.left_price
+    p, facts, n_target_parts = setting.p, setting.variable, setting.frozen.n_target_parts
+    for t in range(at, to):
+        cells, n_rows, n_values = 0.0, 0, 0
+        for s in range(t - 1, -1, -1):
+            for e in range(first[s], first[s + 1]):
+                cells += add_entry(p, cell_counts, cell_rows, cell_prices, frozen[e], counts[e], rows[e])
+                n_rows += rows[e]
+            n_values += values[s]
+            if first_end[s] <= t <= last_end[s]:
+                price = cells + part_price(p, facts, n_target_parts, n_rows, n_values)
+                for k in range(len(prices)):
+                    total = totals[s, k] + (price + prices[k])
+                    if total <= totals[t, k]:
+                        totals[t, k], came_from[t, k] = total, s
+        clear(atoms, 0, t, buffers)

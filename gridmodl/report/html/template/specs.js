@@ -126,16 +126,17 @@ function rowsSpec(variable, width) {
 
 // A density over the column itself: the area of a part is its share of the rows.
 function densitySpec(variable, width) {
-  const [record, { edges, title, is_date: isDate }] = [variable.tables[0], variable.chart];
+  const [record, { edges, title, is_date: isDate, masses }] = [variable.tables[0], variable.chart];
   const [labels, rows, densities] = ["part", "rows", "density"].map((key) => columnOf(record, key));
-  const values = labels.map((label, i) => ({
+  const values = labels.slice(0, edges.length - 1).map((label, i) => ({
     label, from: edges[i], to: edges[i + 1], density: densities[i],
     rows: formats.count(rows[i]), text: formats.number(densities[i]),
   }));
   const type = isDate ? "temporal" : "quantitative";
   const scale = isDate ? { type: "utc", nice: false } : { zero: false, nice: false }; // not in the zone of the reader
-  return {
-    width: Math.max(160, width - 100), height: 240, data: { values },
+  const size = { width: Math.max(160, width - 100), height: 240 };
+  const histogram = {
+    data: { values },
     mark: { type: "rect", color: colour("--bar"), stroke: colour("--page"), strokeWidth: 0.5 },
     encoding: {
       x: { field: "from", type, title: variable.name, scale },
@@ -144,6 +145,13 @@ function densitySpec(variable, width) {
       tooltip: tooltip(["label", "part"], ["rows", "rows"], ["text", title]),
     },
   };
+  if (masses.length === 0) return { ...size, ...histogram };
+  // A mass has a probability and no density: a dashed line as high as the chart.
+  const lines = {
+    data: { values: masses }, mark: { type: "rule", strokeDash: [4, 3], strokeWidth: 2, color: colour("--text") },
+    encoding: { x: { field: "at", type, scale }, tooltip: tooltip(["text", "mass"]) },
+  };
+  return { ...size, layer: [histogram, lines] };
 }
 
 const SPECS = { shares: sharesSpec, spread: spreadSpec, rows: rowsSpec, density: densitySpec };

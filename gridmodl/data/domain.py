@@ -1,0 +1,191 @@
+"""The domain of a density, the widths of its parts, and the folds of its rows.
+
+A density is of the values of one column that are no masses: values with parts of their own, which have no width. The
+domain goes from the lowest of the others to the highest. A part ends at its bounds, and these are midway between two
+neighbouring values unless the user chose them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.bounds import EXACT, bounds_between
+from gridmodl.data.numbers import Numbers
+from gridmodl.terms import DOMAIN
+
+MAX_SHUFFLED = 2**26  # rows; above this the rows of each value are divided on their own, which takes no memory per row
+BESIDE = 3  # values on each side that a mass is compared with
+MANY_TIMES = 10  # the rows of a typical value beside it, at least, that a mass has
+
+
+class Domain(NamedTuple):
+    """The range over which the density integrates to 1, and the type of the column."""
+
+    low: Any  # in the engine's type: a float, or an integer for dates and for integers beyond 2**53
+    high: Any
+    type: np.dtype[Any]
+
+    @property
+    def width(self) -> float:
+        """The width in units of the column; for dates in the unit of their type, such as days."""
+        return float(int(self.high) - int(self.low)) if self.type.kind != "f" else float(self.high) - float(self.low)
+
+    @property
+    def exponent(self) -> int:
+        """The power of two that brings the width to between 1/2 and 1."""
+        return math.frexp(self.width)[1]
+
+    @property
+    def end(self) -> float:
+        """The position of the upper end."""
+        return math.frexp(self.width)[0]
+
+    def ends(self) -> NDArray[Any]:
+        """Both ends, in the column's own type."""
+        return self.in_own_type([self.low, self.high])
+
+    def in_own_type(self, values: list[Any]) -> NDArray[Any]:
+        if self.type.kind == "f":
+            return np.array(values, dtype=np.float64)
+        return np.array(values, dtype=np.uint64 if self.type.kind == "u" else np.int64).view(self.type)
+
+    def positions(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Distances from the lower end, divided by a power of two so that the last one is below 1.
+
+        No square overflows or vanishes in any unit, and round numbers stay round.
+        """
+        if self.type.kind == "f":
+            return np.ldexp(values.astype(np.float64) - self.low, -self.exponent)
+        whole = values.astype(np.uint64) - np.array(int(self.low) % 2**64, dtype=np.uint64)  # modulo 2^64: exact
+        return np.ldexp(whole.astype(np.float64), -self.exponent)
+
+
+def domain_of(ends: NDArray[Any], dtype: np.dtype[Any]) -> Domain:
+    """The domain between two ends of a column of type `dtype`."""
+    low, high = ends.view(np.int64) if ends.dtype.kind in "mM" else ends
+    return Domain(low, high, dtype)
+
+
+def check_finite(column: Numbers) -> None:
+    """Raise ValueError if a value is infinite or the values span more than the largest float: no width is finite."""
+    if column.values.dtype.kind != "f":
+        return
+    n_infinite = int(np.count_nonzero(~np.isfinite(column.values)))
+    if n_infinite:
+        raise ValueError(
+            f"column {column.name!r} holds {n_infinite} infinite values, which have no density; drop those rows, or "
+            "put missing values in their place"
+        )
+    with np.errstate(over="ignore"):
+        if len(column.values) and not math.isfinite(float(column.values.max()) - float(column.values.min())):
+            raise ValueError(f"column {column.name!r} spans more than the largest float; divide it by 2 or more")
+
+
+class DistinctValues(NamedTuple):
+    """Distinct values of a column that are no masses, ascending, in the engine's type, and the rows of each."""
+
+    values: NDArray[Any]
+    rows: NDArray[np.int64]
+    type: np.dtype[Any]
+
+    @property
+    def domain(self) -> Domain:
+        return Domain(self.values[0], self.values[-1], self.type)
+
+    def places(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Place of each of `values` in the domain, from 0 to 1."""
+        domain = self.domain
+        return np.clip(domain.positions(np.clip(values, domain.low, domain.high)) / domain.end, 0.0, 1.0)
+
+    def places_of_bounds(self, bounds: NDArray[Any]) -> NDArray[np.float64]:
+        """Place of each of `bounds`, ascending and in the column's own type.
+
+        The type of a column may round a middle; then the place is that of the middle, and not of the bound.
+        """
+        engine = bounds.view(np.int64) if bounds.dtype.kind in "mM" else bounds.astype(self.values.dtype)
+        above = np.clip(np.searchsorted(self.values, engine, side="right"), 1, len(self.values) - 1)
+        low, high = self.values[above - 1], self.values[above]
+        middles = bounds_between(low, high, self.type, EXACT)
+        is_middle = (low <= engine) & (engine < high) & (middles == bounds)
+        places = self.places(np.concatenate([low, high])).reshape(2, -1).mean(axis=0)
+        return np.where(is_middle, places, self.places(engine))
+
+
+def cumulated(places: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Whole numbers from 0 to DOMAIN for places from 0 to 1."""
+    return np.rint(places * float(DOMAIN)).astype(np.int64)
+
+
+def widths_between(places: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Width of each part, of DOMAIN in all, given the places of the bounds, ascending."""
+    return np.diff(cumulated(np.concatenate([[0.0], places, [1.0]])))
+
+
+def distinct_values(column: Numbers, weights: NDArray[np.int64] | None, masses: NDArray[Any]) -> DistinctValues:
+    """Distinct values of a column without missing values, but for `masses`, which are of the type of its values."""
+    if weights is None:
+        values, rows = np.unique(column.values, return_counts=True)
+    else:
+        values, place = np.unique(column.values, return_inverse=True)
+        rows = np.zeros(len(values), dtype=np.int64)
+        np.add.at(rows, place, weights)
+    is_left = ~np.isin(values, masses)
+    return DistinctValues(values[is_left], rows[is_left].astype(np.int64), column.type)
+
+
+def find_masses(found: DistinctValues, most: int) -> NDArray[Any]:
+    """Values that alone hold many rows, at most `most` of them; and a value that is left alone.
+
+    A mass has MANY_TIMES the rows of a typical value beside it, the median of the BESIDE distinct values on each side.
+    So it is for a column of real numbers with many zeros; but no value of rounded numbers is one because it repeats.
+    """
+    n, rows = len(found.values), found.rows
+    if n > 1:
+        at = np.flatnonzero(rows >= MANY_TIMES)
+        padded = np.full(n + 2 * BESIDE, np.nan)
+        padded[BESIDE:-BESIDE] = rows
+        beside = [padded[at + i] for i in range(2 * BESIDE + 1) if i != BESIDE]
+        at = at[rows[at] >= MANY_TIMES * np.nanmedian(beside, axis=0)]
+        at = np.sort(at[np.argsort(-rows[at], kind="stable")[:most]])
+    else:
+        at = np.arange(n)
+    if len(at) == n - 1:
+        at = np.arange(n)
+    return found.values[at]
+
+
+def log_ratio(rows: Any, shares: Any, n_rows: float) -> NDArray[np.float64]:
+    """Logarithm of the density of each part times the width of the domain, with one row spread over the domain."""
+    return np.asarray(np.log(rows + shares) - np.log(shares) - math.log(n_rows + 1.0))
+
+
+def folds_of(rows: NDArray[np.int64], n_folds: int, random_state: int | None) -> Iterator[NDArray[np.int64]]:
+    """Held-out rows of each value, fold by fold; the order of the rows in the data does not matter.
+
+    A row of weight w counts as w rows, each put into a random fold. If equal rows were dealt out evenly, every fold
+    would have the same peaks, and no fold could show that a peak is due to chance.
+    """
+    rng, n_rows = np.random.default_rng(random_state), int(rows.sum())
+    if n_rows > MAX_SHUFFLED:
+        yield from _divided(rows, n_folds, rng)
+        return
+    fold = np.arange(n_rows, dtype=np.int32) % n_folds
+    fold = fold.astype(np.min_scalar_type(n_folds))
+    rng.shuffle(fold)
+    starts = np.cumsum(rows) - rows if len(rows) < n_rows else None
+    for i in range(n_folds):
+        is_held = fold == i
+        yield is_held.astype(np.int64) if starts is None else np.add.reduceat(is_held, starts, dtype=np.int64)
+
+
+def _divided(rows: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+    left = rows.copy()
+    for i in range(n_folds):
+        held = rng.binomial(left, 1.0 / (n_folds - i))
+        left -= held
+        yield held

@@ -1,0 +1,142 @@
+"""The density of a model of one column without a target: of its parts, of new values, and random values from it.
+
+With m of N rows in an interval of width w, in a domain of width W, its density is (m + w/W) / (w (N + 1)): one more row
+is spread over the domain, so that no density is 0. A mass of m rows has the probability m / (N + 1), or m / N if all
+values are masses. Intervals and masses sum to 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.data.domain import Domain, domain_of, log_ratio
+from gridmodl.data.frames import read_column, read_frame
+from gridmodl.data.targets import encode_weights
+from gridmodl.model.policy import Policy
+from gridmodl.terms import PROBLEMS
+
+if TYPE_CHECKING:
+    from gridmodl.model.model import Model
+    from gridmodl.model.partition import Partition
+
+UNITS = {
+    "Y": "year", "M": "month", "W": "week", "D": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond",
+    "us": "microsecond", "ns": "nanosecond", "ps": "picosecond", "fs": "femtosecond", "as": "attosecond",
+}  # fmt: skip
+
+
+class Histogram(NamedTuple):
+    """Intervals and masses of a density."""
+
+    partition: Partition
+    domain: Domain | None  # None if all values are masses
+    shares: NDArray[np.float64]  # of the width of the domain, of each interval
+    probabilities: NDArray[np.float64]  # of each part
+    log_densities: NDArray[np.float64]  # of each part: per unit of the column, and of a mass its probability
+
+    @property
+    def n_intervals(self) -> int:
+        return self.partition.n_parts - self.partition.n_special
+
+    @property
+    def edges(self) -> NDArray[Any]:
+        """Ends of the intervals, in the column's own type: the ends of the domain and the bounds within it."""
+        ends = self.partition.domain
+        assert ends is not None  # noqa: S101  for mypy
+        if self.domain is None:
+            return ends
+        bounds = self.partition.bounds.astype(ends.dtype)
+        return np.concatenate(
+            [ends[:1], np.clip(bounds, ends[0], ends[1]) if ends.dtype.kind == "f" else bounds, ends[1:]]
+        )
+
+    @property
+    def densities(self) -> NDArray[np.float64]:
+        """Density of each part, per unit of the column; NaN of a mass, and of an interval without a width."""
+        with np.errstate(over="ignore"):
+            found = np.exp(self.log_densities)
+        found[self.n_intervals :] = np.nan
+        if self.domain is None:
+            found[:] = np.nan
+        return found
+
+    def log_density(self, data: Any) -> NDArray[np.float64]:
+        """Logarithm of the density of each value, or of the probability of a mass; NaN for a missing value."""
+        frame = read_frame(data)
+        name = self.partition.name
+        if len(frame.columns) > 1 and (not frame.has_names or name not in frame.columns):
+            raise ValueError(f"the model is of column {name!r} alone, data has {len(frame.columns)} other columns")
+        raw = frame.columns[name] if name in frame.columns else next(iter(frame.columns.values()))
+        parts = self.partition.part_of_column(raw, Policy(missing="neutral"))
+        return np.where(parts < 0, np.nan, self.log_densities[parts])
+
+    def score(self, data: Any, weights: Any) -> float:
+        """Mean logarithm of the density of the rows that have a value."""
+        found = self.log_density(data)
+        rows = encode_weights(None if weights is None else read_column(weights, "weights"), len(found))
+        counts = np.where(np.isnan(found), 0, 1 if rows is None else rows)
+        if not counts.any():
+            raise ValueError("data has no row with a value: there is nothing to score")
+        return math.fsum(np.where(counts > 0, found, 0.0) * counts) / int(counts.sum())
+
+    def sample(self, n: int, random_state: int | None) -> NDArray[Any]:
+        """Random values: of a part by its probability, evenly spread over an interval."""
+        rng = np.random.default_rng(random_state)
+        parts = rng.choice(self.partition.n_parts, n, p=self.probabilities / self.probabilities.sum())
+        places = rng.random(n)
+        found = np.empty(n, dtype=self.edges.dtype if self.domain is not None else self.partition.special.dtype)
+        inside = parts < self.n_intervals
+        if self.domain is not None:
+            upto = np.cumsum(self.shares)
+            at = np.clip(upto[parts[inside]] - (1.0 - places[inside]) * self.shares[parts[inside]], 0.0, 1.0)
+            found[inside] = _at(self.domain, at)
+        values = self.partition.special_parts
+        for part in np.unique(parts[~inside]).tolist():
+            codes = np.array(values[part - self.n_intervals])
+            mine = parts == part
+            found[mine] = codes[(places[mine] * len(codes)).astype(np.int64)]
+        return found
+
+
+def _at(domain: Domain, places: NDArray[np.float64]) -> NDArray[Any]:
+    """Values at `places` of a domain, from 0 to 1, in its own type."""
+    if domain.type.kind == "f":
+        return float(domain.low) + places * domain.width
+    whole = np.minimum(np.floor(places * domain.width), domain.width)
+    return domain.in_own_type([int(domain.low) + int(offset) for offset in whole.tolist()])
+
+
+def histogram_of(model: Model) -> Histogram:
+    """The density of a model of one column without a target; raise ValueError for other models."""
+    if not PROBLEMS[model.problem].has_widths:
+        raise ValueError(
+            f"this model ({model.problem}) has no density: gridmodl.optimize(column) of one numerical column, "
+            "without a target, makes one"
+        )
+    (partition,) = model.partitions.values()
+    ends, widths = partition.domain, partition.widths
+    assert ends is not None and widths is not None  # noqa: S101, PT018  for mypy
+    rows, n = partition.counts[:, 0], partition.n_parts - partition.n_special
+    with np.errstate(divide="ignore"):
+        if len(ends) == 0:
+            probabilities = rows / model.n_rows
+            return Histogram(partition, None, np.zeros(n), probabilities, np.log(probabilities))
+        domain = domain_of(ends, ends.dtype)
+        shares = widths[:n] / domain.width
+        probabilities = (rows + np.append(shares, np.zeros(len(rows) - n))) / (model.n_rows + 1.0)
+        of_intervals = log_ratio(rows[:n], shares, model.n_rows) - math.log(domain.width)
+        return Histogram(
+            partition, domain, shares, probabilities, np.append(of_intervals, np.log(probabilities[n:]))
+        )  # an interval without rows and width, outside of the domain, has no density: NaN
+
+
+def density_per(dtype: np.dtype[Any]) -> str:
+    """The word "density", with its unit for dates and durations."""
+    if dtype.kind not in "mM":
+        return "density"
+    unit, size = np.datetime_data(dtype)
+    return f"density per {f'{size} {UNITS[unit]}s' if size != 1 else UNITS[unit]}"
