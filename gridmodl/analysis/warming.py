@@ -384,6 +384,37 @@ def numerical(criterion: str) -> None:
         GridDiscretizer(criterion=criterion, target_kind="numerical").fit(_numbers(data), data["z"])
 
 
+def _target_grids(criterion: str, kind: str, targets: str) -> None:
+    """Several columns and a partitioned target of the `kind`; `targets` names the target columns."""
+    from gridmodl import Search, optimize, price
+
+    data, more = _columns(), _columns(700)
+    options: dict[str, Any] = {"criterion": criterion, "target_kind": kind}
+    for target in targets:
+        for names in ("xc", "xcd"):
+            inputs = {name: data[name] for name in names}
+            for search, limits in ((Search(effort=3), FREE), (Search("merge"), LIMITED)):
+                model = optimize(inputs, data[target], **options, search=search, **limits)
+            optimize(inputs, data[target], **options, search=Search("diverse", effort=1, keep_optima=2))
+            price(inputs, model.all_partitions, data[target], **options)
+            for name in names:
+                model.explain(name)
+            if model.hierarchy().steps:
+                model.coarsen(max_cells=2)
+        # More bounds and values than the plain recursion takes.
+        optimize({"x": more["x"], "c": more["c"]}, np.arange(700) if kind == "numerical" else more["e"], **options)
+
+
+def grouped_grids(criterion: str) -> None:
+    """Several columns and a target whose classes are grouped."""
+    _target_grids(criterion, "grouped", "de")
+
+
+def numerical_grids(criterion: str) -> None:
+    """Several columns and a numerical target."""
+    _target_grids(criterion, "numerical", "z")
+
+
 def unlabelled(criterion: str) -> None:
     """One column and classes, with unlabelled rows."""
     from gridmodl import bound_posterior, optimize, price
@@ -445,6 +476,7 @@ Step = Callable[[str], None]
 STEPS: dict[str, tuple[Step, ...]] = {
     "grid": (grids,),
     "joint": (pairs, joint_grids),
+    "grouped_grid": (grouped_grids,),
     "grouped": (grouped,),
     "classes": (numbers, categories),
     "semi": (unlabelled,),
@@ -452,6 +484,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "cuts": (cuts,),
     "baselines": (baselines,),
     "numerical": (numerical,),
+    "numerical_grid": (numerical_grids,),
 }
 
 

@@ -91,7 +91,7 @@ class GridRegressor(RegressorMixin, ColumnsEstimatorBase):  # type: ignore[misc]
     >>> regressor.predict([[1.5, "red"], [9.0, "blue"]]).round(1)
     array([ 5.4, 10.5])
     >>> regressor.predict_interval([[1.5, "red"]], coverage=0.8).round(1)
-    array([[5.1, 5.8]])
+    array([[5. , 5.8]])
     """
 
     statistic: str = "mean"

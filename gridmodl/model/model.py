@@ -442,9 +442,7 @@ class Model:
         """Statistics of a numerical target, and which of them each row gets."""
         quantiles = self._target_quantiles
         if quantiles is None:
-            raise ValueError(
-                f"this model ({self.problem}) has no numerical target; predict_proba has shares of classes"
-            )
+            raise ValueError(f"this model ({self.problem}) has no numerical target, so no quantiles to predict")
         if PROBLEMS[self.problem].has_one_input:
             return quantiles, self._input_part(data, policy)
         cells = input_cells(self)
@@ -484,9 +482,20 @@ class Model:
     def predict_quantiles(
         self, data: Any, quantiles: Sequence[float], unknown: str | None = None, missing: str | None = None
     ) -> NDArray[np.float64]:
-        """Quantiles of a numerical target for each row: shape (n, number of `quantiles`), which are shares from 0 to 1.
+        """Quantiles of a numerical target for each row, those of its cell; between two percentiles, interpolated.
 
-        Rows get the quantiles of their cell, as in `predict`; between two percentiles they are interpolated.
+        Parameters
+        ----------
+        data : array-like or frame
+            The input columns.
+        quantiles : sequence of float
+            Shares from 0 to 1.
+        unknown, missing
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n, number of quantiles)
         """
         shares = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
         if shares.ndim != 1 or len(shares) == 0 or not np.all((shares >= 0.0) & (shares <= 1.0)):

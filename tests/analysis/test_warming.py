@@ -118,6 +118,27 @@ for column in (x, town):
 for order in ("decreasing", "valley", "auto"):
     optimize(x, x + z / 3, target_kind="numerical", monotone=order, search=few)
 """,
+    "grouped_grid": """
+for data in ({"x": x, "town": town}, pd.DataFrame({"x": x, "z": z, "town": town})):
+    model = optimize(data, shop, target_kind="grouped", search=few)
+    optimize(data, three.astype(str), target_kind="grouped", weights=rng.integers(1, 4, n), max_parts=3)
+    price(data, model.all_partitions, shop, target_kind="grouped")
+    model.explain("town")
+    model.hierarchy()
+X = np.column_stack([x, z])
+gridmodl.GridClassifier(target_kind="grouped", search=few).fit(X, shop).predict_proba(X)
+""",
+    "numerical_grid": """
+for data in ({"x": x, "town": town}, pd.DataFrame({"x": x, "z": z, "town": town})):
+    model = optimize(data, x + z / 3)
+    optimize(data, whole, target_kind="numerical", search="merge", weights=rng.integers(1, 4, n), min_rows=10)
+    price(data, model.all_partitions, x + z / 3)
+    model.explain("town")
+    model.hierarchy()
+X = np.column_stack([x, z])
+gridmodl.GridRegressor(search=few).fit(X, x + z / 3).predict(X)
+gridmodl.GridRegressor(search=Search("diverse", effort=2), ensemble=4).fit(X, x + z / 3).predict(X)
+""",
     "semi": """
 for target in (np.where(rng.random(n) < 0.3, yes, -1), np.where(rng.random(n) < 0.3, three, -1)):
     for column in (x, whole, times, town, shop):

@@ -199,6 +199,20 @@ def test_a_numerical_target(tmp_path):
     assert "--as proba is for models of classes" in bad("apply", model, data, "--as", "proba")
 
 
+def test_a_numerical_target_of_several_columns(tmp_path):
+    rng = np.random.default_rng(0)
+    x, town = rng.random(120).round(3), rng.choice(list("ab"), 120)
+    data, model = tmp_path / "d.csv", tmp_path / "m.json"
+    rows = (f"{a},{b},{10 * (a > 0.5) + 30 * (b == 'a') + a:.3f}\n" for a, b in zip(x, town, strict=True))
+    data.write_text("x,town,y\n" + "".join(rows), "utf-8")
+    assert "two or more input columns, numerical target" in good("fit", data, "-t", "y", "-o", model)
+    assert "town in {a}" in good("show", model)
+    found = applied(model, data, "--as", "predict")
+    expected = gridmodl.Model.from_json(model).predict({"x": x, "town": town})
+    assert [float(row["mean"]) for row in found] == expected.mean.tolist()
+    assert "LEFT JOIN" in good("sql", model, "-d", "duckdb")
+
+
 def test_json_and_messages(folder, tmp_path):
     path = tmp_path / "out.csv"
     result = call("apply", folder / "model.json", folder / "new.csv", "-o", path, "--json")
