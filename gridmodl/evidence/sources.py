@@ -173,6 +173,8 @@ class CurveSource:
         column = encode_column(raw, self.name, self.apart.column_kind)
         assert isinstance(column, Numbers)  # noqa: S101  for mypy
         part = self.apart.part_of_encoded(column, policy)
+        if column.missing is not None and column.missing.all():
+            return RowPlaces(part, np.zeros(len(part)))
         low, way = _between(self.knots, self.apart.is_utc, column)
         is_apart = part != self.first
         low, way = np.where(is_apart, part + (part > self.first) * (len(self.knots) - 1), low + self.first), way.copy()

@@ -209,6 +209,10 @@ class Partition:
 
     def _interval_of(self, column: Numbers, policy: Policy) -> NDArray[np.int64]:
         """Number of the part of each value of a numerical column."""
+        if column.missing is not None and column.missing.all():  # of any type: None may be a date
+            if policy.missing == "error" and self.missing is None and column.n_rows:
+                raise ValueError(self._no_missing(column.n_rows))
+            return np.full(column.n_rows, self.part_of_missing(policy), dtype=np.int64)
         first = int(self.is_missing_apart)
         values = _as_type_of(self.bounds, self.is_utc, column)
         bounds = self.bounds.view(np.int64) if self.bounds.dtype.kind in "mM" else self.bounds

@@ -29,6 +29,8 @@ EVERY = {
     "naive Bayes": gridmodl.GridNaiveBayes(),
     "selective naive Bayes": gridmodl.GridNaiveBayes(weights="selective"),
     "grouped naive Bayes": gridmodl.GridNaiveBayes(target_kind="grouped"),
+    "naive Bayes of parts": gridmodl.GridNaiveBayes(averaged=False),
+    "logistic": gridmodl.GridLogistic(),
     "grid": gridmodl.GridClassifier(),
     "ensemble": gridmodl.GridEnsembleClassifier(search=FEW),
     "coclustering": gridmodl.GridCoclustering(),

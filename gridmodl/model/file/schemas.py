@@ -9,7 +9,14 @@ from typing import Any
 
 from gridmodl.spelling import check_choice
 
-VERSIONS = {"model": (1, 2, 3, 4, 5, 6), "models": (1, 5, 6), "density": (1, 5, 6), "average": (6,), "averages": (6,)}
+VERSIONS = {
+    "model": (1, 2, 3, 4, 5, 6),
+    "models": (1, 5, 6),
+    "density": (1, 5, 6),
+    "average": (6,),
+    "averages": (6,),
+    "evidence": (6,),
+}
 IDENTIFIER = "urn:gridmodl:schema:"
 
 
@@ -21,9 +28,9 @@ def json_schema(kind: str = "model", version: int | None = None) -> dict[str, An
 
     Parameters
     ----------
-    kind : {"model", "models", "density", "average", "averages"}
-        Kind of file: of `Model.to_json`, `Models.to_json`, `DensityModel.to_json`, `Average.to_json` or
-        `Averages.to_json`.
+    kind : {"model", "models", "density", "average", "averages", "evidence"}
+        Kind of file: of `Model.to_json`, `Models.to_json`, `DensityModel.to_json`, `Average.to_json`,
+        `Averages.to_json` or `WeightedEvidence.to_json`.
     version : int, optional
         Version of the format, the field ``version`` of a file; by default the version that is written.
 

@@ -38,8 +38,8 @@ class Stretch(NamedTuple):
 def query_of_average(average: Average, dialect: str, table: Any, column: str | None, keep: Sequence[str]) -> str:
     """The query of `Average.to_sql`."""
     target_dialect, segments = dialect_named(dialect), average.segments
-    stretches, factor = stretches_of(segments, average.knots, average.shares, overall_shares(segments))
     partition = stretch_partition(segments, average.knots)
+    stretches, factor = stretches_of(segments, average.knots, average.shares, overall_shares(segments))
     columns = None if column is None else {segments.name: column}
     source = TableSource(target_dialect, table, columns, keep, [partition], BY_PARTITION, [segments.name])
     key, value = source.parts[segments.name], source.aliases.add("value")

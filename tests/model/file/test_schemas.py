@@ -325,7 +325,10 @@ def test_a_field_of_another_version_is_refused():
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        ({"kind": "grid"}, "kind must be one of 'model', 'models', 'density', 'average', 'averages', got 'grid'"),
+        (
+            {"kind": "grid"},
+            "kind must be one of 'model', 'models', 'density', 'average', 'averages', 'evidence', got 'grid'",
+        ),
         ({"kind": None}, "kind must be one of"),
         ({"version": 7}, "version must be one of 1, 2, 3, 4, 5, 6 for kind 'model', got 7"),
         ({"version": True}, "version must be one of"),
