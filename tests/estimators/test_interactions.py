@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from jsonschema import Draft202012Validator
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import gridmodl
 from gridmodl import Model
 from gridmodl.estimators import GridLogistic, GridNaiveBayes
 from gridmodl.estimators.interactions import LabelledRows, choose
@@ -41,6 +44,11 @@ def logistic(**options: Any) -> GridLogistic:
 BOTH = pytest.mark.parametrize("make", [bayes, logistic])
 X, Y = make_xor()
 TEST, Y_TEST = make_xor(seed=1)
+
+
+@parametrize_with_checks([bayes()])
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
 
 
 @BOTH
@@ -150,6 +158,7 @@ def test_files_and_queries_predict_the_same(make: Any, n_classes: int) -> None:
     new.loc[4, "noise"] = np.nan
     expected = fitted.predict_proba(new)
     text = fitted.to_json()
+    Draft202012Validator(gridmodl.json_schema("evidence")).validate(json.loads(text))
     again = WeightedEvidence.from_json(text)
     assert again.to_json() == text
     assert np.array_equal(again.predict_proba(new), expected)
@@ -174,6 +183,11 @@ def test_wrong_files_are_refused(edit: Any, words: str) -> None:
     edit(source)
     with pytest.raises(ValueError, match=words):
         WeightedEvidence.from_json(json.dumps(record))
+
+
+def test_pictures_of_grids() -> None:
+    display = gridmodl.plot.GridDisplay.from_model(bayes().fit(X, Y).grids_["size x town"]).plot()
+    assert {display.ax_.get_xlabel(), display.ax_.get_ylabel()} == {"size", "town"}
 
 
 def test_explanations_name_the_cell() -> None:
