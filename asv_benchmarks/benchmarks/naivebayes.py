@@ -7,10 +7,12 @@ every value; "of parts" leaves that out on our side too.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.naive_bayes import CategoricalNB
 
-from gridmodl.estimators.naivebayes import GridNaiveBayes, part_shares
-from gridmodl.estimators.selection import make_evidence
+from gridmodl.estimators.naivebayes import GridNaiveBayes
+from gridmodl.evidence.record import BLOCK, FEWEST
+from gridmodl.evidence.sources import RowPlaces, parts_source
 
 from . import best_seconds, datasets, ratio, seconds
 
@@ -26,26 +28,31 @@ class Known:
         noise = rng.integers(0, n_classes, N_ROWS)  # more classes: the given ones tell some of them apart
         self.y = np.where(rng.random(N_ROWS) < 0.5, np.asarray(classes).astype(np.int64) % n_classes, noise)
         self.X = np.column_stack([np.asarray(column, dtype=float) for column in columns.values()])
-        self.ours = GridNaiveBayes(search="merge").fit(self.X, self.y)
-        self.models = [self.ours.models_[name] for name in self.ours.log_shares_]
-        used = np.flatnonzero(self.ours.weights_)
-        self.weights = np.ones(len(used))
-        self.parts = [model.transform(self.X[:, k]) for model, k in zip(self.models, used, strict=True)]
+        self.ours = GridNaiveBayes(search="merge", averaged=False).fit(self.X, self.y)
+        self.models = [self.ours.models_[source.name] for source in self.ours.evidence_.sources]
+        self.parts = [model.transform(self.X[:, int(next(iter(model.partitions))[1:])]) for model in self.models]
         self.codes = np.column_stack(self.parts)
         self.theirs = CategoricalNB().fit(self.codes, self.y)
         self.predict()
 
     def shares(self):
-        shares = [part_shares(model).by_class for model in self.models]
-        return make_evidence(self.ours.class_shares_, shares)
+        return [parts_source(model, np.log(self.ours.class_shares_)) for model in self.models]
+
+    def scores(self):
+        """Scores of the classes, as `WeightedEvidence` adds them up, of known parts."""
+        step = max(FEWEST, BLOCK // len(self.ours.classes_))
+        sources = self.shares()
+        for first in range(0, N_ROWS, step):
+            scores = np.tile(self.ours.evidence_.intercepts, (min(step, N_ROWS - first), 1))
+            for source, part in zip(sources, self.parts, strict=True):
+                scores += source.evidence_at(RowPlaces(part[first : first + step]))
+            yield scores
 
     def predict(self):
-        evidence = self.shares()
-        return self.ours.classes_[evidence.likeliest(evidence.lines_of(self.parts, N_ROWS), self.weights)]
+        return self.ours.classes_[np.concatenate([scores.argmax(axis=1) for scores in self.scores()])]
 
     def predict_proba(self):
-        evidence = self.shares()
-        return np.exp(evidence.log_probabilities(evidence.lines_of(self.parts, N_ROWS), self.weights))
+        return np.concatenate([softmax(scores, axis=1) for scores in self.scores()])
 
 
 class OverCategoricalNB:

@@ -4,9 +4,11 @@
 
     cost  =  - sum over rows of log P(class of the row)
              + l2 / 2 * [ sum_k (w_k - w)^2  +  BY_CLASS * sum_kj (w_kj - w_k)^2  +  sum_j (intercept_j - log P(j))^2 ]
+             + 1 / 2 * (w - 1)^2
 
 where w_k is the mean of w_kj over the classes, and w the mean of all. With a large l2 all columns have the same weight:
-naive Bayes with one exponent, which the rows choose. With two classes w_k0 = w_k1.
+naive Bayes with one exponent, which the rows choose. With two classes w_k0 = w_k1. The last term keeps weights finite
+if columns tell all classes apart.
 
 The evidence of a row in the cost comes from other rows: rows are dealt into FOLDS folds, and the rows of a fold read
 sources that were fitted on the others. `l2` is the one of L2 with the lowest cost of the rows of each fold, under
@@ -33,7 +35,7 @@ from gridmodl.estimators.base import estimator
 from gridmodl.estimators.evidence import EvidenceClassifierBase, TrainingRows
 from gridmodl.estimators.inputs import report_stop
 from gridmodl.estimators.interactions import checked_interactions
-from gridmodl.estimators.selection import CACHED, rows_by_class, to_shares
+from gridmodl.estimators.selection import CACHED, distinct_rows, rows_by_class, to_shares
 from gridmodl.evidence.grids import GridSource, without_rows
 from gridmodl.evidence.sources import EvidenceSource
 from gridmodl.jit.template import bind
@@ -116,7 +118,7 @@ class GridLogistic(EvidenceClassifierBase):
     The weights w_kj of column k for class j (for two classes the same for both) minimise
 
     - sum over rows of log P(class of the row)
-    + l2 / 2 (sum_k (w_k - w)^2 + 0.3 sum_kj (w_kj - w_k)^2 + sum_j (intercept_j - log P(j))^2)
+    + l2 / 2 (sum_k (w_k - w)^2 + 0.3 sum_kj (w_kj - w_k)^2 + sum_j (intercept_j - log P(j))^2) + 1/2 (w - 1)^2
 
     where w_k is the mean over the classes and w the mean of all weights. They are 0 or more: no column counts against
     what it says. The evidence of a row comes from sources fitted without the rows of its fold, one of 5; `predict`
@@ -318,8 +320,14 @@ class LogisticCost(NamedTuple):
 def _cost_of(folds: Sequence[FoldRows], log_prior: NDArray[np.float64]) -> LogisticCost:
     n_classes, tables, lines, start = len(log_prior), [], [], 0
     observed = np.zeros((len(folds), len(folds[0].tables), n_classes))
+    rows = []
     for f, one in enumerate(folds):
-        shifted = one.lines.copy()
+        # Rows with the same lines are one row with a count: so a row of weight w is w rows, to the last bit.
+        distinct, counts_of = distinct_rows(
+            [line.astype(np.int64) for line in one.lines], [len(table) for table in one.tables], one.rows
+        )
+        rows.append(counts_of)
+        shifted = np.array(distinct, dtype=np.int32).reshape(len(one.tables), len(counts_of))
         for k, table in enumerate(one.tables):
             counts = rows_by_class(one.lines[k].astype(np.int64), one.codes, one.rows, table.shape)
             observed[f, k] = np.sum(table * counts, axis=0)
@@ -330,8 +338,8 @@ def _cost_of(folds: Sequence[FoldRows], log_prior: NDArray[np.float64]) -> Logis
     return LogisticCost(
         np.concatenate(tables),
         np.ascontiguousarray(np.concatenate(lines, axis=1)),
-        np.concatenate([one.rows for one in folds]).astype(np.float64),
-        np.repeat(np.arange(len(folds)), [len(one.rows) for one in folds]),
+        np.concatenate(rows),
+        np.repeat(np.arange(len(folds)), list(map(len, rows))),
         observed,
         np.array([np.bincount(one.codes, one.rows, n_classes) for one in folds]),
         log_prior,
@@ -383,9 +391,10 @@ def _fitted(
         weights, intercepts = _by_class(cost, found)
         loss, by_weight, by_intercept = cost.loss(weights, intercepts, folds)
         means = weights.mean(axis=1)
-        apart, beside, moved = means - means.mean(), weights - means[:, None], intercepts - cost.log_prior
-        loss += 0.5 * l2 * float(apart @ apart + BY_CLASS * np.sum(beside**2) + moved @ moved)
-        by_weight = by_weight + l2 * (apart[:, None] / n_classes + BY_CLASS * beside)
+        mean = float(means.mean())
+        apart, beside, moved = means - mean, weights - means[:, None], intercepts - cost.log_prior
+        loss += 0.5 * l2 * float(apart @ apart + BY_CLASS * np.sum(beside**2) + moved @ moved) + 0.5 * (mean - 1.0) ** 2
+        by_weight = by_weight + l2 * (apart[:, None] / n_classes + BY_CLASS * beside) + (mean - 1.0) / weights.size
         own = by_weight if n_each > 1 else by_weight.sum(axis=1)
         return scale * loss, scale * np.append(own.ravel(), by_intercept + l2 * moved)
 

@@ -124,7 +124,7 @@ class Accuracies(NamedTuple):
 
 METHODS: dict[str, Callable[[], object]] = {
     "NB-G": lambda: GridNaiveBayes(target_kind="grouped", random_state=SEED, n_jobs=2),
-    "NB": lambda: GridNaiveBayes(n_jobs=2),
+    "NB": lambda: GridNaiveBayes(averaged=False, n_jobs=2),
     "nb": PlainBayes,
 }
 

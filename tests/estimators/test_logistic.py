@@ -16,9 +16,10 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gridmodl import GridLogistic, GridNaiveBayes, WeightedEvidence
+from gridmodl import GridLogistic, GridNaiveBayes, WeightedEvidence, average, optimize
 from gridmodl.estimators import logistic
 from gridmodl.estimators.logistic import BY_CLASS, FOLDS, FoldRows, _by_class, _cost_of, _fitted, dealt_rows
+from gridmodl.evidence.sources import centred_shares
 
 
 @parametrize_with_checks([GridLogistic(), GridLogistic(averaged=False)])
@@ -131,7 +132,8 @@ def test_loss_and_slopes_by_hand(n_classes: int) -> None:
 def penalized(folds: Any, log_prior: Any, l2: float, weights: Any, intercepts: Any) -> float:
     means = weights.mean(axis=1)
     apart = np.sum((means - means.mean()) ** 2) + BY_CLASS * np.sum((weights - means[:, None]) ** 2)
-    return loss_by_hand(folds, weights, intercepts) + l2 / 2 * (apart + np.sum((intercepts - log_prior) ** 2))
+    drawn = l2 / 2 * (apart + np.sum((intercepts - log_prior) ** 2)) + (weights.mean() - 1.0) ** 2 / 2
+    return loss_by_hand(folds, weights, intercepts) + drawn
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -297,19 +299,24 @@ def test_calibration_displays_work() -> None:
 @pytest.mark.parametrize("averaged", ["auto", False])
 def test_unlabelled_rows(kind: Any, averaged: Any) -> None:
     X, y = make_data(600, seed=1)
-    marks = np.where(np.arange(600) % 10 == 0, y, "?")
+    chosen = np.arange(600) % 10 == 3
+    marks = np.where(chosen, y, "?")
     fitted = kind(unlabelled="?", averaged=averaged).fit(X, marks)
     assert fitted.classes_.tolist() == ["no", "yes"]
-    np.testing.assert_allclose(fitted.class_shares_, [np.mean(y[::10] == c) for c in ("no", "yes")])
+    np.testing.assert_allclose(fitted.class_shares_, [np.mean(y[chosen] == c) for c in ("no", "yes")])
     assert np.mean(fitted.predict(X) == y) > 0.7
-    if averaged is False:
-        partition = fitted.models_["size"].partitions["size"]
-        assert partition.n_parts == 2
-        (bound,) = partition.bounds.tolist()
-        known, is_yes = X["size"][::10], marks[::10] == "yes"
-        low, high = known[~is_yes & (known < bound)].max(), known[known > bound].min()
-        inside = X["size"][(X["size"] > low) & (X["size"] < high) & (marks == "?")]
-        assert bound == pytest.approx(inside.median(), abs=np.ptp(inside) / 2 if len(inside) else None)
+    if averaged is False:  # the optimum of the labelled rows, with bounds at the medians of the others
+        placed = optimize(X[["size"]], marks, unlabelled="?", placement="median")
+        alone = optimize(X[["size"]][chosen], y[chosen])
+        bounds = fitted.models_["size"].partitions["size"].bounds
+        np.testing.assert_array_equal(bounds, placed.partitions["size"].bounds)
+        assert len(bounds) == len(alone.partitions["size"].bounds) == 1
+        assert bounds != alone.partitions["size"].bounds
+    else:
+        (source,) = (source for source in fitted.evidence_.sources if source.name == "size")
+        expected = average(X[["size"]], marks, unlabelled="?")
+        np.testing.assert_array_equal(source.knots, expected.knots)
+        np.testing.assert_allclose(source.shares, centred_shares(expected, fitted.class_shares_))
     missing = kind(unlabelled=None, averaged=averaged).fit(X, np.where(marks == "?", None, y))
     np.testing.assert_allclose(missing.predict_proba(X), fitted.predict_proba(X))
     with pytest.raises(ValueError, match="all rows of y are marked as unlabelled='\\?'"):
