@@ -65,6 +65,17 @@ unlabelled : optional, default=()
     data lie: averages average over their classes too; for parts, the best partition of the labelled rows has its bounds
     at medians of the unlabelled rows (``placement="median"`` of `gridmodl.optimize`). By default every row has a
     class.""",
+    "interactions": """
+interactions : int, "auto" or None, default=None
+    Largest number of grids of two or more columns to use beside the columns, where classes depend on combinations of
+    values; None or 0 for none, ``"auto"`` for as many as pay. Grids are searched on the training rows, over all columns
+    without limits of their own (`partitions`, `special`, `missing`, `monotone` and the others up to `allowed`); a grid
+    is used if what it says beyond the columns is worth its construction.""",
+    "grids_": """
+grids_ : dict of str to Model
+    The grids in use, by names such as ``"age x town"``, with their cells, rules (`Model.rules`) and plots.
+grid_weights_ : dict of str to float
+    Weight of each grid; of a `GridLogistic` for more than two classes, an array with one weight for each class.""",
     "evidence_": """
 evidence_ : WeightedEvidence
     What predicts: for each column in use its lines (parts, or knots of an average), their evidence

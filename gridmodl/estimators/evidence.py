@@ -23,7 +23,7 @@ from gridmodl.data.columns import encode_column, kind_of
 from gridmodl.data.frames import Frame, Name, Raw
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import MEDIAN
-from gridmodl.data.targets import NOT_GIVEN, marked_rows
+from gridmodl.data.targets import NOT_GIVEN, marked_rows, rows_of
 from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
 from gridmodl.estimators.columns import models_of_each
 from gridmodl.estimators.inputs import (
@@ -34,7 +34,16 @@ from gridmodl.estimators.inputs import (
     refuse_column,
     report_stop,
 )
+from gridmodl.estimators.interactions import (
+    OF_GRIDS,
+    Chosen,
+    LabelledRows,
+    checked_interactions,
+    choose,
+    columns_of_grids,
+)
 from gridmodl.evidence.contributions import Contributions
+from gridmodl.evidence.grids import GridSource
 from gridmodl.evidence.prices import preparation_cost
 from gridmodl.evidence.record import WeightedEvidence
 from gridmodl.evidence.sources import EvidenceSource, curve_source, parts_source
@@ -77,9 +86,11 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
 
     averaged: bool | str = "auto"
     unlabelled: Any = ()
+    interactions: int | str | None = None
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
         self._policy  # noqa: B018  checked before all work
+        checked_interactions(self.interactions)
         if not (isinstance(self.averaged, bool) or self.averaged == "auto"):
             raise ValueError(f"averaged must be 'auto', True or False, got {self.averaged!r}")
         clock = Clock(checked_time(self.time_limit))
@@ -184,6 +195,28 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
                 found[name] = parts_source(models[name], log_prior, price)
         return {name: source for name, source in found.items() if source is not None}
 
+    def _choose(self, training: TrainingRows, columns: Sequence[EvidenceSource], models: Models) -> Chosen:
+        """Grids to use beside `columns`, the most informative column first, and selective weights of both."""
+        first, kept = next(iter(models.values())), training.rows > 0
+        labelled = LabelledRows(
+            {name: rows_of(raw, kept) for name, raw in training.inputs.columns.items()},
+            training.target[kept],
+            training.codes(first.classes)[kept],
+            training.rows[kept],
+            np.log(first.class_rows / first.class_rows.sum()),
+        )
+        n_most = checked_interactions(self.interactions)
+        grids: list[GridSource] = []
+        time_limit = training.seconds_left(self.time_limit)
+        if n_most != 0 and time_limit != 0.0:
+            names = columns_of_grids(self, list(models))
+            options = {what: restricted(self._options(), names)[what] for what in OF_GRIDS}
+            grids, stopped = labelled.candidates(
+                names, event=training.event, time_limit=time_limit, frame=training.inputs.kind, **options
+            )
+            report_stop(self, stopped)
+        return choose(labelled, columns, grids, n_most)
+
     def _set_evidence(
         self,
         training: TrainingRows,
@@ -197,6 +230,10 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
         matrix = weights.reshape(len(sources), -1) if len(sources) else np.empty((0, 1))
         used = np.flatnonzero(matrix.any(axis=1))
         self.models_ = models
+        grids = {str(source.name): k for k, source in enumerate(sources) if isinstance(source, GridSource)}
+        self.grids_ = {name: sources[k].model for name, k in grids.items() if k in used}  # type: ignore[attr-defined]
+        of_grids = {name: matrix[grids[name]] for name in self.grids_}
+        self.grid_weights_ = {name: float(of[0]) if len(of) == 1 else of for name, of in of_grids.items()}
         self.classes_ = first.classes
         self.class_shares_ = first.class_rows / first.class_rows.sum()
         self.evidence_ = WeightedEvidence(

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,9 @@ from gridmodl.data.frames import Name
 from gridmodl.estimators.base import estimator
 from gridmodl.estimators.evidence import EvidenceClassifierBase, TrainingRows
 from gridmodl.estimators.inputs import report_stop
+from gridmodl.estimators.interactions import checked_interactions
 from gridmodl.estimators.selection import CACHED, distinct_rows, rows_by_class, to_shares
+from gridmodl.evidence.grids import GridSource, without_rows
 from gridmodl.evidence.sources import EvidenceSource
 from gridmodl.jit.template import bind
 from gridmodl.model.models import Models
@@ -42,6 +45,7 @@ FOLDS = 5
 L2 = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # tried in this order; ties: first
 STOPPED_L2 = 10.0  # if there is no time to choose
 BY_CLASS = 0.3
+GRID_SHARE = 0.5  # weights of grids are drawn to this share of the mean, as their parts were found on rows of all folds
 FIRST_WEIGHT = 0.3
 OPTIONS = {"ftol": 1e-9, "gtol": 1e-6, "maxiter": 500}
 
@@ -66,6 +70,8 @@ class GridLogistic(EvidenceClassifierBase):
         validation on the training rows.
     %(averaged)s
     %(unlabelled)s
+    %(interactions)s
+        Which of them, `GridNaiveBayes` with ``weights="selective"`` decides.
     %(unknown)s
     %(new_missing)s
     %(kinds)s
@@ -81,7 +87,7 @@ class GridLogistic(EvidenceClassifierBase):
         If it is reached while weights are chosen, all columns in use get weights from evidence of their own rows, and
         the strength is 10.
     %(random_state)s
-        Nothing here is random.
+        Only the search for grids is random.
     %(n_jobs)s
 
     Attributes
@@ -94,6 +100,7 @@ class GridLogistic(EvidenceClassifierBase):
         Strength of the penalty.
     l2_losses_ : dict of float to float
         Mean -log P(class) of rows of the folds, for each strength that was tried; empty if none was.
+    %(grids_)s
     %(evidence_)s
     %(models_)s
     %(classes_)s
@@ -117,6 +124,9 @@ class GridLogistic(EvidenceClassifierBase):
     what it says. The evidence of a row comes from sources fitted without the rows of its fold, one of 5; `predict`
     reads sources fitted on all rows. P(class | interval) is as in `GridNaiveBayes`. The same data always have the same
     folds, in any order of rows.
+
+    The cells of a grid are found on all rows; the evidence of a row comes from the rows of its cell in other folds. As
+    the cells fit the row nevertheless, weights of grids are drawn to half of w.
 
     Examples
     --------
@@ -154,6 +164,8 @@ class GridLogistic(EvidenceClassifierBase):
         averaged = self._averaged_columns(training, models)
         by_name = self._sources(training, training.weights, models, averaged, len(names))
         ranked = [by_name[name] for name in Models(models) if name in by_name]  # the most informative first
+        if checked_interactions(self.interactions) != 0:
+            ranked += self._choose(training, ranked, models).grids
         first = next(iter(models.values()))
         log_prior = np.log(first.class_rows / first.class_rows.sum())
         codes = training.codes(first.classes)
@@ -162,12 +174,15 @@ class GridLogistic(EvidenceClassifierBase):
         if cost is not None:
             with threadpool_limits(1, "blas"):  # the matrices of L-BFGS-B are tiny: threads would wait for each other
                 chosen = _choose(cost, strengths)
+        shares = np.array([GRID_SHARE if isinstance(source, GridSource) else 1.0 for source in ranked])
+        chosen = chosen._replace(weights=(shares * chosen.weights.T).T)
         self.l2_, self.l2_losses_ = chosen.l2, chosen.losses
         self._set_evidence(training, models, ranked, chosen.weights, chosen.intercepts)
         self.intercept_ = chosen.intercepts
         self.coef_ = np.zeros((1 if len(log_prior) <= 2 else len(log_prior), len(names)))
         for source, weight in zip(ranked, chosen.weights, strict=True):
-            self.coef_[:, names.index(source.name)] = weight
+            if not isinstance(source, GridSource):
+                self.coef_[:, names.index(source.name)] = weight
         return self
 
     def _strengths(self) -> Sequence[float]:
@@ -192,24 +207,30 @@ class GridLogistic(EvidenceClassifierBase):
         """The cost of weights, with evidence from other folds; from all rows if the time limit is reached."""
         rows, policy, columns = training.rows, self._policy, training.inputs.columns
         places = [source.places(columns, policy) for source in sources]
+        halved = [_halved(source) for source in sources]
         score = np.zeros(len(rows))
         for place, factor in zip(places, np.random.default_rng(0).random(len(places)), strict=True):
             score += factor * (place.line + (0.0 if place.way is None else place.way))
         dealt = dealt_rows(score, codes, rows, FOLDS)
         if (dealt.sum(axis=0) > 0).sum() < 2:  # too few rows for folds
-            return _cost_of([_read_fold(sources, sources, columns, policy, codes, rows, len(log_prior))], log_prior)
+            return _cost_of([_read_fold(halved, columns, policy, codes, rows, len(log_prior))], log_prior)
         parts = [name for name in models if name not in averaged]
         base = np.ones(len(rows), dtype=np.int64) if training.weights is None else training.weights
         folds = []
         for fold in range(FOLDS):
             if training.seconds_left(self.time_limit) == 0.0:
                 report_stop(self, "time limit")
-                return _cost_of([_read_fold(sources, sources, columns, policy, codes, rows, len(log_prior))], log_prior)
+                return _cost_of([_read_fold(halved, columns, policy, codes, rows, len(log_prior))], log_prior)
             weights = base - dealt[:, fold]
             others = self._models(training, weights, parts, target_kind="classes") if parts else {}
             found = self._sources(training, weights, others, averaged, len(models))
-            mine = _matched(sources, found)
-            folds.append(_read_fold(sources, mine, columns, policy, codes, dealt[:, fold], len(log_prior)))
+            mine = [
+                _halved(without_rows(source, place.line, codes, dealt[:, fold], log_prior))
+                if isinstance(source, GridSource)
+                else found.get(source.name)
+                for source, place in zip(sources, places, strict=True)
+            ]
+            folds.append(_read_fold(mine, columns, policy, codes, dealt[:, fold], len(log_prior)))
         return _cost_of(folds, log_prior)
 
 
@@ -241,13 +262,12 @@ class FoldRows(NamedTuple):
     rows: NDArray[np.int64]
 
 
-def _matched(sources: Sequence[EvidenceSource], found: Mapping[Name, EvidenceSource]) -> list[EvidenceSource | None]:
-    """The sources of a fold in the order of `sources`; None where the fold has none."""
-    return [found.get(source.name) for source in sources]
+def _halved(source: EvidenceSource) -> EvidenceSource:
+    """The source; a grid with GRID_SHARE of its evidence."""
+    return replace(source, evidence=GRID_SHARE * source.evidence) if isinstance(source, GridSource) else source
 
 
 def _read_fold(
-    sources: Sequence[EvidenceSource],
     mine: Sequence[EvidenceSource | None],
     columns: Mapping[Name, Any],
     policy: Any,
@@ -257,7 +277,7 @@ def _read_fold(
 ) -> FoldRows:
     """Lines of the rows of a fold in its sources `mine`; a source that the fold does not have says nothing."""
     kept = np.flatnonzero(rows)
-    lines = np.zeros((len(sources), len(kept)), dtype=np.int32)
+    lines = np.zeros((len(mine), len(kept)), dtype=np.int32)
     tables = []
     for k, source in enumerate(mine):
         evidence = np.zeros((0, n_classes)) if source is None else source.evidence

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from gridmodl.data.frames import Name
 from gridmodl.estimators.base import estimator
 from gridmodl.estimators.evidence import EvidenceClassifierBase, TrainingRows
-from gridmodl.estimators.selection import make_evidence, make_selection, rows_by_class, selective_weights
-from gridmodl.evidence.sources import EvidenceSource
+from gridmodl.estimators.interactions import Chosen, checked_interactions
 from gridmodl.model.models import Models
 from gridmodl.spelling import check_choice
 
@@ -46,6 +42,8 @@ class GridNaiveBayes(EvidenceClassifierBase):
     %(averaged)s
         Not with ``target_kind="grouped"``.
     %(unlabelled)s
+    %(interactions)s
+        They need ``weights="selective"``.
     %(unknown)s
     %(new_missing)s
     %(kinds)s
@@ -62,7 +60,7 @@ class GridNaiveBayes(EvidenceClassifierBase):
     %(time_limit)s
         The limit is for the partitions of all columns together.
     %(random_state)s
-        Only the search for groups of classes is random.
+        Only the searches for groups of classes and for grids are random.
     %(n_jobs)s
 
     Attributes
@@ -70,6 +68,7 @@ class GridNaiveBayes(EvidenceClassifierBase):
     %(models_)s
     weights_ : ndarray of shape (number of columns,)
         Weight of each column; 0 for columns that say nothing. `predict` reads no column of weight 0.
+    %(grids_)s
     %(evidence_)s
     %(classes_)s
     class_shares_ : ndarray
@@ -98,6 +97,10 @@ class GridNaiveBayes(EvidenceClassifierBase):
     over K columns, where the preparation cost is that of the best partition: a penalty of the kind of [2]_, with the
     constants of Khiops 11. Rows are at the nearest knot of an average there. The same data always have the same
     weights.
+
+    Grids pay more. Their price is 5 times the code length of their structure (which columns, and their parts); and in
+    the first sum, a row is left out of its own cell. So small data keep none, and so do columns that do not interact:
+    such a grid says no more than they do. A row in a cell without training rows gets no evidence from the grid.
 
     References
     ----------
@@ -136,6 +139,7 @@ class GridNaiveBayes(EvidenceClassifierBase):
         """
         check_choice("target_kind", self.target_kind, KINDS_OF_CLASSES)
         check_choice("weights", self.weights, WEIGHTS)
+        self._check_grids()
         training = self._read_training(X, y, sample_weight)
         names = list(training.inputs.columns)
         models = self._models(training, training.weights, names, target_kind=self.target_kind or "classes")
@@ -143,13 +147,29 @@ class GridNaiveBayes(EvidenceClassifierBase):
         by_name = self._sources(training, training.weights, models, averaged, len(names))
         ranked = [by_name[name] for name in Models(models) if name in by_name]  # the most informative first
         log_prior = np.log(next(iter(models.values())).class_rows / training.rows.sum())
-        weights = np.ones(len(ranked))
-        if self.weights == "selective" and ranked:
-            weights = self._selective(training, ranked, log_prior, training.codes(next(iter(models.values())).classes))
-        self._set_evidence(training, models, ranked, weights, log_prior)
-        of_columns = {source.name: weight for source, weight in zip(ranked, weights.tolist(), strict=True)}
+        chosen = Chosen([], np.ones(len(ranked)))
+        if self.weights == "selective":
+            chosen = self._choose(training, ranked, models)
+        sources = [*ranked, *chosen.grids]
+        self._set_evidence(training, models, sources, chosen.weights, log_prior)
+        of_columns = {source.name: weight for source, weight in zip(sources, chosen.weights.tolist(), strict=True)}
         self.weights_ = np.array([of_columns.get(name, 0.0) for name in names])
         return self
+
+    def _check_grids(self) -> None:
+        """Raise if grids are asked for that this classifier cannot choose or weigh."""
+        if checked_interactions(self.interactions) == 0:
+            return
+        if self.weights != "selective":
+            raise ValueError(
+                f"interactions={self.interactions!r} needs weights='selective', which choose the grids; got "
+                f"weights={self.weights!r}"
+            )
+        if self.target_kind == "grouped":
+            raise ValueError(
+                f"interactions={self.interactions!r} is not for target_kind='grouped': each column has groups of "
+                "classes of its own, and a grid has none"
+            )
 
     def _averaged_columns(self, training: TrainingRows, models: Models) -> list[Name]:
         if self.target_kind != "grouped":
@@ -157,30 +177,3 @@ class GridNaiveBayes(EvidenceClassifierBase):
         if self.averaged is True:
             raise ValueError("averaged=True is not for target_kind='grouped': each column has groups of its own")
         return []
-
-    def _selective(
-        self,
-        training: TrainingRows,
-        sources: Sequence[EvidenceSource],
-        log_prior: NDArray[np.float64],
-        codes: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
-        """Weight of each source; `sources` are in descending order of level."""
-        kept = np.flatnonzero(training.rows)
-        rows, codes = training.rows[kept], codes[kept]
-        lines = [source.places(training.inputs.columns, self._policy).nearest[kept] for source in sources]
-        evidence = make_evidence(np.exp(log_prior), [source.evidence for source in sources])
-        observed = [
-            np.sum(source.evidence * rows_by_class(line, codes, rows, source.evidence.shape))
-            for source, line in zip(sources, lines, strict=True)
-        ]
-        selection = make_selection(
-            evidence,
-            lines,
-            rows,
-            np.bincount(codes, rows, len(log_prior)).astype(np.int64),
-            np.array(observed),
-            np.array([source.price for source in sources]),
-        )
-        with threadpool_limits(1, "blas"):  # the matrices of L-BFGS-B are tiny: threads would wait for each other
-            return selective_weights(selection)

@@ -14,12 +14,20 @@ from numpy.typing import NDArray
 
 from gridmodl import __version__
 from gridmodl.data.frames import ARRAYS, FRAMES
+from gridmodl.evidence.grids import GridSource
 from gridmodl.evidence.record import WeightedEvidence
 from gridmodl.evidence.sources import CurveSource, EvidenceSource, PartsSource
-from gridmodl.model.file.checks import check_one_of, check_partition
+from gridmodl.model.file.checks import check_model, check_one_of, check_partition
 from gridmodl.model.file.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, read_list, shown, wrong
 from gridmodl.model.file.files import read_checked, write_checked
-from gridmodl.model.file.records import VERSION, partition_record, read_partition, read_version
+from gridmodl.model.file.records import (
+    VERSION,
+    model_record,
+    partition_record,
+    read_partition,
+    read_record,
+    read_version,
+)
 from gridmodl.model.file.values import (
     read_array,
     read_float,
@@ -105,6 +113,10 @@ def _curve_record(source: CurveSource, place: str) -> dict[str, Any]:
     }
 
 
+def _grid_record(source: GridSource, place: str) -> dict[str, Any]:
+    return {"name": source.name, "model": model_record(source.model), "evidence": source.evidence.tolist()}
+
+
 def _read(record: Any) -> WeightedEvidence:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ModelFileError(f"the text is no gridmodl classifier: its 'format' is not {FORMAT!r}")
@@ -158,6 +170,20 @@ def _read_curve(raw: dict[str, Any], place: str) -> EvidenceSource:
         read_array(record["knots"], f"{place}.knots"),
         _read_matrix(record["shares"], f"{place}.shares"),
         np.array(read_floats(record["log_prior"], f"{place}.log_prior")),
+        read_float(record["price"], f"{place}.price"),
+    )
+
+
+def _read_grid(raw: dict[str, Any], place: str) -> EvidenceSource:
+    record = read_fields(raw, place, ("kind", "price", "name", "model", "evidence"))
+    try:
+        grid = read_record(record["model"])
+    except ModelFileError as error:
+        raise ModelFileError(f"{place}.model: {error}") from error
+    return GridSource(
+        grid,
+        read_text(record["name"], f"{place}.name"),
+        _read_matrix(record["evidence"], f"{place}.evidence"),
         read_float(record["price"], f"{place}.price"),
     )
 
@@ -216,7 +242,20 @@ def _check_curve(source: CurveSource, n_classes: int, place: str) -> None:
         raise wrong(f"{place}.log_prior", f"must be {n_classes} logarithms of shares")
 
 
+def _check_grid(source: GridSource, n_classes: int, place: str) -> None:
+    try:
+        check_model(source.model)
+    except ModelFileError as error:
+        raise ModelFileError(f"{place}.model: {error}") from error
+    if source.model.problem != "grid" or len(source.model.classes) != n_classes:
+        raise wrong(f"{place}.model", f"must be a grid of {n_classes} classes")
+    expected = (len(source.model.cells.parts), n_classes)
+    if source.evidence.shape != expected or not np.all(np.isfinite(source.evidence)):
+        raise wrong(f"{place}.evidence", f"must be {expected[0]} lists of {n_classes} finite numbers")
+
+
 KINDS = (
     SourceKind("parts", PartsSource, _parts_record, _read_parts, _check_parts),
     SourceKind("curve", CurveSource, _curve_record, _read_curve, _check_curve),
+    SourceKind("grid", GridSource, _grid_record, _read_grid, _check_grid),
 )

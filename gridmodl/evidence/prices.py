@@ -67,6 +67,38 @@ def _cost_before_groups(model: Model, partition: Partition, groups: Partition) -
     return counted.cost(counted.terms())
 
 
+def structure_cost(grid: Model, n_columns: int) -> float:
+    """Cost under `PREPARED_BY` of the structure of a grid: the choice among `n_columns` columns, and the parts of each.
+
+    The cost of a grid under ``modl`` is this, plus `classes_cost` of its cells.
+    """
+    criterion, problem = criterion_for(PREPARED_BY, "grid"), Problem("grid", grid.n_rows, n_columns, grid.class_rows)
+    sides = [
+        Side(variable_of(criterion, problem, _known(partition)), partition.rows, _values(partition).astype(np.float64))
+        for partition in (grid.partitions[name] for name in grid.informative)
+    ]
+    whole = Side(variable_of(criterion, problem, numerical_values(1)), np.array([grid.n_rows]), np.ones(1))
+    sides += [whole] * (n_columns - len(sides))
+    no_cells = np.empty((0, len(sides)), dtype=np.int64)
+    no_rows = np.empty((0, len(grid.classes)), dtype=np.int64)
+    p = params_record(criterion, problem)
+    return Counted(criterion, p, tuple(sides), no_cells, no_rows, no_rows[:, 0]).terms().total
+
+
+def classes_cost(counts: NDArray[np.int64]) -> float:
+    """Cost under `PREPARED_BY` of the classes of the rows in cells, given their rows by cell and class."""
+    criterion = criterion_for(PREPARED_BY, "grid")
+    p = params_record(criterion, Problem("grid", int(counts.sum()), 1, counts.sum(axis=0)))
+    none = np.zeros(len(counts), dtype=np.int64)
+    return float(Counted(criterion, p, (), none[:, None], counts, none).cell_prices(counts, none).sum())
+
+
+def shares_cost(counts: NDArray[np.int64]) -> float:
+    """Part of `classes_cost` that is due to the unknown shares of the classes in each cell: its excess over entropy."""
+    rows = counts.sum(axis=1, keepdims=True)
+    return classes_cost(counts) - float(np.sum(counts * np.log(np.maximum(rows, 1) / np.maximum(counts, 1))))
+
+
 def _values(partition: Partition) -> NDArray[np.int64]:
     """Number of values of each part; 1 for an interval, whose values are not priced."""
     is_grouped = partition.kind == "categorical"

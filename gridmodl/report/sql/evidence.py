@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
+from gridmodl.evidence.grids import GridSource
 from gridmodl.evidence.sources import CurveSource, EvidenceSource, PartsSource
 from gridmodl.report.sql.averages import measured, number_literal, stretch_partition, stretches_of
 from gridmodl.report.sql.dialects import dialect_named
@@ -50,8 +51,10 @@ def query_of_evidence(
     """The query of `WeightedEvidence.to_sql`."""
     check_choice("output", output, OUTPUTS)
     target_dialect = dialect_named(dialect)
-    partitions = [_partition_of(source) for source in model.sources]
-    source = TableSource(target_dialect, table, columns, keep, partitions, model.policy, model.names)
+    grids = [source for source in model.sources if isinstance(source, GridSource)]
+    partitions = [_partition_of(source) for source in model.sources if not isinstance(source, GridSource)]
+    of_grids = [grid.model.partitions[name] for grid in grids for name in grid.columns]
+    source = TableSource(target_dialect, table, columns, keep, partitions, model.policy, model.names, of_grids)
     writer = _Writer(model, source)
     asked = [writer.asked(k) for k in range(len(model.sources))]
     addends = [writer.names_of(one.name) for one in model.sources]
@@ -124,6 +127,8 @@ class _Writer:
     def asked(self, k: int) -> Asked:
         """How source k is asked of the database."""
         source = self.model.sources[k]
+        if isinstance(source, GridSource):
+            return self._of_grid(k, source)
         return self._of_curve(k, source) if isinstance(source, CurveSource) else self._of_parts(k, source)
 
     def _shown(self, evidence: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -131,6 +136,24 @@ class _Writer:
         if self.event is None:
             return evidence
         return evidence[:, [self.event]] - evidence[:, [1 - self.event]]
+
+    def _of_grid(self, k: int, source: GridSource) -> Asked:
+        alias, cells, real = f"c{k}", source.model.cells, self.dialect.real
+        keys = [self.source.aliases.add(f"part_{source.name}_{name}") for name in source.columns]
+        inner = [
+            f"{self.source.part(source.model.partitions[name], '    ')} AS {key}"
+            for name, key in zip(source.columns, keys, strict=True)
+        ]
+        by_cell = self._shown(self.weights[k] * source.evidence)
+        names = [self.source.aliases.add(f"cell_evidence_{i}") for i in range(by_cell.shape[1])]
+        rows = [
+            [*map(str, parts), *map(real, line)]
+            for parts, line in zip(cells.parts.tolist(), by_cell.tolist(), strict=True)
+        ]
+        on = " AND ".join(f"{alias}.{key} = p.{key}" for key in keys)
+        joined = self.dialect.rows([*keys, *names], rows, alias)
+        addends = [f"COALESCE({alias}.{name}, {real(0.0)})" for name in names]
+        return Asked(inner, f"\n  LEFT JOIN {joined} ON {on}", addends)
 
     def _of_parts(self, k: int, source: EvidenceSource) -> Asked:
         key, alias = self.source.parts[source.name], f"c{k}"

@@ -158,6 +158,7 @@ class TableSource:
         partitions: Sequence[Partition],
         policy: Policy,
         known: Collection[Name],
+        more: Sequence[Partition] = (),
     ) -> None:
         self.dialect = dialect
         self.partitions = partitions
@@ -165,16 +166,18 @@ class TableSource:
         self.aliases = Aliases(dialect)
         self.kept = self._keep_columns(keep)
         self._policy = policy
-        self.columns = self._name_columns(_check_columns(columns, known))
+        self.columns = self._name_columns(_check_columns(columns, known), more)
         self.parts = {partition.name: self.aliases.add(f"part_{partition.name}") for partition in partitions}
 
     def select(self, margin: str) -> list[str]:
         """Entries of SELECT: the columns that are kept, then the parts."""
         return [f"t.{name} AS {name}" for name in self.kept] + [
-            f"{expression_of(partition, self.dialect, self.columns[partition.name], self._policy, margin)} "
-            f"AS {self.parts[partition.name]}"
-            for partition in self.partitions
+            f"{self.part(partition, margin)} AS {self.parts[partition.name]}" for partition in self.partitions
         ]
+
+    def part(self, partition: Partition, margin: str) -> str:
+        """Expression of the number of the part."""
+        return expression_of(partition, self.dialect, self.columns[partition.name], self._policy, margin)
 
     def _keep_columns(self, keep: Any) -> list[str]:
         if isinstance(keep, (str, bytes)) or not isinstance(keep, Sequence):
@@ -187,11 +190,11 @@ class TableSource:
             self.aliases.keep(name)
         return kept
 
-    def _name_columns(self, columns: Mapping[Name, str]) -> dict[Name, str]:
+    def _name_columns(self, columns: Mapping[Name, str], more: Sequence[Partition]) -> dict[Name, str]:
         """Quoted column of each variable; ValueError if two variables have the same column."""
         found: dict[Name, str] = {}
         names = Aliases(self.dialect)
-        for partition in self.partitions:
+        for partition in {one.name: one for one in (*self.partitions, *more)}.values():
             what = f"column {partition.name!r}"
             name = columns[partition.name] if partition.name in columns else sql_name(partition.name, "column")
             found[partition.name] = f"t.{quoted(name, self.dialect, what)}"
