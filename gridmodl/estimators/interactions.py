@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from gridmodl.data.frames import Name, Raw
 from gridmodl.estimators.inputs import reading_columns
-from gridmodl.estimators.selection import Selection, make_evidence, make_selection, rows_by_class, selective_weights
 from gridmodl.evidence.grids import GridSource, find_grids, grid_sources, left_out
+from gridmodl.evidence.selection import Selection, make_evidence, make_selection, rows_by_class, selective_weights
 from gridmodl.evidence.sources import EvidenceSource
 from gridmodl.fit.options import RULES
 from gridmodl.model.policy import BY_PARTITION

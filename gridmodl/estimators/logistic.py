@@ -35,8 +35,8 @@ from gridmodl.estimators.base import estimator
 from gridmodl.estimators.evidence import EvidenceClassifierBase, TrainingRows
 from gridmodl.estimators.inputs import report_stop
 from gridmodl.estimators.interactions import checked_interactions
-from gridmodl.estimators.selection import CACHED, distinct_rows, rows_by_class, to_shares
 from gridmodl.evidence.grids import GridSource, without_rows
+from gridmodl.evidence.selection import CACHED, distinct_rows, rows_by_class, to_shares
 from gridmodl.evidence.sources import EvidenceSource
 from gridmodl.jit.template import bind
 from gridmodl.model.models import Models

@@ -22,7 +22,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from gridmodl import average, optimize_each
 from gridmodl.codelength import log_factorial, log_groupings
 from gridmodl.estimators.naivebayes import GridNaiveBayes
-from gridmodl.estimators.selection import (
+from gridmodl.evidence.prices import preparation_cost
+from gridmodl.evidence.selection import (
     EXPONENT,
     PRIOR_WEIGHT,
     Selection,
@@ -31,7 +32,6 @@ from gridmodl.estimators.selection import (
     make_selection,
     selective_weights,
 )
-from gridmodl.evidence.prices import preparation_cost
 
 KINDS: list[dict[str, Any]] = [{}, {"weights": "selective"}, {"target_kind": "grouped"}]
 BOTH: dict[str, Any] = {"target_kind": "grouped", "weights": "selective"}
