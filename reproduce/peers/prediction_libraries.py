@@ -103,9 +103,11 @@ class Gridmodl(Classifier):
         known = getattr(gridmodl, name, None)
         if known is None:
             raise Absent(f"gridmodl has no {name}")
-        if unknown := set(options) - set(known().get_params()):
-            raise Absent(f"{name} of gridmodl has no {', '.join(sorted(unknown))}")
-        return known(**options, n_jobs=1)
+        params = known().get_params()
+        # A version that does not know a thing is without it.
+        if unknown := [option for option, value in options.items() if option not in params and value is not False]:
+            raise Absent(f"{name} of gridmodl has no {', '.join(unknown)}")
+        return known(**{option: options[option] for option in options if option in params}, n_jobs=1)
 
 
 class LogisticOnParts(Classifier):
@@ -277,8 +279,8 @@ class Khiops(Classifier):
 OURS: dict[str, tuple[Any, ...]] = {
     "GridLogistic": (Gridmodl, "GridLogistic", {}),
     "GridLogistic grids": (Gridmodl, "GridLogistic", {"interactions": "auto"}),
-    "GridNaiveBayes": (Gridmodl, "GridNaiveBayes", {"weights": "uniform"}),
-    "GridNaiveBayes selective": (Gridmodl, "GridNaiveBayes", {"weights": "selective"}),
+    "GridNaiveBayes uniform": (Gridmodl, "GridNaiveBayes", {"weights": "uniform", "averaged": False}),
+    "GridNaiveBayes selective": (Gridmodl, "GridNaiveBayes", {"weights": "selective", "averaged": False}),
     "GridNaiveBayes averaged": (Gridmodl, "GridNaiveBayes", {"weights": "selective", "averaged": True}),
     "GridNaiveBayes grids": (Gridmodl, "GridNaiveBayes", {"weights": "selective", "interactions": "auto"}),
     "GridEnsemble": (Gridmodl, "GridEnsembleClassifier", {}),

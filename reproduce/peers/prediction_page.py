@@ -38,8 +38,10 @@ MEASURED = """\
 ABOUT = {
     "GridLogistic": "logistic regression on averaged evidence, `GridLogistic()`.",
     "GridLogistic grids": 'with cells of grids as columns too, `GridLogistic(interactions="auto")`.',
-    "GridNaiveBayes": 'naive Bayes on the best parts of each column, `GridNaiveBayes(weights="uniform")`.',
-    "GridNaiveBayes selective": '`GridNaiveBayes(weights="selective")`.',
+    "GridNaiveBayes uniform": (
+        'naive Bayes on the best parts of each column, `GridNaiveBayes(weights="uniform", averaged=False)`.'
+    ),
+    "GridNaiveBayes selective": 'with weights, `GridNaiveBayes(weights="selective", averaged=False)`.',
     "GridNaiveBayes averaged": 'on averaged evidence, `GridNaiveBayes(weights="selective", averaged=True)`.',
     "GridNaiveBayes grids": (
         'with cells of grids as columns too, `GridNaiveBayes(weights="selective", interactions="auto")`.'

@@ -104,7 +104,7 @@ def test_differences_are_clear_beyond_two_standard_errors_of_the_shared_folds():
 
 def test_the_page_says_first_where_others_win():
     fits = records(
-        {"GridLogistic": (0.4, 0.6), "GridNaiveBayes": (0.7, 0.7), "boosting": (0.5, 0.45), "EBM": (0.3, None)}
+        {"GridLogistic": (0.4, 0.6), "GridNaiveBayes uniform": (0.7, 0.7), "boosting": (0.5, 0.45), "EBM": (0.3, None)}
     )
     page = prediction_page.text(fits, 5, FACTS)
     assert page.index("## Where others win") < page.index("## Means over the tables")
