@@ -74,9 +74,7 @@ ABOUT = {
 
 def text(records: pd.DataFrame, repeats: int, facts: dict[str, float]) -> str:
     """The page; `facts` are the numbers of MEASURED."""
-    fits = records[records["error"].isna()] if "error" in records else records
-    repeats, methods = settled(fits, repeats)
-    fits = fits[fits["fold"] < 2 * repeats]
+    fits, repeats, methods = chosen(records, repeats)
     main = fits[fits["method"].isin(methods)]
     means = by_table(main).groupby("method").mean().loc[methods].sort_values("log-loss")
     ours = [method for method in means.index if method in OURS]
@@ -94,6 +92,13 @@ def text(records: pd.DataFrame, repeats: int, facts: dict[str, float]) -> str:
         made_from(fits),
     ]
     return "\n".join(section for section in sections if section)
+
+
+def chosen(records: pd.DataFrame, repeats: int) -> tuple[pd.DataFrame, int, list[str]]:
+    """The fits that the page is made from, their repeats, and the methods that have all of these on all tables."""
+    fits = records[records["error"].isna()] if "error" in records else records
+    repeats, methods = settled(fits, repeats)
+    return fits[fits["fold"] < 2 * repeats], repeats, methods
 
 
 def settled(fits: pd.DataFrame, repeats: int) -> tuple[int, list[str]]:
@@ -261,7 +266,7 @@ def left_out(records: pd.DataFrame, fits: pd.DataFrame, methods: list[str]) -> s
         failed = records.dropna(subset=["error"])
         for (method, error), rows in failed.groupby(["method", "error"], sort=False):
             said.append(f"* {method}: {error} ({', '.join(rows['table'].unique())})")
-    return "\n".join(said) + "\n" if said else ""
+    return "\n".join(said).rstrip("\n") + "\n" if said else ""
 
 
 def made_from(fits: pd.DataFrame) -> str:
