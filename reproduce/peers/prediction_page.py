@@ -133,6 +133,8 @@ def wins(fits: pd.DataFrame, means: pd.DataFrame, ours: list[str], first: str, r
     """Where methods that are not ours are better than the first, and where one is better than all of ours."""
     if not ours:
         return f"No method of gridmodl was run; the others are compared with *{first}*, the lowest log-loss.\n"
+    if not rivals:
+        return "No method of another library was run.\n"
     lines = []
     for measure, is_higher in HIGHER_IS_BETTER.items():
         better, clearly = [], []
