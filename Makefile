@@ -85,7 +85,7 @@ DATA ?= ../shared/data
 REPRODUCTIONS := $(addprefix papers.,data_sets grid_tables coclustering_tables many_classes few_labels density_table \
 	unification) grids.grid_experiments
 # These ask other libraries, each in an environment of its own: how to make them is written in each.
-COMPARISONS := peers.comparison peers.comparison_joint
+COMPARISONS := peers.comparison peers.comparison_joint peers.prediction
 reproduce: .venv/.has-test .venv/.has-docs
 	set -e; for name in $(REPRODUCTIONS); do $(BIN)/python -m reproduce.$$name --data $(DATA) --write; done
 

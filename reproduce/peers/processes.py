@@ -23,7 +23,10 @@ from typing import Any
 from reproduce import environment
 
 OURS = ("gridmodl", "scikit-learn")  # packages of the driver's own environment
-PEERS = {"khiops": "khiops", "optbinning": "optbinning", "orange3": "orange", "sparsebm": "sparsebm"}
+PEERS = {
+    "khiops": "khiops", "optbinning": "optbinning", "orange3": "orange", "sparsebm": "sparsebm",
+    "interpret": "interpret",
+}  # fmt: skip
 PATIENCE = 4  # times the limit by the clock, as the machine may be busy
 NO_ANSWER = "no answer in {} s"
 ANSWERS = "answers.json"
