@@ -305,7 +305,10 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
         return self._evidence.to_json(path)
 
     def to_sql(self, dialect: str, table: str | Sequence[str] = "data", **options: Any) -> str:
-        """Write the SQL query for the probability of each class; `options` are those of `WeightedEvidence.to_sql`."""
+        """Write the SQL query for the probability of each class of the rows of `table`, in the `dialect` of a database.
+
+        `options` are ``columns``, ``keep`` and ``output`` of `WeightedEvidence.to_sql`.
+        """
         check_is_fitted(self, "evidence_")
         return self._evidence.to_sql(dialect, table, **options)
 

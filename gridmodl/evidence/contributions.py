@@ -38,6 +38,8 @@ class Contributions:
         Number of the class that contributions speak of; None if they speak of each.
     frame : str
         Kind of frame in which tables are returned.
+    n_rows : int
+        Number of rows.
     """
 
     names: tuple[Name, ...]
@@ -76,7 +78,7 @@ class Contributions:
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def order(self, row: int) -> NDArray[np.int64]:
-        """Columns by the size of their largest contribution to a row, descending; ties: first."""
+        """Columns by the size of their largest contribution to the row number `row`, descending; ties: first."""
         return np.argsort(-np.abs(self.shown[row]).max(axis=1, initial=0.0), kind="stable")
 
     def table(self, frame: str | None = None) -> Any:

@@ -151,7 +151,7 @@ class WeightedEvidence:
         return frame
 
     def log_probabilities(self, columns: Mapping[Name, Raw], n_rows: int) -> NDArray[np.float64]:
-        """Log of the probability of each class for each row."""
+        """Log of the probability of each class for each of the `n_rows` rows of `columns`."""
         found = np.empty((n_rows, len(self.classes)))
         for rows, scores in self._scores(columns, n_rows):
             largest = scores.max(axis=1, keepdims=True)
@@ -159,7 +159,7 @@ class WeightedEvidence:
         return found
 
     def likeliest(self, columns: Mapping[Name, Raw], n_rows: int) -> NDArray[Any]:
-        """The most probable class of each row; ties: first."""
+        """The most probable class of each of the `n_rows` rows of `columns`; ties: first."""
         found = np.empty(n_rows, dtype=np.int64)
         for rows, scores in self._scores(columns, n_rows):
             found[rows] = scores.argmax(axis=1)

@@ -22,6 +22,7 @@ from matplotlib.text import Text
 
 import gridmodl
 from gridmodl import plot
+from gridmodl.evidence.contributions import Contributions
 from gridmodl.report.averages import Curve
 from gridmodl.search.grid.optima import Improvement
 
@@ -99,6 +100,12 @@ def average_curve():
                  False)  # fmt: skip
 
 
+def contributions():
+    scores = np.array([[[0.5, -0.5], [-1.5, 1.0], [0.2, 0.1], [0.0, 2.0]]])
+    names, values = ("size", HOSTILE, "colour", "date"), (("1.5", "red", "$a$", "2020-01-01"),)
+    return Contributions(names, values, scores, np.log([0.7, 0.3]), np.array(["no", "yes"]), 1)
+
+
 RECORDS = [Improvement(i, 100.0 / (i + 1), i / 10.0, 0.3 * i * i) for i in range(6)]
 
 CASES: dict[str, Callable[[Axes], Any]] = {
@@ -118,6 +125,7 @@ CASES: dict[str, Callable[[Axes], Any]] = {
     "cost": lambda ax: plot.CostDisplay(np.arange(1, 13), COST, GAP, "x").plot(ax),
     "posterior": lambda ax: plot.PosteriorDisplay(np.arange(1.5, 9.5), COST[:8] / COST[:8].sum(), "$x$").plot(ax),
     "average": lambda ax: plot.AverageDisplay(average_curve()).plot(ax),
+    "contributions": lambda ax: plot.ContributionsDisplay(contributions()).plot(ax),
     "density": lambda ax: plot.DensityDisplay(np.array([0.0, 1.0, 1.5, 4.0]), np.array([0.2, 1.0, 0.12])).plot(
         ax, sample=np.arange(0.0, 4.0, 0.3)
     ),
