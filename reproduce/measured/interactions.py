@@ -5,9 +5,13 @@
     .venv/bin/python -m reproduce.measured.interactions --data ../shared/data --rates 1 3 5 10 --no-logistic
     .venv/bin/python -m reproduce.measured.interactions            data that come with scikit-learn
 
-70 % of the rows are for training, in random splits with the seeds 0, 1, ...; means over the splits. In brackets: the
+70 % of the rows are for training, in random splits with the seeds 0, 1, ... (`--first-seed`); means over the splits. In brackets: the
 mean number of grids in use. Rows of classes that the training rows do not have are left out. `--rates` tries other
 prices of grids (`GRID_RATE`); `--no-filter` does not leave out grids of columns that do not interact.
+
+`GRID_RATE`, the margin of `is_interaction`, the number of candidates and `GRID_SHARE` were chosen by the test rows of the
+splits 0 to 2 of the tables in `CHOSEN_ON`, among a dozen or more variants. Losses there are those of a choice; `FRESH`
+are tables that no choice has seen, and `--first-seed 100` has fresh splits of the others.
 """
 
 from __future__ import annotations
@@ -27,6 +31,21 @@ from reproduce.run import STAND_INS, Run, load
 
 INTERACT = ("vehicle", "segmentation", "satimage", "waveform")
 DO_NOT = ("pima", "ionosphere", "german", "australian")
+CHOSEN_ON = (
+    *INTERACT,
+    *DO_NOT,
+    "heart",
+    "glass",
+    "breast",
+    "hepatitis",
+    "yeast",
+    "ecoli",
+    "crx",
+    "wine",
+    "sonar",
+    "bupa",
+)
+FRESH = ("phoneme", "autos", "cylinder_bands", "sick_euthyroid", "anneal", "flag", "iris")
 
 
 class Scores:
@@ -63,6 +82,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with the data sets")
     parser.add_argument("--only", nargs="+", help="names of data sets")
     parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--rates", type=float, nargs="+", default=[grids.GRID_RATE])
     parser.add_argument("--no-filter", action="store_true")
     parser.add_argument("--no-logistic", action="store_true")
@@ -77,7 +97,7 @@ def main() -> None:
     for name in given.only or (STAND_INS if given.data is None else INTERACT + DO_NOT):
         X, y = load(name, run)
         found: dict[str, Scores] = {}
-        for seed in range(given.splits):
+        for seed in range(given.first_seed, given.first_seed + given.splits):
             split = split_of(X, y, seed)
             for kind, make in kinds.items():
                 found.setdefault(kind, Scores()).add(make(), split)
