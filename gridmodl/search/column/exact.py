@@ -38,7 +38,7 @@ from gridmodl.search.column.merge import greedy_merge
 from gridmodl.search.column.spans import make_sums, sum_classes
 from gridmodl.search.moves import Buffers, Setting, add_entry, clear, part_price
 from gridmodl.search.task import Partitioning, Task
-from gridmodl.terms import finish, floor, part
+from gridmodl.terms import finish, floor, grid, part, variable
 
 # Up to here all pairs take milliseconds, and compiling branch and bound takes ten seconds.
 PLAIN_ATOMS = 256
@@ -95,13 +95,15 @@ def has_hulls(task: Task) -> bool:
 def budget_of(task: Task) -> float:
     """Budget of prices for the proof of search="auto"; 0 if it would not suffice.
 
-    The quadratic recursion runs about four times, or once for each number of parts.
+    The quadratic recursion runs once if nothing depends on the number of parts, else about four times, or once for each
+    number of parts.
     """
     n, n_classes = task.n_atoms, task.atoms.counts.shape[1]
     if can_prune(task) and (task.criterion.finish is finish or n <= FEW_ATOMS):
         usual, quick = PRICES_PER_ATOM * n * min(1.0, FEW_CLASSES / n_classes), QUICK_PRICES / n_classes
         return max(usual, quick) if n_classes <= MANY_CLASSES else quick if usual <= quick else 0.0
-    n_recursions = 4 if task.criterion.finish is finish else n
+    is_sum = task.criterion.grid is grid and task.criterion.variable is variable  # over parts: one run has the optimum
+    n_recursions = (1 if is_sum else 4) if task.criterion.finish is finish else n
     return QUICK_PRICES / n_classes if n_recursions * n**2 * n_classes <= QUICK_PRICES else 0.0
 
 
