@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gridmodl.clock import Clock, Progress, in_threads
 from gridmodl.data.columns import Categories
-from gridmodl.data.frames import Name
+from gridmodl.data.frames import Name, lazy_frame
 from gridmodl.data.numbers import Numbers
-from gridmodl.data.table import Table, read_table
+from gridmodl.data.table import MEDIAN, Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import (
     FOR_NUMBERS,
@@ -25,6 +26,7 @@ from gridmodl.fit.build import (
     check_joint_columns,
     check_names,
     check_one_input,
+    check_option_names,
     column_model,
     column_of_parts,
     encoded_column,
@@ -36,6 +38,7 @@ from gridmodl.fit.build import (
 from gridmodl.fit.column import best_partition, given_bounds
 from gridmodl.fit.density import density_options
 from gridmodl.fit.grid import best_grid
+from gridmodl.fit.lazy import LazyData, counted_model, read_lazy
 from gridmodl.fit.options import (
     Options,
     check_placement,
@@ -237,6 +240,11 @@ def optimize(
     check_placement(placement)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
+    lazy = lazy_frame(data)
+    if lazy is not None:
+        read = _reader(target, target_kind, unlabelled, placement, event)
+        with showing(progress, clock):
+            return _lazy_model(read_lazy(lazy, target, weights), options, read, random_state, clock)
     table = read_table(data, target, weights, target_kind, unlabelled, placement, event)
     check_names(table, options)
     check_one_input(table, unlabelled)
@@ -338,6 +346,19 @@ def optimize_each(
             "optimize_each needs a target, and none was given; optimize(data), without a target, makes one joint grid "
             "of all columns"
         )
+    given = checked_mapping("partitions", partitions)
+    lazy = lazy_frame(data)
+    if lazy is not None:
+        read = _reader(target, target_kind, unlabelled, placement, event)
+        rows = _lazy_columns(read_lazy(lazy, target, weights), options, given)
+        with showing(progress, clock):
+            answers = in_threads(
+                lambda name: _lazy_model_or_error(rows, name, options, read, random_state, clock),
+                rows.names,
+                n_threads,
+                clock,
+            )
+        return kept_models(answers, on_error, LAZY_FRAME)
     table = read_table(data, target, weights, target_kind, unlabelled, placement, event)
     check_names(table, options)
     criterion_for(options.criterion, table.problem.kind)
@@ -345,7 +366,6 @@ def optimize_each(
         check_grid_options(options, table)
     else:
         check_classes(table, options)
-    given = checked_mapping("partitions", partitions)
     check_columns("partitions", given, table.names)
     with showing(progress, clock):
         answers = in_threads(
@@ -354,7 +374,7 @@ def optimize_each(
             n_threads,
             clock,
         )
-    return kept_models(answers, on_error, table)
+    return kept_models(answers, on_error, table.inputs.kind)
 
 
 def check_on_error(on_error: Any) -> None:
@@ -362,7 +382,7 @@ def check_on_error(on_error: Any) -> None:
     check_choice("on_error", on_error, ON_ERROR)
 
 
-def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, table: Table) -> Models:
+def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame: str) -> Models:
     """Collect the models of all columns, and handle errors as `on_error` says.
 
     Warnings point to the line that called the public function, which must call this function directly.
@@ -374,7 +394,7 @@ def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, table:
     if on_error == "warn":
         for name, error in errors.items():
             warnings.warn(f"column {name!r} has no model: {error}", ColumnWarning, stacklevel=3)
-    return Models(models, errors, table.inputs.kind)
+    return Models(models, errors, frame)
 
 
 def price(
@@ -449,5 +469,71 @@ def _model_or_error(
         if name in given:
             return column_of_parts(table, name, given[name], options, clock.child())
         return _best_model(table, name, options, random_state, clock.child())
+    except Exception as error:
+        return error
+
+
+# Lazy frames: each column is counted on its engine.
+
+LAZY_FRAME = "pyarrow"  # kind of frame in which counts come, and tables of their models
+Reader = Callable[[Mapping[Name, Any], Any], Table]
+
+
+def _reader(target: Any, target_kind: str | None, unlabelled: Any, placement: str | None, event: Any) -> Reader:
+    """Function that makes a table of counted rows and their weights."""
+    if placement == MEDIAN:
+        raise ValueError("placement='median' places bounds among single rows, which a lazy frame does not hand out")
+    return lambda columns, rows: read_table(columns, target, rows, target_kind, unlabelled, placement, event)
+
+
+def _lazy_columns(data: LazyData, options: Options, given: Mapping[Name, Any]) -> LazyData:
+    """`data`, whose column names the options must name; raise for options that lazy frames do not take."""
+    check_option_names(options, data.names)
+    if given:
+        raise ValueError(
+            "partitions= prices given parts, and data is a lazy frame; count the rows of these parts with "
+            "Models.transform on your engine, or leave partitions= out"
+        )
+    return data
+
+
+def _lazy_model(data: LazyData, options: Options, read: Reader, random_state: int | None, clock: Clock) -> Model:
+    """Model of a lazy frame of one column beside target and weights."""
+    if len(data.names) > 1:
+        raise ValueError(
+            f"data is a lazy frame of {len(data.names)} input columns: optimize takes one of a lazy frame, such as "
+            f"optimize(data.select({data.names[0]!r}, {data.target!r}), {data.target!r}), and optimize_each takes each "
+            "on its own. For a grid of several columns collect a sample"
+        )
+    (name,) = _lazy_columns(data, options, {}).names
+    return counted_model(data, name, options, read, _searching(name, options, random_state, clock))
+
+
+def _searching(name: Name, options: Options, random_state: int | None, clock: Clock) -> Callable[[Table], Model]:
+    """Function that searches the best partition of the column `name` of a table of counts."""
+
+    def search(table: Table) -> Model:
+        check_names(table, options._replace(**_of_one(options, name)))
+        if table.searched is not None:
+            check_grid_options(options, table)
+        else:
+            check_classes(table, options)
+        return replace(_best_model(table, name, options, random_state, clock), frame=LAZY_FRAME)
+
+    return search
+
+
+def _of_one(options: Options, name: Name) -> dict[str, Any]:
+    """Options that are dicts by column name, with the column `name` alone."""
+    given = {what: getattr(options, what) for what in options._fields}
+    return {what: {name: one[name]} if name in one else {} for what, one in given.items() if isinstance(one, Mapping)}
+
+
+def _lazy_model_or_error(
+    data: LazyData, name: Name, options: Options, read: Reader, random_state: int | None, clock: Clock
+) -> Model | Exception:
+    """Model of the column `name` of a lazy frame, or the error that was raised."""
+    try:
+        return counted_model(data, name, options, read, _searching(name, options, random_state, clock.child()))
     except Exception as error:
         return error

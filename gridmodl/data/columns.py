@@ -11,15 +11,17 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.frames import Name, Raw, as_array
+from gridmodl.data.frames import Name, Raw, SpanColumn, as_array
 from gridmodl.data.numbers import Numbers, encode_numbers, is_missing_value, is_text
 
 KINDS = ("numerical", "categorical", "ordinal")
 Kind = str | tuple[Any, ...]  # of a column, one of KINDS; a tuple holds the levels of an ordinal one, from low to high
 
 
-def encode_column(raw: Raw, name: Name, kind: Kind | None = None) -> Column:
+def encode_column(raw: Raw | SpanColumn, name: Name, kind: Kind | None = None) -> Column:
     """Encode a column as numbers, levels or categories: as `kind` says, or else as its type says."""
+    if isinstance(raw, SpanColumn):
+        return _encode_spans(raw, name, kind)
     raw = _plain(raw, name)
     if len(raw) == 0:
         raise ValueError(f"column {name!r} has no rows")
@@ -31,8 +33,18 @@ def encode_column(raw: Raw, name: Name, kind: Kind | None = None) -> Column:
     return encode_levels(raw, name, kind if isinstance(kind, tuple) else _known_levels(raw, name))
 
 
-def kind_of(raw: Raw) -> str:
+def _encode_spans(spans: SpanColumn, name: Name, kind: Kind | None) -> Column:
+    """Encode spans of numbers by their lowest values, with their highest values beside; other values are no spans."""
+    if (kind or kind_of(spans)) != "numerical":
+        return encode_column(spans.low, name, kind)
+    column, n = encode_numbers(_plain(spans.ends, name), name), len(spans)
+    missing = None if column.missing is None else column.missing[:n]
+    return column._replace(values=column.values[:n], missing=missing, ends=column.values[n:])
+
+
+def kind_of(raw: Raw | SpanColumn) -> str:
     """Kind of a variable according to the type of its column, one of KINDS."""
+    raw = raw.low if isinstance(raw, SpanColumn) else raw
     if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, (nw.Object, nw.Unknown)):
         raw = raw.to_numpy()
     if isinstance(raw, np.ndarray):

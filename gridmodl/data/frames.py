@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -17,6 +18,31 @@ from numpy.typing import NDArray
 from gridmodl.spelling import did_you_mean
 
 Name = Hashable  # name of a column: a string, but pandas allows more
+
+
+@dataclass(frozen=True)
+class SpanColumn:
+    """A column of which spans of values were counted: the lowest and highest value of each, as series of pyarrow."""
+
+    low: nw.Series[Any]
+    high: nw.Series[Any]
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    @property
+    def ends(self) -> nw.Series[Any]:
+        """All lowest values, then all highest ones."""
+        import pyarrow
+
+        chunks = [*self.low.to_native().chunks, *self.high.to_native().chunks]
+        return nw.from_native(pyarrow.chunked_array(chunks, self.low.to_native().type), series_only=True)
+
+    def filter(self, kept: list[bool]) -> SpanColumn:
+        """The spans where `kept` is True."""
+        return SpanColumn(self.low.filter(kept), self.high.filter(kept))
+
+
 Raw = nw.Series[Any] | NDArray[Any]  # a column before it is encoded
 
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
@@ -26,7 +52,7 @@ ARRAYS = "arrays"  # kind of frame for data that came as arrays: a dict of array
 class Frame(NamedTuple):
     """Named columns of one length, each a narwhals series or a 1-D array."""
 
-    columns: dict[Name, Raw]
+    columns: dict[Name, Any]  # or a SpanColumn, of counts
     n_rows: int
     kind: str  # library that the data came from, or ARRAYS
     has_names: bool = True  # whether the names are the user's own
@@ -45,11 +71,15 @@ def read_frame(data: Any, what: str = "data") -> Frame:
         return Frame(dict(zip(NAMES, (row, column), strict=True)), len(values), ARRAYS, entries=values)
     if isinstance(data, Mapping):
         _check_names(data, what)
-        return _frame_of_columns({name: read_column(column, f"column {name!r}") for name, column in data.items()}, what)
+        columns = {
+            name: column if isinstance(column, SpanColumn) else read_column(column, f"column {name!r}")
+            for name, column in data.items()
+        }
+        return _frame_of_columns(columns, what)
     native = _from_native(data, what)
     if isinstance(native, nw.DataFrame):
         _check_names(native.columns, what)
-        columns: dict[Name, Any] = {name: native.get_column(name) for name in native.columns}
+        columns = {name: native.get_column(name) for name in native.columns}
         return Frame(columns, native.shape[0], native.implementation.value)
     if isinstance(native, nw.Series):
         _check_names([native.name], what)
@@ -61,6 +91,15 @@ def read_frame(data: Any, what: str = "data") -> Frame:
     if array.ndim != 2:
         raise ValueError(f"{what} must be one column or a table of columns, got an array of shape {array.shape}")
     return Frame({f"x{i}": array[:, i] for i in range(array.shape[1])}, len(array), ARRAYS, has_names=False)
+
+
+def lazy_frame(data: Any) -> Any:
+    """`data` as a narwhals LazyFrame if it is lazy, else None; `read_frame` says what is wrong with other data."""
+    try:
+        found = nw.from_native(data, allow_series=True, pass_through=True)
+    except nw.exceptions.NarwhalsError:
+        return None
+    return found if isinstance(found, nw.LazyFrame) else None
 
 
 def read_column(data: Any, what: str) -> Raw:
@@ -154,7 +193,10 @@ def _from_native(data: Any, what: str) -> Any:
     except nw.exceptions.NarwhalsError as error:
         raise ValueError(f"{what} cannot be read: {error}") from error
     if isinstance(native, nw.LazyFrame):
-        raise TypeError(f"{what} is lazy; collect it first: {type(data).__name__}.collect()")
+        raise TypeError(
+            f"{what} is a lazy {type(data).__name__}, which optimize_each, optimize of one column, transform and "
+            "predict_proba take; collect it first"
+        )
     return native
 
 

@@ -115,10 +115,21 @@ def make_line(
             break
         ends = ends[-1:]
     between = ends[:-1]
-    low, high = values[between - 1], values[between]
+    low, high = _span_ends(column, values[between - 1]), values[between]
     if n_first and n_atoms:
         low, high = np.concatenate([values[:1], low]), np.concatenate([values[:1], high])
     return Line(alone(counts, n_values, n_classes), has_missing, low, high, special_counts)
+
+
+def _span_ends(column: Numbers, low: NDArray[Any]) -> NDArray[Any]:
+    """Highest value of the spans that begin at `low`; without spans, the values themselves."""
+    if column.ends is None:
+        return low
+    values, ends = column.values, column.ends
+    if column.missing is not None:
+        values, ends = values[~column.missing], ends[~column.missing]
+    order = np.argsort(values)
+    return np.asarray(ends[order][np.searchsorted(values[order], low)])
 
 
 def _single_atom_line(

@@ -27,6 +27,7 @@ class Numbers(NamedTuple):
     type: np.dtype[Any]  # type of the bounds: a float, integer, date or duration
     is_utc: bool = False  # whether the dates had a time zone and are now in UTC
     levels: tuple[Any, ...] | None = None  # of an ordinal column, from low to high; values are places in it
+    ends: NDArray[Any] | None = None  # highest value of each row, if rows are spans and `values` their lowest values
 
     @property
     def n_rows(self) -> int:

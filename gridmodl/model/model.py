@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from gridmodl.data.frames import ARRAYS, Frame, Name, make_frame, read_frame
+from gridmodl.data.frames import ARRAYS, Frame, Name, lazy_frame, make_frame, read_frame
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.model.cells import Cells, cells_of_parts
-from gridmodl.model.counts import ShareLines, class_shares, mutual_information_of, share_lines
+from gridmodl.model.counts import ShareLines, class_shares, mutual_information_of, part_shares, share_lines
 from gridmodl.model.histogram import histogram_of
 from gridmodl.model.labels import counted, level_text
+from gridmodl.model.lazy import Lookup, lazy_columns
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import Policy, checked_policy
 from gridmodl.model.target_quantiles import Prediction, TargetQuantiles
@@ -80,6 +81,9 @@ class Model:
         For a model made by `edit` or `coarsen`: its cost minus the cost of the original model.
     left_out : dict of str to str
         For a grid over several columns: the columns with one part, and why.
+    resolution : int
+        For a model of a lazy frame: the rows of the largest span of values that were counted together; 0 if all were
+        counted one by one, as in memory. A finer partition may hide inside of spans, and nothing is proven then.
     optima : tuple of Model
         Distinct local optima that the search kept (``Search(keep_optima=n)``), the cheapest first, each with the
         partitions of its informative columns.
@@ -105,6 +109,7 @@ class Model:
     optima: tuple[Model, ...] = field(default=(), repr=False)
     target: Partition | None = None
     event_index: int | None = None
+    resolution: int = 0
     certificate: Certificate | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable
     _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # rows of each class, if grouped
@@ -264,7 +269,7 @@ class Model:
             return merged_model(self, name, merge)
         return edited(self, name, bounds, groups) if split is None else split_model(self, name, split)
 
-    def transform(self, data: ArrayLike, unknown: str | None = None, missing: str | None = None) -> NDArray[np.int64]:
+    def transform(self, data: Any, unknown: str | None = None, missing: str | None = None) -> Any:
         """Number of the part of each row: shape (n,) for a single column, (n, number of columns) for a table.
 
         A value that belongs to no part has the number -1.
@@ -273,7 +278,8 @@ class Model:
         ----------
         data : array-like, frame or sparse matrix
             A frame may have further columns. A sparse matrix has one row per non-zero entry, row by row and within a
-            row by column.
+            row by column. For a lazy frame, the result is a lazy frame of the same library, with a column of parts for
+            each column of the model; nothing is collected.
         unknown : {"neutral", "largest", "error"}, optional
             Category that was not in the training data: no part (-1), the group with the most rows, or a ValueError. By
             default ``"neutral"``; in a model from a file of versions 1 to 5, the group that the file names.
@@ -281,7 +287,10 @@ class Model:
             Missing value, if the training data had none: no part (-1), or a ValueError. By default ``"neutral"``; in a
             model from a file of versions 1 to 5, the lowest interval, or the group that the file names.
         """
-        frame, policy = read_frame(data), checked_policy(unknown, missing)
+        policy, lazy = checked_policy(unknown, missing), lazy_frame(data)
+        if lazy is not None:
+            return lazy_columns(lazy, {name: Lookup(one, None) for name, one in self.partitions.items()}, policy)
+        frame = read_frame(data)
         parts = [
             self.partitions[name].part_of_column(raw, policy)
             for name, raw in self._columns(frame, list(self.partitions)).items()
@@ -366,9 +375,20 @@ class Model:
         A value that belongs to no part tells nothing: the row gets the shares of all training rows that have the
         row's parts in the other columns. This is the average over the parts of the column, weighted by their rows
         given the other columns; of one column, the shares of all rows. `data`, `unknown` and
-        `missing` are as in `transform`.
+        `missing` are as in `transform`. For a lazy frame and a model of one column, the result is a lazy frame of the
+        same library with a column ``p_<class>`` for each class.
         """
-        return np.take(*self._shares(data, checked_policy(unknown, missing)), axis=0)
+        policy, lazy = checked_policy(unknown, missing), lazy_frame(data)
+        if lazy is None:
+            return np.take(*self._shares(data, policy), axis=0)
+        if len(self.partitions) > 1:
+            raise ValueError(
+                "predict_proba of a lazy frame is for a model of one column, and this one has "
+                f"{len(self.partitions)}; Model.to_sql(output='probabilities') is for grids"
+            )
+        (partition,), by_part = self.partitions.values(), part_shares(self)
+        columns = {f"p_{label}": Lookup(partition, by_part[:, j]) for j, label in enumerate(self.classes.tolist())}
+        return lazy_columns(lazy, columns, policy)
 
     def _shares(self, data: Any, policy: Policy) -> ShareLines:
         """Shares of the classes, and which of them each row gets."""

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.frames import ARRAYS, Frame, Name, Raw, make_frame, read_frame
+from gridmodl.data.frames import ARRAYS, Frame, Name, Raw, lazy_frame, make_frame, read_frame
 from gridmodl.model.encoding import check_encoding, encoded_names, rows_of_parts, unique_names
 from gridmodl.model.evidence import ColumnEvidence, total_evidence
 from gridmodl.model.labels import aligned, level_text
+from gridmodl.model.lazy import Lookup, lazy_columns
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import checked_policy
@@ -129,7 +130,8 @@ class Models(MutableMapping[Name, Model]):
         ----------
         data : array-like or frame
             The columns of the models, by name; further columns are ignored. An array needs all columns of training, in
-            their order, as its columns are named ``x0``, ``x1``, ...
+            their order, as its columns are named ``x0``, ``x1``, ... For a lazy frame, the result is a lazy frame of
+            the same library; nothing is collected.
         encode : {"ordinal", "onehot", "woe", "mean"}
             The number of the part, -1 for a value of no part; a column of zeros and ones for each part; the weight of
             evidence of the part, 0 for a value of no part; or the mean of a numerical target in the part. Encodings
@@ -151,7 +153,10 @@ class Models(MutableMapping[Name, Model]):
         array([-1.946,  1.946])
         """
         check_encoding(encode, self._target_kind())
-        policy, rows = checked_policy(unknown, missing), read_frame(data)
+        policy, lazy = checked_policy(unknown, missing), lazy_frame(data)
+        if lazy is not None:
+            return lazy_columns(lazy, self._lookups(encode), policy)
+        rows = read_frame(data)
         names: list[str] = []
         columns: list[NDArray[Any]] = []
         for name, raw in self._columns(rows).items():
@@ -164,6 +169,17 @@ class Models(MutableMapping[Name, Model]):
         if kind == "pandas" and hasattr(data, "index"):
             made.index = data.index
         return made
+
+    def _lookups(self, encode: str) -> dict[str, Lookup]:
+        """Encoded columns of a lazy frame, by name."""
+        names: list[str] = []
+        found: list[Lookup] = []
+        for name, model in self._models.items():
+            partition = self._partition(name)
+            names += encoded_names(encode, name, model, partition)
+            lines = [None] if encode == "ordinal" else list(rows_of_parts(encode, model, partition).T)
+            found += [Lookup(partition, numbers) for numbers in lines]
+        return dict(zip(unique_names(names).tolist(), found, strict=True))
 
     def predict_proba(
         self, data: Any, unknown: str | None = None, missing: str | None = None

@@ -74,6 +74,8 @@ def proof_text(model: Model) -> str:
     if model.search == "given":
         return "the user's own"
     how = "proven optimum" if model.proven else "not proven"
+    if model.resolution:
+        how = f"not proven: values counted together in up to {counted(model.resolution, 'row')}"
     if model.gap:
         how = f"at most {model.gap:.6g} above the optimum"
     return f"{how}, stopped: {model.stopped}" if model.stopped else how

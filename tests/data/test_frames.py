@@ -493,7 +493,7 @@ def refused(data, error, match):
 
 
 def test_lazy_frames():
-    refused(pl.LazyFrame({"a": STEP}), TypeError, r"data is lazy; collect it first")
+    refused(pl.LazyFrame({"a": STEP}), TypeError, r"target must be the name of one of its columns")
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ FIELDS_1 = (
 FIELDS_2 = (*FIELDS_1, "cells", "left_out", "optima")
 FIELDS_3 = (*FIELDS_2, "target", "class_rows", "spread")
 FIELDS_5 = (*FIELDS_3, "certificate")
-FIELDS = (*FIELDS_5, "event")
+FIELDS = (*FIELDS_5, "event", "resolution")
 OPTIMUM_2 = ("cost", "partitions", "cells")
 OPTIMUM = (*OPTIMUM_2, "target", "spread")
 PARTITION_FIELDS_2 = {  # up to version 2
@@ -104,6 +104,7 @@ def model_record(model: Model) -> dict[str, Any]:
         "spread": _target_quantiles_record(model._target_quantiles),
         "certificate": _certificate_record(model.certificate),
         "event": _index_or_none(model.event_index),
+        "resolution": operator.index(model.resolution),
     }
 
 
@@ -232,6 +233,7 @@ def _read_facts(record: dict[str, Any], version: int) -> Model:
         stopped=None if record["stopped"] is None else read_text(record["stopped"], "stopped"),
         delta=None if record["delta"] is None else read_float(record["delta"], "delta"),
         frame=read_text(record["frame"], "frame"),
+        resolution=read_integer(record["resolution"], "resolution", 0, MAX_INTEGER) if version > 5 else 0,
     )
 
 

@@ -1,0 +1,276 @@
+"""Lazy frames: counted on their engine, with the model of the rows; spans of values where a column has many."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from decimal import Decimal
+
+import duckdb
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import gridmodl
+from gridmodl import optimize, optimize_each, price
+from gridmodl.data.remote import HIGH, LOW, ROWS, EngineError, count_column, lazy_rows
+from gridmodl.fit import lazy as fit_lazy
+
+
+def as_polars(frame):
+    return frame.lazy()
+
+
+def as_duckdb(frame):
+    return duckdb.connect().from_arrow(frame.to_arrow())
+
+
+ENGINES = pytest.mark.parametrize("engine", [as_polars, as_duckdb])
+
+
+def record(model):
+    """All fields of a model file but the time and the kind of frame."""
+    found = json.loads(model.to_json())
+    return {name: value for name, value in found.items() if name not in ("elapsed", "frame")}
+
+
+def mixed(n=600, seed=3):
+    """Columns of all types, with missing values, zeros of both signs, infinities and special codes."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(-20, 20, n) / 8
+    target = np.where(rng.random(n) < 0.8, x > 0.3, rng.random(n) < 0.5)
+    real = np.where(rng.random(n) < 0.1, -999.0, np.where(x == 0, -0.0, x))
+    real[:5], real[5:8], real[8:11] = np.nan, np.inf, -np.inf
+    whole = (2**60 + rng.integers(0, 40, n)).tolist()
+    text = np.where(x < -1, "Ä", np.where(x < 1, "日本", "b")).tolist()
+    return pl.DataFrame(
+        {
+            "real": real,
+            "whole": [None if i % 50 == 0 else value for i, value in enumerate(whole)],
+            "text": [None if i % 40 == 1 else value for i, value in enumerate(text)],
+            "flag": (x > 1).tolist(),
+            "day": [dt.date(2024, 1, 1) + dt.timedelta(days=int(8 * value)) for value in x],
+            "moment": [dt.datetime(2024, 1, 1) + dt.timedelta(seconds=int(8 * value)) for value in x],
+            "price": pl.Series([Decimal(int(8 * value)) / 8 for value in x], dtype=pl.Decimal(12, 3)),
+            "w": rng.integers(0, 4, n),
+            "y": np.where(target, "yes", "no"),
+        }
+    )
+
+
+@ENGINES
+def test_few_values_give_the_model_of_the_rows(engine):
+    data = mixed()
+    expected = optimize_each(data.drop("w"), "y", special={"real": [-999]})
+    found = optimize_each(engine(data.drop("w")), "y", special={"real": [-999]}, on_error="raise")
+    assert list(found) == list(expected)
+    for name, model in expected.items():
+        assert record(found[name]) == record(model), name
+        assert found[name].resolution == 0
+        assert found[name].proven
+
+
+@ENGINES
+def test_weights_are_a_column(engine):
+    data = mixed().select("real", "text", "w", "y")
+    expected = optimize_each(data, "y", weights="w")
+    found = optimize_each(engine(data), "y", weights="w")
+    assert {name: record(model) for name, model in found.items()} == {
+        name: record(model) for name, model in expected.items()
+    }
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"missing": "apart", "min_rows": 20},
+        {"monotone": "increasing", "event": "yes"},
+        {"max_parts": 2},
+        {"unlabelled": "no"},
+        {"fixed": [0.5]},
+        {"target_kind": "grouped"},
+        {"criterion": "bic"},
+    ],
+)
+def test_options_are_those_of_rows(engine, options):
+    data = mixed().select("real", "y")
+    assert record(optimize(engine(data), "y", **options)) == record(optimize(data, "y", **options))
+
+
+def long_column(n=4000, seed=5):
+    """Many values, most of them in a small part of their range."""
+    rng = np.random.default_rng(seed)
+    x = np.exp(3 * rng.normal(size=n))
+    x[:7] = np.nan
+    return pl.DataFrame({"x": x, "y": (rng.random(n) < 0.5 + 0.4 * np.sin(np.log(x))).astype(int)})
+
+
+@ENGINES
+def test_many_values_are_counted_in_spans(engine, monkeypatch):
+    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 256)
+    data = long_column()
+    best, found = optimize(data, "y"), optimize(engine(data), "y")
+    assert found.resolution > 0
+    assert (found.proven, found.gap) == (False, None)
+    assert "values counted together in up to" in found.summary()
+    assert best.cost <= found.cost + 1e-9 <= best.cost + 15.0
+    assert price(data, found.partitions, "y") == pytest.approx(found.cost, rel=1e-12)
+    values = np.sort(data["x"].drop_nans().to_numpy())
+    for bound in found.partitions["x"].bounds:  # in the middle of two neighbours, as for rows
+        at = np.searchsorted(values, bound)
+        assert bound == pytest.approx((values[at - 1] + values[at]) / 2, rel=1e-9)
+    assert gridmodl.Model.from_json(found.to_json()).resolution == found.resolution
+
+
+def test_spans_do_not_depend_on_the_engine_or_the_order_of_rows(monkeypatch):
+    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 256)
+    data = long_column()
+    expected = record(optimize(as_polars(data), "y"))
+    assert record(optimize(as_duckdb(data), "y")) == expected
+    assert record(optimize(as_duckdb(data.sample(fraction=1.0, shuffle=True, seed=1)), "y")) == expected
+
+
+def test_bounds_of_the_user_divide_spans(monkeypatch):
+    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 64)
+    data = long_column()
+    found = optimize(as_polars(data), "y", fixed=[0.5, 2.0])
+    assert {0.5, 2.0} <= set(found.partitions["x"].bounds.tolist())
+    assert price(data, found.partitions, "y") == pytest.approx(found.cost, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.exp(np.random.default_rng(0).normal(size=3000) * 4),
+        np.random.default_rng(1).integers(0, 2**62, 3000),
+        np.datetime64("2024-01-01", "us") + np.random.default_rng(2).integers(0, 10**14, 3000),
+        np.append(np.zeros(2000), np.random.default_rng(3).normal(size=1000)),
+        np.full(100, 7.5),
+    ],
+)
+def test_counts_of_spans_are_those_of_rows(values):
+    data = pl.DataFrame({"x": values, "y": np.arange(len(values)) % 3})
+    counts = count_column(lazy_rows(nw.from_native(data.lazy()), "x", "y", None, len(values)), [], 128)
+    low, high, rows = (counts[name].to_numpy() for name in (LOW, HIGH, ROWS))
+    classes = counts["gridmodl_class"].to_numpy()
+    for one in set(zip(low.tolist(), high.tolist(), strict=True)):
+        inside = (values >= low.dtype.type(low[low.tolist().index(one[0])])) & (
+            values <= high.dtype.type(high[high.tolist().index(one[1])])
+        )
+        mine = (low == low[low.tolist().index(one[0])]) & (high == high[high.tolist().index(one[1])])
+        for j in range(3):
+            assert rows[mine & (classes == j)].sum() == np.count_nonzero(inside & (data["y"].to_numpy() == j))
+    assert rows.sum() == len(values)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"target": np.zeros(4)}, TypeError, "target must be the name of one of its columns"),
+        ({"target": "z"}, ValueError, "'z'"),
+        ({"target": "y", "weights": [1, 2, 3, 4]}, TypeError, "weights must be the name of one of its columns"),
+        (
+            {"target": "y", "weights": "w"},
+            ValueError,
+            "weights must be whole numbers, 0 or more; column 'w' has others",
+        ),
+        (
+            {"target": "y", "weights": "v"},
+            ValueError,
+            "weights must be whole numbers, 0 or more; column 'v' has others",
+        ),
+        ({"target": "y", "partitions": {"x": [1.0]}}, ValueError, "partitions= prices given parts"),
+        ({"target": "y", "max_parts": {"z": 2}}, ValueError, "'z'"),
+    ],
+)
+def test_arguments_that_lazy_frames_do_not_take(arguments, error, message):
+    data = pl.LazyFrame({"x": [1.0, 2.0, 3.0, 4.0], "w": [1, 1, -1, 1], "v": [1.0, 2.5, 1.0, 0.0], "y": [0, 0, 1, 1]})
+    target = arguments.pop("target")
+    with pytest.raises(error, match=message):
+        optimize_each(data, target, **arguments)
+
+
+def test_one_grid_of_several_lazy_columns_is_refused():
+    with pytest.raises(ValueError, match="lazy frame of 2 input columns: optimize takes one"):
+        optimize(mixed().select("real", "text", "y").lazy(), "y")
+
+
+def test_no_rows():
+    with pytest.raises(ValueError, match="data has no rows"):
+        optimize(pl.LazyFrame({"x": [], "y": []}, schema={"x": pl.Float64, "y": pl.Int64}), "y")
+
+
+def test_rows_that_change_between_queries_are_an_error():
+    taken = []
+
+    def fewer(frame):
+        taken.append(1)
+        return frame.head(len(frame) - len(taken))
+
+    changing = mixed().select("real", "y").lazy().map_batches(fewer)
+    with pytest.raises(EngineError, match="have changed between two queries"):
+        optimize(changing, "y")
+
+
+def test_an_engine_that_fails_names_the_column():
+    failing = (
+        mixed()
+        .select("real", "y")
+        .lazy()
+        .with_columns(pl.col("real").map_batches(lambda s: 1 / 0, return_dtype=pl.Float64))
+    )
+    with pytest.raises(EngineError, match="failed to count column"):
+        optimize(failing, "y")
+
+
+def test_a_column_that_fails_leaves_the_others():
+    data = mixed().select("real", "text", "y").with_columns(pl.struct("real").alias("odd")).lazy()
+    with pytest.warns(gridmodl.pipeline.ColumnWarning, match="'odd'"):
+        models = optimize_each(data, "y")
+    assert set(models) == {"real", "text"}
+    assert set(models.errors) == {"odd"}
+
+
+@ENGINES
+@pytest.mark.parametrize("encode", ["ordinal", "onehot", "woe"])
+def test_transform_of_lazy_frames(engine, encode):
+    data = mixed().drop("w", "price")
+    models = optimize_each(data, "y", special={"real": [-999]}, event="yes")
+    new = data.with_columns(text=pl.when(pl.col("flag")).then(pl.lit("new")).otherwise(pl.col("text")))
+    expected, found = models.transform(new, encode=encode), collect(models.transform(engine(new), encode=encode))
+    assert found.columns == expected.columns
+    for name in expected.columns:
+        np.testing.assert_array_equal(found[name].to_numpy(), expected[name].to_numpy())
+
+
+@ENGINES
+def test_probabilities_of_lazy_frames(engine):
+    data = mixed().drop("w", "price")
+    models = optimize_each(data, "y", special={"real": [-999]})
+    for name, model in models.items():
+        found = collect(model.predict_proba(engine(data)))
+        assert found.columns == ["p_no", "p_yes"]
+        np.testing.assert_array_equal(found.to_numpy(), model.predict_proba(data))
+        np.testing.assert_array_equal(collect(model.transform(engine(data)))[name], model.transform(data[name]))
+
+
+def test_lazy_frames_cannot_stop_at_a_value():
+    model = optimize(mixed().select("text", "y"), "y")
+    with pytest.raises(ValueError, match="unknown='error' is not for a lazy frame"):
+        model.transform(mixed().lazy(), unknown="error")
+
+
+def collect(lazy):
+    """A polars frame of a lazy result."""
+    return lazy.collect() if isinstance(lazy, pl.LazyFrame) else lazy.pl()
+
+
+def test_results_are_of_the_library_of_the_data():
+    data = mixed().select("real", "y")
+    model = optimize(data, "y")
+    assert isinstance(model.transform(data.lazy()), pl.LazyFrame)
+    assert isinstance(model.transform(as_duckdb(data)), duckdb.DuckDBPyRelation)
+    assert isinstance(model.transform(pd.DataFrame({"real": [1.0]})), np.ndarray)
