@@ -1,6 +1,6 @@
 """Cells of grids as sources of evidence: what several columns say of the classes together.
 
-`find_grids` searches the candidates, the cheapest distinct local optima over random choices of the columns. Selective
+`find_grids` searches the candidates, distinct local optima over random choices of the columns. Selective
 weights then decide which of them are used beside the columns. Two things keep them from choosing grids that only fit
 the training rows:
 
