@@ -1,6 +1,6 @@
 """Cells of grids as sources of evidence: what several columns say of the classes together.
 
-`find_grids` searches the candidates, the cheapest distinct local optima over random choices of the columns. Selective
+`find_grids` searches the candidates, distinct local optima over random choices of the columns. Selective
 weights then decide which of them are used beside the columns. Two things keep them from choosing grids that only fit
 the training rows:
 
@@ -14,8 +14,8 @@ the training rows:
   A nat of it counts `GRID_RATE` times as much as one of a column, as a grid is the best one of very many.
 
 Before that, grids of columns that do not interact are left out: the cells of a candidate must be a shorter code of the
-classes than its parts column by column (`is_interaction`). `reproduce/measured/interactions.py` has the numbers behind
-these rules.
+classes than its parts column by column (`is_interaction`). `reproduce/measured/interactions.py` measures these
+rules, and says on which data their constants were chosen.
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@
     .venv/bin/python -m reproduce.measured.interactions --data ../shared/data --rates 1 3 5 10 --no-logistic
     .venv/bin/python -m reproduce.measured.interactions            data that come with scikit-learn
 
-70 % of the rows are for training, in random splits with the seeds 0, 1, ... (`--first-seed`); means over the splits. In brackets: the
-mean number of grids in use. Rows of classes that the training rows do not have are left out. `--rates` tries other
-prices of grids (`GRID_RATE`); `--no-filter` does not leave out grids of columns that do not interact.
+70 % of the rows are for training, in random splits with the seeds 0, 1, ... (`--first-seed`); means over the splits. In
+brackets: the mean number of grids in use. Rows of classes that the training rows do not have are left out. `--rates`
+tries other prices of grids (`GRID_RATE`); `--no-filter` does not leave out grids of columns that do not interact.
 
-`GRID_RATE`, the margin of `is_interaction`, the number of candidates and `GRID_SHARE` were chosen by the test rows of the
-splits 0 to 2 of the tables in `CHOSEN_ON`, among a dozen or more variants. Losses there are those of a choice; `FRESH`
-are tables that no choice has seen, and `--first-seed 100` has fresh splits of the others.
+`GRID_RATE`, the margin of `is_interaction`, the number of candidates and `GRID_SHARE` were chosen by the test rows of
+the splits 0 to 2 of the tables in `CHOSEN_ON`, among a dozen or more variants. Losses there are those of a choice.
+`FRESH` are tables that no choice has seen, and `--first-seed 100` has fresh splits of the others.
 """
 
 from __future__ import annotations
