@@ -363,7 +363,7 @@ def optimize_each(
     check_names(table, options)
     criterion_for(options.criterion, table.problem.kind)
     if table.searched is not None:
-        check_grid_options(options, table)
+        check_grid_options(options, table.only(table.names[0]))  # each column is alone with the target
     else:
         check_classes(table, options)
     check_columns("partitions", given, table.names)

@@ -581,7 +581,8 @@ class Model:
     def rules(self) -> list[Rule]:
         """Rules in words, one per cell, with its rows and the shares of the classes; the most frequent first.
 
-        Only for models with classes that are not grouped.
+        If the target is partitioned too, one per cell of the inputs, with the shares of the parts of the target, and
+        for a numerical one its mean and quantiles. Not for models without a target.
         """
         from gridmodl.report.tables import rules_of
 
@@ -592,7 +593,9 @@ class Model:
 
         Without classes, or if the target is partitioned too: ``density``, the rows per combination of values of its
         parts (for a matrix of zeros and ones, the share of ones); ``lift``, its share of the rows divided by the
-        product of the shares of its parts; and ``mutual_information``, its contribution to that of the grid.
+        product of the shares of its parts; and ``mutual_information``, its contribution to that of the grid. With
+        several inputs and a partitioned target, the cells are those of the inputs, with the share of each part of the
+        target, and the mean and quantiles of a numerical one.
 
         `frame` is as in `table`.
         """

@@ -9,6 +9,10 @@ quantiles) of the best column of `optimize_each`, of the grid of `optimize`, of 
 (`GridRegressor(ensemble=100)`) and of gradient boosting; and how often the grid costs less than the best column priced
 as a grid of all columns. The second prints the processor time of rows x 20 columns with a numerical target and with two
 classes, one thread. Targets: R2 of .80, .48 and .31, and a ratio of 3.
+
+Measured: R2 of column, grid, average and boosting .69 .81 .84 .87 (auto_mpg), .39 .47 .49 .54 (abalone) and
+.25 .34 .40 .40 (diabetes), the grid always the cheaper one; 47 s of classes and 137 s of numbers for 100,000 rows, 2.9
+times as long.
 """
 
 from __future__ import annotations

@@ -370,6 +370,11 @@ def test_check_criterion_accepts_it_for_pairs(problem, name, tier):
     check_criterion(criterion_for(name, problem), n_samples=5, compiled=tier == "always")
 
 
+@pytest.mark.parametrize("name", gridmodl.list_criteria("numerical_grid"))
+def test_check_criterion_accepts_it_for_targets_of_several_inputs(name, tier):
+    check_criterion(criterion_for(name, "numerical_grid"), n_samples=3, compiled=tier == "always")
+
+
 @pytest.mark.parametrize(("problem", "name"), TOGETHER)
 @fewer
 @given(data=st.data(), max_parts=st.integers(1, 4), min_rows=st.integers(1, 3))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import ARRAYS
 from gridmodl.density.model import domain_ends
-from gridmodl.model.counts import group_of_classes, pair_counts, table_information
+from gridmodl.model.counts import group_of_classes, pair_counts, part_counts, table_information
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import (
     MAX_VALUES_SHOWN,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gridmodl.model.models import Models
     from gridmodl.model.partition import Partition
 
-ALONE = "information alone"  # mutual information of one column of a grid and the class, in nats
+ALONE = "information alone"  # mutual information of one column of a grid and the target, in nats
 MAX_NUMBERS = 1_000_000  # in all cells of a page, some 5 MB
 
 FactList = list[tuple[str, str]]  # terms and texts
@@ -123,6 +123,8 @@ def _variables_of_model(model: Model, tables: Tables) -> list[dict[str, Any]]:
     worth: dict[Any, float] = {}
     if PROBLEMS[model.problem].has_classes and not PROBLEMS[model.problem].has_one_input:
         worth = {partition.name: table_information(partition.counts) for partition in shown}
+    elif model.target is not None and not PROBLEMS[model.problem].has_one_input:
+        worth = {partition.name: table_information(part_counts(model, partition)) for partition in shown}
     shown.sort(key=lambda partition: (-worth.get(partition.name, 0.0), -partition.n_parts))
     shown += [] if model.target is None else [model.target]
     n_groups = sum(len(partition.groups) for partition in shown)

@@ -258,10 +258,15 @@ FEW_ROUNDS = 32  # a stage of at least this many rounds that finds no new grid i
 
 
 def _diverse_stages(workers: Workers, best_so_far: BestSoFar, seed: int) -> None:
-    """Run stages of 1, 2, 4, ... 2^effort rounds, each round with variables of its own."""
+    """Run stages of rounds, each round with variables of its own."""
+    diverse_stages(workers, best_so_far, lambda worker, _, r, __: _round(worker, best_so_far.base, seed, r))
+
+
+def diverse_stages(workers: Workers, best_so_far: BestSoFar, work: Callable[[Worker, Grid, int, int], Grid]) -> None:
+    """Run `stages` until one of FEW_ROUNDS rounds or more finds no new grid."""
     best_so_far.task.clock.step = "diverse"
     n_known = best_so_far.n_new
-    for n_rounds in stages(workers, best_so_far, lambda worker, _, r, __: _round(worker, best_so_far.base, seed, r)):
+    for n_rounds in stages(workers, best_so_far, work):
         if best_so_far.keep > 0 and n_rounds >= FEW_ROUNDS and best_so_far.n_new == n_known:
             return
         n_known = best_so_far.n_new

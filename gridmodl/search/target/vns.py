@@ -28,6 +28,7 @@ from gridmodl.search.grid.vns import (
     EXACT_EFFORT,
     FRESH,
     choose,
+    diverse_stages,
     local_optimum,
     local_search_from,
     seed_of_round,
@@ -198,12 +199,13 @@ class _Rounds:
         found = local_search_from(self.worker_given(worker, labels), inputs_of(self.task, grid))
         return self.priced(worker, with_target(self.task, found, labels))
 
-    def _round(self, worker: Worker, near: Grid, share: float, r: int, labels: NDArray[Any], chosen: Any) -> Grid:
-        """Local optimum near the inputs of grid `near`, with a target that begins with the parts `labels`."""
+    def _inputs_optimum(
+        self, worker: Worker, near: Grid, share: float, r: int, labels: NDArray[Any], chosen: Any = None
+    ) -> Grid:
+        """Local optimum of the inputs near those of grid `near`, given the parts `labels` of the target."""
         inner, inputs = self.worker_given(worker, labels), inputs_of(self.task, near)
-        inputs = local_optimum(inner, inputs, share, r % 2 == 0, seed_of_round(self.seed, r), chosen)
-        grid = self.priced(worker, with_target(self.task, inputs, labels))
-        return self.alternate(worker, grid)
+        found = local_optimum(inner, inputs, share, r % 2 == 0, seed_of_round(self.seed, r), chosen)
+        return self.priced(worker, with_target(self.task, found, labels))
 
     def near_best(self) -> None:
         """Run stages of 1, 2, 4, ... 2^effort rounds, from the smallest neighbourhood to the largest in each."""
@@ -213,27 +215,23 @@ class _Rounds:
             share = (r - (n_sizes - 1) + 1) / n_sizes
             is_fresh = r % BATCH in FRESH or not best.variables
             labels = self._drawn(best, r) if is_fresh else self.labels(best)
-            return self._round(worker, self.best_so_far.null if is_fresh else best, share, r, labels, None)
+            near = self.best_so_far.null if is_fresh else best
+            return self.alternate(worker, self._inputs_optimum(worker, near, share, r, labels))
 
         for _ in stages(self.workers, self.best_so_far, work):
             pass
 
     def diverse(self) -> None:
-        """Run stages of rounds, each with some of the inputs."""
-        self.task.clock.step = "diverse"
+        """Run stages of rounds, each with some of the inputs; only the target is improved, so that grids differ."""
 
         def work(worker: Worker, best: Grid, r: int, _: int) -> Grid:
             rng = np.random.default_rng([self.seed, r])
             chosen = choose(rng, self.target)
             labels = self._drawn(best, r) if r % 2 or not best.variables else self.labels(best)
-            inner, null = self.worker_given(worker, labels), inputs_of(self.task, self.best_so_far.null)
-            seed = seed_of_round(self.seed, r)
-            inputs = local_optimum(inner, null, float(rng.random()), r % 2 == 0, seed, chosen)
-            grid = self.priced(worker, with_target(self.task, inputs, labels))
+            grid = self._inputs_optimum(worker, self.best_so_far.null, float(rng.random()), r, labels, chosen)
             return best_target(worker, grid, FEW_BOUNDS) if grid.variables else grid
 
-        for _ in stages(self.workers, self.best_so_far, work):
-            pass
+        diverse_stages(self.workers, self.best_so_far, work)
 
     def _drawn(self, best: Grid, r: int) -> NDArray[np.int32]:
         """Random parts of the target: up to twice as many as in the best grid, and a few more."""
