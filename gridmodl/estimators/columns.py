@@ -1,14 +1,16 @@
-"""Fit each column on its own, for estimators: a model for the target, or parts by density without a target."""
+"""Fit each column on its own, for estimators: a model or an average for the target, or parts by density without one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.averaging.averages import Averages
+from gridmodl.averaging.fit import average_each
 from gridmodl.clock import Clock, in_threads
 from gridmodl.data.bounds import bounds_between
 from gridmodl.data.columns import Categories, count_rows, encode_column
@@ -23,13 +25,24 @@ from gridmodl.density.sample import sample_of
 from gridmodl.estimators.inputs import read_seed, refuse_column, report_stop
 from gridmodl.fit.build import check_names, check_option_names
 from gridmodl.fit.column import check_apart, ordered_groups, special_codes
-from gridmodl.fit.options import Options, check_placement, check_seed, checked_jobs, checked_options, checked_time
+from gridmodl.fit.options import (
+    RULES,
+    Options,
+    check_placement,
+    check_seed,
+    checked_jobs,
+    checked_options,
+    checked_time,
+)
 from gridmodl.model.models import Models
 from gridmodl.model.partition import Partition, group_partition, interval_partition
 from gridmodl.model.policy import STRICT
 from gridmodl.pipeline import optimize_each
 from gridmodl.search.moves import NO_LIMIT, Limits
 from gridmodl.validation.penalty import MAX_PARTS, PenaltyChoice, Trials, trials_clock
+
+BY_COLUMN = ("kinds", "order", "partitions", "special", "missing", "max_parts", "min_rows", *RULES)
+NOT_AVERAGED = ("partitions", "min_rows", *RULES)  # parameters that choose among partitions
 
 
 def models_of_each(
@@ -52,6 +65,46 @@ def models_of_each(
     report_stop(estimator, _stopped(models))
     found = {name: replace(models[name], _source=None, frame=inputs.kind) for name in inputs.columns}
     return Models(found, {}, inputs.kind, by_level=False)
+
+
+def averages_of_each(
+    estimator: Any,
+    inputs: Frame,
+    names: Sequence[Name],
+    target: NDArray[Any],
+    weights: NDArray[np.int64] | None,
+    **more: Any,
+) -> Averages:
+    """Averages of the columns `names`, which are numerical or ordinal, in their order.
+
+    `more` are arguments of `average_each` that are not parameters of every estimator.
+    """
+    if not names:
+        return Averages({}, {}, inputs.kind)
+    options = restricted(estimator._options(), names)
+    averages = average_each(
+        {name: inputs.columns[name] for name in names},
+        target,
+        weights=weights,
+        on_error="ignore",  # a column without an average is an error, below
+        **{what: options[what] for what in ("criterion", "kinds", "order", "special", "max_parts", "n_jobs")},
+        **more,
+    )
+    for name, error in averages.errors.items():
+        refuse_column(name, error)
+    report_stop(estimator, _stopped(averages))
+    found = {name: replace(averages[name], frame=inputs.kind) for name in names}
+    return Averages(found, {}, inputs.kind, in_order=False)
+
+
+def restricted(options: Mapping[str, Any], names: Sequence[Name]) -> dict[str, Any]:
+    """Options of `optimize_each` for the columns `names` alone."""
+    return {
+        what: {name: value[name] for name in value if name in names}
+        if what in BY_COLUMN and isinstance(value, Mapping)
+        else value
+        for what, value in options.items()
+    }
 
 
 def choices_of_each(
@@ -100,7 +153,7 @@ def _all_parts(max_parts: Any, names: list[Name]) -> Any:
     return MAX_PARTS if max_parts is None else max_parts
 
 
-def _stopped(models: Models) -> str | None:
+def _stopped(models: Models | Averages) -> str | None:
     """Why a search was stopped, or None; an interruption goes before a time limit."""
     reasons = [model.stopped for model in models.values() if model.stopped is not None]
     return min(reasons, default=None)  # "interrupted" comes before "time limit"

@@ -1,4 +1,4 @@
-"""Encodings of a discretizer that use the target: averages of columns, and cross-fitting.
+"""Encodings of a discretizer that use the target: which go with averages of columns, and cross-fitting.
 
 Cross-fitting encodes each fold by what the other folds tell, so that no row is encoded by its own class.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,21 +14,18 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
-from gridmodl.averaging.averages import Averages
-from gridmodl.averaging.fit import average_each
 from gridmodl.averaging.summing import averaged_of
 from gridmodl.data.frames import Frame, Name
 from gridmodl.data.targets import rows_of
-from gridmodl.estimators.inputs import read_criterion, read_seed, refuse_column, report_stop
-from gridmodl.fit.options import RULES, check_integer
+from gridmodl.estimators.columns import NOT_AVERAGED
+from gridmodl.estimators.inputs import read_criterion, read_seed
+from gridmodl.fit.options import check_integer
 from gridmodl.model.model import Model
-from gridmodl.model.models import Models
 
 if TYPE_CHECKING:
     from gridmodl.estimators.discretizer import GridDiscretizer
 
 CROSS_FITTED = ("woe", "mean")  # encodings that use the target
-NOT_AVERAGED = ("partitions", "min_rows", *RULES)  # parameters that choose among partitions
 
 
 def check_averaged(estimator: GridDiscretizer, target_kind: str | None) -> None:
@@ -54,42 +50,6 @@ def check_averaged(estimator: GridDiscretizer, target_kind: str | None) -> None:
             "of the two out; max_parts, special, kinds and order go with averages"
         )
     averaged_of(read_criterion(estimator.criterion, estimator.criterion_options), "classes")  # raises if it cannot be
-
-
-def averages_of_each(
-    estimator: GridDiscretizer,
-    inputs: Frame,
-    models: Models,
-    target: NDArray[Any],
-    weights: NDArray[np.int64] | None,
-    **more: Any,
-) -> Averages:
-    """Averages of the numerical and ordinal columns, in the order of the columns; `models` are those of all columns.
-
-    `more` are arguments of `average_each`.
-    """
-    names = [name for name in inputs.columns if models[name].partitions[name].kind != "categorical"]
-    if not names:
-        return Averages({}, {}, inputs.kind)
-    by_column: dict[str, Any] = {
-        what: {name: one for name, one in given.items() if name in names} if isinstance(given, Mapping) else given
-        for what, given in ((what, getattr(estimator, what)) for what in ("kinds", "order", "special", "max_parts"))
-    }
-    found = average_each(
-        {name: inputs.columns[name] for name in names},
-        target,
-        criterion=read_criterion(estimator.criterion, estimator.criterion_options),
-        weights=weights,
-        n_jobs=1 if estimator.n_jobs is None else estimator.n_jobs,
-        on_error="ignore",  # a column without an average is an error, below
-        **by_column,
-        **more,
-    )
-    for name, error in found.errors.items():
-        refuse_column(name, error)
-    report_stop(estimator, min((one.stopped for one in found.values() if one.stopped is not None), default=None))
-    in_order = {name: replace(found[name], frame=inputs.kind) for name in names}
-    return Averages(in_order, {}, inputs.kind, in_order=False)
 
 
 def time_left(estimator: GridDiscretizer, begin: float) -> float | None:
@@ -132,14 +92,14 @@ def cross_fitted(
     model: Model = next(iter(models.values()))
     kinds: dict[Name, str] = {name: one.kind for name, one in partitions.items()}
     order = {name: one.levels for name, one in partitions.items() if one.kind == "ordinal"}
-    n_events = 1 if estimator.encode == "mean" or model.event_index is not None else len(model.classes)
+    event = model.event if estimator.encode == "woe" and model.has_one_event else None
+    n_events = 1 if estimator.encode == "mean" or event is not None else len(model.classes)
     found = np.zeros((inputs.n_rows, len(partitions) * n_events))
     codes = _codes_of(target, model.classes)
     for train, test in _folds(estimator, X, target, codes):
         some_weights = None if weights is None else weights[train]
         present = np.unique(codes[train] if some_weights is None else codes[train][some_weights > 0])
         present = present[present < len(model.classes)]
-        event = None if estimator.encode == "mean" else model.event
         if estimator.encode == "woe" and (len(present) < 2 or (event is not None and model.event_index not in present)):
             continue  # nothing to tell apart: woe 0
         fold = clone(estimator).set_params(cv=None, kinds=kinds, order=order or None, new_missing="neutral")

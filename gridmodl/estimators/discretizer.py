@@ -16,9 +16,8 @@ from gridmodl.averaging.evidence import woe_of_groups
 from gridmodl.data.frames import Frame, Name, Raw
 from gridmodl.data.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
-from gridmodl.estimators.columns import choices_of_each, models_of_each, parts_of_each
+from gridmodl.estimators.columns import averages_of_each, choices_of_each, models_of_each, parts_of_each
 from gridmodl.estimators.crossfit import (
-    averages_of_each,
     check_averaged,
     check_cross_fitting,
     cross_fitted,
@@ -271,8 +270,9 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         else:
             models = models_of_each(self, inputs, target, weights, event, placement=self.placement, **of_target)
         if self.averaged:
+            names = [name for name in inputs.columns if models[name].partitions[name].kind != "categorical"]
             averages = averages_of_each(
-                self, inputs, models, target, weights, event=event, time_limit=time_left(self, begin), **of_target
+                self, inputs, names, target, weights, event=event, time_limit=time_left(self, begin), **of_target
             )
         self._forget()
         if choices is not None:

@@ -16,22 +16,19 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from gridmodl.averaging.fit import average_each
+from gridmodl.averaging.averages import Averages
 from gridmodl.averaging.summing import averaged_of
 from gridmodl.clock import Clock
-from gridmodl.data.columns import encode_column, kind_of
-from gridmodl.data.frames import Frame, Name, Raw
-from gridmodl.data.numbers import Numbers
+from gridmodl.data.frames import Frame, Name
 from gridmodl.data.table import MEDIAN
 from gridmodl.data.targets import NOT_GIVEN, marked_rows, rows_of
 from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
-from gridmodl.estimators.columns import models_of_each
+from gridmodl.estimators.columns import NOT_AVERAGED, averages_of_each, models_of_each, restricted
 from gridmodl.estimators.inputs import (
     read_event,
     read_inputs,
     read_target,
     read_weights,
-    refuse_column,
     report_stop,
 )
 from gridmodl.estimators.interactions import (
@@ -47,11 +44,10 @@ from gridmodl.evidence.grids import GridSource
 from gridmodl.evidence.prices import preparation_cost
 from gridmodl.evidence.record import WeightedEvidence
 from gridmodl.evidence.sources import EvidenceSource, curve_source, parts_source
-from gridmodl.fit.options import RULES, checked_time
+from gridmodl.fit.options import checked_time
 from gridmodl.model.models import Models
 
-AVERAGED_KINDS = ("numerical",)  # kinds of columns that `average_each` takes
-BY_COLUMN = ("kinds", "order", "partitions", "special", "missing", "max_parts", "min_rows", *RULES)
+AVERAGED_KINDS = ("numerical",)  # kinds of columns with averages; `CurveSource` has no levels of ordinal columns
 
 
 class TrainingRows(NamedTuple):
@@ -121,25 +117,19 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
             options |= {"unlabelled": self.unlabelled, "placement": MEDIAN}
         return models_of_each(self, inputs, training.target, weights, training.event, **options)
 
-    def _averages(self, training: TrainingRows, weights: Any, names: Sequence[Name]) -> Mapping[Name, Any]:
+    def _averages(self, training: TrainingRows, weights: Any, names: Sequence[Name]) -> Averages:
         """Averages of the columns `names`."""
-        if not names:
-            return {}
-        options = restricted(self._options(), names)
-        averages = average_each(
-            {name: _numbers(training.inputs.columns[name], name) for name in names},
+        return averages_of_each(
+            self,
+            training.inputs,
+            names,
             training.target,
-            weights=weights,
+            weights,
             event=training.event,
             target_kind="classes",
             unlabelled=self.unlabelled if self._has_mark else NOT_GIVEN,
             time_limit=training.seconds_left(self.time_limit),
-            on_error="ignore",  # a column without an average is an error, below
-            **{what: options[what] for what in ("criterion", "special", "max_parts", "n_jobs")},
         )
-        for name, error in averages.errors.items():
-            refuse_column(name, error)
-        return averages
 
     def _averaged_columns(self, training: TrainingRows, models: Models) -> list[Name]:
         """Columns that have the average over all partitions; raise if one cannot, and `averaged` is True."""
@@ -168,7 +158,7 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
 
     def _why_parts(self, name: Name) -> str | None:
         """The parameter for which a column must have the parts of its best partition; None if there is none."""
-        for what in ("partitions", "min_rows", *RULES):
+        for what in NOT_AVERAGED:
             value = getattr(self, what)
             if isinstance(value, Mapping):
                 value = value.get(name)
@@ -182,9 +172,10 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
     ) -> dict[Name, EvidenceSource]:
         """Sources by name; `models` are of all columns, or of those that are not `averaged`."""
         averages = self._averages(training, weights, averaged)
-        report_stop(self, min((one.stopped for one in averages.values() if one.stopped is not None), default=None))
-        first = next(iter(models.values()), None) or next(iter(averages.values()))
-        rows = first.segments.counts.sum(axis=0) if hasattr(first, "segments") else first.class_rows
+        if models:
+            rows = next(iter(models.values())).class_rows
+        else:
+            rows = next(iter(averages.values())).segments.counts.sum(axis=0)
         log_prior = np.log(rows / rows.sum())
         found: dict[Name, EvidenceSource | None] = {}
         for name in dict.fromkeys((*models, *averages)):
@@ -242,7 +233,7 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
             sources=tuple(sources[k] for k in used.tolist()),
             weights=matrix[used],
             names=tuple(training.inputs.columns),
-            event_index=first.event_index,
+            event_index=first.event_index if first.has_one_event else None,
             policy=self._policy,
             frame=training.inputs.kind,
         )
@@ -320,23 +311,3 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
     def _read_again(self, X: Any) -> Frame:
         check_is_fitted(self, "evidence_")
         return read_inputs(self, X, reset=False)
-
-
-def restricted(options: Mapping[str, Any], names: Sequence[Name]) -> dict[str, Any]:
-    """Options of `optimize_each` for the columns `names` alone."""
-    return {
-        what: {name: value[name] for name in value if name in names}
-        if what in BY_COLUMN and isinstance(value, Mapping)
-        else value
-        for what, value in options.items()
-    }
-
-
-def _numbers(raw: Raw, name: Name) -> Raw:
-    """A numerical column as `average_each` reads it; floats where only ``kinds`` says that it holds numbers."""
-    if kind_of(raw) == "numerical":
-        return raw
-    column = encode_column(raw, name, "numerical")
-    assert isinstance(column, Numbers)  # noqa: S101  for mypy
-    values = column.values.astype(np.float64)
-    return values if column.missing is None else np.where(column.missing, np.nan, values)
