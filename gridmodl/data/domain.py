@@ -1,4 +1,4 @@
-"""The domain of a density, the widths of its parts, and the folds of its rows.
+"""The domain of a density, the widths of its parts, and its masses.
 
 A density is of the values of one column that are no masses: values with parts of their own, which have no width. The
 domain goes from the lowest of the others to the highest. A part ends at its bounds, and these are midway between two
@@ -8,7 +8,6 @@ neighbouring values unless the user chose them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from gridmodl.data.bounds import EXACT, bounds_between
 from gridmodl.data.numbers import Numbers
 from gridmodl.terms import DOMAIN
 
-MAX_SHUFFLED = 2**26  # rows; above this the rows of each value are divided on their own, which takes no memory per row
 BESIDE = 3  # values on each side that a mass is compared with
 MANY_TIMES = 10  # the rows of a typical value beside it, at least, that a mass has
 
@@ -162,30 +160,3 @@ def find_masses(found: DistinctValues, most: int) -> NDArray[Any]:
 def log_ratio(rows: Any, shares: Any, n_rows: float) -> NDArray[np.float64]:
     """Logarithm of the density of each part times the width of the domain, with one row spread over the domain."""
     return np.asarray(np.log(rows + shares) - np.log(shares) - math.log(n_rows + 1.0))
-
-
-def folds_of(rows: NDArray[np.int64], n_folds: int, random_state: int | None) -> Iterator[NDArray[np.int64]]:
-    """Held-out rows of each value, fold by fold; the order of the rows in the data does not matter.
-
-    A row of weight w counts as w rows, each put into a random fold. If equal rows were dealt out evenly, every fold
-    would have the same peaks, and no fold could show that a peak is due to chance.
-    """
-    rng, n_rows = np.random.default_rng(random_state), int(rows.sum())
-    if n_rows > MAX_SHUFFLED:
-        yield from _divided(rows, n_folds, rng)
-        return
-    fold = np.arange(n_rows, dtype=np.int32) % n_folds
-    fold = fold.astype(np.min_scalar_type(n_folds))
-    rng.shuffle(fold)
-    starts = np.cumsum(rows) - rows if len(rows) < n_rows else None
-    for i in range(n_folds):
-        is_held = fold == i
-        yield is_held.astype(np.int64) if starts is None else np.add.reduceat(is_held, starts, dtype=np.int64)
-
-
-def _divided(rows: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    left = rows.copy()
-    for i in range(n_folds):
-        held = rng.binomial(left, 1.0 / (n_folds - i))
-        left -= held
-        yield held

@@ -1,13 +1,14 @@
-"""Deal the rows of a table into groups at random, so that each group has its share of each class.
+"""Deal rows into folds at random: the rows of a table with classes, or the rows of the values of one column.
 
-Rows are numbered in the order of their class, then of their values, and a row of weight w is w rows. So neither the
-order of the rows, nor whether rows are repeated or weighted, changes what a group holds. Along the values, groups are
-independent of the classes: rows dealt evenly there would tell what is in the other groups.
+With classes, each group of rows has its share of each class. Rows are numbered in the order of their class, then of
+their values, and a row of weight w is w rows. So neither the order of the rows, nor whether rows are repeated or
+weighted, changes what a group holds. Along the values, groups are independent of the classes: rows dealt evenly there
+would tell what is in the other groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import Target
 from gridmodl.data.columns import Categories, Column
 
-MANY_ROWS = 2**24  # from here on, rows are drawn one by one, and shares of classes are only nearly equal
+MAX_SHUFFLED = 2**26  # rows; above this the rows of each value are divided on their own, which takes no memory per row
+MANY_ROWS = 2**24  # with classes; from here on, rows are drawn one by one, and shares of classes are only nearly equal
 
 
 def deal_rows(columns: Sequence[Column], target: Target, sizes: Sequence[int], seed: int) -> NDArray[np.int64]:
@@ -74,3 +76,30 @@ def _one_by_one(
     bounds = np.cumsum(drawn, axis=1)[numbers] + first[:, None]
     upto = np.clip(bounds, starts[:, None], ends[:, None]) - starts[:, None]
     return np.diff(upto, axis=1, prepend=0)
+
+
+def folds_of(rows: NDArray[np.int64], n_folds: int, random_state: int | None) -> Iterator[NDArray[np.int64]]:
+    """Held-out rows of each value, fold by fold; the order of the rows in the data does not matter.
+
+    A row of weight w counts as w rows, each put into a random fold. If equal rows were dealt out evenly, every fold
+    would have the same peaks, and no fold could show that a peak is due to chance.
+    """
+    rng, n_rows = np.random.default_rng(random_state), int(rows.sum())
+    if n_rows > MAX_SHUFFLED:
+        yield from _divided(rows, n_folds, rng)
+        return
+    fold = np.arange(n_rows, dtype=np.int32) % n_folds
+    fold = fold.astype(np.min_scalar_type(n_folds))
+    rng.shuffle(fold)
+    starts = np.cumsum(rows) - rows if len(rows) < n_rows else None
+    for i in range(n_folds):
+        is_held = fold == i
+        yield is_held.astype(np.int64) if starts is None else np.add.reduceat(is_held, starts, dtype=np.int64)
+
+
+def _divided(rows: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+    left = rows.copy()
+    for i in range(n_folds):
+        held = rng.binomial(left, 1.0 / (n_folds - i))
+        left -= held
+        yield held

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.clock import Clock, Progress
-from gridmodl.data.domain import folds_of, log_ratio
+from gridmodl.data.domain import log_ratio
+from gridmodl.data.folds import folds_of
 from gridmodl.data.quantiles import equal_frequency_starts, equal_width_cuts
 from gridmodl.density.growth import CutRule, Effort, SortedRows, below, grown, rows_of
 from gridmodl.density.model import DensityModel

@@ -18,10 +18,10 @@ from gridmodl.data.domain import (
     cumulated,
     distinct_values,
     find_masses,
-    folds_of,
     log_ratio,
     widths_between,
 )
+from gridmodl.data.folds import folds_of
 from gridmodl.data.line import Line
 from gridmodl.data.numbers import Numbers, encode_special
 from gridmodl.data.table import Table

@@ -20,7 +20,7 @@ import gridmodl.data.domain
 import gridmodl.density.fitting
 from gridmodl import ModelFileError
 from gridmodl.clock import Clock
-from gridmodl.data.domain import folds_of
+from gridmodl.data.folds import folds_of
 from gridmodl.data.quantiles import equal_frequency_bounds, equal_width_cuts
 from gridmodl.density import DensityModel, equal_frequency, equal_width, optimize_density
 from gridmodl.density.fitting import KERNELS
@@ -256,7 +256,7 @@ class TestInvariance:
 class TestFolds:
     @pytest.mark.parametrize("most", [2**26, 10])
     def test_all_rows_once(self, monkeypatch, most):
-        monkeypatch.setattr(gridmodl.data.domain, "MAX_SHUFFLED", most)
+        monkeypatch.setattr(gridmodl.data.folds, "MAX_SHUFFLED", most)
         rows = np.random.default_rng(0).integers(1, 100, 300)
         folds = list(folds_of(rows, 7, 0))
         assert len(folds) == 7

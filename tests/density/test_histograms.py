@@ -484,7 +484,7 @@ class TestValidation:
 
     def test_it_is_the_best_on_held_out_rows(self):
         """Against a slow cross-validation of each price, by the same folds."""
-        from gridmodl.data.domain import folds_of
+        from gridmodl.data.folds import folds_of
 
         order = np.sort(self.values)
         low, high = order[0], order[-1]
