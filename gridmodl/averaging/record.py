@@ -29,7 +29,7 @@ from gridmodl.data.numbers import Numbers
 from gridmodl.fit.options import check_integer, check_seed
 from gridmodl.model.labels import counted, has_mixed_types, shown_value
 from gridmodl.model.model import Model
-from gridmodl.model.partition import Partition, _as_type_of
+from gridmodl.model.partition import Partition, as_type_of
 from gridmodl.plugins import get_criterion
 from gridmodl.search.average.intervals import fewest_parts, sample_starts
 from gridmodl.search.average.layers import Layers, sum_partitions
@@ -229,7 +229,7 @@ class Average:
         apart = np.full(n, ON_LINE if n_knots else NEUTRAL, dtype=np.int64)
         low, share = np.zeros(n, dtype=np.int64), np.zeros(n)
         if n and n_knots:
-            low, share = _between(self.knots, segments.is_utc, column)
+            low, share = between_knots(self.knots, segments.is_utc, column)
         if n and len(segments.special):
             parts = segments.part_of_encoded(column)
             codes = parts >= self._counted.n_intervals
@@ -455,14 +455,14 @@ class Average:
 ON_LINE, NEUTRAL = -1, -2
 
 
-def _between(knots: NDArray[Any], is_utc: bool, column: Numbers) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def between_knots(knots: NDArray[Any], is_utc: bool, column: Numbers) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Number of the knot at or below each value, and the share of the way to the next; 0 beyond the ends.
 
     A value between a finite number and an infinite one, or between two infinite ones, is as near to the upper as can
     be: bounds are at the lower one (`gridmodl.data.line.middles`).
     """
     engine = knots.view(np.int64) if knots.dtype.kind in "mM" else knots
-    values = _as_type_of(knots, is_utc, column)
+    values = as_type_of(knots, is_utc, column)
     low = np.searchsorted(engine, values, side="right") - 1
     inside = (low >= 0) & (low < len(engine) - 1)
     low = np.clip(low, 0, len(engine) - 1)

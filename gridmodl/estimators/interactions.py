@@ -24,7 +24,7 @@ from gridmodl.evidence.sources import EvidenceSource
 from gridmodl.fit.options import RULES
 from gridmodl.model.policy import BY_PARTITION
 
-ALONE = ("partitions", "special", "missing", *RULES)  # parameters of columns that grids do not keep
+ALONE = ("partitions", "special", "missing", *RULES)  # parameters that keep a column out of grids
 OF_GRIDS = ("criterion", "kinds", "order", "max_parts", "min_rows", "random_state", "n_jobs")
 
 
@@ -42,13 +42,13 @@ def checked_interactions(interactions: Any) -> int | None:
 
 
 def columns_of_grids(estimator: Any, names: Sequence[Name]) -> list[Name]:
-    """Columns that grids are made of: all but those with limits that grids do not keep."""
+    """Columns that grids are made of: all but those with limits of their own."""
     found = [name for name in names if not any(_is_limited(getattr(estimator, what), name) for what in ALONE)]
     if len(found) < min(2, len(names)):
         raise ValueError(
             f"interactions={estimator.interactions!r} looks for grids of columns, and {len(names) - len(found)} of "
-            f"{len(names)} columns have limits that grids do not keep ({', '.join(ALONE)}); give such limits by column "
-            "name, or set interactions=None"
+            f"{len(names)} columns have limits of their own ({', '.join(ALONE)}), which keep them out of grids; give "
+            "such limits by column name, or set interactions=None"
         )
     return found
 

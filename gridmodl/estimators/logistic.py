@@ -170,10 +170,10 @@ class GridLogistic(EvidenceClassifierBase):
         log_prior = np.log(first.class_rows / first.class_rows.sum())
         codes = training.codes(first.classes)
         cost = self._cost(training, ranked, models, averaged, codes, log_prior) if ranked else None
-        chosen = _Chosen(strengths[0], {}, np.empty(0), log_prior)
+        chosen = _LogisticFit(strengths[0], {}, np.empty(0), log_prior)
         if cost is not None:
             with threadpool_limits(1, "blas"):  # the matrices of L-BFGS-B are tiny: threads would wait for each other
-                chosen = _choose(cost, strengths)
+                chosen = _fit_and_choose(cost, strengths)
         shares = np.array([GRID_SHARE if isinstance(source, GridSource) else 1.0 for source in ranked])
         chosen = chosen._replace(weights=(shares * chosen.weights.T).T)
         self.l2_, self.l2_losses_ = chosen.l2, chosen.losses
@@ -211,7 +211,7 @@ class GridLogistic(EvidenceClassifierBase):
         score = np.zeros(len(rows))
         for place, factor in zip(places, np.random.default_rng(0).random(len(places)), strict=True):
             score += factor * (place.line + (0.0 if place.way is None else place.way))
-        dealt = dealt_rows(score, codes, rows, FOLDS)
+        dealt = dealt_in_turn(score, codes, rows, FOLDS)
         if (dealt.sum(axis=0) > 0).sum() < 2:  # too few rows for folds
             return _cost_of([_read_fold(halved, columns, policy, codes, rows, len(log_prior))], log_prior)
         parts = [name for name in models if name not in averaged]
@@ -234,7 +234,7 @@ class GridLogistic(EvidenceClassifierBase):
         return _cost_of(folds, log_prior)
 
 
-def dealt_rows(
+def dealt_in_turn(
     score: NDArray[np.float64], codes: NDArray[np.int64], rows: NDArray[np.int64], n_folds: int
 ) -> NDArray[np.int64]:
     """Number of each row's `rows` in each fold: in turn, sorted by class and `score`.
@@ -346,14 +346,14 @@ def _cost_of(folds: Sequence[FoldRows], log_prior: NDArray[np.float64]) -> Logis
     )
 
 
-class _Chosen(NamedTuple):
+class _LogisticFit(NamedTuple):
     l2: float
     losses: dict[float, float]  # by strength
     weights: NDArray[np.float64]  # by source; and by class, if there are more than two
     intercepts: NDArray[np.float64]
 
 
-def _choose(cost: LogisticCost, strengths: Sequence[float]) -> _Chosen:
+def _fit_and_choose(cost: LogisticCost, strengths: Sequence[float]) -> _LogisticFit:
     """The strength with the lowest loss on the folds, and the weights under it."""
     everything = np.ones(cost.n_folds, dtype=bool)
     losses: dict[float, float] = {}
@@ -369,7 +369,7 @@ def _choose(cost: LogisticCost, strengths: Sequence[float]) -> _Chosen:
         losses = dict(zip(strengths, (totals / cost.rows.sum()).tolist(), strict=True))
     l2 = min(losses, key=losses.__getitem__) if losses else strengths[0]  # ties: the strongest
     weights, intercepts = _by_class(cost, _fitted(cost, l2, everything, None))
-    return _Chosen(l2, losses, weights if weights.shape[1] > 2 else weights[:, :1], intercepts)
+    return _LogisticFit(l2, losses, weights if weights.shape[1] > 2 else weights[:, :1], intercepts)
 
 
 def _by_class(cost: LogisticCost, found: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

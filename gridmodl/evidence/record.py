@@ -17,10 +17,9 @@ from gridmodl.data.frames import ARRAYS, Frame, Name, Raw, make_frame, read_fram
 from gridmodl.evidence.contributions import Contributions
 from gridmodl.evidence.sources import EvidenceSource
 from gridmodl.model.labels import counted
-from gridmodl.model.policy import Policy
+from gridmodl.model.policy import NEUTRAL, Policy
 from gridmodl.spelling import did_you_mean
 
-NEUTRAL = Policy("neutral", "neutral")
 BLOCK = 2**20  # rows times classes whose evidence is in memory at a time
 FEWEST = 2**10  # rows of a block
 

@@ -10,7 +10,7 @@ evidence, and divides by the sum over the classes.
 A source is anything with the members of `EvidenceSource`. It has lines: places with an evidence of their own, such as
 the parts of a partition, the cells of a grid, or the knots of a curve. A row is at a line, or between a line and the
 next one, or at none (line -1: no evidence). Classifiers need no more than the lines to learn weights, and the evidence
-at a place to predict. So to add cells of grids to a classifier, write a class with these members, and add
+at a place to predict. A new kind of source is a class with these members, and
 
 * how it is written and read, in `gridmodl.evidence.file`,
 * how it is asked of a database, in `gridmodl.report.sql.evidence`.
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.averaging.record import Average, _between
+from gridmodl.averaging.record import Average, between_knots
 from gridmodl.criteria.concave import uniform_predictive
 from gridmodl.data.columns import encode_column
 from gridmodl.data.frames import Name, Raw
@@ -175,7 +175,7 @@ class CurveSource:
         part = self.apart.part_of_encoded(column, policy)
         if column.missing is not None and column.missing.all():
             return RowPlaces(part, np.zeros(len(part)))
-        low, way = _between(self.knots, self.apart.is_utc, column)
+        low, way = between_knots(self.knots, self.apart.is_utc, column)
         is_apart = part != self.first
         low, way = np.where(is_apart, part + (part > self.first) * (len(self.knots) - 1), low + self.first), way.copy()
         way[is_apart] = 0.0
@@ -193,7 +193,7 @@ class CurveSource:
 def evidence_of_lines(evidence: NDArray[np.float64], line: NDArray[np.int64]) -> NDArray[np.float64]:
     """Evidence by row and class of rows at lines; 0 for rows at no line."""
     found: NDArray[np.float64] = evidence[line]
-    found[line < 0] = 0.0
+    found[line == NO_LINE] = 0.0
     return found
 
 

@@ -228,13 +228,13 @@ class Partition:
                 raise ValueError(self._no_missing(column.n_rows))
             return np.full(column.n_rows, self.part_of_missing(policy), dtype=np.int64)
         first = int(self.is_missing_apart)
-        values = _as_type_of(self.bounds, self.is_utc, column)
+        values = as_type_of(self.bounds, self.is_utc, column)
         bounds = self.bounds.view(np.int64) if self.bounds.dtype.kind in "mM" else self.bounds
         parts = np.searchsorted(bounds, values, side="left").astype(np.int64, copy=False)
         if first:
             parts += first
         if len(self.special):
-            values = _as_type_of(self.special, self.is_utc, column)
+            values = as_type_of(self.special, self.is_utc, column)
             if self.special.dtype.kind in "mM":
                 values = values.view(self.special.dtype)
                 exact = values.astype(column.type) == column.values.view(column.type)
@@ -386,7 +386,7 @@ def _groups_of_levels(partition: Partition) -> tuple[tuple[Any, ...], ...]:
     return (*groups, *map(tuple, partition.special_parts))
 
 
-def _as_type_of(bounds: NDArray[Any], is_utc: bool, column: Numbers) -> NDArray[Any]:
+def as_type_of(bounds: NDArray[Any], is_utc: bool, column: Numbers) -> NDArray[Any]:
     """Convert the values of `column` to the type of `bounds`, each still on the same side of each bound."""
     values = column.values
     if bounds.dtype.kind in "mM" or column.type.kind in "mM":

@@ -28,6 +28,7 @@ class Policy(NamedTuple):
 
 
 BY_PARTITION = Policy()
+NEUTRAL = Policy("neutral", "neutral")
 STRICT = Policy("error", "error")  # for training rows, which all belong to a part
 
 

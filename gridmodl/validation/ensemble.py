@@ -29,7 +29,6 @@ from gridmodl.plugins import get_criterion
 from gridmodl.search import Search
 from gridmodl.terms import Criterion
 
-AUTO = "auto"
 PENALTIES = (2.0, 1.0, 0.5, 0.25)  # nats a cell and class but one, from coarse grids to fine ones
 N_FOLDS = 3
 FEW_ROWS = 2 * N_FOLDS  # of fewer, there is nothing to compare

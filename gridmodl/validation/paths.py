@@ -21,12 +21,11 @@ from gridmodl.fit.build import encoded_column
 from gridmodl.fit.column import priced
 from gridmodl.fit.options import Options
 from gridmodl.model.partition import Partition
-from gridmodl.model.policy import Policy
+from gridmodl.model.policy import NEUTRAL
 from gridmodl.terms import Criterion
 
 ROUNDING = 1e-12  # of a cost, relative
 SAME = 1e-9  # relative difference of two values of an option that is rounding
-NEUTRAL = Policy("neutral", "neutral")
 
 
 class OptimaPath(NamedTuple):

@@ -217,7 +217,7 @@ def test_limited_columns_are_in_no_grid() -> None:
     grids = bayes(monotone={"size": "increasing"}).fit(frame, Y).grids_
     assert grids
     assert all("size" not in grid.informative for grid in grids.values())
-    with pytest.raises(ValueError, match="4 of 4 columns have limits that grids do not keep"):
+    with pytest.raises(ValueError, match="4 of 4 columns have limits of their own"):
         bayes(missing="apart").fit(X, Y)
 
 

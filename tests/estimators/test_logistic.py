@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gridmodl import GridLogistic, GridNaiveBayes, WeightedEvidence, average, optimize
 from gridmodl.estimators import logistic
-from gridmodl.estimators.logistic import BY_CLASS, FOLDS, FoldRows, _by_class, _cost_of, _fitted, dealt_rows
+from gridmodl.estimators.logistic import BY_CLASS, FOLDS, FoldRows, _by_class, _cost_of, _fitted, dealt_in_turn
 from gridmodl.evidence.sources import centred_shares
 
 
@@ -59,15 +59,15 @@ def test_rows_are_dealt_in_turn_within_each_class() -> None:
     rng = np.random.default_rng(0)
     codes, rows = rng.integers(0, 3, 101), rng.integers(0, 4, 101)
     score = rng.random(101)
-    dealt = dealt_rows(score, codes, rows, 5)
+    dealt = dealt_in_turn(score, codes, rows, 5)
     np.testing.assert_array_equal(dealt.sum(axis=1), rows)
     assert np.ptp(dealt.sum(axis=0)) <= 1
     for c in range(3):
         assert np.ptp(dealt[codes == c].sum(axis=0)) <= 1
     order = rng.permutation(101)
-    np.testing.assert_array_equal(dealt_rows(score[order], codes[order], rows[order], 5), dealt[order])
+    np.testing.assert_array_equal(dealt_in_turn(score[order], codes[order], rows[order], 5), dealt[order])
     several = np.repeat(np.arange(101), rows)
-    alone = dealt_rows(score[several], codes[several], np.ones(len(several), dtype=np.int64), 5)
+    alone = dealt_in_turn(score[several], codes[several], np.ones(len(several), dtype=np.int64), 5)
     together = np.zeros_like(dealt)
     np.add.at(together, several, alone)
     np.testing.assert_array_equal(together, dealt)
@@ -75,7 +75,7 @@ def test_rows_are_dealt_in_turn_within_each_class() -> None:
 
 def test_no_fold_takes_a_class_away() -> None:
     codes = np.array([0] * 20 + [1, 1] + [2])
-    dealt = dealt_rows(np.arange(23.0), codes, np.ones(23, dtype=np.int64), 5)
+    dealt = dealt_in_turn(np.arange(23.0), codes, np.ones(23, dtype=np.int64), 5)
     assert dealt[22].sum() == 0  # the only row of its class
     for fold in range(5):
         assert set(codes[dealt[:, fold] == 0]) == {0, 1, 2}

@@ -13,9 +13,7 @@ from averaging.oracle import try_all
 
 from gridmodl import average, average_each, optimize, optimize_each
 from gridmodl.evidence.sources import NO_LINE, RowPlaces, centred_shares, curve_source, parts_source
-from gridmodl.model.policy import Policy
-
-NEUTRAL = Policy("neutral", "neutral")
+from gridmodl.model.policy import NEUTRAL, Policy
 
 
 def make_data(n: int = 400, seed: int = 0) -> tuple[pd.DataFrame, Any]:

@@ -32,8 +32,8 @@ OUTPUTS = ("proba", "evidence")
 LEAST_EXPONENT = -700.0
 
 
-class Asked(NamedTuple):
-    """How a source is asked of a database."""
+class SourceQuery(NamedTuple):
+    """What a source adds to the query of a classifier."""
 
     inner: list[str]  # more entries of the inner query
     join: str  # the small table, and how it is joined
@@ -56,18 +56,18 @@ def query_of_evidence(
     of_grids = [grid.model.partitions[name] for grid in grids for name in grid.columns]
     source = TableSource(target_dialect, table, columns, keep, partitions, model.policy, model.names, of_grids)
     writer = _Writer(model, source)
-    asked = [writer.asked(k) for k in range(len(model.sources))]
+    queries = [writer.query_of(k) for k in range(len(model.sources))]
     addends = [writer.names_of(one.name) for one in model.sources]
     kept = source.kept
-    inner = [*source.select("    "), *(entry for one in asked for entry in one.inner)] or ["1 AS one"]
+    inner = [*source.select("    "), *(entry for one in queries for entry in one.inner)] or ["1 AS one"]
     text = f"SELECT\n    {_comma(inner)}\n  FROM {source.table} AS t"
     named = [
         f"{addend} AS {name}"
-        for one, names in zip(asked, addends, strict=True)
+        for one, names in zip(queries, addends, strict=True)
         for addend, name in zip(one.addends, names, strict=True)
     ]
     shown = [f"p.{name} AS {name}" for name in kept] + (named or ["1 AS one"])
-    joins = "".join(one.join for one in asked)
+    joins = "".join(one.join for one in queries)
     text = f"SELECT\n    {_comma(shown)}\n  FROM (\n  {text}\n  ) AS p{joins}"
     evidence = [name for names in addends for name in names]
     scores, largest = [source.aliases.add(f"score_{c}") for c in range(len(model.classes))], source.aliases.add("top")
@@ -124,8 +124,8 @@ class _Writer:
         zero = self.dialect.real(0.0)
         return [sums[0] if c == self.event else zero for c in range(2)]
 
-    def asked(self, k: int) -> Asked:
-        """How source k is asked of the database."""
+    def query_of(self, k: int) -> SourceQuery:
+        """What source k adds to the query."""
         source = self.model.sources[k]
         if isinstance(source, GridSource):
             return self._of_grid(k, source)
@@ -137,7 +137,7 @@ class _Writer:
             return evidence
         return evidence[:, [self.event]] - evidence[:, [1 - self.event]]
 
-    def _of_grid(self, k: int, source: GridSource) -> Asked:
+    def _of_grid(self, k: int, source: GridSource) -> SourceQuery:
         alias, cells, real = f"c{k}", source.model.cells, self.dialect.real
         keys = [self.source.aliases.add(f"part_{source.name}_{name}") for name in source.columns]
         inner = [
@@ -153,9 +153,9 @@ class _Writer:
         on = " AND ".join(f"{alias}.{key} = p.{key}" for key in keys)
         joined = self.dialect.rows([*keys, *names], rows, alias)
         addends = [f"COALESCE({alias}.{name}, {real(0.0)})" for name in names]
-        return Asked(inner, f"\n  LEFT JOIN {joined} ON {on}", addends)
+        return SourceQuery(inner, f"\n  LEFT JOIN {joined} ON {on}", addends)
 
-    def _of_parts(self, k: int, source: EvidenceSource) -> Asked:
+    def _of_parts(self, k: int, source: EvidenceSource) -> SourceQuery:
         key, alias = self.source.parts[source.name], f"c{k}"
         by_part = self._shown(self.weights[k] * source.evidence)
         names = [self.source.aliases.add(f"part_evidence_{i}") for i in range(by_part.shape[1])]
@@ -163,9 +163,9 @@ class _Writer:
         joined = self.dialect.rows([key, *names], rows, alias)
         zero = self.dialect.real(0.0)
         addends = [f"COALESCE({alias}.{name}, {zero})" for name in names]
-        return Asked([], f"\n  LEFT JOIN {joined} ON {alias}.{key} = p.{key}", addends)
+        return SourceQuery([], f"\n  LEFT JOIN {joined} ON {alias}.{key} = p.{key}", addends)
 
-    def _of_curve(self, k: int, source: CurveSource) -> Asked:
+    def _of_curve(self, k: int, source: CurveSource) -> SourceQuery:
         key, alias, real = self.source.parts[source.name], f"c{k}", self.dialect.real
         stretches, factor = stretches_of(source.apart, source.knots, source.shares, np.exp(source.log_prior))
         add = self.source.aliases.add
@@ -189,4 +189,4 @@ class _Writer:
             for weight, base, rise, prior in zip(self.weights[k], bases, rises, source.log_prior, strict=True)
         ]
         addends = logs if self.event is None else [f"{logs[self.event]} - {logs[1 - self.event]}"]
-        return Asked([f"{x} AS {value}"], f"\n  JOIN {joined} ON {alias}.{key} = p.{key}", addends)
+        return SourceQuery([f"{x} AS {value}"], f"\n  JOIN {joined} ON {alias}.{key} = p.{key}", addends)
