@@ -44,6 +44,7 @@ def check_averaged(estimator: GridDiscretizer, target_kind: str | None) -> None:
     is_apart = "apart" in (missing.values() if isinstance(missing, Mapping) else [missing])
     given = [f"{name}={getattr(estimator, name)!r}" for name in NOT_AVERAGED if getattr(estimator, name) is not None]
     given += ["missing='apart'"] * is_apart + ["placement='median'"] * (estimator.placement == "median")
+    given += ["criterion_options='auto'"] * estimator._is_auto
     if given:
         raise ValueError(
             f"averaged=True averages over all partitions, and {', '.join(given)} would choose some of them: leave one "

@@ -69,13 +69,13 @@ def checked_density(column: Column, options: Options) -> Numbers:
 def with_masses(column: Numbers, table: Table, options: Options) -> Options:
     """Options with the masses of a column as special values: those of the user, and values that hold many rows.
 
-    ``special=[]`` leaves no mass but a value that would be alone.
+    An empty list, ``special=[]`` or ``{name: []}``, leaves no mass but a value that would be alone.
     """
     given = options.of(column.name).special
     own = [] if given is None else list(given)
     special = encode_special(own, column)
     found = distinct_values(column, table.target.weights, special.codes)
-    most = 0 if isinstance(options.special, list) and not own else NO_LIMIT
+    most = 0 if given is not None and not own else NO_LIMIT
     max_parts = options.of(column.name).max_parts
     if max_parts is not None:
         most = min(most, max(0, max_parts - 1 - special.n_parts))

@@ -53,6 +53,11 @@ class LazyData(NamedTuple):
 def read_lazy(frame: Any, target: Any, weights: Any) -> LazyData:
     """Check the names of target and weights, and count the rows of a lazy frame."""
     columns = frame.collect_schema().names()
+    if target is None:
+        raise TypeError(
+            "data is a lazy frame, and no target was given: name one of its columns; for a density or a joint grid, "
+            "collect the columns first"
+        )
     for what, name in (("target", target), ("weights", weights)):
         if name is None and what == "weights":
             continue

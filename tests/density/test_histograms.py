@@ -194,7 +194,8 @@ class TestMasses:
     def test_special_values_are_masses_and_an_empty_list_is_none(self):
         model = optimize(ZEROS, special=[ZEROS[50]])
         assert model.partitions["x0"].special.tolist() == [ZEROS[50], 0.0]
-        assert optimize(ZEROS, special=[]).partitions["x0"].n_special == 0
+        for nothing in ([], (), {"x0": []}):
+            assert optimize(ZEROS, special=nothing).partitions["x0"].n_special == 0
         shared = optimize(ZEROS, special={"x0": [[0.0, ZEROS[50]]]})
         assert shared.partitions["x0"].special_sizes == (2,)
         assert set(shared.sample(500, 0).tolist()) & {0.0, ZEROS[50]} == {0.0, ZEROS[50]}

@@ -131,6 +131,7 @@ def test_weights_events_and_unlabelled_rows_of_averages() -> None:
         ({"averaged": True, "encode": "woe", "target_kind": "grouped"}, "needs a target of classes"),
         ({"averaged": True, "encode": "woe", "monotone": "increasing"}, "monotone='increasing' would choose"),
         ({"averaged": True, "encode": "woe", "min_rows": 5}, "min_rows=5 would choose"),
+        ({"averaged": True, "encode": "woe", "criterion_options": "auto"}, "criterion_options='auto' would choose"),
         ({"averaged": True, "encode": "woe", "missing": {"x": "apart"}}, "missing='apart' would choose"),
         ({"averaged": True, "encode": "woe", "criterion": "gini"}, "cannot be averaged"),
         ({"cv": 3}, "cv is for encodings that use the target"),

@@ -235,6 +235,12 @@ def test_one_class_and_columns_that_say_nothing() -> None:
     assert GridLogistic().fit(DATA[:3], Y[:3]).predict_proba(DATA).shape == (len(DATA), len(set(Y[:3])))
 
 
+def test_contributions_of_several_classes_are_of_each_class_unless_one_is_named() -> None:
+    assert GridLogistic().fit(DATA, Y).explain(DATA[:2]).shown_classes == ["yes"]
+    assert GridLogistic().fit(DATA, THREE).explain(DATA[:2]).shown_classes == ["low", "mid", "top"]
+    assert GridLogistic(event="mid").fit(DATA, THREE).explain(DATA[:2]).shown_classes == ["mid"]
+
+
 def test_limits_and_parameters_reach_the_folds() -> None:
     arguments = {
         "special": {"size": [0.5], "colour": ["red"]}, "monotone": {"date": "increasing"}, "max_parts": {"colour": 3},
