@@ -83,6 +83,7 @@ class GridLogistic(EvidenceClassifierBase):
     %(max_parts)s
     %(min_rows)s
     %(limits)s
+    %(bounds)s
     %(time_limit)s
         If it is reached while weights are chosen, all columns in use get weights from evidence of their own rows, and
         the strength is 10.

@@ -96,7 +96,8 @@ class BestSoFar:
 def missing_apart(task: GridTask, found: GridFound, missing: Mapping[int, int]) -> GridFound:
     """The grids found, with missing values of fewer rows than min_rows as a part of their own wherever that pays.
 
-    Searches take the limit for such a part as for any other. `missing` has the atom of the missing values by variable.
+    For a target that is partitioned too, whose searches take the limit for such a part as for any other; searches of
+    other grids cut such parts off themselves (`Holds.loose`). `missing` has the atom of the missing values by variable.
     """
     few = {k: atom for k, atom in missing.items() if task.rows.rows_of_atoms(k)[atom] < task.limits.of(k).min_rows}
     if not few:
