@@ -1,6 +1,6 @@
 """Results of searches of grids: the best grid, and the local optima kept.
 
-Both engines, for grids and for pairs of variables, take a `GridTask`, run through `run_plan` and return a `GridFound`.
+All engines (of `grid`, `pair` and `target`) take a `GridTask`, run through `run_plan` and return a `GridFound`.
 """
 
 from __future__ import annotations
