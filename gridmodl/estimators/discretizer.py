@@ -227,9 +227,10 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         ndarray or csr_matrix of shape (n, number of output columns)
             As of `transform`.
         """
+        if self.cv is None:
+            return self.fit(X, y, sample_weight).transform(X)
         rows = self._fit(X, y, sample_weight)
-        if self.cv is None or rows.target is None:
-            return self.transform(X)
+        assert rows.target is not None  # noqa: S101  for mypy: cv without y is refused
         return cross_fitted(self, X, rows.inputs, rows.target, rows.weights)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> FittedRows:
