@@ -229,6 +229,7 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         """
         if self.cv is None:
             return self.fit(X, y, sample_weight).transform(X)
+        check_cross_fitting(self, None if y is None else self.target_kind or "classes")
         rows = self._fit(X, y, sample_weight)
         assert rows.target is not None  # noqa: S101  for mypy: cv without y is refused
         return cross_fitted(self, X, rows.inputs, rows.target, rows.weights)
@@ -241,7 +242,6 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         target_kind = None if y is None else self.target_kind or "classes"
         check_encoding(self.encode, target_kind)
         check_averaged(self, target_kind)
-        check_cross_fitting(self, target_kind)
         self._policy  # noqa: B018  checked before all work
         check_unknown_code(self.unknown_code)
         inputs = read_inputs(self, X, reset=True)

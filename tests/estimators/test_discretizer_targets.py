@@ -38,6 +38,7 @@ class WithoutTarget(OfNumbers):
     """Scikit-learn's checks always give a y."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> GridDiscretizer:
+        self.cv = None  # the check of weights sets folds, which need a y
         return super().fit(X, None, sample_weight)
 
 
