@@ -47,7 +47,7 @@ def woe_of_groups(model: Model, partition: Partition) -> NDArray[np.float64]:
     problem = Problem(model.problem, int(partition.rows.sum()), 1, counts.sum(axis=0))
     p, _ = prepare(averaged, problem, known_values(partition))
     shares = np.array([predicted_shares(averaged, p, own) for own in counts])
-    events = events_of(len(model.classes), model.event_index)
+    events = events_of(len(model.classes), model.event_index if model.has_one_event else None)
     found = woe_of_shares(shares, predicted_shares(averaged, p, problem.class_rows), problem.class_rows, events)
     found[counts.sum(axis=1) == 0] = 0.0
     return np.vstack([found, np.zeros(len(events))])

@@ -132,14 +132,14 @@ def cross_fitted(
     model: Model = next(iter(models.values()))
     kinds: dict[Name, str] = {name: one.kind for name, one in partitions.items()}
     order = {name: one.levels for name, one in partitions.items() if one.kind == "ordinal"}
-    n_events = 1 if estimator.encode == "mean" or model.event_index is not None else len(model.classes)
+    n_events = 1 if estimator.encode == "mean" or model.has_one_event else len(model.classes)
     found = np.zeros((inputs.n_rows, len(partitions) * n_events))
     codes = _codes_of(target, model.classes)
     for train, test in _folds(estimator, X, target, codes):
         some_weights = None if weights is None else weights[train]
         present = np.unique(codes[train] if some_weights is None else codes[train][some_weights > 0])
         present = present[present < len(model.classes)]
-        event = None if estimator.encode == "mean" else model.event
+        event = model.event if estimator.encode == "woe" and model.has_one_event else None
         if estimator.encode == "woe" and (len(present) < 2 or (event is not None and model.event_index not in present)):
             continue  # nothing to tell apart: woe 0
         fold = clone(estimator).set_params(cv=None, kinds=kinds, order=order or None, new_missing="neutral")

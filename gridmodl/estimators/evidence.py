@@ -242,7 +242,7 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
             sources=tuple(sources[k] for k in used.tolist()),
             weights=matrix[used],
             names=tuple(training.inputs.columns),
-            event_index=first.event_index,
+            event_index=first.event_index if first.has_one_event else None,
             policy=self._policy,
             frame=training.inputs.kind,
         )
