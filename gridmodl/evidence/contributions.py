@@ -77,6 +77,15 @@ class Contributions:
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
+    def shown_class(self, row: int) -> int:
+        """Number in ``shown_classes`` of the class that pictures show: the event, or the likeliest of the row."""
+        return 0 if self.event_index is not None else int(self.probabilities[row].argmax())
+
+    @property
+    def unit(self) -> str:
+        """What contributions are added up to."""
+        return "log of the odds" if len(self.classes) == 2 and self.event_index is not None else "score"
+
     def order(self, row: int) -> NDArray[np.int64]:
         """Columns by the size of their largest contribution to the row number `row`, descending; ties: first."""
         return np.argsort(-np.abs(self.shown[row]).max(axis=1, initial=0.0), kind="stable")
@@ -121,6 +130,11 @@ class Contributions:
             return scores
         event = scores[..., [self.event_index]]
         return event - scores[..., [1 - self.event_index]] if len(self.classes) == 2 else event
+
+    def _repr_html_(self) -> str:
+        from gridmodl.report.notebook import contributions_html
+
+        return contributions_html(self)
 
     def __repr__(self) -> str:
         return f"Contributions({counted(self.n_rows, 'row')}, {counted(len(self.names), 'column')})"

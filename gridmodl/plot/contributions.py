@@ -66,7 +66,7 @@ class ContributionsDisplay:
             raise ValueError(f"max_columns must be 1 or more, got {max_columns!r}")
         shown, row = contributions.shown_classes, row % contributions.n_rows
         if label is None:
-            c = 0 if len(shown) == 1 else int(contributions.probabilities[row].argmax())
+            c = contributions.shown_class(row)
         elif label in shown:
             c = shown.index(label)
         else:
@@ -106,8 +106,7 @@ class ContributionsDisplay:
         ax.set_ylim(n - 0.5, -0.5)
         label_rows(ax, places, [drawn(name) for name in self.names])
         plain_frame(ax, "bottom")
-        of_odds = len(self.contributions.classes) == 2 and self.contributions.event_index is not None
-        ax.set_xlabel("adds to the log of the odds, nats" if of_odds else "adds to the score, nats")
+        ax.set_xlabel(f"adds to the {self.contributions.unit}, nats")
         ax.set_title(
             f"{drawn(self.label, 24)}: probability {_below_one(self.probability)}", fontsize=LARGEST + 1, loc="left"
         )
