@@ -40,6 +40,14 @@ class Contributions:
         Kind of frame in which tables are returned.
     n_rows : int
         Number of rows.
+    shown_classes : list
+        The event, or all classes if there is none.
+    shown : ndarray of shape (n_rows, n_columns, n_shown)
+        Contributions by row, column and entry of ``shown_classes``.
+    base : ndarray of shape (n_shown,)
+        What is added up before any column.
+    unit : str
+        What contributions are added up to: ``"log of the odds"`` or ``"score"``.
     """
 
     names: tuple[Name, ...]
@@ -78,7 +86,7 @@ class Contributions:
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def shown_class(self, row: int) -> int:
-        """Number in ``shown_classes`` of the class that pictures show: the event, or the likeliest of the row."""
+        """Number in ``shown_classes`` of the class shown of the row number `row`: the event, or its likeliest class."""
         return 0 if self.event_index is not None else int(self.probabilities[row].argmax())
 
     @property
