@@ -40,6 +40,14 @@ class Contributions:
         Kind of frame in which tables are returned.
     n_rows : int
         Number of rows.
+    shown_classes : list
+        The event, or all classes if there is none.
+    shown : ndarray of shape (n_rows, n_columns, n_shown)
+        Contributions by row, column and entry of ``shown_classes``.
+    base : ndarray of shape (n_shown,)
+        What is added up before any column.
+    unit : str
+        What contributions are added up to: ``"log of the odds"`` or ``"score"``.
     """
 
     names: tuple[Name, ...]
@@ -76,6 +84,15 @@ class Contributions:
         scores = self.intercepts + self.scores.sum(axis=1)
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def shown_class(self, row: int) -> int:
+        """Number in ``shown_classes`` of the class shown of the row number `row`: the event, or its likeliest class."""
+        return 0 if self.event_index is not None else int(self.probabilities[row].argmax())
+
+    @property
+    def unit(self) -> str:
+        """What contributions are added up to."""
+        return "log of the odds" if len(self.classes) == 2 and self.event_index is not None else "score"
 
     def order(self, row: int) -> NDArray[np.int64]:
         """Columns by the size of their largest contribution to the row number `row`, descending; ties: first."""
@@ -121,6 +138,11 @@ class Contributions:
             return scores
         event = scores[..., [self.event_index]]
         return event - scores[..., [1 - self.event_index]] if len(self.classes) == 2 else event
+
+    def _repr_html_(self) -> str:
+        from gridmodl.report.notebook import contributions_html
+
+        return contributions_html(self)
 
     def __repr__(self) -> str:
         return f"Contributions({counted(self.n_rows, 'row')}, {counted(len(self.names), 'column')})"

@@ -105,7 +105,7 @@ class WeightedEvidence:
         for k, source in enumerate(self.sources):
             places = source.places(frame.columns, self.policy)
             of_sources[:, k] = self.weights[k] * source.evidence_at(places)
-            words.append(_words(source, frame.columns, places.nearest))
+            words.append(_words(source, frame.columns))
         return Contributions(
             names=tuple(source.name for source in self.sources),
             values=tuple(zip(*words, strict=True)) if words else ((),) * frame.n_rows,
@@ -229,13 +229,11 @@ class WeightedEvidence:
         return f"WeightedEvidence({counted(len(self.sources), 'source')} for {', '.join(map(str, self.classes[:5]))})"
 
 
-def _words(source: EvidenceSource, columns: Mapping[Name, Raw], line: NDArray[np.int64]) -> list[str]:
-    """What the rows have of a source: the value of its column, or else the label of the line."""
-    if len(source.columns) == 1:
-        raw = columns[source.columns[0]]
-        return [str(value) for value in (raw.tolist() if isinstance(raw, np.ndarray) else raw.to_list())]
-    labels = source.labels
-    return ["" if i < 0 else labels[i] for i in line.tolist()]
+def _words(source: EvidenceSource, columns: Mapping[Name, Raw]) -> list[str]:
+    """What the rows have of a source: the values of its columns."""
+    raws = [columns[name] for name in source.columns]
+    lists = [raw.tolist() if isinstance(raw, np.ndarray) else raw.to_list() for raw in raws]
+    return [", ".join(map(str, values)) for values in zip(*lists, strict=True)]
 
 
 def _as_rows(data: Any, names: tuple[Name, ...]) -> Any:

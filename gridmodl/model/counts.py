@@ -189,6 +189,15 @@ def pair_counts(model: Model, one: Partition, other: Partition) -> NDArray[np.in
     return found
 
 
+def pair_target_counts(model: Model, one: Partition, other: Partition) -> NDArray[np.int64]:
+    """Rows by part of `one`, part of `other` and part of the target, summed over all other variables."""
+    assert model.target is not None  # noqa: S101  for mypy
+    found = np.zeros((one.n_parts, other.n_parts, model.target.n_parts), dtype=np.int64)
+    parts = [_parts_of_cells(model, partition) for partition in (one, other, model.target)]
+    np.add.at(found, tuple(parts), model.cells.rows)
+    return found
+
+
 def _parts_of_cells(model: Model, partition: Partition) -> NDArray[np.int64]:
     """Part of each cell in `partition`; for an uninformative variable, its only part with rows."""
     cells, names = model.cells, list(model.cells.names)

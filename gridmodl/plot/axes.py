@@ -7,6 +7,7 @@ pair of parts of two partitions, one below and the other on the left.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ BAR = 0.84  # height of a bar, in lanes
 
 # Maps of cells
 ROOM_BELOW = 26  # characters of a label below
+SHORT_LEFT = 16  # characters of a label on the left for which a map needs no more width
 HALF = 0.47  # half the width of a cell within its white margin
 FEW_LINES = 60  # rows or columns of cells up to which white lines separate them
 MARGINS = 80.0  # points on both sides of axes before layout
@@ -118,12 +120,14 @@ def plain_frame(ax: Axes, *kept: str) -> None:
 
 def legend_above(ax: Axes, entries: Sequence[tuple[Any, str]], title: str) -> None:
     """Add a legend above the axes, in as many columns as there is room for, and a title above the legend."""
+    longest = max((len(label.get_text()) for label in ax.get_yticklabels()), default=0)
+    letters = int(size_in_points(ax)[0] / (LARGEST * LETTER)) - max(0, longest - SHORT_LEFT)  # layout makes room for it
+    title = fill(title, max(SHORT_LEFT, letters))
     handles, names = [handle for handle, _ in entries], [name for _, name in entries]
     if not names:
         ax.set_title(title, fontsize=LARGEST + 1, loc="left")
         return
-    letters = size_in_points(ax)[0] / (LARGEST * LETTER)
-    n_columns = max(1, min(len(names), int(letters / (max(map(len, names)) + 4))))
+    n_columns = max(1, min(len(names), letters // (max(map(len, names)) + 4)))
     n_lines = -(-len(names) // n_columns)
     ax.legend(
         handles, names, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=n_columns, frameon=False,
@@ -215,9 +219,10 @@ def height_of_map(n_rows: int) -> float:
     return float(np.clip(2.4 + 0.24 * n_rows, 3.6, 14.0))
 
 
-def width_of_map(n_columns: int) -> float:
-    """Width in inches of a figure with `n_columns` columns of cells."""
-    return float(np.clip(3.8 + 0.24 * n_columns, 5.6, 14.0))
+def width_of_map(n_columns: int, left: Sequence[str]) -> float:
+    """Width in inches of a figure with `n_columns` columns of cells and labels on the left."""
+    beyond = max(0, max(map(len, left)) - SHORT_LEFT) * LARGEST * LETTER / INCH
+    return float(np.clip(3.8 + 0.24 * n_columns, 5.6, 14.0)) + beyond
 
 
 def open_map(ax: Axes, below: list[str], left: list[str], beyond: float = 0.0) -> None:

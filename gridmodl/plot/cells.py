@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from gridmodl.model.counts import cell_information, cell_lifts
+from gridmodl.model.counts import cell_information, cell_lifts, input_cells
 from gridmodl.model.labels import counted
 from gridmodl.plot.axes import (
     INCH,
@@ -30,6 +30,7 @@ from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_names, drawn, sh
 from gridmodl.report.pictures import shown_classes
 
 if TYPE_CHECKING:
+    from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
 
 WIDTH = 7.5  # inches, of a new figure
@@ -43,6 +44,7 @@ AND = " and "
 class CellsDisplay:
     """The cells of a grid, by descending rows: conditions in words, shares of classes, and rows.
 
+    A grid of several inputs and a target that is partitioned too has the parts of the target in place of classes.
     Without classes, shares are replaced by the mutual information of each cell in nats, and its lift: its share of the
     rows over the product of the shares of its parts.
 
@@ -58,6 +60,8 @@ class CellsDisplay:
         Mutual information and lift of each cell, if there are no classes.
     unlabelled : ndarray of shape (n,), optional
         Unlabelled rows of each cell.
+    target : str, optional
+        Name of the target whose parts take the place of classes.
 
     Attributes
     ----------
@@ -91,8 +95,9 @@ class CellsDisplay:
         information: NDArray[np.float64] | None = None,
         lifts: NDArray[np.float64] | None = None,
         unlabelled: NDArray[np.int64] | None = None,
+        target: str = "",
     ) -> None:
-        self.conditions, self.counts = conditions, counts
+        self.conditions, self.counts, self.target = conditions, counts, target
         self.classes = np.asarray(classes)
         self.information, self.lifts, self.unlabelled = information, lifts, unlabelled
 
@@ -107,7 +112,11 @@ class CellsDisplay:
         """
         check_model(model)
         cells = model.cells
-        conditions = _conditions_of_cells(model)
+        if model.target is not None and len(model.partitions) > 1:
+            cells = input_cells(model)
+            conditions, parts = _conditions_of_cells(model, cells), short_labels(model.target)
+            return cls(conditions, cells.counts, parts, target=str(model.target.name))
+        conditions = _conditions_of_cells(model, cells)
         if model.target is None and len(model.classes):
             return cls(conditions, cells.counts, model.classes, unlabelled=cells.unlabelled)
         return cls(conditions, cells.counts, (), cell_information(model), cell_lifts(model))
@@ -168,10 +177,11 @@ class CellsDisplay:
     @property
     def _title(self) -> str:
         n, shown = len(self.conditions), len(self.order_)
+        of_target = f"; colours are parts of {drawn(self.target, 24)}" if self.target else ""
         if shown == n:
-            return counted(n, "cell")
+            return counted(n, "cell") + of_target
         share = self._rows[self.order_].sum() / self._rows.sum()
-        return f"the {shown} largest of {n} cells, with {share:.0%} of the rows"
+        return f"the {shown} largest of {n} cells, with {share:.0%} of the rows{of_target}"
 
     @property
     def _range(self) -> tuple[float, float]:
@@ -185,6 +195,8 @@ class CellsDisplay:
     def _draw_classes(self, ax: Axes, places: NDArray[np.float64], height: float) -> list[tuple[Any, str]]:
         shown = shown_classes(self.counts, class_names(self.classes), PALETTE, len(OF_CLASSES))
         bars = draw_shares(ax, places, shares_of(shown.counts[self.order_]), shown.colours, height)
+        if self.target:
+            ax.set_xlabel(f"share of each part of {drawn(self.target, 24)}", fontsize=LARGEST, loc="left")
         return list(zip(bars, shown.names, strict=True))
 
     def _draw_information(self, ax: Axes, places: NDArray[np.float64], height: float) -> list[tuple[Any, str]]:
@@ -231,9 +243,8 @@ def in_lines(conditions: Sequence[str], room: int) -> list[str]:
     return [drawn(line, room) for line in lines]
 
 
-def _conditions_of_cells(model: Model) -> list[list[str]]:
-    """Conditions of each cell of a model, such as ``["a in (2.5, 4.5]", "b in {u, v}"]``."""
-    cells = model.cells
+def _conditions_of_cells(model: Model, cells: Cells) -> list[list[str]]:
+    """Conditions of each of the cells of a model, such as ``["a in (2.5, 4.5]", "b in {u, v}"]``."""
     labels = {name: short_labels(model.partition(name)) for name in cells.names}
     return [
         [f"{name} in {labels[name][part]}" for name, part in zip(cells.names, parts, strict=True)] or ["all rows"]

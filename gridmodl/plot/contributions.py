@@ -9,13 +9,16 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.plot.axes import LARGEST, axes_for, label_rows, plain_frame
-from gridmodl.plot.style import INK, OF_CLASSES, drawn
+from gridmodl.plot.style import DIGITS, INK, OF_CLASSES, ROOM, drawn
+from gridmodl.report.text import shortened
 
 if TYPE_CHECKING:
     from gridmodl.evidence.contributions import Contributions
 
 FOR, AGAINST = OF_CLASSES[0], OF_CLASSES[1]
 LANE = 0.3  # inches
+OF_VALUE = 14  # characters that a value may have beside a long name
+BETWEEN = " = "
 
 
 class ContributionsDisplay:
@@ -63,7 +66,7 @@ class ContributionsDisplay:
             raise ValueError(f"max_columns must be 1 or more, got {max_columns!r}")
         shown, row = contributions.shown_classes, row % contributions.n_rows
         if label is None:
-            c = 0 if len(shown) == 1 else int(contributions.probabilities[row].argmax())
+            c = contributions.shown_class(row)
         elif label in shown:
             c = shown.index(label)
         else:
@@ -72,7 +75,7 @@ class ContributionsDisplay:
         of_row = contributions.shown[row, :, c]
         order = np.argsort(-np.abs(of_row), kind="stable")
         first, rest = order[:max_columns], order[max_columns:]
-        self.names = [f"{contributions.names[k]} = {contributions.values[row][k]}" for k in first.tolist()]
+        self.names = [_with_value(str(contributions.names[k]), contributions.values[row][k]) for k in first.tolist()]
         self.lengths: NDArray[np.float64] = of_row[first]
         if len(rest):
             self.names.append(f"({len(rest)} more)")
@@ -103,7 +106,39 @@ class ContributionsDisplay:
         ax.set_ylim(n - 0.5, -0.5)
         label_rows(ax, places, [drawn(name) for name in self.names])
         plain_frame(ax, "bottom")
-        of_odds = len(self.contributions.classes) == 2 and self.contributions.event_index is not None
-        ax.set_xlabel("adds to the log of the odds, nats" if of_odds else "adds to the score, nats")
-        ax.set_title(f"{drawn(self.label, 24)}: probability {self.probability:.3g}", fontsize=LARGEST + 1, loc="left")
+        ax.set_xlabel(f"adds to the {self.contributions.unit}, nats")
+        ax.set_title(
+            f"{drawn(self.label, 24)}: probability {_below_one(self.probability)}", fontsize=LARGEST + 1, loc="left"
+        )
         return self
+
+
+def _with_value(name: str, value: str) -> str:
+    """Name and value of a column, each shortened by itself, as the ends of both tell columns and values apart.
+
+    >>> _with_value("measurement_of_something_number_7", "0.30159961418083")
+    'measurement_of_somet…g_number_7 = 0.3016'
+    """
+    value = _rounded(" ".join(value.split()))
+    value = shortened(value, max(OF_VALUE, ROOM - len(BETWEEN) - len(name)))
+    return f"{shortened(name, ROOM - len(BETWEEN) - len(value))}{BETWEEN}{value}"
+
+
+def _rounded(value: str) -> str:
+    """The value with at most `DIGITS` digits if it is a number with a fraction."""
+    try:
+        return f"{float(value):.{DIGITS}g}" if "." in value else value
+    except ValueError:
+        return value
+
+
+def _below_one(probability: float) -> str:
+    """The probability with three digits; 1 and 0 only if it is.
+
+    >>> _below_one(0.99987), _below_one(0.274), _below_one(1.0)
+    ('0.9999', '0.274', '1')
+    """
+    digits = 3
+    while probability < 1.0 and f"{probability:.{digits}g}" == "1" and digits < 16:
+        digits += 1
+    return f"{probability:.{digits}g}"

@@ -13,7 +13,7 @@ from gridmodl.density.sample import read_numbers
 from gridmodl.model.histogram import density_per, histogram_of
 from gridmodl.model.labels import counted
 from gridmodl.model.model import Model
-from gridmodl.plot.axes import LARGEST, Scale, axes_for, plain_frame, scale_of
+from gridmodl.plot.axes import LARGEST, LETTER, Scale, axes_for, plain_frame, scale_of, size_in_points
 from gridmodl.plot.sources import model_of
 from gridmodl.plot.style import INK, OF_CLASSES, drawn
 from gridmodl.terms import PROBLEMS
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gridmodl.data.frames import Name
     from gridmodl.density import DensityModel
 
+BEHIND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}  # of texts over lines
 MOST_STROKES = 2000  # values of a sample drawn below the axis
 SEED = 0  # of the choice of these values, so that a picture is the same each time
 
@@ -161,22 +162,38 @@ class DensityDisplay:
         if len(self.densities):
             self.stairs_ = ax.stairs(self.densities, places, fill=True, color=color, alpha=0.35, linewidth=0.0)
             ax.stairs(self.densities, places, color=color, linewidth=1.2, label=text)
-        for place, share in zip(scale.places(self.masses), self.probabilities.tolist(), strict=True):
-            ax.axvline(place, color=color, linewidth=1.4, linestyle="--")
-            ax.annotate(
-                f"{share:.1%}", (place, 1.0), xycoords=ax.get_xaxis_transform(), textcoords="offset points",
-                xytext=(3, -9), fontsize=LARGEST, color=INK,
-            )  # fmt: skip
+        self._draw_masses(ax, scale, color)
         if sample is not None:
             _draw_sample(ax, sample, scale)
         plain_frame(ax, "left", "bottom")
         scale.name_axis(ax, drawn(self.name))
-        ax.set_ylabel(self.what)
+        if len(self.densities) or not len(self.masses):
+            ax.set_ylabel(self.what)
+        else:  # there is no density
+            ax.set_yticks([])
         if label is None:
             ax.set_title(self.title, fontsize=LARGEST + 1, loc="left")
         else:
             ax.legend(frameon=False, fontsize=LARGEST)
         return self
+
+    def _draw_masses(self, ax: Axes, scale: Scale, color: str) -> None:
+        """Draw a line for each mass with its probability; those near another line are written below each other."""
+        order = np.argsort(self.masses, kind="stable")
+        places = scale.places(self.masses)[order]
+        ends = np.concatenate([places, scale.places(self.edges)])
+        room = len("100.0%") * LARGEST * LETTER / size_in_points(ax)[0] * float(np.ptp(ends) if len(ends) else 0.0)
+        if len(places) == 1 and not len(self.densities):  # nothing else gives the axis an extent
+            ax.margins(x=0.5)
+            ax.plot(places, [0.0], alpha=0.0)
+        lane, last = 0, -np.inf
+        for place, share in zip(places.tolist(), self.probabilities[order].tolist(), strict=True):
+            lane, last = lane + 1 if place - last < room else 0, place
+            ax.axvline(place, color=color, linewidth=1.4, linestyle="--")
+            ax.annotate(
+                f"{share:.1%}", (place, 1.0), xycoords=ax.get_xaxis_transform(), textcoords="offset points",
+                xytext=(3, -9 - lane * LARGEST * 1.3), fontsize=LARGEST, color=INK, bbox=BEHIND,
+            )  # fmt: skip
 
 
 def _draw_sample(ax: Axes, sample: Any, scale: Scale) -> None:

@@ -12,7 +12,7 @@ from matplotlib.colors import Normalize
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
-from gridmodl.model.counts import information_by_cell, pair_counts
+from gridmodl.model.counts import information_by_cell, pair_counts, pair_target_counts
 from gridmodl.model.labels import counted
 from gridmodl.model.partition import Partition
 from gridmodl.plot.axes import (
@@ -40,6 +40,7 @@ from gridmodl.plot.style import (
     drawn,
     part_labels,
     shares_of,
+    short_labels,
 )
 from gridmodl.report.pictures import shown_classes
 
@@ -60,10 +61,11 @@ class GridDisplay:
     """Two variables of a grid, the cells of their parts coloured by what is in them.
 
     With an event, as two classes have, the colour is its share; with more classes and none, each cell is divided from
-    left to right by the shares of the classes. Without classes the colour is the mutual information of the cell, in
-    nats: above 0 if the cell has more rows than expected from its parts, below 0 if fewer; the sum over cells is the
-    mutual information of the two variables. Parts are then in the order of their tree of merges (`Model.hierarchy`),
-    which is drawn at the sides: the height of a merge is the information that it loses.
+    left to right by the shares of the classes. If the target is partitioned too, its parts take the place of classes
+    for two inputs. Without classes the colour is the mutual information of the cell, in nats: above 0 if the cell has
+    more rows than expected from its parts, below 0 if fewer; the sum over cells is the mutual information of the two
+    variables. Parts are then in the order of their tree of merges (`Model.hierarchy`), which is drawn at the sides: the
+    height of a merge is the information that it loses.
 
     Parameters
     ----------
@@ -79,6 +81,8 @@ class GridDisplay:
         Number of other variables of the grid, over whose parts the rows are summed.
     event : int, optional
         Number of the event among the classes; by default the second of two.
+    target : str, optional
+        Name of the target whose parts take the place of classes.
 
     Attributes
     ----------
@@ -115,11 +119,12 @@ class GridDisplay:
         y_linkage: NDArray[np.float64] | None = None,
         n_others: int = 0,
         event: int | None = None,
+        target: str = "",
     ) -> None:
         self.x, self.y, self.counts = x, y, counts
         self.classes = np.asarray(classes)
         self.x_linkage, self.y_linkage = x_linkage, y_linkage
-        self.n_others = n_others
+        self.n_others, self.target = n_others, target
         self.event = 1 if event is None and len(self.classes) == 2 else event
 
     @classmethod
@@ -137,6 +142,10 @@ class GridDisplay:
         below, left = _chosen_pair(model, x, y)
         classes = model.classes if model.target is None else ()
         others = [name for name in model.cells.names if name not in (below.name, left.name)]
+        target = model.target
+        if target is not None and target is not below and target is not left:
+            counts, n_others = pair_target_counts(model, left, below), len(others) - (target.name in others)
+            return cls(below, left, counts, short_labels(target), n_others=n_others, target=str(target.name))
         of_x, of_y = (None, None) if len(classes) else _linkages(model.hierarchy(), below, left)
         counts = pair_counts(model, left, below)
         return cls(
@@ -171,18 +180,19 @@ class GridDisplay:
         GridDisplay
             The display itself.
         """
-        ax = axes_for(ax, width_of_map(self.x.n_parts), height_of_map(self.y.n_parts))
+        below, left = part_labels(self.x, ROOM_BELOW), part_labels(self.y)
+        ax = axes_for(ax, width_of_map(self.x.n_parts, left), height_of_map(self.y.n_parts))
         self.ax_, self.figure_, self._note = ax, ax.figure, ""
         self.x_order_, self.y_order_ = _order(self.x, self.x_linkage), _order(self.y, self.y_linkage)
         has_trees = dendrogram and (self.x_linkage is not None or self.y_linkage is not None)
-        below, left = part_labels(self.x, ROOM_BELOW), part_labels(self.y)
         open_map(ax, [below[i] for i in self.x_order_], [left[i] for i in self.y_order_], BESIDE if has_trees else 0.0)
         name_sides(ax, drawn(self.x.name), drawn(self.y.name))
         entries = self._draw_classes(ax) if len(self.classes) else self._draw_information(ax)
         if has_trees:
             self._draw_trees(ax)
         others = f", summed over {counted(self.n_others, 'more variable')}" if self.n_others else ""
-        legend_above(ax, entries, f"{self.y.n_parts} x {self.x.n_parts} parts{others}{self._note}")
+        of_target = f"; colours are parts of {drawn(self.target, 24)}" if self.target and self.event is None else ""
+        legend_above(ax, entries, f"{self.y.n_parts} x {self.x.n_parts} parts{others}{of_target}{self._note}")
         return self
 
     def _draw_classes(self, ax: Axes) -> list[tuple[Any, str]]:
@@ -190,7 +200,8 @@ class GridDisplay:
         entries = draw_empty(ax, self.counts.sum(axis=-1) == 0)
         if self.event is not None:
             self.values_ = shares_of(self.counts)[..., self.event]
-            what = f"share of {class_names(self.classes)[self.event]}"
+            of_target = f"{drawn(self.target, 24)} in " if self.target else ""
+            what = f"share of {of_target}{class_names(self.classes)[self.event]}"
             self._draw_values(ax, SHARES, Normalize(0.0, 1.0), what)
             return entries
         self.values_ = np.full(self.counts.shape[:2], np.nan)

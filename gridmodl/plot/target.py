@@ -165,8 +165,9 @@ class TargetDisplay:
 
     def _plot_groups(self, ax: Axes | None) -> Axes:
         """Draw a map: groups below, parts of the column from the top."""
-        ax = axes_for(ax, width_of_map(self.target.n_parts), height_of_map(self.partition.n_parts))
-        open_map(ax, part_labels(self.target, ROOM_BELOW), part_labels(self.partition))
+        labels = part_labels(self.partition)
+        ax = axes_for(ax, width_of_map(self.target.n_parts, labels), height_of_map(self.partition.n_parts))
+        open_map(ax, part_labels(self.target, ROOM_BELOW), labels)
         ax.invert_yaxis()
         name_sides(ax, f"{drawn(self.target.name)}: groups of classes", drawn(self.partition.name))
         shares = shares_of(self.counts)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gridmodl.density.model import rows_text
+from gridmodl.evidence.contributions import PRIOR
 from gridmodl.model.counts import cell_lifts, input_cells, part_counts, quantiles_of_parts
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.histogram import density_per, histogram_of
@@ -33,12 +34,22 @@ from gridmodl.report.pictures import (
     table,
     tag,
 )
-from gridmodl.report.text import MAX_SHOWN, criterion_text, parts_text, proof_text, shares_of, size_text, statistics_of
+from gridmodl.report.text import (
+    MAX_SHOWN,
+    criterion_text,
+    kept_limits,
+    parts_text,
+    proof_text,
+    shares_of,
+    size_text,
+    statistics_of,
+)
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
     from gridmodl.analysis.explain import Explanation
     from gridmodl.density import DensityModel
+    from gridmodl.evidence.contributions import Contributions
     from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
@@ -47,14 +58,17 @@ if TYPE_CHECKING:
 MAX_COLUMNS = 100  # rows of a table of models
 MAX_PICTURES = 20  # of these rows that have a picture
 MAX_SENTENCE = 1000  # characters
+MAX_EXPLAINED = 5  # rows of data whose contributions are shown
 
 
 def model_html(model: Model) -> str:
     """Cost, a picture and the parts of each variable; of a grid, the cells first."""
+    limits = kept_limits(model)
     head = lines(
         joined(tag("b", criterion_text(model)), ": ", PROBLEMS[model.problem].text),
         f"{size_text(model)}; {proof_text(model)}",
         f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
+        *([plain(f"limits: {', '.join(limits)}", MAX_SENTENCE)] if limits else []),
     )
     if len(model.partitions) == 1:
         shown = [part for part in (model.target, *model.partitions.values()) if part is not None]
@@ -148,10 +162,10 @@ def _cells(model: Model) -> Markup:
         for place, i in enumerate(shown)
     ]
     drawn = table([*map(name_tag, cells.names), "rows", *map(plain, heads)], rows, max(1, len(cells.names)))
+    head = f"cells{'' if model.target is None else ' of the inputs'} with rows in them: {len(order)}"
     return joined(
-        _grid_picture(model, order), lines(f"cells with rows in them: {len(order)}"), drawn, _more(len(order), "cell"),
-        *(tag("div", one) for one in note),
-    )  # fmt: skip
+        _grid_picture(model, order), lines(head), drawn, _more(len(order), "cell"), *(tag("div", one) for one in note)
+    )
 
 
 def _grid_picture(model: Model, order: Any) -> Markup:
@@ -266,6 +280,27 @@ def explanation_html(explanation: Explanation) -> str:
     ]
     heads = [name.replace("_", " ") for name in columns]
     return frame(lines(*(plain(one, MAX_SENTENCE) for one in explanation.sentences)), table(heads, rows))
+
+
+def contributions_html(contributions: Contributions) -> str:
+    """For each of the first rows, the probability of the class shown and what each column adds to its score."""
+    found = [_contributions_of(contributions, row) for row in range(min(contributions.n_rows, MAX_EXPLAINED))]
+    n_more = contributions.n_rows - len(found)
+    return frame(*found, lines(f"... and {counted(n_more, 'more row')}") if n_more else Markup(""))
+
+
+def _contributions_of(contributions: Contributions, row: int) -> Markup:
+    c = contributions.shown_class(row)
+    label, of_row = contributions.shown_classes[c], contributions.shown[row, :, c]
+    probability = contributions.probabilities[row][contributions.classes.tolist().index(label)]
+    order = np.argsort(-np.abs(of_row), kind="stable")
+    rows = [[PRIOR, "", f"{contributions.base[c]:.4g}"]] + [
+        [name_tag(contributions.names[k]), label_tag(contributions.values[row][k]), f"{of_row[k]:.4g}"]
+        for k in order[:MAX_SHOWN].tolist()
+    ]
+    head = joined(f"row {row}: ", tag("b", name_tag(label)), f" has probability {probability:.4f}")
+    heads = ["column", "value", f"adds to the {contributions.unit}"]
+    return joined(lines(head), table(heads, rows, 2), _more(len(order), "column"))
 
 
 def choice_html(choice: PenaltyChoice) -> str:

@@ -31,7 +31,7 @@ def summary_of(model: Model) -> str:
         f"{size_text(model)}; search {model.search!r} ({proof_text(model)}), {model.elapsed:.3g} s",
         f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
     ]
-    limits = model.limits if model.certificate is None else limits_of(model.certificate)
+    limits = kept_limits(model)
     if limits:
         lines.append(f"limits: {', '.join(limits)}")
     if model.delta is not None:
@@ -44,12 +44,18 @@ def summary_of(model: Model) -> str:
         lines += _parts(model, partition)
     if len(model.partitions) > 1:
         n_cells = len(model.cells.parts if model.target is None else input_cells(model).parts)
-        lines += ["", f"cells with rows in them: {n_cells}"]
+        of_inputs = "" if model.target is None else " of the inputs"
+        lines += ["", f"cells{of_inputs} with rows in them: {n_cells}"]
         lines += _cells(model)
         if n_cells > MAX_SHOWN:
             lines.append(f"  ... and {n_cells - MAX_SHOWN} more cells")
         lines += _left_out(model)
     return "\n".join(lines)
+
+
+def kept_limits(model: Model) -> list[str]:
+    """The limits that the search kept, in words."""
+    return list(model.limits) if model.certificate is None else limits_of(model.certificate)
 
 
 def shortened(text: str, room: int) -> str:

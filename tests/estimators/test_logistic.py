@@ -340,3 +340,10 @@ def test_the_record_needs_no_scikit_learn() -> None:
     again = WeightedEvidence.from_json(fitted.to_json())
     np.testing.assert_array_equal(again.predict_proba(DATA), fitted.predict_proba(DATA))
     assert FOLDS == 5
+
+
+def test_contributions_of_three_classes_are_of_each_unless_an_event_is_named() -> None:
+    x = np.arange(90.0)[:, None]
+    y = np.repeat(["a", "b", "c"], 30)
+    assert GridLogistic().fit(x, y).explain(x[:1]).shown_classes == ["a", "b", "c"]
+    assert GridLogistic(event="b").fit(x, y).explain(x[:1]).shown_classes == ["b"]

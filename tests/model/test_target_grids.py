@@ -133,7 +133,7 @@ def test_summary_notebook_and_page(either):
     _, model = either
     text = model.summary()
     assert "two or more input columns" in text
-    assert f"cells with rows in them: {len(model.rules())}" in text
+    assert f"cells of the inputs with rows in them: {len(model.rules())}" in text
     assert "columns left out: 1" in text
     assert "town" in model._repr_html_()
     pytest.importorskip("jinja2")

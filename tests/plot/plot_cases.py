@@ -146,6 +146,12 @@ CASES: dict[str, Callable[[Axes], Any]] = {
     "density": lambda ax: plot.DensityDisplay(np.array([0.0, 1.0, 1.5, 4.0]), np.array([0.2, 1.0, 0.12])).plot(
         ax, sample=np.arange(0.0, 4.0, 0.3)
     ),
+    "density_masses": lambda ax: plot.DensityDisplay(
+        np.array([0.0, 1.0, 4.0]),
+        np.array([0.2, 0.1]),
+        masses=np.array([2.0, 0.0, 0.1]),
+        probabilities=np.array([0.2, 0.3, 0.1]),
+    ).plot(ax),
     "density_dates": lambda ax: dates_display().plot(ax),
     "progress": lambda ax: plot.ProgressDisplay(RECORDS).plot(ax),
 }

@@ -11,7 +11,7 @@ from plot.plot_cases import COUNTS, UNLABELLED, cells_display
 
 import gridmodl
 from gridmodl.estimators import GridClassifier
-from gridmodl.plot import CellsDisplay
+from gridmodl.plot import CellsDisplay, GridDisplay
 from gridmodl.plot.cells import in_lines
 
 XOR = {"<b>$a$</b>": [1.0, 1.0, 9.0, 9.0, 9.0] * 10, 7: list("uvuvv") * 10}
@@ -94,3 +94,27 @@ def test_estimators(model):
     )
     display = CellsDisplay.from_estimator(grid)
     assert sorted(display.counts.sum(axis=1)) == sorted(CellsDisplay.from_model(model).counts.sum(axis=1))
+
+
+@pytest.mark.parametrize("kind", ["numerical", "grouped"])
+def test_several_inputs_show_the_parts_of_the_target(kind):
+    a, b = np.repeat([1.0, 9.0], 60), np.tile([2.0, 4.0], 60)
+    y = 10 * ((a > 5) + 2 * (b > 3)) + np.arange(120) % 3
+    model = gridmodl.optimize({"a": a, "b": b}, y.astype(float) if kind == "numerical" else y, target_kind=kind)
+    display = CellsDisplay.from_model(model).plot(ax=new_axes(7.0, 5.0))
+    assert len(display.conditions) == 4
+    assert all([one.split(" in ")[0] for one in conditions] == ["a", "b"] for conditions in display.conditions)
+    assert display.counts.tolist() == [[30 * (i == j) for j in range(4)] for i in display.counts.argmax(axis=1)]
+    assert sorted(display.counts.argmax(axis=1)) == [0, 1, 2, 3]
+    assert legend_of(display)[:1] == [model.target.labels[0]]
+    assert title_of(display) == "4 cells; colours are parts of target"
+    assert display.ax_.get_xlabel() == "share of each part of target"
+
+    grid = GridDisplay.from_model(model).plot(ax=new_axes())
+    assert {grid.x.name, grid.y.name} == {"a", "b"}
+    assert grid.counts.sum() == 120
+    assert np.count_nonzero(grid.counts) == 4
+    assert title_of(grid).replace("\n", " ").startswith("2 x 2 parts; colours are parts of target")
+    with_target = GridDisplay.from_model(model, "a", "target")  # the colour is then the mutual information
+    assert with_target.counts.shape == (4, 2, 1)
+    assert len(with_target.classes) == 0

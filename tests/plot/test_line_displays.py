@@ -162,3 +162,18 @@ def test_the_display_of_an_average_draws_what_it_says():
     days = gridmodl.average(np.datetime64("2024-01-01") + np.arange(9), np.arange(9) // 3)
     AverageDisplay.from_average(days).plot(ax=new_axes())
     AverageDisplay.from_average(gridmodl.average([np.nan], ["a"])).plot(ax=new_axes())
+
+
+def test_probabilities_of_near_masses_are_below_each_other():
+    edges, masses = np.array([0.0, 1.0, 4.0]), np.array([2.0, 0.0, 0.1])
+    display = DensityDisplay(edges, np.array([0.2, 0.1]), masses=masses, probabilities=np.array([0.2, 0.3, 0.1]))
+    found = {text.get_text(): text.xyann[1] for text in display.plot(ax=new_axes()).ax_.texts}
+    assert found["30.0%"] == found["20.0%"] > found["10.0%"]
+
+
+def test_one_mass_alone_is_in_the_middle():
+    display = DensityDisplay.from_model(gridmodl.optimize([7.0] * 9)).plot(ax=new_axes())
+    low, high = display.ax_.get_xlim()
+    assert (low + high) / 2.0 == pytest.approx(7.0)
+    assert display.ax_.get_ylabel() == ""
+    assert len(display.ax_.get_yticks()) == 0

@@ -184,7 +184,7 @@ def test_models_of_other_kinds_are_refused_with_what_draws_them(display, model):
         display.from_model(gridmodl.optimize_each({"a": X}, Y))
     with pytest.raises(TypeError, match=r"got DensityModel.*DensityDisplay"):
         display.from_model(gridmodl.optimize_density(X))
-    with pytest.raises(TypeError, match="must be a DensityModel, got Model; see PartsDisplay"):
+    with pytest.raises(TypeError, match="must be a density of one column, got a Model of classes; see PartsDisplay"):
         DensityDisplay.from_model(model)
 
 

@@ -209,6 +209,13 @@ def test_parts_without_rows_and_models_that_tell_nothing() -> None:
     assert document_of(nothing)["grid"] is None
 
 
+def test_limits_are_among_the_facts() -> None:
+    numbers, classes = np.arange(40.0), np.arange(40) // 20
+    assert "Limits" not in dict(document_of(gridmodl.optimize(numbers, classes))["facts"])
+    found = gridmodl.optimize(numbers, classes, min_rows=5, max_parts=3)
+    assert dict(document_of(found)["facts"])["Limits"] == "at most 3 parts, at least 5 rows in each part"
+
+
 def test_one_class_and_a_hundred() -> None:
     rng = np.random.default_rng(0)
     alone = gridmodl.optimize([1.0, 2.0, 3.0], ["a", "a", "a"])
@@ -218,7 +225,8 @@ def test_one_class_and_a_hundred() -> None:
     document = document_of(gridmodl.optimize(label + rng.random(3000), label))
     table = document["variables"][0]["tables"][0]
     assert len([key for key in table_of(document, table) if key.startswith("share_")]) == MAX_CLASSES
-    assert table["note"] == f"The {MAX_CLASSES} largest of 100 classes are shown."
+    first, event = f"The {MAX_CLASSES} largest of 100 classes are shown.", "Event: 99; lift is that of the event;"
+    assert table["note"].startswith(f"{first} {event}")
     assert document["variables"][0]["chart"]["has_other"]
     assert len(document["tables"][0]["data"][0]) == 100
 

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import gridmodl
 from gridmodl.estimators import CoclusteringClassifier, GridClassifier, GridCoclustering, GridDiscretizer
+from gridmodl.evidence.contributions import Contributions
 from gridmodl.report.pictures import OKABE_ITO, OTHER, plain, shown_classes, tag
 
 HOSTILE = [
@@ -166,6 +167,25 @@ def test_an_explanation(models):
     for name in HOSTILE:
         checked(gridmodl.optimize({name: NUMBERS}, CLASSES).explain())
     assert shown.tags.count("tr") == 2 + len(explanation.alternatives)
+
+
+def test_contributions():
+    names, values = tuple(HOSTILE), (tuple(reversed(HOSTILE)),) * 7
+    many = Contributions(names, values, RNG.random((7, len(names), 2)), np.zeros(2), np.array(HOSTILE[:2]), 1)
+    shown = checked(many)
+    assert "(all rows)" in shown.text
+    assert "adds to the log of the odds" in shown.text
+    assert "... and 2 more rows" in shown.text
+    scores = np.log([[[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]])
+    three = Contributions(("a", "b"), (("1", "2"),), scores, np.zeros(3), np.array(["x", "y", "z"]))
+    shown = checked(three)
+    assert shown.text[:3] == ["row 0: ", "z", " has probability 0.6667"]  # without an event, of the likeliest class
+    assert shown.text.index("-1.609") < shown.text.index("-0.2231")  # the largest first
+    assert "adds to the score" in shown.text
+
+
+def test_limits_are_said():
+    assert "limits: at least 3 rows in each part" in checked(gridmodl.optimize(NUMBERS, CLASSES, min_rows=3)).text
 
 
 def test_many_classes_share_a_colour():

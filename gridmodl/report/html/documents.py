@@ -37,7 +37,7 @@ from gridmodl.report.html.variables import (
     variable_record,
 )
 from gridmodl.report.tables import columns_of, largest
-from gridmodl.report.text import criterion_text, proof_text
+from gridmodl.report.text import criterion_text, kept_limits, proof_text, shortened
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from gridmodl.model.partition import Partition
 
 ALONE = "information alone"  # mutual information of one column of a grid and the target, in nats
+MAX_LIMITS = 400  # letters
 MAX_NUMBERS = 1_000_000  # in all cells of a page, some 5 MB
 
 FactList = list[tuple[str, str]]  # terms and texts
@@ -167,6 +168,9 @@ def _facts_of_model(model: Model) -> FactList:
         facts.append(("Mutual information", f"{model.mutual_information:.4f} nats per row"))
     if model.delta is not None:
         facts.append(("Cost above that of the model it was made from", f"{model.delta:,.6f}"))
+    limits = kept_limits(model)
+    if limits:
+        facts.append(("Limits", shortened(", ".join(limits), MAX_LIMITS)))
     return [*facts, ("Search", f"{model.search}, {_seconds(model.elapsed)}"), ("Proof", proof_text(model))]
 
 

@@ -133,13 +133,14 @@ function densitySpec(variable, width) {
     rows: formats.count(rows[i]), text: formats.number(densities[i]),
   }));
   const type = isDate ? "temporal" : "quantitative";
+  const axis = { labelOverlap: true, labelSeparation: 8 }; // long numbers would run into each other
   const scale = isDate ? { type: "utc", nice: false } : { zero: false, nice: false }; // not in the zone of the reader
   const size = { width: Math.max(160, width - 100), height: 240 };
   const histogram = {
     data: { values },
     mark: { type: "rect", color: colour("--bar"), stroke: colour("--page"), strokeWidth: 0.5 },
     encoding: {
-      x: { field: "from", type, title: variable.name, scale },
+      x: { field: "from", type, title: variable.name, scale, axis },
       x2: { field: "to" },
       y: { field: "density", type: "quantitative", axis: { title, format: "~g" } }, y2: { datum: 0 },
       tooltip: tooltip(["label", "part"], ["rows", "rows"], ["text", title]),
@@ -149,7 +150,7 @@ function densitySpec(variable, width) {
   // A mass has a probability and no density: a dashed line as high as the chart.
   const lines = {
     data: { values: masses }, mark: { type: "rule", strokeDash: [4, 3], strokeWidth: 2, color: colour("--text") },
-    encoding: { x: { field: "at", type, scale }, tooltip: tooltip(["text", "mass"]) },
+    encoding: { x: { field: "at", type, scale, axis }, tooltip: tooltip(["text", "mass"]) },
   };
   return { ...size, layer: [histogram, lines] };
 }

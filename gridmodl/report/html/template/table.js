@@ -1,6 +1,7 @@
 // A table that can be sorted by each of its columns and filtered, and shows a page of its rows at a time.
 
 const PAGE_ROWS = 50;
+const LONG = 60; // letters of a text that needs a wider column
 const MARKS = { none: "↕", ascending: "▲", descending: "▼" };
 
 // Columns are { label, format, values, order }; `order` is what to sort by where that is not the values themselves.
@@ -102,8 +103,9 @@ class Table {
 
   cell(column, j, i) {
     const text = formats[column.format](column.values[i]);
-    if (j === 0) return element("th", { scope: "row", className: column.format }, given(text));
-    return element("td", { className: column.format }, column.format === "text" ? given(text) : text);
+    const className = column.format === "text" && text.length > LONG ? "text long" : column.format;
+    if (j === 0) return element("th", { scope: "row", className }, given(text));
+    return element("td", { className }, column.format === "text" ? given(text) : text);
   }
 }
 
