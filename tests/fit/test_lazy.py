@@ -257,6 +257,20 @@ def test_probabilities_of_lazy_frames(engine):
         np.testing.assert_array_equal(collect(model.transform(engine(data)))[name], model.transform(data[name]))
 
 
+@ENGINES
+def test_transform_of_times_with_a_zone(engine):
+    hours = pl.datetime_range(dt.datetime(2021, 10, 30), dt.datetime(2021, 11, 1), "20m", eager=True, time_zone="UTC")
+    is_late = hours > dt.datetime(2021, 10, 31, 0, 30, tzinfo=dt.UTC)
+    data = pl.DataFrame({"at": hours.dt.convert_time_zone("Europe/Paris"), "y": is_late})  # an hour is there twice
+    model = optimize_each(engine(data), "y")["at"]
+    assert model.partitions["at"].n_parts == 2
+    found = collect(model.transform(engine(data)))["at"]
+    np.testing.assert_array_equal(found, data["y"].cast(int))
+    without = data.with_columns(pl.col("at").dt.replace_time_zone(None, ambiguous="earliest"))
+    with pytest.raises(TypeError, match="column 'at' is without a time zone; the partition with one"):
+        model.transform(engine(without))
+
+
 def test_lazy_frames_cannot_stop_at_a_value():
     model = optimize(mixed().select("text", "y"), "y")
     with pytest.raises(ValueError, match="unknown='error' is not for a lazy frame"):
