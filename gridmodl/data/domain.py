@@ -20,6 +20,8 @@ from gridmodl.terms import DOMAIN
 BESIDE = 3  # values on each side that a mass is compared with
 MANY_TIMES = 10  # the rows of a typical value beside it, at least, that a mass has
 
+SMALLEST = float(np.finfo(np.float64).smallest_normal)  # smaller floats have fewer digits
+
 
 class Domain(NamedTuple):
     """The range over which the density integrates to 1, and the type of the column."""
@@ -70,7 +72,7 @@ def domain_of(ends: NDArray[Any], dtype: np.dtype[Any]) -> Domain:
 
 
 def check_finite(column: Numbers) -> None:
-    """Raise ValueError if a value is infinite or the values span more than the largest float: no width is finite."""
+    """Raise ValueError if a value is infinite, or the values span more or less than a float holds with all digits."""
     if column.values.dtype.kind != "f":
         return
     n_infinite = int(np.count_nonzero(~np.isfinite(column.values)))
@@ -79,9 +81,12 @@ def check_finite(column: Numbers) -> None:
             f"column {column.name!r} holds {n_infinite} infinite values, which have no density; drop those rows, or "
             "put missing values in their place"
         )
-    with np.errstate(over="ignore"):
-        if len(column.values) and not math.isfinite(float(column.values.max()) - float(column.values.min())):
-            raise ValueError(f"column {column.name!r} spans more than the largest float; divide it by 2 or more")
+    values = column.values if column.missing is None else column.values[~column.missing]
+    span = float(values.max()) - float(values.min()) if len(values) else 0.0
+    if not math.isfinite(span):
+        raise ValueError(f"column {column.name!r} spans more than the largest float; divide it by 2 or more")
+    if 0.0 < span < SMALLEST:
+        raise ValueError(f"column {column.name!r} spans less than {SMALLEST!r}; multiply it by 1e100 or more")
 
 
 class DistinctValues(NamedTuple):

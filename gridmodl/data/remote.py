@@ -46,6 +46,7 @@ class LazyRows(NamedTuple):
     dtype: Any  # narwhals type of the values
     n_rows: int  # sum of the weights of all rows
     has_target: bool
+    is_local: bool = False  # whether keys are times of a local clock, which shows an hour twice a year
 
     @property
     def is_ordered(self) -> bool:
@@ -107,9 +108,8 @@ def collected(lazy: Any, name: Name) -> Any:
         ) from error
 
 
-def key_of(dtype: Any) -> Any:
+def key_of(dtype: Any, value: Any) -> Any:
     """Floats that sort like the values of a column of numbers or times; different values may have the same float."""
-    value = nw.col(VALUE)
     if dtype.is_numeric():
         return value.cast(nw.Float64)
     if isinstance(dtype, nw.Duration):
@@ -135,7 +135,16 @@ def lazy_rows(frame: Any, name: Name, target: Name | None, weights: Name | None,
         columns[CLASS] = nw.col(str(target))
     selected = frame.select(**columns)
     rows = LazyRows(selected, name, dtype, n_rows, target is not None)
-    return rows._replace(frame=selected.with_columns(key_of(dtype).alias(KEY))) if rows.is_ordered else rows
+    if not rows.is_ordered:
+        return rows
+    value = nw.col(VALUE)
+    if isinstance(dtype, nw.Datetime) and dtype.time_zone not in (None, "UTC"):
+        try:
+            in_utc = selected.with_columns(key_of(dtype, value.dt.convert_time_zone("UTC")).alias(KEY))
+            return rows._replace(frame=in_utc)
+        except NotImplementedError:  # as DuckDB, whose times are of the zone of the session
+            rows = rows._replace(is_local=True)
+    return rows._replace(frame=selected.with_columns(key_of(dtype, value).alias(KEY)))
 
 
 def count_column(rows: LazyRows, apart: Collection[Any], max_groups: int) -> Any:
@@ -151,6 +160,11 @@ def count_column(rows: LazyRows, apart: Collection[Any], max_groups: int) -> Any
     low, high = ends[LOW][0], ends[HIGH][0]
     if low is None or _has_few_values(rows, on_line, low, high, max_groups):
         return rows.by_value(rows.frame)
+    if rows.is_local:
+        raise ValueError(
+            f"column {rows.name!r} has more than {max_groups} times of the zone {rows.dtype.time_zone}, and its engine "
+            "cannot convert them to UTC; set the time zone of its session to UTC (DuckDB: SET TimeZone = 'UTC')"
+        )
     first = rows.by_value(rows.frame.filter(is_apart))
     line = rows.by_bucket(on_line, [Range(float(low), float(high), max_groups)])
     for _ in range(MAX_LEVELS - 1):

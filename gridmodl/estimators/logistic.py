@@ -15,7 +15,7 @@ sources that were fitted on the others. `l2` is the one of L2 with the lowest co
 weights fitted on those of the other folds. Then the weights are fitted on all rows, still with evidence from others.
 
 Folds are the same whatever the order of rows, and a row of weight w is dealt as w rows are: rows are sorted by class
-and by a sum of their places in all sources with fixed factors, and dealt in turn.
+and by a sum of their places in all sources with fixed factors, ties by such a sum of their values, and dealt in turn.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
+from gridmodl.data.columns import Categories, encode_column
 from gridmodl.data.frames import Name
 from gridmodl.estimators.base import estimator
 from gridmodl.estimators.evidence import EvidenceClassifierBase, TrainingRows
@@ -39,6 +40,7 @@ from gridmodl.evidence.grids import GridSource, without_rows
 from gridmodl.evidence.selection import CACHED, distinct_rows, rows_by_class, to_shares
 from gridmodl.evidence.sources import EvidenceSource
 from gridmodl.jit.template import bind
+from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 
 FOLDS = 5
@@ -209,10 +211,13 @@ class GridLogistic(EvidenceClassifierBase):
         rows, policy, columns = training.rows, self._policy, training.inputs.columns
         places = [source.places(columns, policy) for source in sources]
         halved = [_halved(source) for source in sources]
-        score = np.zeros(len(rows))
-        for place, factor in zip(places, np.random.default_rng(0).random(len(places)), strict=True):
+        ranks = {name: _ranks(training, models[name]) for source in sources for name in source.columns}
+        score, ties, rng = np.zeros(len(rows)), np.zeros(len(rows)), np.random.default_rng(0)
+        for place, factor in zip(places, rng.random(len(places)), strict=True):
             score += factor * (place.line + (0.0 if place.way is None else place.way))
-        dealt = dealt_in_turn(score, codes, rows, FOLDS)
+        for rank, factor in zip(ranks.values(), rng.random(len(ranks)), strict=True):
+            ties += factor * rank
+        dealt = dealt_in_turn(score, ties, codes, rows, FOLDS)
         if (dealt.sum(axis=0) > 0).sum() < 2:  # too few rows for folds
             return _cost_of([_read_fold(halved, columns, policy, codes, rows, len(log_prior))], log_prior)
         parts = [name for name in models if name not in averaged]
@@ -235,16 +240,30 @@ class GridLogistic(EvidenceClassifierBase):
         return _cost_of(folds, log_prior)
 
 
+def _ranks(training: TrainingRows, model: Model) -> NDArray[np.int64]:
+    """Rank of the value of each row among the values of the column of `model`; missing values are first."""
+    (partition,) = model.partitions.values()
+    column = encode_column(training.inputs.columns[partition.name], partition.name, partition.column_kind)
+    if isinstance(column, Categories):
+        return column.codes.astype(np.int64)
+    ranks = np.unique(column.values, return_inverse=True)[1].reshape(-1) + 1
+    return ranks if column.missing is None else np.where(column.missing, 0, ranks)
+
+
 def dealt_in_turn(
-    score: NDArray[np.float64], codes: NDArray[np.int64], rows: NDArray[np.int64], n_folds: int
+    score: NDArray[np.float64],
+    ties: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    n_folds: int,
 ) -> NDArray[np.int64]:
-    """Number of each row's `rows` in each fold: in turn, sorted by class and `score`.
+    """Number of each row's `rows` in each fold: in turn, sorted by class, `score` and `ties`.
 
     Classes with a single row are in no fold, so that no fold takes all rows of a class away from the others.
     """
     of_class = np.bincount(codes, rows).astype(np.int64)
     counted = np.where(of_class[codes] > 1, rows, 0)
-    order = np.lexsort((score, codes))
+    order = np.lexsort((ties, score, codes))
     ends = np.cumsum(counted[order])
     begins = ends - counted[order]
     fold = np.arange(n_folds)

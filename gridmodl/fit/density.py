@@ -124,7 +124,7 @@ def with_widths(partition: Partition, column: Numbers) -> Partition:
         distinct = column._replace(values=found.values, missing=None)
         n_values += np.bincount(partition.part_of_encoded(distinct), minlength=partition.n_parts)
         units = widths_between(found.places_of_bounds(partition.bounds))
-        widths[:n_intervals] = units * (found.domain.width / DOMAIN)
+        widths[:n_intervals] = units / DOMAIN * found.domain.width  # in this order: small widths keep their digits
         domain = found.domain.ends()
         without = (units == 0) & (n_values[:n_intervals] > 0)
         if without.any():

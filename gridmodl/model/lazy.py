@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import zoneinfo
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,22 +41,38 @@ def part_of(frame: Any, partition: Partition, policy: Policy) -> Any:
     """Expression of the number of the part of a column, with the same result as `Partition.part_of`."""
     schema = frame.collect_schema()
     check_columns("the model", [partition.name], schema.names())
-    value = nw.col(str(partition.name))
-    if schema[partition.name].is_float():
+    value, dtype = nw.col(str(partition.name)), schema[partition.name]
+    if dtype.is_float():
         value = nw.when(value.is_nan()).then(None).otherwise(value)
-    part = _interval_of(value, partition) if partition.kind == "numerical" else _group_of(value, partition, policy)
+    if partition.kind == "numerical":
+        part = _interval_of(value, partition, _zone_of(dtype, partition))
+    else:
+        part = _group_of(value, partition, policy)
     missing = nw.lit(partition.part_of_missing(policy))
     return nw.when(value.is_null()).then(missing).otherwise(part).cast(nw.Int64)
 
 
-def _interval_of(value: Any, partition: Partition) -> Any:
+def _zone_of(dtype: Any, partition: Partition) -> datetime.tzinfo | None:
+    """Time zone of a column, None if it has none; raise TypeError if the bounds are of the other kind.
+
+    Polars compares times of one zone only, and DuckDB would take times without a zone as those of its session.
+    """
+    zone = dtype.time_zone if isinstance(dtype, nw.Datetime) else None
+    is_time = dtype in (nw.Datetime, nw.Date) and partition.bounds.dtype.kind == "M"
+    if is_time and partition.is_utc != (zone is not None):
+        with_or_without = ("without", "with") if partition.is_utc else ("with", "without")
+        raise TypeError(f"column {partition.name!r} is {' a time zone; the partition '.join(with_or_without)} one")
+    return None if zone is None else zoneinfo.ZoneInfo(zone)
+
+
+def _interval_of(value: Any, partition: Partition, zone: datetime.tzinfo | None) -> Any:
     """Number of the interval or special part of each value that is not missing."""
     part = nw.lit(int(partition.is_missing_apart))
-    for bound in _literals(partition.bounds, partition.is_utc):
+    for bound in _literals(partition.bounds, zone):
         part = part + (value > bound).cast(nw.Int64)
     sizes = partition.special_sizes or [1] * partition.n_special
     of_code = np.repeat(np.arange(partition.n_special), sizes) + partition.n_parts - partition.n_special
-    for code, number in zip(_literals(partition.special, partition.is_utc), of_code.tolist(), strict=True):
+    for code, number in zip(_literals(partition.special, zone), of_code.tolist(), strict=True):
         part = nw.when(value == code).then(nw.lit(number)).otherwise(part)
     return part
 
@@ -70,8 +87,8 @@ def _group_of(value: Any, partition: Partition, policy: Policy) -> Any:
     return part
 
 
-def _literals(array: NDArray[Any], is_utc: bool) -> list[Any]:
-    """Numbers or times as plain Python values, which hold microseconds."""
+def _literals(array: NDArray[Any], zone: datetime.tzinfo | None) -> list[Any]:
+    """Numbers, or times in `zone`, as plain Python values, which hold microseconds."""
     if array.dtype.kind not in "mM":
         return list(array.tolist())
     rounded = array.astype(f"{array.dtype.kind}8[us]")
@@ -81,7 +98,7 @@ def _literals(array: NDArray[Any], is_utc: bool) -> list[Any]:
             "in training"
         )
     values = rounded.tolist()
-    return [value.replace(tzinfo=datetime.UTC) for value in values] if is_utc else values
+    return values if zone is None else [value.replace(tzinfo=datetime.UTC).astimezone(zone) for value in values]
 
 
 def _looked_up(part: Any, numbers: NDArray[Any] | None) -> Any:

@@ -330,15 +330,18 @@ class Trials(NamedTuple):
         trials.step = "trials"
         paths: list[PenaltyPath] = []
         best, losses = base, (np.nan, np.nan)
-        for done, one in enumerate(criteria):
-            path = self._tried(one, table, splits, options, trials)
-            if path is None:
-                break
-            value, loss = _best_value(LossSteps(path.loss_upto, path.loss), float(base.options[option]))
-            if not paths or loss < losses[0] * (1.0 - SAME):
-                best, losses = type(one)(**{**one.chosen, option: value}), (loss, float(path.loss[0]))
-            paths.append(path)
-            trials.tell((done + 1) / len(criteria))
+        try:
+            for done, one in enumerate(criteria):
+                path = self._tried(one, table, splits, options, trials)
+                if path is None:
+                    break
+                value, loss = _best_value(LossSteps(path.loss_upto, path.loss), float(base.options[option]))
+                if not paths or loss < losses[0] * (1.0 - SAME):
+                    best, losses = type(one)(**{**one.chosen, option: value}), (loss, float(path.loss[0]))
+                paths.append(path)
+                trials.tell((done + 1) / len(criteria))
+        except KeyboardInterrupt:  # Ctrl-C outside of the kernels, whose turns the clock guards
+            trials.stopped = "interrupted"
         model = best_model(table, name, options._replace(criterion=best), None, clock)
         stopped = clock.stopped or trials.stopped
         return PenaltyChoice(

@@ -44,7 +44,8 @@ def columns(data: Any) -> Any:
 
 
 def average(data: Any, y: Any, weights: Any = None, **more: Any) -> tuple[gridmodl.Model, GridAverage]:
-    options = {"criterion": "modl", "search": FEW, "kinds": None, "order": None, "max_parts": None, "min_rows": None}
+    options = {"criterion": "modl", "search": FEW, "kinds": None, "order": None, "event": None,
+               "max_parts": None, "min_rows": None}  # fmt: skip
     return best_average(
         data, y, weights=weights, time_limit=None, random_state=0, n_jobs=1, **{**options, **more}
     )  # fmt: skip

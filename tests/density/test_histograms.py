@@ -297,6 +297,14 @@ class TestColumns:
         near = np.array([0.0, 1e-300, 2e-300, 1.0])
         assert optimize(near, criterion=PENALIZED).partitions["x0"].widths.sum() == 1.0
 
+    @pytest.mark.parametrize("unit", [1e-309, 1e-300, 1e300])
+    def test_the_unit_of_a_column(self, unit):
+        values = np.append(np.arange(30), np.arange(1000, 1030))
+        model, expected = optimize(values * unit), optimize(values.astype(float))
+        np.testing.assert_allclose(model.partitions["x0"].widths / unit, expected.partitions["x0"].widths, rtol=1e-12)
+        np.testing.assert_allclose(model.log_density(values * unit), expected.log_density(values) - math.log(unit))
+        assert Model.from_json(model.to_json()).to_json() == model.to_json()
+
     @pytest.mark.parametrize("values", [[5.0], [5.0] * 7, [1.0, 2.0], [1.0, 2.0, 2.0]])
     def test_few_values(self, values):
         model = optimize(values)
@@ -317,6 +325,7 @@ class TestColumns:
         [
             ([1.0, np.inf, 2.0], ValueError, "1 infinite values"),
             ([-1.7e308, 1.7e308], ValueError, "spans more than the largest float"),
+            ([0.0, 5e-324, 1e-323], ValueError, "spans less than 2.2250738585072014e-308; multiply it"),
             (["a", "b"], TypeError, "only numbers, dates and durations have a density"),
             ([True, False], TypeError, "the column is categorical"),
             (pd.Series(pd.Categorical(["a", "b"], ordered=True)), TypeError, "the column is ordinal"),

@@ -58,16 +58,16 @@ THREE = np.array(["low", "mid", "top"])[np.digitize(DATA["size"].fillna(0.0), [-
 def test_rows_are_dealt_in_turn_within_each_class() -> None:
     rng = np.random.default_rng(0)
     codes, rows = rng.integers(0, 3, 101), rng.integers(0, 4, 101)
-    score = rng.random(101)
-    dealt = dealt_in_turn(score, codes, rows, 5)
+    score, ties = np.round(rng.random(101), 1), rng.random(101)
+    dealt = dealt_in_turn(score, ties, codes, rows, 5)
     np.testing.assert_array_equal(dealt.sum(axis=1), rows)
     assert np.ptp(dealt.sum(axis=0)) <= 1
     for c in range(3):
         assert np.ptp(dealt[codes == c].sum(axis=0)) <= 1
     order = rng.permutation(101)
-    np.testing.assert_array_equal(dealt_in_turn(score[order], codes[order], rows[order], 5), dealt[order])
+    np.testing.assert_array_equal(dealt_in_turn(score[order], ties[order], codes[order], rows[order], 5), dealt[order])
     several = np.repeat(np.arange(101), rows)
-    alone = dealt_in_turn(score[several], codes[several], np.ones(len(several), dtype=np.int64), 5)
+    alone = dealt_in_turn(score[several], ties[several], codes[several], np.ones(len(several), dtype=np.int64), 5)
     together = np.zeros_like(dealt)
     np.add.at(together, several, alone)
     np.testing.assert_array_equal(together, dealt)
@@ -75,7 +75,7 @@ def test_rows_are_dealt_in_turn_within_each_class() -> None:
 
 def test_no_fold_takes_a_class_away() -> None:
     codes = np.array([0] * 20 + [1, 1] + [2])
-    dealt = dealt_in_turn(np.arange(23.0), codes, np.ones(23, dtype=np.int64), 5)
+    dealt = dealt_in_turn(np.arange(23.0), np.zeros(23), codes, np.ones(23, dtype=np.int64), 5)
     assert dealt[22].sum() == 0  # the only row of its class
     for fold in range(5):
         assert set(codes[dealt[:, fold] == 0]) == {0, 1, 2}
@@ -206,10 +206,11 @@ def test_it_predicts_better_than_naive_bayes_where_columns_repeat_each_other() -
     assert losses[0] < 0.5 * losses[1]
 
 
-def test_the_order_of_rows_and_columns_does_not_matter() -> None:
+@pytest.mark.parametrize("averaged", ["auto", False])
+def test_the_order_of_rows_and_columns_does_not_matter(averaged: bool | str) -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
     X = X.iloc[:, :6]
-    fitted = GridLogistic().fit(X, y)
+    fitted = GridLogistic(averaged=averaged).fit(X, y)
     order, columns = np.random.default_rng(0).permutation(len(X)), X.columns[::-1]
     again = clone(fitted).fit(X.iloc[order][columns], y.iloc[order])
     np.testing.assert_allclose(again.coef_[:, ::-1], fitted.coef_, atol=1e-6)

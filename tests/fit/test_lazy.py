@@ -257,6 +257,45 @@ def test_probabilities_of_lazy_frames(engine):
         np.testing.assert_array_equal(collect(model.transform(engine(data)))[name], model.transform(data[name]))
 
 
+def two_days(zone):
+    """Times of two days every 20 minutes; in Paris one hour is there twice."""
+    times = pl.datetime_range(dt.datetime(2021, 10, 30), dt.datetime(2021, 11, 1), "20m", eager=True, time_zone="UTC")
+    return pl.DataFrame({"at": times.dt.convert_time_zone(zone), "y": times.dt.hour() == 0})
+
+
+def test_spans_of_times_do_not_depend_on_the_zone():
+    spans = []
+    for zone in ("UTC", "Europe/Paris"):
+        rows = lazy_rows(nw.from_native(two_days(zone).lazy()), "at", "y", None, 145)
+        counts = count_column(rows, [], 8)
+        spans.append([sorted(moment.timestamp() for moment in counts[name].to_list()) for name in (LOW, HIGH)])
+    assert spans[0] == spans[1]
+
+
+def test_spans_of_times_of_a_session_that_is_not_in_utc(monkeypatch):
+    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 8)
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'Europe/Paris'")
+    with pytest.raises(ValueError, match=r"more than 8 times of the zone Europe/Paris.*SET TimeZone = 'UTC'"):
+        optimize(connection.from_arrow(two_days("UTC").to_arrow()), "y")
+    connection.execute("SET TimeZone = 'UTC'")
+    assert optimize(connection.from_arrow(two_days("UTC").to_arrow()), "y").resolution > 1
+
+
+@ENGINES
+def test_transform_of_times_with_a_zone(engine):
+    hours = pl.datetime_range(dt.datetime(2021, 10, 30), dt.datetime(2021, 11, 1), "20m", eager=True, time_zone="UTC")
+    is_late = hours > dt.datetime(2021, 10, 31, 0, 30, tzinfo=dt.UTC)
+    data = pl.DataFrame({"at": hours.dt.convert_time_zone("Europe/Paris"), "y": is_late})  # an hour is there twice
+    model = optimize_each(engine(data), "y")["at"]
+    assert model.partitions["at"].n_parts == 2
+    found = collect(model.transform(engine(data)))["at"]
+    np.testing.assert_array_equal(found, data["y"].cast(int))
+    without = data.with_columns(pl.col("at").dt.replace_time_zone(None, ambiguous="earliest"))
+    with pytest.raises(TypeError, match="column 'at' is without a time zone; the partition with one"):
+        model.transform(engine(without))
+
+
 def test_lazy_frames_cannot_stop_at_a_value():
     model = optimize(mixed().select("text", "y"), "y")
     with pytest.raises(ValueError, match="unknown='error' is not for a lazy frame"):

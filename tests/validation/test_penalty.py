@@ -264,6 +264,18 @@ def test_trials_that_are_stopped_leave_those_that_are_finished(monkeypatch):
     assert choice.model.cost == whole.model.cost
 
 
+def test_an_interruption_between_trials_keeps_the_finished_ones():
+    def interrupt(progress):
+        if progress.step == "trials":
+            raise KeyboardInterrupt
+
+    x, y = list(range(24)), [0] * 12 + [1] * 12
+    choice = choose_penalty(x, y, options={"beta": [0.0, 1.0]}, progress=interrupt)
+    assert choice.stopped == "interrupted"
+    assert [path.options for path in choice.paths] == [{"beta": 0.0}]
+    assert choice.model.partitions["x0"].n_parts == 2
+
+
 def test_options_that_are_kept_and_tried():
     x, y = waves()
     kept = choose_penalty(x, y, criterion=get_criterion("entropy", beta=0.7))
