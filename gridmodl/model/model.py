@@ -522,10 +522,11 @@ class Model:
 
         Notes
         -----
-        A cell with N_c of N rows has the probability ``(N_c + s_c) / (N + 1)``: one more row is spread over all cells,
-        as if columns were independent, so that no cell is impossible, however many there are; s_c is the product of the
-        shares ``(N_i + 1/I) / (N + 1)`` of its parts, of N_i rows each and I in number. A part of a target has
-        ``(N_cj + s_j) / (N_c + 1)`` in a cell of the inputs.
+        A cell with N_c of N rows has the probability ``(N_c + C s_c) / (N + C)``, where C cells have rows: as many more
+        rows are spread over all cells, as if columns were independent, so that no cell is impossible, however many
+        there are; s_c is the product of the shares ``(N_i + 1/I) / (N + 1)`` of its parts, with N_i rows in a part and
+        I parts. A part of a target has ``(N_cj + C s_j) / (N_c + C)`` in a cell of the inputs in which C parts of the
+        target have rows.
 
         Numbers lie evenly between the bounds of their interval. The outer intervals end at the lowest and the highest
         value of the training data, between which the density integrates to 1; a value outside has the density of the
@@ -595,7 +596,7 @@ class Model:
         >>> model = gridmodl.Model.from_partitions(data, None, bounds)
         >>> of_size = model.conditional("size", {"color": "red"})
         >>> of_size.probabilities.round(3), round(float(of_size.mean), 2)
-        (array([0.929, 0.071]), 4.43)
+        (array([0.875, 0.125]), 4.75)
         """
         known = {} if given is None else given
         if not isinstance(known, Mapping):

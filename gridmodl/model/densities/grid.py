@@ -1,11 +1,13 @@
 """The density of the rows of a joint grid, and of a partitioned target given its inputs.
 
-With N_c of N rows in a cell, its probability is (N_c + s_c) / (N + 1): one more row is spread over all cells, as if the
-columns were independent, so that no cell is impossible. s_c is the product of the shares s_i = (N_i + 1/I) / (N + 1) of
-the cell's parts, with N_i rows in the part and I parts. The probabilities of the cells of some columns are of the same
-form, whatever the other columns. In a cell, columns are independent; `spread` says how values lie in their parts.
+With N_c of N rows in a cell, and C cells that have rows, its probability is (N_c + C s_c) / (N + C): one more row for
+each cell with rows is spread over all cells, as if the columns were independent, so that no cell is impossible, however
+many there are. s_c is the product of the shares s_i = (N_i + 1/I) / (N + 1) of the cell's parts, with N_i rows in the
+part and I parts. The probabilities of the cells of some columns are of the same form, whatever the other columns. In a
+cell, columns are independent; `spread` says how values lie in their parts.
 
-A target's part has the probability (N_cj + s_j) / (N_c + 1) in a cell of the inputs with N_c rows, N_cj of them in it.
+A target's part has the probability (N_cj + C s_j) / (N_c + C) in a cell of the inputs with N_c rows, N_cj of them in
+the part, and C parts of the target that have some of them.
 """
 
 from __future__ import annotations
@@ -36,6 +38,11 @@ class GridDensity(NamedTuple):
     spreads: dict[Name, Spread]
     cells: Cells  # of all columns, those with one part too
 
+    @property
+    def n_spread(self) -> int:
+        """Rows that are spread over all cells."""
+        return len(self.cells.parts)
+
     def log_density(self, data: Any) -> NDArray[np.float64]:
         """Logarithm of the density of each row; NaN if a value belongs to no part."""
         frame = read_frame(data)
@@ -48,7 +55,7 @@ class GridDensity(NamedTuple):
             for spread, of_rows in zip(self.spreads.values(), parts, strict=True):
                 spread_row += np.log(spread.shares)[of_rows]
             counted = np.where(cell < 0, -np.inf, np.log(self.cells.rows)[cell])
-        found = np.logaddexp(counted, spread_row) - np.log(self.model.n_rows + 1.0)
+        found = np.logaddexp(counted, np.log(self.n_spread) + spread_row) - np.log(self.model.n_rows + self.n_spread)
         for of_rows, logs in located:
             found = np.where(of_rows < 0, np.nan, found + logs)
         return np.asarray(found)
@@ -57,7 +64,7 @@ class GridDensity(NamedTuple):
         """Random rows: of a cell by its rows, or of parts by their shares, and values by their spread."""
         rng, n_rows = np.random.default_rng(random_state), self.model.n_rows
         cell = rng.choice(len(self.cells.parts), n, p=self.cells.rows / n_rows)
-        is_spread = rng.random(n) * (n_rows + 1.0) >= n_rows
+        is_spread = rng.random(n) * (n_rows + self.n_spread) >= n_rows
         found: dict[Any, Any] = {}
         for k, (name, spread) in enumerate(self.spreads.items()):
             parts = self.cells.parts[cell, k]
@@ -87,7 +94,7 @@ class GridDensity(NamedTuple):
         rows = np.zeros((len(cells.parts), len(spread.shares)))
         number = cells.cell_of([self.cells.parts[:, k] for k in of_known], len(self.cells.parts))
         np.add.at(rows, (number, self.cells.parts[:, names.index(name)]), self.cells.rows)
-        share = np.ones(len(cells.parts))
+        share = np.full(len(cells.parts), float(self.n_spread))
         for other, of_cells in zip(known, cells.parts.T, strict=True):
             share *= self.spreads[other].shares[of_cells]
         table = (rows + share[:, None] * spread.shares) / (rows.sum(axis=1) + share)[:, None]
@@ -148,7 +155,8 @@ class TargetDensity(NamedTuple):
         line, besides = row_lines(cells, parts, n_rows)
         rows = [cells.counts, cells.counts.sum(axis=0, keepdims=True), *(cells.over(known).counts for known in besides)]
         counts = np.concatenate(rows)
-        return (counts + self.spread.shares) / (counts.sum(axis=1, keepdims=True) + 1.0), line
+        n_spread = np.count_nonzero(counts, axis=1)[:, None]
+        return (counts + n_spread * self.spread.shares) / (counts.sum(axis=1, keepdims=True) + n_spread), line
 
     def conditional(self, name: Name, given: Mapping[Name, Any]) -> Conditional:
         """The distribution of the target, given values of inputs."""
@@ -191,10 +199,10 @@ def density_of(model: Model) -> Histogram | GridDensity | TargetDensity:
         )
     if model.target is not None:
         return TargetDensity(model, spread_of(model.target))
-    cells = model.cells
     parts = np.column_stack([parts_of_cells(model, partition) for partition in model.partitions.values()])
     spreads = {name: spread_of(partition) for name, partition in model.partitions.items()}
-    return GridDensity(model, spreads, Cells(tuple(spreads), parts, cells.counts))
+    cells = Cells(tuple(spreads), parts, model.cells.counts).over(range(len(spreads)))  # sorted, as look-ups need
+    return GridDensity(model, spreads, cells)
 
 
 def _part_of(spread: Spread, value: Any) -> int:
