@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.evidence.contributions import Contributions as Contributions
     from gridmodl.evidence.record import WeightedEvidence as WeightedEvidence
     from gridmodl.jit.cache import clear_cache as clear_cache
+    from gridmodl.model.densities.conditional import Conditional as Conditional
     from gridmodl.model.file import ModelFileError as ModelFileError
     from gridmodl.model.file import json_schema as json_schema
     from gridmodl.model.model import Model as Model

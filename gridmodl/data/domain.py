@@ -54,6 +54,13 @@ class Domain(NamedTuple):
             return np.array(values, dtype=np.float64)
         return np.array(values, dtype=np.uint64 if self.type.kind == "u" else np.int64).view(self.type)
 
+    def at(self, places: NDArray[np.float64]) -> NDArray[Any]:
+        """Values at `places` from 0, the lower end, to 1, in the column's own type."""
+        if self.type.kind == "f":
+            return np.asarray(float(self.low) + places * self.width)
+        whole = np.minimum(np.floor(places * self.width), self.width)
+        return self.in_own_type([int(self.low) + int(offset) for offset in whole.tolist()])
+
     def positions(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Distances from the lower end, divided by a power of two so that the last one is below 1.
 

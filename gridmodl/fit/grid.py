@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from gridmodl.clock import Clock
 from gridmodl.data.bounds import bounds_between
 from gridmodl.data.columns import Categories, Column
+from gridmodl.data.domain import Domain
 from gridmodl.data.frames import Name
-from gridmodl.data.numbers import Numbers, Special
+from gridmodl.data.numbers import Numbers, Special, encode_special
 from gridmodl.data.table import Table
 from gridmodl.fit.column import ordered_groups, special_of, with_missing, with_rows
 from gridmodl.fit.holds import FREE, HeldColumn, hold_columns, of_values
@@ -195,10 +196,12 @@ def _grid_model(
     """Make the record of a grid from its partitions and the part of each row in each of them."""
     of_name = {column.name: column for column in columns}
     partitions = {name: with_missing(one, of_name[name], table) for name, one in partitions.items()}
+    for name in partitions if not table.problem.flags.has_target else []:
+        partitions[name] = _with_domain(partitions[name], of_name[name])
     cells = make_cells(informative, [parts_of_rows[name] for name in informative], table.target)
     if table.searched is None:
         return GridModel(partitions, cells, cost)
-    target = partitions.pop(table.searched.name)
+    target = _with_domain(partitions.pop(table.searched.name), table.searched)
     if not table.problem.flags.target_is_numerical:
         return GridModel(partitions, cells, cost, target)
     if len(table.names) == 1:
@@ -210,6 +213,20 @@ def _grid_model(
         n_places = len(inputs.parts)
     quantiles = make_target_quantiles(table.quantities, place, table.target.weights, n_places)
     return GridModel(partitions, cells, cost, target, quantiles)
+
+
+def _with_domain(partition: Partition, column: Column) -> Partition:
+    """`partition` with the lowest and the highest number of `column`, if their distance is finite."""
+    if not isinstance(column, Numbers) or column.levels is not None:
+        return partition
+    values = column.values if column.missing is None else column.values[~column.missing]
+    if partition.n_special:
+        values = values[~np.isin(values, encode_special(partition.special_parts, column).codes)]
+    if len(values) == 0:
+        return replace(partition, domain=np.empty(0, dtype=partition.bounds.dtype))
+    with np.errstate(over="ignore", invalid="ignore"):
+        domain = Domain(values.min(), values.max(), column.type)
+        return replace(partition, domain=domain.ends()) if np.isfinite(domain.width) else partition
 
 
 def partition_of(

@@ -102,7 +102,7 @@ def input_cells(model: Model) -> Cells:
     cells, target = model.cells, model.target
     assert target is not None  # noqa: S101  for mypy
     counts = np.zeros((len(cells.parts), target.n_parts), dtype=np.int64)
-    counts[np.arange(len(counts)), _parts_of_cells(model, target)] = cells.rows
+    counts[np.arange(len(counts)), parts_of_cells(model, target)] = cells.rows
     return cells._replace(counts=counts).over([k for k, name in enumerate(cells.names) if name != target.name])
 
 
@@ -185,7 +185,7 @@ def pair_counts(model: Model, one: Partition, other: Partition) -> NDArray[np.in
     """Labelled rows by part of `one`, part of `other` and class, summed over all other variables."""
     cells = model.cells
     found = np.zeros((one.n_parts, other.n_parts, cells.counts.shape[1]), dtype=np.int64)
-    np.add.at(found, (_parts_of_cells(model, one), _parts_of_cells(model, other)), cells.counts)
+    np.add.at(found, (parts_of_cells(model, one), parts_of_cells(model, other)), cells.counts)
     return found
 
 
@@ -193,12 +193,12 @@ def pair_target_counts(model: Model, one: Partition, other: Partition) -> NDArra
     """Rows by part of `one`, part of `other` and part of the target, summed over all other variables."""
     assert model.target is not None  # noqa: S101  for mypy
     found = np.zeros((one.n_parts, other.n_parts, model.target.n_parts), dtype=np.int64)
-    parts = [_parts_of_cells(model, partition) for partition in (one, other, model.target)]
+    parts = [parts_of_cells(model, partition) for partition in (one, other, model.target)]
     np.add.at(found, tuple(parts), model.cells.rows)
     return found
 
 
-def _parts_of_cells(model: Model, partition: Partition) -> NDArray[np.int64]:
+def parts_of_cells(model: Model, partition: Partition) -> NDArray[np.int64]:
     """Part of each cell in `partition`; for an uninformative variable, its only part with rows."""
     cells, names = model.cells, list(model.cells.names)
     if partition.name in names:

@@ -20,6 +20,10 @@ from gridmodl.model.policy import Policy
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gridmodl.data.frames import Name
+    from gridmodl.model.densities.conditional import Conditional
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
 
@@ -74,15 +78,6 @@ class Histogram(NamedTuple):
         parts = self.partition.part_of_column(raw, Policy(missing="neutral"))
         return np.where(parts < 0, np.nan, self.log_densities[parts])
 
-    def score(self, data: Any, weights: Any) -> float:
-        """Mean logarithm of the density of the rows that have a value."""
-        found = self.log_density(data)
-        rows = encode_weights(None if weights is None else read_column(weights, "weights"), len(found))
-        counts = np.where(np.isnan(found), 0, 1 if rows is None else rows)
-        if not counts.any():
-            raise ValueError("data has no row with a value: there is nothing to score")
-        return math.fsum(np.where(counts > 0, found, 0.0) * counts) / int(counts.sum())
-
     def sample(self, n: int, random_state: int | None) -> NDArray[Any]:
         """Random values: of a part by its probability, evenly spread over an interval."""
         rng = np.random.default_rng(random_state)
@@ -93,7 +88,7 @@ class Histogram(NamedTuple):
         if self.domain is not None:
             upto = np.cumsum(self.shares)
             at = np.clip(upto[parts[inside]] - (1.0 - places[inside]) * self.shares[parts[inside]], 0.0, 1.0)
-            found[inside] = _at(self.domain, at)
+            found[inside] = self.domain.at(at)
         values = self.partition.special_parts
         for part in np.unique(parts[~inside]).tolist():
             codes = np.array(values[part - self.n_intervals])
@@ -101,13 +96,22 @@ class Histogram(NamedTuple):
             found[mine] = codes[(places[mine] * len(codes)).astype(np.int64)]
         return found
 
+    def conditional(self, name: Name, given: Mapping[Name, Any]) -> Conditional:
+        """Raise ValueError: there is no other column."""
+        raise ValueError(f"the model is of column {self.partition.name!r} alone: there is no other to condition on")
 
-def _at(domain: Domain, places: NDArray[np.float64]) -> NDArray[Any]:
-    """Values at `places` of a domain, from 0 to 1, in its own type."""
-    if domain.type.kind == "f":
-        return float(domain.low) + places * domain.width
-    whole = np.minimum(np.floor(places * domain.width), domain.width)
-    return domain.in_own_type([int(domain.low) + int(offset) for offset in whole.tolist()])
+    def impute(self, name: Name, data: Any) -> NDArray[Any]:
+        """Raise ValueError: there is no other column."""
+        raise ValueError(f"the model is of column {self.partition.name!r} alone: no other tells its missing values")
+
+
+def mean_log_density(found: NDArray[np.float64], weights: Any) -> float:
+    """Mean of the logarithms of densities that are known, a row of weight w counted as w rows."""
+    rows = encode_weights(None if weights is None else read_column(weights, "weights"), len(found))
+    counts = np.where(np.isnan(found), 0, 1 if rows is None else rows)
+    if not counts.any():
+        raise ValueError("data has no row with a value: there is nothing to score")
+    return math.fsum(np.where(counts > 0, found, 0.0) * counts) / int(counts.sum())
 
 
 def histogram_of(model: Model) -> Histogram:

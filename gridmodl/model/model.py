@@ -24,7 +24,9 @@ from gridmodl.model.counts import (
     share_lines,
     shares_in_groups,
 )
-from gridmodl.model.histogram import histogram_of
+from gridmodl.model.densities.conditional import Conditional
+from gridmodl.model.densities.grid import density_of
+from gridmodl.model.histogram import mean_log_density
 from gridmodl.model.labels import counted, level_text
 from gridmodl.model.lazy import Lookup, lazy_columns
 from gridmodl.model.partition import Partition
@@ -504,13 +506,34 @@ class Model:
         return np.column_stack([known.quantile(share)[line] for share in shares.tolist()])
 
     def log_density(self, data: Any) -> NDArray[np.float64]:
-        """Logarithm of the density at each value of `data`, of a model of one column without a target.
+        """Logarithm of the density of each row of `data`: the lower, the more of an outlier it is.
 
-        Densities are per unit of the column, for dates and durations per unit of their type: with m of N rows in an
-        interval of width w, in a domain of width W, it is ``(m + w/W) / (w (N + 1))``, so that no density is 0. A value
-        outside the domain, from the lowest to the highest value, has the density of the outer interval on its side. A
-        mass has the logarithm of its probability, m / (N + 1), in place of a density. Over the domain, densities and
-        masses sum to 1. A missing value has NaN.
+        Of a model of one column without a target: densities are per unit of the column, for dates and durations per
+        unit of their type: with m of N rows in an interval of width w, in a domain of width W, it is
+        ``(m + w/W) / (w (N + 1))``, so that no density is 0. A value outside the domain, from the lowest to the highest
+        value, has the density of the outer interval on its side. A mass has the logarithm of its probability,
+        m / (N + 1), in place of a density. Over the domain, densities and masses sum to 1. A missing value has NaN.
+
+        Of a joint grid: the probability of the row's cell, times the density of each value given its part. See Notes.
+
+        Of a model whose target is partitioned too: the density of the target given the inputs, or the probability of
+        the class if classes are grouped; `data` has a column of the name of ``target`` beside the inputs. An input that
+        belongs to no part tells nothing, as in `predict`.
+
+        Notes
+        -----
+        A cell with N_c of N rows has the probability ``(N_c + C s_c) / (N + C)``, where C cells have rows: as many more
+        rows are spread over all cells, as if columns were independent, so that no cell is impossible, however many
+        there are; s_c is the product of the shares ``(N_i + 1/I) / (N + 1)`` of its parts, with N_i rows in a part and
+        I parts. A part of a target has ``(N_cj + C s_j) / (N_c + C)`` in a cell of the inputs in which C parts of the
+        target have rows.
+
+        Numbers lie evenly between the bounds of their interval. The outer intervals end at the lowest and the highest
+        value of the training data, between which the density integrates to 1; a value outside has the density of the
+        outer interval on its side. Special codes, missing values, and an interval without a width, such as that of a
+        constant column, have probabilities. A category has the share ``(n + 1/V) / (N_g + 1)`` of its group of V values
+        and N_g rows; of the levels of an ordinal column, rows are not known, and they share the part's evenly. A row
+        with a value that belongs to no part, such as a category or a missing value that training did not have, has NaN.
 
         Examples
         --------
@@ -519,29 +542,85 @@ class Model:
         >>> model.log_density([1.0, None]).round(4)  # log(1/4), as there is one interval of width 4
         array([-1.3863,     nan])
         """
-        return histogram_of(self).log_density(data)
+        return density_of(self).log_density(data)
 
     def score(self, data: Any, weights: Any = None) -> float:
-        """Mean of `log_density` over the rows that have a value: the higher, the better the density fits them.
+        """Mean of `log_density` over the rows that have one: the higher, the better the density fits them.
 
         Parameters
         ----------
         data : array-like, series or frame
-            Values of the column, such as rows that the model was not made from.
+            As in `log_density`, such as rows that the model was not made from. Rows whose density is NaN are left out.
         weights : array-like of shape (n,), optional
             Whole numbers: a row of weight w counts as w rows.
         """
-        return histogram_of(self).score(data, weights)
+        return mean_log_density(self.log_density(data), weights)
 
-    def sample(self, n: int, random_state: int | None = None) -> NDArray[Any]:
-        """Draw `n` values at random from the density of a model of one column without a target.
+    def sample(self, n: int, random_state: int | None = None) -> Any:
+        """Draw `n` values or rows at random from the density of a model without a target.
 
-        Values are floats, or dates or durations of the type of the column; they lie between the lowest and the highest
-        value, or are masses. The same `random_state` draws the same values.
+        Numbers are floats, or dates or durations of the type of the column; they lie between the lowest and the highest
+        value, or are masses. The same `random_state` draws the same values. For a target, see `conditional`.
+
+        Returns
+        -------
+        ndarray or frame
+            Values of a model of one column; rows of a joint grid, as a frame of the kind of the training data, or a
+            dict of arrays if that was arrays. Missing values are as likely as in training.
         """
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
             raise ValueError(f"n must be a whole number of at least 0, got {n!r}")
-        return histogram_of(self).sample(int(n), random_state)
+        return density_of(self).sample(int(n), random_state)
+
+    def conditional(self, name: Name, given: Mapping[Name, Any] | None = None) -> Conditional:
+        """Distribution of one column given values of others, from the density of `log_density`.
+
+        Parameters
+        ----------
+        name : str
+            A column of a joint grid, or the name of a partitioned target.
+        given : dict, optional
+            Value of each column that is known, None for a missing value that training had too. All others are summed
+            over. A value that belongs to no part tells nothing.
+
+        Returns
+        -------
+        Conditional
+            Probabilities of parts and categories, mean, mode, quantiles, densities and random values.
+
+        Examples
+        --------
+        >>> import gridmodl
+        >>> data = {"size": [1.0, 2.0, 3.0, 11.0, 12.0, 13.0], "color": ["red"] * 3 + ["blue"] * 3}
+        >>> bounds = {"size": [7.0], "color": [["red"], ["blue"]]}
+        >>> model = gridmodl.Model.from_partitions(data, None, bounds)
+        >>> of_size = model.conditional("size", {"color": "red"})
+        >>> of_size.probabilities.round(3), round(float(of_size.mean), 2)
+        (array([0.875, 0.125]), 4.75)
+        """
+        known = {} if given is None else given
+        if not isinstance(known, Mapping):
+            raise TypeError(f"given must be a dict of values by column, got {given!r}")
+        return density_of(self).conditional(name, known)
+
+    def impute(self, name: Name, data: Any) -> NDArray[Any]:
+        """Values of a column of a joint grid, with those that are missing filled in from the other columns.
+
+        A missing number becomes the mean of `conditional` given the row's values that are not missing, a missing
+        category the mode.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        data : array-like or frame
+            Rows with all columns of the model.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return density_of(self).impute(name, data)
 
     def hierarchy(self) -> Hierarchy:
         """Merge this grid step by step into a single cell, the cheapest merge first: a dendrogram of each variable.

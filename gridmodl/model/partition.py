@@ -82,7 +82,9 @@ class Partition:
         is 0 for a mass, a special code or a value that alone holds many rows. A bound is rounded to the type of the
         column, the width is not. None for other models.
     domain : ndarray of two or None
-        Of a density: lowest and highest of the values that are no masses. None for other models.
+        Lowest and highest of the values that are neither missing nor special; empty if there are none. Only of a
+        density, of the numerical columns of a joint grid and of a numerical target; None for others, for columns with
+        infinite values, and for models from old files.
     """
 
     name: Name

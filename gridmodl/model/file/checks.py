@@ -99,10 +99,13 @@ def _check_variable(partition: Partition, model: Model, place: str) -> None:
 
 
 def _check_widths(partition: Partition, model: Model, place: str) -> None:
-    """Check that a density has a domain and the widths of its parts, which add up to it, and no other model has."""
+    """Check the domain of a column, and the widths of its parts, which add up to it, if the model is of one column.
+
+    Other models have no widths. Those without classes may have domains of numerical columns.
+    """
     widths, domain, has_widths = partition.widths, partition.domain, PROBLEMS[model.problem].has_widths
     _check_presence(widths, has_widths, f"{place}.widths", model.problem)
-    _check_presence(domain, has_widths, f"{place}.domain", model.problem)
+    _check_domain(partition, model, f"{place}.domain")
     if widths is None or domain is None:
         return
     if partition.kind != "numerical":
@@ -117,12 +120,27 @@ def _check_widths(partition: Partition, model: Model, place: str) -> None:
         raise wrong(f"{place}.widths", "must be above 0 for an interval with rows")
     if len(domain) == 0:
         return
-    is_same = domain.dtype.kind == partition.bounds.dtype.kind
-    if domain.dtype.kind not in "fiumM" or (len(partition.bounds) and not is_same) or np.any(domain != domain):
-        raise wrong(f"{place}.domain", f"must be of the type of the bounds, {partition.bounds.dtype}")
     width = domain_of(domain, domain.dtype).width
     if not 0.0 < width < math.inf or not math.isclose(float(widths.sum()), width, rel_tol=1e-9):
         raise wrong(f"{place}.widths", f"must add up to the width of the domain, {width!r}")
+
+
+def _check_domain(partition: Partition, model: Model, place: str) -> None:
+    """Check that a domain is where it may be: two values of the type of the bounds, or none."""
+    domain, kind = partition.domain, PROBLEMS[model.problem]
+    if kind.has_widths or kind.has_classes:
+        _check_presence(domain, kind.has_widths, place, model.problem)
+    if domain is None:
+        return
+    if domain.shape not in ((0,), (2,)):
+        raise wrong(place, "must be two values, or empty")
+    if len(domain) == 0:
+        return
+    is_same = domain.dtype.kind == partition.bounds.dtype.kind
+    if domain.dtype.kind not in "fiumM" or (len(partition.bounds) and not is_same) or np.any(domain != domain):
+        raise wrong(place, f"must be of the type of the bounds, {partition.bounds.dtype}")
+    if not 0.0 <= domain_of(domain, domain.dtype).width < math.inf:
+        raise wrong(place, "must be the lowest and the highest value, which are finite")
 
 
 def _check_value_rows(partition: Partition, model: Model, place: str) -> None:

@@ -277,8 +277,9 @@ def partition_record(partition: Partition, place: str) -> dict[str, Any]:
         record["log_value_factorials"] = float(partition._log_orders)
     if partition.unlabelled is not None:
         record["unlabelled"] = partition.unlabelled.tolist()
-    if partition.widths is not None and partition.domain is not None:
+    if partition.widths is not None:
         record["widths"] = partition.widths.tolist()
+    if partition.domain is not None:
         record["domain"] = write_array(partition.domain, f"{place}.domain")
     return record
 
@@ -298,7 +299,8 @@ def read_partition(raw: Any, place: str, n_rows: int, version: int) -> Partition
     has_orders = version > 2 and kind == "categorical" and "log_value_factorials" in raw
     has_widths = version > 5 and kind == "numerical" and "widths" in raw
     optional = [*(["unlabelled"] if has_unlabelled else []), *(["log_value_factorials"] if has_orders else [])]
-    optional += ["widths", "domain"] if has_widths else []
+    has_domain = version > 5 and kind == "numerical" and (has_widths or "domain" in raw)
+    optional += [*(["widths"] if has_widths else []), *(["domain"] if has_domain else [])]
     record = read_fields(raw, place, tuple(dict.fromkeys((*fields, *optional))))
     facts: dict[str, Any] = {
         "name": read_value(record["name"], f"{place}.name"),
@@ -333,6 +335,7 @@ def read_partition(raw: Any, place: str, n_rows: int, version: int) -> Partition
         facts["is_utc"] = read_bool(record["is_utc"], f"{place}.is_utc")
     if has_widths:
         facts["widths"] = np.array(read_floats(record["widths"], f"{place}.widths"), dtype=np.float64)
+    if has_domain:
         facts["domain"] = read_array(record["domain"], f"{place}.domain")
     if version > 5 and record["n_missing"] is not None:  # a density leaves the rows without a value out of n_rows
         most = MAX_INTEGER if has_widths else n_rows

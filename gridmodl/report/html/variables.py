@@ -88,7 +88,7 @@ def _shares(model: Model, partition: Partition) -> tuple[list[str], NDArray[np.i
 def _chart(model: Model, partition: Partition) -> dict[str, Any]:
     """Chart of shares of classes (or groups of classes), of quantiles of a numerical target, or of rows alone."""
     names, rows, _ = _shares(model, partition)
-    if partition.domain is not None and len(partition.domain):
+    if partition.widths is not None and partition.domain is not None and len(partition.domain):
         found = histogram_of(model)
         return density_chart(found.edges, [
             (value, f"{partition.labels[found.n_intervals + i]}: {found.probabilities[found.n_intervals + i]:.1%}")
