@@ -84,7 +84,7 @@ class Conditional:
         return spread.domain.at(np.array([np.interp(share * upto[-1], upto, spread.places)]))[0]
 
     def log_density(self, values: Any) -> NDArray[np.float64]:
-        """Logarithm of the density of each value, or of its probability, as `Model.log_density` has them."""
+        """Logarithm of the density, or probability, of each of `values`, as `Model.log_density` has it."""
         frame = read_frame(values, f"column {self.partition.name!r}")
         if len(frame.columns) != 1:
             raise ValueError(
