@@ -24,7 +24,7 @@ from gridmodl.model.counts import (
     share_lines,
     shares_in_groups,
 )
-from gridmodl.model.densities.conditional import Conditional
+from gridmodl.model.densities.conditional import Conditional, checked_number
 from gridmodl.model.densities.grid import density_of
 from gridmodl.model.histogram import mean_log_density
 from gridmodl.model.labels import counted, level_text
@@ -552,8 +552,9 @@ class Model:
         data : array-like, series or frame
             As in `log_density`, such as rows that the model was not made from. Rows whose density is NaN are left out.
         weights : array-like of shape (n,), optional
-            Whole numbers: a row of weight w counts as w rows.
+            Whole numbers: a row of weight w counts as w rows. By default, those of a sparse matrix are its entries.
         """
+        weights = read_frame(data).entries if weights is None else weights
         return mean_log_density(self.log_density(data), weights)
 
     def sample(self, n: int, random_state: int | None = None) -> Any:
@@ -566,11 +567,10 @@ class Model:
         -------
         ndarray or frame
             Values of a model of one column; rows of a joint grid, as a frame of the kind of the training data, or a
-            dict of arrays if that was arrays. Missing values are as likely as in training.
+            dict of arrays if that was arrays. Missing values are drawn too if training had some. Dates of a column with
+            a time zone are in UTC, without the zone.
         """
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
-            raise ValueError(f"n must be a whole number of at least 0, got {n!r}")
-        return density_of(self).sample(int(n), random_state)
+        return density_of(self).sample(checked_number(n), random_state)
 
     def conditional(self, name: Name, given: Mapping[Name, Any] | None = None) -> Conditional:
         """Distribution of one column given values of others, from the density of `log_density`.

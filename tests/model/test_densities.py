@@ -9,7 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+import scipy.sparse
 
 import gridmodl
 from gridmodl import Model, ModelFileError, optimize
@@ -202,8 +204,9 @@ def test_samples_have_the_frequencies_of_the_density():
     for value, p in zip(of_c.values, of_c.value_probabilities, strict=True):
         assert seen.count(value) / 40_000 == pytest.approx(p, abs=0.012)
     assert len(model.sample(0)) == 0
-    with pytest.raises(ValueError, match="n must be"):
-        model.sample(-1)
+    for draw in (model.sample, model.conditional("a").sample):
+        with pytest.raises(ValueError, match="n must be"):
+            draw(-1)
 
 
 def test_missing_cells_are_imputed_by_conditionals():
@@ -358,6 +361,32 @@ def test_the_order_of_columns_does_not_matter():
     np.testing.assert_allclose(turned.log_density(frame), model.log_density(frame), rtol=1e-12)
     again = replace(model, partitions={name: model.partitions[name] for name in ("level", "c", "a")})
     np.testing.assert_allclose(again.log_density(frame), model.log_density(frame), rtol=1e-12)
+
+
+def test_a_sparse_matrix_is_scored_by_its_entries():
+    matrix = scipy.sparse.csr_array(np.array([[1, 0, 2], [0, 3, 0], [1, 1, 1]]))
+    model = optimize(matrix, random_state=0)
+    logs = model.log_density(matrix)
+    assert model.score(matrix) == pytest.approx(np.average(logs, weights=[1, 2, 3, 1, 1, 1]))
+    cells = {"row": np.repeat([0, 1, 2], 3), "column": np.tile([0, 1, 2], 3)}
+    assert np.exp(model.log_density(cells)).sum() == pytest.approx(1.0)
+
+
+def test_columns_without_numbers_and_frames_of_all_kinds():
+    empty = Model.from_partitions({"a": [np.nan] * 2, "c": ["x", "y"]}, None, {}, kinds={"a": "numerical"})
+    for model in (empty, Model.from_json(empty.to_json())):
+        found = model.log_density({"a": [np.nan, 1.0], "c": ["x", "x"]})
+        assert found[0] == pytest.approx(math.log(0.5))
+        assert np.isnan([found[1], model.conditional("a").mean, *model.sample(2, 0)["a"]]).all()
+    frame = pl.DataFrame({"a": [1, 2, 3, 4, None, 6], "c": ["x", "x", None, "y", "y", "y"]})
+    model = Model.from_partitions(frame, None, {"a": [3.5], "c": [["x", None], ["y"]]})
+    drawn = model.sample(50, 0)
+    assert isinstance(drawn, pl.DataFrame)
+    assert np.isfinite(model.log_density(drawn)).all()
+    assert model.log_density(frame[:0]).tolist() == model.impute("c", frame[:0]).tolist() == []
+    arrays = np.arange(12.0).reshape(6, 2)
+    by_position = Model.from_partitions(arrays, None, {"x0": [5.0]})
+    assert by_position.impute("x0", [[np.nan, 3.0]]).tolist() == [by_position.conditional("x0").mean]
 
 
 def test_public_name():

@@ -84,7 +84,7 @@ class Conditional:
         return spread.domain.at(np.array([np.interp(share * upto[-1], upto, spread.places)]))[0]
 
     def log_density(self, values: Any) -> NDArray[np.float64]:
-        """Logarithm of the density of each value, or of its probability, as `Model.log_density` has them."""
+        """Logarithm of the density, or probability, of each of `values`, as `Model.log_density` has it."""
         frame = read_frame(values, f"column {self.partition.name!r}")
         if len(frame.columns) != 1:
             raise ValueError(
@@ -97,8 +97,16 @@ class Conditional:
         """Draw `n` values at random; the same `random_state` draws the same values."""
         rng = np.random.default_rng(random_state)
         total = self.probabilities.sum()
-        return self._spread.draw(rng.choice(len(self.probabilities), n, p=self.probabilities / total), rng)
+        parts = rng.choice(len(self.probabilities), checked_number(n), p=self.probabilities / total)
+        return self._spread.draw(parts, rng)
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.given.items())
         return f"Conditional({self.partition.name!r}{f', given {given}' if given else ''})"
+
+
+def checked_number(n: Any) -> int:
+    """`n` if it is a number of values to draw; raise ValueError if not."""
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
+        raise ValueError(f"n must be a whole number of at least 0, got {n!r}")
+    return int(n)
