@@ -140,7 +140,7 @@ class GridLogistic(EvidenceClassifierBase):
     >>> y = np.where(X[:, 0] + X[:, 1] + rng.normal(size=200) > 0, "yes", "no")
     >>> classifier = GridLogistic().fit(X, y)
     >>> classifier.coef_.round(1)
-    array([[1., 1., 0.]])
+    array([[1.2, 1.3, 0. ]])
     >>> classifier.explain(X[:1]).table()["column"].tolist()
     ['(all rows)', 'x1', 'x0']
     """

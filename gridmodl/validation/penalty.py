@@ -111,7 +111,7 @@ class PenaltyChoice:
     >>> y = [0] * 10 + [0, 1] * 10 + [1] * 10
     >>> found = gridmodl.choose_penalty(x, y, options={"beta": 0.0})
     >>> found.model.partitions["x0"].labels
-    ['(-inf, 10.5]', '(10.5, 29.5]', '(29.5, inf)']
+    ['(-inf, 10.5]', '(10.5, 28.5]', '(28.5, inf)']
     """
 
     criterion: Criterion

@@ -634,7 +634,7 @@ def as_in_old_files(model):
 
 def of_version_2(record):
     """The fields that there were before targets could have parts."""
-    later = ("target", "class_rows", "spread", "certificate", "event", "event_is_default", "limits")
+    later = ("target", "class_rows", "spread", "certificate", "event", "event_is_default", "limits", "resolution")
     record = {key: value for key, value in record.items() if key not in later}
     record |= {"version": 2, "partitions": [without_values(partition) for partition in record["partitions"]]}
     record["optima"] = [
@@ -669,7 +669,7 @@ def test_version_3_is_read(frame):
     model = gridmodl.optimize(frame[["x", "y"]], "y")
     record = json.loads(write_model(model))
     assert (record.pop("certificate")["method"], record.pop("event")) == ("slopes", 1)
-    assert (record.pop("event_is_default"), record.pop("limits")) == (False, [])
+    assert (record.pop("event_is_default"), record.pop("limits"), record.pop("resolution")) == (False, [], 0)
     partitions = [without_values(p) | {"n_values": None, "log_value_factorials": 0.0} for p in record["partitions"]]
     again = read_model(json.dumps(record | {"version": 3, "partitions": partitions}))
     assert_same(as_in_old_files(model), again)
