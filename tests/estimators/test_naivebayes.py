@@ -372,7 +372,7 @@ def test_weights_cost_no_more_than_none_one_or_all_and_little_more_than_the_floo
 
 def test_rivals_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the way from no column leads nowhere, that from one or all is taken."""
-    from gridmodl.estimators import selection as searches
+    from gridmodl.evidence import selection as searches
 
     parts, y = make_parts(300, 3, 2, seed=0)
     selection, _, _ = make_selection_of(parts, y, [1.0, 1.0, 1.0])
