@@ -466,9 +466,10 @@ def test_models_of_one_column(frame, dialect):
 @pytest.mark.parametrize("event", ["y'es", "no"])
 def test_weights_of_evidence(frame, dialect, event):
     models = gridmodl.optimize_each(frame, "buys", special={"age": [-999]}, event=event, n_jobs=1).select(level=0)
-    wanted = models.transform(new_frame(), encode="woe", frame="arrays")
+    made = models.transform(new_frame(), encode="woe", frame="arrays")  # its names are those that libraries accept
+    wanted = dict(zip(models, made.values(), strict=True))
     found = run(dialect, models.to_sql(dialect, keep=["row number"], output="woe"), NEW)
-    assert found == list(zip(*(column.tolist() for column in wanted.values()), strict=True))
+    assert found == list(zip(*(wanted[name].tolist() for name in models), strict=True))
     for name, model in models.items():
         query = model.to_sql(dialect, keep=["row number"], output=["parts", "woe"])
         assert [row[1] for row in run(dialect, query, NEW)] == wanted[name].tolist()

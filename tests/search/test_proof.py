@@ -104,7 +104,7 @@ def test_monotone_models_are_verified(direction):
     assert "do not keep the limits" in verify(forged, x, y).reason
 
 
-@pytest.mark.parametrize(("x", "y"), [([1.0, 2.0, 3.0], [0, 0, 0]), ([1.0, 2.0, 3.0], [0, 1, 2]), (["a", "b"], [0, 1])])
+@pytest.mark.parametrize(("x", "y"), [([1.0, 2.0, 3.0], [0, 0, 0]), (["a", "b"], [0, 1])])
 def test_what_cannot_be_monotone_is_not_verified_as_such(x, y):
     model = optimize(x, y)
     forged = replace(model, certificate=replace(model.certificate, monotone="auto"))

@@ -166,7 +166,7 @@ def test_merges_of_whole_parts_count_their_values():
     coarse = TinyPair([groups[x], y], (C, C)).task
     facts = fine.task.facts
     rows = coarse.rows._replace(atom_values=np.array([2] * 6 + [1] * 12, dtype=np.int32))
-    coarse = type(coarse)(rows, facts, fine.task.p, coarse.criterion, coarse.limits)
+    coarse = type(coarse)(rows, facts, fine.task.p, coarse.criterion, coarse.limits, coarse.holds)
     path = merge_path(coarse, make_grid([(0, np.arange(6)), (1, np.arange(12))]))
     of_fine = merge_path(fine.task, make_grid([(0, groups), (1, np.arange(12))]))
     assert [merge.cost for merge in path] == pytest.approx([merge.cost for merge in of_fine], abs=1e-9)
