@@ -118,10 +118,10 @@ class GridLogistic(EvidenceClassifierBase):
 
     Notes
     -----
-    The weights w_kj of column k for class j (for two classes the same for both) minimise
+    The weights w_kj of column k for class j (for two classes the same for both) minimise::
 
-    - sum over rows of log P(class of the row)
-    + l2 / 2 (sum_k (w_k - w)^2 + 0.3 sum_kj (w_kj - w_k)^2 + sum_j (intercept_j - log P(j))^2) + 1/2 (w - 1)^2
+        - sum over rows of log P(class of the row)
+        + l2 / 2 (sum_k (w_k - w)^2 + 0.3 sum_kj (w_kj - w_k)^2 + sum_j (intercept_j - log P(j))^2) + 1/2 (w - 1)^2
 
     where w_k is the mean over the classes and w the mean of all weights. They are 0 or more: no column counts against
     what it says. The evidence of a row comes from sources fitted without the rows of its fold, one of 5; `predict`

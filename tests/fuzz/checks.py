@@ -38,9 +38,9 @@ ONE_COLUMN = frozenset(
     }
 )
 # Kinds of problem whose search must find the same on weighted rows as on repeated ones; prices are the same of all.
-WEIGHTED_SEARCH_IS_REPEATED_SEARCH = ONE_COLUMN | {"grid", "joint", "known grid", "grouped", "numerical target"}
+WEIGHTED_SEARCH_IS_REPEATED_SEARCH = ONE_COLUMN | {"grid", "joint", "grouped", "numerical target"}
 # Kinds whose search must find the same whatever the order of the rows, of the names of classes, of the columns.
-ROWS_IN_ANY_ORDER = ONE_COLUMN | {"grid", "joint", "known grid", "grouped", "numerical target"}
+ROWS_IN_ANY_ORDER = ONE_COLUMN | {"grid", "joint", "grouped", "numerical target"}
 CLASSES_IN_ANY_ORDER = ONE_COLUMN
 
 

@@ -65,7 +65,7 @@ FUNCTIONS = {
     "proof": 33,
     "groups": 2,
     "merge": 21,
-    "grid": 67,
+    "grid": 76,
     "joint": 57,
     "grouped": 30,
     "numerical": 0,

@@ -247,7 +247,8 @@ def test_sql(either, dialect):
 
 
 def test_plots(either):
-    pytest.importorskip("matplotlib")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.close("all")  # of other tests
     from gridmodl.plot import CellsDisplay, GridDisplay, TargetDisplay
 
     _, model = either
@@ -259,6 +260,7 @@ def test_plots(either):
     GridDisplay.from_model(model).plot()
     GridDisplay.from_model(model, "town", model.target.name).plot()
     CellsDisplay.from_model(model).plot()
+    plt.close("all")
 
 
 def test_no_informative_column():
