@@ -25,14 +25,15 @@ help:
 	@echo "make reproduce-quick         a small part of each, on data that come with scikit-learn"
 	@echo "make clean   delete .venv and all caches"
 
-demo: .venv/.has-test
+demo: .venv/.has-demo
 	$(BIN)/python docs/demo.py
 
+# Tests of a group, such as those of Spark, run in one process.
 test: .venv/.has-test
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
 
 slow: .venv/.has-test
-	$(BIN)/pytest -n 2 -m slow
+	$(BIN)/pytest -n 2 --dist loadgroup -m slow
 
 # One process; each case follows from the seed and its number. Exits with 1 if any case fails.
 MINUTES ?= 10

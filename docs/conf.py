@@ -20,6 +20,8 @@ copyright = author
 version = release = gridmodl.__version__
 
 extensions = [
+    "apitable",
+    "glossaryindex",
     "mathsvg",
     "myst_parser",
     "numpydoc",
@@ -55,6 +57,8 @@ numpydoc_use_plots = False
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
+    "subsection_order": ["examples/decide", "examples/hand_on", "examples/extend"],
+    "thumbnail_size": (640, 448),  # as most pictures are: text stays sharp
     "gallery_dirs": "auto_examples",
     "backreferences_dir": "auto_examples/backreferences",
     "doc_module": ("gridmodl",),
@@ -73,15 +77,17 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"gridmodl {version}"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
+html_js_files = [("filter.js", {"defer": "defer"})]
 html_copy_source = False
-html_sidebars = {"start": [], "write_a_criterion": []}  # they have no pages beside them
+html_sidebars = {"index": []}
 html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
+    "secondary_sidebar_items": {"**": ["page-toc"], "auto_examples/index": [], "index": []},  # room for pictures
     "navigation_with_keys": False,
     "show_nav_level": 1,
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 9,
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
 }

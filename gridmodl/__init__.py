@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.averaging.fit import average as average
     from gridmodl.averaging.fit import average_each as average_each
     from gridmodl.averaging.record import Average as Average
+    from gridmodl.data.counts import Counts as Counts
     from gridmodl.density import DensityModel as DensityModel
     from gridmodl.density import optimize_density as optimize_density
     from gridmodl.estimators import CoclusteringClassifier as CoclusteringClassifier
@@ -42,8 +43,11 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.estimators import GridLogistic as GridLogistic
     from gridmodl.estimators import GridNaiveBayes as GridNaiveBayes
     from gridmodl.estimators import GridRegressor as GridRegressor
+    from gridmodl.estimators import GridScorecard as GridScorecard
     from gridmodl.evidence.contributions import Contributions as Contributions
     from gridmodl.evidence.record import WeightedEvidence as WeightedEvidence
+    from gridmodl.fit.count import CountWarning as CountWarning
+    from gridmodl.fit.count import count as count
     from gridmodl.jit.cache import clear_cache as clear_cache
     from gridmodl.model.densities.conditional import Conditional as Conditional
     from gridmodl.model.file import ModelFileError as ModelFileError
@@ -51,7 +55,11 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.model.model import Model as Model
     from gridmodl.model.models import Models as Models
     from gridmodl.model.partition import Partition as Partition
+    from gridmodl.model.stability import PeriodBreak as PeriodBreak
+    from gridmodl.model.stability import Stability as Stability
     from gridmodl.model.target_quantiles import Prediction as Prediction
+    from gridmodl.monitoring.parts import PartsComparison as PartsComparison
+    from gridmodl.monitoring.record import Comparison as Comparison
     from gridmodl.pipeline import ColumnWarning as ColumnWarning
     from gridmodl.pipeline import optimize as optimize
     from gridmodl.pipeline import optimize_each as optimize_each
@@ -59,6 +67,9 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.plugins import get_criterion as get_criterion
     from gridmodl.plugins import hookimpl as hookimpl
     from gridmodl.plugins import list_criteria as list_criteria
+    from gridmodl.report.widget.editor import PartitionEditor as PartitionEditor
+    from gridmodl.scorecard.cutoffs import Cutoffs as Cutoffs
+    from gridmodl.scorecard.record import Scorecard as Scorecard
     from gridmodl.search import Search as Search
     from gridmodl.search.proof import Certificate as Certificate
     from gridmodl.terms import Criterion as Criterion

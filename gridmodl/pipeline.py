@@ -8,47 +8,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from gridmodl.clock import Clock, Progress, in_threads
-from gridmodl.data.columns import Categories
-from gridmodl.data.frames import Name, lazy_frame
-from gridmodl.data.numbers import Numbers
-from gridmodl.data.table import MEDIAN, Table, read_table
+from gridmodl.data.counts import Counts
+from gridmodl.data.frames import Name
+from gridmodl.data.table import read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.build import (
-    check_classes,
-    check_grid_options,
-    check_joint_columns,
-    check_names,
-    check_one_input,
-    check_option_names,
-    column_model,
-    column_of_parts,
-    encoded_column,
-    grid_model,
-    is_grid,
-    model_of_partitions,
-)
-from gridmodl.fit.column import best_partition, given_bounds
-from gridmodl.fit.density import density_options
-from gridmodl.fit.grid import best_grid
-from gridmodl.fit.lazy import LazyData, counted_model, read_lazy
+from gridmodl.fit.build import check_classes, check_grid_options, check_names, model_of_partitions
+from gridmodl.fit.lazy import counted_data
+from gridmodl.fit.lazy_models import LAZY_FRAME, input_names, lazy_model, lazy_model_or_error, refuse_periods
+from gridmodl.fit.models import model_or_error, table_model
 from gridmodl.fit.options import (
-    FOR_NUMBERS,
-    Options,
+    check_one_input,
     check_placement,
     check_seed,
     checked_jobs,
     checked_mapping,
     checked_options,
     checked_time,
-    for_numbers,
 )
-from gridmodl.model.given import at_medians
+from gridmodl.fit.periods import with_period_rows
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 from gridmodl.plugins import criterion_for
@@ -86,6 +66,8 @@ def optimize(
     min_difference: float | Mapping[Name, float] | None = None,
     fixed: Any = None,
     allowed: Any = None,
+    stable_over: Any = None,
+    min_period_rows: int | float | Mapping[Name, int | float] | None = None,
     time_limit: float | None = None,
     random_state: int | None = 0,
     n_jobs: int = 1,
@@ -99,7 +81,7 @@ def optimize(
 
     Parameters
     ----------
-    data : array-like, frame, dict of columns or sparse matrix
+    data : array-like, frame, lazy frame, Counts, dict of columns or sparse matrix
         One or several input columns: an array, whose columns are named ``x0``, ``x1``, ..., a series, or a frame
         (pandas, polars, pyarrow, any that narwhals reads). Several columns make one grid over those that are
         informative together; see `optimize_each` for each column on its own.
@@ -205,6 +187,16 @@ def optimize(
         65]}``; dates may be texts. They are kept even if they do not pay: in a grid, the column is always in.
     allowed : list or dict of lists by column name, optional
         The only bounds that the partition of a numerical column may have, besides the fixed ones.
+    stable_over : str or array-like of shape (n,), optional
+        Period of each row, such as its month, or the name of the column that holds it, which is then no input. The best
+        partition among those whose parts have the same order of event rates in every period as in all rows; its cost is
+        that of all rows. Equal rates agree with any order, and a part without rows in a period is not compared in it.
+        Missing values and special codes in parts of their own are exempt; rows without a period, and those of periods
+        below `min_period_rows`, count only in the order of all rows. `Model.stability` says which periods broke the
+        best partition without this limit. For one column, as `monotone`.
+    min_period_rows : int, float or dict by column name, optional
+        With `stable_over`: the number of rows of a period in which parts are compared, by default at least 100, or
+        their share of all rows if it is a float below 1.
     time_limit : float, optional
         Seconds, counted from the call, after which the best partition so far is returned; Ctrl-C returns it too.
         Compiling, at the first use of a criterion, does not count.
@@ -236,33 +228,21 @@ def optimize(
     options = checked_options(
         criterion, search, kinds, order, special=special, missing=missing, monotone=monotone, max_parts=max_parts,
         min_rows=min_rows, min_events=min_events, min_difference=min_difference, fixed=fixed, allowed=allowed,
+        min_period_rows=min_period_rows,
     )  # fmt: skip
     check_placement(placement)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
-    lazy = lazy_frame(data)
-    if lazy is not None:
-        read = _reader(target, target_kind, unlabelled, placement, event)
+    counted = counted_data(data, target, weights, target_kind, unlabelled, placement, event, needs_target=False)
+    if counted is not None:
+        refuse_periods(stable_over, min_period_rows)
         with showing(progress, clock):
-            return _lazy_model(read_lazy(lazy, target, weights), options, read, random_state, clock)
-    table = read_table(data, target, weights, target_kind, unlabelled, placement, event)
-    check_names(table, options)
+            return lazy_model(*counted, options, random_state, clock, n_threads)
+    table = read_table(data, target, weights, target_kind, unlabelled, placement, event, stable_over)
+    options = with_period_rows(options, table)
     check_one_input(table, unlabelled)
-    if not table.problem.flags.has_target:
-        check_joint_columns(len(table.names))
-    for what in FOR_NUMBERS if len(table.names) == 1 else ():
-        (name,) = table.names
-        if getattr(options.of(name), what) is not None and table.is_categorical(name, options.kinds.get(name)):
-            raise for_numbers(what, name)
-    if is_grid(table):
-        check_grid_options(options, table)
-        with showing(progress, clock):
-            return grid_model(table, best_grid(table, options, n_threads, random_state, clock), clock, options)
-    if table.problem.flags.has_classes:
-        check_classes(table, options)
-    (name,) = table.names
     with showing(progress, clock):
-        return best_model(table, name, options, random_state, clock)
+        return table_model(table, options, random_state, clock, n_threads)
 
 
 def optimize_each(
@@ -287,6 +267,8 @@ def optimize_each(
     min_difference: float | Mapping[Name, float] | None = None,
     fixed: Any = None,
     allowed: Any = None,
+    stable_over: Any = None,
+    min_period_rows: int | float | Mapping[Name, int | float] | None = None,
     time_limit: float | None = None,
     random_state: int | None = 0,
     n_jobs: int = -1,
@@ -298,14 +280,16 @@ def optimize_each(
 
     Parameters
     ----------
-    data : array-like of shape (n, k), frame or dict of columns
-        Columns of an array are named ``x0``, ``x1``, ...
+    data : array-like of shape (n, k), frame, lazy frame, Counts or dict of columns
+        Columns of an array are named ``x0``, ``x1``, ...; lazy frames are counted on their engine, see `count`.
     target, criterion, search, weights, kinds, order, target_kind, unlabelled, placement, event, special
-        As in `optimize`; `target` is required.
+        As in `optimize`; `target` is required, but for `Counts`.
     missing, max_parts, min_rows, min_events, min_difference, random_state, progress
         As in `optimize`.
     monotone, fixed, allowed
         As in `optimize`, for the numerical columns; a dict must not name a categorical one.
+    stable_over, min_period_rows
+        As in `optimize`, for each column.
     time_limit : float, optional
         Seconds for all columns together. Columns that begin later are read and get one part, and their ``stopped`` says
         so. Ctrl-C does the same; a second Ctrl-C, while many long columns are read, raises KeyboardInterrupt.
@@ -336,31 +320,34 @@ def optimize_each(
     options = checked_options(
         criterion, search, kinds, order, special=special, missing=missing, monotone=monotone, max_parts=max_parts,
         min_rows=min_rows, min_events=min_events, min_difference=min_difference, fixed=fixed, allowed=allowed,
+        min_period_rows=min_period_rows,
     )  # fmt: skip
     check_placement(placement)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
     check_on_error(on_error)
-    if target is None:
+    if target is None and not isinstance(data, Counts):
         raise ValueError(
             "optimize_each needs a target, and none was given; optimize(data), without a target, makes one joint grid "
             "of all columns"
         )
     given = checked_mapping("partitions", partitions)
-    lazy = lazy_frame(data)
-    if lazy is not None:
-        read = _reader(target, target_kind, unlabelled, placement, event)
-        rows = _lazy_columns(read_lazy(lazy, target, weights), options, given)
+    counted = counted_data(data, target, weights, target_kind, unlabelled, placement, event)
+    if counted is not None:
+        refuse_periods(stable_over, min_period_rows)
+        rows, read = counted
+        names = input_names(rows, options, given)
         with showing(progress, clock):
             answers = in_threads(
-                lambda name: _lazy_model_or_error(rows, name, options, read, random_state, clock),
-                rows.names,
+                lambda name: lazy_model_or_error(rows, name, options, read, random_state, clock, given),
+                names,
                 n_threads,
                 clock,
             )
         return kept_models(answers, on_error, LAZY_FRAME)
-    table = read_table(data, target, weights, target_kind, unlabelled, placement, event)
+    table = read_table(data, target, weights, target_kind, unlabelled, placement, event, stable_over)
     check_names(table, options)
+    options = with_period_rows(options, table)
     criterion_for(options.criterion, table.problem.kind)
     if table.searched is not None:
         check_grid_options(options, table.only(table.names[0]))  # each column is alone with the target
@@ -369,7 +356,7 @@ def optimize_each(
     check_columns("partitions", given, table.names)
     with showing(progress, clock):
         answers = in_threads(
-            lambda name: _model_or_error(table, name, options, random_state, clock, given),
+            lambda name: model_or_error(table, name, options, random_state, clock, given),
             table.names,
             n_threads,
             clock,
@@ -439,101 +426,3 @@ def price(
         data, target, partitions, criterion, weights, kinds, order, special, target_kind, unlabelled
     )
     return model.cost
-
-
-def best_model(table: Table, name: Name, options: Options, random_state: int | None, clock: Clock) -> Model:
-    """Search the best partition of the column `name`, and build its model."""
-    if table.searched is not None:
-        table = table.only(name)
-        return grid_model(table, best_grid(table, options, 1, random_state, clock), clock, options)
-    column = encoded_column(table, name, options)
-    if not table.placed:
-        if table.problem.flags.has_widths:
-            options = density_options(column, table, options, random_state, clock)
-        return column_model(table, column, best_partition(column, table, options, clock), clock)
-    rows, kind = table.priced_rows(), "categorical" if isinstance(column, Categories) else column.levels or "numerical"
-    found = best_partition(encoded_column(rows, name, options._replace(kinds={name: kind})), rows, options, clock)
-    kept = np.empty(0)
-    if isinstance(column, Numbers):
-        given = options.of(name)
-        kept = np.concatenate([given_bounds(column, what, getattr(given, what)) for what in ("fixed", "allowed")])
-    placed = found._replace(partition=at_medians(found.partition, column, table.target, kept))
-    return column_model(table, column, placed, clock)
-
-
-def _model_or_error(
-    table: Table, name: Name, options: Options, random_state: int | None, clock: Clock, given: Mapping[Name, Any]
-) -> Model | Exception:
-    """Model of the column `name`, of the parts in `given` if they are there, or the error that was raised."""
-    try:
-        if name in given:
-            return column_of_parts(table, name, given[name], options, clock.child())
-        return best_model(table, name, options, random_state, clock.child())
-    except Exception as error:
-        return error
-
-
-# Lazy frames: each column is counted on its engine.
-
-LAZY_FRAME = "pyarrow"  # kind of frame in which counts come, and tables of their models
-Reader = Callable[[Mapping[Name, Any], Any], Table]
-
-
-def _reader(target: Any, target_kind: str | None, unlabelled: Any, placement: str | None, event: Any) -> Reader:
-    """Function that makes a table of counted rows and their weights."""
-    if placement == MEDIAN:
-        raise ValueError("placement='median' places bounds among single rows, which a lazy frame does not hand out")
-    return lambda columns, rows: read_table(columns, target, rows, target_kind, unlabelled, placement, event)
-
-
-def _lazy_columns(data: LazyData, options: Options, given: Mapping[Name, Any]) -> LazyData:
-    """`data`, whose column names the options must name; raise for options that lazy frames do not take."""
-    check_option_names(options, data.names)
-    if given:
-        raise ValueError(
-            "partitions= prices given parts, and data is a lazy frame; count the rows of these parts with "
-            "Models.transform on your engine, or leave partitions= out"
-        )
-    return data
-
-
-def _lazy_model(data: LazyData, options: Options, read: Reader, random_state: int | None, clock: Clock) -> Model:
-    """Model of a lazy frame of one column beside target and weights."""
-    if len(data.names) > 1:
-        raise ValueError(
-            f"data is a lazy frame of {len(data.names)} input columns: optimize takes one of a lazy frame, such as "
-            f"optimize(data.select({data.names[0]!r}, {data.target!r}), {data.target!r}), and optimize_each takes each "
-            "on its own. For a grid of several columns collect a sample"
-        )
-    (name,) = _lazy_columns(data, options, {}).names
-    return counted_model(data, name, options, read, _searching(name, options, random_state, clock))
-
-
-def _searching(name: Name, options: Options, random_state: int | None, clock: Clock) -> Callable[[Table], Model]:
-    """Function that searches the best partition of the column `name` of a table of counts."""
-
-    def search(table: Table) -> Model:
-        check_names(table, options._replace(**_of_one(options, name)))
-        if table.searched is not None:
-            check_grid_options(options, table)
-        else:
-            check_classes(table, options)
-        return replace(best_model(table, name, options, random_state, clock), frame=LAZY_FRAME)
-
-    return search
-
-
-def _of_one(options: Options, name: Name) -> dict[str, Any]:
-    """Options that are dicts by column name, with the column `name` alone."""
-    given = {what: getattr(options, what) for what in options._fields}
-    return {what: {name: one[name]} if name in one else {} for what, one in given.items() if isinstance(one, Mapping)}
-
-
-def _lazy_model_or_error(
-    data: LazyData, name: Name, options: Options, read: Reader, random_state: int | None, clock: Clock
-) -> Model | Exception:
-    """Model of the column `name` of a lazy frame, or the error that was raised."""
-    try:
-        return counted_model(data, name, options, read, _searching(name, options, random_state, clock.child()))
-    except Exception as error:
-        return error

@@ -8,7 +8,10 @@ criterion takes minutes, so `make test` runs these tests plain for all, and comp
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _stopped_servers() -> Iterator[None]:
+    """Stops the databases that tests have started."""
+    yield
+    servers = sys.modules.get("report.servers")
+    if servers is not None:
+        servers.stop()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item):
     chosen = getattr(item, "callspec", None)
@@ -50,3 +62,36 @@ def pytest_runtest_call(item: pytest.Item):
 
     with compile_as(chosen.params["tier"]):
         return (yield)
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory):
+    """One local session of Spark for all tests, which are of the group "spark" so that one worker runs them."""
+    pytest.importorskip("pyspark", reason='needs pip install "gridmodl[spark]"')
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("needs Java, such as the package openjdk-17-jre-headless")
+    folder = tmp_path_factory.mktemp("spark")
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.adaptive.enabled": "false",  # plans of small queries take longer than the queries
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.local.dir": str(folder),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what it says of the versions of other libraries
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[2]").appName("gridmodl")
+        for name, value in options.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()

@@ -20,7 +20,7 @@ LAYERS = [
     "model",
     "fit pipeline",
     "averaging",
-    "analysis density baselines evidence validation",
+    "analysis density baselines evidence monitoring scorecard validation",
     "estimators report plot testing",
     "cli __main__",
 ]
@@ -33,12 +33,17 @@ RECORDS = {
         "model/models",
         "model/partition",
         "density/model",
+        "analysis/curve",
         "analysis/explain",
+        "analysis/posterior",
         "averaging/averages",
         "averaging/record",
         "validation/penalty",
         "evidence/contributions",
         "evidence/record",
+        "monitoring/record",
+        "scorecard/cutoffs",
+        "scorecard/record",
     )
 }
 METHOD = 2  # in a class and in a function

@@ -585,8 +585,8 @@ def test_the_signature_is_the_promised_one():
         "target": None, "criterion": "modl", "search": "auto", "weights": None, "kinds": None, "order": None,
         "target_kind": None, "unlabelled": NOT_GIVEN, "placement": None, "event": None, "special": None,
         "missing": "auto", "monotone": None, "max_parts": None, "min_rows": None, "min_events": None,
-        "min_difference": None, "fixed": None, "allowed": None, "time_limit": None,
-        "random_state": 0, "n_jobs": 1, "progress": None,
+        "min_difference": None, "fixed": None, "allowed": None, "stable_over": None,
+        "min_period_rows": None, "time_limit": None, "random_state": 0, "n_jobs": 1, "progress": None,
     }  # fmt: skip
     assert [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD] == ["data", "target"]
 

@@ -23,6 +23,28 @@ def draw(kind, n_rows, seed=0):
     return np.arange(n_rows, dtype=float) if kind == "even" else rng.random(n_rows)
 
 
+class OneColumn:
+    """`optimize` of a column without a target: the proven optimum of each criterion, 10,000 rows."""
+
+    params = [["modl", "bayesian-blocks", "penalized-likelihood"], ["gaussian", "heavy-tailed", "rounded"]]
+    param_names = ["criterion", "data"]
+    timeout = 300
+
+    def setup(self, criterion, kind):
+        self.values = draw(kind, 10_000)
+        gridmodl.optimize(self.values[:500], criterion=criterion)  # compiles
+
+    def time_optimize(self, criterion, kind):
+        gridmodl.optimize(self.values, criterion=criterion, random_state=0)
+
+    def track_score(self, criterion, kind):
+        """Mean log-density of as many new rows."""
+        model = gridmodl.optimize(self.values, criterion=criterion, random_state=0)
+        return model.score(draw(kind, 10_000, seed=1))
+
+    track_score.unit = "nats per row"
+
+
 class Million:
     """Ten folds and all rows, up to 1,000 cuts each."""
 

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from unittest import mock
 
+import numpy as np
 from scipy import sparse
 
 import gridmodl
@@ -20,7 +21,7 @@ from gridmodl.plugins import criterion_for
 from gridmodl.search import run
 from gridmodl.search.grid import vns
 
-from . import datasets, power
+from . import datasets, power, ratio
 from .memory import printed_apart
 
 SEED = 1  # not that of the data, with which a random start could be a refinement of the blocks
@@ -179,6 +180,64 @@ class NumericalTarget:
 
 
 once(NumericalTarget.time_hundred_thousand_rows)
+
+
+class TargetGrids:
+    """10,000 rows x 5 inputs, two of which the target depends on, at effort 1: numbers, or 40 classes in groups."""
+
+    params = ["numerical", "grouped"]
+    param_names = ["target"]
+
+    def setup(self, target):
+        self.search = gridmodl.Search("vns", effort=1)
+        self.data = self.make(10_000, target)
+        self.optimize(self.make(500, target))  # compiles
+
+    def make(self, n_rows, target):
+        rng = np.random.default_rng(0)
+        columns = {f"x{k}": rng.normal(size=n_rows) for k in range(5)}
+        y = 2 * (columns["x0"] > 0) + 1.5 * (columns["x1"] > 0.5) + rng.normal(size=n_rows)
+        return (
+            columns,
+            y if target == "numerical" else np.clip(np.round(5 * y + 15), 0, 39).astype(int).astype(str),
+            target,
+        )
+
+    def optimize(self, data):
+        columns, y, target = data
+        return gridmodl.optimize(columns, y, target_kind=target, search=self.search, random_state=SEED)
+
+    def time_optimize(self, target):
+        self.optimize(self.data)
+
+    def track_cost(self, target):
+        return self.optimize(self.data).cost
+
+    track_cost.unit = "nats"
+
+
+once(TargetGrids.time_optimize)
+
+
+class Densities:
+    """A joint grid of four columns as a density: a million rows scored, drawn and imputed, against `transform`."""
+
+    def setup(self):
+        rng = np.random.default_rng(0)
+        a, b = rng.normal(size=1_000_000), rng.normal(size=1_000_000)
+        kind = np.where(a + b > 0, "high", "low")
+        self.data = {"a": a, "b": b, "c": np.where(rng.random(len(a)) < 0.1, np.nan, a * b), "kind": kind}
+        few = {name: column[:2000] for name, column in self.data.items()}
+        self.model = gridmodl.optimize(few, search=gridmodl.Search(effort=0), random_state=SEED)
+
+    def track_log_density_over_transform(self):
+        return ratio(lambda: self.model.log_density(self.data), lambda: self.model.transform(self.data), rounds=3)
+
+    def track_sample_over_transform(self):
+        return ratio(lambda: self.model.sample(1_000_000, 0), lambda: self.model.transform(self.data), rounds=3)
+
+    def track_impute_over_transform(self):
+        return ratio(lambda: self.model.impute("c", self.data), lambda: self.model.transform(self.data), rounds=3)
 
 
 class Engines:

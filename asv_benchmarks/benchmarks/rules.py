@@ -72,3 +72,35 @@ def main():
 
 if __name__ == "__main__":
     main()
+
+
+class Stable:
+    """One column of some values over 24 periods, in the last of which high values lose their high event rate."""
+
+    params = [[60, 300, 20_000]]
+    param_names = ["values"]
+    timeout = 300
+
+    def setup(self, n_values):
+        rng = np.random.default_rng(0)
+        n = 20_000
+        x, self.month = rng.integers(0, n_values, n) / n_values, rng.integers(0, 24, n)
+        is_late = (self.month > 16) & (x > 0.6)
+        self.data = x, rng.random(n) < np.where(is_late, 0.2, 0.1 + 0.5 * x)
+        self.find()
+        gridmodl.optimize(*self.data)
+
+    def find(self):
+        return gridmodl.optimize(*self.data, stable_over=self.month)
+
+    def track_ratio(self, n_values):
+        return round(least_seconds(self.find) / least_seconds(lambda: gridmodl.optimize(*self.data)), 3)
+
+    track_ratio.unit = "times the search without a limit"
+
+    def track_gap(self, n_values):
+        """Share of the cost by which the optimum may be lower; 0 where it is proven."""
+        model = self.find()
+        return None if model.gap is None else float(model.gap / abs(model.cost))
+
+    track_gap.unit = "of the cost"

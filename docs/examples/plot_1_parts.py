@@ -11,7 +11,7 @@ One numerical column and a class: the best intervals, the classes in them, and t
 from sklearn.datasets import load_breast_cancer
 
 import gridmodl
-from gridmodl.plot import CostDisplay, PartsDisplay
+from gridmodl.plot import CostDisplay, EventDisplay, PartsDisplay
 
 cancer = load_breast_cancer(as_frame=True)
 diagnosis = cancer.target_names[cancer.target]
@@ -24,6 +24,11 @@ print(model.summary())
 PartsDisplay.from_model(model).plot()
 
 # %%
+# The rate of the event over the rows of each interval, with its uncertainty.
+
+EventDisplay.from_model(model).plot()
+
+# %%
 # Why three intervals? `gridmodl.Model.explain` prices the alternatives, term by term.
 
 print(model.explain())
@@ -33,3 +38,5 @@ print(model.explain())
 
 curve = gridmodl.cost_by_parts(cancer.data["mean concavity"], diagnosis, max_parts=12)
 CostDisplay.from_curve(curve).plot()
+
+# sphinx_gallery_thumbnail_number = 2

@@ -11,7 +11,7 @@ Which categories belong together? And where do missing values go, and numbers th
 import numpy as np
 
 import gridmodl
-from gridmodl.plot import PartsDisplay
+from gridmodl.plot import EventDisplay, PartsDisplay
 
 rng = np.random.default_rng(0)
 n = 4000
@@ -34,4 +34,6 @@ PartsDisplay.from_model(models["town"]).plot()
 # Missing values are joined to the lowest interval where that is cheaper, and else have a part of their own; a special
 # code always has one.
 
-PartsDisplay.from_model(models["age"]).plot()
+EventDisplay.from_model(models["age"]).plot()
+
+# sphinx_gallery_thumbnail_number = 2

@@ -26,3 +26,5 @@ CellsDisplay.from_model(model).plot()
 # Two of the columns: each cell is divided by the shares of the classes.
 
 GridDisplay.from_model(model, "flavanoids", "color_intensity").plot()
+
+# sphinx_gallery_thumbnail_number = 2

@@ -27,3 +27,5 @@ spent = np.exp(rng.normal(2.0 + 0.7 * (shop % 3), 0.6)).round(2)
 shops = gridmodl.optimize({"spent": spent}, shop, target_kind="grouped")
 print([len(group) for group in shops.target.groups], "shops in each group")
 TargetDisplay.from_model(shops).plot()
+
+# sphinx_gallery_thumbnail_number = 2

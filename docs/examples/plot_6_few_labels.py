@@ -33,3 +33,5 @@ PartsDisplay.from_model(model).plot()
 posterior = gridmodl.bound_posterior(ages, answers, unlabelled="?")
 display = PosteriorDisplay.from_posterior(posterior, "age").plot()
 display.ax_.set_xlim(40, 52)
+
+# sphinx_gallery_thumbnail_number = 2

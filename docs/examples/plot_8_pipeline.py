@@ -40,3 +40,5 @@ classifier = gridmodl.GridClassifier(search=gridmodl.Search(effort=2))
 classifier.fit(X[["worst perimeter", "worst smoothness", "mean texture"]], y)
 print(*classifier.rules(), sep="\n")
 GridDisplay.from_estimator(classifier).plot()
+
+# sphinx_gallery_thumbnail_number = 2

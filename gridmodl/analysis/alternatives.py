@@ -238,7 +238,7 @@ def values_of(model: Model, partition: Partition) -> PartValues:
         rows = known_values(partition).rows if partition.kind == "categorical" else NO_ROWS
         return PartValues(partition.n_values.astype(np.float64), rows)
     if model._source is not None:
-        from gridmodl.fit.column import value_facts
+        from gridmodl.fit.column.priced import value_facts
 
         table = model._source[0].priced_rows()
         values, known = value_facts(table.column(partition.name, partition.column_kind), table, partition)
@@ -263,7 +263,7 @@ def merge_deltas(counted: Counted, k: int, pairs: NDArray[np.int64]) -> NDArray[
 
     The other terms change by the same amount for all pairs, and `finish` keeps the order of totals.
     """
-    n_frozen, frozen = _numbered_rows(np.delete(counted.parts, k, axis=1))
+    n_frozen, frozen = numbered_rows(np.delete(counted.parts, k, axis=1))
     if len(pairs) * n_frozen > MAX_UNIONS:
         return None
     n_parts, own = len(counted.sides[k].rows), counted.parts[:, k]
@@ -275,7 +275,7 @@ def merge_deltas(counted: Counted, k: int, pairs: NDArray[np.int64]) -> NDArray[
     deltas = np.bincount(which, unions - alone[one] - alone[other], len(pairs)) + _part_deltas(counted, k, pairs)
     margins, rows = counted.margins()
     if len(rows) and not counted.sides[k].facts.is_target:
-        n_frozen, frozen = _numbered_rows(np.delete(margins, k, axis=1))
+        n_frozen, frozen = numbered_rows(np.delete(margins, k, axis=1))
         which, one, other = _unions(n_parts, margins[:, k], n_frozen, frozen, pairs)
         unions, alone = counted.margin_prices(rows[one] + rows[other]), counted.margin_prices(rows)
         deltas += np.bincount(which, unions - alone[one] - alone[other], len(pairs))
@@ -307,7 +307,7 @@ def _part_deltas(counted: Counted, k: int, pairs: NDArray[np.int64]) -> NDArray[
     return union - alone[i] - alone[j]
 
 
-def _numbered_rows(keys: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
+def numbered_rows(keys: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
     """Number of distinct rows of `keys`, and for each row the number of its distinct row."""
     if keys.shape[1] == 0:
         return 1, np.zeros(len(keys), dtype=np.int64)

@@ -17,6 +17,8 @@ from gridmodl.analysis.model_task import ModelTask
 from gridmodl.data.frames import Name
 from gridmodl.model.cells import Cells, make_cells
 from gridmodl.model.counts import merged_quantiles, quantiles_of_parts
+from gridmodl.model.densities.ranges import merged_ranges
+from gridmodl.model.names import names_after_merge
 from gridmodl.model.partition import Partition, group_partition, rows_in_groups
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.grid.state import price_grid
@@ -161,14 +163,18 @@ def merged_partition(partition: Partition, parts: NDArray[np.int64]) -> Partitio
     counts = np.zeros((n_parts, partition.counts.shape[1]), dtype=np.int64)
     np.add.at(counts, parts, partition.counts)
     n_values, unlabelled = _summed(partition.n_values, parts), _summed(partition.unlabelled, parts)
+    given = names_after_merge(partition, parts)
     if partition.kind != "categorical":
         # Neither a part of missing values nor a special code has a bound.
         first, last = int(partition.is_missing_apart), partition.n_parts - partition.n_special
         bounds = partition.bounds[parts[first + 1 : last] != parts[first : last - 1]]
         missing = None if partition.missing is None else int(parts[partition.missing])
+        lowest, highest = merged_ranges(partition, parts)
         return replace(
             partition, counts=counts, bounds=bounds, missing=missing, n_values=n_values, unlabelled=unlabelled,
             widths=None if partition.widths is None else np.bincount(parts, partition.widths).astype(np.float64),
+            given_names=given,
+            lowest=lowest, highest=highest,
         )  # fmt: skip
     default = None if partition.default is None else int(parts[partition.default])
     rows = partition.rows
@@ -191,6 +197,7 @@ def merged_partition(partition: Partition, parts: NDArray[np.int64]) -> Partitio
         value_rows=value_rows,
         default=default,
         n_missing=partition.n_missing,
+        given_names=given,
         _log_orders=partition._log_orders,
     )
 

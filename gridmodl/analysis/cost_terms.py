@@ -102,7 +102,11 @@ class Counted:
 
     def cost(self, terms: CostTerms) -> float:
         """Cost: `finish` applied to the sum of the terms."""
-        return float(self.criterion.finish(self.p, terms.total, self.shape))
+        return self.cost_of_sum(terms.total)
+
+    def cost_of_sum(self, total: float) -> float:
+        """Cost of a grid of this shape whose terms sum to `total`."""
+        return float(self.criterion.finish(self.p, total, self.shape))
 
     def part_prices(self, k: int, rows: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Price of each part of variable k, given its rows and its distinct values."""

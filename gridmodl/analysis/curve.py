@@ -15,22 +15,12 @@ from gridmodl.data.frames import ARRAYS, Name, make_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
-from gridmodl.fit.build import check_names, check_one_input, encoded_column, is_grid
-from gridmodl.fit.column import (
-    Intervals,
-    ValuesTask,
-    codes_alone,
-    groups_alone,
-    groups_of,
-    interval_tasks,
-    intervals_of,
-    intervals_task,
-    value_tasks,
-    values_task,
-)
+from gridmodl.fit.build import check_names, encoded_column, is_grid
+from gridmodl.fit.column.groups import ValuesTask, groups_alone, groups_of, value_tasks, values_task
+from gridmodl.fit.column.intervals import Intervals, codes_alone, interval_tasks, intervals_of, intervals_task
 from gridmodl.fit.density import checked_density, with_masses
 from gridmodl.fit.grid import grid_task, partition_of, with_values
-from gridmodl.fit.options import Options, check_integer, checked_options, checked_time
+from gridmodl.fit.options import Options, check_integer, check_one_input, checked_options, checked_time
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import STRICT
 from gridmodl.plugins import criterion_for
@@ -85,6 +75,12 @@ class CostByParts:
         columns = {"parts": self.n_parts, "cost": self.cost, "gap": self.gap}
         return make_frame(columns, frame or self.frame)
 
+    def _repr_html_(self) -> str:
+        """HTML that notebooks show."""
+        from gridmodl.report.curves import curve_html
+
+        return curve_html(self)
+
 
 def cost_by_parts(
     data: Any,
@@ -101,7 +97,7 @@ def cost_by_parts(
     time_limit: float | None = None,
     progress: bool | Callable[[Progress], Any] | None = None,
 ) -> CostByParts:
-    """Find the best partition of one column into 1, 2, ... parts, and its cost.
+    """Find the best partition of one column into each number of parts, and its cost.
 
     Parameters
     ----------

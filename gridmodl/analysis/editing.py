@@ -169,13 +169,22 @@ def split_model(model: Model, name: Name, split: Any) -> Model:
     source_of(model)  # before anything else is said of the bounds
     by_part = {_part_number(partition, number): given for number, given in split.items()}
     if partition.kind != "numerical":
-        groups = [
-            new
+        lists = [
+            _split_group(partition, i, by_part[i]) if i in by_part else [list(group)]
             for i, group in enumerate(partition.groups)
-            for new in (_split_group(partition, i, by_part[i]) if i in by_part else [list(group)])
         ]
-        return with_parts(model, name, groups)
-    return with_parts(model, name, _with_bounds(model, partition, by_part))
+        new = with_parts(model, name, [group for groups in lists for group in groups])
+        return _with_names(new, partition, [len(groups) for groups in lists])
+    parts, sizes = _with_bounds(model, partition, by_part)
+    return _with_names(with_parts(model, name, parts), partition, sizes)
+
+
+def _with_names(model: Model, old: Partition, sizes: list[int]) -> Model:
+    """The model with the names that the user gave to parts that stayed whole; `sizes` are the new parts of each."""
+    if not old.given_names:
+        return model
+    given = [one if n == 1 else None for one, n in zip(old.given_names, sizes, strict=True) for _ in range(n)]
+    return model.rename(old.name, given)
 
 
 def _split_group(partition: Partition, i: int, given: Any) -> list[list[Any]]:
@@ -201,13 +210,13 @@ def _split_group(partition: Partition, i: int, given: Any) -> list[list[Any]]:
     return [*lists, rest] if rest else lists
 
 
-def _with_bounds(model: Model, partition: Partition, by_part: Mapping[int, Any]) -> Partition:
-    """The partition with more bounds, by number of the interval that they cut; without rows."""
+def _with_bounds(model: Model, partition: Partition, by_part: Mapping[int, Any]) -> tuple[Partition, list[int]]:
+    """The partition with more bounds, by number of the interval that they cut, without rows; new parts of each part."""
     table, _ = source_of(model)
     column = table.searched if partition is model.target else table.column(partition.name, partition.kind)
     assert column is not None  # noqa: S101  for mypy
     first, last = int(partition.is_missing_apart), partition.n_parts - partition.n_special
-    found = [partition.bounds]
+    found, sizes = [partition.bounds], [1] * partition.n_parts
     for i, given in by_part.items():
         if not first <= i < last:
             raise ValueError(
@@ -227,7 +236,9 @@ def _with_bounds(model: Model, partition: Partition, by_part: Mapping[int, Any])
                 f"list of such bounds, got {given!r}"
             )
         found.append(bounds)
+        sizes[i] += len(bounds)
     bounds = np.sort(np.concatenate(found))
     n_parts = partition.n_parts + len(bounds) - len(partition.bounds)
     counts = np.zeros((n_parts, partition.counts.shape[1]), dtype=np.int64)
-    return replace(partition, bounds=bounds, counts=counts, n_values=None, unlabelled=None)
+    new = replace(partition, bounds=bounds, counts=counts, n_values=None, unlabelled=None, given_names=())
+    return new, sizes

@@ -136,6 +136,8 @@ def explain(
     alternatives = tuple(_choose(variable, found))
     if any(one.delta < -SAME * (1.0 + abs(model.cost)) for one in alternatives):
         notes.append(_why_not_cheapest(model))
+    if model.stability is not None:
+        notes.append(f"{model.stability.summary()[0].upper()}{model.stability.summary()[1:]}.")
     return Explanation(
         variable.partition.name,
         variable.n_parts,

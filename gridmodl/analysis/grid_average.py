@@ -28,7 +28,7 @@ from gridmodl.data.frames import Name
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import check_names, grid_model
-from gridmodl.fit.column import class_means
+from gridmodl.fit.column.groups import class_means
 from gridmodl.fit.grid import Searched, found_grid, partition_of, search_grids
 from gridmodl.fit.options import check_seed, checked_jobs, checked_options, checked_time
 from gridmodl.jit.template import bind

@@ -19,7 +19,7 @@ from gridmodl.data.columns import Categories, kind_of_column
 from gridmodl.data.line import make_line
 from gridmodl.data.table import read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.build import check_one_input
+from gridmodl.fit.options import check_one_input
 from gridmodl.jit.template import bind
 from gridmodl.search.average.intervals import price_cuts
 from gridmodl.terms import params_record
@@ -45,6 +45,12 @@ class BoundPosterior(NamedTuple):
     minus_log: NDArray[np.float64]
     posterior: NDArray[np.float64]
     one_part: float
+
+    def _repr_html_(self) -> str:
+        """HTML that notebooks show."""
+        from gridmodl.report.curves import posterior_html
+
+        return posterior_html(self)
 
 
 def bound_posterior(data: Any, target: Any, *, unlabelled: Any = NOT_GIVEN, weights: Any = None) -> BoundPosterior:

@@ -16,13 +16,18 @@ import numpy as np
 
 from gridmodl.clock import Clock
 from gridmodl.data.columns import Column
+from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.build import encoded_column, of_partitions
-from gridmodl.fit.column import best_partition, interval_tasks, value_tasks
+from gridmodl.fit.build import encoded_column, of_partitions, parts_of
+from gridmodl.fit.column.groups import value_tasks
+from gridmodl.fit.column.intervals import interval_tasks
+from gridmodl.fit.lazy import LazyData, Reader, counted_at, counted_data, counted_model
+from gridmodl.fit.models import best_model, best_partition
 from gridmodl.fit.options import Options
+from gridmodl.fit.periods import broken_periods
 from gridmodl.model.file import ModelFileError
 from gridmodl.model.file.checks import check_certificate
 from gridmodl.model.model import Model
@@ -32,10 +37,10 @@ from gridmodl.search import Search
 from gridmodl.search.column.exact import AllBounds, Branches, can_prune
 from gridmodl.search.column.shares import is_enough, share_line
 from gridmodl.search.moves import Limits, is_cheaper
-from gridmodl.search.proof import LIMITED, SLOPES, Certificate
+from gridmodl.search.proof import LIMITED, SLOPES, SPANS, Certificate
 from gridmodl.search.rules import keeps_order
 from gridmodl.search.task import Task
-from gridmodl.spelling import did_you_mean
+from gridmodl.spelling import check_columns, did_you_mean
 from gridmodl.terms import PROBLEMS, Criterion
 
 # Relative difference below which two costs are equal. It is wider than the tolerance for rounding within a search,
@@ -71,6 +76,7 @@ def verify(
     weights: Any = None,
     unlabelled: Any = NOT_GIVEN,
     placement: str | None = None,
+    stable_over: Any = None,
 ) -> Verification:
     """Verify the counts, the cost and the proof of a model on the data it was made from.
 
@@ -78,8 +84,8 @@ def verify(
     ----------
     model : Model
         A model of this session or from a file.
-    data, target, weights, unlabelled, placement
-        As they were passed to `optimize` or `optimize_each`.
+    data, target, weights, unlabelled, placement, stable_over
+        As they were passed to `optimize` or `optimize_each`. A lazy frame is counted again, by the bounds of the model.
 
     Returns
     -------
@@ -101,25 +107,31 @@ def verify(
     """
     if not isinstance(model, Model):
         raise TypeError(f"verify takes a gridmodl.Model, such as models[name], got {type(model).__name__}")
-    table = table_for(model, data, target, weights, unlabelled, placement)
+    if model.stability is not None and stable_over is None:
+        raise ValueError(
+            f"the model is stable over the periods of {model.stability.over!r}; pass them as stable_over=, as to "
+            "optimize"
+        )
+    counted = counted_data(data, target, weights, _target_kind(model, True), unlabelled, placement)
+    if counted is not None:
+        return _verify_counted(model, *counted)
+    table = table_for(model, data, target, weights, unlabelled, placement, stable_over)
     try:
         criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
         wrong = wrong_facts(model, table, criterion)
     except (ValueError, TypeError) as error:  # parts or options that do not fit the data
         return Verification(False, str(error))
-    wrong = wrong or _wrong_proof(model, table, criterion)
+    wrong = wrong or _wrong_stability(model, table, criterion) or _wrong_proof(model, table, criterion)
     return Verification(False, wrong) if wrong else Verification(True, _how(model))
 
 
-def table_for(model: Model, data: Any, target: Any, weights: Any, unlabelled: Any, placement: str | None) -> Table:
+def table_for(
+    model: Model, data: Any, target: Any, weights: Any, unlabelled: Any, placement: str | None, stable_over: Any = None
+) -> Table:
     """Table of the data, with the columns of the model only; raise ValueError if the columns do not fit."""
-    kind = PROBLEMS[model.problem]
-    target_kind = None if target is None else "classes"
-    if kind.target_is_partitioned:
-        target_kind = "numerical" if kind.target_is_numerical else "grouped"
-    table = read_table(data, target, weights, target_kind, unlabelled, placement)
-    if table.target.event != model.event_index:  # the target alone does not say which class the user named
-        table = table._replace(target=table.target._replace(event=model.event_index))
+    kind = _target_kind(model, target is not None)
+    table = read_table(data, target, weights, kind, unlabelled, placement, stable_over=stable_over)
+    table = _with_event(table, model)
     absent = [name for name in model.partitions if name not in table.names]
     if absent:
         raise ValueError(
@@ -131,6 +143,67 @@ def table_for(model: Model, data: Any, target: Any, weights: Any, unlabelled: An
     if len(table.names) > len(model.partitions):
         raise ValueError(f"the model has the columns {', '.join(map(repr, model.partitions))}: pass only these")
     return table
+
+
+def _target_kind(model: Model, has_target: bool) -> str | None:
+    """Kind of the target of a model, as target_kind= says it."""
+    kind = PROBLEMS[model.problem]
+    if kind.target_is_partitioned:
+        return "numerical" if kind.target_is_numerical else "grouped"
+    return "classes" if has_target else None
+
+
+def _with_event(table: Table, model: Model) -> Table:
+    """The table with the event of the model, as the target alone does not say which class the user named."""
+    if table.target.event == model.event_index:
+        return table
+    return table._replace(target=table.target._replace(event=model.event_index))
+
+
+def _verify_counted(model: Model, data: LazyData | Counts, read: Reader) -> Verification:
+    """Verify a model of one column on counts, in which no span holds a bound of the model."""
+    names = data.names if isinstance(data, LazyData) else list(data)
+    check_columns("the model", model.partitions, names)
+    if len(model.partitions) > 1:
+        raise ValueError("the model has several columns; collect these, as lazy frames and counts are of one at a time")
+    (name,) = model.partitions
+    try:
+        criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
+        found = counted_at(data, name, _options(model, criterion), parts_of(model, name, data.target))
+        table = _with_event(found.table(read), model)
+        wrong = wrong_facts(model, table, criterion)
+    except (ValueError, TypeError) as error:  # parts or options that do not fit the data
+        return Verification(False, str(error))
+    if wrong or (model.certificate is None and not model.proven):
+        return Verification(False, wrong) if wrong else Verification(True, _how(model))
+    if found.resolution or model.resolution:
+        again = _span_certificate(model, data, read, criterion)
+        if again is None:
+            return Verification(
+                False,
+                "the counts and the cost are right; the proof cannot be repeated where values were counted in spans of "
+                f"up to {found.resolution} rows: verify on the collected column",
+            )
+        if model.certificate is not None and is_cheaper(again.lowest, model.certificate.lowest):
+            return Verification(
+                False, f"spans prove no cost above {again.lowest!r}, the certificate says {model.certificate.lowest!r}"
+            )
+        return Verification(True, _how(model))
+    wrong = _wrong_proof(model, table, criterion)
+    return Verification(False, wrong) if wrong else Verification(True, _how(model))
+
+
+def _span_certificate(model: Model, data: LazyData | Counts, read: Reader, criterion: Criterion) -> Certificate | None:
+    """Certificate of a column that is counted and searched again; None if the model has none of spans."""
+    if model.certificate is None or model.certificate.method != SPANS:
+        return None
+    (name,) = model.partitions
+    options = _options(model, criterion)._replace(search=Search("auto"), min_rows=None)
+
+    def search(table: Table) -> Model:
+        return best_model(_with_event(table, model), name, options, 0, Clock())
+
+    return counted_model(data, name, options, read, search).certificate
 
 
 def _options(model: Model, criterion: Criterion) -> Options:
@@ -149,6 +222,7 @@ def _options(model: Model, criterion: Criterion) -> Options:
         min_difference=certificate.min_difference or None,
         fixed=np.array(certificate.fixed) if certificate.fixed else None,
         allowed=None if certificate.allowed is None else np.array(certificate.allowed),
+        min_period_rows=None if model.stability is None else model.stability.min_period_rows,
     )
 
 
@@ -166,9 +240,7 @@ def wrong_facts(model: Model, table: Table, criterion: Criterion) -> str | None:
             return f"the rows in the parts of {name!r} differ from those of the model"
     if not all(map(_same, again.cells[1:], model.cells[1:])):
         return "the rows in the cells differ from those of the model"
-    if again._target_quantiles is not None and not all(
-        map(_same, again._target_quantiles, model._target_quantiles or (None, None))
-    ):
+    if again._target_quantiles is not None and not _same_target(again, model):
         return "the means or quantiles of the target differ from those of the model"
     for what, found, stated in (("cost", again.cost, model.cost), ("null cost", again.null_cost, model.null_cost)):
         if not math.isclose(found, stated, rel_tol=SAME, abs_tol=SAME):
@@ -176,11 +248,36 @@ def wrong_facts(model: Model, table: Table, criterion: Criterion) -> str | None:
     return None
 
 
+def _same_target(again: Model, model: Model) -> bool:
+    """Whether the statistics of the target are equal; where it was counted in spans, its means are."""
+    pairs = zip(again._target_quantiles or (), model._target_quantiles or (None, None), strict=True)
+    return all(_same(*pair) for pair in list(pairs)[: 1 if model.resolution or again.resolution else None])
+
+
 def _same(one: Any, other: Any) -> bool:
     """Whether two arrays are equal up to rounding; None equals only None."""
     if one is None or other is None:
         return one is other
     return np.shape(one) == np.shape(other) and bool(np.allclose(one, other, rtol=SAME, atol=0.0, equal_nan=True))
+
+
+def _wrong_stability(model: Model, table: Table, criterion: Criterion) -> str | None:
+    """Say which period breaks the order of event rates of the model, which says that none does; None if none does."""
+    stability = model.stability
+    if stability is None:
+        return None
+    rows, (name,) = table.priced_rows(), model.partitions
+    if list(stability.periods) != list(rows.periods):
+        return f"the data has the periods {list(rows.periods)}, the model {list(stability.periods)}"
+    options = _options(model, criterion)
+    partition = replace(model.partitions[name], unlabelled=None)
+    broken = broken_periods(partition, encoded_column(rows, name, options), rows, options.of(name))
+    if broken:
+        one = broken[0]
+        return (
+            f"in {one.period} the event rate of {one.low} is {one.low_rate:.4g}, that of {one.high} {one.high_rate:.4g}"
+        )
+    return None
 
 
 def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None:
@@ -350,6 +447,8 @@ def _how(model: Model) -> str:
     if model.certificate is None:
         return "the cost is right; the model says nothing of the optimum"
     limits = _among(model.certificate)
+    if model.certificate.method == SPANS:
+        return f"the cost is right, and the lower bound, counted and searched again, is not higher{limits}"
     if model.certificate.method == SLOPES:
         return f"the cost is right, and so is each run of the certificate, on the mirrored column{limits}"
     return f"the cost is right, and the search, done again, found no lower one{limits}"
@@ -372,4 +471,5 @@ def limits_of(certificate: Certificate) -> list[str]:
     limits += ["missing values in a part of their own"] if certificate.missing == "apart" else []
     limits += ["the fixed bounds"] if certificate.fixed else []
     limits += ["allowed bounds only"] if certificate.allowed is not None else []
+    limits += ["the same order of event rates in every period"] if certificate.min_period_rows is not None else []
     return limits

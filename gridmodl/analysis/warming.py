@@ -220,6 +220,8 @@ def numbers(criterion: str) -> None:
         optimize(gaps, data["y"], criterion=criterion, monotone=monotone, min_rows=5, special={"x0": [x[1]]})
     optimize(x, data["y"], criterion=criterion, min_difference=0.9, min_events=2)
     optimize(x, data["y"], criterion=criterion, fixed=[float(np.median(x))], monotone="auto")
+    values, periods, changing = _drift(1)
+    optimize(values, changing, criterion=criterion, stable_over=periods)
     # More bounds than the plain recursion takes.
     long = np.arange(700)
     signal = (np.sin(long / 60.0) > 0) ^ (np.random.default_rng(0).random(700) < 0.2)
@@ -237,6 +239,13 @@ def numbers(criterion: str) -> None:
     if _has_sklearn():
         GridDiscretizer(criterion=criterion).fit(_numbers(data), data["t"]).transform(_numbers(data))
     _averages(criterion, gaps, data["t"])
+
+
+def _drift(seed: int) -> tuple[Any, Any, Any]:
+    """Values, periods and classes, whose shares have another order in each period; of a seed with a long proof."""
+    rng = np.random.default_rng(seed)
+    values, periods = rng.integers(0, 8, 2000), rng.integers(0, 3, 2000)
+    return values, periods, rng.random(2000) < rng.random((3, 8))[periods, values] * 0.5 + 0.05 * values
 
 
 def _averages(criterion: str, column: Any, target: Any, **options: Any) -> None:
@@ -267,6 +276,8 @@ def categories(criterion: str) -> None:
             price(data[name], model.partitions, data[target], criterion=criterion)
             verify(model, data[name], data[target])
     optimize(data["e"], data["y"], criterion=criterion, min_events=3, min_difference=0.4)
+    values, periods, changing = _drift(3)
+    optimize([f"v{value}" for value in values], changing, criterion=criterion, stable_over=periods)
     optimize([f"v{i % 80}" for i in range(200)], np.arange(200) % 3, criterion=criterion)
     if _has_sklearn():
         for estimator in (

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.averaging.evidence import events_of
+from gridmodl.averaging.lazy import lazy_probabilities_of, lazy_woe
 from gridmodl.averaging.record import Average
-from gridmodl.data.frames import ARRAYS, Name, make_frame, read_frame
+from gridmodl.data.frames import ARRAYS, Name, lazy_frame, make_frame, read_frame
 from gridmodl.model.encoding import names_of_events, unique_names
 from gridmodl.model.labels import aligned
+from gridmodl.model.lazy.parts import LazySteps
 from gridmodl.model.models import columns_for
+from gridmodl.model.policy import BY_PARTITION
 from gridmodl.spelling import check_choice, did_you_mean
 
 MAX_SHOWN = 100
@@ -68,7 +71,7 @@ class Averages(Mapping[Name, Average]):
     def event(self) -> Any:
         return next((average.event for average in self._averages.values()), None)
 
-    def predict_proba(self, data: Any) -> dict[Name, NDArray[np.float64]]:
+    def predict_proba(self, data: Any) -> Any:
         """Probability of each class in each row, by column: what each column predicts on its own.
 
         The columns are not combined: for one prediction of all columns together see `GridNaiveBayes`.
@@ -82,8 +85,12 @@ class Averages(Mapping[Name, Average]):
         Returns
         -------
         dict of str to ndarray of shape (n, number of classes)
-            Classes are in the order of ``classes`` of the averages; see `Average.predict_proba`.
+            Classes are in the order of ``classes`` of the averages; see `Average.predict_proba`. For a lazy frame, one
+            of the same library with the columns ``<column>_p_<class>``.
         """
+        lazy = lazy_frame(data)
+        if lazy is not None:
+            return lazy_probabilities_of({f"{name}_": average for name, average in self.items()}, lazy)
         columns = columns_for(self._averages, read_frame(data), "averages")
         return {name: self[name].predict_proba({name: raw}) for name, raw in columns.items()}
 
@@ -112,14 +119,19 @@ class Averages(Mapping[Name, Average]):
         """
         if encode != "woe":
             raise ValueError(f"encode must be 'woe', got {encode!r}: averages have no parts; those of optimize_each do")
-        rows = read_frame(data)
         names: list[str] = []
-        columns: list[NDArray[Any]] = []
-        for name, raw in columns_for(self._averages, rows, "averages").items():
-            average = self._averages[name]
+        for name, average in self.items():
             events = events_of(len(average.classes), average.event_index)
             names += names_of_events(name, [str(average.classes.tolist()[j]) for j in events])
-            columns += [*average.woe({name: raw}).T]
+        lazy = lazy_frame(data)
+        if lazy is not None:
+            steps = LazySteps(lazy, BY_PARTITION)
+            added = [column for average in self.values() for column in lazy_woe(steps, average)]
+            return steps.select(dict(zip(unique_names(names).tolist(), added, strict=True)))
+        rows = read_frame(data)
+        columns: list[NDArray[Any]] = []
+        for name, raw in columns_for(self._averages, rows, "averages").items():
+            columns += [*self._averages[name].woe({name: raw}).T]
         kind = rows.kind if frame is None else frame
         made = make_frame(dict(zip(unique_names(names).tolist(), columns, strict=True)), kind)
         if kind == "pandas" and hasattr(data, "index"):
@@ -228,11 +240,24 @@ class Averages(Mapping[Name, Average]):
 
         return read_averages(source)
 
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """Write all averages as one HTML page; `path` and `title` are as in `Average.to_html`."""
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, about: str | None = None
+    ) -> str:
+        """Write all averages as one HTML page.
+
+        Parameters
+        ----------
+        path, title, about
+            As in `Average.to_html`.
+
+        Returns
+        -------
+        str
+            The text of the page.
+        """
         from gridmodl.report.averages import page_of
 
-        return page_of(list(self.values()), self.errors, title or "Averages", path)
+        return page_of(list(self.values()), self.errors, title or "Averages", path, about)
 
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""

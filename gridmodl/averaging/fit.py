@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,17 @@ from gridmodl.averaging.summing import PRIORS, SegmentCounts, averaged_of, resul
 from gridmodl.clock import Clock, Progress, in_threads
 from gridmodl.data.atoms import coarsen, rows_by_code
 from gridmodl.data.columns import Categories
+from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name
 from gridmodl.data.line import Line
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.build import check_names, encoded_column
-from gridmodl.fit.column import Intervals, intervals_task, labelled_apart
+from gridmodl.fit.build import check_names, check_option_names, encoded_column
+from gridmodl.fit.column.common import labelled_apart
+from gridmodl.fit.column.intervals import Intervals, intervals_task
+from gridmodl.fit.lazy import LazyData, counted_column, counted_data
+from gridmodl.fit.lazy_models import LAZY_FRAME
 from gridmodl.fit.options import Options, check_integer, checked_jobs, checked_options, checked_time
 from gridmodl.model.partition import interval_partition
 from gridmodl.pipeline import ColumnWarning, check_on_error
@@ -39,7 +43,7 @@ COARSE_ATOMS = 2**14  # atoms of the search for bounds that candidates are near
 
 def average(
     data: Any,
-    target: Any,
+    target: Any = None,
     *,
     criterion: str | Criterion = "modl",
     prior: str = "values",
@@ -63,7 +67,7 @@ def average(
 
     Parameters
     ----------
-    data : array-like of shape (n,), series, or frame of one column
+    data : array-like of shape (n,), series, frame or lazy frame of one column, or Counts of one
         Numbers, dates or durations, or ordered categories. Missing values are a part of their own or join the lowest
         interval, each with its probability, and are never interpolated; nor are levels that training rows have.
     target : str or array-like of shape (n,)
@@ -123,18 +127,17 @@ def average(
     _check_monotone(monotone)
     options = checked_options(criterion, kinds=kinds, order=order, special=special, max_parts=max_parts)
     _check_arguments(prior, m)
-    table = _read(data, target, weights, target_kind, unlabelled, event, "average")
-    if len(table.names) > 1:
-        raise ValueError(f"average takes one column, and data has {len(table.names)}; average_each takes each")
-    check_names(table, options)
-    criteria = averaged_of(criterion, table.problem.kind)
+    source = _read(data, target, weights, target_kind, unlabelled, event, "average")
+    if len(source.names) > 1:
+        raise ValueError(f"average takes one column, and data has {len(source.names)}; average_each takes each")
+    check_option_names(options, source.names)
     with showing(progress, clock):
-        return _average_of(table, table.names[0], options, criteria, prior, int(m), clock)
+        return source.average_of(source.names[0], options, _Choice(criterion, prior, int(m)), clock)
 
 
 def average_each(
     data: Any,
-    target: Any,
+    target: Any = None,
     *,
     criterion: str | Criterion = "modl",
     prior: str = "values",
@@ -157,7 +160,7 @@ def average_each(
 
     Parameters
     ----------
-    data : array-like of shape (n, k), frame or dict of columns
+    data : array-like of shape (n, k), frame, lazy frame, Counts or dict of columns
         Columns of an array are named ``x0``, ``x1``, ...; categorical columns are errors of their own.
     target, criterion, prior, m, weights, target_kind, unlabelled, event, kinds, order, special, monotone, max_parts
         As in `average`.
@@ -189,18 +192,18 @@ def average_each(
     _check_arguments(prior, m)
     n_threads = checked_jobs(n_jobs)
     check_on_error(on_error)
-    table = _read(data, target, weights, target_kind, unlabelled, event, "average_each")
-    check_names(table, options)
-    criteria = averaged_of(criterion, table.problem.kind)
+    source = _read(data, target, weights, target_kind, unlabelled, event, "average_each")
+    check_option_names(options, source.names)
+    chosen = _Choice(criterion, prior, int(m))
 
     def work(name: Name) -> Average | Exception:
         try:
-            return _average_of(table, name, options, criteria, prior, int(m), clock.child())
+            return source.average_of(name, options, chosen, clock.child())
         except Exception as error:
             return error
 
     with showing(progress, clock):
-        answers = in_threads(work, table.names, n_threads, clock)
+        answers = in_threads(work, source.names, n_threads, clock)
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
     averages = {name: answer for name, answer in answers.items() if isinstance(answer, Average)}
     if errors and (on_error == "raise" or not averages):
@@ -208,7 +211,7 @@ def average_each(
     if on_error == "warn":
         for name, error in errors.items():
             warnings.warn(f"column {name!r} has no average: {error}", ColumnWarning, stacklevel=2)
-    return Averages(averages, errors, table.inputs.kind)
+    return Averages(averages, errors, source.kind)
 
 
 def _check_arguments(prior: Any, m: Any) -> None:
@@ -229,13 +232,51 @@ def _check_monotone(monotone: Any) -> None:
         )
 
 
+class _Choice(NamedTuple):
+    """Arguments that say how to average."""
+
+    criterion: str | Criterion
+    prior: str
+    m: int
+
+
+class _Source(NamedTuple):
+    """Columns to average: a function that makes the table of one of them, and the resolution of its counts."""
+
+    names: list[Name]
+    kind: str  # of frame
+    table_of: Callable[[Name, Options], tuple[Table, int]]
+
+    def average_of(self, name: Name, options: Options, chosen: _Choice, clock: Clock) -> Average:
+        """Average of the column `name`."""
+        table, resolution = self.table_of(name, options)
+        criteria = averaged_of(chosen.criterion, table.problem.kind)
+        found = _average_of(table, name, options, criteria, chosen.prior, chosen.m, clock)
+        return replace(found, exact=found.exact and not resolution, frame=self.kind)
+
+
 def _read(
     data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any, event: Any, what: str
-) -> Table:
-    """Read data with a class target."""
-    if target is None:
+) -> _Source:
+    """Read data with a class target, or count them."""
+    if target is None and not isinstance(data, Counts):
         raise ValueError(f"{what} needs a class target, and no target was given")
-    table = read_table(data, target, weights, target_kind, unlabelled, event=event)
+    counted = counted_data(data, target, weights, target_kind, unlabelled, event=event)
+    if counted is None:
+        table = _with_classes(read_table(data, target, weights, target_kind, unlabelled, event=event), what)
+        check_names(table, Options())
+        return _Source(table.names, table.inputs.kind, lambda _, __: (table, 0))
+    rows, read = counted
+
+    def counted_table(name: Name, options: Options) -> tuple[Table, int]:
+        found = counted_column(rows, name, options)
+        return _with_classes(found.table(read), what), found.resolution
+
+    return _Source(rows.names if isinstance(rows, LazyData) else list(rows), LAZY_FRAME, counted_table)
+
+
+def _with_classes(table: Table, what: str) -> Table:
+    """`table`, whose target must have classes."""
     if table.searched is not None:
         raise ValueError(
             f"{what} needs a target of classes; the target is numerical or grouped. target_kind='classes' takes "

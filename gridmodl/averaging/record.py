@@ -24,7 +24,7 @@ from gridmodl.averaging.summing import (
 )
 from gridmodl.clock import Clock
 from gridmodl.data.columns import Categories, encode_column
-from gridmodl.data.frames import ARRAYS, Name, make_frame, read_frame
+from gridmodl.data.frames import ARRAYS, Name, lazy_frame, make_frame, read_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.fit.options import check_integer, check_seed
 from gridmodl.model.labels import counted, has_mixed_types, shown_value
@@ -143,7 +143,7 @@ class Average:
         """Kind of problem, a key of `gridmodl.terms.PROBLEMS`."""
         return self._counted.problem.kind
 
-    def predict_proba(self, values: Any) -> NDArray[np.float64]:
+    def predict_proba(self, values: Any) -> Any:
         """Probability of each class at each value, in the order of ``classes``.
 
         Linear between two values of the training data, constant beyond their ends. Missing values and special codes
@@ -157,8 +157,14 @@ class Average:
         Parameters
         ----------
         values : array-like of shape (n,), series or frame of one column
-            Values of the type of the training column. A frame with several columns must have one named ``name``.
+            Values of the type of the training column. A frame with several columns must have one named ``name``. For a
+            lazy frame, the result is one of the same library with a column ``p_<class>`` for each class.
         """
+        lazy = lazy_frame(values)
+        if lazy is not None:
+            from gridmodl.averaging.lazy import lazy_probabilities_of
+
+            return lazy_probabilities_of({"": self}, lazy)
         return self._predicted(values)[0]
 
     def woe(self, values: Any) -> NDArray[np.float64]:
@@ -405,7 +411,7 @@ class Average:
 
         Parameters
         ----------
-        dialect : {"postgres", "duckdb", "sqlite", "bigquery", "snowflake"}
+        dialect : {"postgres", "duckdb", "sqlite", "mysql", "bigquery", "snowflake", "spark"}
         table : str or sequence of str
             Name of the table, or the names of its schema and itself.
         column : str, optional
@@ -423,7 +429,35 @@ class Average:
 
         return query_of_average(self, dialect, table, column, keep)
 
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        output: str | Sequence[str] | None = None,
+        missing_text: str = "",
+    ) -> Any:
+        """Build the ONNX graph for the probability of each class, the same as `predict_proba`.
+
+        Parameters
+        ----------
+        path, missing_text
+            As in `Model.to_onnx`.
+        output : str or sequence of str, optional
+            ``"predict"`` (output ``label``, the most probable class) and ``"proba"`` (``probabilities``); by default
+            both.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Graph with the column as its input, as in `Model.to_onnx`.
+        """
+        from gridmodl.report.onnx import onnx_of_average
+
+        return onnx_of_average(self, path, output, missing_text)
+
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, about: str | None = None
+    ) -> str:
         """Write a page with the curve, its band, the best partition and the likely bounds; it needs no other file.
 
         Parameters
@@ -432,6 +466,8 @@ class Average:
             File to write the page to; an existing file is replaced.
         title : str, optional
             Title of the page.
+        about : str, optional
+            What readers should know of the data and the target, below the title.
 
         Returns
         -------
@@ -440,7 +476,7 @@ class Average:
         """
         from gridmodl.report.averages import page_of
 
-        return page_of([self], {}, title or f"Average of {self.name}", path)
+        return page_of([self], {}, title or f"Average of {self.name}", path, about)
 
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""

@@ -18,7 +18,8 @@ from gridmodl.data.numbers import Numbers, Special
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
 from gridmodl.fit.build import check_names, column_model, encoded_column
-from gridmodl.fit.column import priced, special_codes
+from gridmodl.fit.column.common import special_codes
+from gridmodl.fit.column.priced import priced
 from gridmodl.fit.options import Options, checked_options
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models

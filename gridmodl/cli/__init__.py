@@ -2,9 +2,10 @@
 
 group                            the command, its exit codes, Ctrl-C
 fit, use, about                  commands that fit a model, use a model, and all others; quick to import, for --help
-fitting, applying                the work of gridmodl fit and gridmodl apply
+fitting, applying                the work of gridmodl fit, and of gridmodl apply and compare
 modelfiles, outputs              model files read and shown; files written whole or not at all
-columns, sources, csvfiles, streams    data files, from typed columns down to bytes
+columns, sources, csvfiles       data files, from typed columns down to bytes
+engine                           DuckDB, which parses text and counts long tables; what memory holds
 options, messages                options that commands share; messages and errors
 """
 
@@ -15,7 +16,7 @@ import signal
 import sys
 from importlib.util import find_spec
 
-NEEDED = ("click", "pyarrow", "rich")
+NEEDED = ("click", "duckdb", "pyarrow", "rich")
 INTERRUPTED = 130
 
 

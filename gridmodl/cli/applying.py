@@ -1,10 +1,11 @@
-"""Run ``gridmodl apply``: read, score and write rows batch by batch, in bounded memory."""
+"""Run ``gridmodl apply``: read, score and write rows batch by batch, in bounded memory; and ``gridmodl compare``."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import click
@@ -13,46 +14,113 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from gridmodl.cli.columns import NULLS, values_for
-from gridmodl.cli.csvfiles import csv_header, csv_text
 from gridmodl.cli.messages import Failure, Messages
-from gridmodl.cli.modelfiles import AnyModel, models_of, read_model
-from gridmodl.cli.outputs import STDOUT, replaced
-from gridmodl.cli.sources import DataFile, Source, check_present, open_source
-from gridmodl.cli.streams import FORMATS, PACKED_SUFFIXES, suffix_format
+from gridmodl.cli.modelfiles import AnyModel, models_of, read_any, read_model
+from gridmodl.cli.outputs import STDOUT, csv_header, csv_text, replaced
+from gridmodl.cli.reading.columns import NULLS, values_for
+from gridmodl.cli.reading.sources import (
+    FORMATS,
+    PACKED_SUFFIXES,
+    Source,
+    check_present,
+    data_file,
+    open_source,
+    suffix_format,
+)
+from gridmodl.cli.scorecard.running import checked_outputs, scored
 from gridmodl.cli.use import ApplySettings
-from gridmodl.data.frames import Name
+from gridmodl.data.frames import ARRAYS, Name
+from gridmodl.model.densities.grid import GridDensity, density_of
 from gridmodl.model.evidence import encoded_events
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import BY_PARTITION, Policy
+from gridmodl.scorecard.record import Scorecard
 from gridmodl.terms import PROBLEMS
 
 
-def run_apply(settings: ApplySettings, messages: Messages) -> int:
-    """Write the answers for each row; return the number of rows."""
-    found = read_model(settings.model)
+class Applied(NamedTuple):
+    """Number of rows written, and their mean log-density."""
+
+    n_rows: int
+    score: float | None  # mean of the logarithms of densities, if they were asked for and a row has one
+
+
+def run_apply(settings: ApplySettings, messages: Messages) -> Applied:
+    """Write the answers for each row."""
+    found = read_any(settings.model)
+    if isinstance(found, Scorecard):
+        return Applied(_run_scorecard(found, settings, messages), None)
+    found = read_model(settings.model, found)
     request = OutputRequest(
-        settings.outputs, Policy(settings.unknown, settings.missing), settings.coverage, settings.informative
+        settings.outputs or ("parts",),
+        Policy(settings.unknown, settings.missing),
+        settings.coverage,
+        settings.informative,
     )
     check_request(found, request)
-    output = output_file(settings.output, settings.to)
-    file = DataFile(settings.data, settings.format, settings.delimiter, settings.encoding, not settings.no_header)
-    source = open_source(file, once=True)
-    wanted, kept = needed(found, request), source.names if settings.keep else list(settings.keep_column)
+    output = _checked_output(settings.output, settings.to, settings.safe_csv)
+    source, wanted = open_source(data_file(settings), once=True), needed(found, request)
     check_present(source, wanted, "which the model needs")
+    scorer = RowScorer(found, request, source, settings.nulls or NULLS)
+    n_rows = _write_all(source, wanted, scorer, output, settings, messages)
+    score = scorer.sum_of_logs / scorer.n_logs if scorer.n_logs else None
+    if score is not None:
+        messages.say(f"mean log_density {score:.6g} of {scorer.n_logs:,} rows")
+    return Applied(n_rows, score)
+
+
+def _checked_output(path: str, chosen: str | None, is_safe: bool) -> OutputFile:
+    """The file to write, with what --safe-csv asks for."""
+    output = output_file(path, chosen)._replace(is_safe=is_safe)
+    if is_safe and output.format not in ("csv", "tsv"):
+        raise click.UsageError(f"--safe-csv is for CSV and TSV, and the output is {output.format}")
+    return output
+
+
+def run_sample(path: str, n_rows: int, seed: int, output: str, is_safe: bool, messages: Messages) -> None:
+    """Write rows drawn at random from a model."""
+    file = _checked_output(output, None, is_safe)
+    found = read_model(path)
+    if isinstance(found, Models):
+        raise Failure(f"{path} holds {len(found)} models of one column each; a joint grid has rows to draw")
+    drawn = replace(found, frame=ARRAYS).sample(n_rows, seed)
+    columns = drawn if isinstance(drawn, dict) else {next(iter(found.partitions)): drawn}
+    rows = pa.RecordBatch.from_arrays([_as_arrow(column) for column in columns.values()], list(map(str, columns)))
+    with sink_to(file, rows.schema) as sink:
+        sink.write(rows)
+    if output != STDOUT:
+        messages.say(f"written: {output}, {n_rows:,} rows")
+
+
+def _as_arrow(column: np.ndarray) -> pa.Array:
+    """Values drawn or imputed, as Arrow has them; NaN is a missing number."""
+    return pa.array(column.tolist() if column.dtype == object else column, from_pandas=True)
+
+
+def _run_scorecard(card: Scorecard, settings: ApplySettings, messages: Messages) -> int:
+    """Write the scores of each row; return the number of rows."""
+    outputs = checked_outputs(settings.outputs)
+    policy = Policy(settings.unknown or card.policy.unknown, settings.missing or card.policy.missing)
+    output = _checked_output(settings.output, settings.to, settings.safe_csv)
+    source, wanted = open_source(data_file(settings), once=True), list(map(str, card.models))
+    check_present(source, wanted, "which the scorecard needs")
+    scorer = CardScorer(replace(card, policy=policy), outputs, source, settings.nulls or NULLS)
+    return _write_all(source, wanted, scorer, output, settings, messages)
+
+
+def _write_all(
+    source: Source, wanted: list[str], scorer: AnyScorer, output: OutputFile, settings: ApplySettings,
+    messages: Messages,
+) -> int:  # fmt: skip
+    """Write the answers of all rows and return their number; without rows, only names of columns are written.
+
+    `wanted` are the columns that the scorer needs.
+    """
+    kept = source.names if settings.keep else list(settings.keep_column)
     check_present(source, kept, "which --keep-column names")
     read = [name for name in source.names if name in {*wanted, *kept}] or source.names[:1]
-    scorer = RowScorer(found, request, source, settings.nulls or NULLS)
-    n_rows = _write_all(source, read, kept, scorer, output)
-    if output.path != STDOUT:
-        messages.say(f"written: {output.path}, {n_rows:,} rows")
-    return n_rows
-
-
-def _write_all(source: Source, read: list[str], kept: list[str], scorer: RowScorer, output: OutputFile) -> int:
-    """Write all batches and return the number of rows; without rows, only the names of the columns are written."""
     batches = source.batches(read)
     first = _answers(next(batches, source.empty(read)), kept, scorer)
     n_rows = first.num_rows
@@ -61,10 +129,12 @@ def _write_all(source: Source, read: list[str], kept: list[str], scorer: RowScor
         for batch in batches:
             sink.write(_answers(batch, kept, scorer).cast(first.schema))
             n_rows += batch.num_rows
+    if output.path != STDOUT:
+        messages.say(f"written: {output.path}, {n_rows:,} rows")
     return n_rows
 
 
-def _answers(batch: pa.RecordBatch, kept: list[str], scorer: RowScorer) -> pa.RecordBatch:
+def _answers(batch: pa.RecordBatch, kept: list[str], scorer: AnyScorer) -> pa.RecordBatch:
     """Put the answers of the model after the columns in `kept`."""
     columns = {name: _decoded(batch.column(name)) for name in kept}
     for name, column in scorer.columns(batch):
@@ -88,7 +158,7 @@ OF_PARTS = ("parts", "labels", "woe")  # outputs of each column
 class OutputRequest(NamedTuple):
     """Outputs to compute for each row, and their settings."""
 
-    outputs: tuple[str, ...]  # parts, labels, woe, cell, predict, proba, as in `Model.to_sql`
+    outputs: tuple[str, ...]  # parts, labels, woe, cell, predict, proba, log_density, as in `Model.to_sql`; imputed
     policy: Policy = BY_PARTITION
     coverage: float = 0.9
     informative: bool = False  # only columns with more than one part
@@ -106,6 +176,11 @@ def needed(found: AnyModel, request: OutputRequest) -> list[str]:
 def _needed(model: Model, output: str, informative: bool) -> list[Name]:
     if output in OF_PARTS:
         return list(model.informative if informative else model.partitions)
+    if output == "imputed":
+        return list(model.partitions)
+    if output == "log_density":
+        target = [] if model.target is None else [model.target.name]
+        return [*(model.partitions if model.target is None else model.informative), *target]
     if output == "cell" or model.target is None:
         return list(model.cells.names)
     return list(model.partitions if PROBLEMS[model.problem].has_one_input else model.informative)
@@ -113,12 +188,20 @@ def _needed(model: Model, output: str, informative: bool) -> list[Name]:
 
 def check_request(found: AnyModel, request: OutputRequest) -> None:
     """Raise a Failure if the model cannot give the outputs in `request`."""
+    of_cards = [output for output in request.outputs if output in ("score", "points")]
+    if of_cards:
+        what = f"{len(found)} models of one column each" if isinstance(found, Models) else "a model"
+        raise Failure(f"--as {of_cards[0]} is for files of gridmodl scorecard, and this one holds {what}")
     if not needed(found, request) and set(request.outputs) <= set(OF_PARTS):
         raise Failure("no column of the model has more than one part, so --informative leaves none")
     for model in models_of(found).values():
         for output in ("woe", "proba"):
             if output in request.outputs and not len(model.classes):
                 raise Failure(f"--as {output} is for models of classes, and this one has none ({model.problem})")
+        if {"log_density", "imputed"} & set(request.outputs):
+            density = density_of(model)  # or an error that says what to use
+            if "imputed" in request.outputs and not isinstance(density, GridDensity):
+                raise Failure(f"--as imputed is for joint grids, and this model is no such ({model.problem})")
         if "predict" in request.outputs and not PROBLEMS[model.problem].has_target:
             raise Failure("--as predict needs a model with a target, and this model has none")
 
@@ -129,6 +212,7 @@ class RowScorer:
     def __init__(self, found: AnyModel, request: OutputRequest, source: Source, nulls: Iterable[str]) -> None:
         self.found, self.request, self.source, self.nulls = found, request, source, list(nulls)
         self.n_before = 0  # rows of the batches before
+        self.sum_of_logs, self.n_logs = 0.0, 0  # of the densities of rows that have one
 
     def columns(self, batch: pa.RecordBatch) -> list[Answer]:
         answers: list[Answer] = []
@@ -151,6 +235,13 @@ class RowScorer:
                 return [column for name, numbers in parts.items() for column in _woe(model, name, numbers)]
             return [(f"label_{name}", _labels(model.partition(name), numbers)) for name, numbers in parts.items()]
         data: Any = values or {"": np.zeros(batch.num_rows)}  # no column matters: all rows lie in one cell
+        if output == "imputed":
+            return [(f"imputed_{name}", _as_arrow(model.impute(name, data))) for name in values]
+        if output == "log_density":
+            logs = model.log_density(data)
+            self.n_logs += int(np.count_nonzero(~np.isnan(logs)))
+            self.sum_of_logs += float(np.nansum(logs))
+            return [(f"log_density{suffix}", pa.array(logs, from_pandas=True))]
         if output == "cell":
             return [(f"cell{suffix}", pa.array(model.cell_of(data, *request.policy)))]
         if output == "proba":
@@ -164,6 +255,29 @@ class RowScorer:
         if not self.source.is_text:
             return column
         return values_for(partition, column, self.nulls, self.source.label, self.n_before)
+
+
+class CardScorer:
+    """Score rows by a scorecard, batch after batch."""
+
+    def __init__(self, card: Scorecard, outputs: tuple[str, ...], source: Source, nulls: Iterable[str]) -> None:
+        self.card, self.outputs, self.source, self.nulls = card, outputs, source, list(nulls)
+        self.n_before = 0  # rows of the batches before
+
+    def columns(self, batch: pa.RecordBatch) -> list[Answer]:
+        values: dict[Any, Any] = {}
+        for name in self.card.models:
+            column = batch.column(str(name))
+            if self.source.is_text:
+                partition = self.card.partition(name)
+                column = values_for(partition, column, self.nulls, self.source.label, self.n_before)
+            values[name] = column
+        self.n_before += batch.num_rows
+        data = values or {"": np.zeros(batch.num_rows)}  # no column is in use
+        return [answer for output in self.outputs for answer in scored(self.card, output, data)]
+
+
+AnyScorer = RowScorer | CardScorer
 
 
 def _labels(partition: Partition, parts: np.ndarray) -> pa.Array:
@@ -195,6 +309,7 @@ class OutputFile(NamedTuple):
     format: str
     codec: str | None
     is_stream: bool  # Arrow for a pipe, without the index at the end of an Arrow file
+    is_safe: bool = False  # no cell of text is a formula of a spreadsheet
 
 
 def output_file(path: str, chosen: str | None) -> OutputFile:
@@ -220,13 +335,13 @@ class Sink(Protocol):
 class CsvSink:
     """Write batches as lines of CSV or TSV."""
 
-    def __init__(self, stream: Any, schema: pa.Schema, delimiter: str) -> None:
-        self._stream, self._delimiter = stream, delimiter
-        stream.write(csv_header(schema.names, delimiter).encode())
+    def __init__(self, stream: Any, schema: pa.Schema, delimiter: str, is_safe: bool) -> None:
+        self._stream, self._delimiter, self._is_safe = stream, delimiter, is_safe
+        stream.write(csv_header(schema.names, delimiter, is_safe).encode())
 
     def write(self, batch: pa.RecordBatch) -> None:
         if batch.num_rows:
-            self._stream.write(csv_text(batch, self._delimiter))
+            self._stream.write(csv_text(batch, self._delimiter, self._is_safe))
 
     def close(self) -> None:
         return None
@@ -268,4 +383,4 @@ def _sink(stream: Any, output: OutputFile, schema: pa.Schema) -> Sink:
         if output.is_stream:
             return TypedSink(pyarrow.ipc.new_stream(stream, schema))
         return TypedSink(pyarrow.ipc.new_file(stream, schema))
-    return CsvSink(stream, schema, "\t" if output.format == "tsv" else ",")
+    return CsvSink(stream, schema, "\t" if output.format == "tsv" else ",", output.is_safe)

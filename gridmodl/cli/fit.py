@@ -8,7 +8,6 @@ import click
 
 from gridmodl.cli import options
 from gridmodl.cli.options import Amount, Size
-from gridmodl.cli.outputs import STDOUT, check_outputs
 from gridmodl.search import AUTO, KINDS
 
 TARGET_KINDS = ("classes", "grouped", "numerical")
@@ -40,6 +39,8 @@ class FitSettings(NamedTuple):
     min_rows: int | float | None
     min_events: int | float | None
     min_difference: float | None
+    stable_over: str | None
+    min_period_rows: int | float | None
     limits: str | None
     time_limit: float | None
     seed: int
@@ -68,6 +69,7 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
     epilog=options.examples(
         "gridmodl fit data.parquet --target class --criterion modl -o model.json --html report.html",
         "gridmodl fit data.csv --target class --each -o models.json",
+        "gridmodl fit 'data*.parquet' --target class --each --memory-limit 1GB -o models.json",
         "gridmodl fit data.csv --columns city,product -o joint.json",
         "gridmodl fit data.csv --target class --columns age,income --special age=-999,-1 --max-parts 5 --each",
         "gridmodl fit - --format csv --target class --columns age --json < data.csv",
@@ -88,29 +90,17 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
 @click.option(
     "-c", "--columns", multiple=True, metavar="NAMES", help="Use only these columns, such as a,b,c; may be given again."
 )
-@click.option("-x", "--exclude", multiple=True, metavar="NAMES", help="Leave out these columns; may be given again.")
-@click.option(
-    "--kind",
-    multiple=True,
-    metavar="COLUMN=KIND",
-    help="numerical, categorical or ordinal, where the type of the column says otherwise.",
-)
-@click.option(
-    "--order",
-    multiple=True,
-    metavar="COLUMN=LEVELS",
-    help="Levels of an ordinal column from low to high, such as rating=A,B,C.",
-)
-@click.option("--weights", metavar="COLUMN", help="Column of whole numbers: a row of weight w counts as w rows.")
+@options.exclude
+@options.kind
+@options.order
+@options.weights
 @click.option(
     "--target-kind",
     type=click.Choice(TARGET_KINDS),
     help="grouped: put many classes into groups; numerical: whole numbers are quantities. [default: by the target's "
     "values]",
 )
-@click.option(
-    "--unlabelled", metavar="VALUE", help="Value of the target that marks rows without a class; '' for missing values."
-)
+@options.unlabelled
 @click.option(
     "--placement",
     type=click.Choice(["short", "median"]),
@@ -162,6 +152,16 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
     "--min-difference", type=float, help="Smallest difference of the shares of the event in neighbouring parts."
 )
 @click.option(
+    "--stable-over",
+    metavar="COLUMN",
+    help="Column of periods, such as the month: parts have the same order of event rates in each. It is no input.",
+)
+@click.option(
+    "--min-period-rows",
+    type=Amount(),
+    help="Smallest number of rows of a period for --stable-over; below 1, smallest share of all rows.  [default: 100]",
+)
+@click.option(
     "--limits",
     metavar="FILE",
     help='JSON file with limits for all columns or by column: {"min_rows": 50, "age": {"monotone": "peak", '
@@ -172,11 +172,11 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the search for a grid, and of --sample.")
 @click.option("-j", "--jobs", type=int, help="Threads, -1 for one per core. [default: -1 with --each, else 1]")
+@options.sample
 @click.option(
-    "--sample", type=click.IntRange(min=1), metavar="ROWS", help="Read a random sample of this number of rows."
-)
-@click.option(
-    "--memory-limit", type=Size(), help="Memory for data and search, such as 4GB. [default: 80 % of what is free]"
+    "--memory-limit",
+    type=Size(),
+    help="Memory for data and search, and of DuckDB, such as 4GB. [default: 80 % of what is free]",
 )
 @options.reading
 @click.option("-o", "--output", metavar="FILE", help="Write the model here, as JSON; - for standard output.")
@@ -185,27 +185,21 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
 @options.quiet
 @options.every
 def fit(**values: Any) -> None:
-    """Find the best partition of the columns of DATA, a CSV, TSV, Parquet or Arrow file, packed or not; - for standard
-    input.
+    """Find the best partition of the columns of DATA, a CSV, TSV, Parquet or Arrow file, packed or not, or a pattern of
+    files in quotes such as 'folder/*.parquet'; - for standard input.
 
     With a target of classes and several columns this is one grid over those that matter together; --each partitions
-    each column on its own, the most informative first, and reads few columns at a time if memory is short. Ctrl-C ends
-    the search and writes the best result so far.
+    each column on its own, the most informative first. With --each, or one column and a target, files may be larger
+    than memory: DuckDB counts them. Ctrl-C ends the search and writes the best result so far.
     """
-    settings = FitSettings(**values)
+    settings: FitSettings = options.checked_fit(FitSettings(**values))
     if settings.each and settings.target is None:
         raise click.UsageError("--each partitions each column for a target; give --target")
-    if settings.as_json and settings.output == STDOUT:
-        raise click.UsageError("--json and --output - cannot both go to standard output")
-    if settings.html == STDOUT:
-        raise click.UsageError("--html needs the name of a file: standard output has the summary")
-    if settings.target is not None and settings.target == settings.weights:
-        raise click.UsageError(f"{settings.target!r} cannot be both target and weights; name two columns")
-    check_outputs({"the data": settings.data}, {"--output": settings.output, "--html": settings.html})
-    delimiter, encoding = options.checked_dialect(settings.delimiter, settings.encoding)
+    if settings.stable_over is not None and settings.stable_over in (settings.target, settings.weights):
+        raise click.UsageError(f"{settings.stable_over!r} cannot be both target or weights and --stable-over")
     from gridmodl.cli.fitting import run_fit
 
-    run_fit(settings._replace(delimiter=delimiter, encoding=encoding), options.messages(settings.quiet))
+    run_fit(settings, options.messages(settings.quiet))
 
 
 class AverageSettings(NamedTuple):
@@ -258,23 +252,16 @@ class AverageSettings(NamedTuple):
     metavar="NAMES",
     help="Use only these columns, such as a,b,c; may be given again. [default: all numerical and ordinal ones]",
 )
-@click.option("-x", "--exclude", multiple=True, metavar="NAMES", help="Leave out these columns; may be given again.")
+@options.exclude
 @click.option(
     "--kind",
     multiple=True,
     metavar="COLUMN=KIND",
     help="numerical or ordinal, where the type of the column says otherwise.",
 )
-@click.option(
-    "--order",
-    multiple=True,
-    metavar="COLUMN=LEVELS",
-    help="Levels of an ordinal column from low to high, such as rating=A,B,C.",
-)
-@click.option("--weights", metavar="COLUMN", help="Column of whole numbers: a row of weight w counts as w rows.")
-@click.option(
-    "--unlabelled", metavar="VALUE", help="Value of the target that marks rows without a class; '' for missing values."
-)
+@options.order
+@options.weights
+@options.unlabelled
 @click.option(
     "--event", metavar="CLASS", help="Class whose probability the report shows. [default: the last of two classes]"
 )
@@ -313,9 +300,7 @@ class AverageSettings(NamedTuple):
     "--time-limit", type=float, metavar="SECONDS", help="Columns that have not begun after this time get one part."
 )
 @click.option("-j", "--jobs", type=int, default=-1, show_default=True, help="Threads, -1 for one per core.")
-@click.option(
-    "--sample", type=click.IntRange(min=1), metavar="ROWS", help="Read a random sample of this number of rows."
-)
+@options.sample
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of --sample.")
 @options.reading
 @click.option("-o", "--output", metavar="FILE", help="Write the averages here, as JSON; - for standard output.")
@@ -330,15 +315,7 @@ def average(**values: Any) -> None:
     The best partition, from gridmodl fit, is to be read; to predict, the average is better. gridmodl sql writes an
     average as a query.
     """  # fmt: skip
-    settings = AverageSettings(**values)
-    if settings.as_json and settings.output == STDOUT:
-        raise click.UsageError("--json and --output - cannot both go to standard output")
-    if settings.html == STDOUT:
-        raise click.UsageError("--html needs the name of a file: standard output has the summary")
-    if settings.target == settings.weights:
-        raise click.UsageError(f"{settings.target!r} cannot be both target and weights; name two columns")
-    check_outputs({"the data": settings.data}, {"--output": settings.output, "--html": settings.html})
-    delimiter, encoding = options.checked_dialect(settings.delimiter, settings.encoding)
+    settings: AverageSettings = options.checked_fit(AverageSettings(**values))
     from gridmodl.cli.fitting import run_average
 
-    run_average(settings._replace(delimiter=delimiter, encoding=encoding), options.messages(settings.quiet))
+    run_average(settings, options.messages(settings.quiet))

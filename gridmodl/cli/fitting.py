@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-from rich.filesize import decimal
 
-from gridmodl.averaging.averages import Averages
 from gridmodl.averaging.fit import average_each
-from gridmodl.cli.columns import NULLS, ReadSettings, read_columns
 from gridmodl.cli.fit import AverageSettings, FitSettings
 from gridmodl.cli.messages import Failure, Interrupted, Messages, suggest, visible
-from gridmodl.cli.modelfiles import AnyModel, facts_of, facts_of_averages, models_of, print_summary
+from gridmodl.cli.modelfiles import facts_of, facts_of_averages, models_of, print_summary
 from gridmodl.cli.options import codes_of, fields, limits_of, listed, pairs, value_of
 from gridmodl.cli.outputs import STDOUT, write_text
-from gridmodl.cli.sources import DataFile, Source, check_present, open_source
+from gridmodl.cli.reading.columns import NULLS, CountedFrame, ReadSettings, countable_names, counted_frame, read_columns
+from gridmodl.cli.reading.engine import (
+    EngineLimits,
+    Plan,
+    check_grid,
+    connected,
+    has_room,
+    holds_column,
+    holds_grid,
+    is_counted,
+    limit_of,
+    plan_each,
+)
+from gridmodl.cli.reading.sources import Source, check_present, data_file, open_source
+from gridmodl.cli.scorecard.command import ScorecardSettings
 from gridmodl.data.columns import KINDS, kind_of
 from gridmodl.data.frames import ARRAYS, read_column
 from gridmodl.fit.build import JOINT_COLUMNS
@@ -33,35 +45,30 @@ from gridmodl.plugins import get_criterion, list_criteria
 from gridmodl.search import Search
 from gridmodl.terms import Criterion
 
+AnySettings = FitSettings | AverageSettings | ScorecardSettings
 SKIPPED = "the search was interrupted before its turn came"
-
-# Bytes per row, measured as the peak of processes with 1 to 18 million rows and rounded up. A column in memory takes 8
-# and some overhead of reading; the search of one column took 50 (text) to 180 (numbers); the search of a grid 75 to 120
-# per column, and 55 more per column in each further thread.
-HELD, SEARCHED, GRID, GRID_THREAD = 10, 200, 130, 60
-FREE_SHARE = 0.8  # of the free memory, used if --memory-limit is not given
 
 
 class ColumnRoles(NamedTuple):
     """Columns of a source by their role."""
 
     inputs: list[str]
-    others: list[str]  # target and weights, if the user names them
+    others: list[str]  # target, weights and periods, if the user names them
 
 
 def run_fit(settings: FitSettings, messages: Messages) -> None:
     """Read, search and write; settings that can be checked without the data are checked first."""
     if settings.html is not None and find_spec("vl_convert") is None:
         raise Failure('--html needs vl-convert-python: pip install "gridmodl[html]"')
-    file = DataFile(settings.data, settings.format, settings.delimiter, settings.encoding, not settings.no_header)
-    source = open_source(file)
-    roles = _column_roles(source, settings)
+    source = open_source(data_file(settings))
+    roles = column_roles(source, settings)
     check_arguments(settings, roles.inputs)
     try:
         found = (_each if settings.each else _one_grid)(source, roles, settings, messages)
     except KeyboardInterrupt:
         raise Interrupted("interrupted before anything was found; nothing was written") from None
-    _write(found, settings, messages)
+    summary = partial(print_summary, found, messages)
+    write_result(Result(found.to_json, found.to_html, partial(facts_of, found), summary), settings, messages)
     where = f"; it is in {settings.output}" if settings.output not in (None, STDOUT) else ""
     if is_interrupted(found):
         raise Interrupted(f"interrupted: this is the best result so far{where}")
@@ -69,9 +76,11 @@ def run_fit(settings: FitSettings, messages: Messages) -> None:
         messages.say(f"gridmodl: the time limit stopped the search: this is the best result so far{where}")
 
 
-def _column_roles(source: Source, settings: FitSettings | AverageSettings) -> ColumnRoles:
-    others = [name for name in (settings.target, settings.weights) if name is not None]
-    for name, what in ((settings.target, "the target"), (settings.weights, "the weights")):
+def column_roles(source: Source, settings: AnySettings) -> ColumnRoles:
+    roles = {"the target": settings.target, "the weights": settings.weights}
+    roles["the periods"] = getattr(settings, "stable_over", None)  # averages have none
+    others = [name for name in roles.values() if name is not None]
+    for what, name in roles.items():
         check_present(source, [] if name is None else [name], what)
     columns, excluded = listed(settings.columns, source.names), listed(settings.exclude, source.names)
     check_present(source, columns, "which --columns names")
@@ -87,11 +96,13 @@ def _column_roles(source: Source, settings: FitSettings | AverageSettings) -> Co
         check_present(source, list(named), f"which {option} names")
         for name in named:
             if name not in inputs:
-                raise Failure(f"{option} names column {name!r}, which is no input: the target, weights, or left out")
+                raise Failure(
+                    f"{option} names column {name!r}, which is no input: the target, weights, periods, or left out"
+                )
     return ColumnRoles(inputs, others)
 
 
-def _read_settings(settings: FitSettings | AverageSettings) -> ReadSettings:
+def read_settings(settings: AnySettings) -> ReadSettings:
     names = [name for name, kind in pairs(settings.kind, "--kind", "a=b").items() if kind == "categorical"]
     return ReadSettings(
         nulls=settings.nulls or NULLS,
@@ -110,18 +121,58 @@ def _one_grid(source: Source, roles: ColumnRoles, settings: FitSettings, message
             f"for {JOINT_COLUMNS} columns at most. Choose some with --columns, or give a target. Counts by row and "
             "column are a table of three columns: row, column and, as --weights, the count"
         )
-    check_grid(n_rows, len(roles.inputs), jobs, limit_of(settings.memory_limit), settings.target is not None)
+    with contextlib.ExitStack() as stack:
+        frame = None
+        n_inputs, limit = len(roles.inputs), limit_of(settings.memory_limit)
+        is_large = not holds_grid(n_rows, n_inputs, jobs, limit) and has_room(settings.memory_limit)
+        if n_inputs == 1 or is_large:
+            frame = _counted_frame(source, roles, settings, messages, stack, is_large)
+        if frame is not None and not set(roles.inputs) <= set(frame.types):
+            frame = None
+        if frame is None:
+            check_grid(n_rows, n_inputs, jobs, limit, settings.target is not None)
+            with messages.reading(source.label, source.n_rows) as tell:
+                reading = read_settings(settings)._replace(tell=tell)
+                types = data = read_columns(source, [*roles.inputs, *roles.others], reading)
+        else:
+            data, types = frame
+        arguments = typed_arguments(settings, roles.inputs, types)
+        found = optimize(data, settings.target, **arguments, n_jobs=jobs, progress=not messages.quiet)
+        return found if frame is None else replace(found, frame=ARRAYS)
+
+
+def _counted_frame(
+    source: Source, roles: ColumnRoles, settings: FitSettings, messages: Messages, stack: Any, is_large: bool = False
+) -> CountedFrame | None:
+    """Columns that DuckDB counts, until `stack` ends, with target and weights; None to read all into memory.
+
+    A table that `is_large` is counted whatever its number of rows.
+    """
+    is_of_rows = settings.target is None or settings.placement == "median" or settings.sample is not None
+    if is_of_rows or not (is_large or is_counted(source.n_rows, settings.memory_limit)):
+        return None
+    counted = countable_names(source, [*roles.others, *roles.inputs])
+    if not set(roles.others) <= set(counted) or len(counted) == len(roles.others):
+        return None
+    threads = None if settings.jobs is None else checked_jobs(settings.jobs)
+    connection = stack.enter_context(connected(EngineLimits(settings.memory_limit, threads)))
     with messages.reading(source.label, source.n_rows) as tell:
-        data = read_columns(source, [*roles.inputs, *roles.others], _read_settings(settings)._replace(tell=tell))
-    arguments = library_arguments(settings, roles.inputs)
-    add_event(settings, data, arguments)
-    add_unlabelled(settings, data, arguments)
-    type_levels(data, arguments)
-    return optimize(data, settings.target, **arguments, n_jobs=jobs, progress=not messages.quiet)
+        frame = counted_frame(source, counted, read_settings(settings)._replace(tell=tell), connection)
+    if not set(roles.others) < set(frame.types) or _is_held(frame.types[str(settings.target)].type, source, settings):
+        return None
+    return frame
+
+
+def _is_held(target: Any, source: Source, settings: FitSettings) -> bool:
+    """Whether a target of quantities is searched in memory: counts of many values do not tell its parts."""
+    is_number = str(target).startswith(("float", "double", "decimal")) or settings.target_kind == "numerical"
+    return (
+        is_number and settings.target_kind in (None, "numerical") and holds_column(source.n_rows, settings.memory_limit)
+    )
 
 
 def _each(source: Source, roles: ColumnRoles, settings: FitSettings, messages: Messages) -> Models:
-    passes = ColumnPasses(source, roles.others, settings, messages, _read_settings(settings))
+    passes = ColumnPasses(source, roles, settings, messages, read_settings(settings))
     return passes.run(roles.inputs, _expected_rows(source, settings))
 
 
@@ -130,16 +181,28 @@ def _expected_rows(source: Source, settings: FitSettings) -> int | None:
     return n_rows if n_rows is None or settings.sample is None else min(n_rows, settings.sample)
 
 
-def _write(found: AnyModel, settings: FitSettings, messages: Messages) -> None:
+class Result(NamedTuple):
+    """Result of a command, as functions that make its texts; `summary` returns None if it prints itself."""
+
+    to_json: Callable[[], str]
+    to_html: Callable[[], str]
+    facts: Callable[[], dict[str, Any]]
+    summary: Callable[[], str | None]
+
+
+def write_result(result: Result, settings: AnySettings, messages: Messages) -> None:
+    """Write the files that the user asked for, print the summary or its facts, and say what was written."""
     if settings.output is not None:
-        write_text(settings.output, found.to_json())
+        write_text(settings.output, result.to_json())
     if settings.html is not None:
-        write_text(settings.html, found.to_html())
+        write_text(settings.html, result.to_html())
     if settings.as_json:
-        facts = facts_of(found) | {"output": settings.output, "html": settings.html}
+        facts = result.facts() | {"output": settings.output, "html": settings.html}
         click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
     elif settings.output != STDOUT and not settings.quiet:
-        print_summary(found, messages)
+        text = result.summary()
+        if text is not None:
+            click.echo(visible(text))
     for path in (settings.output, settings.html):
         if path not in (None, STDOUT):
             messages.say(f"written: {visible(str(path))}")
@@ -149,7 +212,7 @@ def library_arguments(settings: FitSettings, names: list[str]) -> dict[str, Any]
     """Arguments of `optimize` and `optimize_each` for the input columns `names`."""
     effort: dict[str, Any] = {} if settings.effort is None else {"effort": settings.effort}
     arguments = {
-        "criterion": _criterion_of(settings.criterion, settings.option),
+        "criterion": criterion_of(settings.criterion, settings.option),
         "search": Search(settings.search, **effort),
         "weights": settings.weights,
         **column_arguments(settings, names),
@@ -161,6 +224,8 @@ def library_arguments(settings: FitSettings, names: list[str]) -> dict[str, Any]
         "min_rows": settings.min_rows,
         "min_events": settings.min_events,
         "min_difference": settings.min_difference,
+        "stable_over": settings.stable_over,
+        "min_period_rows": settings.min_period_rows,
         "time_limit": settings.time_limit,
         "random_state": settings.seed,
     }
@@ -174,6 +239,15 @@ def library_arguments(settings: FitSettings, names: list[str]) -> dict[str, Any]
     }
 
 
+def typed_arguments(settings: FitSettings, names: list[str], types: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of the library, with values in the types of their columns."""
+    arguments = library_arguments(settings, names)
+    add_event(settings, types, arguments)
+    add_unlabelled(settings, types, arguments)
+    type_levels(types, arguments)
+    return arguments
+
+
 def check_arguments(settings: FitSettings, names: list[str]) -> None:
     """Check the arguments as the library does, before the data is read."""
     arguments = library_arguments(settings, names)
@@ -185,7 +259,7 @@ def check_arguments(settings: FitSettings, names: list[str]) -> None:
         checked_jobs(settings.jobs)
 
 
-def _criterion_of(name: str, texts: tuple[str, ...]) -> Criterion:
+def criterion_of(name: str, texts: tuple[str, ...]) -> Criterion:
     known = list_criteria()
     if name not in known:
         raise click.UsageError(f"gridmodl has no criterion {name!r}; {suggest(name, known)}")
@@ -193,7 +267,7 @@ def _criterion_of(name: str, texts: tuple[str, ...]) -> Criterion:
     return get_criterion(name, **{key: value_of(text) for key, text in options.items()})
 
 
-def column_arguments(settings: FitSettings | AverageSettings, names: list[str]) -> dict[str, Any]:
+def column_arguments(settings: AnySettings, names: list[str]) -> dict[str, Any]:
     """Kinds, levels and special codes of the input columns `names`."""
     kinds = pairs(settings.kind, "--kind", "code=categorical")
     special: dict[str, Any] = pairs(settings.special, "--special", "age=-999,-1")
@@ -219,7 +293,7 @@ def type_levels(data: dict[str, Any], arguments: dict[str, Any]) -> None:
             arguments["special"][name] = _in_type_of(data[name], arguments["special"][name])
 
 
-def add_event(settings: FitSettings | AverageSettings, data: dict[str, Any], arguments: dict[str, Any]) -> None:
+def add_event(settings: AnySettings, data: dict[str, Any], arguments: dict[str, Any]) -> None:
     """Add to `arguments` the event, in the type of the target."""
     if settings.event is not None and settings.target is None:
         raise click.UsageError("--event names a class of the target; give --target")
@@ -227,7 +301,7 @@ def add_event(settings: FitSettings | AverageSettings, data: dict[str, Any], arg
         arguments["event"] = _in_type_of(data[str(settings.target)], settings.event)
 
 
-def add_unlabelled(settings: FitSettings | AverageSettings, data: dict[str, Any], arguments: dict[str, Any]) -> None:
+def add_unlabelled(settings: AnySettings, data: dict[str, Any], arguments: dict[str, Any]) -> None:
     """Add to `arguments` the mark of rows without a class, in the type of the target."""
     if settings.unlabelled is None or settings.target is None:
         if settings.unlabelled is not None:
@@ -253,9 +327,9 @@ class ColumnPasses:
     """Fit each column on its own, a few at a time if memory does not hold all: each pass reads the file again."""
 
     def __init__(
-        self, source: Source, others: list[str], settings: FitSettings, messages: Messages, reading: ReadSettings
+        self, source: Source, roles: ColumnRoles, settings: FitSettings, messages: Messages, reading: ReadSettings
     ) -> None:
-        self.source, self.others, self.reading = source, others, reading
+        self.source, self.roles, self.reading = source, roles, reading
         self.settings, self.messages = settings, messages
         self.models: dict[Any, Model] = {}
         self.errors: dict[Any, Exception] = {}
@@ -264,13 +338,14 @@ class ColumnPasses:
     def run(self, names: list[str], n_rows: int | None) -> Models:
         """Fit the columns `names`; after Ctrl-C, the models so far, and the columns not reached as errors."""
         jobs = checked_jobs(-1 if self.settings.jobs is None else self.settings.jobs)
-        plan = plan_each(names, n_rows, jobs, limit_of(self.settings.memory_limit))
-        is_only = len(plan.passes) == 1
         try:
-            others = {} if is_only else self._read_columns(self.others)
+            rest = self._counted(names, jobs)
+            plan = plan_each(rest, n_rows, jobs, limit_of(self.settings.memory_limit)) if rest else Plan([], jobs)
+            is_only = plan.passes == [names]
+            others = {} if is_only or not rest else self._read_columns(self.roles.others)
             for some in plan.passes:
-                data = self._read_columns([*some, *self.others] if is_only else some) | others
-                if not self._searched(some, data, plan.n_jobs, is_only):
+                data = self._read_columns([*some, *self.roles.others] if is_only else some) | others
+                if not self._searched(some, data, data, plan.n_jobs, is_only):
                     break
         except KeyboardInterrupt:  # while columns were being read
             if not self.models:
@@ -278,18 +353,26 @@ class ColumnPasses:
         if not self.models:
             raise next(iter(self.errors.values()))
         skipped = [name for name in names if name not in self.models and name not in self.errors]
-        return Models(self.models, self.errors | {name: ValueError(SKIPPED) for name in skipped}, ARRAYS)
+        models: dict[Any, Model] = {name: self.models[name] for name in names if name in self.models}
+        return Models(models, self.errors | {name: ValueError(SKIPPED) for name in skipped}, ARRAYS)
 
     def _read_columns(self, names: list[str]) -> dict[str, Any]:
         with self.messages.reading(self.source.label, self.source.n_rows) as tell:
             return read_columns(self.source, names, self.reading._replace(tell=tell))
 
-    def _searched(self, names: list[str], data: dict[str, Any], n_jobs: int, is_only: bool) -> bool:
+    def _counted(self, names: list[str], n_jobs: int) -> list[str]:
+        """Add the models of those columns of `names` that DuckDB counts; return the others."""
+        with contextlib.ExitStack() as stack:
+            frame = _counted_frame(self.source, self.roles, self.settings, self.messages, stack)
+            if frame is None:
+                return names
+            some = [name for name in names if name in frame.types]
+            goes_on = self._searched(some, *frame, n_jobs, is_only=True)
+        return [name for name in names if name not in frame.types] if goes_on else []
+
+    def _searched(self, names: list[str], data: Any, types: dict[str, Any], n_jobs: int, is_only: bool) -> bool:
         """Add the models of the columns `names`; return whether to go on."""
-        arguments = library_arguments(self.settings, names) | {"time_limit": self.time_left, "n_jobs": n_jobs}
-        add_event(self.settings, data, arguments)
-        add_unlabelled(self.settings, data, arguments)
-        type_levels(data, arguments)
+        arguments = typed_arguments(self.settings, names, types) | {"time_limit": self.time_left, "n_jobs": n_jobs}
         started = time.perf_counter()
         try:
             found = optimize_each(data, self.settings.target, **arguments, progress=not self.messages.quiet)
@@ -298,7 +381,9 @@ class ColumnPasses:
                 raise
             self.errors[names[0]] = error
             return True
-        self.models |= {name: replace(model, _source=None) for name, model in found.items()}  # _source holds the data
+        self.models |= {
+            name: replace(model, _source=None, frame=ARRAYS) for name, model in found.items()
+        }  # _source holds the data
         self.errors |= found.errors
         if self.time_left is not None:
             self.time_left = max(0.0, self.time_left - (time.perf_counter() - started))
@@ -312,102 +397,14 @@ def is_interrupted(found: Model | Models) -> bool:
     return any(map(is_interrupted, found.values())) or any(str(error) == SKIPPED for error in found.errors.values())
 
 
-class Plan(NamedTuple):
-    """Columns to read and search together, pass by pass, and the number of threads."""
-
-    passes: list[list[str]]
-    n_jobs: int
-
-
-def free_memory() -> int | None:
-    """Bytes that this process may still take; None if the system does not tell."""
-    found = [bytes_free for bytes_free in (_free_of_machine(), _free_of_group()) if bytes_free is not None]
-    return min(found) if found else None
-
-
-def _free_of_machine() -> int | None:
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def _free_of_group() -> int | None:
-    """Bytes that the limit of a container leaves."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        most, used = ((folder / name).read_text(encoding="ascii").strip() for name in ("memory.max", "memory.current"))
-        return max(0, int(most) - int(used))
-    except (OSError, ValueError):
-        return None
-
-
-def limit_of(memory_limit: int | None) -> int | None:
-    """Bytes that data and search may take: `memory_limit`, or a share of the free memory."""
-    if memory_limit is not None:
-        return memory_limit
-    free = free_memory()
-    return None if free is None else int(FREE_SHARE * free)
-
-
-def check_grid(n_rows: int | None, n_columns: int, n_jobs: int, limit: int | None, has_target: bool) -> None:
-    """Raise a Failure, before the data is read, if memory cannot hold all columns of a grid at a time."""
-    if n_rows is None or limit is None:
-        return
-    per_column = GRID + GRID_THREAD * (n_jobs - 1)
-    needed = n_rows * per_column * n_columns
-    if needed <= limit:
-        return
-    ways = [_sample_advice(limit // (per_column * n_columns))]
-    fitting = limit // (per_column * n_rows)
-    if fitting > 1:
-        ways.insert(0, f"--columns names at most {fitting} columns")
-    if has_target:
-        ways.insert(0, "--each takes every column on its own")
-    raise Failure(
-        f"one grid of {n_columns} columns and about {n_rows:,} rows needs about {decimal(needed)} of memory, and "
-        f"{decimal(limit)} are there: {'; '.join(ways)}; --memory-limit says that there is more"
-    )
-
-
-def plan_each(names: list[str], n_rows: int | None, n_jobs: int, limit: int | None) -> Plan:
-    """Plan passes with as many columns as memory holds beside the target, with fewer threads if needed."""
-    if n_rows is None or limit is None or n_rows == 0:
-        return Plan([names], n_jobs)
-    columns_held = limit // (HELD * n_rows) - 2  # the target and weights
-    for threads in range(min(n_jobs, len(names)), 0, -1):
-        fitting = columns_held - threads * SEARCHED // HELD
-        if fitting >= threads:
-            return Plan([names[i : i + fitting] for i in range(0, len(names), fitting)], threads)
-    needed = n_rows * (3 * HELD + SEARCHED)
-    raise Failure(
-        f"a single column of about {n_rows:,} rows needs about {decimal(needed)} of memory, and "
-        f"{decimal(limit)} are there: {_sample_advice(n_rows * limit // needed)}; --memory-limit says that there "
-        "is more"
-    )
-
-
-def _sample_advice(n_rows: int) -> str:
-    """Advise a sample of about `n_rows` rows, rounded down to two digits because the number is an estimate."""
-    unit = 10 ** max(0, len(str(n_rows)) - 2)
-    return f"--sample {max(1, n_rows // unit * unit)} takes that number of rows at random"
-
-
 def run_average(settings: AverageSettings, messages: Messages) -> None:
     """Read the columns, average over the partitions of each, and write."""
-    file = DataFile(settings.data, settings.format, settings.delimiter, settings.encoding, not settings.no_header)
-    source = open_source(file)
-    roles = _column_roles(source, settings)
-    criterion = _criterion_of(settings.criterion, settings.option)
+    source = open_source(data_file(settings))
+    roles = column_roles(source, settings)
+    criterion = criterion_of(settings.criterion, settings.option)
     of_columns = column_arguments(settings, roles.inputs)
     with messages.reading(source.label, source.n_rows) as tell:
-        data = read_columns(source, [*roles.inputs, *roles.others], _read_settings(settings)._replace(tell=tell))
+        data = read_columns(source, [*roles.inputs, *roles.others], read_settings(settings)._replace(tell=tell))
     if not settings.columns:  # those named by the user are errors if they have no order
         named = {*of_columns["order"], *of_columns["kinds"]}
         rest = [name for name in roles.inputs if name not in named]
@@ -432,24 +429,9 @@ def run_average(settings: AverageSettings, messages: Messages) -> None:
     add_unlabelled(settings, data, arguments)
     type_levels(data, arguments)
     found = average_each(data, settings.target, **arguments, progress=not messages.quiet)
-    _write_averages(found, settings, messages)
+    facts = partial(facts_of_averages, found)
+    write_result(Result(found.to_json, found.to_html, facts, found.summary), settings, messages)
     if any(average.stopped == "interrupted" for average in found.values()):
         raise Interrupted("interrupted: columns that were not done have one part")
     if any(average.stopped is not None for average in found.values()):
         messages.say("gridmodl: the time limit was reached: columns that were not done have one part")
-
-
-def _write_averages(found: Averages, settings: AverageSettings, messages: Messages) -> None:
-    """Write the averages as the user asked for."""
-    if settings.output is not None:
-        write_text(settings.output, found.to_json())
-    if settings.html is not None:
-        write_text(settings.html, found.to_html())
-    if settings.as_json:
-        facts = facts_of_averages(found) | {"output": settings.output, "html": settings.html}
-        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
-    elif settings.output != STDOUT and not settings.quiet:
-        click.echo(visible(found.summary()))
-    for path in (settings.output, settings.html):
-        if path not in (None, STDOUT):
-            messages.say(f"written: {visible(str(path))}")

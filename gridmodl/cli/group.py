@@ -17,7 +17,9 @@ from gridmodl.cli.about import cache, completion, criteria, demo
 from gridmodl.cli.fit import average, fit
 from gridmodl.cli.messages import Failure, Interrupted, describe_error, echo
 from gridmodl.cli.outputs import drop_unfinished
-from gridmodl.cli.use import apply, edit, show, sql
+from gridmodl.cli.scorecard.command import scorecard
+from gridmodl.cli.showing import edit, export, show, sql
+from gridmodl.cli.use import apply, compare, sample
 
 
 class Commands(click.Group):
@@ -81,9 +83,13 @@ def gridmodl() -> None:
     """Find the partition of the data that explains it best.
 
     Data goes to standard output, messages to the error stream. Exit codes: 0 success (a time limit may have stopped the
-    search), 1 an error in the data, a model or a file, 2 an error in the command, 130 interrupted by Ctrl-C.
+    search), 1 an error in the data, a model or a file, 2 an error in the command, 3 drift that gridmodl compare
+    found, 130 interrupted by Ctrl-C.
     """
 
 
-for command in (fit, average, apply, show, edit, sql, criteria, demo, cache, completion):
+COMMANDS = (
+    fit, average, scorecard, apply, compare, sample, show, edit, sql, export, criteria, demo, cache, completion,
+)  # fmt: skip
+for command in COMMANDS:
     gridmodl.add_command(command)

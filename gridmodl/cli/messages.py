@@ -88,7 +88,8 @@ OPTIONS = {
         name: "--" + name.replace("_", "-")
         for name in (
             "target_kind", "unlabelled", "placement", "event", "special", "monotone", "max_parts", "min_rows",
-            "min_events", "min_difference", "time_limit", "order", "search", "effort", "weights", "unknown", "missing",
+            "min_events", "min_difference", "stable_over", "min_period_rows", "time_limit", "order", "search", "effort",
+            "weights", "unknown", "missing", "by",
         )
     },
 }  # fmt: skip
@@ -143,5 +144,5 @@ def suggest(name: str, known: Sequence[str]) -> str:
     question = did_you_mean(name, known)
     if question:
         return question.removeprefix("; ")
-    listed = ", ".join(map(repr, known[:10]))
+    listed = ", ".join(repr(one if len(one) <= 60 else one[:59] + "…") for one in known[:10])
     return f"it has {listed}{f' and {len(known) - 10} more' if len(known) > 10 else ''}"

@@ -13,6 +13,7 @@ import numpy as np
 from gridmodl.averaging.averages import Averages
 from gridmodl.averaging.record import Average
 from gridmodl.cli.messages import STDIN, Failure, Messages, label_of, visible
+from gridmodl.cli.outputs import csv_lines
 from gridmodl.data.frames import Name
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.file import ModelFileError
@@ -21,6 +22,7 @@ from gridmodl.model.labels import counted
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 from gridmodl.model.partition import Partition
+from gridmodl.scorecard.record import Scorecard
 
 AnyModel = Model | Models
 READERS: dict[str, Callable[[str], AnyModel]] = {"gridmodl model": Model.from_json, "gridmodl models": Models.from_json}
@@ -32,13 +34,21 @@ AVERAGE_READERS: dict[str, Callable[[str], Averages]] = {
 }
 
 
+SCORECARD = "gridmodl scorecard"
+
+
 def _alone(average: Average) -> Averages:
     return Averages({average.name: average}, {}, average.frame)
 
 
-def read_model(path: str) -> AnyModel:
-    """Read a model, or the models of many columns, from a file; ``-`` is standard input."""
-    found = read_any(path)
+def read_model(path: str, found: AnyModel | Averages | Scorecard | None = None) -> AnyModel:
+    """Read a model, or the models of many columns, from a file; ``-`` is standard input.
+
+    `found` is what the file holds, if it was read before.
+    """
+    found = read_any(path) if found is None else found
+    if isinstance(found, Scorecard):
+        raise Failure(f"{label_of(path)} holds a scorecard, and this command takes models")
     if isinstance(found, Averages):
         raise Failure(
             f"{label_of(path)} holds averages, which have no parts; gridmodl show prints them, and gridmodl sql writes "
@@ -47,14 +57,16 @@ def read_model(path: str) -> AnyModel:
     return found
 
 
-def read_any(path: str) -> AnyModel | Averages:
-    """Read a model, the models of many columns, or averages from a file; ``-`` is standard input."""
+def read_any(path: str) -> AnyModel | Averages | Scorecard:
+    """Read a model, the models of many columns, averages or a scorecard from a file; ``-`` is standard input."""
     try:
         text = text_of(sys.stdin.buffer.read() if path == STDIN else Path(path))
         record = parse_json(text)
         kind = record.get("format") if isinstance(record, dict) else None
         if isinstance(kind, str) and kind in AVERAGE_READERS:
             return AVERAGE_READERS[kind](text)
+        if kind == SCORECARD:
+            return Scorecard.from_json(text)
         if not isinstance(kind, str) or kind not in READERS:
             made = f"its format is {kind!r}" if isinstance(kind, str) else "it has no format"
             raise Failure(f"{label_of(path)} is no model that gridmodl fit has written: {made}")
@@ -125,7 +137,16 @@ def _facts(model: Model) -> dict[str, Any]:
         "target": None if model.target is None else _column(model.target),
         "cells": len(model.cells.parts),
         "left_out": {str(name): reason for name, reason in model.left_out.items()},
+        **_stability(model),
     }
+
+
+def _stability(model: Model) -> dict[str, Any]:
+    """Sentence on what the limit on periods changed; empty without it."""
+    if model.stability is None:
+        return {}
+    breaks = [one._asdict() for one in model.stability.breaks]
+    return {"stability": {**model.stability._asdict(), "breaks": breaks}}
 
 
 def _column(partition: Partition) -> dict[str, Any]:
@@ -175,12 +196,10 @@ def print_summary(found: AnyModel, messages: Messages) -> None:
         console.print(f"... and {len(found.left_out) - MAX_PARTS} more columns", markup=False)
 
 
-def print_columns(columns: Mapping[str, Any], messages: Messages, as_csv: bool) -> None:
-    """Print a table: as CSV if `as_csv`, by rich on a terminal, else as aligned text."""
+def print_columns(columns: Mapping[str, Any], messages: Messages, as_csv: bool, is_safe: bool = False) -> None:
+    """Print a table: as CSV if `as_csv`, `is_safe` for spreadsheets, by rich on a terminal, else as aligned text."""
     if as_csv:
-        from gridmodl.cli.csvfiles import csv_lines
-
-        click.echo("".join(csv_lines(columns)), nl=False)
+        click.echo("".join(csv_lines(columns, is_safe)), nl=False)
     elif sys.stdout.isatty():
         _print_table(messages.console(sys.stdout), columns, "", all_rows=True)
     else:

@@ -15,11 +15,12 @@ from typing import Any
 import click
 
 from gridmodl.cli.messages import Messages
+from gridmodl.cli.outputs import STDOUT, check_outputs
 from gridmodl.spelling import did_you_mean
 
 Command = Callable[..., Any]
 
-OUTPUTS = ("parts", "labels", "woe", "cell", "predict", "proba")  # of --as
+OUTPUTS = ("parts", "labels", "woe", "cell", "predict", "proba", "log_density")  # of --as
 
 
 def every(command: Command) -> Command:
@@ -41,6 +42,37 @@ def _noted(flag: str, text: str) -> Callable[[Command], Command]:
 
 def quiet(command: Command) -> Command:
     return click.option("-q", "--quiet", is_flag=True, help="No messages, only errors.")(command)
+
+
+def safe_csv(command: Command) -> Command:
+    text = "Put a ' before text that begins with = + - @, which a spreadsheet would take for a formula."
+    return click.option("--safe-csv", is_flag=True, help=text)(command)
+
+
+exclude = click.option(
+    "-x", "--exclude", multiple=True, metavar="NAMES", help="Leave out these columns; may be given again."
+)
+kind = click.option(
+    "--kind",
+    multiple=True,
+    metavar="COLUMN=KIND",
+    help="numerical, categorical or ordinal, where the type of the column says otherwise.",
+)
+order = click.option(
+    "--order",
+    multiple=True,
+    metavar="COLUMN=LEVELS",
+    help="Levels of an ordinal column from low to high, such as rating=A,B,C.",
+)
+weights = click.option(
+    "--weights", metavar="COLUMN", help="Column of whole numbers: a row of weight w counts as w rows."
+)
+unlabelled = click.option(
+    "--unlabelled", metavar="VALUE", help="Value of the target that marks rows without a class; '' for missing values."
+)
+sample = click.option(
+    "--sample", type=click.IntRange(min=1), metavar="ROWS", help="Read a random sample of this number of rows."
+)
 
 
 def messages(is_quiet: bool = False) -> Messages:
@@ -80,6 +112,19 @@ def checked_dialect(delimiter: str | None, encoding: str) -> tuple[str | None, s
     except LookupError:
         raise click.UsageError(f"--encoding {encoding!r} is not known; try utf-8, latin-1, cp1252 or utf-16") from None
     return delimiter, encoding
+
+
+def checked_fit(settings: Any) -> Any:
+    """Settings of a command that fits, with the delimiter checked; raise UsageError for roles or outputs that clash."""
+    if settings.as_json and settings.output == STDOUT:
+        raise click.UsageError("--json and --output - cannot both go to standard output")
+    if settings.html == STDOUT:
+        raise click.UsageError("--html needs the name of a file: standard output has the summary")
+    if settings.target is not None and settings.target == settings.weights:
+        raise click.UsageError(f"{settings.target!r} cannot be both target and weights; name two columns")
+    check_outputs({"the data": settings.data}, {"--output": settings.output, "--html": settings.html})
+    delimiter, encoding = checked_dialect(settings.delimiter, settings.encoding)
+    return settings._replace(delimiter=delimiter, encoding=encoding)
 
 
 def examples(*lines: str) -> str:

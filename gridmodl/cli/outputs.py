@@ -1,19 +1,31 @@
-"""Files written whole or not at all, and never over an input."""
+"""Files written whole or not at all, and never over an input; rows as CSV."""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import csv
 import errno
+import io
 import os
+import re
 import secrets
-from collections.abc import Iterator
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
+
+from gridmodl.cli.messages import Failure
 
 STDOUT = "-"
 # Errors of writing that name no file: the disk, the user's quota or the file is full.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# Beginnings that spreadsheets take for a formula, also after they dropped a tab or a line break; numbers are harmless.
+FORMULA = "^[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
+NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 _unfinished: set[Path] = set()
 
 
@@ -57,11 +69,37 @@ def write_text(path: str, text: str) -> None:
         beside.write_text(text, encoding="utf-8", newline="\n")
 
 
+def write_bytes(path: str, content: bytes) -> None:
+    """Write bytes to a file, or to standard output for ``-``."""
+    if path == STDOUT:
+        click.echo(content, nl=False)
+        return
+    with replaced(path) as beside:
+        beside.write_bytes(content)
+
+
+def temporary_folder() -> Path:
+    """Make a folder for copies of the data, which is deleted when the command ends."""
+    folder = Path(tempfile.mkdtemp(prefix="gridmodl-"))
+    _unfinished.add(folder)
+    command = click.get_current_context(silent=True)
+    (atexit.register if command is None else command.call_on_close)(lambda: drop(folder))
+    return folder
+
+
 def drop_unfinished() -> None:
-    """Delete files that are half written, before the process ends at once."""
+    """Delete files that are half written and temporary folders, before the process ends at once."""
     for path in list(_unfinished):
-        with contextlib.suppress(OSError):
-            path.unlink()
+        drop(path)
+
+
+def drop(path: Path) -> None:
+    """Delete a file or a folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.unlink()
+    _unfinished.discard(path)
 
 
 def check_outputs(inputs: dict[str, str], outputs: dict[str, str | None]) -> None:
@@ -81,3 +119,55 @@ def check_outputs(inputs: dict[str, str], outputs: dict[str, str | None]) -> Non
         if there in taken and (not there.exists() or there.is_file()):
             raise click.UsageError(f"{name} {path} would write over {taken[there]}; give another name")
         taken[there] = name
+
+
+def csv_text(batch: Any, delimiter: str = ",", is_safe: bool = False) -> bytes:
+    """Write a batch of pyarrow as lines of CSV; fields are quoted only if they must be, a missing value is empty."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fields = [_field(batch.column(i), name, delimiter, is_safe) for i, name in enumerate(batch.schema.names)]
+    if len(fields) == 1:  # an empty line would be no row
+        fields = [pc.if_else(pc.equal(fields[0], ""), '""', fields[0])]
+    lines = pc.binary_join_element_wise(*fields, delimiter)
+    joined = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines), "\n")
+    return bytes(joined[0].as_buffer()) + b"\n"
+
+
+def csv_lines(columns: Mapping[str, Any], is_safe: bool = False) -> Iterator[str]:
+    """Write a small table of columns as CSV."""
+    import pyarrow as pa
+
+    yield csv_header(list(columns), ",", is_safe)
+    arrays = [pa.array(column) for column in columns.values()]
+    if arrays and len(arrays[0]):
+        yield csv_text(pa.RecordBatch.from_arrays(arrays, list(columns)), is_safe=is_safe).decode()
+
+
+def csv_header(names: list[str], delimiter: str, is_safe: bool = False) -> str:
+    """Write the names of columns as a line of CSV."""
+    text = io.StringIO()
+    cells = [
+        "'" + name if is_safe and re.match(FORMULA, name) and not re.match(NUMBER, name) else name for name in names
+    ]
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow(cells)
+    return text.getvalue()
+
+
+def _field(column: Any, name: str, delimiter: str, is_safe: bool) -> Any:
+    """Cells of a column as CSV; if they must be safe, a quote stands before texts that would be formulas."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        text = pc.fill_null(column.cast(pa.string()), "")
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise Failure(f"column {name!r} holds {column.type}, which text cannot; write Parquet or Arrow") from error
+    if is_safe and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        is_formula = pc.and_not(pc.match_substring_regex(text, FORMULA), pc.match_substring_regex(text, NUMBER))
+        text = pc.if_else(is_formula, pc.binary_join_element_wise("'", text, ""), text)
+    needs = pc.match_substring_regex(text, f'["\r\n{re.escape(delimiter)}]')
+    if not pc.any(needs).as_py():
+        return text
+    quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
+    return pc.if_else(needs, quoted, text)

@@ -1,4 +1,4 @@
-"""Commands that use a model file: ``gridmodl apply``, ``gridmodl show``, ``gridmodl edit`` and ``gridmodl sql``."""
+"""Commands that use a model file on rows: apply, sample and compare."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import click
 
 from gridmodl.cli import options
-from gridmodl.cli.messages import Failure, suggest
+from gridmodl.cli.messages import visible
 from gridmodl.cli.outputs import STDOUT, check_outputs, write_text
 
-# Those of `gridmodl.report.sql.dialects`, which imports numpy: help needs none.
-DIALECTS = ("postgres", "duckdb", "sqlite", "bigquery", "snowflake")
+DRIFTED = 3  # exit code of gridmodl compare
 
 
 class ApplySettings(NamedTuple):
@@ -32,8 +31,10 @@ class ApplySettings(NamedTuple):
     encoding: str
     no_header: bool
     nulls: tuple[str, ...]
+    memory_limit: int | None
     output: str
     to: str | None
+    safe_csv: bool
     as_json: bool
     quiet: bool
 
@@ -46,6 +47,7 @@ class ApplySettings(NamedTuple):
         "gridmodl apply model.json new.csv --as proba --keep-column id",
         "gridmodl apply models.json new.parquet --as labels --unknown largest -o parts.csv.gz",
         "gridmodl apply model.json - --format csv --as predict < new.csv",
+        "gridmodl apply joint.json new.csv --as log_density --as imputed -o dense.csv",
     ),
 )
 @click.argument("model", type=click.Path())
@@ -53,12 +55,13 @@ class ApplySettings(NamedTuple):
 @click.option(
     "--as",
     "outputs",
-    type=click.Choice(options.OUTPUTS),
+    type=click.Choice([*options.OUTPUTS, "imputed", "score", "points"]),
     multiple=True,
-    default=["parts"],
-    show_default=True,
     help="Numbers of the parts, labels of the parts, their weights of evidence for the event, number of the cell, most "
-    "likely class (for a numerical target: mean, median and an interval), or share of each class; may be given again.",
+    "likely class (for a numerical target: mean, median and an interval), share of each class, logarithm of the "
+    "density of the row (of a joint grid, of one column, or of a target that is in the data; its mean is printed too), "
+    "or the columns of a joint grid with missing cells filled in; of a scorecard, the score or the points of each "
+    "column; may be given again. [default: parts; of a scorecard, score]",
 )
 @click.option(
     "--unknown",
@@ -85,6 +88,7 @@ class ApplySettings(NamedTuple):
     "--keep-column", multiple=True, metavar="COLUMN", help="Put this column of the data first; may be given again."
 )
 @options.reading
+@click.option("--memory-limit", type=options.Size(), help="Memory for parsing text, such as 1GB.")
 @click.option(
     "-o",
     "--output",
@@ -97,11 +101,13 @@ class ApplySettings(NamedTuple):
     type=click.Choice(["csv", "tsv", "parquet", "arrow"]),
     help="Format of the output, if its name does not tell.",
 )
+@options.safe_csv
 @click.option("--json", "as_json", is_flag=True, help="Print the number of rows and the file as JSON; with --output.")
 @options.quiet
 @options.every
 def apply(**values: Any) -> None:
-    """Find the parts of the rows of DATA in MODEL, a file that gridmodl fit has written.
+    """Find the parts of the rows of DATA, a file or a pattern of files in quotes, in MODEL, a file of gridmodl fit, or
+    the scores by one of gridmodl scorecard.
 
     Rows are read, scored and written in batches, in their order: a file may be larger than memory. Columns of a text
     file are read in the types that they had when the model was made.
@@ -115,232 +121,125 @@ def apply(**values: Any) -> None:
     delimiter, encoding = options.checked_dialect(settings.delimiter, settings.encoding)
     from gridmodl.cli.applying import run_apply
 
-    n_rows = run_apply(settings._replace(delimiter=delimiter, encoding=encoding), options.messages(settings.quiet))
+    done = run_apply(settings._replace(delimiter=delimiter, encoding=encoding), options.messages(settings.quiet))
     if settings.as_json:
-        click.echo(json.dumps({"rows": n_rows, "output": settings.output}, ensure_ascii=False))
+        facts = {"rows": done.n_rows, "output": settings.output} | ({} if done.score is None else {"score": done.score})
+        click.echo(json.dumps(facts, ensure_ascii=False))
 
 
 @click.command(
-    short_help="Print what is in a model file.",
+    short_help="Draw rows at random from a model.",
     epilog=options.examples(
-        "gridmodl show model.json",
-        "gridmodl show models.json --column age",
-        "gridmodl show models.json --column age --table --csv",
-        "gridmodl show joint.json --cells",
-        "gridmodl show model.json --json",
+        "gridmodl sample joint.json --rows 5",
+        "gridmodl sample joint.json --rows 1000 --seed 1 -o drawn.parquet",
     ),
 )
 @click.argument("model", type=click.Path())
-@click.option("--column", metavar="NAME", help="Only this column; of many models, the model of this column.")
-@click.option("--table", is_flag=True, help="Print the parts of a column, one line each, with all statistics.")
-@click.option("--cells", is_flag=True, help="Print the cells of the grid, one line each, largest first.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts, or the table, as JSON.")
-@options.every
-def show(model: str, column: str | None, table: bool, cells: bool, as_csv: bool, as_json: bool) -> None:
-    """Print what is in MODEL, a file that gridmodl fit has written; - for standard input."""
-    if table and cells:
-        raise click.UsageError("--table and --cells print two tables; give one of them")
-    if as_csv and (as_json or not (table or cells or column is None)):
-        raise click.UsageError("--csv prints a table: give --table or --cells with it, and not --json")
-    from gridmodl.averaging.averages import Averages
-    from gridmodl.cli.modelfiles import facts_of, print_columns, print_summary, read_any
-    from gridmodl.model.models import Models
-
-    found, messages = read_any(model), options.messages()
-    if isinstance(found, Averages):
-        _show_averages(found, column, table, cells, as_csv, as_json, model)
-        return
-    if column is not None and isinstance(found, Models):
-        found = found[_known(column, found, model)]
-    if table or cells or (as_csv and isinstance(found, Models)):
-        columns = _columns(found, column, cells, model)
-        _print_json(_records(columns)) if as_json else print_columns(columns, messages, as_csv)
-    elif as_csv:
-        raise click.UsageError("--csv prints a table: give --table or --cells with it")
-    elif as_json:
-        _print_json(facts_of(found))
-    else:
-        print_summary(found, messages)
-
-
-def _show_averages(
-    found: Any, column: str | None, table: bool, cells: bool, as_csv: bool, as_json: bool, path: str
-) -> None:
-    """Print averages: a line for each column, or the curve of one."""
-    from gridmodl.averaging.averages import Averages
-    from gridmodl.cli.messages import visible
-    from gridmodl.cli.modelfiles import facts_of_averages, print_columns
-
-    if cells:
-        raise click.UsageError("--cells is for a grid, and this file holds averages")
-    one = None if column is None else found[_known(column, found, path)]
-    if one is None and len(found) == 1:
-        one = next(iter(found.values()))
-    if table or as_csv:
-        columns = dict((found if one is None else one).table("arrays"))
-        _print_json(_records(columns)) if as_json else print_columns(columns, options.messages(), as_csv)
-    elif as_json:
-        _print_json(facts_of_averages(found if one is None else Averages({one.name: one}, {})))
-    else:
-        click.echo(visible((found if one is None else one).summary()))
-
-
-@click.command(
-    short_help="Merge parts of a model.",
-    epilog=options.examples(
-        "gridmodl edit models.json --column age --merge 0,1 -o merged.json",
-        "gridmodl edit model.json --column age --merge 0,1 -o coarser.json",
-        "gridmodl edit models.json --drop city,income -o fewer.json",
-    ),
-)
-@click.argument("model", type=click.Path())
-@click.option("--column", metavar="NAME", help="Column whose parts to merge; not needed if there is only one.")
+@click.option("-n", "--rows", type=click.IntRange(0), default=10, show_default=True, help="Number of rows.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed draws the same rows.")
 @click.option(
-    "--merge", multiple=True, metavar="NUMBERS", help="Parts that become one, by their numbers from 0; again for more."
+    "-o",
+    "--output",
+    default=STDOUT,
+    metavar="FILE",
+    help="CSV, TSV, Parquet or Arrow, by its suffix; .gz too. [default: CSV on standard output]",
 )
-@click.option("--drop", multiple=True, metavar="NAMES", help="Of many models, leave out those of these columns.")
-@click.option("-o", "--output", default=STDOUT, metavar="FILE", help="Model to write. [default: standard output]")
+@options.safe_csv
 @options.quiet
 @options.every
-def edit(
-    model: str, column: str | None, merge: tuple[str, ...], drop: tuple[str, ...], output: str, quiet: bool
-) -> None:
-    """Merge parts of MODEL, a file that gridmodl fit has written, and write the model with its cost; - for standard
-    input.
-
-    Counts are in the file, so that the data is not needed. gridmodl show prints the parts in the order of their
-    numbers.
-    """
-    if not merge and not drop:
-        raise click.UsageError("say what to change: --merge, or --drop")
-    from gridmodl.cli.modelfiles import read_model
-    from gridmodl.model.models import Models
-
-    found = read_model(model)
-    if drop:
-        if not isinstance(found, Models):
-            raise click.UsageError(f"--drop leaves out columns of many models, and {model} holds one model")
-        for name in options.listed(drop, list(map(str, [*found, *found.errors]))):
-            del found[_known(name, [*found, *found.errors], model)]
-    if merge:
-        names = found if isinstance(found, Models) else found.all_partitions
-        if column is None and len(found if isinstance(found, Models) else found.partitions) > 1:
-            raise Failure(f"{model} has {len(names)} columns; name one by --column: {', '.join(map(repr, names))}")
-        chosen = next(iter(names)) if column is None else _known(column, names, model)
-        edited = found.edit(chosen, merge=[[_number(text) for text in options.fields(one)] for one in merge])
-        delta = (edited[chosen] if isinstance(edited, Models) else edited).delta
-        options.messages(quiet).say(f"{chosen}: {delta:+.6f} nats")
-        found = edited
-    write_text(output, found.to_json())
-
-
-def _number(text: str) -> int:
-    if not text.strip().isdecimal():
-        raise click.UsageError(f"--merge takes numbers of parts such as 2,3, got {text!r}")
-    return int(text)
-
-
-def _columns(found: Any, column: str | None, cells: bool, path: str) -> dict[str, Any]:
-    """Columns of the table of parts, of cells or of models."""
-    from gridmodl.model.models import Models
-
-    if isinstance(found, Models):
-        if cells:
-            raise Failure(f"{path} holds {len(found)} models; name the one whose cells to print by --column")
-        return dict(found.table("arrays"))
-    if cells:
-        return dict(found.cell_table("arrays"))
-    names = found.all_partitions
-    if column is None and len(found.partitions) > 1:
-        listed = ", ".join(repr(name) for name in found.informative)
-        raise Failure(f"{path} has {len(names)} columns; name one by --column: {listed}")
-    return dict(found.table(None if column is None else _known(column, names, path), "arrays"))
-
-
-def _known(column: str, names: Any, path: str) -> Any:
-    """Find the name that is written `column`; a name in a model need not be text."""
-    by_text = {str(name): name for name in names}
-    if column not in by_text:
-        raise Failure(f"{path} has no column {column!r}; {suggest(column, list(by_text))}")
-    return by_text[column]
-
-
-def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
-    import numpy as np
-
-    lists = [[_finite(value) for value in np.asarray(column).tolist()] for column in columns.values()]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))) else value
-
-
-def _print_json(value: Any) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
-
-
-@click.command(
-    short_help="Print a model as a query.",
-    epilog=options.examples(
-        "gridmodl sql model.json --dialect duckdb --table customers --keep-column id",
-        "gridmodl sql model.json --dialect postgres -o parts.sql",
-        "gridmodl sql averages.json --dialect sqlite --column age -o averaged.sql",
-    ),
-)
-@click.argument("model", type=click.Path())
-@click.option("-d", "--dialect", type=click.Choice(DIALECTS), required=True, help="SQL dialect of the database.")
-@click.option("--table", default="data", show_default=True, help="Table with the rows; schema.table too.")
-@click.option(
-    "--keep-column", multiple=True, metavar="COLUMN", help="Return this column of the table too; may be given again."
-)
-@click.option(
-    "--as",
-    "outputs",
-    type=click.Choice(options.OUTPUTS),
-    multiple=True,
-    help="As in gridmodl apply; may be given again. [default: all that the model has, except labels and woe]",
-)
-@click.option(
-    "--unknown",
-    type=click.Choice(["neutral", "largest"]),
-    help="A category that training did not have: no part, -1 and neutral predictions; or the group with the most rows. "
-    "[default: as in gridmodl apply]",
-)
-@click.option(
-    "--missing",
-    type=click.Choice(["neutral"]),
-    help="A missing value where training had none: no part, -1 and neutral predictions. "
-    "[default: as in gridmodl apply]",
-)
-@click.option("--column", metavar="NAME", help="Of averages of several columns, the one to write.")
-@click.option("-o", "--output", default=STDOUT, metavar="FILE", help="[default: standard output]")
-@options.quiet
-@options.every
-def sql(
-    model: str, dialect: str, table: str, keep_column: tuple[str, ...], outputs: tuple[str, ...],
-    unknown: str | None, missing: str | None, column: str | None, output: str, quiet: bool,
-) -> None:  # fmt: skip
-    """Print a query that gives each row of a table its parts, as gridmodl apply does; for an average of gridmodl
-    average, the probability of each class."""
+def sample(model: str, rows: int, seed: int, output: str, safe_csv: bool, quiet: bool) -> None:
+    """Draw rows from the density of MODEL, a joint grid or a model of one column without a target that gridmodl fit has
+    written; - for standard input."""
     check_outputs({"the model": model}, {"--output": output})
-    from gridmodl.averaging.averages import Averages
-    from gridmodl.cli.modelfiles import read_any
+    from gridmodl.cli.applying import run_sample
 
-    found, path = read_any(model), table.split(".") if "." in table else table
-    if isinstance(found, Averages):
-        if outputs or unknown or missing:
-            raise click.UsageError("--as, --unknown and --missing are for models, and this file holds averages")
-        if column is None and len(found) > 1:
-            listed = ", ".join(repr(name) for name in list(found)[:10])
-            raise Failure(f"{model} holds averages of {len(found)} columns; name one by --column: {listed}")
-        name = next(iter(found)) if column is None else _known(column, found, model)
-        text = found[name].to_sql(dialect, path, keep=keep_column)
-    elif column is not None:
-        raise click.UsageError("--column is for averages, and this file holds a model")
-    else:
-        text = found.to_sql(dialect, path, keep=keep_column, output=outputs or None, unknown=unknown, missing=missing)
-    write_text(output, text)
-    if output != STDOUT:
-        options.messages(quiet).say(f"written: {output}")
+    run_sample(model, rows, seed, output, safe_csv, options.messages(quiet))
+
+
+class CompareSettings(NamedTuple):
+    """Arguments and options of ``gridmodl compare``."""
+
+    model: str
+    data: str
+    target: str | None
+    by: str | None
+    weights: str | None
+    threshold: float
+    loss: float
+    alpha: float
+    refit: bool
+    html: str | None
+    title: str | None
+    as_json: bool
+    format: str | None
+    delimiter: str | None
+    encoding: str
+    no_header: bool
+    nulls: tuple[str, ...]
+    quiet: bool
+
+
+@click.command(
+    short_help="Compare new rows with those of training.",
+    epilog=options.examples(
+        "gridmodl compare model.json new.csv",
+        "gridmodl compare models.json new.csv --target class --by city --html drift.html",
+        "gridmodl compare models.json new.parquet --threshold 0.25 --json",
+    ),
+)
+@click.argument("model", type=click.Path())
+@click.argument("data", type=click.Path())
+@click.option("-t", "--target", metavar="COLUMN", help="Column of the classes; without it, only columns are compared.")
+@click.option("--by", metavar="COLUMN", help="Column of periods: dates are taken by month, other values each alone.")
+@options.weights
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0),
+    default=0.1,
+    show_default=True,
+    help="Population stability index (PSI) from which on a column has drifted.",
+)
+@click.option(
+    "--loss",
+    type=click.FloatRange(0),
+    default=0.1,
+    show_default=True,
+    help="Share of the information of a column on the classes whose loss is a drift.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1),
+    default=0.01,
+    show_default=True,
+    help="Probability of any alarm at all if nothing has changed, whatever the number of columns and periods.",
+)
+@click.option("--refit/--no-refit", default=True, help="Price the best new partitions too; on by default.")
+@click.option("--html", metavar="FILE", help="Write a page with charts and tables.")
+@click.option("--title", help="Title of the page.")
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON in place of text.")
+@options.reading
+@options.quiet
+@options.every
+def compare(**values: Any) -> None:
+    """Compare the rows of DATA with those that MODEL was made from, a file that gridmodl fit has written.
+
+    Exit codes: 0 if nothing has drifted, 3 if a column, the cells of a grid or the target has, others as usual.
+    """
+    settings = CompareSettings(**values)
+    if settings.model == settings.data == STDOUT:
+        raise click.UsageError("MODEL and DATA cannot both be standard input")
+    if settings.html == STDOUT:
+        raise click.UsageError("--html needs the name of a file: standard output has the summary")
+    check_outputs({"the model": settings.model, "the data": settings.data}, {"--html": settings.html})
+    delimiter, encoding = options.checked_dialect(settings.delimiter, settings.encoding)
+    from gridmodl.cli.comparing import run_compare
+
+    messages = options.messages(settings.quiet)
+    found = run_compare(settings._replace(delimiter=delimiter, encoding=encoding), messages)
+    if settings.html is not None:
+        write_text(settings.html, found.to_html(title=settings.title))
+    click.echo(found.to_json(), nl=False) if settings.as_json else click.echo(visible(found.summary()))
+    if settings.html is not None:
+        messages.say(f"written: {settings.html}")
+    if found.has_drift:
+        click.get_current_context().exit(DRIFTED)

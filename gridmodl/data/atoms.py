@@ -33,7 +33,7 @@ class Atoms(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Class and weight of each row."""
+    """Class, weight and period of each row."""
 
     codes: NDArray[np.int32]  # `n_classes` for an unlabelled row
     weights: NDArray[np.int64] | None
@@ -41,6 +41,7 @@ class Target(NamedTuple):
     has_unlabelled: bool = False
     event: int | None = None  # number of the class that monotone, rates and the order of groups speak of
     event_is_default: bool = False  # whether it is the last of several classes because none was named
+    periods: NDArray[np.int32] | None = None  # number of the period of each row; negative for none
 
     @property
     def one_event(self) -> int | None:
@@ -83,7 +84,9 @@ class Target(NamedTuple):
 
     def of_rows(self, kept: NDArray[np.bool_]) -> Target:
         """Target of the rows where `kept` is True."""
-        return self._replace(codes=self.codes[kept], weights=None if self.weights is None else self.weights[kept])
+        weights = None if self.weights is None else self.weights[kept]
+        periods = None if self.periods is None else self.periods[kept]
+        return self._replace(codes=self.codes[kept], weights=weights, periods=periods)
 
 
 def make_values(column: Categories, target: Target) -> Atoms:

@@ -20,6 +20,7 @@ from gridmodl.terms import DOMAIN
 BESIDE = 3  # values on each side that a mass is compared with
 MANY_TIMES = 10  # the rows of a typical value beside it, at least, that a mass has
 
+LARGEST = float(np.nextafter(2.0**64, 0.0))  # that a 64-bit integer holds
 SMALLEST = float(np.finfo(np.float64).smallest_normal)  # smaller floats have fewer digits
 
 
@@ -61,6 +62,17 @@ class Domain(NamedTuple):
         whole = np.minimum(np.floor(places * self.width), self.width)
         return self.in_own_type([int(self.low) + int(offset) for offset in whole.tolist()])
 
+    def moved(self, values: NDArray[Any], steps: NDArray[np.float64]) -> NDArray[Any]:
+        """Each of `values`, in the engine's type, moved up by some units, in the column's own type.
+
+        Steps of dates and integers are rounded. No value gets above the upper end.
+        """
+        if self.type.kind == "f":
+            return np.minimum(values + steps, float(self.high))
+        whole = np.minimum(np.rint(steps), LARGEST).astype(np.uint64)
+        found = values.astype(np.uint64) + whole  # modulo 2^64: exact
+        return found if self.type.kind == "u" else found.view(np.int64).view(self.type)
+
     def positions(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Distances from the lower end, divided by a power of two so that the last one is below 1.
 
@@ -70,6 +82,18 @@ class Domain(NamedTuple):
             return np.ldexp(values.astype(np.float64) - self.low, -self.exponent)
         whole = values.astype(np.uint64) - np.array(int(self.low) % 2**64, dtype=np.uint64)  # modulo 2^64: exact
         return np.ldexp(whole.astype(np.float64), -self.exponent)
+
+
+def in_engine(values: NDArray[Any]) -> NDArray[Any]:
+    """`values` of a column in the engine's type: dates and durations as integers."""
+    return values.view(np.int64) if values.dtype.kind in "mM" else values
+
+
+def distances(low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.float64]:
+    """Distance from each of `low` up to each of `high`, both in the engine's type."""
+    if low.dtype.kind == "f":
+        return np.asarray(high - low)
+    return (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)  # modulo 2^64: exact
 
 
 def domain_of(ends: NDArray[Any], dtype: np.dtype[Any]) -> Domain:

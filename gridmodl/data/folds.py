@@ -29,7 +29,7 @@ def deal_rows(columns: Sequence[Column], target: Target, sizes: Sequence[int], s
     rng = np.random.default_rng(seed)
     dealt = np.empty((len(order), len(sizes)), dtype=np.int64)
     if target.n_rows <= MANY_ROWS:
-        dealt[order] = _evenly(codes, weights, sizes, rng)
+        dealt[order] = deal_evenly(codes, weights, sizes, rng)
     else:
         dealt[order] = _one_by_one(columns, codes, weights, order, sizes, rng)
     return dealt
@@ -44,7 +44,7 @@ def _keys(column: Column) -> list[NDArray[Any]]:
     return [np.where(column.missing, column.values.dtype.type(0), column.values), column.missing]
 
 
-def _evenly(
+def deal_evenly(
     codes: NDArray[np.int32], weights: NDArray[np.int64] | None, sizes: Sequence[int], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Shuffle the rows of each class and deal them in turn; rows are sorted by class."""

@@ -26,6 +26,7 @@ class SpanColumn:
 
     low: nw.Series[Any]
     high: nw.Series[Any]
+    means: NDArray[np.float64] | None = None  # of the values in each span, if it is a target
 
     def __len__(self) -> int:
         return len(self.low)
@@ -40,7 +41,8 @@ class SpanColumn:
 
     def filter(self, kept: list[bool]) -> SpanColumn:
         """The spans where `kept` is True."""
-        return SpanColumn(self.low.filter(kept), self.high.filter(kept))
+        means = None if self.means is None else self.means[np.asarray(kept)]
+        return SpanColumn(self.low.filter(kept), self.high.filter(kept), means)
 
 
 Raw = nw.Series[Any] | NDArray[Any]  # a column before it is encoded
@@ -194,8 +196,8 @@ def _from_native(data: Any, what: str) -> Any:
         raise ValueError(f"{what} cannot be read: {error}") from error
     if isinstance(native, nw.LazyFrame):
         raise TypeError(
-            f"{what} is a lazy {type(data).__name__}, which optimize_each, optimize of one column, transform and "
-            "predict_proba take; collect it first"
+            f"{what} is a lazy {type(data).__name__}, which optimize_each, optimize, transform and predict_proba "
+            "take; collect it first"
         )
     return native
 

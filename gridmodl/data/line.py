@@ -6,7 +6,7 @@ all of one class, such a run is one atom. Missing values are the first atom; spe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.atoms import COUNTS_AT_ONCE, Atoms, Target, alone, check_size, coarsen
 from gridmodl.data.bounds import bounds_between
-from gridmodl.data.numbers import Numbers
+from gridmodl.data.numbers import Numbers, encode_codes
 from gridmodl.jit.template import bind
 
 # Codes in place of a class number: rows of several classes, and rows without a class.
@@ -115,13 +115,13 @@ def make_line(
             break
         ends = ends[-1:]
     between = ends[:-1]
-    low, high = _span_ends(column, values[between - 1]), values[between]
+    low, high = span_ends(column, values[between - 1]), values[between]
     if n_first and n_atoms:
         low, high = np.concatenate([values[:1], low]), np.concatenate([values[:1], high])
     return Line(alone(counts, n_values, n_classes), has_missing, low, high, special_counts)
 
 
-def _span_ends(column: Numbers, low: NDArray[Any]) -> NDArray[Any]:
+def span_ends(column: Numbers, low: NDArray[Any]) -> NDArray[Any]:
     """Highest value of the spans that begin at `low`; without spans, the values themselves."""
     if column.ends is None:
         return low
@@ -130,6 +130,28 @@ def _span_ends(column: Numbers, low: NDArray[Any]) -> NDArray[Any]:
         values, ends = values[~column.missing], ends[~column.missing]
     order = np.argsort(values)
     return np.asarray(ends[order][np.searchsorted(values[order], low)])
+
+
+def holds_bounds(column: Numbers, bounds: NDArray[Any]) -> bool:
+    """Whether a span of several values holds one of the bounds, so that rows on both sides were counted together."""
+    if column.ends is None:
+        return False
+    is_there = slice(None) if column.missing is None else ~column.missing
+    lows, highs = column.values[is_there], column.ends[is_there]
+    at = bounds.view(np.int64) if bounds.dtype.kind in "mM" else bounds
+    return any(bool(np.any((lows <= bound) & (bound < highs))) for bound in at)
+
+
+def check_bounds(column: Any, given: Sequence[Any] | NDArray[Any]) -> None:
+    """Raise ValueError if one of the bounds `given` by the user lies inside of a span of several values."""
+    if not isinstance(column, Numbers) or column.ends is None:
+        return
+    for bound in given:
+        if holds_bounds(column, encode_codes([bound], column, f"bounds of column {column.name!r}")):
+            raise ValueError(
+                f"the bound {bound!r} of column {column.name!r} lies in a span of values that were counted together; "
+                "count the column with a larger max_groups, or give the frame in place of its counts"
+            )
 
 
 def _single_atom_line(

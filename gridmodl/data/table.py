@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import Target
 from gridmodl.data.bounds import EXACT
 from gridmodl.data.columns import Categories, Column, Kind, count_rows, encode_column, kind_of
-from gridmodl.data.frames import Frame, Name, entry_weights, is_sparse, read_column, read_frame
+from gridmodl.data.frames import Frame, Name, SpanColumn, entry_weights, is_sparse, read_column, read_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.targets import (
     NOT_GIVEN,
@@ -30,6 +30,7 @@ from gridmodl.spelling import check_columns
 from gridmodl.terms import PROBLEMS, Problem
 
 MEDIAN = "median"  # placement= of bounds at the medians of unlabelled rows
+STABLE_OVER = "stable_over"
 
 
 class Table(NamedTuple):
@@ -44,6 +45,9 @@ class Table(NamedTuple):
     placed: bool = False  # whether unlabelled rows only place the bounds; then `problem` is of the labelled rows
     placement: str | None = None  # where bounds between two neighbouring values go: in the middle, SHORT or EXACT
     n_missing: int = 0  # rows of a density without a value, weights counted; `kept` leaves them out
+    stable_over: str = ""  # name of the column of periods, or that of the argument if an array was given
+    periods: tuple[str, ...] = ()  # names of the periods in which the order of shares must be the same
+    target_means: NDArray[np.float64] | None = None  # of a numerical target that was counted in spans, of each row
 
     @property
     def names(self) -> list[Name]:
@@ -61,7 +65,9 @@ class Table(NamedTuple):
 
     @property
     def quantities(self) -> NDArray[np.float64]:
-        """Numerical target as floats."""
+        """Numerical target as floats; the mean of each row of counts, if the target was counted in spans."""
+        if self.target_means is not None:
+            return self.target_means
         assert isinstance(self.searched, Numbers)  # noqa: S101  for mypy
         return self.searched.values.astype(np.float64)
 
@@ -97,6 +103,10 @@ class Table(NamedTuple):
         problem = self.problem._replace(n_rows=int(class_rows.sum()), class_rows=class_rows)
         return self._replace(kept=kept, target=target, problem=problem)
 
+    def without_periods(self) -> Table:
+        """Table whose rows have no periods."""
+        return self._replace(target=self.target._replace(periods=None), stable_over="", periods=())
+
     def only(self, name: Name) -> Table:
         """Table with the one input column `name`."""
         return self._replace(inputs=self.inputs._replace(columns={name: self.inputs.columns[name]}))
@@ -113,10 +123,23 @@ class Table(NamedTuple):
 
 def read_table(
     data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any, placement: str | None = None,
-    event: Any = None,
+    event: Any = None, stable_over: Any = None,
 ) -> Table:  # fmt: skip
-    """Read data, target and weights; target and weights may be names of columns."""
-    table = _read_table(data, target, weights, target_kind, unlabelled, placement == MEDIAN, event)
+    """Read data, target, weights and periods; each but the data may be the name of a column."""
+    if stable_over is None:
+        table = _read_table(data, target, weights, target_kind, unlabelled, placement == MEDIAN, event)
+    else:
+        if target is None:
+            raise ValueError("stable_over= compares event rates, shares of a class, and no target was given")
+        for what, given in (("target", target), ("weights", weights)):
+            if isinstance(given, str) and isinstance(stable_over, str) and given == stable_over:
+                raise ValueError(f"stable_over= and {what}= both name column {given!r}; name two columns")
+        inputs = read_frame(data)
+        periods, others = take_column(inputs, stable_over, STABLE_OVER)
+        if len(periods) != inputs.n_rows:
+            raise ValueError(f"data has {inputs.n_rows} rows and {STABLE_OVER} has {len(periods)}")
+        table = _read_table(others, target, weights, target_kind, unlabelled, placement == MEDIAN, event)
+        table = _with_periods(table, periods, str(stable_over) if _is_name(stable_over, inputs) else STABLE_OVER)
     if table.problem.flags.has_widths and placement is not None:
         raise ValueError(
             f"placement={placement!r} moves bounds, which costs nothing where parts are of rows alone; the parts of a "
@@ -125,21 +148,33 @@ def read_table(
     return table if placement is None or placement == MEDIAN else table._replace(placement=placement)
 
 
+def _with_periods(table: Table, raw: Any, name: str) -> Table:
+    """Table whose rows have the periods of the column `raw`; rows without a period are in none."""
+    column = encode_column(raw if table.kept is None else rows_of(raw, table.kept), STABLE_OVER, "categorical")
+    assert isinstance(column, Categories)  # noqa: S101  for mypy
+    has_none = column.values[:1] == [None]  # then the first value
+    names = tuple(str(value) for value in column.values[has_none:])
+    if not names:
+        raise ValueError(f"{STABLE_OVER} has no period: all its values are missing")
+    codes = np.asarray(column.codes - has_none, dtype=np.int32)
+    return table._replace(target=table.target._replace(periods=codes), stable_over=name, periods=names)
+
+
 def _read_table(
     data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any, at_medians: bool, event: Any
 ) -> Table:
     """As `read_table`; with `at_medians`, unlabelled rows only place the bounds."""
     if is_sparse(data):
         _check_sparse(data, target, weights)
-    inputs = read_frame(data)
+    inputs = data if isinstance(data, Frame) else read_frame(data)
     if inputs.n_rows == 0:
         raise ValueError("data has no rows" if inputs.entries is None else "data is a sparse matrix without entries")
     name = target if _is_name(target, inputs) else None
     _check_unlabelled(target, target_kind, unlabelled, at_medians)
     if target is None and target_kind is not None:
         raise ValueError(f"target_kind={target_kind!r} says what the target is, and no target was given")
-    target_of, inputs = (None, inputs) if target is None else _take_column(inputs, target, "target")
-    weights_of, inputs = (None, inputs) if weights is None else _take_column(inputs, weights, "weights")
+    target_of, inputs = (None, inputs) if target is None else take_column(inputs, target, "target")
+    weights_of, inputs = (None, inputs) if weights is None else take_column(inputs, weights, "weights")
     _check_inputs(inputs)
     if target_of is not None and len(target_of) != inputs.n_rows:
         raise ValueError(f"data has {inputs.n_rows} rows and target has {len(target_of)}")
@@ -159,6 +194,8 @@ def _read_table(
         if len(inputs.columns) == 1:
             return _table_of_density(inputs, rows, kept)
         return _table_without_classes(inputs, rows, kept, n_lines, "joint")
+    if isinstance(target_of, SpanColumn):
+        return _table_of_target_spans(inputs, target_of, rows, kept, n_lines, name, event)
     if unlabelled is not NOT_GIVEN:
         return _table_with_unlabelled(inputs, target_of, rows, kept, target_kind, unlabelled, at_medians, event)
     kind = kind_of_target(target_of, target_kind)
@@ -177,6 +214,18 @@ def _read_table(
     problem = Problem("classes", int(by_class.sum()), 1, by_class)
     target_rows = Target(codes, rows, len(names), event=event_number, event_is_default=is_default)
     return Table(inputs, names, target_rows, kept, problem)
+
+
+def _table_of_target_spans(
+    inputs: Frame, target: SpanColumn, rows: NDArray[np.int64] | None, kept: NDArray[np.bool_] | None, n_lines: int,
+    name: Name, event: Any,
+) -> Table:  # fmt: skip
+    """Table of a numerical target that was counted in spans of values."""
+    check_no_event(event, "the target is numerical")
+    quantities = encode_column(target, name, "numerical")
+    assert isinstance(quantities, Numbers)  # noqa: S101  for mypy
+    table = _table_without_classes(inputs, rows, kept, n_lines, "numerical")
+    return table._replace(searched=quantities, target_means=target.means)
 
 
 def _table_with_unlabelled(
@@ -271,7 +320,7 @@ def _is_name(argument: Any, inputs: Frame) -> bool:
     return isinstance(argument, (str, bytes, int)) and not isinstance(argument, bool)
 
 
-def _take_column(inputs: Frame, argument: Any, what: str) -> tuple[Any, Frame]:
+def take_column(inputs: Frame, argument: Any, what: str) -> tuple[Any, Frame]:
     """The column that `argument` names or is, and the inputs without it."""
     if not _is_name(argument, inputs):
         return read_column(argument, what), inputs

@@ -335,9 +335,14 @@ def encode_weights(raw: Raw | None, n_rows: int, what: str = "weights") -> NDArr
         raise ValueError(f"{what} has {len(array)} entries and data has {n_rows} rows")
     if not np.all(np.isfinite(array)) or np.any(array < 0) or np.any(array != np.floor(array)):
         raise ValueError(f"{what} must be whole numbers, 0 or more: a row of weight w counts as w rows")
-    if float(array.sum(dtype=np.float64)) >= EXACT_FLOAT:
+    check_weight_sum(float(array.sum(dtype=np.float64)), what)
+    return array.astype(np.int64)
+
+
+def check_weight_sum(total: float, what: str = "weights") -> None:
+    """Raise ValueError if weights with this sum, added up as floats, are more rows than can be counted exactly."""
+    if total >= EXACT_FLOAT:
         raise ValueError(
             f"{what} sum to more than {EXACT_FLOAT - 1} rows, the most that can be counted exactly: divide all of them "
             "by a common factor"
         )
-    return array.astype(np.int64)

@@ -15,7 +15,7 @@ from gridmodl.data.frames import ARRAYS, make_frame, read_column, read_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.targets import encode_weights
 from gridmodl.density.sample import read_numbers
-from gridmodl.model.histogram import density_per
+from gridmodl.model.densities.histogram import density_per
 from gridmodl.model.labels import counted, labels_of
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import Policy
@@ -196,7 +196,9 @@ class DensityModel:
             lines.append(f"  ... and {self.n_parts - MAX_SHOWN} more parts")
         return lines
 
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, about: str | None = None
+    ) -> str:
         """The density as one HTML page that needs no network and no other file; also written to `path` if not None.
 
         Needs ``pip install "gridmodl[html]"``.
@@ -207,6 +209,8 @@ class DensityModel:
             File to write; an existing file is replaced as a whole.
         title : str, optional
             Title of the page.
+        about : str, optional
+            What readers should know of the data and the target, below the title.
 
         Returns
         -------
@@ -216,7 +220,7 @@ class DensityModel:
         from gridmodl.report.html.documents import document_of_density
         from gridmodl.report.html.page import write_page
 
-        return write_page(document_of_density(self), self.summary(), title, path)
+        return write_page(document_of_density(self), self.summary(), title, path, about)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The model as JSON text, which `from_json` reads exactly; also written to `path` if not None."""

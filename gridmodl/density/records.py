@@ -17,7 +17,8 @@ from gridmodl.density.model import METHODS, DensityModel
 from gridmodl.model.file.checks import check_one_of, check_run
 from gridmodl.model.file.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, wrong
 from gridmodl.model.file.files import read_checked, write_checked
-from gridmodl.model.file.records import VERSION, partition_record, read_partition, read_version
+from gridmodl.model.file.partitions import partition_record, read_partition
+from gridmodl.model.file.records import VERSION, read_version
 from gridmodl.model.file.values import (
     read_array,
     read_dtype,

@@ -12,6 +12,7 @@ from gridmodl.estimators.discretizer import GridDiscretizer
 from gridmodl.estimators.logistic import GridLogistic
 from gridmodl.estimators.naivebayes import GridNaiveBayes
 from gridmodl.estimators.regressor import GridRegressor
+from gridmodl.estimators.scorecard import GridScorecard
 
 __all__ = [
     "CoclusteringClassifier",
@@ -22,4 +23,5 @@ __all__ = [
     "GridLogistic",
     "GridNaiveBayes",
     "GridRegressor",
+    "GridScorecard",
 ]

@@ -22,6 +22,7 @@ from gridmodl.estimators.inputs import read_criterion, read_seed
 from gridmodl.fit.options import RULES
 from gridmodl.model.policy import Policy, checked_policy
 from gridmodl.report.notebook import model_html, models_html
+from gridmodl.report.scorecard import scorecard_html
 from gridmodl.search import Search
 from gridmodl.terms import Criterion
 
@@ -233,6 +234,8 @@ class EstimatorBase(BaseEstimator):  # type: ignore[misc]
 def _fitted_html(fitted: EstimatorBase) -> str:
     """The model or models of an estimator; nothing before it is fitted."""
     attributes = vars(getattr(fitted, "coclustering_", fitted))
+    if "scorecard_" in attributes:
+        return scorecard_html(attributes["scorecard_"])
     if "model_" in attributes:
         return model_html(attributes["model_"])
     if "models_" in attributes:

@@ -17,8 +17,8 @@ from gridmodl.data.numbers import is_missing, is_missing_value
 from gridmodl.data.targets import Classes, encode_labelled, marked_rows
 from gridmodl.estimators.base import ThresholdClassifierMixin, estimator
 from gridmodl.estimators.coclustering import ROW, CoclusteringBase, GridCoclustering
-from gridmodl.estimators.decisions import balanced_factors, check_threshold, decide, plain_factors
 from gridmodl.estimators.inputs import labels_of_one_type, read_labels
+from gridmodl.evidence.decisions import balanced_factors, check_threshold, decide, plain_factors
 
 
 @estimator

@@ -14,7 +14,8 @@ from gridmodl.averaging.fit import average_each
 from gridmodl.clock import Clock, in_threads
 from gridmodl.data.bounds import bounds_between
 from gridmodl.data.columns import Categories, count_rows, encode_column
-from gridmodl.data.frames import Frame, Name
+from gridmodl.data.counts import Counts
+from gridmodl.data.frames import ARRAYS, Frame, Name
 from gridmodl.data.numbers import Numbers, Special
 from gridmodl.data.quantiles import equal_frequency_starts
 from gridmodl.data.table import read_table
@@ -24,7 +25,8 @@ from gridmodl.density.model import DensityModel
 from gridmodl.density.sample import sample_of
 from gridmodl.estimators.inputs import read_seed, refuse_column, report_stop
 from gridmodl.fit.build import check_names, check_option_names
-from gridmodl.fit.column import check_apart, ordered_groups, special_codes
+from gridmodl.fit.column.common import check_apart, special_codes
+from gridmodl.fit.column.groups import ordered_groups
 from gridmodl.fit.options import (
     RULES,
     Options,
@@ -52,19 +54,27 @@ def models_of_each(
 
     `more` are arguments of `optimize_each` that are not parameters of every estimator, or take their place.
     """
+    return _checked_models(estimator, inputs.columns, target, inputs.kind, weights=weights, event=event, **more)
+
+
+def models_of_counts(estimator: Any, counts: Counts, event: Any, **more: Any) -> Models:
+    """As `models_of_each`, of columns that were counted."""
+    return _checked_models(estimator, counts, None, ARRAYS, event=event, **more)
+
+
+def _checked_models(estimator: Any, columns: Mapping[Name, Any], target: Any, kind: str, **more: Any) -> Models:
+    """Models of the `columns`; raise the error of a column that has none."""
     models = optimize_each(
-        inputs.columns,
+        columns,
         target,
-        weights=weights,
-        event=event,
         on_error="ignore",  # a column without a model is an error, below
         **{**estimator._options(), **more},
     )
     for name, error in models.errors.items():
         refuse_column(name, error)
     report_stop(estimator, _stopped(models))
-    found = {name: replace(models[name], _source=None, frame=inputs.kind) for name in inputs.columns}
-    return Models(found, {}, inputs.kind, by_level=False)
+    found = {name: replace(models[name], _source=None, frame=kind) for name in columns}
+    return Models(found, {}, kind, by_level=False)
 
 
 def averages_of_each(

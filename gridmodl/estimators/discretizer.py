@@ -10,26 +10,44 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_consistent_length, check_is_fitted
 
 from gridmodl.averaging.evidence import woe_of_groups
+from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Frame, Name, Raw
+from gridmodl.data.numbers import is_missing_value
+from gridmodl.data.remote import MAX_GROUPS
 from gridmodl.data.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
-from gridmodl.estimators.columns import averages_of_each, choices_of_each, models_of_each, parts_of_each
+from gridmodl.estimators.columns import (
+    averages_of_each,
+    choices_of_each,
+    models_of_counts,
+    models_of_each,
+    parts_of_each,
+)
 from gridmodl.estimators.crossfit import (
     check_averaged,
     check_cross_fitting,
     cross_fitted,
     time_left,
 )
-from gridmodl.estimators.inputs import read_event, read_inputs, read_target, read_weights
-from gridmodl.fit.options import RULES
+from gridmodl.estimators.inputs import (
+    check_all_have_classes,
+    read_event,
+    read_inputs,
+    read_target,
+    read_weights,
+    reading_columns,
+)
+from gridmodl.fit.count import count_batch
+from gridmodl.fit.options import RULES, checked_options
 from gridmodl.model.encoding import TARGETS_OF, check_encoding, encoded_names, rows_of_parts, unique_names
 from gridmodl.model.models import Models
 from gridmodl.model.policy import NO_PART
 from gridmodl.search import AUTO, Search
-from gridmodl.spelling import check_choice, did_you_mean
+from gridmodl.spelling import check_choice, check_columns, did_you_mean
 from gridmodl.terms import PROBLEMS, Criterion
 
 
@@ -39,6 +57,21 @@ class FittedRows(NamedTuple):
     inputs: Frame
     target: NDArray[Any] | None
     weights: NDArray[np.int64] | None
+
+
+def check_batches(estimator: Any) -> bool:
+    """Return True; raise ValueError for parameters that need all rows at once."""
+    refused = {
+        "averaged": bool(estimator.averaged),
+        "target_kind": estimator.target_kind == "numerical",
+        "criterion_options": estimator._is_auto,
+        "placement": estimator.placement == "median",
+    }
+    names = [name for name, is_refused in refused.items() if is_refused]
+    if names:
+        listed = ", ".join(f"{name}={getattr(estimator, name)!r}" for name in names)
+        raise ValueError(f"partial_fit counts batches of rows, and {listed} needs all rows at once: use fit")
+    return True
 
 
 @estimator
@@ -98,6 +131,9 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
     %(new_missing)s
         A value of no part is encoded as `unknown_code` for ``"ordinal"``, as all 0.0 for ``"onehot"``, as 0.0 for
         ``"woe"`` and as the mean of all rows for ``"mean"``.
+    min_period_rows : int, float or dict by column name, optional
+        With periods, ``fit(X, y, stable_over=month)``: the least rows of a period in which parts are compared, by
+        default 100; below 1, their share of all rows.
     unknown_code : {-1, "last"}, default=-1
         Ordinal code of a value of no part: -1; or ``"last"``, the number of parts of its column, one more than the code
         of its last part, for tools that refuse negative codes.
@@ -139,6 +175,8 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         With ``averaged=True``: the averages of the numerical and ordinal columns, by column name.
     partitions_ : dict of str to Partition
         By column name, in the order of the columns: the parts that `transform` returns.
+    counts_ : Counts
+        After `partial_fit`: the counts of all batches.
     choices_ : dict of str to PenaltyChoice
         With ``criterion_options="auto"``, how the options of each column were chosen.
     classes_ : ndarray
@@ -189,8 +227,9 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
     unlabelled: Any = ()
     placement: str | None = None
     unknown_code: int | str = NO_PART
+    min_period_rows: int | float | None = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> GridDiscretizer:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, stable_over: Any = None) -> GridDiscretizer:
         """Find the best partition of each column.
 
         Parameters
@@ -200,15 +239,18 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             The class of each row, or its number with ``target_kind="numerical"``; without ``y``, columns are cut by
             density.
         %(sample_weight)s
+        stable_over : array-like of shape (n,) or str, optional
+            Period of each row, or the name of the column of X that holds it: the order of event rates of parts is the
+            same in every period, see `gridmodl.optimize`. A column of X has parts like any other.
 
         Returns
         -------
         self
         """
-        self._fit(X, y, sample_weight)
+        self._fit(X, y, sample_weight, stable_over)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, stable_over: Any = None) -> Any:
         """Find the best partition of each column, and encode the rows; with `cv`, each fold by the others.
 
         With `cv`, ``fit(X, y).transform(X)`` differs from ``fit_transform(X, y)``: the first encodes each row with the
@@ -221,6 +263,8 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             As in `fit`.
         %(sample_weight)s
             A row of weight w is w rows of the same fold.
+        stable_over : array-like of shape (n,) or str, optional
+            As in `fit`; not with `cv`.
 
         Returns
         -------
@@ -228,13 +272,88 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             As of `transform`.
         """
         if self.cv is None:
-            return self.fit(X, y, sample_weight).transform(X)
+            given = {} if stable_over is None else {"stable_over": stable_over}  # subclasses may not know it
+            return self.fit(X, y, sample_weight, **given).transform(X)
+        if stable_over is not None:
+            raise ValueError(
+                "stable_over= compares event rates in the periods of all rows, and cv= fits to some; use fit and "
+                "transform, or leave one of the two out"
+            )
         check_cross_fitting(self, None if y is None else self.target_kind or "classes")
         rows = self._fit(X, y, sample_weight)
         assert rows.target is not None  # noqa: S101  for mypy: cv without y is refused
         return cross_fitted(self, X, rows.inputs, rows.target, rows.weights)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> FittedRows:
+    @available_if(check_batches)  # type: ignore[untyped-decorator]  # scikit-learn asks whether there is the method
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, search: bool = False) -> GridDiscretizer:
+        """Count one more batch of rows; the search runs when `transform` is called, or with ``search=True``.
+
+        The counts of all batches are those of their rows together: as long as no column has more than 65,536 values,
+        the parts are those that `fit` finds in all rows. Then the numbers of a column are counted in buckets, whose
+        edges stay, and ``models_[name].resolution`` is the number of rows of the largest. The memory does not grow
+        with the number of batches, but with that of the categories. Batches need pyarrow, ``gridmodl[duckdb]``.
+
+        For classes, with `unlabelled` or grouped. There is no such method with `averaged`, a numerical target,
+        ``criterion_options="auto"`` or ``placement="median"``, which need all rows at once. `fit` begins anew. Columns
+        keep their types from batch to batch.
+
+        Parameters
+        ----------
+        %(X)s
+        y : array-like of shape (n,)
+            The class of each row. A batch may lack classes, and have new ones.
+        %(sample_weight)s
+        search : bool, default=False
+            Whether to search at once.
+
+        Returns
+        -------
+        self
+        """
+        check_choice("target_kind", self.target_kind, (*TARGET_KINDS, None))
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed to partial_fit, but the target y is None"
+            )
+        check_encoding(self.encode, self.target_kind or "classes")
+        self._policy  # noqa: B018  checked before all work
+        earlier: Counts | None = vars(self).get("counts_")
+        inputs = read_inputs(self, X, reset=earlier is None)
+        weights = read_weights(sample_weight, inputs.n_rows)
+        target = read_target(self, y, "classes", self._has_mark)
+        if not (self._has_mark and is_missing_value(self.unlabelled)):
+            check_all_have_classes(target)  # now, as counts that hold such rows could not be searched any more
+        check_consistent_length(X, target)
+        options = checked_options("modl", kinds=self.kinds, order=self.order, special=self.special)
+        with reading_columns():
+            counts = count_batch(earlier, inputs.columns, target, weights, options, MAX_GROUPS)
+        self.counts_: Counts = counts
+        self._is_stale = True
+        if search:
+            self._search_counts()
+        return self
+
+    def _search_counts(self) -> None:
+        """Partition the columns by the counts of all batches, if there are any that no search has seen."""
+        if not vars(self).get("_is_stale", False):
+            return
+        models = models_of_counts(
+            self, self.counts_, self.event, placement=self.placement, target_kind=self.target_kind or "classes",
+            unlabelled=self.unlabelled if self._has_mark else NOT_GIVEN,
+        )  # fmt: skip
+        self._keep(models)
+        self._is_stale = False
+
+    def _keep(self, models: Models) -> None:
+        """Keep the models of a target."""
+        self._forget()
+        self.models_: Mapping[Name, Any] = models
+        self.partitions_ = {name: model.partitions[name] for name, model in models.items()}
+        self.target_kind_: str | None = self.target_kind or "classes"
+        if PROBLEMS[self.target_kind_].names_classes:
+            self.classes_ = next(iter(models.values())).classes
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, stable_over: Any = None) -> FittedRows:
         """Check all arguments and fit; return what was read."""
         check_choice("target_kind", self.target_kind, (*TARGET_KINDS, None))
         if y is None:
@@ -246,17 +365,33 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         check_unknown_code(self.unknown_code)
         inputs = read_inputs(self, X, reset=True)
         weights = read_weights(sample_weight, inputs.n_rows)
+        for batches in ("counts_", "_is_stale"):
+            self.__dict__.pop(batches, None)
         target = None
+        if stable_over is not None and self.averaged:
+            raise ValueError("averaged=True averages over all partitions, and stable_over= chooses among them")
+        if isinstance(stable_over, str):
+            check_columns("stable_over", [stable_over], inputs.columns)
+            stable_over = inputs.columns[stable_over]
         if y is None:
+            if stable_over is not None:
+                raise ValueError("stable_over= compares event rates, shares of a class, and y was not passed")
             self._fit_densities(inputs, weights)
         else:
             target = read_target(self, y, self.target_kind, self._has_mark)
             check_consistent_length(X, target)
             event = read_event(y, self.event, self.unlabelled if self._has_mark else None)
-            self._fit_target(inputs, target, weights, event)
+            self._fit_target(inputs, target, weights, event, stable_over)
         return FittedRows(inputs, target, weights)
 
-    def _fit_target(self, inputs: Frame, target: NDArray[Any], weights: NDArray[np.int64] | None, event: Any) -> None:
+    def _fit_target(
+        self,
+        inputs: Frame,
+        target: NDArray[Any],
+        weights: NDArray[np.int64] | None,
+        event: Any,
+        stable_over: Any = None,
+    ) -> None:
         """Partition the columns by the target, and average over their partitions."""
         begin = time.monotonic()
         of_target = {
@@ -265,26 +400,22 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         }
         choices, averages = None, None
         if self._is_auto:
-            self._refuse_auto()
+            self._refuse_auto(stable_over)
             choices = choices_of_each(self, inputs, target, weights, event, placement=self.placement)
             models = Models({name: one.model for name, one in choices.items()}, {}, inputs.kind, by_level=False)
         else:
-            models = models_of_each(self, inputs, target, weights, event, placement=self.placement, **of_target)
+            more = {**of_target, "stable_over": stable_over, "min_period_rows": self.min_period_rows}
+            models = models_of_each(self, inputs, target, weights, event, placement=self.placement, **more)
         if self.averaged:
             names = [name for name in inputs.columns if models[name].partitions[name].kind != "categorical"]
             averages = averages_of_each(
                 self, inputs, names, target, weights, event=event, time_limit=time_left(self, begin), **of_target
             )
-        self._forget()
+        self._keep(models)
         if choices is not None:
             self.choices_ = choices
-        self.models_: Mapping[Name, Any] = models
-        self.partitions_ = {name: model.partitions[name] for name, model in models.items()}
-        self.target_kind_: str | None = self.target_kind or "classes"
         if averages is not None:
             self.averages_ = averages
-        if PROBLEMS[self.target_kind_].names_classes:
-            self.classes_ = next(iter(models.values())).classes
 
     def _forget(self) -> None:
         """Drop what only some targets and parameters have."""
@@ -311,6 +442,7 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         ndarray or csr_matrix of shape (n, number of output columns)
             int64 for ``encode="ordinal"``, else float64; or a frame, as `set_output` says.
         """
+        self._search_counts()
         check_is_fitted(self, "partitions_")
         check_encoding(self.encode, self.target_kind_)
         return self._encoded(read_inputs(self, X, reset=False).columns.values())
@@ -369,6 +501,7 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             colons, quotes and spaces, which LightGBM or XGBoost refuse, become ``_``; a name that is taken gets a
             number.
         """
+        self._search_counts()
         check_is_fitted(self, "partitions_")
         check_encoding(self.encode, self.target_kind_)
         names = _check_feature_names_in(self, input_features)
@@ -387,7 +520,7 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
     def _criterion(self) -> str | Criterion:
         return self.criterion if self._is_auto else super()._criterion()
 
-    def _refuse_auto(self) -> None:
+    def _refuse_auto(self, stable_over: Any) -> None:
         """Raise if options cannot be chosen for this target, or within these limits."""
         refused = {
             "target_kind": self.target_kind not in (None, "classes"),
@@ -396,6 +529,8 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             **{name: getattr(self, name) is not None for name in RULES},
         }
         names = [name for name, is_refused in refused.items() if is_refused]
+        if stable_over is not None:
+            raise ValueError("criterion_options='auto' does not go with stable_over=. Name the options instead")
         if names:
             raise ValueError(
                 "criterion_options='auto' chooses by the classes of held-out rows, from all partitions; it does not go "
@@ -421,6 +556,7 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             "placement": self.placement is not None,
             "event": self.event is not None,
             "partitions": self.partitions is not None,
+            "min_period_rows": self.min_period_rows is not None,
             **{name: getattr(self, name) is not None for name in RULES},
         }
         return [name for name, needs in is_other.items() if needs]

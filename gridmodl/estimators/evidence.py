@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +47,6 @@ from gridmodl.evidence.sources import EvidenceSource, curve_source, parts_source
 from gridmodl.fit.options import checked_time
 from gridmodl.model.models import Models
 
-AVERAGED_KINDS = ("numerical",)  # kinds of columns with averages; `CurveSource` has no levels of ordinal columns
-
 
 class TrainingRows(NamedTuple):
     """Columns, classes and weights of the rows that a classifier is fitted on, and a clock that runs since."""
@@ -77,16 +75,19 @@ class TrainingRows(NamedTuple):
 
 
 @estimator
-class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type: ignore[misc]
-    """Classifier that adds up the weighted evidence of its columns, in ``evidence_``."""
+class EachColumnClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type: ignore[misc]
+    """Classifier that reads its columns one by one: the best partition of each, or the average over all partitions."""
 
     averaged: bool | str = "auto"
     unlabelled: Any = ()
-    interactions: int | str | None = None
+
+    _averaged_kinds: ClassVar[tuple[str, ...]] = (
+        "numerical",
+    )  # kinds of columns with averages; `CurveSource` has no levels of ordinal columns
+    _not_averaged: ClassVar[tuple[str, ...]] = NOT_AVERAGED  # parameters of columns that have the best partition
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
         self._policy  # noqa: B018  checked before all work
-        checked_interactions(self.interactions)
         if not (isinstance(self.averaged, bool) or self.averaged == "auto"):
             raise ValueError(f"averaged must be 'auto', True or False, got {self.averaged!r}")
         clock = Clock(checked_time(self.time_limit))
@@ -144,7 +145,7 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
             return []
         found = []
         for name, model in models.items():
-            if model.partitions[name].kind not in AVERAGED_KINDS:
+            if model.partitions[name].kind not in self._averaged_kinds:
                 continue
             why = self._why_parts(name)
             if why is None:
@@ -158,7 +159,7 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
 
     def _why_parts(self, name: Name) -> str | None:
         """The parameter for which a column must have the parts of its best partition; None if there is none."""
-        for what in NOT_AVERAGED:
+        for what in self._not_averaged:
             value = getattr(self, what)
             if isinstance(value, Mapping):
                 value = value.get(name)
@@ -166,6 +167,17 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
                 return what
         missing = self.missing.get(name) if isinstance(self.missing, Mapping) else self.missing
         return None if missing in (None, "auto") else f"missing={missing!r}"
+
+
+@estimator
+class EvidenceClassifierBase(EachColumnClassifierBase):
+    """Classifier that adds up the weighted evidence of its columns, in ``evidence_``."""
+
+    interactions: int | str | None = None
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+        checked_interactions(self.interactions)
+        return super()._read_training(X, y, sample_weight)
 
     def _sources(
         self, training: TrainingRows, weights: Any, models: Mapping[Name, Any], averaged: Sequence[Name], n_columns: int
@@ -302,6 +314,14 @@ class EvidenceClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # type:
         """
         check_is_fitted(self, "evidence_")
         return self._evidence.to_sql(dialect, table, **options)
+
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Build the ONNX graph for the probability of each class, also written to the file `path` if that is passed.
+
+        `options` are ``output`` and ``missing_text`` of `WeightedEvidence.to_onnx`.
+        """
+        check_is_fitted(self, "evidence_")
+        return self._evidence.to_onnx(path, **options)
 
     @property
     def _evidence(self) -> WeightedEvidence:

@@ -106,14 +106,19 @@ def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
     classes = read_labels(y)
-    n_missing = np.count_nonzero(is_missing(classes))
-    if n_missing:
-        raise ValueError(f"Input y contains NaN or None: {n_missing} of {len(classes)} rows have no class; drop them")
+    check_all_have_classes(classes)
     classes = labels_of_one_type(classes)
     if classes.dtype.kind == "f" and not np.all(np.isfinite(classes)):
         raise ValueError("Input y contains infinity; a class is a string, a whole number or a boolean")
     check_classification_targets(classes)
     return classes
+
+
+def check_all_have_classes(classes: NDArray[Any]) -> None:
+    """Raise ValueError if a class is missing."""
+    n_missing = np.count_nonzero(is_missing(classes))
+    if n_missing:
+        raise ValueError(f"Input y contains NaN or None: {n_missing} of {len(classes)} rows have no class; drop them")
 
 
 class TrainingData(NamedTuple):

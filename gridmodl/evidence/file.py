@@ -20,14 +20,8 @@ from gridmodl.evidence.sources import CurveSource, EvidenceSource, PartsSource
 from gridmodl.model.file.checks import check_model, check_one_of, check_partition
 from gridmodl.model.file.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, read_list, shown, wrong
 from gridmodl.model.file.files import read_checked, write_checked
-from gridmodl.model.file.records import (
-    VERSION,
-    model_record,
-    partition_record,
-    read_partition,
-    read_record,
-    read_version,
-)
+from gridmodl.model.file.partitions import partition_record, read_partition
+from gridmodl.model.file.records import VERSION, model_record, read_record, read_version
 from gridmodl.model.file.values import (
     read_array,
     read_float,

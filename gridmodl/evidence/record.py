@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.frames import ARRAYS, Frame, Name, Raw, make_frame, read_frame
+from gridmodl.data.frames import ARRAYS, Frame, Name, Raw, lazy_frame, make_frame, read_frame
 from gridmodl.evidence.contributions import Contributions
 from gridmodl.evidence.sources import EvidenceSource
 from gridmodl.model.labels import counted
@@ -69,19 +69,33 @@ class WeightedEvidence:
         """The class that contributions speak of, or None."""
         return None if self.event_index is None else self.classes.tolist()[self.event_index]
 
-    def predict(self, data: Any) -> NDArray[Any]:
-        """The most probable class of each row; ties: first in ``classes``. `data` is as in `predict_proba`."""
+    def predict(self, data: Any) -> Any:
+        """The most probable class of each row; ties: first in ``classes``. `data` is as in `predict_proba`.
+
+        For a lazy frame, one of the same library with the column ``prediction``.
+        """
+        lazy = lazy_frame(data)
+        if lazy is not None:
+            from gridmodl.evidence.lazy import lazy_evidence_classes
+
+            return lazy_evidence_classes(self, lazy)
         frame = self.read(data)
         return self.likeliest(frame.columns, frame.n_rows)
 
-    def predict_proba(self, data: Any) -> NDArray[np.float64]:
+    def predict_proba(self, data: Any) -> Any:
         """Probability of each class for each row, in the order of ``classes``.
 
         Parameters
         ----------
         data : array-like, frame or dict of columns
-            Frames and dicts need the columns of ``sources``; an array must have all columns of ``names`` in order.
+            Frames and dicts need the columns of ``sources``; an array must have all columns of ``names`` in order. For
+            a lazy frame, the result is one of the same library with a column ``p_<class>`` for each class.
         """
+        lazy = lazy_frame(data)
+        if lazy is not None:
+            from gridmodl.evidence.lazy import lazy_evidence_probabilities
+
+            return lazy_evidence_probabilities(self, lazy)
         frame = self.read(data)
         return np.exp(self.log_probabilities(frame.columns, frame.n_rows))
 
@@ -99,7 +113,7 @@ class WeightedEvidence:
         Contributions
             A table (``table()``) and a picture (``plot()``), the largest contributions first.
         """
-        frame = self.read(_as_rows(data, self.names))
+        frame = self.read(as_rows(data, self.names))
         of_sources = np.zeros((frame.n_rows, len(self.sources), len(self.classes)))
         words = []
         for k, source in enumerate(self.sources):
@@ -136,18 +150,7 @@ class WeightedEvidence:
 
     def read(self, data: Any) -> Frame:
         """Read the columns of `data`; raise if one of a source is not there."""
-        frame = read_frame(data)
-        if not frame.has_names:
-            if len(frame.columns) != len(self.names):
-                raise ValueError(
-                    f"data has {counted(len(frame.columns), 'column')} without names, and the training data had "
-                    f"{len(self.names)}"
-                )
-            return frame._replace(columns=dict(zip(self.names, frame.columns.values(), strict=True)))
-        for name in (name for source in self.sources for name in source.columns):
-            if name not in frame.columns:
-                raise ValueError(f"data has no column {name!r}{did_you_mean(name, frame.columns)}")
-        return frame
+        return read_rows(data, self.names, [name for source in self.sources for name in source.columns])
 
     def log_probabilities(self, columns: Mapping[Name, Raw], n_rows: int) -> NDArray[np.float64]:
         """Log of the probability of each class for each of the `n_rows` rows of `columns`."""
@@ -204,7 +207,7 @@ class WeightedEvidence:
 
         Parameters
         ----------
-        dialect : {"postgres", "duckdb", "sqlite", "bigquery", "snowflake"}
+        dialect : {"postgres", "duckdb", "sqlite", "mysql", "bigquery", "snowflake", "spark"}
         table : str or sequence of str
             Name of the table, or the names of its schema and itself.
         columns : dict, optional
@@ -225,6 +228,32 @@ class WeightedEvidence:
 
         return query_of_evidence(self, dialect, table, columns, keep, output)
 
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        output: str | Sequence[str] | None = None,
+        missing_text: str = "",
+    ) -> Any:
+        """Build the ONNX graph for the probability of each class, the same as `predict_proba` up to 1e-15.
+
+        Parameters
+        ----------
+        path, missing_text
+            As in `Model.to_onnx`.
+        output : str or sequence of str, optional
+            ``"predict"`` (output ``label``, the most probable class) and ``"proba"`` (``probabilities``); by default
+            both.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Graph with an input for each column of ``sources``, as in `Model.to_onnx`.
+        """
+        from gridmodl.report.onnx import onnx_of_evidence
+
+        return onnx_of_evidence(self, path, output, missing_text)
+
     def __repr__(self) -> str:
         return f"WeightedEvidence({counted(len(self.sources), 'source')} for {', '.join(map(str, self.classes[:5]))})"
 
@@ -236,7 +265,23 @@ def _words(source: EvidenceSource, columns: Mapping[Name, Raw]) -> list[str]:
     return [", ".join(map(str, values)) for values in zip(*lists, strict=True)]
 
 
-def _as_rows(data: Any, names: tuple[Name, ...]) -> Any:
+def read_rows(data: Any, names: Sequence[Name], needed: Sequence[Name]) -> Frame:
+    """Read the columns of `data`; raise if one of those `needed` is not there. An array has all `names` in order."""
+    frame = read_frame(data)
+    if not frame.has_names:
+        if len(frame.columns) != len(names):
+            raise ValueError(
+                f"data has {counted(len(frame.columns), 'column')} without names, and the training data had "
+                f"{len(names)}"
+            )
+        return frame._replace(columns=dict(zip(names, frame.columns.values(), strict=True)))
+    for name in needed:
+        if name not in frame.columns:
+            raise ValueError(f"data has no column {name!r}{did_you_mean(name, frame.columns)}")
+    return frame
+
+
+def as_rows(data: Any, names: tuple[Name, ...]) -> Any:
     """One row as a table of one row; other data unchanged."""
     if isinstance(data, Mapping) and all(np.ndim(value) == 0 for value in data.values()):
         return {name: [value] for name, value in data.items()}

@@ -10,13 +10,26 @@ import numpy as np
 
 from gridmodl.clock import Clock
 from gridmodl.data.columns import Categories, Column
+from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name
+from gridmodl.data.line import check_bounds
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.column import Found, priced, special_of, with_missing
+from gridmodl.fit.column.common import Found, special_of
+from gridmodl.fit.column.priced import priced, with_missing
 from gridmodl.fit.density import checked_density
 from gridmodl.fit.grid import FoundGrid, GridModel, given_grid, grid_problem
-from gridmodl.fit.options import FOR_NUMBERS, RULES, ColumnOptions, Options, checked_options, for_numbers
+from gridmodl.fit.lazy import LazyData, Reader, counted_data, table_at
+from gridmodl.fit.options import (
+    FOR_NUMBERS,
+    RULES,
+    ColumnOptions,
+    Options,
+    check_one_input,
+    checked_options,
+    for_numbers,
+)
+from gridmodl.model.densities.ranges import with_domain
 from gridmodl.model.file.values import check_column, check_writable
 from gridmodl.model.given import given_partition, with_unlabelled
 from gridmodl.model.model import Model
@@ -33,10 +46,11 @@ def column_model(table: Table, column: Column, found: Found, clock: Clock) -> Mo
         **_facts(table, found, clock),
         problem=table.problem.kind,
         cost=found.cost,
-        partitions={name: with_missing(found.partition, column, table)},
+        partitions={name: with_domain(with_missing(found.partition, column, table), column)},
         proven=found.proven,
         certificate=found.certificate,
-        _source=(table.only(name), found.criterion),
+        stability=found.stability,
+        _source=(table.only(name).without_periods(), found.criterion),
     )
 
 
@@ -112,7 +126,12 @@ LIMIT_TEXTS = {
 
 # Partitions of the user's own, with their exact cost: `Model.from_partitions` and `Model.edit`.
 
-OF_SHARES = ("monotone=", "min_events=", "min_difference=")  # limits that a grid of several columns cannot have
+OF_SHARES = (
+    "monotone=",
+    "min_events=",
+    "min_difference=",
+    "stable_over=",
+)  # limits that a grid of several columns cannot have
 JOINT_COLUMNS = 10  # largest joint grid that was tested; 400 columns took 41 s, without a useful result
 
 
@@ -123,9 +142,13 @@ def model_of_partitions(
     """Build the model of the user's partitions: the body of `Model.from_partitions`."""
     clock = Clock()
     options = checked_options(criterion, kinds=kinds, order=order, special=special)
-    table = read_table(data, target, weights, target_kind, unlabelled, event=event)
     if not isinstance(partitions, Mapping):
         raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
+    counted = counted_data(data, target, weights, target_kind, unlabelled, event=event)
+    if counted is None:
+        table = read_table(data, target, weights, target_kind, unlabelled, event=event)
+    else:
+        table = _counted_table(*counted, partitions, options)
     check_columns("partitions", partitions, table.known_names)
     levels = {name: parts.levels for name, parts in partitions.items() if isinstance(parts, Partition) and parts.levels}
     options = options._replace(kinds={**levels, **options.kinds})
@@ -134,6 +157,18 @@ def model_of_partitions(
     if is_grid(table):
         check_grid_options(options, table)
     return of_partitions(table, partitions, options, clock)
+
+
+def _counted_table(data: LazyData | Counts, read: Reader, partitions: Mapping[Name, Any], options: Options) -> Table:
+    """Table of a lazy frame, or of counts, of one input column, whose spans hold no bound of the partitions."""
+    names = data.names if isinstance(data, LazyData) else list(data)
+    check_columns("partitions", partitions, [*names, data.target])
+    if len(names) > 1:
+        raise ValueError(
+            f"data has {len(names)} input columns, and partitions of lazy frames and counts are priced for one: select "
+            "that column and the target; optimize_each(..., partitions=) takes each on its own"
+        )
+    return table_at(data, names[0], options, read, partitions)
 
 
 def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
@@ -183,13 +218,8 @@ def of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options
 
 def column_of_parts(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
     """Build the model of one column of a table from the user's parts: a Model, a Partition, bounds or groups."""
-    table, partitions = table.only(name), {name: given}
-    if isinstance(given, Model):
-        if list(given.partitions) != [name]:
-            raise ValueError(f"partitions has for column {name!r} a model of {list(given.partitions)}")
-        partitions = {name: given.partitions[name]}
-        if given.target is not None and table.searched is not None:
-            partitions[table.searched.name] = replace(given.target, name=table.searched.name)
+    table = table.only(name)
+    partitions = parts_of(given, name, None if table.searched is None else table.searched.name)
     if table.searched is not None and len(partitions) == 1:
         raise ValueError(
             f"the target is {table.problem.kind}, and has parts beside those of column {name!r}: partitions= takes a "
@@ -200,6 +230,18 @@ def column_of_parts(table: Table, name: Name, given: Any, options: Options, cloc
     return of_partitions(table, partitions, options, clock)
 
 
+def parts_of(given: Any, name: Name, target: Name | None) -> dict[Name, Any]:
+    """Parts of the column `name` by name; those of a Model with those of its partitioned target, if there is one."""
+    if not isinstance(given, Model):
+        return {name: given}
+    if list(given.partitions) != [name]:
+        raise ValueError(f"partitions has for column {name!r} a model of {list(given.partitions)}")
+    partitions = {name: given.partitions[name]}
+    if given.target is not None and target is not None:
+        partitions[target] = replace(given.target, name=target)
+    return partitions
+
+
 def _given_model(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:
     """Build the model of the user's partition `given` of one column."""
     rows = table.priced_rows()
@@ -208,6 +250,7 @@ def _given_model(table: Table, name: Name, given: Any, options: Options, clock: 
         checked_density(column, options)
     is_apart = options.of(name).missing == "apart"
     partition = given_partition(column, given, special_of(column, options), table.target.n_classes, is_apart)
+    check_bounds(column, partition.bounds)
     criterion = criterion_for(options.criterion, table.problem.kind)
     found = priced(column, rows, criterion, partition)
     if table.placed:
@@ -237,14 +280,6 @@ def is_grid(table: Table) -> bool:
     return len(table.names) > 1 or table.searched is not None
 
 
-def check_one_input(table: Table, unlabelled: Any = NOT_GIVEN) -> None:
-    """Raise ValueError if unlabelled rows come with several columns."""
-    if unlabelled is not NOT_GIVEN and len(table.names) > 1:
-        raise ValueError(
-            f"unlabelled= is for one input column, and data has {len(table.names)}; optimize_each takes each on its own"
-        )
-
-
 def check_joint_columns(n_columns: int) -> None:
     """Raise ValueError for a joint grid of more than JOINT_COLUMNS columns."""
     if n_columns > JOINT_COLUMNS:
@@ -266,6 +301,7 @@ def check_grid_options(options: Options, table: Table) -> None:
     words["monotone="] &= not (table.problem.flags.target_is_numerical and len(table.names) == 1)
     missing = options.missing.values() if isinstance(options.missing, Mapping) else [options.missing]
     words["missing='apart'"] = "apart" in missing
+    words["stable_over="] = table.target.periods is not None
     for what in (what for what, is_given in words.items() if is_given):
         if table.searched is not None:
             raise NotImplementedError(
@@ -282,10 +318,10 @@ def check_grid_options(options: Options, table: Table) -> None:
 
 
 def check_classes(table: Table, options: Options) -> None:
-    """Raise ValueError if the classes of the target do not allow monotone= or min_difference=."""
-    for what in ("monotone", "min_difference"):
-        if not _is_given(getattr(options, what)):
-            continue
+    """Raise ValueError if the classes of the target do not allow monotone=, min_difference= or stable_over=."""
+    given = {what: _is_given(getattr(options, what)) for what in ("monotone", "min_difference")}
+    given["stable_over"] = table.target.periods is not None
+    for what in (what for what, is_given in given.items() if is_given):
         if table.target.event is None:
             raise ValueError(
                 f"{what}= compares the shares of a class, the event, with those of others, and the target has one class"

@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 from gridmodl.clock import Clock
 from gridmodl.data.bounds import bounds_between
 from gridmodl.data.columns import Categories, Column
-from gridmodl.data.domain import Domain
 from gridmodl.data.frames import Name
-from gridmodl.data.numbers import Numbers, Special, encode_special
+from gridmodl.data.line import check_bounds, span_ends
+from gridmodl.data.numbers import Numbers, Special
 from gridmodl.data.table import Table
-from gridmodl.fit.column import ordered_groups, special_of, with_missing, with_rows
+from gridmodl.fit.column.common import special_of
+from gridmodl.fit.column.groups import ordered_groups
+from gridmodl.fit.column.priced import with_missing, with_rows
 from gridmodl.fit.holds import FREE, HeldColumn, hold_columns, of_values
 from gridmodl.fit.options import Options
 from gridmodl.model.cells import Cells, make_cells
+from gridmodl.model.densities.ranges import with_domain, with_ranges
 from gridmodl.model.file.values import check_column
 from gridmodl.model.given import given_partition
 from gridmodl.model.partition import Partition, group_partition, interval_partition, rows_in_groups
@@ -195,13 +198,15 @@ def _grid_model(
 ) -> GridModel:
     """Make the record of a grid from its partitions and the part of each row in each of them."""
     of_name = {column.name: column for column in columns}
-    partitions = {name: with_missing(one, of_name[name], table) for name, one in partitions.items()}
+    partitions = {
+        name: with_domain(with_missing(one, of_name[name], table), of_name[name]) for name, one in partitions.items()
+    }
     for name in partitions if not table.problem.flags.has_target else []:
-        partitions[name] = _with_domain(partitions[name], of_name[name])
+        partitions[name] = with_ranges(partitions[name], of_name[name])
     cells = make_cells(informative, [parts_of_rows[name] for name in informative], table.target)
     if table.searched is None:
         return GridModel(partitions, cells, cost)
-    target = _with_domain(partitions.pop(table.searched.name), table.searched)
+    target = with_ranges(partitions.pop(table.searched.name), table.searched)
     if not table.problem.flags.target_is_numerical:
         return GridModel(partitions, cells, cost, target)
     if len(table.names) == 1:
@@ -213,20 +218,6 @@ def _grid_model(
         n_places = len(inputs.parts)
     quantiles = make_target_quantiles(table.quantities, place, table.target.weights, n_places)
     return GridModel(partitions, cells, cost, target, quantiles)
-
-
-def _with_domain(partition: Partition, column: Column) -> Partition:
-    """`partition` with the lowest and the highest number of `column`, if their distance is finite."""
-    if not isinstance(column, Numbers) or column.levels is not None:
-        return partition
-    values = column.values if column.missing is None else column.values[~column.missing]
-    if partition.n_special:
-        values = values[~np.isin(values, encode_special(partition.special_parts, column).codes)]
-    if len(values) == 0:
-        return replace(partition, domain=np.empty(0, dtype=partition.bounds.dtype))
-    with np.errstate(over="ignore", invalid="ignore"):
-        domain = Domain(values.min(), values.max(), column.type)
-        return replace(partition, domain=domain.ends()) if np.isfinite(domain.width) else partition
 
 
 def partition_of(
@@ -298,6 +289,7 @@ def _bounds(
     cuts = np.flatnonzero(of_values[1:] != of_values[:-1])
     first = task.rows.first[at[k] + k + n_missing : at[k + 1] + k][free]  # place of the first row of each value
     low, high = (column.values[task.rows.order[k, first[ends]]] for ends in (cuts, cuts + 1))
+    low = span_ends(column, low)
     bounds = bounds_between(low, high, column.type, placement)
     if given is not None and len(given):
         nearest = given[np.minimum(np.searchsorted(given, low), len(given) - 1)]
@@ -317,6 +309,7 @@ def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -
         own = partitions.get(column.name, ())
         special = special_of(column, options)
         given[column.name] = given_partition(column, own, special, table.target.n_classes, is_apart)
+        check_bounds(column, given[column.name].bounds)
         parts_of_rows[column.name] = parts = given[column.name].part_of_encoded(column, STRICT)
         of_atoms = np.zeros(task.rows.n_atoms(k), dtype=np.int64)
         of_atoms[task.rows.atom[k]] = parts

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from gridmodl.data.columns import Categories, Column
 from gridmodl.data.numbers import Numbers, Special
-from gridmodl.fit.column import bounds_of, check_apart, check_fixed, special_codes, special_of
+from gridmodl.fit.column.common import bounds_of, check_apart, special_codes, special_of
+from gridmodl.fit.column.intervals import check_fixed
 from gridmodl.fit.options import FOR_NUMBERS, ColumnOptions, Options, for_numbers
 from gridmodl.model.given import special_groups
 from gridmodl.model.labels import counted

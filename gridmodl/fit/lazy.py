@@ -1,4 +1,4 @@
-"""Fit the columns of a lazy frame: count each on its engine, search here, and count again near the bounds found.
+"""Fit the columns of a lazy frame or of `Counts`: count each on its engine, search here, count again near the bounds.
 
 Counts are rows with weights, so all that follows is as for data in memory. Where atoms are spans of several values, the
 search is repeated on spans that are divided near its bounds, until these are between single values.
@@ -7,8 +7,8 @@ search is repeated on spans that are divided near its bounds, until these are be
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -16,27 +16,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.columns import encode_column
-from gridmodl.data.frames import Name, SpanColumn
-from gridmodl.data.numbers import Numbers, encode_codes, special_parts
+from gridmodl.data.counts import Counts
+from gridmodl.data.frames import Name, SpanColumn, lazy_frame
+from gridmodl.data.line import check_bounds, holds_bounds
+from gridmodl.data.numbers import Numbers, encode_codes, is_missing_value, special_parts
 from gridmodl.data.remote import (
     CLASS,
     HIGH,
     LOW,
     MAX_GROUPS,
+    RARE,
     ROWS,
-    EngineError,
+    TARGET_HIGH,
+    TARGET_SUM,
+    Edges,
     LazyRows,
+    check_same_rows,
     collected,
-    count_column,
+    count_again,
+    counted,
+    engine_errors,
     lazy_rows,
+    schema_of,
     zoomed,
 )
-from gridmodl.data.table import Table
-from gridmodl.fit.options import Options
+from gridmodl.data.table import MEDIAN, Table, read_table
+from gridmodl.data.targets import NOT_GIVEN, check_weight_sum
+from gridmodl.fit.options import Options, check_one_input
+from gridmodl.fit.spans_floor import with_span_floor
 from gridmodl.model.model import Model
+from gridmodl.model.partition import Partition
 from gridmodl.spelling import check_columns
 
 MAX_ZOOMS = 3  # searches of one column after the first
+MAX_DIVISIONS = 12  # queries that divide the spans that hold bounds of the user
+# A numerical target is counted by value where all pairs of values are at most JOINT_ROWS, as there are no more rows.
+JOINT_ROWS = 2**20
+JOINT_GROUPS = 1024  # else: buckets of the target, and of the column
+MAX_CELLS = 2**22  # pairs of a value and a class that one query asks for, if there are more than 64 classes
+
+Reader = Callable[..., Table]  # of columns, weights of their rows and, if another is meant, the event
 
 
 class LazyData(NamedTuple):
@@ -44,105 +63,349 @@ class LazyData(NamedTuple):
 
     frame: Any  # a narwhals LazyFrame
     names: list[Name]
-    target: Name
+    target: Name | None
     weights: Name | None
     n_rows: int
     lock: threading.Lock  # engines take one query at a time
+    max_groups: int = MAX_GROUPS
+    of_target: Axis | None = None  # spans of a numerical target with many values
 
 
-def read_lazy(frame: Any, target: Any, weights: Any) -> LazyData:
-    """Check the names of target and weights, and count the rows of a lazy frame."""
-    columns = frame.collect_schema().names()
-    if target is None:
-        raise TypeError(
-            "data is a lazy frame, and no target was given: name one of its columns; for a density or a joint grid, "
-            "collect the columns first"
-        )
-    for what, name in (("target", target), ("weights", weights)):
-        if name is None and what == "weights":
-            continue
-        if not isinstance(name, str):
-            raise TypeError(
-                f"data is a lazy frame, whose rows have no order: {what} must be the name of one of its columns, got "
-                f"{type(name).__name__}"
-            )
-        check_columns(what, [name], columns)
-    names = [name for name in columns if name not in (target, weights)]
+class Axis(NamedTuple):
+    """Spans of a column that were counted, by class or alone, and what is needed to divide them."""
+
+    rows: LazyRows
+    counts: Any  # a frame, as of `gridmodl.data.remote`
+    edges: Edges
+    apart: list[Any]
+    max_groups: int
+    kind: Any = None  # what the user says of the column
+    by_value: bool = False  # whether spans of few rows become values, so that their edges are lost
+
+    @property
+    def column(self) -> Any:
+        """The spans as an encoded column."""
+        return encode_column(SpanColumn(self.counts[LOW], self.counts[HIGH]), self.rows.name, self.kind)
+
+    @property
+    def resolution(self) -> int:
+        return resolution_of(self.column, self.counts)
+
+    def near(self, bounds: NDArray[Any]) -> Axis | None:
+        """The axis with the spans near `bounds` divided; None if all of these are values."""
+        column = self.column
+        if not isinstance(column, Numbers) or column.ends is None or not resolution_of(column, self.counts):
+            return None
+        places = _places(column, self.apart, bounds)
+        finer, edges = zoomed(self.rows, self.counts, places, self.apart, self.max_groups, self.edges, self.by_value)
+        return None if finer is None else self._replace(counts=finer, edges=edges)
+
+    def at(self, given: Sequence[Any]) -> Axis:
+        """The axis in which no span of several values holds one of the bounds `given` by the user."""
+        axis = self
+        for _ in range(MAX_DIVISIONS if len(given) else 0):
+            column = axis.column
+            if not isinstance(column, Numbers) or column.ends is None:
+                return axis
+            bounds = encode_codes(given, column, f"bounds of column {self.rows.name!r}")
+            if not holds_bounds(column, bounds):
+                return axis
+            finer = axis.near(bounds)
+            if finer is None:
+                break
+            axis = finer
+        check_bounds(axis.column, given)
+        return axis
+
+
+def read_lazy(frame: Any, target: Any, weights: Any, target_kind: str | None = None) -> LazyData:
+    """Check the names of target and weights, if any; count the rows of a lazy frame, and a target of many values."""
+    schema = schema_of(frame)
+    check_lazy_names("data", schema, target=target, weights=weights)
+    names: list[Name] = [name for name in schema if name not in (target, weights)]
     if not names:
         raise ValueError("data has no column besides the target")
-    rows = nw.len() if weights is None else nw.col(weights).sum()
-    bad = nw.lit(0) if weights is None else _is_no_weight(frame, weights).cast(nw.Int64).sum()
-    totals = collected(frame.select(rows.alias("total"), bad.alias("bad")), target)
-    if totals["bad"][0]:
-        raise ValueError(f"weights must be whole numbers, 0 or more; column {weights!r} has others")
+    first = names[0] if target is None else target
+    with engine_errors(first):
+        rows, bad = (nw.len(), nw.lit(0)) if weights is None else sums_of_weights(schema, weights)
+        real = nw.lit(0) if target is None else _is_real(schema, target)
+        totals = collected(frame.select(rows.alias("total"), bad.alias("bad"), real.alias("real")), first)
+    check_sums_of_weights(totals["total"][0], totals["bad"][0], weights)
     n_rows = int(totals["total"][0] or 0)
     if n_rows == 0:
         raise ValueError("data has no rows" if weights is None else "all weights are 0: there are no rows")
-    return LazyData(frame, names, target, weights, n_rows, threading.Lock())
+    data = LazyData(frame, names, target, weights, n_rows, threading.Lock(), MAX_GROUPS)
+    is_numerical = target_kind == "numerical" or (target_kind is None and bool(totals["real"][0]))
+    if n_rows <= JOINT_ROWS or target is None:
+        return data
+    return _with_target_spans(data) if is_numerical else _with_classes(data)
 
 
-def _is_no_weight(frame: Any, weights: str) -> Any:
-    """Whether an entry of the column `weights` is missing, negative or not a whole number."""
-    entry = nw.col(weights)
+def check_lazy_names(frame: str, schema: Collection[str], **names: Any) -> None:
+    """Raise unless each of `names`, by argument, is None or a column of the lazy frame of the argument `frame`."""
+    for what, name in names.items():
+        if name is None:
+            continue
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{frame} is a lazy frame, whose rows have no order: {what} must be the name of one of its columns, "
+                f"got {type(name).__name__}"
+            )
+        check_columns(what, [name], schema)
+
+
+def sums_of_weights(schema: Any, weights: str) -> tuple[Any, Any]:
+    """Sum of the column `weights`, and the number of its entries that are missing, negative or not whole numbers.
+
+    Floats add up where whole numbers may wrap around, and the sum is exact below 2^53.
+    """
+    entry, amount = nw.col(weights), nw.col(weights).cast(nw.Float64)
     wrong = entry.is_null() | (entry < 0)
-    return wrong | ~(entry == entry.floor()) if frame.collect_schema()[weights].is_float() else wrong
+    if schema[weights].is_float() or schema[weights].is_decimal():
+        wrong = wrong | ~(amount == amount.floor())
+    return amount.sum(), wrong.cast(nw.Int64).sum()
+
+
+def check_sums_of_weights(total: float | None, n_wrong: int, weights: Name | None) -> None:
+    """Raise ValueError for entries of the column `weights` that are no weights, and for too many rows to count."""
+    if n_wrong:
+        raise ValueError(f"weights must be whole numbers, 0 or more; column {weights!r} has others")
+    if weights is not None:
+        check_weight_sum(total or 0.0)
+
+
+def _is_real(schema: Any, target: str) -> Any:
+    """Number of entries of the target that are not whole numbers, as `kind_of_target` says of rows."""
+    if not (schema[target].is_float() or schema[target].is_decimal()):
+        return nw.lit(0)
+    entry = nw.col(target).cast(nw.Float64)
+    return (~entry.is_nan() & (~entry.is_finite() | (entry != entry.floor()))).cast(nw.Int64).sum()
+
+
+def _with_target_spans(data: LazyData) -> LazyData:
+    """`data` with the spans of a numerical target, if it has more than JOINT_GROUPS values."""
+    with engine_errors(data.target):
+        rows = lazy_rows(data.frame, data.target, None, data.weights, data.n_rows)
+        if not rows.dtype.is_numeric():
+            return data  # an error of its own, when its values are read
+        counts, edges = counted(rows, [], JOINT_GROUPS)
+    groups = min(JOINT_GROUPS, MAX_GROUPS)
+    if not edges:
+        return data._replace(max_groups=groups)
+    column = encode_column(SpanColumn(counts[LOW], counts[HIGH]), data.target, "numerical")
+    assert isinstance(column, Numbers)  # noqa: S101  for mypy
+    absent = np.zeros(column.n_rows, dtype=bool) if column.missing is None else column.missing
+    infinite = ~absent & ~np.isfinite(column.values.astype(np.float64))
+    for what, found in (("missing", absent), ("infinite", infinite)):
+        if found.any():
+            n = int(counts[ROWS].to_numpy()[found].sum())
+            raise ValueError(f"target has {n} {what} values of {data.n_rows}; drop those rows")
+    return data._replace(max_groups=groups, of_target=Axis(rows, counts, edges, [], JOINT_GROUPS))
+
+
+def _with_classes(data: LazyData) -> LazyData:
+    """`data` with fewer groups of each column if there are so many classes that pairs of both would be too many."""
+    with engine_errors(data.target):
+        classes = data.frame.select(nw.col(str(data.target))).unique().select(nw.len().alias(ROWS))
+        n_classes = int(collected(classes, data.target)[ROWS][0])
+    return data._replace(max_groups=min(MAX_GROUPS, max(JOINT_GROUPS, MAX_CELLS // max(1, n_classes))))
+
+
+@dataclass(frozen=True)
+class CountedColumn:
+    """Counts of one column with the target; `axis` is None if they came as `Counts`, which cannot be divided."""
+
+    name: Name
+    target: Name
+    counts: Any  # a frame: spans, classes or spans of the target, rows
+    kind: Any = None
+    axis: Axis | None = None
+    of_target: Axis | None = None
+
+    def table(self, read: Reader) -> Table:
+        """Table of the counts, each a row with a weight."""
+        rows = self.counts[ROWS].to_numpy()
+        target: Any = self.counts[CLASS]
+        if TARGET_SUM in self.counts.columns:
+            target = SpanColumn(target, self.counts[TARGET_HIGH], self.counts[TARGET_SUM].to_numpy() / rows)
+        return read({self.name: SpanColumn(self.counts[LOW], self.counts[HIGH]), self.target: target}, rows)
+
+    @property
+    def column(self) -> Any:
+        """The spans as an encoded column."""
+        return encode_column(SpanColumn(self.counts[LOW], self.counts[HIGH]), self.name, self.kind)
+
+    @property
+    def resolution(self) -> int:
+        """Rows of the largest span of several values, of the column or of the target; 0 if there is none."""
+        of_target = 0
+        if TARGET_HIGH in self.counts.columns:
+            spans = SpanColumn(self.counts[CLASS], self.counts[TARGET_HIGH])
+            of_target = resolution_of(encode_column(spans, self.target, "numerical"), self.counts)
+        return max(of_target, resolution_of(self.column, self.counts))
+
+    def near(self, data: LazyData, model: Model) -> CountedColumn | None:
+        """The counts with the spans near the bounds of a model divided; None if all of these are values."""
+        if self.axis is None:
+            return None
+        axis = self.axis.near(model.partitions[self.name].bounds)
+        of_target = None if self.of_target is None or model.target is None else self.of_target.near(model.target.bounds)
+        if axis is None and of_target is None:
+            return None
+        return _joined(data, axis or self.axis, of_target or self.of_target)
+
+
+def count_lazy(
+    data: LazyData, name: Name, options: Options, given: Sequence[Any] = (), given_target: Sequence[Any] = ()
+) -> CountedColumn:
+    """Count the column `name` with the target; no span holds one of the bounds that the user gave."""
+    kind, apart = options.kinds.get(name), apart_of(options, name)
+    with data.lock, engine_errors(name):
+        is_joint = data.of_target is not None
+        rows = lazy_rows(data.frame, name, None if is_joint else data.target, data.weights, data.n_rows)
+        if kind not in (None, "numerical") and rows.is_ordered:
+            rows = rows._replace(dtype=nw.Unknown())  # counted by value
+        counts, edges = counted(rows, apart, data.max_groups, by_value=not is_joint)
+        axis = Axis(rows, counts, edges, apart, data.max_groups, kind, not is_joint)
+        axis = axis.at([*_given_bounds(options, name), *given])
+        return _joined(data, axis, None if data.of_target is None else data.of_target.at(given_target))
+
+
+def _joined(data: LazyData, axis: Axis, of_target: Axis | None) -> CountedColumn:
+    """Counts of a column by class, or by the spans of both a column and its target."""
+    name, counts = axis.rows.name, axis.counts
+    if of_target is not None:
+        rows = lazy_rows(data.frame, name, data.target, data.weights, data.n_rows, of_target.edges)
+        rows = rows._replace(dtype=axis.rows.dtype)
+        counts = count_again(rows, axis.apart, axis.edges, axis.max_groups)
+    found = CountedColumn(name, data.target, counts, axis.kind, axis, of_target)
+    check_same_rows(data.n_rows, int(counts[ROWS].sum()), name)
+    return found
+
+
+def kept_counts(counts: Counts, name: Name, options: Options) -> CountedColumn:
+    """The column `name` of `counts`; raise ValueError for special values and bounds that lie inside of its spans."""
+    kept, kind = counts.columns[name], options.kinds.get(name)
+    frame = nw.from_native(kept.table, eager_only=True)
+    found = CountedColumn(name, counts.target, frame, kind)
+    if not kept.edges:
+        return found
+    if kind not in (None, "numerical"):
+        raise ValueError(f"column {name!r} was counted in spans of numbers; kinds= of count() makes it {kind}")
+    column = found.column
+    given = apart_of(options, name)
+    for code in encode_codes(given, column, f"special of column {name!r}").tolist() if given else []:
+        if np.any((column.values <= code) & (code <= column.ends) & (column.values < column.ends)):
+            raise ValueError(
+                f"special of column {name!r} holds {code!r}, which was counted in a span; give special= to count()"
+            )
+    check_bounds(column, _given_bounds(options, name))
+    return found
+
+
+def counted_column(data: LazyData | Counts, name: Name, options: Options, *given: Sequence[Any]) -> CountedColumn:
+    """Counts of the column `name`; no span holds one of the bounds `given`, of the column and of the target."""
+    if isinstance(data, LazyData):
+        return count_lazy(data, name, options, *given)
+    found = kept_counts(data, name, options)
+    if given:
+        check_bounds(found.column, given[0])
+    return found
 
 
 def counted_model(
-    data: LazyData,
-    name: Name,
-    options: Options,
-    read: Callable[[dict[Name, Any], Any], Table],
-    search: Callable[[Table], Model],
+    data: LazyData | Counts, name: Name, options: Options, read: Reader, search: Callable[[Table], Model]
 ) -> Model:
     """Model of the column `name`: `read` makes a table of counted rows and their weights, `search` finds its model."""
-    kind, apart = options.kinds.get(name), _apart(options, name)
-    with data.lock:
-        rows = lazy_rows(data.frame, name, data.target, data.weights, data.n_rows)
-        if kind not in (None, "numerical"):
-            rows = rows._replace(dtype=nw.String())  # counted by value
-        counts = count_column(rows, apart, MAX_GROUPS)
-        counts = _divided_at(rows, counts, _given_bounds(options, name), apart)
-    _check_rows(data, name, counts)
+    found = counted_column(data, name, options)
     for zoom in range(MAX_ZOOMS + 1):
-        spans = SpanColumn(counts[LOW], counts[HIGH])
-        table = read({name: spans, data.target: counts[CLASS]}, counts[ROWS].to_numpy())
-        column = encode_column(spans, name, kind)
-        if table.searched is not None and _resolution(column, counts):
-            raise ValueError(
-                f"column {name!r} has more than {MAX_GROUPS} values; a lazy frame with a target that is partitioned "
-                "too takes columns with fewer. Round its values, or collect the columns that you need"
-            )
+        table = found.table(read)
         model = search(table)
-        if zoom == MAX_ZOOMS or not _resolution(column, counts):
+        if zoom == MAX_ZOOMS or not found.resolution or not isinstance(data, LazyData):
             break
-        assert isinstance(column, Numbers)  # noqa: S101  for mypy: only numbers have spans
-        with data.lock:
-            places = _places(column, apart, model.partitions[name].bounds)
-            finer = zoomed(rows, counts, places, apart, MAX_GROUPS)
+        with data.lock, engine_errors(name):
+            finer = found.near(data, model)
         if finer is None:
             break
-        counts = finer
-    resolution = _resolution(column, counts)
-    return replace(model, proven=False, certificate=None, resolution=resolution) if resolution else model
+        found = finer
+    return with_resolution(model, found, table, options)
 
 
-def _divided_at(rows: LazyRows, counts: Any, bounds: list[Any], apart: list[Any]) -> Any:
-    """The counts in which no span of several values holds one of the `bounds` of the user."""
-    for _ in range(MAX_ZOOMS):
-        column = encode_column(SpanColumn(counts[LOW], counts[HIGH]), rows.name, None)
-        if not bounds or not _resolution(column, counts):
-            return counts
-        assert isinstance(column, Numbers)  # noqa: S101  for mypy
-        at = encode_codes(bounds, column, f"bounds of column {rows.name!r}")
-        finer = zoomed(rows, counts, _places(column, apart, at), apart, MAX_GROUPS)
-        if finer is None:
-            return counts
-        counts = finer
-    return counts
+def with_resolution(model: Model, found: CountedColumn, table: Table, options: Options) -> Model:
+    """The model, with the rows of its largest span; where there is one, the proof is of a lower bound at most."""
+    resolution = found.resolution
+    model = _with_rare_values(model, found.name)
+    return with_span_floor(model, resolution, table, options) if resolution else model
 
 
-def _apart(options: Options, name: Name) -> list[Any]:
+def _with_rare_values(model: Model, name: Name) -> Model:
+    """The model, whose group of rare values, if there is one, takes all values that no group lists."""
+    partition = model.partitions[name]
+    for i, group in enumerate(partition.groups):
+        if any(isinstance(value, str) and value.startswith(RARE) for value in group[-1:] + group[:-1]):
+            return replace(model, partitions={name: replace(partition, default=i)}, proven=False, certificate=None)
+    return model
+
+
+def table_at(data: LazyData | Counts, name: Name, options: Options, read: Reader, given: Mapping[Name, Any]) -> Table:
+    """Table of the counts of the column `name`, in which no span holds a bound of the parts `given` by name."""
+    return counted_at(data, name, options, given).table(read)
+
+
+def counted_at(data: LazyData | Counts, name: Name, options: Options, given: Mapping[Name, Any]) -> CountedColumn:
+    """Counts of the column `name`, in which no span holds a bound of the parts `given` by name."""
+    return counted_column(data, name, options, _bounds_in(given.get(name)), _bounds_in(given.get(data.target)))
+
+
+def _bounds_in(given: Any) -> list[Any]:
+    """Bounds of parts that are given as a Partition, as bounds or as groups, which have none."""
+    if isinstance(given, Partition):
+        return list(given.bounds) if given.kind == "numerical" else []
+    if given is None or isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        return []
+    return [one for one in given if np.ndim(one) == 0 and not isinstance(one, str) and not is_missing_value(one)]
+
+
+def counted_data(
+    data: Any, target: Any, weights: Any, target_kind: str | None, unlabelled: Any = NOT_GIVEN,
+    placement: str | None = None, event: Any = None, needs_target: bool = True,
+) -> tuple[LazyData | Counts, Reader] | None:  # fmt: skip
+    """A lazy frame or `Counts`, and the function that makes tables of their counts; None for data in memory."""
+    if isinstance(data, Counts):
+        _check_counts(data, target, weights, target_kind)
+        found: LazyData | Counts = data
+        target, target_kind = data.target, target_kind or data.target_kind
+    else:
+        lazy = lazy_frame(data)
+        if lazy is None:
+            return None
+        if target is None and needs_target:
+            raise TypeError("data is a lazy frame, and no target was given: name one of its columns")
+        found = read_lazy(lazy, target, weights, target_kind)
+    if placement == MEDIAN:
+        raise ValueError("placement='median' places bounds among single rows, which counts do not have")
+
+    def read(columns: Mapping[Name, Any], rows: Any, event: Any = event) -> Table:
+        table = read_table(columns, target, rows, target_kind, unlabelled, placement, event)
+        check_one_input(table, unlabelled)
+        return table
+
+    return found, read
+
+
+def _check_counts(counts: Counts, target: Any, weights: Any, target_kind: str | None) -> None:
+    """Raise if arguments say something else than the counts."""
+    if target is not None and (not isinstance(target, str) or target != counts.target):
+        raise ValueError(f"data are counts by {counts.target!r}: leave target= out, or name it; got {target!r}")
+    if weights is not None:
+        raise ValueError("data are counts, in which weights are counted; give weights= to count()")
+    if len(counts) == 0:
+        raise ValueError("data are counts of no column")
+    if counts.target_edges and target_kind not in (None, "numerical"):
+        raise ValueError(f"the target {counts.target!r} was counted in spans of numbers, and cannot be {target_kind}")
+
+
+def apart_of(options: Options, name: Name) -> list[Any]:
     """Special values of a column, all parts together."""
     given = options.of(name).special
     return [value for part in special_parts(given, "special") for value in part] if given else []
@@ -163,7 +426,7 @@ def _places(column: Numbers, apart: list[Any], bounds: NDArray[Any]) -> list[int
     return [int(place) for place in np.searchsorted(lows, at, side="right")]
 
 
-def _resolution(column: Any, counts: Any) -> int:
+def resolution_of(column: Any, counts: Any) -> int:
     """Rows of the largest span of several values; 0 if every span is one value."""
     if not isinstance(column, Numbers) or column.ends is None:
         return 0
@@ -174,13 +437,3 @@ def _resolution(column: Any, counts: Any) -> int:
         return 0
     _, span = np.unique(column.values[is_span], return_inverse=True)
     return int(np.bincount(span, counts[ROWS].to_numpy()[is_span]).max())
-
-
-def _check_rows(data: LazyData, name: Name, counts: Any) -> None:
-    """Raise EngineError if a column has other rows than the frame had before."""
-    n_rows = int(counts[ROWS].sum())
-    if n_rows != data.n_rows:
-        raise EngineError(
-            f"the rows of the lazy frame have changed between two queries: {data.n_rows} rows became {n_rows} in "
-            f"column {name!r}; count a copy that stays the same, such as a table or a file"
-        )

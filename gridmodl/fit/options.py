@@ -15,7 +15,8 @@ from gridmodl.data.bounds import SHORT
 from gridmodl.data.columns import KINDS, Kind, checked_levels
 from gridmodl.data.frames import Name
 from gridmodl.data.numbers import special_parts
-from gridmodl.data.table import MEDIAN
+from gridmodl.data.table import MEDIAN, Table
+from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.search import Search
 from gridmodl.search.moves import NO_LIMIT, Limits
 from gridmodl.search.proof import MONOTONE
@@ -26,6 +27,7 @@ PLACEMENTS = (SHORT, MEDIAN)
 MISSING = ("auto", "apart")
 FOR_NUMBERS = ("monotone", "fixed", "allowed")  # options of numerical columns alone
 RULES = ("monotone", "min_events", "min_difference", "fixed", "allowed")
+PERIOD_ROWS = 100  # of a period: of fewer, the share of an event is known to 0.1 or worse (two standard deviations)
 
 
 class ColumnOptions(NamedTuple):
@@ -40,6 +42,7 @@ class ColumnOptions(NamedTuple):
     min_difference: float | None = None
     fixed: Any = None
     allowed: Any = None
+    min_period_rows: int | float | None = None
 
     def limits(self, n_rows: int) -> Limits:
         """Limits on parts and rows for data of `n_rows` rows."""
@@ -82,6 +85,7 @@ class Options(NamedTuple):
     min_difference: Any = None
     fixed: Any = None
     allowed: Any = None
+    min_period_rows: Any = None
     order: Mapping[Name, Any] = {}  # levels of ordinal columns; `kinds` has them too
 
     def of(self, name: Name) -> ColumnOptions:
@@ -115,6 +119,14 @@ def checked_options(
     of_columns = by_column["special"] if isinstance(by_column["special"], Mapping) else {}
     by_name = _with_levels(_checked_kinds(kinds), order, of_columns)
     return Options(criterion, checked_search(search), by_name, **by_column, order=order)
+
+
+def check_one_input(table: Table, unlabelled: Any = NOT_GIVEN) -> None:
+    """Raise ValueError if unlabelled rows come with several columns."""
+    if unlabelled is not NOT_GIVEN and len(table.names) > 1:
+        raise ValueError(
+            f"unlabelled= is for one input column, and data has {len(table.names)}; optimize_each takes each on its own"
+        )
 
 
 def check_placement(placement: Any) -> None:
@@ -278,6 +290,7 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "monotone": lambda what, value: check_choice(what, value, (*MONOTONE, None)),
     "max_parts": _checked_max_parts,
     "min_rows": lambda what, value: rows_or_share(what, value, 1),
+    "min_period_rows": lambda what, value: rows_or_share(what, value, 1),
     "min_events": _check_min_events,
     "min_difference": _check_min_difference,
     "fixed": _check_bounds,

@@ -40,15 +40,6 @@ def shares_in_groups(model: Model, shares: NDArray[np.float64]) -> NDArray[np.fl
     return shares[:, group] * (model.class_rows / model.target.counts[group, 0])
 
 
-def part_shares(model: Model) -> NDArray[np.float64]:
-    """Share of each class in each part of a model of one column; the last row is for values of no part."""
-    (partition,), shares = model.partitions.values(), class_shares(model)
-    if model.target is not None:
-        return shares
-    parts = [np.append(np.arange(partition.n_parts), -1)] if model.cells.names else []
-    return np.take(*share_lines(model.cells, shares, parts, partition.n_parts + 1), axis=0)
-
-
 class ShareLines(NamedTuple):
     """Shares of the classes, and which of them each row gets."""
 

@@ -21,7 +21,7 @@ of the labelled training rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gridmodl.model.partition import Partition
 
 HALF = 0.5  # added to counts in woe
+COVERAGE = 0.9  # of the range of an event rate
 
 
 class EventEvidence(NamedTuple):
@@ -74,12 +75,19 @@ def encoded_events(model: Model, partition: Partition) -> list[EventEvidence]:
     return found[1:] if len(found) == 2 else found
 
 
-def _evidence(name: str, events: NDArray[np.int64], rest: NDArray[np.int64]) -> EventEvidence:
-    n_events, n_rest, rows = int(events.sum()), int(rest.sum()), events + rest
+def woe_of_counts(events: NDArray[Any], rest: NDArray[Any]) -> NDArray[np.float64]:
+    """Woe of parts with these rows of the event and of the rest; all 0 if there are none of one of them."""
+    n_events, n_rest = events.sum(), rest.sum()
     woe = np.log((events + HALF) / (rest + HALF)) - np.log((n_events + HALF) / (n_rest + HALF))
-    woe[rows == 0] = 0.0
+    woe[events + rest == 0] = 0.0
     if not n_events or not n_rest:  # nothing to tell apart
         woe[:] = 0.0
+    return np.asarray(woe)
+
+
+def _evidence(name: str, events: NDArray[np.int64], rest: NDArray[np.int64]) -> EventEvidence:
+    n_events, n_rest, rows = int(events.sum()), int(rest.sum()), events + rest
+    woe = woe_of_counts(events, rest)
     of_events, of_rest = events / max(n_events, 1), rest / max(n_rest, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         lift = events / rows / (n_events / rows.sum())
@@ -112,3 +120,13 @@ def total_evidence(model: Model, partition: Partition) -> ColumnEvidence | None:
         return None
     totals = [(float(one.iv.sum()), one.gini, one.ks) for one in found]
     return ColumnEvidence(*(sum(of_classes) / len(found) for of_classes in zip(*totals, strict=True)))
+
+
+def rate_range(events: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Lower and upper end of the range of an event rate, of `COVERAGE`: quantiles of its posterior (Jeffreys)."""
+    from scipy.special import betaincinv  # here, as few who import models need it
+
+    tail, rest = (1.0 - COVERAGE) / 2.0, rows - events
+    low = np.where(events > 0, betaincinv(events + 0.5, rest + 0.5, tail), 0.0)
+    high = np.where(rest > 0, betaincinv(events + 0.5, rest + 0.5, 1.0 - tail), 1.0)
+    return low, high

@@ -78,7 +78,7 @@ def _without_rows(partition: Partition, column: Column, n_classes: int) -> Parti
     missing = 0 if is_new else partition.missing
     return replace(
         partition, name=column.name, counts=counts, unlabelled=None, missing=missing, default=None, widths=None,
-        domain=None,
+        domain=None, lowest=None, highest=None,
     )  # fmt: skip
 
 

@@ -148,11 +148,12 @@ def shown_value(value: Any, is_mixed: bool) -> str:
     return text if is_plain else repr(value)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a text table, with the first column aligned left and the others right."""
+def aligned(rows: Sequence[Sequence[str]], n_left: int = 1) -> list[str]:
+    """Lines of a text table, with the first `n_left` columns aligned left and the others right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  " + "  ".join(_padded(row, widths)) for row in rows]
+    return ["  " + "  ".join(_padded(row, widths, n_left)) for row in rows]
 
 
-def _padded(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    return [row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))]
+def _padded(row: Sequence[str], widths: Sequence[int], n_left: int) -> list[str]:
+    cells = enumerate(zip(row, widths, strict=True))
+    return [text.ljust(width) if i < n_left else text.rjust(width) for i, (text, width) in cells]

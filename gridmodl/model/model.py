@@ -18,7 +18,6 @@ from gridmodl.model.counts import (
     class_shares,
     input_cells,
     mutual_information_of,
-    part_shares,
     quantiles_of_lines,
     row_lines,
     share_lines,
@@ -26,12 +25,14 @@ from gridmodl.model.counts import (
 )
 from gridmodl.model.densities.conditional import Conditional, checked_number
 from gridmodl.model.densities.grid import density_of
-from gridmodl.model.histogram import mean_log_density
+from gridmodl.model.densities.histogram import mean_log_density
 from gridmodl.model.labels import counted, level_text
-from gridmodl.model.lazy import Lookup, lazy_columns
+from gridmodl.model.lazy.parts import Lookup, lazy_columns
+from gridmodl.model.names import renamed
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import Policy, checked_policy
-from gridmodl.model.target_quantiles import Prediction, TargetQuantiles
+from gridmodl.model.stability import Stability
+from gridmodl.model.target_quantiles import TargetQuantiles
 from gridmodl.search.proof import Certificate
 from gridmodl.spelling import did_you_mean
 from gridmodl.terms import PROBLEMS, Criterion, level_of
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
     from gridmodl.analysis.explain import Explanation
     from gridmodl.analysis.hierarchy import Hierarchy
     from gridmodl.data.table import Table
+    from gridmodl.monitoring.record import Comparison
     from gridmodl.report.tables import Rule
+    from gridmodl.report.widget.editor import PartitionEditor
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +93,8 @@ class Model:
         The search that was run; ``"given"`` for a partition of the user's own.
     limits : tuple of str
         For a grid: the limits that the search kept, in words; for one column, ``certificate`` has them.
+    stability : Stability or None
+        With ``stable_over``: the periods, and those that broke the order of the best partition without it.
     stopped : str or None
         Why the search was cut short: ``"time limit"`` or ``"interrupted"``.
     elapsed : float
@@ -101,6 +106,9 @@ class Model:
     resolution : int
         For a model of a lazy frame: the rows of the largest span of values that were counted together; 0 if all were
         counted one by one, as in memory. A finer partition may hide inside of spans, and nothing is proven then.
+    sample_rows : int
+        For a grid of a lazy frame with more combinations of values than are counted: the rows of the sample that was
+        searched. Cost, counts and shares are of all rows nevertheless. 0 if the search saw all rows.
     optima : tuple of Model
         Distinct local optima that the search kept (``Search(keep_optima=n)``), the cheapest first, each with the
         partitions of its informative columns.
@@ -127,9 +135,11 @@ class Model:
     target: Partition | None = None
     event_index: int | None = None
     resolution: int = 0
+    sample_rows: int = 0
     event_is_default: bool = False
     limits: tuple[str, ...] = ()
     certificate: Certificate | None = field(default=None, repr=False)
+    stability: Stability | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable
     _class_rows: NDArray[np.int64] | None = field(default=None, repr=False)  # rows of each class, if grouped
     # Statistics of a numerical target in each part of the one input, or of several in each cell of `input_cells`.
@@ -292,6 +302,48 @@ class Model:
             return merged_model(self, name, merge)
         return edited(self, name, bounds, groups) if split is None else split_model(self, name, split)
 
+    def rename(self, name: Name, names: Mapping[Any, str | None] | Sequence[str | None] | None) -> Model:
+        """Make the model whose parts of one variable have names of the user's own.
+
+        They stand for the parts in summaries, plots, reports and notebooks, before their labels in tables, travel in
+        files, and are kept by merges of other parts. ``Partition.labels``, and labels in queries, stay as they are.
+
+        Parameters
+        ----------
+        name : str
+            The column, or the name of a partitioned target.
+        names : dict, sequence of str or None
+            Names by number of the part (or by its name so far), or one for each part. None in place of a name, or of
+            all, brings back ``Partition.names`` as they were.
+
+        Examples
+        --------
+        >>> import gridmodl
+        >>> model = gridmodl.optimize([1.0, 1.5, 2.0, 2.5, 7.0, 7.5, 8.0, 8.5], [0, 0, 0, 0, 1, 1, 1, 1])
+        >>> model.rename("x0", {1: "large"}).partitions["x0"].names
+        ['(-inf, 4.75]', 'large']
+        """
+        return renamed(self, name, names)
+
+    def widget(self, name: Name | None = None) -> PartitionEditor:
+        """Edit the parts of one column by eye in a notebook: merge, split and rename by click, with prices and undo.
+
+        Needs ``pip install "gridmodl[widget]"``; `gridmodl.PartitionEditor` does the same from Python without it.
+
+        Parameters
+        ----------
+        name : str, optional
+            The column, or the name of a partitioned target; may be omitted if the model has one column.
+
+        Returns
+        -------
+        PartitionEditor
+            ``editor.model`` is the model as edited so far.
+        """
+        from gridmodl.report.widget.face import editor_in_notebook
+
+        return editor_in_notebook(self, name)
+
     def transform(self, data: Any, unknown: str | None = None, missing: str | None = None) -> Any:
         """Number of the part of each row: shape (n,) for a single column, (n, number of columns) for a table.
 
@@ -389,7 +441,7 @@ class Model:
             raise ValueError("only models without a target, or with a partitioned target, have typical values")
         return [group[:n] for group in partition.groups]
 
-    def predict_proba(self, data: Any, unknown: str | None = None, missing: str | None = None) -> NDArray[np.float64]:
+    def predict_proba(self, data: Any, unknown: str | None = None, missing: str | None = None) -> Any:
         """Share of each class in the cell of each row, in the order of ``classes``; of all rows for an empty cell.
 
         Shares are of the labelled training rows, without smoothing. If classes are grouped, then
@@ -398,35 +450,38 @@ class Model:
         A value that belongs to no part, or a special code that training did not have, tells nothing: the row gets the
         shares of all training rows that have the row's parts in the other columns. This is the average over the parts
         of the column, weighted by their rows given the other columns; of one column, the shares of all rows. `data`,
-        `unknown` and `missing` are as in `transform`. For a lazy frame and a model of one column, the result is a lazy
-        frame of the same library with a column ``p_<class>`` for each class.
+        `unknown` and `missing` are as in `transform`. For a lazy frame, the result is a lazy frame of the same library
+        with a column ``p_<class>`` for each class.
         """
         policy, lazy = checked_policy(unknown, missing), lazy_frame(data)
         if lazy is None:
             return np.take(*self._shares(data, policy), axis=0)
-        if len(self.partitions) > 1:
-            raise ValueError(
-                "predict_proba of a lazy frame is for a model of one column, and this one has "
-                f"{len(self.partitions)}; Model.to_sql(output='probabilities') is for grids"
-            )
-        (partition,), by_part = self.partitions.values(), part_shares(self)
-        columns = {f"p_{label}": Lookup(partition, by_part[:, j]) for j, label in enumerate(self.classes.tolist())}
-        return lazy_columns(lazy, columns, policy)
+        from gridmodl.model.lazy.predict import lazy_probabilities
+
+        return lazy_probabilities(self, lazy, policy)
 
     def _shares(self, data: Any, policy: Policy) -> ShareLines:
         """Shares of the classes, and which of them each row gets."""
+        if self.target is None:
+            return self._share_lines(*self._row_parts(data, policy))
+        if PROBLEMS[self.problem].has_one_input:
+            part = self._input_part(data, policy)
+            return self._share_lines([part], len(part))
+        return self._share_lines(*self._input_parts(data, policy))
+
+    def _share_lines(self, parts: list[NDArray[np.int64]], n_rows: int) -> ShareLines:
+        """As `_shares`, given the part of each row in each variable that predictions read."""
         shares = class_shares(self)
         if self.target is None:
-            parts, n_rows = self._row_parts(data, policy)
             for k, name in enumerate(self.cells.names):
                 empty = self.partitions[name].empty_special
                 parts[k] = np.where(np.isin(parts[k], empty), -1, parts[k]) if empty else parts[k]
             return share_lines(self.cells, shares, parts, n_rows)
         if PROBLEMS[self.problem].has_one_input:
-            return ShareLines(shares, self._input_part(data, policy) % len(shares))
+            return ShareLines(shares, parts[0] % len(shares))
         cells = input_cells(self)
         groups = np.vstack([cells.shares(), self.target.counts[:, 0] / self.n_rows])
-        lines = share_lines(cells, groups, *self._input_parts(data, policy))
+        lines = share_lines(cells, groups, parts, n_rows)
         return lines._replace(shares=shares_in_groups(self, lines.shares))
 
     def _input_part(self, data: Any, policy: Policy) -> NDArray[np.int64]:
@@ -442,18 +497,25 @@ class Model:
 
     def _target_lines(self, data: Any, policy: Policy) -> tuple[TargetQuantiles, NDArray[np.int64]]:
         """Statistics of a numerical target, and which of them each row gets."""
-        quantiles = self._target_quantiles
-        if quantiles is None:
+        if self._target_quantiles is None:
             raise ValueError(f"this model ({self.problem}) has no numerical target, so no quantiles to predict")
         if PROBLEMS[self.problem].has_one_input:
-            return quantiles, self._input_part(data, policy)
+            part = self._input_part(data, policy)
+            return self._target_lines_at([part], len(part))
+        return self._target_lines_at(*self._input_parts(data, policy))
+
+    def _target_lines_at(
+        self, parts: list[NDArray[np.int64]], n_rows: int
+    ) -> tuple[TargetQuantiles, NDArray[np.int64]]:
+        """As `_target_lines`, given the part of each row in each informative column, or in the one input."""
+        assert self._target_quantiles is not None  # noqa: S101  for mypy
+        if PROBLEMS[self.problem].has_one_input:
+            return self._target_quantiles, parts[0]
         cells = input_cells(self)
-        line, besides = row_lines(cells, *self._input_parts(data, policy))
+        line, besides = row_lines(cells, parts, n_rows)
         return quantiles_of_lines(self, cells, besides), line
 
-    def predict(
-        self, data: Any, unknown: str | None = None, missing: str | None = None, coverage: float = 0.9
-    ) -> NDArray[Any] | Prediction:
+    def predict(self, data: Any, unknown: str | None = None, missing: str | None = None, coverage: float = 0.9) -> Any:
         """Predict the class of each row, or mean and quantiles of a numerical target.
 
         Parameters
@@ -469,12 +531,17 @@ class Model:
 
         Returns
         -------
-        ndarray or Prediction
+        ndarray, Prediction or lazy frame
             The most frequent class in the cell of each row (ties: first in ``classes``). For a numerical target, a
             `Prediction` of four arrays: mean, median, lower and upper of the training rows in the same cell of the
-            inputs; of all rows if no training row is in it.
+            inputs; of all rows if no training row is in it. For a lazy frame, one of the same library, with the column
+            ``prediction``, or those of a `Prediction`.
         """
-        policy = checked_policy(unknown, missing)
+        policy, lazy = checked_policy(unknown, missing), lazy_frame(data)
+        if lazy is not None:
+            from gridmodl.model.lazy.predict import lazy_predictions
+
+            return lazy_predictions(self, lazy, policy, coverage)
         if self._target_quantiles is not None:
             quantiles, line = self._target_lines(data, policy)
             return quantiles.predict(line, coverage)
@@ -528,12 +595,16 @@ class Model:
         I parts. A part of a target has ``(N_cj + C s_j) / (N_c + C)`` in a cell of the inputs in which C parts of the
         target have rows.
 
-        Numbers lie evenly between the bounds of their interval. The outer intervals end at the lowest and the highest
-        value of the training data, between which the density integrates to 1; a value outside has the density of the
-        outer interval on its side. Special codes, missing values, and an interval without a width, such as that of a
-        constant column, have probabilities. A category has the share ``(n + 1/V) / (N_g + 1)`` of its group of V values
-        and N_g rows; of the levels of an ordinal column, rows are not known, and they share the part's evenly. A row
-        with a value that belongs to no part, such as a category or a missing value that training did not have, has NaN.
+        Of the m rows of an interval, m - 1 steps from row to row are spread evenly from its lowest to its highest
+        value, and half a step at each end from that value to the bound, as much of it as is no denser than the steps
+        between rows; none where the value is at the bound. Where the lowest value is the highest, one step is spread
+        evenly over the interval, and the others are an atom: the value has the probability (m - 1)/m within its part,
+        in place of a density. An interval without rows is even. The outer intervals end at the lowest and the highest
+        value of the training data, between which densities and atoms sum to 1; a value outside has that of one more row
+        of the outer interval, spread over the range: 1/((m + 1) W). Special codes and missing values have
+        probabilities. A category has the share ``(n + 1/V) / (N_g + 1)`` of its group of V values and N_g rows; of the
+        levels of an ordinal column, rows are not known, and they share the part's evenly. A row with a value that
+        belongs to no part, such as a category or a missing value that training did not have, has NaN.
 
         Examples
         --------
@@ -596,11 +667,14 @@ class Model:
         >>> model = gridmodl.Model.from_partitions(data, None, bounds)
         >>> of_size = model.conditional("size", {"color": "red"})
         >>> of_size.probabilities.round(3), round(float(of_size.mean), 2)
-        (array([0.875, 0.125]), 4.75)
+        (array([0.875, 0.125]), 3.7)
         """
         known = {} if given is None else given
         if not isinstance(known, Mapping):
             raise TypeError(f"given must be a dict of values by column, got {given!r}")
+        for column, value in known.items():
+            if isinstance(value, (list, tuple)) or len(getattr(value, "shape", ())) > 0:
+                raise TypeError(f"given must have a single value of column {column!r}, got {value!r}")
         return density_of(self).conditional(name, known)
 
     def impute(self, name: Name, data: Any) -> NDArray[Any]:
@@ -657,15 +731,24 @@ class Model:
 
         return coarsened(self, max_cells, max_parts, information)
 
-    def rules(self) -> list[Rule]:
+    def rules(self, n: int | None = None, min_rows: int | float = 0, min_lift: float | None = None) -> list[Rule]:
         """Rules in words, one per cell, with its rows and the shares of the classes; the most frequent first.
 
         If the target is partitioned too, one per cell of the inputs, with the shares of the parts of the target, and
         for a numerical one its mean and quantiles. Not for models without a target.
+
+        Parameters
+        ----------
+        n : int, optional
+            Maximum number of rules.
+        min_rows : int or float
+            Minimum number of rows of a cell, or their share of all rows if it is a float below 1.
+        min_lift : float, optional
+            Minimum share of the event in a cell, divided by its share in all rows.
         """
         from gridmodl.report.tables import rules_of
 
-        return rules_of(self)
+        return rules_of(self, n, min_rows, min_lift)
 
     def cell_table(self, frame: str | None = None) -> Any:
         """Table with one row per cell, the most frequent first: its parts, rows, and rows and shares of each class.
@@ -727,6 +810,81 @@ class Model:
 
         return summary_of(self)
 
+    def plot(self, name: Name | None = None, ax: Any = None, **options: Any) -> Any:
+        """Draw the picture that suits the model; see `gridmodl.plot` for the others.
+
+        The event by part, the shares of classes, the target in each part, a density, or the cells of a grid; with
+        `name`, the parts of one column of a grid.
+
+        Parameters
+        ----------
+        name : str, optional
+            A column.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        options
+            As in ``plot`` of the display, such as ``statistic="woe"`` of `gridmodl.plot.EventDisplay`.
+
+        Returns
+        -------
+        A display of `gridmodl.plot`, whose ``ax_`` and ``figure_`` were drawn on.
+        """
+        from gridmodl.plot.columns import draw_model
+
+        return draw_model(self, name, ax, options)
+
+    def compare(
+        self, new: Any, target: Any = None, by: Any = None, *, weights: Any = None, threshold: float = 0.1,
+        loss: float = 0.1, alpha: float = 0.01, refit: bool = True,
+    ) -> Comparison:  # fmt: skip
+        """Compare new rows with the training rows: drift of the columns, of the event rates, and what it costs.
+
+        Parameters
+        ----------
+        new : array-like, frame, sparse matrix or lazy frame
+            New rows with the columns of the model; of a grid, at least the informative ones. A lazy frame is counted on
+            its engine, and only counts are collected.
+        target : str or array-like, optional
+            Classes of the new rows, or their column. Rows without a class, or with one that training did not have,
+            count in the parts but not in event rates and prices. Without it, all that needs no target is compared.
+        by : str or array-like, optional
+            Period of each row, or its column: dates are taken by month, other values each alone. The column itself is
+            not compared.
+        weights : str or array-like, optional
+            Whole numbers: a row of weight w counts as w rows.
+        threshold : float
+            A column has drifted if the population stability index (PSI) of its parts is this or more,
+        loss : float
+            or if this share or more of its information on the classes is lost, because their relation to its parts has
+            changed,
+        alpha : float
+            and if chance is no explanation: with a probability of 1 - alpha or more, a comparison without any change
+            has no alarm at all, whatever the number of columns and periods (Holm's adjustment of all p-values).
+        refit : bool
+            Whether to price the classes of the new rows by the criterion, with the parts of the model and with the best
+            parts for the new rows, which takes a search; not for grids of lazy frames.
+
+        Returns
+        -------
+        Comparison
+            ``print`` shows it in words, `Comparison.table` has the numbers.
+
+        Examples
+        --------
+        >>> import gridmodl
+        >>> model = gridmodl.optimize({"size": [1, 2, 3, 4] * 50 + [6, 7, 8, 9] * 50}, ["no"] * 200 + ["yes"] * 200)
+        >>> found = model.compare({"size": [2, 3, 7, 8, 9, 9] * 20}, ["no", "no", "yes", "yes", "yes", "no"] * 20)
+        >>> found["size"].new_rows[0].tolist(), found["size"].psi.round(3).tolist()
+        ([40, 80], [0.114])
+        >>> found.drifted
+        ['size']
+        """
+        from gridmodl.monitoring.compare import checked_request, compare_model
+        from gridmodl.monitoring.parts import DriftLimits
+
+        request = checked_request(new, target, by, weights, DriftLimits(threshold, loss, alpha), refit)
+        return compare_model(self, request)
+
     def explain(
         self,
         variable: Name | None = None,
@@ -772,7 +930,9 @@ class Model:
 
         return explain(self, variable, data, target, weights, unlabelled, placement, time_limit)
 
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, about: str | None = None
+    ) -> str:
         """Write the model as one HTML page, which needs no network and no other file.
 
         The page has the variables with plots, and the cells of a grid in a table and a heat map; if the model has a
@@ -784,6 +944,8 @@ class Model:
             File to write the page to; an existing file is replaced.
         title : str, optional
             Title of the page.
+        about : str, optional
+            What readers should know of the data and the target, below the title.
 
         Returns
         -------
@@ -793,7 +955,7 @@ class Model:
         from gridmodl.report.html.documents import document_of_model
         from gridmodl.report.html.page import write_page
 
-        return write_page(document_of_model(self), self.summary(), title, path)
+        return write_page(document_of_model(self), self.summary(), title, path, about)
 
     def to_sql(
         self,
@@ -814,7 +976,7 @@ class Model:
 
         Parameters
         ----------
-        dialect : {"postgres", "duckdb", "sqlite", "bigquery", "snowflake"}
+        dialect : {"postgres", "duckdb", "sqlite", "mysql", "bigquery", "snowflake", "spark"}
         table : str or sequence of str
             Name of the table, or the names of its schema and itself. All names are quoted.
         columns : dict of str to str, optional
@@ -826,7 +988,8 @@ class Model:
             (labels of the parts, ``label_<column>``, NULL for no part), ``"woe"`` (weight of evidence of the part for
             the event, ``woe_<column>``, or for each class, ``woe_<column>_<class>``; 0 for no part), ``"cell"`` (-1
             for no cell), ``"predict"`` (the class, ``predicted``, or mean, median, lower and upper of a numerical
-            target), ``"proba"`` (``share_<class>``). By default all that the model has, except labels and woe.
+            target), ``"proba"`` (``share_<class>``), ``"log_density"`` (as `log_density`, NULL for NaN, whatever
+            ``unknown`` and ``missing`` are). By default all that the model has, except labels, woe and log_density.
             If two names would be the same, one gets a number as suffix.
         unknown : {"neutral", "largest"}, optional
             Category that was not in the training data, as in `transform`; a query cannot raise an error.
@@ -852,6 +1015,50 @@ class Model:
         from gridmodl.report.sql import query_of_model
 
         return query_of_model(self, dialect, table, columns, keep, output, checked_policy(unknown, missing), coverage)
+
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        output: str | Sequence[str] | None = None,
+        unknown: str | None = None,
+        missing: str | None = None,
+        coverage: float = 0.9,
+        missing_text: str = "",
+    ) -> Any:
+        """Build the ONNX graph for the parts of rows, their cell, and the predicted target, in float64.
+
+        The results are those of `transform`, `cell_of`, `predict` and `predict_proba`, to the bit. Needs
+        ``pip install "gridmodl[onnx]"``.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            File to write the graph to; an existing file is replaced.
+        output : str or sequence of str, optional
+            Which of these: ``"parts"`` (output ``parts``, of the columns with more than one part), ``"woe"`` (``woe``,
+            weights of evidence of the parts, 0 for no part), ``"cell"`` (``cell``, -1 for no cell), ``"predict"``
+            (``label``, the class, or ``prediction``, the mean, median, lower and upper of a numerical target),
+            ``"proba"`` (``probabilities``, by class). By default all that the model has, except woe.
+        unknown : {"neutral", "largest"}, optional
+            Category that was not in the training data, as in `transform`; a graph cannot raise an error.
+        missing : {"neutral"}, optional
+            Missing value, if the training data had none, as in `transform`.
+        coverage : float
+            For a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
+        missing_text : str
+            Text that stands for a missing value in columns of texts; no category may be this text.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Graph with an input of shape (rows, 1) for each column, of the column's name: float64 for numbers, with NaN
+            for missing values, int64 for dates and for integers beyond 2**53, string for texts. ``metadata_props``
+            has the columns of ``parts`` and ``woe``, and the classes.
+        """
+        from gridmodl.report.onnx import onnx_of_model
+
+        return onnx_of_model(self, path, output, checked_policy(unknown, missing), coverage, missing_text)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Write the model as a JSON text, also to the file `path` if that is passed; `from_json` reads it exactly."""

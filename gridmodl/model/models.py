@@ -5,21 +5,25 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import ARRAYS, Frame, Name, Raw, lazy_frame, make_frame, read_frame
 from gridmodl.model.encoding import check_encoding, encoded_names, rows_of_parts, unique_names
 from gridmodl.model.evidence import ColumnEvidence, total_evidence
 from gridmodl.model.labels import aligned, level_text
-from gridmodl.model.lazy import Lookup, lazy_columns
+from gridmodl.model.lazy.parts import Lookup, lazy_columns
+from gridmodl.model.lazy.predict import lazy_shares
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import checked_policy
 from gridmodl.spelling import did_you_mean
 from gridmodl.terms import PROBLEMS
+
+if TYPE_CHECKING:
+    from gridmodl.monitoring.record import Comparison
+    from gridmodl.report.widget.editor import PartitionEditor
 
 MAX_SHOWN = 100
 
@@ -182,9 +186,7 @@ class Models(MutableMapping[Name, Model]):
             found += [Lookup(partition, numbers) for numbers in lines]
         return dict(zip(unique_names(names).tolist(), found, strict=True))
 
-    def predict_proba(
-        self, data: Any, unknown: str | None = None, missing: str | None = None
-    ) -> dict[Name, NDArray[np.float64]]:
+    def predict_proba(self, data: Any, unknown: str | None = None, missing: str | None = None) -> Any:
         """Shares of the classes in the part of each row, by column: what each column predicts on its own.
 
         The columns are not combined: for one prediction of all columns together see `GridNaiveBayes` (columns taken as
@@ -198,10 +200,14 @@ class Models(MutableMapping[Name, Model]):
         Returns
         -------
         dict of str to ndarray of shape (n, number of classes)
-            Classes are in the order of ``classes`` of the models. A value of no part has the shares of all rows.
+            Classes are in the order of ``classes`` of the models. A value of no part has the shares of all rows. For a
+            lazy frame, one of the same library with the columns ``<column>_p_<class>``.
         """
         if self._target_kind() not in ("classes", "grouped"):
             raise ValueError("predict_proba is for classes, and the target is numerical; see Model.predict")
+        lazy = lazy_frame(data)
+        if lazy is not None:
+            return lazy_shares(self, lazy, checked_policy(unknown, missing))
         columns = self._columns(read_frame(data))
         return {name: self[name].predict_proba({name: raw}, unknown, missing) for name, raw in columns.items()}
 
@@ -281,6 +287,33 @@ class Models(MutableMapping[Name, Model]):
         edited = self[name].edit(name, bounds=bounds, groups=groups, merge=merge, split=split)
         return Models({**self._models, name: edited}, self.errors, self._frame, by_level=False)
 
+    def widget(self, name: Name) -> PartitionEditor:
+        """Edit the parts of the column `name` by eye, as `Model.widget`; ``editor.model`` is its model."""
+        return self[name].widget(name)
+
+    def compare(
+        self, new: Any, target: Any = None, by: Any = None, *, weights: Any = None, threshold: float = 0.1,
+        loss: float = 0.1, alpha: float = 0.01, refit: bool = True,
+    ) -> Comparison:  # fmt: skip
+        """Compare new rows with the training rows, each column on its own: drift of columns and of event rates.
+
+        Parameters
+        ----------
+        new, target, by, weights, threshold, loss, alpha, refit
+            As in `Model.compare`. With a grouped or numerical target, whose parts differ from column to column, the
+            target itself is not compared.
+
+        Returns
+        -------
+        Comparison
+            ``print`` shows it in words, `Comparison.table` has the numbers.
+        """
+        from gridmodl.monitoring.compare import checked_request, compare_models
+        from gridmodl.monitoring.parts import DriftLimits
+
+        request = checked_request(new, target, by, weights, DriftLimits(threshold, loss, alpha), refit)
+        return compare_models(self._models, request, self._frame)
+
     def table(self, frame: str | None = None) -> Any:
         """Table with one row per column: its kind, number of parts, level (NaN for none), costs, proven and gap.
 
@@ -328,7 +361,27 @@ class Models(MutableMapping[Name, Model]):
         lines += [f"  {name}: no model; {error}" for name, error in self.errors.items()]
         return "\n".join([*lines, *([] if self.event is None else [f"  event: {self.event}"])])
 
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
+    def plot(self, n: int = 30, ax: Any = None) -> Any:
+        """Draw the levels of the `n` most informative columns, with their parts and information values.
+
+        Parameters
+        ----------
+        n : int
+            Maximum number of columns.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        gridmodl.plot.ColumnsDisplay
+        """
+        from gridmodl.plot.columns import ColumnsDisplay
+
+        return ColumnsDisplay.from_models(self, n).plot(ax)
+
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, about: str | None = None
+    ) -> str:
         """Write all models as one HTML page, which needs no network and no other file.
 
         Columns come in the order of their levels, each with its parts and a plot; they can be searched and sorted.
@@ -340,6 +393,8 @@ class Models(MutableMapping[Name, Model]):
             File to write the page to; an existing file is replaced.
         title : str, optional
             Title of the page.
+        about : str, optional
+            What readers should know of the data and the target, below the title.
 
         Returns
         -------
@@ -349,7 +404,7 @@ class Models(MutableMapping[Name, Model]):
         from gridmodl.report.html.documents import document_of_models
         from gridmodl.report.html.page import write_page
 
-        return write_page(document_of_models(self), self.summary(), title, path)
+        return write_page(document_of_models(self), self.summary(), title, path, about)
 
     def to_sql(
         self,
@@ -374,6 +429,33 @@ class Models(MutableMapping[Name, Model]):
         from gridmodl.report.sql import query_of_models
 
         return query_of_models(self, dialect, table, columns, keep, output, checked_policy(unknown, missing))
+
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        output: str | Sequence[str] | None = None,
+        unknown: str | None = None,
+        missing: str | None = None,
+        missing_text: str = "",
+    ) -> Any:
+        """Build one ONNX graph for the parts of all columns that have more than one part.
+
+        Parameters
+        ----------
+        path, unknown, missing, missing_text
+            As in `Model.to_onnx`.
+        output : str or sequence of str, optional
+            ``"parts"`` and, with classes, ``"woe"``, as in `Model.to_onnx`; by default parts.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Graph with an input for each column, as in `Model.to_onnx`.
+        """
+        from gridmodl.report.onnx import onnx_of_models
+
+        return onnx_of_models(self, path, output, checked_policy(unknown, missing), missing_text)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Write all models as one JSON text, also to the file `path` if that is passed; `from_json` reads it exactly.

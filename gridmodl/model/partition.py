@@ -17,6 +17,7 @@ from gridmodl.data.columns import Categories, Column, Kind, encode_column, kind_
 from gridmodl.data.frames import Name, read_frame
 from gridmodl.data.numbers import Numbers, Special
 from gridmodl.model.labels import counted, labels_of
+from gridmodl.model.names import names_of
 from gridmodl.model.policy import BY_PARTITION, NO_PART, Policy, checked_policy
 from gridmodl.pricing import ColumnValues, categorical_values
 
@@ -69,7 +70,8 @@ class Partition:
         groups by special groups. None if each special code is a part of its own, or if there are none.
     default : int or None
         Part of values that no part holds: missing values if training had none, and categories that it did not have.
-        None, unless the model was read from a file of versions 1 to 5: such values belong to no part.
+        None, unless the model was read from a file of versions 1 to 5, or the column of a lazy frame had so many
+        categories that the rare ones were counted together: such values belong to no part.
     is_utc : bool
         Whether bounds are in UTC, because the column has a time zone.
     n_values : ndarray or None
@@ -82,9 +84,14 @@ class Partition:
         is 0 for a mass, a special code or a value that alone holds many rows. A bound is rounded to the type of the
         column, the width is not. None for other models.
     domain : ndarray of two or None
-        Lowest and highest of the values that are neither missing nor special; empty if there are none. Only of a
-        density, of the numerical columns of a joint grid and of a numerical target; None for others, for columns with
-        infinite values, and for models from old files.
+        Lowest and highest of the values of a numerical column that are neither missing nor special; empty if there are
+        none. None for columns with infinite values, and for models from old files.
+    given_names : tuple of str or None
+        Name of each part that the user gave with `Model.rename`, None for the others; empty if there are none.
+    lowest, highest : ndarray or None
+        Lowest and highest value of each interval, missing values and special codes left out; of an interval without
+        values, the highest and the lowest value of all. Empty if ``domain`` is. Only of the numerical columns of a
+        joint grid and of a numerical target that have a ``domain``; None for others and for models from old files.
     """
 
     name: Name
@@ -104,6 +111,9 @@ class Partition:
     special_sizes: tuple[int, ...] | None = None
     widths: NDArray[np.float64] | None = None
     domain: NDArray[Any] | None = None
+    given_names: tuple[str | None, ...] = ()
+    lowest: NDArray[Any] | None = None
+    highest: NDArray[Any] | None = None
     # From files of versions 3 and 4, which lack `value_rows`: their `gridmodl.codelength.log_orders`.
     _log_orders: float = math.nan
 
@@ -124,6 +134,11 @@ class Partition:
     def labels(self) -> list[str]:
         """Label of each part, such as ``(2.45, 4.75]`` or ``{blue, green}``; it prints the bounds exactly."""
         return labels_of(self)
+
+    @property
+    def names(self) -> list[str]:
+        """Short name of each part, for people: ``3: Paris, Lyon, +20`` for a group, and the user's own if given."""
+        return names_of(self)
 
     def part_of(self, values: ArrayLike, unknown: str | None = None, missing: str | None = None) -> NDArray[np.int64]:
         """Number of the part of each value; -1 for a value that belongs to no part.
@@ -181,7 +196,7 @@ class Partition:
 
         Parameters
         ----------
-        dialect : {"postgres", "duckdb", "sqlite", "bigquery", "snowflake"}
+        dialect : {"postgres", "duckdb", "sqlite", "mysql", "bigquery", "snowflake", "spark"}
         column : str or sequence of str, optional
             Name of the column in SQL, or the names of its table and itself; by default ``name``.
         unknown : {"neutral", "largest"}, optional
@@ -237,12 +252,8 @@ class Partition:
             parts += first
         if len(self.special):
             values = as_type_of(self.special, self.is_utc, column)
-            if self.special.dtype.kind in "mM":
-                values = values.view(self.special.dtype)
-                exact = values.astype(column.type) == column.values.view(column.type)
-            else:
-                with np.errstate(invalid="ignore"):
-                    exact = values.astype(column.values.dtype) == column.values  # a rounded value is not a code
+            exact = is_exactly(values, self.special, column)  # a rounded value is not a code
+            values = values.view(self.special.dtype) if self.special.dtype.kind in "mM" else values
             first_special = self.n_parts - self.n_special
             part_of_code = np.repeat(np.arange(self.n_special), self.special_sizes or [1] * len(self.special))
             for part, code in zip(part_of_code.tolist(), self.special, strict=True):
@@ -411,6 +422,14 @@ def as_type_of(bounds: NDArray[Any], is_utc: bool, column: Numbers) -> NDArray[A
     return np.clip(values, max(info.min, np.iinfo(values.dtype).min), min(info.max, np.iinfo(values.dtype).max)).astype(
         bounds.dtype
     )
+
+
+def is_exactly(values: NDArray[Any], bounds: NDArray[Any], column: Numbers) -> NDArray[np.bool_]:
+    """Whether each of `values`, which `as_type_of` the `bounds` returned, is the value of `column`, not rounded."""
+    if bounds.dtype.kind in "mM":
+        return np.asarray(values.view(bounds.dtype).astype(column.type) == column.values.view(column.type))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(values.astype(column.values.dtype) == column.values)
 
 
 def _as_times(bounds: NDArray[Any], is_utc: bool, column: Numbers) -> NDArray[np.int64]:

@@ -12,28 +12,34 @@ try:
 except ImportError as error:
     raise ImportError('gridmodl.plot needs matplotlib: pip install "gridmodl[plot]"') from error
 
-from gridmodl.plot.average import AverageDisplay
+from gridmodl.plot.average import AverageDisplay, PosteriorDisplay
 from gridmodl.plot.cells import CellsDisplay
+from gridmodl.plot.columns import ColumnsDisplay
 from gridmodl.plot.contributions import ContributionsDisplay
-from gridmodl.plot.curves import CostDisplay, History, ProgressDisplay
+from gridmodl.plot.curves import CostDisplay, History, PenaltyDisplay, ProgressDisplay
 from gridmodl.plot.density import DensityDisplay
+from gridmodl.plot.drift import DriftDisplay
 from gridmodl.plot.grid import GridDisplay
-from gridmodl.plot.parts import PartsDisplay
-from gridmodl.plot.penalty import PenaltyDisplay
-from gridmodl.plot.posterior import PosteriorDisplay
+from gridmodl.plot.parts import EventDisplay, PartsDisplay
+from gridmodl.plot.scorecard import ScorecardDisplay, ScoresDisplay
 from gridmodl.plot.target import TargetDisplay
 
 __all__ = [
     "AverageDisplay",
     "CellsDisplay",
+    "ColumnsDisplay",
     "ContributionsDisplay",
     "CostDisplay",
     "DensityDisplay",
+    "DriftDisplay",
+    "EventDisplay",
     "GridDisplay",
     "History",
     "PartsDisplay",
     "PenaltyDisplay",
     "PosteriorDisplay",
     "ProgressDisplay",
+    "ScorecardDisplay",
+    "ScoresDisplay",
     "TargetDisplay",
 ]

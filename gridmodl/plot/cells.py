@@ -26,7 +26,7 @@ from gridmodl.plot.axes import (
 )
 from gridmodl.plot.parts import draw_shares
 from gridmodl.plot.sources import check_model, model_of
-from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_names, drawn, shares_of, short_labels
+from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_names, drawn, shares_of
 from gridmodl.report.pictures import shown_classes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class CellsDisplay:
     Parameters
     ----------
     conditions : sequence of sequences of str
-        Conditions of each cell, one per variable, such as ``["a in (2.5, 4.5]", "b in {u, v}"]``.
+        Conditions of each cell, one per variable, such as ``["a in (2.5, 4.5]", "b in 0: u, v"]``.
     counts : ndarray of shape (n, classes)
         Rows of each cell by class; one column if there are no classes.
     classes : array-like
@@ -79,7 +79,7 @@ class CellsDisplay:
     >>> model = gridmodl.optimize(data, [0, 1, 1, 0] * 10)
     >>> display = gridmodl.plot.CellsDisplay.from_model(model).plot()
     >>> display.conditions[0]
-    ['a in (-inf, 5.0]', 'b in {u}']
+    ['a in (-inf, 5.0]', 'b in 0: u']
     """
 
     ax_: Axes
@@ -114,7 +114,7 @@ class CellsDisplay:
         cells = model.cells
         if model.target is not None and len(model.partitions) > 1:
             cells = input_cells(model)
-            conditions, parts = _conditions_of_cells(model, cells), short_labels(model.target)
+            conditions, parts = _conditions_of_cells(model, cells), model.target.names
             return cls(conditions, cells.counts, parts, target=str(model.target.name))
         conditions = _conditions_of_cells(model, cells)
         if model.target is None and len(model.classes):
@@ -244,8 +244,8 @@ def in_lines(conditions: Sequence[str], room: int) -> list[str]:
 
 
 def _conditions_of_cells(model: Model, cells: Cells) -> list[list[str]]:
-    """Conditions of each of the cells of a model, such as ``["a in (2.5, 4.5]", "b in {u, v}"]``."""
-    labels = {name: short_labels(model.partition(name)) for name in cells.names}
+    """Conditions of each of the cells of a model, such as ``["a in (2.5, 4.5]", "b in 0: u, v"]``."""
+    labels = {name: model.partition(name).names for name in cells.names}
     return [
         [f"{name} in {labels[name][part]}" for name, part in zip(cells.names, parts, strict=True)] or ["all rows"]
         for parts in cells.parts.tolist()

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from gridmodl.model.names import DIGITS, shortened
 from gridmodl.plot.axes import LARGEST, axes_for, label_rows, plain_frame
-from gridmodl.plot.style import DIGITS, INK, OF_CLASSES, ROOM, drawn
-from gridmodl.report.text import shortened
+from gridmodl.plot.style import INK, OF_CLASSES, ROOM, drawn
 
 if TYPE_CHECKING:
     from gridmodl.evidence.contributions import Contributions

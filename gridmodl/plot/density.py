@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import read_column
 from gridmodl.density.sample import read_numbers
-from gridmodl.model.histogram import density_per, histogram_of
+from gridmodl.model.densities.histogram import density_per, histogram_of
 from gridmodl.model.labels import counted
 from gridmodl.model.model import Model
 from gridmodl.plot.axes import LARGEST, LETTER, Scale, axes_for, plain_frame, scale_of, size_in_points

@@ -40,7 +40,6 @@ from gridmodl.plot.style import (
     drawn,
     part_labels,
     shares_of,
-    short_labels,
 )
 from gridmodl.report.pictures import shown_classes
 
@@ -145,7 +144,7 @@ class GridDisplay:
         target = model.target
         if target is not None and target is not below and target is not left:
             counts, n_others = pair_target_counts(model, left, below), len(others) - (target.name in others)
-            return cls(below, left, counts, short_labels(target), n_others=n_others, target=str(target.name))
+            return cls(below, left, counts, target.names, n_others=n_others, target=str(target.name))
         of_x, of_y = (None, None) if len(classes) else _linkages(model.hierarchy(), below, left)
         counts = pair_counts(model, left, below)
         return cls(

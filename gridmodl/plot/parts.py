@@ -1,4 +1,4 @@
-"""The parts of one variable: shares of classes, and rows."""
+"""The parts of one variable: shares of classes and rows, and the event over the rows."""
 
 from __future__ import annotations
 
@@ -6,32 +6,58 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
+from gridmodl.model.evidence import COVERAGE, evidence_of, rate_range
 from gridmodl.model.partition import Partition
 from gridmodl.plot.axes import (
     BAR,
     LARGEST,
     axes_for,
+    count_ticks,
     draw_rows,
     fitting_font,
     height_for,
+    label_columns,
     label_rows,
     lane_places,
     legend_above,
     open_lanes,
+    plain_frame,
     rows_bars,
     size_in_points,
 )
 from gridmodl.plot.sources import check_model, model_of, named
-from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_names, ink_on, part_labels, shares_of, title_of
+from gridmodl.plot.style import (
+    INK,
+    OF_CLASSES,
+    PALE,
+    PALETTE,
+    PLAIN,
+    class_names,
+    drawn,
+    ink_on,
+    part_labels,
+    shares_of,
+    title_of,
+)
 from gridmodl.report.pictures import shown_classes
+from gridmodl.spelling import check_choice
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
 
 LEAST = 0.09  # smallest share that is written into its bar
+STATISTICS = ("rate", "woe")
+WIDTHS = ("auto", "equal", "rows")
+BELOW = 26  # characters of the name of a part below its bar
+GAP = 0.12  # between bars of equal width
+# Bars are as wide as the root of their rows where more than MANY parts have a few rows each.
+MANY = 8
+FEW = 0.01  # share of the rows
+EVENT = OF_CLASSES[1]
 
 
 class PartsDisplay:
@@ -174,3 +200,201 @@ def draw_shares(
     ax.set_xticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
     ax.set_xlabel("share of each class", fontsize=LARGEST, loc="left")
     return bars
+
+
+class EventDisplay:
+    """Event rate or weight of evidence of each part, over bars of its rows.
+
+    Bars have the rows of the event on those of the rest. Marks have the rate of the event among the labelled rows with
+    its 90 % range, or the weight of evidence; a dashed line is the rate of all rows. Many parts with few rows, as of a
+    column that is 0 in most rows, have bars of one height, as wide as the square root of their rows.
+
+    Parameters
+    ----------
+    partition : Partition
+        The parts.
+    event : str
+        Name of the event.
+    events, rest : array-like of shape (n_parts,)
+        Rows of the event, and of all other classes, in each part.
+    woe : array-like of shape (n_parts,)
+        Weight of evidence of each part.
+    level : float, optional
+        Level of the model, for the title.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes of the rows.
+    event_ax_ : matplotlib Axes
+        Axes of the rates or weights, on the right.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> model = gridmodl.optimize([1.0, 2.0, 3.0, 7.0, 8.0, 9.0], ["no", "no", "no", "yes", "yes", "yes"])
+    >>> display = gridmodl.plot.EventDisplay.from_model(model).plot()
+    >>> display.event_ax_.get_ylabel()
+    'rate of yes, with its 90% range'
+    """
+
+    ax_: Axes
+    event_ax_: Axes
+    figure_: Any
+
+    def __init__(
+        self, partition: Partition, event: str, events: Any, rest: Any, woe: Any, level: float | None = None
+    ) -> None:
+        self.partition, self.event, self.level = partition, event, level
+        self.events, self.rest = np.asarray(events, dtype=np.int64), np.asarray(rest, dtype=np.int64)
+        self.woe = np.asarray(woe, dtype=np.float64)
+
+    @classmethod
+    def from_model(cls, model: Model, name: Name | None = None) -> EventDisplay:
+        """The event in the parts of a column of a model with classes.
+
+        Parameters
+        ----------
+        model : Model
+        name : str, optional
+            The column; optional if the model has one.
+        """
+        check_model(model)
+        partition = named(dict(model.partitions), name, "column")
+        if model.event_index is None or model.target is not None:
+            raise ValueError(
+                f"this model ({model.problem}) has no event; TargetDisplay shows targets in parts, PartsDisplay the "
+                "parts of other models"
+            )
+        events = partition.counts[:, model.event_index]
+        found = evidence_of(model, partition)
+        one = found[0] if model.has_one_event else found[model.event_index]
+        level = model.level if len(model.partitions) == 1 else None
+        return cls(partition, str(model.event), events, partition.counts.sum(axis=1) - events, one.woe, level)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, name: Name | None = None) -> EventDisplay:
+        """The event in the parts of a column of a fitted estimator, such as `GridDiscretizer`.
+
+        Parameters
+        ----------
+        estimator : GridDiscretizer, GridNaiveBayes or GridClassifier
+        name : str, optional
+            The column; optional if there is only one.
+        """
+        return cls.from_model(model_of(estimator, name), name)
+
+    def plot(self, ax: Axes | None = None, *, statistic: str = "rate", widths: str = "auto") -> EventDisplay:
+        """Draw the parts from left to right.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure, as wide as the parts need.
+        statistic : {"rate", "woe"}
+            Rate of the event, or weight of evidence.
+        widths : {"auto", "equal", "rows"}
+            Bars of equal width, or as wide as the square root of their rows; ``"auto"`` takes the latter where many
+            parts have few rows.
+
+        Returns
+        -------
+        EventDisplay
+            The display itself.
+        """
+        check_choice("statistic", statistic, STATISTICS)
+        check_choice("widths", widths, WIDTHS)
+        rows, n_parts = self.partition.rows, self.partition.n_parts
+        is_tiny = rows < FEW * rows.sum()
+        by_rows = widths == "rows" or (widths == "auto" and int(np.count_nonzero(is_tiny)) > MANY)
+        ax = axes_for(ax, float(np.clip(2.5 + 0.75 * n_parts, 5.0, 12.0)) if not by_rows else 8.0, 3.8)
+        self.ax_, self.figure_ = ax, ax.figure
+        places, width = _bars(rows, by_rows)
+        entries = self._draw_rows(ax, places, width, by_rows)
+        ax.set_xlim(0.0, 1.0 if by_rows else float(n_parts))
+        self._label(ax, places, width, by_rows)
+        self.event_ax_ = ax.twinx()
+        entries.append(self._draw_statistic(self.event_ax_, places, statistic, by_rows))
+        legend_above(ax, entries, title_of(self.partition, self.level))
+        return self
+
+    def _draw_rows(
+        self, ax: Axes, places: NDArray[np.float64], width: NDArray[np.float64], by_rows: bool
+    ) -> list[tuple[Any, str]]:
+        """Draw bars of rows; of their share in each part if bars are as wide as their rows."""
+        unlabelled = self.partition.rows - self.events - self.rest
+        whole = np.maximum(self.partition.rows, 1) if by_rows else np.ones(len(places))
+        event = drawn(self.event, 24)
+        stacks = [(self.events, EVENT, event), (self.rest, PLAIN, "others"), (unlabelled, PALE, "rows without a class")]
+        entries, bottom = [], np.zeros(len(places))
+        for rows, colour, name in stacks:
+            if name != "rows without a class" or rows.any():
+                bars = ax.bar(places, rows / whole, width, bottom, color=colour, edgecolor="white", linewidth=0.4)
+                entries.append((bars, name))
+                bottom = bottom + rows / whole
+        plain_frame(ax, "left", "bottom")
+        ax.set_ylabel("share of the part's rows; widths: root of rows" if by_rows else "rows", fontsize=LARGEST)
+        ax.tick_params(axis="y", labelsize=LARGEST)
+        if by_rows:
+            ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
+            ax.set_ylim(0.0, 1.0)
+        else:
+            count_ticks(ax.yaxis, 5)
+        return entries
+
+    def _label(self, ax: Axes, places: NDArray[np.float64], width: NDArray[np.float64], by_rows: bool) -> None:
+        """Write the names of the parts; where bars are as wide as their rows, of those that have room."""
+        names, points = part_labels(self.partition, BELOW), size_in_points(ax)[0]
+        if not by_rows:
+            label_columns(ax, places, names, points)
+            return
+        shown: list[int] = []
+        for i in np.argsort(-width, kind="stable").tolist():
+            if all(abs(places[i] - places[j]) * points >= 1.6 * LARGEST for j in shown):
+                shown.append(i)
+        shown.sort()
+        ax.set_xticks(places[shown], [names[i] for i in shown], fontsize=LARGEST - 1.5, rotation=35, ha="right")
+        for label in ax.get_xticklabels():
+            label.set(rotation_mode="anchor", va="top")
+        ax.tick_params(axis="x", length=2)
+
+    def _draw_statistic(self, ax: Axes, places: NDArray[np.float64], statistic: str, by_rows: bool) -> tuple[Any, str]:
+        """Draw rates or weights of evidence, with a line through those of intervals of equal width."""
+        labelled = self.events + self.rest
+        with np.errstate(invalid="ignore"):
+            values = np.where(labelled > 0, self.events / np.maximum(labelled, 1), np.nan)
+        average, name = self.events.sum() / max(1, labelled.sum()), f"rate of {drawn(self.event, 24)}"
+        if statistic == "woe":
+            values, average, name = np.where(labelled > 0, self.woe, np.nan), 0.0, "weight of evidence"
+        else:
+            low, high = rate_range(self.events, labelled)
+            errors = np.maximum(np.vstack([values - low, high - values]), 0.0)
+            ax.errorbar(places, values, errors, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.5)
+            ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
+            ax.set_ylim(
+                0.0,
+                1.0
+                if by_rows
+                else min(1.0, 1.08 * float(np.nanmax(np.where(labelled > 0, high, np.nan), initial=0.05))),
+            )
+        ordered = slice(int(self.partition.is_missing_apart), self.partition.n_parts - self.partition.n_special)
+        if (
+            self.partition.kind != "categorical" and not by_rows
+        ):  # intervals in a row; missing values and special codes stand alone
+            ax.plot(places[ordered], values[ordered], color=INK, linewidth=1.2)
+        (marks,) = ax.plot(places, values, "o", color=INK, markersize=4.5, markeredgecolor="white")
+        ax.axhline(average, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
+        plain_frame(ax, "right")
+        ax.set_ylabel(f"{name}, with its {COVERAGE:.0%} range" if statistic == "rate" else name, fontsize=LARGEST)
+        ax.tick_params(axis="y", labelsize=LARGEST)
+        return marks, name
+
+
+def _bars(rows: NDArray[np.int64], by_rows: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Middles and widths of bars: one of each part, or from 0 to 1 in proportion to the roots of rows."""
+    if not by_rows:
+        return np.arange(len(rows), dtype=np.float64) + 0.5, np.full(rows.shape, 1.0 - GAP)
+    roots: NDArray[np.float64] = np.sqrt(rows.astype(np.float64))
+    width = roots / max(1.0, float(roots.sum()))
+    return np.asarray(np.cumsum(width) - width / 2.0), width

@@ -10,7 +10,6 @@ Texts are on one line, shortened to fit, and never read as a formula. A characte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,9 +20,9 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from numpy.typing import NDArray
 
 from gridmodl.model.labels import counted, edges_of
+from gridmodl.model.names import distinct, rounded, shortened
 from gridmodl.model.partition import Partition
 from gridmodl.report.pictures import OKABE_ITO
-from gridmodl.report.text import shortened
 
 OF_CLASSES = (*OKABE_ITO, "#000000")
 OTHER = "#A6A6A6"  # of all classes that have no colour of their own
@@ -36,8 +35,6 @@ SHARES = "cividis"
 AROUND_ZERO = "PuOr_r"
 
 ROOM = 40  # characters of the label of a part
-DIGITS = 6  # of a bound, or more where bounds would look alike
-NEAR = 0.01  # largest rounding error of a bound, in distances between bounds
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -71,8 +68,8 @@ def drawn(text: Any, room: int = ROOM) -> str:
 
 
 def part_labels(partition: Partition, room: int = ROOM) -> list[str]:
-    """Labels of the parts, ready to be drawn."""
-    return [drawn(label, room) for label in short_labels(partition)]
+    """Names of the parts, ready to be drawn; no two look alike."""
+    return distinct([drawn(name, room) for name in partition.names])
 
 
 def title_of(partition: Partition, level: float | None) -> str:
@@ -81,20 +78,15 @@ def title_of(partition: Partition, level: float | None) -> str:
     return f"{drawn(partition.name)}: {counted(partition.n_parts, 'part')}{known}"
 
 
-def short_labels(partition: Partition) -> list[str]:
-    """Labels of the parts, with bounds rounded as far as they stay distinct."""
-    return replace(partition, bounds=_rounded(partition.bounds)).labels
-
-
 def bound_words(bounds: NDArray[Any]) -> list[str]:
     """Bounds as text, rounded as far as they stay distinct."""
-    alone = Partition("", "numerical", np.zeros((len(bounds) + 1, 1), dtype=np.int64), bounds=_rounded(bounds))
+    alone = Partition("", "numerical", np.zeros((len(bounds) + 1, 1), dtype=np.int64), bounds=rounded(bounds))
     return [drawn(edge) for edge in edges_of(alone)[1:-1]]
 
 
 def class_names(classes: Sequence[Any] | NDArray[Any], room: int = 24) -> list[str]:
-    """Names of the classes, ready to be drawn."""
-    return [drawn(name, room) for name in np.asarray(classes).tolist()]
+    """Names of the classes, ready to be drawn; no two look alike."""
+    return distinct([drawn(name, room) for name in np.asarray(classes).tolist()])
 
 
 @lru_cache(maxsize=8)
@@ -104,16 +96,3 @@ def _characters(families: tuple[str, ...]) -> frozenset[int]:
     for family in families:
         found |= get_font(findfont(FontProperties(family=[family]))).get_charmap().keys()
     return frozenset(found)
-
-
-def _rounded(bounds: NDArray[Any]) -> NDArray[Any]:
-    """Bounds with the fewest digits that keep the rounding error small against the distance between neighbours."""
-    if bounds.dtype.kind != "f":
-        return bounds
-    finite = np.isfinite(bounds)
-    gap = float(np.diff(bounds[finite]).min(initial=np.inf))
-    for digits in range(DIGITS, 17):
-        short = np.array([float(f"{bound:.{digits}g}") for bound in bounds.tolist()])
-        if np.all(np.abs(short[finite] - bounds[finite]) <= NEAR * gap):
-            return short
-    return bounds

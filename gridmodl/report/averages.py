@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gridmodl.model.file.files import replace_file
 from gridmodl.model.labels import counted
+from gridmodl.report.html.page import style_sheet, today
 from gridmodl.report.pictures import OKABE_ITO, Markup, folded, frame, joined, lines, name_tag, plain, table, tag
 from gridmodl.report.text import MAX_SHOWN
 
@@ -29,10 +30,7 @@ WIDTH, HEIGHT, FOOT = 480.0, 180.0, 26.0
 LIKELY = 0.05  # probability of a bound that is listed
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 MAX_ERROR = 300  # characters of the reason why a column has no average
-STYLE = (
-    "body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color-scheme:light dark}"
-    "svg{max-width:100%;height:auto}details{margin:.5em 0}"
-)
+STYLE = "svg{max-width:100%;height:auto}details{margin:.5em 0}main table{width:auto}"  # beside that of all pages
 
 
 class Curve(NamedTuple):
@@ -202,9 +200,13 @@ def _points(points: Any) -> str:
 
 
 def page_of(
-    averages: Sequence[Average], errors: Mapping[Any, Exception], title: str, path: str | os.PathLike[str] | None
+    averages: Sequence[Average],
+    errors: Mapping[Any, Exception],
+    title: str,
+    path: str | os.PathLike[str] | None,
+    about: str | None = None,
 ) -> str:
-    """A page with all averages, also written to `path` if given."""
+    """A page with all averages, also written to `path` if given; it looks like those of models, and has no scripts."""
     blocks = [average_html(average) for average in averages]
     failed = _reasons(errors)
     if len(blocks) == 1:
@@ -213,15 +215,31 @@ def page_of(
         folds = [folded(name_tag(average.name), block) for average, block in zip(averages, blocks, strict=True)]
         body = joined(_overview(averages), *folds, lines(*failed))
     name = html.escape(title.encode("utf-8", "replace").decode())
+    words = [tag("bdi", plain(about, MAX_ERROR)), " · "] if about else []
+    lead = joined(*(joined(tag("dt", term), tag("dd", tag("bdi", text))) for term, text in _lead(averages)))
+    head = joined(tag("p", *words, today(), class_="soft"), tag("dl", lead, class_="lead"))
     text = (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(POLICY, quote=True)}">'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>'
-        f"<body><main><h1>{name}</h1>{body}</main></body></html>\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{style_sheet()}{STYLE}</style></head>"
+        f"<body><header><h1>{name}</h1>{head}</header><main>{body}</main>"
+        "<footer><p>Made by gridmodl. Nothing here leaves or enters this file.</p></footer></body></html>\n"
     )
     if path is not None:
         replace_file(Path(path), text)
     return text
+
+
+def _lead(averages: Sequence[Average]) -> list[tuple[str, str]]:
+    """What was asked and found, in words."""
+    names = ", ".join(plain(average.name) for average in averages[:5]) + (", ..." if len(averages) > 5 else "")
+    asked = f"the probability of each class along {names}, averaged over all partitions" if averages else "averages"
+    known = [average.p_informative for average in averages if average.p_informative is not None]
+    found = f"{sum(p > 0.5 for p in known):,} of {counted(len(averages), 'column')} more likely informative than not"
+    if len(known) == len(averages) == 1:
+        found = f"informative with a probability of {known[0]:.3g}"
+    return [("Asked", asked), *([("Found", found)] if known else [])]
 
 
 def _overview(averages: Sequence[Average]) -> Markup:

@@ -10,8 +10,8 @@ import numpy as np
 from gridmodl.density.model import rows_text
 from gridmodl.evidence.contributions import PRIOR
 from gridmodl.model.counts import cell_lifts, input_cells, part_counts, quantiles_of_parts
+from gridmodl.model.densities.histogram import density_per, histogram_of
 from gridmodl.model.evidence import total_evidence
-from gridmodl.model.histogram import density_per, histogram_of
 from gridmodl.model.labels import counted, level_text
 from gridmodl.report.pictures import (
     MAX_DRAWN,
@@ -37,6 +37,7 @@ from gridmodl.report.pictures import (
 from gridmodl.report.text import (
     MAX_SHOWN,
     criterion_text,
+    finding_text,
     kept_limits,
     parts_text,
     proof_text,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
+    from gridmodl.monitoring.record import Comparison
     from gridmodl.validation.penalty import PenaltyChoice
 
 MAX_COLUMNS = 100  # rows of a table of models
@@ -62,22 +64,26 @@ MAX_EXPLAINED = 5  # rows of data whose contributions are shown
 
 
 def model_html(model: Model) -> str:
-    """Cost, a picture and the parts of each variable; of a grid, the cells first."""
+    """What was found, a picture and the parts of each variable, of a grid the cells first; the cost comes last."""
     limits = kept_limits(model)
+    is_grid = len(model.partitions) > 1
     head = lines(
-        joined(tag("b", criterion_text(model)), ": ", PROBLEMS[model.problem].text),
-        f"{size_text(model)}; {proof_text(model)}",
-        f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
-        *([plain(f"limits: {', '.join(limits)}", MAX_SENTENCE)] if limits else []),
+        *([plain(finding_text(model), MAX_SENTENCE)] if is_grid else []), plain(size_text(model), MAX_SENTENCE)
     )
-    if len(model.partitions) == 1:
+    foot = lines(
+        f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
+        joined(criterion_text(model), ", ", PROBLEMS[model.problem].text, f"; {proof_text(model)}"),
+        *([plain(f"limits: {', '.join(limits)}", MAX_SENTENCE)] if limits else []),
+        *([] if model.stability is None else [plain(model.stability.summary(), MAX_SENTENCE)]),
+    )
+    if not is_grid:
         shown = [part for part in (model.target, *model.partitions.values()) if part is not None]
-        return frame(head, *(tag("div", lines(_heading(model, part)), parts_of(model, part)) for part in shown))
+        return frame(head, *(tag("div", lines(_heading(model, part)), parts_of(model, part)) for part in shown), foot)
     folds = [
         folded(_heading(model, partition), parts_of(model, partition))
         for partition in [*([] if model.target is None else [model.target]), *map(model.partition, model.informative)]
     ]
-    return frame(head, _cells(model), *folds, _left_out(model))
+    return frame(head, _cells(model), *folds, _left_out(model), foot)
 
 
 def _heading(model: Model, partition: Partition) -> Markup:
@@ -92,7 +98,7 @@ def _more(n: int, what: str) -> Markup:
 def parts_of(model: Model, partition: Partition) -> Markup:
     """A picture and a table of the parts of one variable."""
     heads, columns, note = statistics_of(model, partition)
-    labels, rows = partition.labels, partition.rows
+    labels, rows = partition.names, partition.rows
     body = [
         [label_tag(labels[i]), int(rows[i]), *(column[i] for column in columns)]
         for i in range(min(partition.n_parts, MAX_SHOWN))
@@ -105,7 +111,7 @@ def parts_of(model: Model, partition: Partition) -> Markup:
 
 def _picture(model: Model, partition: Partition) -> Markup:
     """Picture of shares of classes (or groups of classes), of quantiles of a numerical target, or of rows."""
-    labels, rows = partition.labels, partition.rows
+    labels, rows = partition.names, partition.rows
     is_target = partition is model.target
     if model._target_quantiles is not None and not is_target:
         return ranges(quantiles_of_parts(model, partition).boxes(), rows, labels)
@@ -120,15 +126,24 @@ def _picture(model: Model, partition: Partition) -> Markup:
 
 
 def _histogram(model: Model) -> Markup:
-    """Intervals of a density as boxes; masses, which have no height, are in the table alone."""
+    """Intervals of a density as boxes; masses, which have no density, as strokes as high as their share of the rows."""
     found = histogram_of(model)
     n = found.n_intervals if found.domain is not None else 0
     if n == 0:
-        return bars(found.partition.rows, found.partition.labels)
+        return bars(found.partition.rows, found.partition.names)
     heights = found.log_densities[:n]
-    of_intervals = zip(found.partition.labels[:n], found.densities[:n].tolist(), strict=True)
+    of_intervals = zip(found.partition.names[:n], found.densities[:n].tolist(), strict=True)
     titles = [f"{plain(label)}: density {density:.4g}" for label, density in of_intervals]
-    return histogram(found.shares, np.exp(heights - np.nanmax(heights)), titles)
+    edges = found.edges.astype(np.float64)
+    width = edges[-1] - edges[0]
+    masses = [
+        (float((np.asarray(value, dtype=found.edges.dtype).astype(np.float64) - edges[0]) / width) if width else 0.5,
+         float(found.probabilities[n + i]), f"{plain(found.partition.names[n + i])}: {found.probabilities[n + i]:.1%}")
+        for i, values in enumerate(found.partition.special_parts) for value in values
+    ]  # fmt: skip
+    drawn = histogram(found.shares, np.exp(heights - np.nanmax(heights)), titles, masses)
+    note = "red: masses, as high as their share of the rows" if masses else ""
+    return joined(drawn, lines(note)) if note else drawn
 
 
 def _mosaic(counts: Any, names: Sequence[Any], rows: Any, labels: Sequence[str]) -> Markup:
@@ -140,14 +155,14 @@ def _counted_cells(model: Model) -> tuple[Cells, list[Any], str]:
     """Cells of a grid, the classes that they count, and the word for these; of the inputs beside a target in parts."""
     if model.target is None:
         return model.cells, model.classes.tolist(), "classes"
-    return input_cells(model), model.target.labels, "parts of the target"
+    return input_cells(model), model.target.names, "parts of the target"
 
 
 def _cells(model: Model) -> Markup:
     """A picture and a table of the cells of a grid, by descending number of rows."""
     cells, classes, what = _counted_cells(model)
     order = np.argsort(-cells.rows, kind="stable")
-    labels = {name: model.partition(name).labels for name in cells.names}
+    labels = {name: model.partition(name).names for name in cells.names}
     shown = order[:MAX_SHOWN].tolist()
     if classes:
         heads, columns, note = shares_of(cells.counts[order], [str(name) for name in classes], what)
@@ -176,7 +191,7 @@ def _grid_picture(model: Model, order: Any) -> Markup:
         return _mosaic(cells.counts[order], classes, cells.rows[order], texts)
     names = cells.names
     if len(names) == 2 and max(model.partition(name).n_parts for name in names) <= MAX_DRAWN:
-        labels = model.partition(names[0]).labels, model.partition(names[1]).labels
+        labels = model.partition(names[0]).names, model.partition(names[1]).names
         what = "orange: more rows than expected, blue: fewer; "
         axes = joined(what, name_tag(names[0]), " to the right, ", name_tag(names[1]), " upwards")
         return joined(
@@ -211,8 +226,8 @@ def _small_picture(model: Any) -> Markup:
     partition = next(iter(model.partitions.values())) if hasattr(model, "partitions") else model.partition
     if partition.counts.shape[1] > 1:
         shares = shown_classes(partition.counts, [str(j) for j in range(partition.counts.shape[1])])
-        return mosaic(shares, partition.rows, partition.labels, 120, 16)
-    return bars(partition.rows, partition.labels, 120, 16)
+        return mosaic(shares, partition.rows, partition.names, 120, 16)
+    return bars(partition.rows, partition.names, 120, 16)
 
 
 def _facts(model: Any) -> list[Any]:
@@ -233,7 +248,7 @@ def _facts(model: Any) -> list[Any]:
 
 def partition_html(partition: Partition) -> str:
     """A picture and a table of the parts of a variable and their rows."""
-    labels, rows, counts = partition.labels, partition.rows, partition.counts
+    labels, rows, counts = partition.names, partition.rows, partition.counts
     drawn = bars(rows, labels) if counts.shape[1] == 1 else _mosaic(counts, range(counts.shape[1]), rows, labels)
     total = max(1, int(rows.sum()))
     body = [
@@ -301,6 +316,25 @@ def _contributions_of(contributions: Contributions, row: int) -> Markup:
     head = joined(f"row {row}: ", tag("b", name_tag(label)), f" has probability {probability:.4f}")
     heads = ["column", "value", f"adds to the {contributions.unit}"]
     return joined(lines(head), table(heads, rows, 2), _more(len(order), "column"))
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """The verdict, and a table of the columns of the largest PSI."""
+    shown = sorted(comparison.all_parts, key=lambda one: -float(one.psi.max()))
+    rows = []
+    for one in shown[:MAX_SHOWN]:
+        worst = int(one.psi.argmax())
+        lost = "" if np.isnan(one.information_lost).all() else f"{np.nanmax(one.information_lost):.1%}"
+        drawn = bars(one.new_rows[worst], one.labels, 120, 16) if len(one.labels) <= MAX_SHOWN else ""
+        verdict = next((word for word in ("drift", "small change") if word in one.verdicts), "stable")
+        when = one.periods[worst] if worst else ""
+        rows.append([name_tag(one.name), drawn, f"{one.psi[worst]:.4f}", f"{one.psi_noise[worst]:.4f}", lost, verdict,
+                     name_tag(when)])  # fmt: skip
+    heads = ["column", "new rows by part", "PSI", "by chance", "information lost", "", "worst period"]
+    named = ", ".join(plain(name) for name in comparison.drifted[:MAX_SHOWN])
+    head = f"{int(comparison.n_new[0]):,} new rows beside {comparison.n_old:,} of training"
+    verdict = f"drift in {named}" if named else "no drift"
+    return frame(lines(head, verdict), table(heads, rows, 2), _more(len(shown), "column"))
 
 
 def choice_html(choice: PenaltyChoice) -> str:

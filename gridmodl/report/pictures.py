@@ -7,6 +7,7 @@ suits a dark page as well as a light one.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.model.labels import counted
+from gridmodl.model.names import shortened
 from gridmodl.report.tables import largest, with_others
-from gridmodl.report.text import shortened
 
 # Colours of M. Okabe and K. Ito, "Color universal design", 2008, without black, which a dark page would hide; the same
 # in matplotlib, notebooks and pages (`chart.js` repeats them).
@@ -29,9 +30,10 @@ GAP = 1.0  # between two parts
 
 MAX_TEXT = 60  # characters of a name
 MAX_LABEL = 200  # characters of the label of a part, which may name several values
+ONE_LINE = 48  # characters of a text that is not broken: dates and numbers would break at their signs
 
 CELL = "padding:2px 8px;border:none"
-LEFT = "text-align:left;min-width:5em;max-width:40em;overflow-wrap:anywhere"
+LEFT = "text-align:left;overflow-wrap:normal;word-break:normal"
 RIGHT = "text-align:right;white-space:nowrap"
 LINE = "border-bottom:1px solid rgba(128,128,128,0.5)"
 
@@ -87,15 +89,22 @@ def lines(*texts: Any) -> Markup:
 
 def table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], n_left: int = 1) -> Markup:
     """A table whose first `n_left` columns are aligned left and the others right."""
-    sides = [LEFT if i < n_left else RIGHT for i in range(len(heads))]
-    head = [tag("th", text, style=f"{CELL};{LINE};{side}") for text, side in zip(heads, sides, strict=True)]
+    head = [tag("th", text, style=f"{CELL};{LINE};{_side(text, i < n_left)}") for i, text in enumerate(heads)]
     body = [
-        tag("tr", *(tag("td", text, style=f"{CELL};{side}") for text, side in zip(row, sides, strict=True)))
+        tag("tr", *(tag("td", text, style=f"{CELL};{_side(text, i < n_left)}") for i, text in enumerate(row)))
         for row in rows
     ]
     # No colours, so that the table suits a dark page as well as a light one.
-    style = "border-collapse:collapse;border:none;margin:4px 0"
+    style = "border-collapse:collapse;border:none;margin:4px 0;table-layout:auto;width:auto;font-size:inherit"
     return tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body), style=style)
+
+
+def _side(text: Any, is_left: bool) -> str:
+    """Style of a cell; only a long text of a column that is aligned left may take several lines."""
+    if not is_left:
+        return RIGHT
+    shown = html.unescape(re.sub(r"<[^<>]*>", "", escaped(text)))
+    return f"{LEFT};white-space:{'nowrap' if len(shown) <= ONE_LINE else 'normal'}"
 
 
 def folded(head: Any, *children: Any) -> Markup:
@@ -181,13 +190,25 @@ def bars(rows: NDArray[np.int64], labels: Sequence[str], width: int = WIDTH, hei
     return picture(f"rows in {len(labels)} parts", drawn, width, height)
 
 
-def histogram(shares: NDArray[np.float64], densities: NDArray[np.float64], titles: Sequence[str]) -> Markup:
-    """A box for each part, as wide as its share of the domain and as high as its density."""
+def histogram(
+    shares: NDArray[np.float64],
+    densities: NDArray[np.float64],
+    titles: Sequence[str],
+    masses: Sequence[tuple[float, float, str]] = (),
+) -> Markup:
+    """A box for each part, as wide as its share of the domain and as high as its density.
+
+    A mass is a stroke: its place from 0 to 1, its share of the rows, as high as that, and its title.
+    """
     edges = np.append(0.0, np.cumsum(shares)) * WIDTH
     heights = HEIGHT * densities / densities.max()
     drawn = []
     for i, title in enumerate(titles):
         box = _box(edges[i], max(edges[i + 1] - edges[i], 0.5), HEIGHT - heights[i], heights[i], OKABE_ITO[0])
+        drawn.append(tag("g", tag("title", title), box))
+    for at, share, title in masses:
+        left = min(max(at * WIDTH - 1.5, 0.0), WIDTH - 3.0)
+        box = _box(left, 3.0, HEIGHT * (1.0 - share), HEIGHT * share, OKABE_ITO[3])
         drawn.append(tag("g", tag("title", title), box))
     return picture(f"density in {len(titles)} parts", drawn, WIDTH, HEIGHT)
 

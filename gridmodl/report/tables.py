@@ -28,8 +28,9 @@ from gridmodl.model.counts import (
     part_counts,
     quantiles_of_parts,
 )
+from gridmodl.model.densities.histogram import histogram_of
 from gridmodl.model.evidence import evidence_of
-from gridmodl.model.histogram import histogram_of
+from gridmodl.model.names import named_labels
 from gridmodl.model.target_quantiles import TargetQuantiles
 from gridmodl.terms import PROBLEMS
 
@@ -52,7 +53,7 @@ def columns_of(model: Model, partition: Partition) -> dict[str, Any]:
         return _columns_by_class(model, partition)
     rows = partition.counts.sum(axis=1)
     columns: dict[str, Any] = {
-        "part": partition.labels,
+        "part": named_labels(partition),
         "rows": rows,
         "share": rows / rows.sum(),
         "values": partition.n_values,
@@ -85,7 +86,7 @@ def _columns_by_class(model: Model, partition: Partition) -> dict[str, Any]:
     names = [str(name) for name in model.classes.tolist()]
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = counts / labelled[:, None]
-    columns: dict[str, Any] = {"part": partition.labels, "rows": rows, "share": rows / rows.sum()}
+    columns: dict[str, Any] = {"part": named_labels(partition), "rows": rows, "share": rows / rows.sum()}
     if partition.unlabelled is not None:
         columns["unlabelled"] = partition.unlabelled
     columns |= {f"rows_{name}": counts[:, j] for j, name in enumerate(names)}
@@ -128,13 +129,14 @@ class Rule(NamedTuple):
         return f"{premise}: {says} ({self.rows} rows, {self.support:.1%})"
 
 
-def rules_of(model: Model) -> list[Rule]:
+def rules_of(model: Model, n: int | None, min_rows: int | float, min_lift: float | None) -> list[Rule]:
     """One rule per cell, by descending number of rows; of the inputs alone if the target is partitioned too."""
+    least = _checked_limits(model, n, min_rows, min_lift)
     cells, classes, statistics = model.cells, model.classes.tolist(), dict[str, NDArray[np.float64]]()
     if model.target is not None:
         cells, classes = input_cells(model), model.target.labels
         if model._target_quantiles is not None:
-            statistics = statistics_shown(_of_input_cells(model, cells))
+            statistics = statistics_shown(of_input_cells(model, cells))
     if not classes:
         raise ValueError(f"rules are of classes in cells, and this model ({model.problem}) has none; see cell_table")
     labels = [model.partitions[name].labels for name in cells.names]
@@ -143,15 +145,38 @@ def rules_of(model: Model) -> list[Rule]:
     of_all = cells.counts.sum(axis=0) / cells.counts.sum()
     rules = []
     for i in np.argsort(-rows, kind="stable").tolist():
+        if rows[i] < least:
+            break
         conditions = {name: labels[k][cells.parts[i, k]] for k, name in enumerate(cells.names)}
         of_classes = dict(zip(classes, shares[i].tolist(), strict=True))
         lift = None if event is None else float(shares[i, event] / of_all[event])
         of_target = {name: float(column[i]) for name, column in statistics.items()}
-        rules.append(Rule(conditions, int(rows[i]), int(rows[i]) / total, of_classes, lift, of_target))
+        if min_lift is None or (lift is not None and lift >= min_lift):
+            rules.append(Rule(conditions, int(rows[i]), int(rows[i]) / total, of_classes, lift, of_target))
+        if len(rules) == n:
+            break
     return rules
 
 
-def _of_input_cells(model: Model, cells: Cells) -> TargetQuantiles:
+def _checked_limits(model: Model, n: Any, min_rows: Any, min_lift: Any) -> float:
+    """The least rows of a rule; raise ValueError if one of the limits is wrong."""
+    if n is not None and (isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1):
+        raise ValueError(f"n must be None or a whole number of at least 1, got {n!r}")
+    if isinstance(min_rows, bool) or not isinstance(min_rows, (int, float, np.number)) or not min_rows >= 0:
+        raise ValueError(
+            f"min_rows must be a number of rows, or their share if it is a float below 1, got {min_rows!r}"
+        )
+    if min_lift is not None and (
+        isinstance(min_lift, bool) or not isinstance(min_lift, (int, float, np.number)) or not min_lift >= 0
+    ):
+        raise ValueError(f"min_lift must be None or a number of at least 0, got {min_lift!r}")
+    if min_lift is not None and model.event_index is None:
+        raise ValueError(f"min_lift is of the event, and this model ({model.problem}) has none; leave it out")
+    is_share = isinstance(min_rows, (float, np.floating)) and min_rows < 1
+    return float(min_rows * model.n_rows if is_share else min_rows)
+
+
+def of_input_cells(model: Model, cells: Cells) -> TargetQuantiles:
     """Statistics of a numerical target in each of the cells of the inputs."""
     quantiles = model._target_quantiles
     assert quantiles is not None  # noqa: S101  for mypy
@@ -187,14 +212,14 @@ def cell_columns(model: Model) -> dict[str, Any]:
     rows = cells.rows[order]
     columns: dict[str, Any] = {}
     for k, name in enumerate(cells.names):
-        labels = model.partition(name).labels
+        labels = named_labels(model.partition(name))
         columns[_unused_name(str(name), model, columns)] = [labels[part] for part in cells.parts[order, k].tolist()]
     columns |= {"rows": rows, "share": rows / rows.sum()}
     if cells.unlabelled is not None:
         columns["unlabelled"] = cells.unlabelled[order]
     if is_of_inputs:
         if model._target_quantiles is not None:
-            of_cells = statistics_shown(_of_input_cells(model, cells))
+            of_cells = statistics_shown(of_input_cells(model, cells))
             columns |= {name: statistic[:-1][order] for name, statistic in of_cells.items()}
         return columns | {f"share_{j}": column for j, column in enumerate(cells.shares()[order].T)}
     if not _classes(model):

@@ -2,72 +2,102 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.analysis.verify import limits_of
-from gridmodl.model.counts import cell_lifts, input_cells, part_counts, quantiles_of_parts
+from gridmodl.model.counts import cell_information, cell_lifts, input_cells, part_counts, quantiles_of_parts
+from gridmodl.model.densities.histogram import density_per, histogram_of
 from gridmodl.model.evidence import evidence_of
-from gridmodl.model.histogram import density_per, histogram_of
 from gridmodl.model.labels import aligned, counted, level_text
-from gridmodl.report.tables import largest, statistics_shown
+from gridmodl.model.names import shortened
+from gridmodl.report.tables import largest, of_input_cells, statistics_shown
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
+    from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
 
 MAX_SHOWN = 40  # parts, cells or columns
 MAX_CLASSES_SHOWN = 8
 MAX_EVENT_SHOWN = 40  # characters
+# A summary of a grid fits a screen.
+MAX_CELLS = 10
+MAX_LEFT_OUT = 8  # lines on columns left out
+MAX_GRID_PARTS = 8  # of one column
+MAX_GRID_COLUMNS = 6  # whose parts are listed
+MAX_WIDTH = 100  # characters of the parts in a line of the table of cells
+MIN_NAME = 12  # characters of a part in that table
 
 
 def summary_of(model: Model) -> str:
-    """Summary of a model: criterion, problem, cost, the parts of each variable and the cells of a grid."""
+    """Summary of a model: what was found, the parts of each variable, the main cells of a grid, then the cost."""
+    is_grid = len(model.partitions) > 1
+    lines = [*_wrapped(finding_text(model)), f"{size_text(model)}"]
+    shown = model.informative if is_grid else list(model.partitions)
+    shown = shown if model.target is None else [model.target.name, *shown]
+    most = MAX_GRID_PARTS if is_grid else MAX_SHOWN
+    for partition in map(model.partition, shown[:MAX_GRID_COLUMNS]):
+        lines += ["", *([f"{partition.name}: {parts_text(model, partition)}"] if is_grid or len(shown) > 1 else [])]
+        lines += _parts(model, partition, most)
+    others = [f"{name} ({counted(model.partition(name).n_parts, 'part')})" for name in shown[MAX_GRID_COLUMNS:]]
+    lines += ["", *_wrapped(f"and {', '.join(others)}")] if others else []
+    if is_grid:
+        lines += ["", *cells_text(model), *_left_out(model)]
+    return "\n".join([*lines, "", *cost_lines(model)])
+
+
+def finding_text(model: Model) -> str:
+    """Sentence on the result."""
+    names = model.informative
+    parts = ", ".join(f"{name} ({counted(model.partition(name).n_parts, 'part')})" for name in names)
+    what = "the rows" if not PROBLEMS[model.problem].has_target else "the target"
+    if len(model.partitions) == 1:
+        (partition,) = model.partitions.values()
+        tells_nothing = partition.n_parts == 1 and not PROBLEMS[model.problem].has_widths
+        return f"{partition.name}: {parts_text(model, partition)}{f', tells nothing about {what}' * tells_nothing}"
+    if not names:
+        return f"none of {len(model.partitions)} columns tells anything about {what}"
+    n_cells = len(model.cells.parts if model.target is None else input_cells(model).parts)
+    if what == "the rows":
+        return f"{len(names)} of {len(model.partitions)} columns depend on one another, in {n_cells} cells: {parts}"
+    return f"{len(names)} of {len(model.partitions)} columns tell about {what} together, in {n_cells} cells: {parts}"
+
+
+def cost_lines(model: Model) -> list[str]:
+    """Lines on the cost, its limits, and how the partition was found."""
     lines = [
-        f"{criterion_text(model)}: {PROBLEMS[model.problem]}",
-        f"{size_text(model)}; search {model.search!r} ({proof_text(model)}), {model.elapsed:.3g} s",
-        f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
+        f"cost {cost_text(model.cost)}, with one part {cost_text(model.null_cost)}: level {level_text(model.level)}",
+        f"{criterion_text(model)}, {PROBLEMS[model.problem]}; search {model.search!r} ({proof_text(model)}), "
+        f"{model.elapsed:.3g} s",
     ]
     limits = kept_limits(model)
     if limits:
         lines.append(f"limits: {', '.join(limits)}")
+    if model.stability is not None:
+        lines.append(model.stability.summary())
     if model.delta is not None:
         how = "worse" if model.delta > 0 else "better"
         lines.append(f"{abs(model.delta):.6f} nats {how} than the model that it was made from")
-    shown = list(model.partitions) if len(model.partitions) == 1 else model.informative
-    shown = shown if model.target is None else [model.target.name, *shown]
-    for partition in map(model.partition, shown):
-        lines += ["", f"{partition.name}: {parts_text(model, partition)}"]
-        lines += _parts(model, partition)
-    if len(model.partitions) > 1:
-        n_cells = len(model.cells.parts if model.target is None else input_cells(model).parts)
-        of_inputs = "" if model.target is None else " of the inputs"
-        lines += ["", f"cells{of_inputs} with rows in them: {n_cells}"]
-        lines += _cells(model)
-        if n_cells > MAX_SHOWN:
-            lines.append(f"  ... and {n_cells - MAX_SHOWN} more cells")
-        lines += _left_out(model)
-    return "\n".join(lines)
+    return lines
+
+
+def cost_text(cost: float) -> str:
+    """A cost with the digits that help: a difference of a hundredth of a nat is nothing."""
+    return f"{cost:,.2f}"
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) or [text]
 
 
 def kept_limits(model: Model) -> list[str]:
     """The limits that the search kept, in words."""
     return list(model.limits) if model.certificate is None else limits_of(model.certificate)
-
-
-def shortened(text: str, room: int) -> str:
-    """The text, or its beginning and end if it is longer than `room` characters.
-
-    >>> shortened("a very long name of a column", 12)
-    'a very l…umn'
-    """
-    if len(text) <= room:
-        return text
-    tail = (room - 1) // 3
-    return f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def criterion_text(model: Model) -> str:
@@ -83,6 +113,8 @@ def proof_text(model: Model) -> str:
     how = "proven optimum" if model.proven else "not proven"
     if model.resolution:
         how = f"not proven: values counted together in up to {counted(model.resolution, 'row')}"
+    if model.sample_rows:
+        how = f"not proven: searched in a sample of {counted(model.sample_rows, 'row')}, counted on all"
     if model.gap:
         how = f"at most {model.gap:.6g} above the optimum"
     return f"{how}, stopped: {model.stopped}" if model.stopped else how
@@ -107,41 +139,75 @@ def parts_text(model: Model, partition: Partition) -> str:
     return ", ".join([counted(partition.n_parts, "part"), *(f"iv {one.iv.sum():.4f}" for one in found)])
 
 
-def _cells(model: Model) -> list[str]:
-    """Lines on the largest cells: the target in them, or the lift where there is no target."""
-    if PROBLEMS[model.problem].has_target:
-        return [f"  {rule}" for rule in model.rules()[:MAX_SHOWN]]
-    cells, lifts = model.cells, cell_lifts(model)
-    labels = {name: model.partition(name).labels for name in cells.names}
-    lines = []
-    for i in np.argsort(-cells.rows, kind="stable")[:MAX_SHOWN].tolist():
-        parts = zip(cells.names, cells.parts[i].tolist(), strict=True)
-        where = " and ".join(f"{name} in {labels[name][part]}" for name, part in parts) or "all rows"
-        n = int(cells.rows[i])
-        lines.append(f"  {where}: {counted(n, 'row')}, {n / model.n_rows:.1%}, {lifts[i]:.3g} times what is expected")
-    return lines
+def cells_text(model: Model) -> list[str]:
+    """Lines on the cells with the most rows, without a target those that tell most: a table of the names of parts.
+
+    A part that all of these cells share is said once.
+    """
+    cells = model.cells if model.target is None else input_cells(model)
+    if not cells.names:
+        return ["one cell, of all rows"]
+    has_target = PROBLEMS[model.problem].has_target
+    weight = cells.rows if has_target else cell_information(model)
+    order = np.argsort(-weight, kind="stable")[:MAX_CELLS]
+    heads, columns = _cell_statistics(model, cells, order)
+    parts = cells.parts[order]
+    is_shared = (parts == parts[0]).all(axis=0) & (len(order) > 1)
+    names = {name: model.partition(name).names for name in cells.names}
+    own = [k for k in range(len(cells.names)) if not is_shared[k]]
+    room = max(MIN_NAME, MAX_WIDTH // max(1, len(own)) - 2)
+    rows = [[*(shortened(str(cells.names[k]), room) for k in own), "rows", "share", *heads]]
+    for i, cell in enumerate(order.tolist()):
+        where = [shortened(names[cells.names[k]][parts[i, k]], room) for k in own]
+        n = int(cells.rows[cell])
+        rows.append([*where, str(n), f"{n / model.n_rows:.1%}", *(column[i] for column in columns)])
+    which = "with the most rows" if has_target else "that tell most"
+    n_cells = len(cells.parts)
+    title = f"the {len(order)} cells {which}, of {n_cells}" if n_cells > len(order) else counted(n_cells, "cell")
+    of_inputs = "" if model.target is None else " of the inputs"
+    lines = [f"{title}{of_inputs}:", *aligned(rows, max(1, len(own)))]
+    shared = [f"{cells.names[k]} {names[cells.names[k]][parts[0, k]]}" for k in np.flatnonzero(is_shared).tolist()]
+    return [*lines, *_wrapped(f"  all of them: {', '.join(shared)}")] if shared else lines
+
+
+def _cell_statistics(model: Model, cells: Cells, order: NDArray[np.int64]) -> tuple[list[str], list[list[str]]]:
+    """Heads and columns of what a table of cells says of the target, or of the lift where there is none."""
+    if not PROBLEMS[model.problem].has_target:
+        return ["times expected"], [[f"{lift:.3g}" for lift in cell_lifts(model)[order].tolist()]]
+    if model._target_quantiles is not None:
+        shown = statistics_shown(of_input_cells(model, cells))
+        heads = ["mean", "q5", "q95"]
+        return heads, [[f"{value:.6g}" for value in shown[head][order].tolist()] for head in heads]
+    classes = [str(name) for name in model.classes.tolist()] if model.target is None else model.target.names
+    heads, columns, _ = shares_of(cells.counts[order], [shortened(name, MIN_NAME) for name in classes], "classes")
+    return heads, columns
 
 
 def _left_out(model: Model) -> list[str]:
     if not model.left_out:
         return []
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in model.left_out.items():
+        by_reason.setdefault(reason, []).append(str(name))
     lines = ["", f"columns left out: {len(model.left_out)}"]
-    lines += [f"  {name}: {reason}" for name, reason in list(model.left_out.items())[:MAX_SHOWN]]
-    if len(model.left_out) > MAX_SHOWN:
-        lines.append(f"  ... and {len(model.left_out) - MAX_SHOWN} more columns")
+    for reason, names in list(by_reason.items())[:MAX_LEFT_OUT]:
+        more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
+        lines += _wrapped(f"  {', '.join(names[:MAX_SHOWN])}{more}: {reason}")
+    n_more = sum(map(len, list(by_reason.values())[MAX_LEFT_OUT:]))
+    lines += [f"  and {counted(n_more, 'more column')}, see left_out"] if n_more else []
     return lines
 
 
-def _parts(model: Model, partition: Partition) -> list[str]:
+def _parts(model: Model, partition: Partition, most: int) -> list[str]:
     """Lines of the table of parts: label, rows, statistics of the target."""
     heads, columns, note = statistics_of(model, partition)
     rows = [["part", "rows", *heads]]
     n_rows = partition.rows.tolist()
-    for i, label in enumerate(partition.labels[:MAX_SHOWN]):
-        rows.append([label, str(n_rows[i]), *(column[i] for column in columns)])
+    for i, name in enumerate(partition.names[:most]):
+        rows.append([name, str(n_rows[i]), *(column[i] for column in columns)])
     lines = aligned(rows)
-    if partition.n_parts > MAX_SHOWN:
-        lines.append(f"  ... and {partition.n_parts - MAX_SHOWN} more parts")
+    if partition.n_parts > most:
+        lines.append(f"  ... and {counted(partition.n_parts - most, 'more part')}")
     return lines + note
 
 

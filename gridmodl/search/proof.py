@@ -173,8 +173,8 @@ class Slopes:
 
 # Why a model is the optimum, or how far from it at most: small enough to keep with the model.
 
-# By slopes alone; by going through some numbers of parts too; by trying all there is.
-SLOPES, LAYERS, ALL = METHODS = ("slopes", "layers", "all")
+# By slopes alone; by going through some numbers of parts too; by trying all there is; less what spans may hide.
+SLOPES, LAYERS, ALL, SPANS = METHODS = ("slopes", "layers", "all", "spans")
 MONOTONE = ("increasing", "decreasing", "peak", "valley", "auto")
 LIMITED = "limited"  # `Certificate.missing` of old files
 
@@ -185,9 +185,10 @@ class Certificate:
 
     Attributes
     ----------
-    method : {"slopes", "layers", "all"}
+    method : {"slopes", "layers", "all", "spans"}
         How: by the runs below alone; by them, and then each number of parts that they had left; by trying all that
-        there was.
+        there was; or, of values that were counted in spans, by any of these for bounds between spans, less what bounds
+        inside of spans could save.
     lowest : float
         No such partition costs less.
     slopes, totals : tuple of float
@@ -210,6 +211,9 @@ class Certificate:
         Bounds that a partition had to have.
     allowed : tuple or None
         The only bounds that a partition might have, besides the fixed ones; None for all.
+    min_period_rows : int, float or None
+        If the order of the shares had to be the same in every period: the rows of a period in which parts are compared,
+        or their share of all rows if it is below 1. None without that limit.
     """
 
     method: str
@@ -224,3 +228,4 @@ class Certificate:
     min_difference: float = 0.0
     fixed: tuple[Any, ...] = ()
     allowed: tuple[Any, ...] | None = None
+    min_period_rows: int | float | None = None

@@ -14,7 +14,7 @@ from gridmodl.data.atoms import Atoms, coarsen, head, tail
 from gridmodl.jit.template import bind
 from gridmodl.search.moves import Buffers, Limits, Setting, make_buffers, price_partition
 from gridmodl.search.proof import Proof
-from gridmodl.search.rules import NO_RULES, Rules, Windows, keeps_order, make_windows, rows_before
+from gridmodl.search.rules import NO_RULES, Rules, Windows, breaks_of, keeps_order, make_windows, rows_before
 from gridmodl.terms import Criterion
 
 
@@ -119,11 +119,26 @@ class Task:
         ends = np.append(starts[1:], self.n_atoms)
         if np.any(ends < first[starts]) or np.any(ends > last[starts]):
             return False
-        if not self.rules.has_neighbours:
+        if not self.rules.has_neighbours and self.rules.periods is None:
             return True
         rows = np.diff(np.append(rows_before(self.atoms, self.atoms.rows)[starts], self.atoms.rows.sum()))
         scores = np.add.reduceat(self.rules.scores, starts)
-        return keeps_order(scores, rows, self.rules.order, self.rules.min_difference)
+        if self.rules.has_neighbours and not keeps_order(scores, rows, self.rules.order, self.rules.min_difference):
+            return False
+        return len(self.breaks(np.searchsorted(starts, np.arange(self.n_atoms), side="right") - 1)) == 0
+
+    def breaks(self, parts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Periods and pairs of parts that break the limit on periods, see `breaks_of`; `parts` has that of each atom.
+
+        The variable is a single one.
+        """
+        rules = self.rules
+        if rules.periods is None:
+            return np.empty((0, 3), dtype=np.int64)
+        rows, scores = (np.zeros(int(parts.max()) + 1, dtype=np.int64) for _ in range(2))
+        np.add.at(rows, parts, self.atoms.rows)
+        np.add.at(scores, parts, rules.scores)
+        return breaks_of(*rules.periods.tables(parts, rows, scores))
 
     @property
     def can_keep_fixed(self) -> bool:

@@ -12,7 +12,7 @@ from gridmodl.clock import Clock
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.column import intervals_task
+from gridmodl.fit.column.intervals import intervals_task
 from gridmodl.fit.options import Options
 from gridmodl.jit.digest import TermError
 from gridmodl.pricing import check_term

@@ -18,7 +18,7 @@ from gridmodl.clock import Clock
 from gridmodl.data.columns import Column
 from gridmodl.data.table import Table
 from gridmodl.fit.build import encoded_column
-from gridmodl.fit.column import priced
+from gridmodl.fit.column.priced import priced
 from gridmodl.fit.options import Options
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import NEUTRAL

@@ -17,11 +17,11 @@ from gridmodl.data.frames import ARRAYS, Name, make_frame
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
 from gridmodl.fit.build import check_names, encoded_column, is_grid
+from gridmodl.fit.models import best_model
 from gridmodl.fit.options import Options, check_integer, check_seed, checked_mapping, checked_options, checked_time
 from gridmodl.model.labels import counted
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
-from gridmodl.pipeline import best_model
 from gridmodl.plugins import criterion_for, list_criteria
 from gridmodl.progress import showing
 from gridmodl.spelling import check_choice, did_you_mean

@@ -26,7 +26,7 @@ from sklearn.metrics import balanced_accuracy_score
 import gridmodl
 from gridmodl import CoclusteringClassifier, Search
 from gridmodl.estimators.coclassifier import _merged_counts, _shares
-from gridmodl.estimators.decisions import balanced_factors, decide, plain_factors
+from gridmodl.evidence.decisions import balanced_factors, decide, plain_factors
 from reproduce.matrices import Matrix, read_matrix
 from reproduce.run import SEED, Run, Sections, publish_sections, read_run, say, table_of
 

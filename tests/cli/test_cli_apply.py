@@ -15,7 +15,7 @@ import pytest
 from cli.commands import as_csv, bad, call, good, table
 
 import gridmodl
-from gridmodl.cli import csvfiles
+from gridmodl.cli.reading import csvfiles
 
 
 def records(text, delimiter=","):
@@ -206,7 +206,7 @@ def test_a_numerical_target_of_several_columns(tmp_path):
     rows = (f"{a},{b},{10 * (a > 0.5) + 30 * (b == 'a') + a:.3f}\n" for a, b in zip(x, town, strict=True))
     data.write_text("x,town,y\n" + "".join(rows), "utf-8")
     assert "two or more input columns, numerical target" in good("fit", data, "-t", "y", "-o", model)
-    assert "town in {a}" in good("show", model)
+    assert "  1: a    58" in good("show", model)
     found = applied(model, data, "--as", "predict")
     expected = gridmodl.Model.from_json(model).predict({"x": x, "town": town})
     assert [float(row["mean"]) for row in found] == expected.mean.tolist()
@@ -262,6 +262,70 @@ def test_joint_models_have_cells_and_no_predictions(folder):
     assert "this model has none" in bad("apply", folder / "joint.json", folder / "new.csv", "--as", "predict")
 
 
+@pytest.fixture(scope="module")
+def joint(tmp_path_factory):
+    """A joint grid of numbers, dates and categories with missing cells, its file, and rows as a CSV file."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    day = np.datetime64("2024-01-01") + (20 * x + 100).astype(int)
+    color = np.where(rng.random(300) < 0.1, None, np.where(x > 0, "red", "blue"))
+    rows = pa.table({"x": pa.array(np.where(rng.random(300) < 0.1, np.nan, x), from_pandas=True), "day": day,
+                     "color": pa.array(color.tolist())})  # fmt: skip
+    here = tmp_path_factory.mktemp("joint")
+    model = gridmodl.optimize({name: rows[name] for name in rows.column_names}, random_state=0)
+    model.to_json(here / "joint.json")
+    (here / "rows.csv").write_text(as_csv(rows), encoding="utf-8")
+    return model, rows, here
+
+
+def test_densities_and_imputed_cells(joint):
+    model, rows, here = joint
+    words = ["--as", "log_density", "--as", "imputed", "-o", here / "out.csv", "--json"]
+    facts = json.loads(good("apply", here / "joint.json", here / "rows.csv", *words))
+    data = {name: rows[name] for name in rows.column_names}
+    assert facts["rows"] == 300
+    assert facts["score"] == pytest.approx(model.score(data), rel=1e-12)
+    found = records((here / "out.csv").read_text(encoding="utf-8"))
+    np.testing.assert_allclose([float(row["log_density"]) for row in found], model.log_density(data), rtol=1e-14)
+    np.testing.assert_allclose([float(row["imputed_x"]) for row in found], model.impute("x", data), rtol=1e-14)
+    assert [row["imputed_color"] for row in found] == model.impute("color", data).tolist()
+    assert [row["imputed_day"] for row in found] == [str(day) for day in rows["day"].to_pylist()]
+
+
+def test_rows_are_drawn(joint, folder, tmp_path):
+    model, _, here = joint
+    drawn = records(good("sample", here / "joint.json", "-n", 50, "--seed", 3))
+    expected = model.sample(50, 3)
+    assert list(drawn[0]) == ["x", "day", "color"]
+    assert [row["x"] for row in drawn] == ["" if x != x else repr(x) for x in expected["x"].tolist()]
+    assert drawn == records(good("sample", here / "joint.json", "-n", 50, "--seed", 3))
+    good("sample", here / "joint.json", "--rows", 20, "-o", tmp_path / "drawn.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "drawn.parquet").num_rows == 20
+    assert len(records(good("sample", here / "joint.json", "-n", 0))) == 0
+    column = gridmodl.optimize({"x": np.arange(50.0)}, criterion="bayesian-blocks")
+    column.to_json(tmp_path / "column.json")
+    assert list(records(good("sample", tmp_path / "column.json"))[0]) == ["x"]
+    assert "no density: predict_proba" in bad("sample", folder / "model.json")
+    assert "models of one column each" in bad("sample", folder / "models.json")
+
+
+def test_densities_of_a_target(tmp_path, folder):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200)
+    rows = pa.table({"x": x, "z": rng.integers(0, 5, 200), "price": np.where(x > 0, 5.0, 1.0) + rng.random(200)})
+    (tmp_path / "rows.csv").write_text(as_csv(rows), encoding="utf-8")
+    good("fit", tmp_path / "rows.csv", "--target", "price", "-o", tmp_path / "model.json")
+    model = gridmodl.Model.from_json(tmp_path / "model.json")
+    found = applied(tmp_path / "model.json", tmp_path / "rows.csv", "--as", "log_density")
+    data = {name: rows[name] for name in rows.column_names}
+    np.testing.assert_allclose([float(row["log_density"]) for row in found], model.log_density(data), rtol=1e-14)
+    query = good("sql", tmp_path / "model.json", "--dialect", "duckdb", "--as", "log_density")
+    assert '"log_density"' in query
+    said = bad("apply", tmp_path / "model.json", tmp_path / "rows.csv", "--as", "imputed")
+    assert "--as imputed is for joint grids" in said
+    assert "predict_proba" in bad("apply", folder / "model.json", folder / "new.csv", "--as", "log_density")
+
+
 def test_nothing_is_written_over_inputs(folder):
     for name in ("new.csv", "model.json"):
         said = bad("apply", folder / "model.json", folder / "new.csv", "-o", folder / name, code=2)
@@ -281,3 +345,9 @@ def test_what_is_written_as_csv_is_read_back(tmp_path):
     assert [row["x"] for row in found] == ["1", "", "0.1", "inf", "1e+300", "-0", "2"]
     (tmp_path / "one.csv").write_text(as_csv(pa.table({"x": ["1", "2"]})), encoding="utf-8")
     assert good("apply", tmp_path / "m.json", tmp_path / "one.csv") == "part_x\n0\n1\n"
+
+
+def test_scores_are_of_scorecards(folder):
+    for name in ("model.json", "models.json"):
+        said = bad("apply", folder / name, folder / "new.csv", "--as", "score")
+        assert "--as score is for files of gridmodl scorecard, and this one holds" in said

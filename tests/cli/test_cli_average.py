@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import onnx
 import pyarrow.csv
 import pytest
 from cli.commands import bad, good
@@ -43,6 +44,9 @@ def test_other_commands_take_its_files(folder, tmp_path):
     expected = Averages.from_json(path)["age"].predict_proba([np.nan, *values[1:]])
     assert np.allclose(answers, expected, rtol=0, atol=1e-12)
     assert "name one by --column" in bad("sql", path, "--dialect", "duckdb")
+    good("export", path, "-f", "onnx", "--column", "age", "-o", tmp_path / "age.onnx")
+    assert onnx.load(tmp_path / "age.onnx") == Averages.from_json(path)["age"].to_onnx()
+    assert "name one by --column" in bad("export", path, "-f", "onnx", "-o", tmp_path / "age.onnx")
     assert "holds averages" in bad("apply", path, folder / "data.csv")
     assert "--cells is for a grid" in bad("show", path, "--cells", code=2)
     assert "are for models" in bad("sql", path, "-d", "duckdb", "--as", "parts", code=2)

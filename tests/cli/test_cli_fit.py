@@ -406,6 +406,20 @@ def test_limits_of_a_file_are_those_of_the_library(folder, tmp_path):
     assert set(found["income"].partition("income").bounds.tolist()) <= {2000.0, 3000.0, 4000.0}
 
 
+def test_stable_over_periods(tmp_path):
+    rng = np.random.default_rng(1)
+    x, month = rng.integers(0, 30, 3000), rng.integers(0, 4, 3000)
+    y = rng.random(3000) < np.where((month == 3) & (x > 20), 0.1, 0.1 + x / 50)
+    rows = pa.table({"x": x, "month": month, "y": y.astype(int)})
+    pa.parquet.write_table(rows, tmp_path / "rows.parquet")
+    expected = gridmodl.optimize(rows, "y", stable_over="month")
+    found = facts(tmp_path / "rows.parquet", "-t", "y", "--stable-over", "month")
+    assert found["cost"] == expected.cost
+    assert [one["period"] for one in found["stability"]["breaks"]] == expected.stability.broken == ["3"]
+    each = facts(tmp_path / "rows.parquet", "-t", "y", "--each", "--stable-over", "month", "--min-period-rows", "0.1")
+    assert [one["informative"] for one in each["models"]] == [["x"]]
+
+
 def test_limits_as_options(folder):
     words = ("-t", "class", "-c", "age", "--min-events", "0.2", "--min-difference", "0.1", "--monotone", "peak")
     rows = pa.parquet.read_table(folder / "data.parquet")

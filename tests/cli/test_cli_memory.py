@@ -16,9 +16,9 @@ from cli.commands import bad, call, good
 
 import gridmodl
 from gridmodl.cli import fitting
-from gridmodl.cli.columns import sample_rows
-from gridmodl.cli.fitting import check_grid, free_memory, plan_each
 from gridmodl.cli.messages import Failure
+from gridmodl.cli.reading.columns import sample_rows
+from gridmodl.cli.reading.engine import check_grid, free_memory, plan_each
 
 
 def test_a_grid_too_large_is_refused_with_numbers_and_ways_out(folder):

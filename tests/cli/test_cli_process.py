@@ -33,7 +33,7 @@ def test_modules_and_the_script_are_the_same():
     assert subprocess.run([script, "--version"], capture_output=True, text=True).stdout == done.stdout
 
 
-@pytest.mark.parametrize("absent", ["click", "pyarrow", "rich"])
+@pytest.mark.parametrize("absent", ["click", "duckdb", "pyarrow", "rich"])
 def test_without_the_extra_one_line_says_what_to_install(absent):
     code = (
         "import importlib.util as u, sys\n"
@@ -50,7 +50,7 @@ def test_help_is_quick_to_come():
     """Neither numba nor pyarrow is imported for it."""
     code = (
         "import sys\nfrom gridmodl.cli.group import gridmodl\ngridmodl(['fit', '--help'], standalone_mode=False)\n"
-        "assert not {'numba', 'pyarrow', 'rich', 'numpy'} & set(sys.modules), sorted(sys.modules)\n"
+        "assert not {'numba', 'duckdb', 'pyarrow', 'rich', 'numpy'} & set(sys.modules), sorted(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
 

@@ -14,7 +14,7 @@ import pytest
 from cli.commands import bad, call, good
 
 import gridmodl
-from gridmodl.cli import use
+from gridmodl.cli import showing
 from gridmodl.report.sql import dialects
 
 
@@ -68,7 +68,7 @@ def test_what_show_refuses(folder, words, code, said):
 
 
 def test_the_dialects_offered_are_all_that_there_are():
-    assert set(use.DIALECTS) == set(dialects.DIALECTS)
+    assert set(showing.DIALECTS) == set(dialects.DIALECTS)
 
 
 def test_sql_gives_what_apply_gives(folder, tmp_path):
@@ -100,6 +100,25 @@ def test_sql_gives_what_apply_gives(folder, tmp_path):
     good("sql", folder / "models.json", "-d", "sqlite", "--table", "main.new", "-o", out, "--as", "labels")
     assert '"main"."new"' in out.read_text(encoding="utf-8")
     assert "--dialect" in bad("sql", folder / "model.json", code=2)
+
+
+def test_export_gives_what_the_library_gives(folder, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    out = tmp_path / "model.onnx"
+    good("export", folder / "model.json", "--format", "onnx", "-o", out)
+    assert onnx.load(out) == gridmodl.Model.from_json(folder / "model.json").to_onnx()
+    words = ["--as", "woe", "--unknown", "largest", "--missing-text", "?"]
+    good("export", folder / "models.json", "-f", "onnx", "-o", out, "-q", *words)
+    models = gridmodl.Models.from_json(folder / "models.json")
+    assert onnx.load(out) == models.to_onnx(output="woe", unknown="largest", missing_text="?")
+    assert "output must be one or several" in bad(
+        "export", folder / "models.json", "-f", "onnx", "-o", out, "--as", "proba"
+    )
+    assert "--format" in bad("export", folder / "model.json", "-o", out, code=2)
+    assert "--output" in bad("export", folder / "model.json", "-f", "onnx", code=2)
+    assert "--column is for averages" in bad(
+        "export", folder / "model.json", "-f", "onnx", "-o", out, "--column", "age", code=2
+    )
 
 
 def test_criteria():

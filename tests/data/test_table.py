@@ -135,7 +135,7 @@ def test_a_part_without_rows(frame):
     assert all(math.isnan(columns[name][2]) for name in ("share_0", "share_1", "lift"))
     others = plain(optimize(np.arange(10.0), STEP).table())
     assert all(columns[name][:2] == pytest.approx(others[name]) for name in others if name != "part")
-    assert model.summary().splitlines()[-1].split() == ["special", "-9.0", "0"]
+    assert [line.split() for line in model.summary().splitlines()][6] == ["special", "-9.0", "0"]
 
 
 @pytest.mark.parametrize("classes", [["a"], ["a", "b", "c"]])
@@ -191,8 +191,8 @@ def test_the_table_of_groups():
 def test_labels_of_groups(group, label):
     model = model_of([[1, 2]], groups=(tuple(group),))
     assert model.partitions["x"].labels == [label]
-    assert label in model.summary()
-    assert len(model.summary().splitlines()) == 7
+    assert model.partitions["x"].names[0] in model.summary()
+    assert len(model.summary().splitlines()) == 8
 
 
 def test_labels_of_long_values_do_not_fill_the_page():
@@ -227,7 +227,7 @@ def test_a_model_without_a_level_says_so_everywhere():
 
     model = replace(towns(), cost=-105.0, null_cost=1.0)
     assert repr(model) == "Model('modl', town: 2 parts, cost=-105.000000, level=None)"
-    assert "cost -105.000000, null cost 1.000000, level none" in model.summary()
+    assert "cost -105.00, with one part 1.00: level none" in model.summary()
     assert "level none" in model._repr_html_()
     assert '["Level","none"]' in model.to_html().replace(" ", "")
     assert _facts(model)["level"] is None

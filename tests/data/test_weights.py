@@ -10,7 +10,7 @@ import pytest
 
 from gridmodl import Model, Search, codelength, json_schema, optimize, price, verify
 from gridmodl.jit.template import bind
-from gridmodl.model.file.records import PARTITION_FIELDS_4
+from gridmodl.model.file.partitions import PARTITION_FIELDS_4
 from gridmodl.search.pair.vns import draw_numbers
 
 SEEDS = range(2)
@@ -277,7 +277,7 @@ def test_files_of_many_rows_fit_the_schema_and_older_ones_are_read():
     costs = [merge.cost for merge in model.hierarchy().steps]
     for unit in (0.0, math.log(2**25 + 5) - 1.0):
         older = json.loads(text) | {"version": 4}
-        for field in ("event", "event_is_default", "limits", "resolution"):
+        for field in ("event", "event_is_default", "limits", "resolution", "sample_rows", "stability"):
             del older[field]
         for partition in older["partitions"]:
             rows = partition.pop("value_rows")

@@ -1,10 +1,15 @@
-"""The code of a page in markdown, run block by block, and what the page says that it prints."""
+"""The code of a page in markdown, run block by block, and what the page says that it prints.
+
+``PYTHONPATH=tests python -m docs.pages docs/start.md ...`` writes what the code prints now into the pages.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import re
+import sys
+from pathlib import Path
 from typing import Any, NamedTuple
 
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
@@ -40,3 +45,24 @@ def printed_by(blocks: list[Block], page: str) -> list[str]:
 
 def without_seconds(text: str) -> list[str]:
     return [SECONDS.sub("... s", line.rstrip()) for line in text.strip("\n").splitlines()]
+
+
+def refreshed(text: str, page: str) -> str:
+    """The page with what its blocks print now; lines that differ in seconds alone stay as they are."""
+    blocks = blocks_of(text)
+    printed = iter(zip(blocks, printed_by(blocks, page), strict=True))
+
+    def with_output(found: re.Match[str]) -> str:
+        block, output = next(printed)
+        if block.shown is None or without_seconds(output) == without_seconds(block.shown):
+            return found[0]
+        shown = OUTPUT.match(text, found.start() + len(f"```python\n{block.code}```"))
+        assert shown is not None
+        return found[0].replace(shown[0], f"\n\n```text\n{output.rstrip()}\n```")
+
+    return re.sub(PYTHON.pattern + f"(?:{OUTPUT.pattern})?", with_output, text, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    for page in map(Path, sys.argv[1:]):
+        page.write_text(refreshed(page.read_text("utf-8"), page.name), "utf-8")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import re
+import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from docs.docstrings import section, wrong_with_class, wrong_with_function
@@ -109,6 +112,38 @@ def test_every_command_is_on_the_page_of_the_command_line():
 
     page = PAGES["use/command_line.md"]
     assert [name for name in group.commands if f"gridmodl {name}" not in page] == []
+
+
+def test_every_extra_is_on_the_page_of_installation():
+    extras = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    assert [name for name in extras if f"| `{name}` |" not in PAGES["install.md"]] == []
+
+
+def test_the_glossary_leads_from_every_term_to_a_page():
+    entries = re.findall(
+        r"((?:^\w.*\n)+)((?:^  .*\n)+)", PAGES["glossary.md"].partition("{glossary}\n")[2], re.MULTILINE
+    )
+    words = [term for terms, _ in entries for term in terms.splitlines()]
+    assert len(words) == len(set(words))
+    assert entries == sorted(entries, key=lambda entry: entry[0].lower())
+    assert [terms for terms, text in entries if not re.search(r"\]\([\w/]+\.md", text)] == []
+    asked = {"bin", "binning", "WoE", "IV", "scorecard", "calibration", "coclustering", "PSI"}
+    assert asked <= set(words)
+
+
+def test_the_table_of_the_reference_has_every_name_once():
+    path = DOCS / "_extensions" / "apitable.py"
+    spec = importlib.util.spec_from_file_location("apitable", path)
+    table = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(table)
+    source = [(DOCS / "api" / "index.rst").read_text(encoding="utf-8")]
+    table.add_tables(SimpleNamespace(srcdir=DOCS), "api/index", source)
+    listed = re.findall(r"^   (\w+)$", source[0].partition(".. rubric::")[2], re.MULTILINE)
+    on_pages = [name.rpartition(".")[2] for name in DOCUMENTED]
+    data = ["hookimpl", "__version__"]  # entries of their own on a page
+    assert sorted(listed + data) == sorted(on_pages)
 
 
 def test_every_criterion_has_its_formula():

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gridmodl
 from gridmodl import GridClassifier, GridEnsembleClassifier, Search
-from gridmodl.estimators.decisions import balanced_factors
+from gridmodl.evidence.decisions import balanced_factors
 
 FEW = Search("diverse", effort=4, keep_optima=100)
 

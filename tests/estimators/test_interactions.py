@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import pickle
-import sqlite3
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
+from report.databases import DIALECTS, Stored, run
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -162,11 +162,11 @@ def test_files_and_queries_predict_the_same(make: Any, n_classes: int) -> None:
     again = WeightedEvidence.from_json(text)
     assert again.to_json() == text
     assert np.array_equal(again.predict_proba(new), expected)
-    with sqlite3.connect(":memory:") as database:
-        new.to_sql("data", database, index=False)
-        found = pd.read_sql(fitted.to_sql("sqlite", "data"), database)
-    np.testing.assert_allclose(found.to_numpy(), expected, atol=1e-12)
-    assert list(found) == [f"p_{name}" for name in fitted.classes_]
+    for dialect in DIALECTS:
+        columns = {name: Stored("double", [None if pd.isna(v) else v for v in new[name]]) for name in ("size", "noise")}
+        columns["town"] = Stored("text", new["town"].tolist())
+        found = run(dialect, fitted.to_sql(dialect, keep=["row number"]), columns)
+        np.testing.assert_allclose(np.array(found), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 import sqlglot
 from jsonschema import Draft202012Validator
-from report.databases import Stored, run
+from report.databases import DIALECTS, Stored, run
 
 import gridmodl
 from gridmodl import GridLogistic, GridNaiveBayes, ModelFileError, WeightedEvidence
@@ -225,14 +225,14 @@ NEW = pd.concat(
 )
 
 
-@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_queries_say_what_python_says(model: WeightedEvidence, dialect: str) -> None:
     query = model.to_sql(dialect, keep=["row number"])
     found = np.array(run(dialect, query, stored(NEW, dialect)), dtype=np.float64)
     np.testing.assert_allclose(found, model.predict_proba(NEW), atol=1e-12)
 
 
-@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_queries_of_addends(dialect: str) -> None:
     for model in (BINARY, LOGISTIC):
         query = model.to_sql(dialect, keep=["row number"], output="evidence")
@@ -242,7 +242,7 @@ def test_queries_of_addends(dialect: str) -> None:
         np.testing.assert_allclose(found[:, :-n], shown.reshape(len(NEW), -1), atol=1e-11)
 
 
-@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_queries_without_sources_and_far_scores(dialect: str) -> None:
     nothing = GridNaiveBayes().fit(DATA[["same"]], TWO).evidence_
     one = GridNaiveBayes().fit(DATA[["same"]], ["x"] * len(DATA)).evidence_
@@ -255,7 +255,7 @@ def test_queries_without_sources_and_far_scores(dialect: str) -> None:
     np.testing.assert_allclose(np.array(found, dtype=np.float64), far.predict_proba(NEW), atol=1e-12)
 
 
-@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "sqlite", "bigquery", "snowflake"])
+@pytest.mark.parametrize("dialect", [*DIALECTS, "bigquery", "snowflake", "spark"])
 def test_queries_parse(dialect: str) -> None:
     for model in ALL.values():
         query = model.to_sql(dialect, ("s", "t"), columns={"size": "other"}, keep=["id"], output="evidence")

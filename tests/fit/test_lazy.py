@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
-from decimal import Decimal
 
 import duckdb
 import narwhals as nw
@@ -12,52 +10,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, collect, long_column, mixed, record
 
 import gridmodl
 from gridmodl import optimize, optimize_each, price
 from gridmodl.data.remote import HIGH, LOW, ROWS, EngineError, count_column, lazy_rows
 from gridmodl.fit import lazy as fit_lazy
-
-
-def as_polars(frame):
-    return frame.lazy()
-
-
-def as_duckdb(frame):
-    return duckdb.connect().from_arrow(frame.to_arrow())
-
-
-ENGINES = pytest.mark.parametrize("engine", [as_polars, as_duckdb])
-
-
-def record(model):
-    """All fields of a model file but the time and the kind of frame."""
-    found = json.loads(model.to_json())
-    return {name: value for name, value in found.items() if name not in ("elapsed", "frame")}
-
-
-def mixed(n=600, seed=3):
-    """Columns of all types, with missing values, zeros of both signs, infinities and special codes."""
-    rng = np.random.default_rng(seed)
-    x = rng.integers(-20, 20, n) / 8
-    target = np.where(rng.random(n) < 0.8, x > 0.3, rng.random(n) < 0.5)
-    real = np.where(rng.random(n) < 0.1, -999.0, np.where(x == 0, -0.0, x))
-    real[:5], real[5:8], real[8:11] = np.nan, np.inf, -np.inf
-    whole = (2**60 + rng.integers(0, 40, n)).tolist()
-    text = np.where(x < -1, "Ä", np.where(x < 1, "日本", "b")).tolist()
-    return pl.DataFrame(
-        {
-            "real": real,
-            "whole": [None if i % 50 == 0 else value for i, value in enumerate(whole)],
-            "text": [None if i % 40 == 1 else value for i, value in enumerate(text)],
-            "flag": (x > 1).tolist(),
-            "day": [dt.date(2024, 1, 1) + dt.timedelta(days=int(8 * value)) for value in x],
-            "moment": [dt.datetime(2024, 1, 1) + dt.timedelta(seconds=int(8 * value)) for value in x],
-            "price": pl.Series([Decimal(int(8 * value)) / 8 for value in x], dtype=pl.Decimal(12, 3)),
-            "w": rng.integers(0, 4, n),
-            "y": np.where(target, "yes", "no"),
-        }
-    )
 
 
 @ENGINES
@@ -84,6 +42,41 @@ def test_weights_are_a_column(engine):
 
 @ENGINES
 @pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (pl.Series([2**62] * 4 + [1, 1, 1]), "weights sum to more than 9007199254740991 rows"),  # 3, if it wraps around
+        (pl.Series([1e300] * 7), "weights sum to more than 9007199254740991 rows"),
+        (pl.Series(["0.5"] * 7).cast(pl.Decimal(9, 1)), "weights must be whole numbers"),
+    ],
+)
+def test_weights_that_cannot_be_counted(engine, weights, message):
+    data = pl.DataFrame({"x": [1.0] * 4 + [2.0, 3.0, 4.0], "z": range(7), "y": [0] * 5 + [1, 1], "w": weights})
+    model = optimize(data.select("x", "y"), "y")
+    for frame in (data, engine(data)):
+        with pytest.raises(ValueError, match=message):
+            optimize_each(frame, "y", weights="w")
+        with pytest.raises(ValueError, match=message):
+            optimize(frame, "y", weights="w")
+        with pytest.raises(ValueError, match=message):
+            gridmodl.count(frame, "y", weights="w")
+        with pytest.raises(ValueError, match=message):
+            model.compare(frame, "y", weights="w")
+
+
+@ENGINES
+def test_bounds_of_short_floats_are_short_floats(engine):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 500)
+    x = np.round(rng.normal(size=500) + 2 * y, 2).astype(np.float32)
+    data = pl.DataFrame({"x": x, "y": y})
+    expected, found = optimize(data, "y"), optimize(engine(data), "y")
+    assert expected.partitions["x"].bounds.dtype == np.float32
+    assert record(found) == record(expected)
+    assert (gridmodl.count(data, "y") + gridmodl.count(engine(data), "y")).n_rows == 1000
+
+
+@ENGINES
+@pytest.mark.parametrize(
     "options",
     [
         {"missing": "apart", "min_rows": 20},
@@ -98,14 +91,6 @@ def test_weights_are_a_column(engine):
 def test_options_are_those_of_rows(engine, options):
     data = mixed().select("real", "y")
     assert record(optimize(engine(data), "y", **options)) == record(optimize(data, "y", **options))
-
-
-def long_column(n=4000, seed=5):
-    """Many values, most of them in a small part of their range."""
-    rng = np.random.default_rng(seed)
-    x = np.exp(3 * rng.normal(size=n))
-    x[:7] = np.nan
-    return pl.DataFrame({"x": x, "y": (rng.random(n) < 0.5 + 0.4 * np.sin(np.log(x))).astype(int)})
 
 
 @ENGINES
@@ -182,7 +167,6 @@ def test_counts_of_spans_are_those_of_rows(values):
             ValueError,
             "weights must be whole numbers, 0 or more; column 'v' has others",
         ),
-        ({"target": "y", "partitions": {"x": [1.0]}}, ValueError, "partitions= prices given parts"),
         ({"target": "y", "max_parts": {"z": 2}}, ValueError, "'z'"),
     ],
 )
@@ -191,11 +175,6 @@ def test_arguments_that_lazy_frames_do_not_take(arguments, error, message):
     target = arguments.pop("target")
     with pytest.raises(error, match=message):
         optimize_each(data, target, **arguments)
-
-
-def test_one_grid_of_several_lazy_columns_is_refused():
-    with pytest.raises(ValueError, match="lazy frame of 2 input columns: optimize takes one"):
-        optimize(mixed().select("real", "text", "y").lazy(), "y")
 
 
 def test_no_rows():
@@ -300,11 +279,6 @@ def test_lazy_frames_cannot_stop_at_a_value():
     model = optimize(mixed().select("text", "y"), "y")
     with pytest.raises(ValueError, match="unknown='error' is not for a lazy frame"):
         model.transform(mixed().lazy(), unknown="error")
-
-
-def collect(lazy):
-    """A polars frame of a lazy result."""
-    return lazy.collect() if isinstance(lazy, pl.LazyFrame) else lazy.pl()
 
 
 def test_results_are_of_the_library_of_the_data():

@@ -146,8 +146,8 @@ def test_tables_and_texts_of_grouped_classes(grouped):
     assert list(model.table("code")) == ["part", "rows", "share", "values"]
     assert model.table("code")["values"].tolist() == [len(group) for group in model.target.groups]
     text = model.summary()
-    assert "modl: one input column, classes in groups" in text
-    assert "900 rows, 30 classes; search" in text
+    assert "modl, one input column, classes in groups" in text
+    assert "900 rows, 30 classes\n" in text
     assert f"code: {n_groups} parts" in text
     assert "group 0" in text
     cells = model.cell_table()

@@ -44,6 +44,12 @@ class Case:
         return self.known or next(iter(self.columns))
 
     @property
+    def target_kind(self) -> str | None:
+        """What the target is, where it is partitioned too."""
+        kinds = {"grouped": "grouped", "numerical": "numerical"}
+        return kinds.get(self.problem.removesuffix("_grid"))
+
+    @property
     def n_rows(self) -> int:
         return len(next(iter(self.columns.values())).levels)
 
@@ -74,7 +80,7 @@ class Case:
 
     def raw_target(self) -> Any:
         assert self.target is not None
-        if self.problem == "numerical":
+        if self.target_kind == "numerical":
             return self.target.raw()
         values = [*self.target.values, self.mark]  # the last for NO_CLASS
         return np.array(values, dtype=object if self.target.type == "bool" and self.has_mark else None)[
@@ -107,8 +113,8 @@ class Case:
         order = {name: column.values for name, column in self.columns.items() if column.needs_order}
         if order:
             given["order"] = order
-        if self.problem in ("grouped", "numerical"):
-            given["target_kind"] = self.problem
+        if self.target_kind is not None:
+            given["target_kind"] = self.target_kind
         elif self.target is not None and len(self.target.values) > 20:
             given["target_kind"] = "classes"  # as many whole numbers could be meant as numbers
         if self.codes:
@@ -548,6 +554,31 @@ def numerical_target_case(rng: Rng) -> Case:
     )
 
 
+def target_grid_case(rng: Rng) -> Case:
+    """Several inputs and a target that is partitioned too: numbers, or classes in groups."""
+    n_rows, n_columns = _n_rows(rng, 20), int(rng.integers(2, 4))
+    columns = several_columns(rng, n_columns, n_rows, {2: 3, 3: 2}[n_columns])
+    n, levels = int(rng.integers(1, 5)), [column.levels for column in columns.values()]
+    of_rows = random_classes(rng, np.abs(levels[0] * levels[-1]), n)
+    kind = str(rng.choice(["numerical", "grouped"]))
+    if kind == "numerical":
+        values = np.sort(rng.choice(400, n, replace=False) / 8.0 - 20.0)
+        target = Column("numerical", "float64", of_rows, values.tolist())
+    else:
+        target = classes(rng, of_rows, n)
+    return Case(
+        "target grid",
+        f"{kind}_grid",
+        criterion_of(rng, f"{kind}_grid"),
+        columns,
+        target,
+        weights_of(rng, n_rows),
+        Search(str(rng.choice(["merge", "vns"])), effort=int(rng.integers(0, 2))),
+        limits_of(rng, n_rows),
+        seed=int(rng.integers(0, 100)),
+    )
+
+
 def density_case(rng: Rng) -> Case:
     n_rows = int(rng.integers(2, 17))
     draws = (rng.normal(size=n_rows), rng.exponential(size=n_rows) ** 2, rng.integers(0, 9, n_rows) * 1.0)
@@ -609,6 +640,7 @@ KINDS: dict[str, tuple[int, Callable[[Rng], Case]]] = {
     "sparse": (2, sparse_case),
     "grouped": (4, grouped_case),
     "numerical target": (4, numerical_target_case),
+    "target grid": (4, target_grid_case),
     "density": (3, density_case),
 }
 

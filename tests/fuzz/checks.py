@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import pickle
 import warnings
@@ -10,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import onnxruntime
 from fuzz.cases import NO_CLASS, Case, Rng
 from fuzz.columns import Column
 from fuzz.enumeration import least_rows, lowest, lowest_of_many, plain_price, priced
@@ -38,9 +40,9 @@ ONE_COLUMN = frozenset(
     }
 )
 # Kinds of problem whose search must find the same on weighted rows as on repeated ones; prices are the same of all.
-WEIGHTED_SEARCH_IS_REPEATED_SEARCH = ONE_COLUMN | {"grid", "joint", "grouped", "numerical target"}
+WEIGHTED_SEARCH_IS_REPEATED_SEARCH = ONE_COLUMN | {"grid", "joint", "grouped", "numerical target", "target grid"}
 # Kinds whose search must find the same whatever the order of the rows, of the names of classes, of the columns.
-ROWS_IN_ANY_ORDER = ONE_COLUMN | {"grid", "joint", "grouped", "numerical target"}
+ROWS_IN_ANY_ORDER = ONE_COLUMN | {"grid", "joint", "grouped", "numerical target", "target grid"}
 CLASSES_IN_ANY_ORDER = ONE_COLUMN
 
 
@@ -275,7 +277,7 @@ def new_data(case: Case, model: Model, rng: Rng) -> dict[str, Column]:
 
 def answers(model: Model, data: dict[str, Any], unknown: str | None) -> list[Any]:
     found: list[Any] = [model.transform(data, unknown).tolist()]
-    if model.problem == "numerical":
+    if model._target_quantiles is not None:
         found += [column.tolist() for column in model.predict(data, unknown)]
     elif len(model.classes):
         found += [model.predict(data, unknown).tolist(), model.predict_proba(data, unknown).tolist()]
@@ -306,19 +308,49 @@ def check_sql(case: Case, model: Model, rng: Rng) -> None:
             continue
         unknown = (None, "neutral", "largest")[rng.integers(3)]
         has_classes = len(model.classes) > 0
-        output = ["parts", "proba"] if has_classes else ["parts", "predict" if model.problem == "numerical" else "cell"]
+        has_quantiles = model._target_quantiles is not None
+        output = ["parts", "proba" if has_classes else "predict" if has_quantiles else "cell"]
         query = model.to_sql(dialect, keep=["row number"], output=output, unknown=unknown)
         found = run(dialect, query, {name: Stored(*column) for name, column in stored.items() if column is not None})
         parts = np.atleast_2d(model.transform(data, unknown).T).T
         expected = [parts[:, list(model.partitions).index(name)] for name in shown]
         if has_classes:
             expected += list(model.predict_proba(data, unknown).T)
-        elif model.problem == "numerical":
+        elif has_quantiles:
             expected += list(model.predict(data, unknown))
         else:
             expected += [model.cell_of(data, unknown)]
         wanted = list(zip(*(column.tolist() for column in expected), strict=True))
         assert found == wanted, f"{dialect} finds {found}, the model {wanted}"
+
+
+def check_onnx(case: Case, model: Model, rng: Rng) -> None:
+    """onnxruntime finds the same parts, and shares of classes or predictions."""
+    groups = [value for one in model.partitions.values() for group in one.groups for value in group]
+    if any(isinstance(value, (datetime.date, np.datetime64)) for value in groups):
+        return  # refused
+    columns, unknown = new_data(case, model, rng), (None, "neutral", "largest")[rng.integers(3)]
+    has_classes = len(model.classes) > 0
+    output = ["parts", "proba"] if has_classes else ["parts", "predict" if model.problem == "numerical" else "cell"]
+    if not has_classes and model.target is not None and model.problem != "numerical":
+        output = ["parts", "predict"]
+    graph = model.to_onnx(output=output, unknown=unknown, missing_text="<missing>")
+    session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+    feeds = {one.name: columns[one.name].fed(one.type)[:, None] for one in session.get_inputs()}
+    smallest = [name for name, fed in feeds.items() if fed.dtype == np.int64 and fed.min() == np.iinfo(np.int64).min]
+    if any(np.iinfo(np.int64).min in columns[name].objects() for name in smallest):
+        return  # that number stands for a missing value
+    parts, told = session.run(None, feeds)
+    data = {name: column.raw() for name, column in columns.items()}
+    shown = [k for k, one in enumerate(model.partitions.values()) if one.n_parts > 1] or range(len(model.partitions))
+    wanted = np.atleast_2d(model.transform(data, unknown).T).T[:, list(shown)]
+    assert parts.tolist() == wanted.tolist(), f"onnxruntime finds {parts.tolist()}, the model {wanted.tolist()}"
+    if has_classes:
+        expected = model.predict_proba(data, unknown)
+    else:
+        is_cell = output[1] == "cell"
+        expected = model.cell_of(data, unknown) if is_cell else np.column_stack(model.predict(data, unknown))
+    assert told.tolist() == expected.tolist(), f"onnxruntime finds {told.tolist()}, the model {expected.tolist()}"
 
 
 def verified(case: Case, model: Model) -> Any:
@@ -376,6 +408,57 @@ def check_short(case: Case, model: Model, rng: Rng) -> None:
             assert [float(text) for text in texts[: len(short.bounds)]] == short.bounds.tolist(), f"labels {texts}"
 
 
+def check_density_of_rows(case: Case, model: Model, rng: Rng) -> None:
+    """Densities of each column sum to 1, are the same after JSON and in a database, and rows drawn have some."""
+    if model.target is None and case.problem != "joint":
+        return
+    known = {name: one for name, one in model.all_partitions.items() if model.target is None or one is model.target}
+    is_infinite = any(one.kind == "numerical" and one.domain is None for one in known.values())
+    if is_infinite or case.kind == "sparse":
+        return
+    for name in known:
+        _check_sums_to_one(model.conditional(name))
+    columns = new_data(case, model, rng)
+    if model.target is not None:
+        assert case.target is not None
+        levels = rng.choice(case.target.levels[case.target.levels >= 0], len(next(iter(columns.values())).levels))
+        columns[str(model.target.name)] = replace(case.target, levels=levels)
+    data = {name: column.raw() for name, column in columns.items()}
+    logs = model.log_density(data)
+    again = Model.from_json(model.to_json())
+    assert np.array_equal(again.log_density(data), logs, equal_nan=True), "densities after JSON"
+    if model.target is None:
+        assert not np.isnan(model.log_density(model.sample(20, 0))).any(), "a row that was drawn has no density"
+    for dialect in ("duckdb", "sqlite"):
+        stored = {name: column.stored(dialect) for name, column in columns.items()}
+        if any(column is None for column in stored.values()):
+            continue
+        query = model.to_sql(dialect, keep=["row number"], output="log_density")
+        found = run(dialect, query, {name: Stored(*column) for name, column in stored.items() if column is not None})
+        assert np.allclose(np.array(found, dtype=float).ravel(), logs, rtol=1e-12, atol=1e-12, equal_nan=True), (
+            f"{dialect} finds densities {found}, the model {logs.tolist()}"
+        )
+
+
+def _check_sums_to_one(found: Any) -> None:
+    """Probabilities of values, and the integral between the ends of all stretches of real numbers, are 1."""
+    total, partition = float(np.sum(found.value_probabilities)), found.partition
+    if partition.kind == "numerical" and len(partition.domain):
+        if partition.domain.dtype.kind != "f":
+            shares = [found.quantile(share) for share in (0.0, 0.3, 0.7, 1.0)]
+            assert shares == sorted(shares), f"quantiles {shares}"
+            assert (shares[0], shares[-1]) == tuple(partition.domain), f"ends {shares}, not {partition.domain}"
+            return
+        edges = np.concatenate([partition.domain, np.clip(partition.bounds, *partition.domain)])
+        edges = np.unique(np.concatenate([edges, partition.lowest, partition.highest]))
+        middles = edges[:-1] + np.diff(edges) / 2
+        is_between = (middles > edges[:-1]) & (middles < edges[1:])  # else there is no float between
+        if not is_between.all():
+            return
+        total += float(np.exp(found.log_density(middles)) @ np.diff(edges)) if len(middles) else 0.0
+    same(total, 1.0, f"sum of the density of {partition.name!r}, and 1")
+
+
 # After how large a share of the cases each is done; those that cost most are done least.
 CHECKS: list[tuple[float, Callable[[Case, Model, Rng], None]]] = [
     (0.5, check_price),
@@ -386,8 +469,10 @@ CHECKS: list[tuple[float, Callable[[Case, Model, Rng], None]]] = [
     (0.1, check_again),
     (0.15, check_round_trips),
     (0.06, check_sql),
+    (0.06, check_onnx),
     (0.2, check_verification),
     (0.1, check_short),
+    (0.15, check_density_of_rows),
 ]
 
 

@@ -112,6 +112,18 @@ class Column:
             return "int64", [None if value is None else int(value) for value in objects]
         return None
 
+    def fed(self, type_: str) -> Any:
+        """The values as a graph of ONNX takes them."""
+        objects = self.objects()
+        if type_ == "tensor(string)":
+            return np.array(["<missing>" if value is None else value for value in objects], dtype=object)
+        if self.type in TIMES:
+            return np.array(["NaT" if value is None else value for value in objects], dtype=self.type).view(np.int64)
+        if type_ == "tensor(int64)":
+            smallest = np.iinfo(np.int64).min
+            return np.array([smallest if value is None else int(value) for value in objects], dtype=np.int64)
+        return np.array([np.nan if value is None else float(value) for value in objects])
+
 
 PANDAS = {"int64": "Int64", "int8": "Int8", "uint8": "UInt8", "int32": "Int32"}
 POLARS = {

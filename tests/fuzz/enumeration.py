@@ -30,13 +30,13 @@ def plain_price(case: Case, parts: list[Any]) -> float:
     `case` is as `priced` returns it.
     """
     variables = list(case.columns.values())
-    is_searched = case.problem in ("grouped", "numerical")
+    is_searched = case.target_kind is not None
     if is_searched:
         variables.append(case.target)
     columns = [
         naive.Column(
             column.levels.tolist(), np.asarray(of_rows).tolist(),
-            categorical=column.kind == "categorical", is_target=is_searched and k == 1,
+            categorical=column.kind == "categorical", is_target=is_searched and k == len(case.columns),
         )
         for k, (column, of_rows) in enumerate(zip(variables, parts, strict=True))
     ]  # fmt: skip
@@ -48,7 +48,7 @@ def lowest(case: Case) -> float | None:
     """The lowest cost of all partitions that keep the limits; None where they are too many, infinite without any."""
     rows = priced(case)
     choices = [list(_choices(rows, name, case)) for name in rows.columns]
-    if case.problem in ("grouped", "numerical"):
+    if case.target_kind is not None:
         choices.append(list(_partitions(rows, rows.target, case)))
     if math.prod(map(len, choices)) > MOST_GRIDS:
         return None
@@ -58,7 +58,7 @@ def lowest(case: Case) -> float | None:
 def _choices(rows: Case, name: str, case: Case) -> Iterator[Any]:
     """Every partition of a column; in a grid, one part is allowed whatever is known of it, but for fixed bounds."""
     column = rows.columns[name]
-    if case.problem in ("grid", "joint"):
+    if case.problem in ("grid", "joint", "numerical_grid", "grouped_grid"):
         if name != case.known_name:
             case = replace(case, codes=(), rules={})
         if "fixed" not in case.rules:

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,37 @@ PARTS = {"x": [2.2, 6.0], "color": [["red", "pink"], ["blue", "green", None]]}
 def joint(weights=None, parts=PARTS, **options):
     data = {"x": np.array([np.nan if x is None else x for x in NUMBERS]), "color": COLORS}
     return Model.from_partitions(data, None, parts, weights=weights, **options)
+
+
+def stretches(numbers, weights, bounds):
+    """Of each interval (low, high, mass) of its stretches, as `Model.log_density` writes; an atom has low == high."""
+    edges = [min(numbers), *bounds, max(numbers)]
+    found = []
+    for i, (lo, hi) in enumerate(itertools.pairwise(edges)):
+        mine = [(x, w) for x, w in zip(numbers, weights, strict=True) if (lo < x or i == 0) and x <= hi]
+        m = sum(w for _, w in mine)
+        low, high = (min(mine)[0], max(mine)[0]) if mine else (lo, hi)
+        if low < high and mine:
+            dense = (m - 1) / (high - low)
+            steps = [
+                (lo, low, min(0.5, dense * (low - lo))),
+                (low, high, m - 1),
+                (high, hi, min(0.5, dense * (hi - high))),
+            ]
+        else:
+            steps = [
+                (lo, low, (low - lo) / (hi - lo)),
+                (low, high, max(m - 1, not mine)),
+                (high, hi, (hi - high) / (hi - lo)),
+            ]
+        found.append([(a, b, step / sum(one for _, _, one in steps)) for a, b, step in steps if step])
+    return found
+
+
+def slow_within(stretches_of_part, x):
+    """Density of a number in its interval, or the probability of an atom; a single row counts as below it."""
+    atoms = [mass for low, high, mass in stretches_of_part if low == high == x]
+    return atoms[0] if atoms else next(m / (hi - lo) for lo, hi, m in stretches_of_part if lo < hi and lo <= x <= hi)
 
 
 def slow_log_density(rows, weights, x, color):
@@ -52,7 +84,8 @@ def slow_log_density(rows, weights, x, color):
     if x is None:
         of_x = (count(lambda a, _: a is None) + 0.5) / (in_part + 1)
     else:
-        of_x = 1 / [2.2, 3.8, 4.0][i]
+        there = [(a, w) for (a, _), w in zip(rows, weights, strict=True) if a is not None]
+        of_x = slow_within(stretches(*zip(*there, strict=True), [2.2, 6.0])[i], x)
         of_x *= 1 - (count(lambda a, _: a is None) + 0.5) / (in_part + 1) if i == 0 else 1.0
     of_color = (count(lambda _, b: b == color) + 1 / len(groups[j])) / (count(lambda _, b: b in groups[j]) + 1)
     return math.log(cell * of_x * of_color)
@@ -61,7 +94,7 @@ def slow_log_density(rows, weights, x, color):
 @pytest.mark.parametrize("weights", [None, [3, 1, 2, 1, 1, 5, 1, 2, 1, 4]])
 def test_the_density_of_a_row_is_that_of_the_formulas(weights):
     model = joint(weights)
-    asked = list(itertools.product([0.0, 1.3, 2.2, 2.3, 6.0, 9.9, None], ["red", "pink", "blue", None]))
+    asked = list(itertools.product([0.0, 1.3, 2.1, 2.2, 2.3, 2.5, 5.0, 6.0, 6.5, 9.9, None], COLORS[1:5]))
     found = model.log_density({"x": [x for x, _ in asked], "color": [color for _, color in asked]})
     rows = list(zip(NUMBERS, COLORS, strict=True))
     expected = [slow_log_density(rows, weights or [1] * len(rows), *row) for row in asked]
@@ -105,11 +138,11 @@ def mixed():
 
 def test_densities_and_probabilities_sum_to_one():
     model, frame = mixed()
-    n = 40  # the middles of equal steps: exact but for the steps that hold a bound, which are cut there
-    points = {}
+    points = {}  # the middles of equal steps: exact but for steps with an end of a stretch, which are cut there
     for name, bounds in (("a", [-1.0, 0.3]), ("b", [-1.0, 1.0])):
-        values = frame[name][frame[name] != -99.0]
-        edges = np.unique(np.concatenate([np.linspace(values.min(), values.max(), n), bounds]))
+        values = frame[name][(frame[name] != -99.0) & ~frame[name].isna()]
+        ends = [end for part in stretches(values, [1] * len(values), bounds) for one in part for end in one[:2]]
+        edges = np.unique(np.concatenate([np.linspace(values.min(), values.max(), 30), ends]))
         points[name] = list(zip((edges[1:] + edges[:-1]) / 2, np.diff(edges), strict=True))
     points["b"] += [(value, 1.0) for value in (-99.0, -98.0, math.nan)]
     points["c"] = [(value, 1.0) for value in ("u", "v", "w", None)]
@@ -123,9 +156,14 @@ def test_densities_and_probabilities_sum_to_one():
 
 def test_the_ends_of_the_range():
     model, frame = mixed()
-    row = frame.iloc[[10, 10, 10, 10]].assign(a=[frame.a.max(), frame.a.max() + 100, frame.a.min(), -1e300])
+    row = frame.iloc[[10] * 4].assign(a=[frame.a.max(), frame.a.max() + 100, frame.a.min(), -1e300])
     high, above, low, below = model.log_density(row)
-    assert (high, low) == (above, below)
+    parts = model.partitions["a"]
+    for inside, beyond, at, part in ((high, above, frame.a.max(), 2), (low, below, frame.a.min(), 0)):
+        within = slow_within(stretches(frame.a, [1] * len(frame), MIXED["a"])[part], at)
+        expected = 1 / ((parts.rows[part] + 1) * (frame.a.max() - frame.a.min()))
+        assert beyond - inside == pytest.approx(math.log(expected / within))
+        assert beyond < inside
     outside = Model.from_partitions({"x": [1.0, 2.0, 3.0], "y": list("abb")}, None, {"x": [-5.0, 1.0, 2.5, 9.0]})
     whole = Model.from_partitions({"x": [1.0, 2.0, 3.0], "y": list("abb")}, None, {"x": [1.0, 2.5]})
     asked = {"x": [-9.0, 1.0, 1.5, 3.0, 20.0], "y": ["a"] * 5}  # parts without values or width hold nothing
@@ -172,17 +210,29 @@ def test_mean_quantiles_and_mode_of_numbers():
     found = joint().conditional("x", {"color": "red"})
     weights = found.probabilities.copy()
     weights[0] *= 1 - 1.5 / 6.0  # 1 of the 5 rows of the lowest part has no value
-    middles = np.array([1.1, 4.1, 8.0])
+    parts = stretches([0.0, 0.5, 1.0, 2.0, 2.5, 7.0, 8.0, 9.0, 10.0], [1] * 9, [2.2, 6.0])
+    middles = np.array([sum((lo + hi) / 2 * mass for lo, hi, mass in part) for part in parts])
     assert found.mean == pytest.approx(weights @ middles / weights.sum())
-    assert found.mode == pytest.approx(1.1)
+    assert found.mode == pytest.approx(1.0)
     assert (found.quantile(0.0), found.quantile(1.0)) == (0.0, 10.0)
     assert found.quantile(weights[0] / weights.sum()) == pytest.approx(2.2)
+    assert found.quantile((weights[0] + weights[1] / 2) / weights.sum()) == pytest.approx(4.1)
+    assert found.values == [None]
     fine = np.linspace(0, 10, 200_001)
     fine = (fine[1:] + fine[:-1]) / 2
     at = np.exp(found.log_density(fine))
     assert at @ fine / at.sum() == pytest.approx(found.mean, rel=1e-6)
     with pytest.raises(TypeError, match="only numbers have quantiles"):
         joint().conditional("color").quantile(0.5)
+    for share in (-0.1, 1.1, math.nan, "half", [0.5], None):
+        with pytest.raises(ValueError, match="share must be a number from 0 to 1"):
+            found.quantile(share)
+
+
+@pytest.mark.parametrize("value", [[], ["red"], ("red", "blue"), np.array(["red"]), pd.Series(["red"])])
+def test_what_is_given_is_one_value_a_column(value):
+    with pytest.raises(TypeError, match="a single value of column 'color'"):
+        joint().conditional("x", {"color": value})
 
 
 def test_samples_have_the_frequencies_of_the_density():
@@ -235,8 +285,13 @@ def test_dates_and_whole_numbers_beyond_floats():
     found = model.conditional("day", {"big": 2**60 + 1})
     assert found.mean.dtype == days.dtype
     assert found.quantile(1.0) == days[-1]
-    per_day = np.exp(found.log_density(days))
-    assert per_day[0] * 9 + per_day[-1] * 23 == pytest.approx(1.0)
+    per_day = np.exp(found.log_density([*days[[0, -1]], *(days[0] + np.array([2, 8, 9, 10, 25]))]))
+    low, high, *gaps = per_day
+    assert low * 2 + high * 2 + gaps[1] * 7 + gaps[4] * 21 == pytest.approx(1.0)
+    assert (gaps[0], gaps[2], gaps[3]) == (low, gaps[1], gaps[4])
+    drawn = found.sample(4000, 0)
+    assert set(model.part_of("day", drawn).tolist()) == {0, 1}
+    assert np.mean(drawn - days[0]).astype(float) == pytest.approx((found.mean - days[0]).astype(float), abs=0.8)
     of_big = model.conditional("big", {"day": days[0]})
     assert 2**60 <= of_big.quantile(0.2) <= 2**60 + 6
     assert set(model.part_of("big", of_big.sample(50, 0)).tolist()) <= {0, 1}
@@ -254,23 +309,26 @@ def test_a_numerical_target_has_a_density_given_the_inputs(several):
     inputs = {"x": x, "z": z} if several else {"x": x}
     parts = {"x": [4.5], "z": [["a"], ["b"]], "target": [3.0, 6.5]} if several else {"x": [4.5], "target": [3.0, 6.5]}
     model = Model.from_partitions(inputs, y, parts, target_kind="numerical")
+    of_parts = stretches(y.tolist(), [1] * 60, [3.0, 6.5])
     edges = [y.min(), 3.0, 6.5, y.max()]
     for row in ({"x": 2.0, "z": "a"}, {"x": 7.0, "z": "b"}, {"x": None, "z": "a"}):
         given = {name: row[name] for name in inputs}
         near = np.ones(60, dtype=bool) if row["x"] is None else (x < 4.5) == (row["x"] < 4.5)
         near &= (z == row["z"]) | (not several)
-        middles = [(lo + hi) / 2 for lo, hi in itertools.pairwise(edges)]
-        expected, c = [], len(set(np.digitize(y[near], [3.0, 6.5], right=True)))
+        probabilities, c = [], len(set(np.digitize(y[near], [3.0, 6.5], right=True)))
         for lo, hi in itertools.pairwise(edges):
             mine = (y >= lo) & (y <= hi) if lo == edges[0] else (y > lo) & (y <= hi)
             share = (mine.sum() + 1 / 3) / 61
-            expected.append(math.log((np.sum(mine & near) + c * share) / (near.sum() + c) / (hi - lo)))
-        asked = {**{name: [value] * 3 for name, value in given.items()}, "target": middles}
+            probabilities.append((np.sum(mine & near) + c * share) / (near.sum() + c))
+        masses = [(lo, hi, p * mass) for p, part in zip(probabilities, of_parts, strict=True) for lo, hi, mass in part]
+        middles, widths = [(lo + hi) / 2 for lo, hi, _ in masses], np.array([hi - lo for lo, hi, _ in masses])
+        expected = [math.log(mass / (hi - lo)) for lo, hi, mass in masses]
+        asked = {**{name: [value] * len(middles) for name, value in given.items()}, "target": middles}
         np.testing.assert_allclose(model.log_density(asked), expected, rtol=1e-12)
         found = model.conditional("target", given)
         np.testing.assert_allclose(found.log_density(middles), expected, rtol=1e-12)
-        assert np.exp(expected) @ np.diff(edges) == pytest.approx(1.0)
-        assert found.mean == pytest.approx(np.exp(expected) * np.diff(edges) @ middles)
+        assert np.exp(expected) @ widths == pytest.approx(1.0)
+        assert found.mean == pytest.approx(np.exp(expected) * widths @ middles)
     with pytest.raises(ValueError, match="must have this column"):
         model.log_density(inputs)
     with pytest.raises(ValueError, match="draws targets for a row"):
@@ -304,6 +362,124 @@ def test_grouped_classes_have_probabilities_given_the_inputs(several):
         of_a = (np.sum(y == "a") + 0.5) / (np.isin(y, ["a", "b"]).sum() + 1)
         assert probabilities[0] == pytest.approx(p_ab * of_a)
         assert found.mode == "abcd"[int(probabilities.argmax())]
+
+
+def atoms_and_gaps():
+    rng = np.random.default_rng(4)
+    x = np.where(rng.random(400) < 0.4, 0.0, rng.uniform(50, 60, 400)).round(3)
+    x[:30] = 90.0
+    return {"x": x, "c": np.where(x == 0, "none", np.where(x == 90, "most", "some"))}
+
+
+def test_a_value_alone_in_its_interval_is_an_atom():
+    data = atoms_and_gaps()
+    model = Model.from_partitions(data, None, {"x": [25.0, 75.0], "c": [["none"], ["some"], ["most"]]})
+    found = model.conditional("x")
+    assert found.values == [0.0, 90.0]
+    n_zero, n_high = np.count_nonzero(data["x"] == 0.0), 30
+    of_part = found.probabilities[[0, 2]]
+    expected = of_part * [(n_zero - 1) / n_zero, (n_high - 1) / n_high]  # one step is spread over the interval
+    np.testing.assert_allclose(found.value_probabilities, expected, rtol=1e-12)
+    np.testing.assert_allclose(np.exp(found.log_density([0.0, 90.0])), expected, rtol=1e-12)
+    fine = np.linspace(0, 90, 900_001)
+    at = np.exp(found.log_density((fine[1:] + fine[:-1]) / 2))
+    assert at.sum() * 90 / 900_000 + expected.sum() == pytest.approx(1.0, rel=1e-6)
+    assert at.min() > 0
+    assert found.log_density([-5.0]) < found.log_density([1.0]) < found.log_density([0.0])
+    assert found.log_density([95.0]) < found.log_density([80.0]) < found.log_density([90.0])
+    assert np.exp(found.log_density([95.0])) == pytest.approx(of_part[1] / ((n_high + 1) * 90.0))
+    drawn = found.sample(20_000, 0)
+    for value, p in zip(found.values, found.value_probabilities, strict=True):
+        assert np.mean(drawn == value) == pytest.approx(p, abs=0.01)
+    assert drawn.mean() == pytest.approx(found.mean, abs=0.6)
+    assert found.mean == pytest.approx(np.mean(data["x"]), rel=0.02)
+    assert found.quantile(of_part[0] / 2) == 0.0
+    zero = model.conditional("x", {"c": "none"})
+    assert (zero.mode, zero.quantile(0.5)) == (0.0, 0.0)
+
+
+def test_an_interval_of_missing_values_alone_has_no_atom():
+    model = Model.from_partitions({"x": [None, None, 3.0, 5.0, 5.0, 6.0], "c": list("aabbbb")}, None, {"x": [1.0, 4.0]})
+    found = model.conditional("x")
+    assert found.values == [None]
+    assert found.value_probabilities == pytest.approx(found.probabilities[:1])
+
+
+def test_gaps_pull_neither_means_nor_imputed_values():
+    data = atoms_and_gaps()
+    model = optimize(data, random_state=0)
+    imputed = model.impute("x", {"x": np.full(3, np.nan), "c": ["none", "some", "most"]})
+    truth = [np.mean(data["x"][data["c"] == value]) for value in ("none", "some", "most")]
+    np.testing.assert_allclose(imputed, truth, atol=2.0)
+    old = replace(model, partitions={
+        name: replace(one, lowest=None, highest=None) for name, one in model.partitions.items()
+    })  # fmt: skip
+    without = old.impute("x", {"x": np.full(3, np.nan), "c": ["none", "some", "most"]})
+    assert np.abs(imputed - truth).sum() < np.abs(without - truth).sum() / 4
+    before = json.loads(model.to_json())
+    for partition in before["partitions"]:
+        partition.pop("lowest", None), partition.pop("highest", None)
+    assert Model.from_json(json.dumps(before)).log_density(data).tolist() == old.log_density(data).tolist()
+
+
+def test_a_single_row_of_an_interval_is_no_atom():
+    data = {"x": [0.0, 1.0, 5.0, 9.0, 10.0], "c": list("aabbb")}
+    found = Model.from_partitions(data, None, {"x": [3.0, 8.0]}).conditional("x")
+    assert found.values == []
+    assert np.exp(found.log_density([4.0, 5.0, 7.0])) == pytest.approx(found.probabilities[1] / 5)
+    near = Model.from_partitions(data, None, {"x": [1.0001, 4.9999]}).conditional("x")
+    at = np.exp(near.log_density([0.5, 1.00005, 4.99995, 5.5]))  # no spike in a narrow gap
+    assert at[0] == pytest.approx(at[1])
+    assert at[2] == pytest.approx(at[3])
+    empty = Model.from_partitions(data, None, {"x": [3.0, 8.0, 8.5]}).conditional("x")
+    assert np.exp(empty.log_density([8.1, 8.5])) == pytest.approx(empty.probabilities[2] / 0.5)
+
+
+@pytest.mark.parametrize("dtype", ["datetime64[s]", "timedelta64[D]", "int64", "uint64", "float32", "decimal"])
+def test_ranges_of_all_types(dtype):
+    offsets = np.repeat([0, 5, 7, 40, 100, 101, 103], [1, 2, 1, 9, 1, 3, 1])
+    if dtype == "decimal":
+        values = np.array([Decimal(int(one)) / 10 for one in offsets], dtype=object)
+    elif dtype.endswith("int64"):
+        values = np.array([2**62 + int(one) for one in offsets], dtype=dtype)
+    else:
+        values = offsets.astype(dtype)
+    data = {"x": values, "c": np.array(list("ab"))[(offsets > 30).astype(int)]}
+    at = [values[offsets == one][0] for one in (7, 40)]
+    model = Model.from_partitions(data, None, {"x": at, "c": [["a"], ["b"]]})
+    found, partition = model.conditional("x"), model.partitions["x"]
+    unit = 10.0 if dtype == "decimal" else 1.0
+    assert [len(partition.lowest), len(partition.highest)] == [3, 3]
+    assert partition.lowest.dtype == partition.domain.dtype
+    p = found.probabilities * [(4 - 1) / 3.0, 1, 1]  # the bounds are the highest values: no room above them
+    expected = [p[0] / 7 * unit, p[1] * 8 / 9, p[2] * 4 / 4.5 / 3 * unit]
+    np.testing.assert_allclose(np.exp(found.log_density(values[[1, 5, -2]])), expected, rtol=1e-6)
+    assert [str(one) for one in found.values] == [str(partition.lowest[1].tolist())]
+    drawn = found.sample(500, 1)
+    parts = np.bincount(partition.part_of(drawn), minlength=3) / 500
+    np.testing.assert_allclose(parts, found.probabilities, atol=0.08)
+    again = Model.from_json(model.to_json())
+    assert again.conditional("x").sample(500, 1).tolist() == drawn.tolist()
+    merged = model.edit("x", merge=[0, 1])
+    plain = Model.from_partitions(data, None, {"x": at[1:], "c": [["a"], ["b"]]})
+    for one in (merged, model.coarsen(max_parts={"x": 2, "c": 2}), Model.from_json(merged.to_json())):
+        own = one.partitions["x"]
+        assert own.lowest[0] == partition.lowest[0]
+        assert own.highest[-1] == partition.highest[-1]
+    assert merged.log_density(data).tolist() == plain.log_density(data).tolist()
+
+
+@pytest.mark.parametrize(
+    ("what", "values", "message"),
+    [("lowest", [0.0, 2.6, 7.0], "within the bounds"), ("highest", [2.0, 2.5], "3 values"),
+     ("highest", [2.0, 2.5, 9.0], "within the bounds"), ("lowest", [0.5, 2.5, 7.0], "within the bounds"),
+     ("lowest", [0.0, 2.5, math.nan], "3 values"), ("lowest", [0.0, 1.0, 7.0], "within the bounds")],
+)  # fmt: skip
+def test_a_file_with_wrong_values_of_intervals_is_refused(what, values, message):
+    model = joint()
+    broken = replace(model.partitions["x"], **{what: np.array(values)})
+    with pytest.raises(ModelFileError, match=message):
+        Model.from_json(replace(model, partitions={**model.partitions, "x": broken}).to_json())
 
 
 def test_a_search_makes_a_density_that_finds_outliers():

@@ -245,11 +245,17 @@ def test_why_columns_are_left_out(found):
 def test_summary_and_repr(found):
     _, _, model = found
     text = model.summary()
-    assert "modl(selection=True): two or more input columns, class target" in text
-    assert f"cells with rows in them: {len(model.cells.parts)}" in text
-    assert all(str(rule) in text for rule in model.rules())
+    assert text.startswith(f"2 of 6 columns tell about the target together, in {len(model.cells.parts)} cells: a (2")
+    assert "modl(selection=True), two or more input columns, class target" in text
+    assert f"cost {model.cost:.2f}, with one part {model.null_cost:.2f}: level {model.level:.4f}" in text
+    lines = [line.split() for line in text.splitlines()]
+    names = {name: model.partitions[name].names for name in model.cells.names}
+    for i, parts in enumerate(model.cells.parts.tolist()):
+        where = " ".join(names[name][part] for name, part in zip(model.cells.names, parts, strict=True)).split()
+        share = f"{model.cells.counts[i, 1] / model.cells.rows[i]:.1%}"
+        assert [line[-1] for line in lines if line[: len(where) + 1] == [*where, str(model.cells.rows[i])]] == [share]
     assert "columns left out: 4" in text
-    assert "  one: it has one value" in text
+    assert ": it has one value" in text
     parts = ", ".join(f"{name}: {model.partitions[name].n_parts} parts" for name in model.informative)
     assert repr(model) == f"Model('modl', {parts}, cost={model.cost:.6f}, level={model.level:.4f})"
 
@@ -258,8 +264,9 @@ def test_the_summary_of_many_columns_stays_short():
     rng = np.random.default_rng(0)
     model = optimize(rng.normal(size=(40, 300)), rng.integers(0, 2, 40), search=QUICK)
     lines = model.summary().splitlines()
-    assert len(lines) < 100
-    assert f"  ... and {len(model.left_out) - 40} more columns" in lines
+    assert len(lines) < 40
+    assert "columns left out: 300" in lines
+    assert "and 260 more: no partition of it alone pays" in " ".join(line.strip() for line in lines)
 
 
 def test_the_summary_of_many_cells_says_how_many_it_does_not_show():
@@ -267,9 +274,42 @@ def test_the_summary_of_many_cells_says_how_many_it_does_not_show():
     data = {"a": codes // 10, "b": codes % 10}
     model = Model.from_partitions(data, codes % 2, {"a": np.arange(9) + 0.5, "b": np.arange(9) + 0.5})
     lines = model.summary().splitlines()
-    assert "cells with rows in them: 100" in lines
-    assert sum(" and b in " in line for line in lines) == 40
-    assert any("60 more" in line for line in lines)
+    assert "the 10 cells with the most rows, of 100:" in lines
+    assert len(lines) < 50
+    assert sum(line.endswith(("0.0%", "100.0%")) and "  4   1.0%" in line for line in lines) == 10
+    assert lines.count("  ... and 2 more parts") == 2
+
+
+def test_a_part_that_all_shown_cells_share_is_said_once():
+    codes = np.arange(400)
+    data = {"a": codes % 20, "b": codes >= 399}
+    model = Model.from_partitions(data, codes % 2, {"a": np.arange(19) + 0.5, "b": [[False], [True]]})
+    lines = model.summary().splitlines()
+    (said,) = [line for line in lines if line.startswith("  all of them: ")]
+    assert said == f"  all of them: b {model.partitions['b'].names[0]}"
+    (head,) = [line.split() for line in lines if line.split()[:2] == ["a", "rows"]]
+    assert "b" not in head
+
+
+def test_rules_can_be_limited(found):
+    _, _, model = found
+    rules = model.rules()
+    assert model.rules(n=2) == rules[:2]
+    least = rules[2].rows
+    assert model.rules(min_rows=least) == [rule for rule in rules if rule.rows >= least]
+    assert model.rules(min_rows=0.25) == [rule for rule in rules if rule.support >= 0.25]
+    assert model.rules(min_lift=1.0) == [rule for rule in rules if rule.lift >= 1.0]
+    assert model.rules(n=1, min_lift=1.0) == [next(rule for rule in rules if rule.lift >= 1.0)]
+    for wrong in (
+        {"n": 0},
+        {"n": 1.5},
+        {"min_rows": -1},
+        {"min_rows": "5"},
+        {"min_lift": float("nan")},
+        {"min_lift": True},
+    ):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+            model.rules(**wrong)
 
 
 def test_parts_of_rows_have_a_column_for_each_column(found):

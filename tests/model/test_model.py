@@ -196,11 +196,12 @@ def test_summary_holds_all_that_matters(iris):
     lines = text.splitlines()
     assert "150 rows, 3 classes" in text
     assert "proven optimum" in text
-    assert f"cost {iris.cost:.6f}, null cost {iris.null_cost:.6f}, level {iris.level:.4f}" in text
+    assert lines[:2] == ["x0: 3 parts", "150 rows, 3 classes, event virginica"]
+    assert lines[-2] == f"cost {iris.cost:.2f}, with one part {iris.null_cost:.2f}: level {iris.level:.4f}"
     (header,) = [line.split() for line in lines if "setosa" in line]
     assert header == ["part", "rows", "setosa", "versicolor", "virginica"]
-    rows = lines[-3:]
-    assert [row[: row.index("  ", 3)].strip() for row in rows] == iris.partitions["x0"].labels
+    rows = lines[4:7]
+    assert [row[: row.index("  ", 3)].strip() for row in rows] == iris.partitions["x0"].names
     assert rows[0].split()[-4:] == ["50", "100.0%", "0.0%", "0.0%"]
     assert len({len(row) for row in rows}) == 1
     assert all(line == line.rstrip() for line in lines)
@@ -221,15 +222,15 @@ def test_summary_says_how_it_was_stopped():
 
 def test_summary_names_options():
     data = np.arange(10.0)
-    assert "modl:" in optimize(data, [0] * 5 + [1] * 5).summary()
+    assert "\nmodl, one input" in optimize(data, [0] * 5 + [1] * 5).summary()
     text = model_of(partition([1.0]), options={"alpha": 0.5, "beta": 1.0}).summary()
     assert "modl(alpha=0.5, beta=1.0)" in text
 
 
 def test_summary_of_one_part():
     text = model_of(partition([])).summary()
-    assert "x0: 1 part\n" in text
-    assert text.splitlines()[-1].split() == ["(-inf,", "inf)", "2", "50.0%", "50.0%"]
+    assert text.startswith("x0: 1 part, tells nothing about the target\n")
+    assert text.splitlines()[4].split() == ["(-inf,", "inf)", "2", "50.0%", "50.0%"]
 
 
 def test_summary_of_many_parts_is_cut():

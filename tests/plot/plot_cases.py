@@ -55,6 +55,16 @@ def special_parts() -> gridmodl.Partition:
     )  # fmt: skip
 
 
+def groups_of_two(n_groups: int) -> gridmodl.Partition:
+    return gridmodl.Partition("group", "categorical", COUNTS[:n_groups, 1, :2], groups=groups(n_groups).groups)
+
+
+def event_display(partition: gridmodl.Partition) -> plot.EventDisplay:
+    rest, events = partition.counts.T
+    woe = np.log((events + 0.5) / (rest + 0.5)) - np.log(events.sum() / rest.sum())
+    return plot.EventDisplay(partition, "$yes$", events, rest, woe, 0.2)
+
+
 def grid_counts(n_rows: int, n_columns: int, n_classes: int) -> np.ndarray:
     counts = COUNTS[:n_rows, :n_columns, :n_classes].copy()
     counts[1, 1] = 0
@@ -113,6 +123,14 @@ LOSSES = (
 )
 
 
+def scorecard() -> tuple[Any, Any]:
+    """A scorecard of two columns, and its cut-offs."""
+    a, b = np.arange(600) % 30, np.arange(600) * 7 % 11
+    y = (a + b + np.arange(600) % 7) > 24
+    model = gridmodl.GridScorecard(averaged=False, validate=False, rounded=True).fit(np.column_stack([a, b]), y)
+    return model.scorecard_, model.cutoffs(np.column_stack([a, b]), y)
+
+
 def contributions():
     scores = np.array([[[0.5, -0.5], [-1.5, 1.0], [0.2, 0.1], [0.0, 2.0]]])
     names, values = ("size", HOSTILE, "colour", "date"), (("1.5", "red", "$a$", "2020-01-01"),)
@@ -121,12 +139,27 @@ def contributions():
 
 RECORDS = [Improvement(i, 100.0 / (i + 1), i / 10.0, 0.3 * i * i) for i in range(6)]
 
+
+def comparison(n_periods: int) -> gridmodl.Comparison:
+    x = np.arange(600) % 40
+    model = gridmodl.Model.from_partitions({"$x$": x, "y": x[::-1].copy()}, x > 20, {"$x$": [10, 20, 30], "y": [5, 25]})
+    new = (np.arange(300) * 7 % 40 + np.arange(300) // 30).clip(0, 39)
+    by = None if n_periods == 0 else [f"2024-{1 + i % n_periods:02d}" for i in range(300)]
+    return model.compare({"$x$": new, "y": new // 2}, new > 20, by, refit=False)
+
+
 CASES: dict[str, Callable[[Axes], Any]] = {
     "parts_two": lambda ax: plot.PartsDisplay(intervals(2), ["no", "yes"], 0.2).plot(ax),
     "parts_special": lambda ax: plot.PartsDisplay(special_parts(), ["$no$", "yes"]).plot(ax),
     "parts_fifty": lambda ax: plot.PartsDisplay(intervals(50, 3), ["a", "b", "c"]).plot(ax),
     "parts_classes": lambda ax: plot.PartsDisplay(intervals(6, 30), [f"class {i}" for i in range(30)]).plot(ax),
     "parts_rows": lambda ax: plot.PartsDisplay(groups(7)).plot(ax),
+    "event_rates": lambda ax: event_display(special_parts()).plot(ax),
+    "event_woe": lambda ax: event_display(groups_of_two(7)).plot(ax, statistic="woe"),
+    "event_rows": lambda ax: event_display(intervals(30)).plot(ax, widths="rows"),
+    "columns": lambda ax: plot.ColumnsDisplay(
+        ["a", HOSTILE, "c"], [0.4, 0.1, np.nan], ["3 parts, iv 1.2", "2 parts", "1 part"], 5
+    ).plot(ax),
     "grid_two": lambda ax: plot.GridDisplay(intervals(4), groups(3), grid_counts(3, 4, 2), ["no", "yes"]).plot(ax),
     "grid_three": lambda ax: plot.GridDisplay(intervals(4), groups(3), grid_counts(3, 4, 3), list("abc")).plot(ax),
     "grid_fifty": lambda ax: plot.GridDisplay(intervals(50), intervals(40), grid_counts(40, 50, 2), [0, 1]).plot(ax),
@@ -143,6 +176,11 @@ CASES: dict[str, Callable[[Axes], Any]] = {
     "average": lambda ax: plot.AverageDisplay(average_curve()).plot(ax),
     "average_levels": lambda ax: plot.AverageDisplay(level_curve()).plot(ax),
     "contributions": lambda ax: plot.ContributionsDisplay(contributions()).plot(ax),
+    "drift_columns": lambda ax: plot.DriftDisplay(comparison(0)).plot(ax),
+    "drift_periods": lambda ax: plot.DriftDisplay(comparison(6)).plot(ax),
+    "drift_parts": lambda ax: plot.DriftDisplay(comparison(3), "$x$", period="2024-02").plot(ax),
+    "scorecard": lambda ax: plot.ScorecardDisplay(scorecard()[0]).plot(ax),
+    "scores": lambda ax: plot.ScoresDisplay(scorecard()[1], bins=12).plot(ax),
     "density": lambda ax: plot.DensityDisplay(np.array([0.0, 1.0, 1.5, 4.0]), np.array([0.2, 1.0, 0.12])).plot(
         ax, sample=np.arange(0.0, 4.0, 0.3)
     ),

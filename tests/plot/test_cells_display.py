@@ -26,12 +26,15 @@ def model():
 def test_each_cell_has_words_shares_and_rows(model):
     display = CellsDisplay.from_model(model).plot(ax=new_axes(7.0, 5.0))
     rules = model.rules()
+    name_of = {
+        name: dict(zip(partition.labels, partition.names, strict=True)) for name, partition in model.partitions.items()
+    }
     assert [" and ".join(display.conditions[i]) for i in display.order_] == [
-        " and ".join(f"{name} in {label}" for name, label in rule.conditions.items()) for rule in rules
+        " and ".join(f"{name} in {name_of[name][label]}" for name, label in rule.conditions.items()) for rule in rules
     ]
     assert widths(display.rows_ax_.containers[0]).tolist() == [rule.rows for rule in rules]
     assert widths(display.ax_.containers[0]).tolist() == [rule.shares["$0$"] for rule in rules]
-    assert r"<b>\$a\$</b> in (5.0, inf) and 7 in {v}" in texts_of(display)
+    assert r"<b>\$a\$</b> in (5.0, inf) and 7 in 0: v" in texts_of(display)
     assert legend_of(display) == [r"\$0\$", "1"]
     assert title_of(display) == "4 cells"
     display.figure_.savefig(io.BytesIO())
@@ -106,7 +109,7 @@ def test_several_inputs_show_the_parts_of_the_target(kind):
     assert all([one.split(" in ")[0] for one in conditions] == ["a", "b"] for conditions in display.conditions)
     assert display.counts.tolist() == [[30 * (i == j) for j in range(4)] for i in display.counts.argmax(axis=1)]
     assert sorted(display.counts.argmax(axis=1)) == [0, 1, 2, 3]
-    assert legend_of(display)[:1] == [model.target.labels[0]]
+    assert legend_of(display)[:1] == [model.target.names[0]]
     assert title_of(display) == "4 cells; colours are parts of target"
     assert display.ax_.get_xlabel() == "share of each part of target"
 

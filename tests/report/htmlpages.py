@@ -78,6 +78,11 @@ def same_columns(found: dict[str, list[Any]], expected: dict[str, Any]) -> None:
             assert found[key] == [str(value) for value in column]
 
 
+def without_number(name: str) -> str:
+    """Values in the name of a group: its number changes when others merge."""
+    return name.split(": ", 1)[-1]
+
+
 @functools.cache
 def frame() -> pd.DataFrame:
     rng = np.random.default_rng(0)
@@ -161,6 +166,29 @@ def dates() -> gridmodl.DensityModel:
 
 
 @functools.cache
+def drift() -> gridmodl.Comparison:
+    """New rows by month, with hostile names, new categories and an event."""
+    rows = frame().sample(400, random_state=0)
+    age = rows["age"] + 15
+    colour = rows["colour"].where(rows["age"] > 40, EVIL)
+    month = rows["day"].dt.month.map({i: f"{EVIL[:9]} {i}" for i in range(1, 13)})
+    return models().compare(rows.assign(age=age, colour=colour), "buys", month)
+
+
+@functools.cache
+def hostile_drift() -> gridmodl.Comparison:
+    return hostile_models().compare({EVIL: VALUES * 9, "long " * 100: [0.5] * 72, "": [1.0] * 72, 7: [9.0] * 72})
+
+
+@functools.cache
+def grid_drift() -> gridmodl.Comparison:
+    """Cells of a grid and three classes, none of which is the event."""
+    rng = np.random.default_rng(8)
+    data = {"a": rng.random(300), "b": rng.random(300) + 0.2, "c": rng.choice(["p", "x"], 300)}
+    return grid().compare(data, rng.choice(["no", "maybe", "yes"], 300), refit=False)
+
+
+@functools.cache
 def thousand() -> gridmodl.Models:
     """One fit under many names: 12 classes and 50 parts, as wide as a table gets."""
     rng = np.random.default_rng(0)
@@ -176,7 +204,8 @@ def thousand() -> gridmodl.Models:
 
 ALL = {
     "models": models, "hostile": hostile_models, "grid": grid, "joint": joint, "numerical": numerical,
-    "grouped": grouped, "semi": semi, "density": density, "dates": dates,
+    "grouped": grouped, "semi": semi, "density": density, "dates": dates, "drift": drift,
+    "hostile drift": hostile_drift, "grid drift": grid_drift,
 }  # fmt: skip
 
 

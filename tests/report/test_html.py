@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from report import htmlpages
-from report.htmlpages import EVIL, VALUES, Page, same_columns, table_of
+from report.htmlpages import EVIL, VALUES, Page, same_columns, table_of, without_number
 
 import gridmodl
 from gridmodl import Model, Models
 from gridmodl.report.html.page import SCRIPTS, chart_script, script_json
-from gridmodl.report.html.variables import MAX_CLASSES, MAX_TEXT, plain_number, plain_values
+from gridmodl.report.html.plain import MAX_TEXT, plain_number, plain_values
+from gridmodl.report.html.variables import MAX_CLASSES
 from gridmodl.report.pictures import OKABE_ITO
 
 PROJECT = Path(__file__).parent.parent.parent
@@ -181,7 +182,7 @@ def test_merges_are_those_of_the_hierarchy_with_the_labels_of_coarser_grids() ->
     assert [merge["cost"] for merge in merges] == [step.cost for step in hierarchy.steps]
     kept = [document["grid"]["information"], *(merge["information"] for merge in merges)]
     assert kept == pytest.approx(hierarchy.information, rel=1e-5, abs=1e-5)
-    labels = {name: dict(enumerate(model.partitions[name].labels)) for name in model.cells.names}
+    labels = {name: dict(enumerate(model.partitions[name].names)) for name in model.cells.names}
     for n, (merge, step) in enumerate(zip(merges, hierarchy.steps, strict=True), start=1):
         assert (merge["stays"], merge["goes"]) == (step.stays, step.goes)
         del labels[step.name][step.goes]
@@ -189,7 +190,9 @@ def test_merges_are_those_of_the_hierarchy_with_the_labels_of_coarser_grids() ->
         if n % 5 == 0 or n == len(merges):
             coarse = model.coarsen(max_parts=hierarchy.shape_at(n))
             for name, parts in labels.items():
-                assert set(parts.values()) == set(coarse.partitions[name].labels)
+                assert set(map(without_number, parts.values())) == set(
+                    map(without_number, coarse.partitions[name].names)
+                )
 
 
 def test_missing_values_stay_in_the_labels_of_merges() -> None:
@@ -220,7 +223,7 @@ def test_one_class_and_a_hundred() -> None:
     rng = np.random.default_rng(0)
     alone = gridmodl.optimize([1.0, 2.0, 3.0], ["a", "a", "a"])
     assert document_of(alone)["variables"][0]["chart"]["names"] == ["a"]
-    assert "3 rows, 1 class;" in alone.summary()
+    assert "3 rows, 1 class\n" in alone.summary()
     label = rng.integers(0, 100, 3000)
     document = document_of(gridmodl.optimize(label + rng.random(3000), label))
     table = document["variables"][0]["tables"][0]
@@ -284,3 +287,20 @@ def test_classes_have_the_colours_of_plots_and_notebooks():
     page = gridmodl.optimize([1, 2], [0, 1]).to_html()
     (palette,) = re.findall(r"const PALETTE = (\[.*?\]);", page)
     assert [colour.upper() for colour in json.loads(palette)][:-1] == list(OKABE_ITO)
+
+
+@pytest.mark.parametrize("name", ["drift", "hostile drift", "grid drift"])
+def test_tables_of_a_comparison_are_its_own(name: str) -> None:
+    found: gridmodl.Comparison = htmlpages.ALL[name]()
+    document = Page(htmlpages.text_of(name)).document
+    assert [variable["worth"] for variable in document["variables"]] == pytest.approx(
+        [float(one.psi.max()) for one in sorted(
+            found.all_parts, key=lambda one: ("drift" not in one.verdicts, -float(one.psi.max())))], rel=1e-5
+    )  # fmt: skip
+    by_name = {str(one.name): one for one in found.all_parts}
+    for variable in document["variables"]:
+        if variable["name"] in by_name:
+            table = table_of(document, variable["tables"][0])
+            assert table["rows_new"] == by_name[variable["name"]].new_rows[0].tolist()
+    (overview,) = document["tables"]
+    assert len(table_of(document, overview)["psi"]) == len(found.all_parts)

@@ -29,12 +29,12 @@ HOSTILE = [
     "long " * 200,
 ]
 TAGS = {
-    "b", "bdi", "details", "div", "g", "rect", "span", "summary", "svg", "table", "tbody", "td", "th", "thead", "title",
-    "tr",
+    "b", "bdi", "circle", "details", "div", "g", "polyline", "rect", "span", "summary", "svg", "table", "tbody", "td",
+    "th", "thead", "title", "tr",
 }  # fmt: skip
 ATTRIBUTES = {
-    "aria-label", "fill", "fill-opacity", "height", "preserveaspectratio", "role", "style", "viewbox", "width", "x",
-    "xmlns", "y",
+    "aria-label", "cx", "cy", "fill", "fill-opacity", "height", "points", "preserveaspectratio", "r", "role", "stroke",
+    "stroke-opacity", "style", "viewbox", "width", "x", "xmlns", "y",
 }  # fmt: skip
 
 RNG = np.random.default_rng(5)
@@ -182,6 +182,39 @@ def test_contributions():
     assert shown.text[:3] == ["row 0: ", "z", " has probability 0.6667"]  # without an event, of the likeliest class
     assert shown.text.index("-1.609") < shown.text.index("-0.2231")  # the largest first
     assert "adds to the score" in shown.text
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_curve_of_costs(name):
+    curve = gridmodl.cost_by_parts({name: CODES + NUMBERS}, CLASSES, max_parts=6)
+    shown = checked(curve)
+    best = int(np.argmin(curve.cost))
+    assert shown.tags.count("circle") == len(curve.cost)
+    assert f"{curve.cost[best]:,.2f}" in shown.text
+    assert "<script" not in curve._repr_html_()
+
+
+def test_a_curve_of_one_value():
+    assert checked(gridmodl.cost_by_parts([1.0, 1.0], [0, 1])).tags.count("circle") == 1
+
+
+def test_the_posterior_of_a_bound():
+    posterior = gridmodl.bound_posterior(NUMBERS, (NUMBERS > 0.4).astype(int))
+    shown = checked(posterior)
+    assert 100 <= shown.tags.count("rect") <= 240
+    likely = posterior.bounds[posterior.posterior.argmax()]
+    assert f"{likely:.6g}" in shown.text
+    low, high = posterior.bounds[np.cumsum(posterior.posterior).searchsorted([0.05, 0.95])]
+    assert f"with a probability of 90% between {low:.6g} and {high:.6g}" in shown.text
+    days = np.datetime64("2024-01-01") + np.arange(9)
+    assert any("2024-01-0" in text for text in checked(gridmodl.bound_posterior(days, np.arange(9) // 5)).text)
+
+
+def test_short_names_are_never_broken(models):
+    day = np.array(["2024-01-01", "2024-05-03"], dtype="datetime64[D]")[CLASSES % 2]
+    shown = gridmodl.optimize({"day": day}, CLASSES % 2)._repr_html_()
+    assert 'nowrap"><bdi>(-inf, 2024-' in shown
+    assert "anywhere" not in shown + models["groups"]._repr_html_()
 
 
 def test_limits_are_said():

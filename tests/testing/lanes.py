@@ -169,7 +169,7 @@ def one_column() -> Found:
 def long_columns() -> Found:
     """Enough values for branch and bound with blocks of several heights, and for restarts of the post-optimization."""
     from gridmodl import optimize
-    from gridmodl.fit import column as fit_column
+    from gridmodl.fit.column import intervals
     from gridmodl.search.column import spans
 
     rng = np.random.default_rng(3)
@@ -180,12 +180,12 @@ def long_columns() -> Found:
     yield "noise", told(optimize(x, rng.integers(0, 4, len(x))))
     yield "min_rows", told(optimize(x, y, min_rows=40, max_parts=4, search="exact"))
     yield "many classes", told(optimize(x[:200], x[:200] // 20, target_kind="classes", search="merge"))
-    usual = spans.MANY_CLASSES, fit_column.MANY_COUNTS
+    usual = spans.MANY_CLASSES, intervals.MANY_COUNTS
     try:  # tables that are large enough for kernels of their own
-        spans.MANY_CLASSES, fit_column.MANY_COUNTS = 2, 1
+        spans.MANY_CLASSES, intervals.MANY_COUNTS = 2, 1
         yield "large tables", told(optimize(x[:400], y[:400], search="exact"))
     finally:
-        spans.MANY_CLASSES, fit_column.MANY_COUNTS = usual
+        spans.MANY_CLASSES, intervals.MANY_COUNTS = usual
 
 
 def hulls() -> Found:
@@ -288,6 +288,17 @@ def rules() -> Found:
             yield f"{name} {what}", told(optimize(x, y, criterion=name, **limit))
         yield f"{name} three classes", told(optimize(x, three, criterion=name, min_events=2, fixed=[0.0]))
         yield f"{name} groups", told(optimize(data["e"], y, criterion=name, min_events=2, min_difference=0.2))
+        for seed in (1, 3):
+            rng = np.random.default_rng(seed)
+            values, periods = rng.integers(0, 8, 2000), rng.integers(0, 3, 2000)
+            moved = rng.random(2000) < rng.random((3, 8))[periods, values] * 0.5 + 0.05 * values
+            for limit in ({}, {"monotone": "peak", "min_difference": 0.01}, {"monotone": "auto", "max_parts": 3}):
+                yield (
+                    f"{name} stable {limit}",
+                    told(optimize(values, moved, criterion=name, stable_over=periods, **limit)),
+                )
+            words = np.array([f"v{value}" for value in values])
+            yield f"{name} stable groups", told(optimize(words, moved, criterion=name, stable_over=periods))
     heavy = weights(60, 2**40)
     yield "weights", told(optimize(x, y, weights=heavy, monotone="peak", min_difference=0.1, min_events=2**40))
     z = data["z"].astype(float)

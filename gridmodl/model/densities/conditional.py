@@ -27,14 +27,16 @@ class Conditional:
     probabilities : ndarray of shape (n_parts,)
         Probability of each part.
     values : list
-        Categories, or levels, in the order of the groups, with None for missing; empty for numbers.
+        Categories, or levels, in the order of the groups, with None for missing. Of numbers those that have a
+        probability: atoms, which are values that alone hold the rows of an interval, special codes, and None.
     value_probabilities : ndarray
         Probability of each of ``values``.
     mean : object
         Mean of the numbers, in the type of the column; missing values and special codes are left out. None for
         categories.
     mode : object
-        Most probable category that is not missing; for numbers, the middle of the interval of the highest density.
+        Most probable category that is not missing; for numbers, the middle between the lowest and the highest value
+        of the interval in which values are densest, those of an atom as if they were spread over its interval.
     """
 
     partition: Partition
@@ -44,12 +46,14 @@ class Conditional:
 
     @property
     def values(self) -> list[Any]:
-        return list(self._spread.values) if isinstance(self._spread, CategorySpread) else []
+        if isinstance(self._spread, CategorySpread):
+            return list(self._spread.values)
+        return self._spread.own_values(self.probabilities)[0]
 
     @property
     def value_probabilities(self) -> NDArray[np.float64]:
         if not isinstance(self._spread, CategorySpread):
-            return np.empty(0)
+            return self._spread.own_values(self.probabilities)[1]
         return self.probabilities[self._spread.part_of_value] * self._spread.within
 
     @property
@@ -61,12 +65,7 @@ class Conditional:
         spread = self._spread
         if isinstance(spread, CategorySpread):
             return spread.typical(self.probabilities[None])[0]
-        if spread.domain is None:
-            return np.nan
-        weights, widths = spread.weights(self.probabilities), np.diff(spread.places)
-        densities = np.divide(weights, widths, out=np.where(weights > 0, np.inf, 0.0), where=widths > 0)
-        best = int(densities.argmax())
-        return spread.domain.at(spread.places[best : best + 2].mean(keepdims=True))[0]
+        return spread.mode(self.probabilities)
 
     def quantile(self, share: float) -> Any:
         """The number below which the `share`, from 0 to 1, of the numbers lies.
@@ -76,12 +75,9 @@ class Conditional:
         spread = self._spread
         if isinstance(spread, CategorySpread):
             raise TypeError(f"column {self.partition.name!r} is {self.partition.kind}: only numbers have quantiles")
-        if not 0.0 <= share <= 1.0:
-            raise ValueError(f"share must be from 0 to 1, got {share!r}")
-        if spread.domain is None:
-            return np.nan
-        upto = np.append(0.0, np.cumsum(spread.weights(self.probabilities)))
-        return spread.domain.at(np.array([np.interp(share * upto[-1], upto, spread.places)]))[0]
+        if not isinstance(share, (int, float, np.integer, np.floating)) or not 0.0 <= share <= 1.0:
+            raise ValueError(f"share must be a number from 0 to 1, got {share!r}")
+        return spread.quantile(self.probabilities, share)
 
     def log_density(self, values: Any) -> NDArray[np.float64]:
         """Logarithm of the density, or probability, of each of `values`, as `Model.log_density` has it."""

@@ -22,8 +22,9 @@ from gridmodl.data.frames import ARRAYS, Frame, Name, make_frame, read_frame
 from gridmodl.model.cells import Cells
 from gridmodl.model.counts import input_cells, parts_of_cells, row_lines
 from gridmodl.model.densities.conditional import Conditional
-from gridmodl.model.densities.spread import NEUTRAL, Spread, spread_of
-from gridmodl.model.histogram import Histogram, histogram_of
+from gridmodl.model.densities.histogram import Histogram, histogram_of
+from gridmodl.model.densities.spread import Spread, spread_of
+from gridmodl.model.policy import NEUTRAL
 from gridmodl.spelling import check_columns
 from gridmodl.terms import PROBLEMS
 
@@ -155,8 +156,12 @@ class TargetDensity(NamedTuple):
         line, besides = row_lines(cells, parts, n_rows)
         rows = [cells.counts, cells.counts.sum(axis=0, keepdims=True), *(cells.over(known).counts for known in besides)]
         counts = np.concatenate(rows)
+        return self.probabilities(counts), line
+
+    def probabilities(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Probabilities of the parts of the target, given the rows of each in a cell of the inputs, line by line."""
         n_spread = np.count_nonzero(counts, axis=1)[:, None]
-        return (counts + n_spread * self.spread.shares) / (counts.sum(axis=1, keepdims=True) + n_spread), line
+        return np.asarray((counts + n_spread * self.spread.shares) / (counts.sum(axis=1, keepdims=True) + n_spread))
 
     def conditional(self, name: Name, given: Mapping[Name, Any]) -> Conditional:
         """The distribution of the target, given values of inputs."""

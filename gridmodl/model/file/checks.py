@@ -18,6 +18,7 @@ from gridmodl.model.cells import Cells
 from gridmodl.model.counts import input_cells
 from gridmodl.model.file.fields import shown, wrong
 from gridmodl.model.model import Model
+from gridmodl.model.names import checked_name, names_of
 from gridmodl.model.partition import Partition
 from gridmodl.model.target_quantiles import PERCENTILES, TargetQuantiles
 from gridmodl.search.moves import is_cheaper
@@ -44,6 +45,7 @@ def check_model(model: Model) -> None:
             "classes", f"must {'' if len(model.classes) else 'not '}be empty, as the problem is {model.problem!r}"
         )
     check_certificate(model)
+    check_stability(model)
     by_class = _rows_by_class(next(iter(model.partitions.values())).counts)
     _check_grid(model, by_class, "")
     _check_event(model)
@@ -101,11 +103,12 @@ def _check_variable(partition: Partition, model: Model, place: str) -> None:
 def _check_widths(partition: Partition, model: Model, place: str) -> None:
     """Check the domain of a column, and the widths of its parts, which add up to it, if the model is of one column.
 
-    Other models have no widths. Those without classes may have domains of numerical columns.
+    Other models have no widths, and may have domains of numerical columns.
     """
     widths, domain, has_widths = partition.widths, partition.domain, PROBLEMS[model.problem].has_widths
     _check_presence(widths, has_widths, f"{place}.widths", model.problem)
     _check_domain(partition, model, f"{place}.domain")
+    _check_ranges(partition, place)
     if widths is None or domain is None:
         return
     if partition.kind != "numerical":
@@ -127,9 +130,9 @@ def _check_widths(partition: Partition, model: Model, place: str) -> None:
 
 def _check_domain(partition: Partition, model: Model, place: str) -> None:
     """Check that a domain is where it may be: two values of the type of the bounds, or none."""
-    domain, kind = partition.domain, PROBLEMS[model.problem]
-    if kind.has_widths or kind.has_classes:
-        _check_presence(domain, kind.has_widths, place, model.problem)
+    domain = partition.domain
+    if PROBLEMS[model.problem].has_widths:
+        _check_presence(domain, True, place, model.problem)
     if domain is None:
         return
     if domain.shape not in ((0,), (2,)):
@@ -141,6 +144,31 @@ def _check_domain(partition: Partition, model: Model, place: str) -> None:
         raise wrong(place, f"must be of the type of the bounds, {partition.bounds.dtype}")
     if not 0.0 <= domain_of(domain, domain.dtype).width < math.inf:
         raise wrong(place, "must be the lowest and the highest value, which are finite")
+
+
+def _check_ranges(partition: Partition, place: str) -> None:
+    """Check that the lowest and highest values of the intervals are within their bounds, and make up the domain."""
+    domain, low, high = partition.domain, partition.lowest, partition.highest
+    if domain is None or low is None or high is None:
+        return
+    first, last = int(partition.is_missing_apart), partition.n_parts - partition.n_special
+    n = last - first if len(domain) else 0
+    for what, values in (("lowest", low), ("highest", high)):
+        if values.shape != (n,) or values.dtype != domain.dtype or np.any(values != values):
+            raise wrong(f"{place}.{what}", f"must be {n} values of {domain.dtype}, one for each interval")
+    if n == 0:
+        return
+    rows = partition.counts[first:last, 0].copy()
+    if partition.missing is not None and not first:
+        rows[0] -= partition.n_missing or 0
+    has, bounds = rows > 0, partition.bounds
+    is_right = np.where(has, low <= high, (low == domain[1]) & (high == domain[0]))
+    is_right[1:] &= ~has[1:] | (low[1:] > bounds)
+    is_right[:-1] &= ~has[:-1] | (high[:-1] <= bounds)
+    if not is_right.all() or low.min() != domain[0] or high.max() != domain[1]:
+        raise wrong(
+            f"{place}.lowest", "must be, with 'highest', values within the bounds of each interval and the domain"
+        )
 
 
 def _check_value_rows(partition: Partition, model: Model, place: str) -> None:
@@ -273,6 +301,23 @@ def check_partition(partition: Partition, place: str) -> None:
         _check_levels(partition, place)
     else:
         _check_intervals(partition, place)
+    if partition.given_names:
+        _check_names(partition, f"{place}.names")
+
+
+def _check_names(partition: Partition, place: str) -> None:
+    """Check the names of parts that a user gave."""
+    given, n_parts = partition.given_names, partition.n_parts
+    if len(given) != n_parts or not any(given):
+        raise wrong(place, f"must be {n_parts} names or nulls, not all null, as counts has {n_parts} parts")
+    for i, name in enumerate(given):
+        try:
+            if name is not None:
+                checked_name(name)
+        except ValueError as error:
+            raise wrong(f"{place}[{i}]", str(error)) from None
+    if len(set(names_of(partition))) < n_parts:
+        raise wrong(place, "must differ from one another, and from the names of the other parts")
 
 
 def _check_groups(partition: Partition, place: str) -> None:
@@ -449,6 +494,24 @@ def _check_target_quantiles(quantiles: TargetQuantiles, model: Model, place: str
         raise wrong(f"{place}.means", "must lie between the lowest and the highest percentile")
 
 
+def check_stability(model: Model) -> None:
+    """Check that stability is of one column with an event, finite, and of periods that it names."""
+    stability, place = model.stability, "stability"
+    if stability is None:
+        return
+    if len(model.partitions) != 1 or model.event_index is None:
+        raise wrong(place, "must be null, as only one column with an event is stable over periods")
+    if not 0 < stability.min_period_rows < math.inf:
+        raise wrong(f"{place}.min_period_rows", f"must be positive, got {stability.min_period_rows!r}")
+    if not math.isfinite(stability.free_cost):
+        raise wrong(f"{place}.free_cost", f"must be finite, got {stability.free_cost!r}")
+    if not set(stability.broken) <= set(stability.compared) <= set(stability.periods):
+        raise wrong(f"{place}.breaks", "must be of periods that are compared, and these must be among all periods")
+    for i, one in enumerate(stability.breaks):
+        if not 0.0 <= one.high_rate < one.low_rate <= 1.0:
+            raise wrong(f"{place}.breaks[{i}]", "must have rates from 0 to 1, low_rate the higher one")
+
+
 def check_certificate(model: Model) -> None:
     """Check that a certificate is for one column with classes, finite, and consistent with `model.proven`."""
     certificate, place = model.certificate, "certificate"
@@ -468,6 +531,8 @@ def check_certificate(model: Model) -> None:
         raise wrong(f"{place}.monotone", "must be null, as only intervals with an event can be monotone")
     if certificate.min_events and len(certificate.min_events) != len(model.classes):
         raise wrong(f"{place}.min_events", f"must be empty, or a number for each of the {len(model.classes)} classes")
+    if certificate.min_period_rows is not None and model.stability is None:
+        raise wrong(f"{place}.min_period_rows", "must be null, as there is no stability over periods")
     if not 0.0 <= certificate.min_difference <= 1.0:
         raise wrong(f"{place}.min_difference", f"must be from 0 to 1, got {certificate.min_difference!r}")
     for name, bounds in (("fixed", certificate.fixed), ("allowed", certificate.allowed or ())):

@@ -89,14 +89,14 @@ def _bytes_of(path: Path) -> bytes:
         return file.read(MAX_BYTES + 1)  # the file may have grown since
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write a temporary file beside `path`, then rename it: a reader sees the whole old text or the whole new one."""
+def replace_file(path: Path, content: str | bytes) -> None:
+    """Write a temporary file beside `path`, then rename it: a reader sees all of the old content or all of the new."""
     if path.exists() and not path.is_file():  # a device must not become a file
         raise ModelFileError(f"{str(path)!r} exists and is not a regular file")
     beside = path.parent / f".gridmodl-{secrets.token_hex(8)}.tmp"
     try:
-        with beside.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with beside.open("xb") as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)

@@ -16,6 +16,7 @@ VERSIONS = {
     "average": (6,),
     "averages": (6,),
     "evidence": (6,),
+    "scorecard": (6,),
 }
 IDENTIFIER = "urn:gridmodl:schema:"
 
@@ -28,9 +29,9 @@ def json_schema(kind: str = "model", version: int | None = None) -> dict[str, An
 
     Parameters
     ----------
-    kind : {"model", "models", "density", "average", "averages", "evidence"}
+    kind : {"model", "models", "density", "average", "averages", "evidence", "scorecard"}
         Kind of file: of `Model.to_json`, `Models.to_json`, `DensityModel.to_json`, `Average.to_json`,
-        `Averages.to_json` or `WeightedEvidence.to_json`.
+        `Averages.to_json`, `WeightedEvidence.to_json` or `Scorecard.to_json`.
     version : int, optional
         Version of the format, the field ``version`` of a file; by default the version that is written.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,22 +23,18 @@ from gridmodl.model.labels import (
     MAX_VALUES_SHOWN,
     edges_of,
     has_mixed_types,
-    label_of_group,
     label_of_intervals,
     label_of_levels,
     level_text,
 )
-from gridmodl.report.html.variables import (
-    MAX_CLASSES,
-    Tables,
-    cut,
-    density_chart,
-    plain_number,
-    plain_values,
-    variable_record,
-)
+from gridmodl.model.names import GroupNamer, rounded, shortened
+from gridmodl.report.html.charts import density_chart
+from gridmodl.report.html.lead import lead_of_density, lead_of_model, lead_of_models
+from gridmodl.report.html.merges import MergePrices
+from gridmodl.report.html.plain import cut, plain_number, plain_values
+from gridmodl.report.html.variables import MAX_CLASSES, Tables, short_names, variable_record
 from gridmodl.report.tables import columns_of, largest
-from gridmodl.report.text import criterion_text, kept_limits, proof_text, shortened
+from gridmodl.report.text import criterion_text, kept_limits, proof_text
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
@@ -48,6 +45,8 @@ if TYPE_CHECKING:
 
 ALONE = "information alone"  # mutual information of one column of a grid and the target, in nats
 MAX_LIMITS = 400  # letters
+MAX_MERGED = 3  # numbers of merged groups in the name of the group that they make
+MAX_NAMES = 20_000  # short names of parts on a page
 MAX_NUMBERS = 1_000_000  # in all cells of a page, some 5 MB
 
 FactList = list[tuple[str, str]]  # terms and texts
@@ -61,7 +60,8 @@ def document_of_model(model: Model) -> dict[str, Any]:
         columns = {"column": left_out, "reason": [model.left_out.get(name, "it has one part") for name in left_out]}
         own.append(tables.make("Columns left out", columns))
     variables = _variables_of_model(model, tables)
-    return _document(_facts_of_model(model), own, tables, variables, ALONE, _grid_record(model))
+    document = _document(_facts_of_model(model), own, tables, variables, ALONE, _grid_record(model))
+    return document | {"lead": lead_of_model(model)}
 
 
 def document_of_models(models: Models) -> dict[str, Any]:
@@ -74,15 +74,25 @@ def document_of_models(models: Models) -> dict[str, Any]:
         columns = {"column": list(models.errors), "reason": list(models.errors.values())}
         own.append(tables.make("Columns without a model", columns))
     n_groups = sum(len(part.groups) for model in models.values() for part in model.all_partitions.values())
-    variables = []
+    variables, prices = [], MergePrices()
     for name, model in models.items():
         (partition,) = model.partitions.values()
         record = variable_record(model, partition, tables, n_groups, model.level, _about(model))
         if model.target is not None:
             caption = f"Parts of the target beside {name}"
             record["tables"].append(tables.make(caption, columns_of(model, model.target)))
-        variables.append(record | {"name": cut(str(name))})
-    return _document(_facts_of_models(models), own, tables, variables, "level", None)
+        variables.append(record | {"name": cut(str(name)), "merges": prices.of(model, partition)})
+    _drop_names(variables)
+    document = _document(_facts_of_models(models), own, tables, variables, "level", None)
+    return document | {"lead": lead_of_models(models)}
+
+
+def _drop_names(variables: list[dict[str, Any]]) -> None:
+    """Of a page with many parts, let charts have the labels of intervals, which are in tables already."""
+    if sum(len(variable["names"] or ()) for variable in variables) > MAX_NAMES:
+        for variable in variables:
+            if variable["kind"] == "numerical":
+                variable["names"] = None
 
 
 def document_of_density(model: DensityModel) -> dict[str, Any]:
@@ -90,11 +100,13 @@ def document_of_density(model: DensityModel) -> dict[str, Any]:
     columns = dict(model.table(ARRAYS))
     record = {
         "name": cut(str(model.partition.name)), "kind": "numerical", "parts": model.n_parts, "worth": None, "about": "",
+        "marks": [], "names": short_names(model.partition), "merges": [],
         "tables": [tables.make(f"Parts of {model.partition.name}", columns)],
         "chart": density_chart(_edges(model), []),
         "values": [],
     }  # fmt: skip
-    return _document(_facts_of_density(model), [], tables, [record], None, None)
+    document = _document(_facts_of_density(model), [], tables, [record], None, None)
+    return document | {"lead": lead_of_density(model)}
 
 
 def _document(
@@ -129,7 +141,11 @@ def _variables_of_model(model: Model, tables: Tables) -> list[dict[str, Any]]:
     shown.sort(key=lambda partition: (-worth.get(partition.name, 0.0), -partition.n_parts))
     shown += [] if model.target is None else [model.target]
     n_groups = sum(len(partition.groups) for partition in shown)
-    return [variable_record(model, part, tables, n_groups, worth.get(part.name), "") for part in shown]
+    prices = MergePrices()
+    return [
+        variable_record(model, part, tables, n_groups, worth.get(part.name), "") | {"merges": prices.of(model, part)}
+        for part in shown
+    ]
 
 
 def _class_table(tables: Tables, model: Model) -> dict[str, Any]:
@@ -171,6 +187,8 @@ def _facts_of_model(model: Model) -> FactList:
     limits = kept_limits(model)
     if limits:
         facts.append(("Limits", shortened(", ".join(limits), MAX_LIMITS)))
+    if model.stability is not None:
+        facts.append(("Stability", shortened(model.stability.summary(), MAX_LIMITS)))
     return [*facts, ("Search", f"{model.search}, {_seconds(model.elapsed)}"), ("Proof", proof_text(model))]
 
 
@@ -223,6 +241,8 @@ def _problem_facts(model: Model) -> FactList:
         facts.append(("Missing, not in the rows", f"{n_missing:,} ({n_missing / (n_missing + model.n_rows):.1%})"))
     if len(model.classes):
         facts.append(("Classes", f"{len(model.classes):,}"))
+    if model.target is not None:
+        facts.append(("Target", cut(str(model.target.name))))
     return facts if model.event_index is None else [*facts, ("Event", cut(str(model.event)))]
 
 
@@ -264,7 +284,7 @@ def _variable(partition: Partition) -> dict[str, Any]:
     return {
         "name": cut(str(partition.name)),
         "is_numerical": partition.kind != "categorical",
-        "labels": plain_values(partition.labels),
+        "labels": plain_values(partition.names),
         "rows": partition.rows.tolist(),
         "values": None if partition.n_values is None else partition.n_values.tolist(),
     }
@@ -320,8 +340,9 @@ class _Merger:
         self.partition = partition
         self.made_of = [[i] for i in range(partition.n_parts)]
         self.rows = partition.rows.tolist()
-        self.edges = edges_of(partition)
+        self.edges = edges_of(replace(partition, bounds=rounded(partition.bounds)))
         self.is_mixed = has_mixed_types(partition)
+        self.namer = GroupNamer(partition) if partition.kind == "categorical" else None
 
     def merge(self, stays: int, goes: int) -> str:
         self.made_of[stays] = sorted([*self.made_of[stays], *self.made_of[goes]])
@@ -336,9 +357,11 @@ class _Merger:
         return f"{label} or missing" if self.partition.missing in mine else label
 
     def _group(self, mine: list[int]) -> str:
-        """Label with the most typical values of each merged group in turn, the largest group first."""
-        groups = [self.partition.groups[i] for i in sorted(mine, key=lambda i: -self.rows[i])]
+        """Name with the most typical values of each merged group in turn, the largest group first."""
+        assert self.namer is not None  # noqa: S101  for mypy
+        groups = [self.namer.typical(i) for i in sorted(mine, key=lambda i: -self.rows[i])]
         nothing = object()
         turns = itertools.zip_longest(*(group[:MAX_VALUES_SHOWN] for group in groups), fillvalue=nothing)
         values = [value for turn in turns for value in turn if value is not nothing]
-        return label_of_group(values, self.is_mixed, sum(map(len, groups)))
+        numbers = "+".join(map(str, mine)) if len(mine) <= MAX_MERGED else f"{mine[0]}+{len(mine) - 1} others"
+        return self.namer.name(f"{numbers}: ", values, sum(map(len, groups)))

@@ -7,6 +7,7 @@ the network among them. Vega's expressions are interpreted, not compiled, so `ev
 from __future__ import annotations
 
 import base64
+import datetime
 import functools
 import hashlib
 import html
@@ -19,22 +20,55 @@ from typing import Any
 
 from gridmodl.model.file.files import replace_file
 
-SCRIPTS = ("elements", "table", "chart", "specs", "variables", "merging", "heatmap", "grid", "start")  # in this order
+SCRIPTS = (
+    "elements",
+    "csv",
+    "table",
+    "chart",
+    "specs",
+    "events",
+    "density",
+    "drift",
+    "selection",
+    "variables",
+    "merging",
+    "heatmap",
+    "grid",
+    "start",
+)  # in order
 
 # Characters that could end the script element that holds the text, or open a comment in it.
 UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
-def write_page(document: dict[str, Any], summary: str, title: str | None, path: str | os.PathLike[str] | None) -> str:
-    """The page of a document, also written to `path` if given; `summary` is for readers without scripts."""
+def write_page(
+    document: dict[str, Any],
+    summary: str,
+    title: str | None,
+    path: str | os.PathLike[str] | None,
+    about: str | None = None,
+) -> str:
+    """The page of a document, also written to `path` if given; `summary` is for readers without scripts.
+
+    `about` is what its reader is told about the data, below the title.
+    """
+    document = document | {"about": about or "", "date": today()}
     text = _page_text(document, summary, title or "gridmodl report")
     if path is not None:
         replace_file(Path(path), text)
     return text
 
 
+def today() -> str:
+    """The day, that of SOURCE_DATE_EPOCH where builds are to be reproducible."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if given.isdigit():
+        return datetime.datetime.fromtimestamp(int(given), datetime.UTC).date().isoformat()
+    return datetime.datetime.now().astimezone().date().isoformat()
+
+
 def _page_text(document: dict[str, Any], summary: str, title: str) -> str:
-    charts, own, style = _inline(chart_script()), _inline(_own_script()), _part("style.css")
+    charts, own, style = _inline(chart_script()), _inline(_own_script()), style_sheet()
     return Template(_part("page.html")).substitute(
         policy=_policy([charts, own], style),
         title=_escaped(title),
@@ -71,6 +105,11 @@ def _escaped(text: str) -> str:
 def _own_script() -> str:
     """The scripts of this package as one function, so that their names are not global."""
     return '"use strict";\n(() => {\n' + "\n".join(_part(f"{name}.js") for name in SCRIPTS) + "})();\n"
+
+
+def style_sheet() -> str:
+    """The style of all pages."""
+    return _part("style.css")
 
 
 @functools.cache

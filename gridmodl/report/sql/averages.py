@@ -75,21 +75,27 @@ def _query_of_levels(
     average: Average, dialect: Dialect, table: Any, columns: dict[Name, str] | None, keep: Sequence[str]
 ) -> str:
     """The query of an ordinal column: each level, missing values, and values that are no level."""
-    segments, levels = average.segments, average.segments.levels
-    groups: tuple[tuple[Any, ...], ...] = ((None,), *((level,) for level in levels))
-    partition = group_partition(segments.name, groups, np.zeros((len(groups), 1), dtype=np.int64))
+    segments = average.segments
+    partition, shares = shares_of_levels(average)
     source = TableSource(dialect, table, columns, keep, [partition], BY_PARTITION, [segments.name])
-    neutral = overall_shares(segments)
-    of_missing = neutral if segments.missing is None else average.shares[segments.missing]
-    shares = [of_missing, *average.predict_proba(object_array(list(levels))), neutral]
     key = source.parts[segments.name]
     bases = [source.aliases.add(f"base_{c}") for c in range(len(average.classes))]
-    parts = [*range(len(groups)), NO_PART]
+    parts = [*range(partition.n_parts), NO_PART]
     lines = [[str(i), *map(dialect.real, own.tolist())] for i, own in zip(parts, shares, strict=True)]
     shown = [f"p.{name}" for name in source.kept]
     for label, base in zip(average.classes.tolist(), bases, strict=True):
         shown.append(f"c.{base} AS {source.aliases.add(f'p_{label}')}")
     return _joined(source, shown, source.select("    "), dialect.rows([key, *bases], lines), key)
+
+
+def shares_of_levels(average: Average) -> tuple[Partition, NDArray[np.float64]]:
+    """Parts of missing values and of each level of an ordinal column, with probabilities; last those of no level."""
+    segments, levels = average.segments, average.segments.levels
+    groups: tuple[tuple[Any, ...], ...] = ((None,), *((level,) for level in levels))
+    partition = group_partition(segments.name, groups, np.zeros((len(groups), 1), dtype=np.int64))
+    neutral = overall_shares(segments)
+    of_missing = neutral if segments.missing is None else average.shares[segments.missing]
+    return partition, np.vstack([of_missing, average.predict_proba(object_array(list(levels))), neutral])
 
 
 def _joined(source: TableSource, shown: Sequence[str], inner: Sequence[str], rows: str, key: str) -> str:

@@ -1,6 +1,7 @@
 """SQL dialects, one record each: quotes, literals, names and comparisons.
 
-To add a dialect, add a record to `DIALECTS`, and functions for the literals that it writes in its own way.
+MySQL and MariaDB are one dialect. To add a dialect, add a record to `DIALECTS`, and functions for the literals that it
+writes in its own way.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ class Dialect(NamedTuple):
     fold: Callable[[str], str] | None = None  # quoted names with equal fold are one name; None: only equal names are
     max_name: int | None = None  # bytes
     has_plain_aliases: bool = False  # aliases have letters, digits and underscores only
+    has_basic_names: bool = False  # names have characters up to U+FFFF, which max_name counts, no white space last
+    has_infinity: bool = True  # columns of floats hold infinities
     compares_exactly: bool = False  # compares integers with floats exactly; else the integers are rounded
 
 
@@ -78,6 +81,19 @@ def postgres_text(text: str) -> str:
 
 def snowflake_text(text: str) -> str:
     return plain_text(text.replace("\\", "\\\\"))
+
+
+def mysql_text(text: str) -> str:
+    """Literal that is the same text under every character set of the connection, whether or not \\ escapes there."""
+    if "\\" in text:
+        return f"CONVERT(X'{text.encode().hex()}' USING utf8mb4)"
+    return plain_text(text) if text.isascii() else f"CONVERT({plain_text(text)} USING utf8mb4)"
+
+
+def spark_text(text: str) -> str:
+    """Literal with escapes; ``${`` would begin the name of a variable, which Spark replaces even in a literal."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
+    return f"'{escaped}'"
 
 
 def bigquery_text(text: str) -> str:
@@ -109,6 +125,14 @@ def snowflake_real(value: float) -> str:
 def bigquery_real(value: float) -> str:
     """Plain digits, as BigQuery reads a literal with a point or an exponent as FLOAT64."""
     return f"CAST('{_spelled(value, 'inf')}' AS FLOAT64)" if math.isinf(value) else repr(value)
+
+
+def mysql_real(value: float) -> str:
+    """Digits with an exponent, as MySQL reads those without one as a decimal number."""
+    if math.isinf(value):
+        raise ValueError("an infinite number has no literal in mysql, whose columns hold none")
+    digits = repr(value)
+    return digits if "e" in digits else f"{digits}e0"
 
 
 def _spelled(value: float, infinity: str) -> str:
@@ -192,6 +216,13 @@ def sqlite_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], alias: st
     return f"({rows_of_c} SELECT * FROM c) AS {alias}"  # noqa: S608  all of it is quoted
 
 
+def mysql_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], alias: str = "c") -> str:
+    """Rows as a union, the one form that both MySQL and MariaDB take; the first row names the columns."""
+    first = ", ".join(f"{value} AS {column}" for value, column in zip(rows[0], columns, strict=True))
+    lines = [first, *(", ".join(row) for row in rows[1:])]
+    return f"({MARGIN}SELECT " + f"{MARGIN}UNION ALL SELECT ".join(lines) + f"\n  ) AS {alias}"
+
+
 def bigquery_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], alias: str = "c") -> str:
     """Rows as an array of structs, as BigQuery has no VALUES; the first struct names the columns."""
     first = ", ".join(f"{value} AS {column}" for value, column in zip(rows[0], columns, strict=True))
@@ -210,6 +241,21 @@ def sqlite_microseconds(x: str, is_utc: bool) -> str:
     return f"{seconds} * 1000000 + CAST(substr({text}, 21, 6) AS INTEGER)"
 
 
+def mysql_moment(time: int, is_utc: bool) -> str:
+    """A DATETIME; of a column with a zone, seconds since 1970, because literals have the zone of the session."""
+    text = moment_text(time, 6)
+    if not is_utc:
+        return f"TIMESTAMP '{text}'"
+    seconds, fraction = divmod(abs(time // 1_000), 1_000_000)
+    return f"{'-' * (time < 0)}{seconds}.{fraction:06d} /* {text} UTC */"
+
+
+def mysql_microseconds(x: str, is_utc: bool) -> str:
+    if is_utc:
+        return f"CAST(UNIX_TIMESTAMP({x}) * 1000000 AS SIGNED)"
+    return f"TIMESTAMPDIFF(MICROSECOND, TIMESTAMP '1970-01-01 00:00:00', {x})"
+
+
 def _duckdb_moment(time: int, is_utc: bool) -> str:
     if is_utc:
         return f"TIMESTAMPTZ '{moment_text(time, 6)}+00'"
@@ -218,6 +264,22 @@ def _duckdb_moment(time: int, is_utc: bool) -> str:
 
 def _durations(form: str) -> Callable[[int], str]:
     return lambda time: form.format(*duration_text(time))
+
+
+def _spark_duration(time: int) -> str:
+    """A literal whose sign is that of all fields."""
+    days, clock = duration_text(time)
+    return f"INTERVAL '{days} {clock.removeprefix('-')}' DAY TO SECOND"
+
+
+def spark_microseconds(x: str, is_utc: bool) -> str:
+    """Microseconds since 1970; of a moment without a zone from the fields of an interval, which no session changes."""
+    if is_utc:
+        return f"unix_micros({x})"
+    since = f"({x} - TIMESTAMP_NTZ '1970-01-01 00:00:00')"
+    units = {"DAY": 86_400, "HOUR": 3_600, "MINUTE": 60}
+    whole = [f"CAST(EXTRACT({unit} FROM {since}) AS BIGINT) * {n * 10**6}" for unit, n in units.items()]
+    return " + ".join([*whole, f"CAST(EXTRACT(SECOND FROM {since}) * 1000000 AS BIGINT)"])  # a decimal of six digits
 
 
 def _lowered(name: str) -> str:
@@ -280,6 +342,25 @@ DIALECTS = {
             compares_exactly=True,
         ),
         Dialect(
+            "mysql",
+            text=mysql_text,
+            binary="X'{0}'",
+            real=mysql_real,
+            is_nan=None,
+            moment=mysql_moment,
+            duration=None,
+            compared="CAST(CONVERT({0} USING utf8mb4) AS BINARY)",
+            rows=mysql_rows,
+            integers=(-DIGITS, DIGITS),
+            compared_moment=lambda x, is_utc: f"UNIX_TIMESTAMP({x})" if is_utc else x,
+            microseconds=mysql_microseconds,
+            quote="`",
+            fold=str.lower,
+            max_name=64,
+            has_basic_names=True,
+            has_infinity=False,
+        ),
+        Dialect(
             "bigquery",
             text=bigquery_text,
             binary="FROM_HEX('{0}')",
@@ -313,6 +394,21 @@ DIALECTS = {
             instant_unit=1,
             microseconds=lambda x, is_utc: f"DATE_PART(EPOCH_MICROSECOND, {x})",
             max_name=255,
+        ),
+        Dialect(
+            "spark",
+            text=spark_text,
+            binary="X'{0}'",
+            real=lambda value: f"CAST('{_spelled(value, 'Infinity')}' AS DOUBLE)",
+            is_nan="isnan({0})",
+            moment=_moments("TIMESTAMP_NTZ '{0}'", "TIMESTAMP '{0}+00:00'"),
+            duration=_spark_duration,
+            compared="CAST({0} AS STRING)",
+            rows=named_rows,
+            integers=(-DIGITS, DIGITS),
+            microseconds=spark_microseconds,
+            quote="`",
+            fold=str.casefold,
         ),
     )
 }

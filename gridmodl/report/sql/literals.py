@@ -125,6 +125,8 @@ def is_held(value: Value, dialect: Dialect) -> bool:
 
 def at_most(x: str, bound: float, dialect: Dialect) -> str:
     """Condition that x is at most `bound`, a float or an integer."""
+    if not dialect.has_infinity and bound in (-math.inf, math.inf):
+        return f"{x} IS {'NOT ' if bound > 0 else ''}NULL"
     if isinstance(bound, int) and not _is_integer_of(bound, dialect):
         bound = _floats_around(bound)[0]  # only floats are that large in this database
     if dialect.compares_exactly or (abs(bound) < EXACT_FLOAT and isinstance(bound, float)):
@@ -142,6 +144,8 @@ def at_most(x: str, bound: float, dialect: Dialect) -> str:
 
 def equal_to(x: str, number: float, dialect: Dialect) -> str | None:
     """Condition that x equals `number`; None where no column can hold the number."""
+    if not dialect.has_infinity and number in (-math.inf, math.inf):
+        return None
     if isinstance(number, float) and not number.is_integer():
         return f"{x} = {dialect.real(number)}"
     whole = int(number)
@@ -201,13 +205,24 @@ def quoted(name: Any, dialect: Dialect, what: str) -> str:
         raise ValueError(f"the name of {what}, {name!r}, is no text that SQL can hold: {error.reason}") from error
     if "\0" in name:
         raise ValueError(f"the name of {what}, {name!r}, holds the character NUL, which no name in SQL can")
+    unit, size = ("characters", len(name)) if dialect.has_basic_names else ("bytes", size)
     if dialect.max_name is not None and size > dialect.max_name:
-        raise ValueError(f"the name of {what}, {name!r}, has {size} bytes; {dialect.name} takes {dialect.max_name}")
+        raise ValueError(f"the name of {what}, {name!r}, has {size} {unit}; {dialect.name} takes {dialect.max_name}")
+    if dialect.has_basic_names and _basic(name) != name:
+        raise ValueError(
+            f"the name of {what}, {name!r}, is none that {dialect.name} takes: a name has no character beyond U+FFFF, "
+            "and does not end with white space"
+        )
     if dialect.escapes_quotes:
         name = name.replace("\\", "\\\\").replace(dialect.quote, "\\" + dialect.quote)
     else:
         name = name.replace(dialect.quote, 2 * dialect.quote)
     return f"{dialect.quote}{name}{dialect.quote}"
+
+
+def _basic(name: str) -> str:
+    """The name with characters beyond U+FFFF, and white space at the end, replaced."""
+    return re.sub(r"[^\0-\uffff]|\s+\Z", "_", name)
 
 
 def quoted_path(path: Any, dialect: Dialect, what: str) -> str:
@@ -241,6 +256,8 @@ class Aliases:
         wanted = wanted.replace("\0", "_").encode("utf-8", "replace").decode("utf-8")
         if self._dialect.has_plain_aliases:
             wanted = re.sub(r"\W", "_", wanted)
+        if self._dialect.has_basic_names:
+            wanted = _basic(wanted)
         name, n = self._cut(wanted, ""), 1
         while not self.is_free(name):
             n += 1

@@ -5,7 +5,6 @@ The inner query finds the parts of each row; the outer one joins what the cells 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
-from gridmodl.model.cells import Cells
-from gridmodl.model.counts import class_shares, input_cells, quantiles_of_lines, shares_in_groups
 from gridmodl.model.evidence import encoded_events
 from gridmodl.model.policy import NO_PART, Policy
 from gridmodl.model.target_quantiles import Prediction
+from gridmodl.report.cell_lines import cell_lines
+from gridmodl.report.sql.densities import DensityQuery, density_query
 from gridmodl.report.sql.dialects import Dialect, dialect_named
 from gridmodl.report.sql.expressions import expression_of
 from gridmodl.report.sql.literals import Aliases, Value, literal, quoted, quoted_path, sql_name, values_of
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
     from gridmodl.model.partition import Partition
 
 OF_PARTS = ("parts", "labels", "woe")
-NOT_BY_DEFAULT = ("labels", "woe")
-MAX_JOINED = 100_000  # rows of the table that a query brings with it
-OUTPUTS = (*OF_PARTS, "cell", "predict", "proba")
+NOT_BY_DEFAULT = ("labels", "woe", "log_density")
+OUTPUTS = (*OF_PARTS, "cell", "predict", "proba", "log_density")
 
 
 def query_of_model(
@@ -47,9 +45,16 @@ def query_of_model(
 ) -> str:
     """The query of `Model.to_sql`."""
     target_dialect, outputs = dialect_named(dialect), _check_output(output, _outputs_of(model))
-    source = TableSource(target_dialect, table, columns, keep, _shown_partitions(model), policy, model.partitions)
+    shown, has_density = _shown_partitions(model), "log_density" in outputs
+    more = [one for one in model.all_partitions.values() if model.target is None or one is model.target]
+    known = model.all_partitions if has_density else model.partitions
+    source = TableSource(target_dialect, table, columns, keep, shown, policy, known, more if has_density else ())
     models = dict.fromkeys(model.partitions, model)
-    return _query(source, outputs, _joined_columns(model, outputs, policy, coverage, target_dialect), models)
+    joined = _joined_columns(model, outputs, policy, coverage, target_dialect)
+    if not has_density:
+        return _query(source, outputs, joined, models)
+    density = density_query(model, source)
+    return _query(source, outputs, joined, models, density)
 
 
 def query_of_models(
@@ -76,7 +81,13 @@ def _has_woe(model: Model) -> bool:
     return len(model.classes) > 0
 
 
-def _query(source: TableSource, outputs: list[str], joined: JoinedColumns, models: Mapping[Name, Model]) -> str:
+def _query(
+    source: TableSource,
+    outputs: list[str],
+    joined: JoinedColumns,
+    models: Mapping[Name, Model],
+    density: DensityQuery | None = None,
+) -> str:
     if outputs == ["parts"]:
         return f"SELECT\n  {_comma_lines(source.select('  '))}\nFROM {source.table} AS t"
     shown = [f"p.{name}" for name in source.kept]
@@ -88,8 +99,11 @@ def _query(source: TableSource, outputs: list[str], joined: JoinedColumns, model
         shown += [entry for one in source.partitions for entry in _woe(models[one.name], one, source)]
     aliases = [source.aliases.add(column.name) for column in joined.columns]
     shown += [_joined_column(joined, i, alias) for i, alias in enumerate(aliases)]
-    inner = f"  SELECT\n    {_comma_lines(source.select('    '), '    ')}\n  FROM {source.table} AS t"
-    return f"SELECT\n  {_comma_lines(shown)}\nFROM (\n{inner}\n) AS p{_join(joined, aliases, source)}"
+    entries, joins = source.select("    "), _join(joined, aliases, source)
+    if density is not None:
+        entries, shown, joins = [*entries, *density.inner], [*shown, density.shown], joins + density.join
+    inner = f"  SELECT\n    {_comma_lines(entries, '    ')}\n  FROM {source.table} AS t"
+    return f"SELECT\n  {_comma_lines(shown)}\nFROM (\n{inner}\n) AS p{joins}"
 
 
 def _comma_lines(items: Iterable[str], margin: str = "  ") -> str:
@@ -257,6 +271,7 @@ def _outputs_of(model: Model) -> list[str]:
         "cell": model.target is None,
         "predict": len(model.classes) > 0 or model._target_quantiles is not None,
         "proba": len(model.classes) > 0,
+        "log_density": model.target is not None or not PROBLEMS[model.problem].has_classes,
     }
     return [name for name in OUTPUTS if has[name]]
 
@@ -265,65 +280,15 @@ def _joined_columns(
     model: Model, outputs: Sequence[str], policy: Policy, coverage: float, dialect: Dialect
 ) -> JoinedColumns:
     """The number of the cell, and predictions: the likeliest class, shares of classes, or mean and quantiles."""
-    is_one = model.target is not None and PROBLEMS[model.problem].has_one_input
-    grid = model.cells if model.target is None else input_cells(model)
-    names, cells = grid.names, grid.parts.tolist()
-    if is_one:
-        ((name, partition),) = model.partitions.items()
-        names, cells = (name,), [[part] for part in range(partition.n_parts)]
-    numbers = [str(i) for i in range(len(cells))]
-    is_of_classes = len(model.classes) > 0 and bool({"predict", "proba"} & set(outputs))
-    has_quantiles = model._target_quantiles is not None and "predict" in outputs
-    besides = [] if is_one or not (is_of_classes or has_quantiles) else list(_cells_of_some(model, grid, policy))
-    for beside, lacking in besides:
-        parts = np.tile(np.array(lacking), (len(beside.parts), 1))
-        parts[:, [names.index(name) for name in beside.names]] = beside.parts
-        cells = cells + parts.tolist()
+    lines = cell_lines(model, policy, bool({"predict", "proba"} & set(outputs)), coverage)
     columns: list[JoinedColumn] = []
-    if has_quantiles:
-        quantiles = quantiles_of_lines(model, grid, [[names.index(name) for name in one.names] for one, _ in besides])
-        all_rows = len(numbers)
-        lines = [*range(all_rows), *range(all_rows + 1, len(cells) + 1), all_rows]
-        predicted = quantiles.predict(np.array(lines), coverage)
-        columns += [_reals(name, getattr(predicted, name), dialect) for name in Prediction._fields]
-    elif is_of_classes:
-        shares = class_shares(model)
-        more = [one.shares() if model.target is None else shares_in_groups(model, one.shares()) for one, _ in besides]
-        shares = np.concatenate([shares[:-1], *more, shares[-1:]])
-        columns += _class_columns(model.classes.tolist(), shares, outputs, dialect)
-    numbers += [str(NO_PART)] * (len(cells) - len(numbers))
-    return JoinedColumns(names, cells, [JoinedColumn("cell", numbers, "-1")] * ("cell" in outputs) + columns)
-
-
-def _cells_of_some(model: Model, cells: Cells, policy: Policy) -> Iterator[tuple[Cells, list[int]]]:
-    """Cells of the variables of a grid that remain if some, in which a value may tell nothing, are left out.
-
-    With them, for each variable that is left out, the number in place of its part.
-    """
-    if len(cells.names) < 2:
-        return
-    lacks = [_lacks(model.partitions[name], policy) for name in cells.names]
-    may_lack = [k for k, numbers in enumerate(lacks) if numbers]
-    n_rows = len(cells.parts)
-    for left_out in itertools.chain(*(itertools.combinations(may_lack, n) for n in range(1, len(may_lack) + 1))):
-        if len(left_out) < len(cells.names):
-            beside = cells.over([k for k in range(len(cells.names)) if k not in left_out])
-            chosen = list(itertools.product(*(lacks[k] if k in left_out else [0] for k in range(len(lacks)))))
-            n_rows += len(beside.parts) * len(chosen)
-            if n_rows > MAX_JOINED:
-                raise ValueError(
-                    f"neutral predictions of this grid, {len(cells.parts)} cells of {len(cells.names)} columns, take "
-                    f"more than {MAX_JOINED} rows in a query; ask for output=['parts', 'cell'], or predict in Python"
-                )
-            yield from ((beside, list(numbers)) for numbers in chosen)
-
-
-def _lacks(partition: Partition, policy: Policy) -> list[int]:
-    """Numbers in place of a part for values of the variable that tell nothing: of no part, or special without rows."""
-    parts = [partition.part_of_missing(policy)]
-    if partition.kind != "numerical":
-        parts.append(partition.part_of_unknown(policy))
-    return [*([NO_PART] if NO_PART in parts else []), *partition.empty_special]
+    if "cell" in outputs:
+        columns.append(JoinedColumn("cell", list(map(str, lines.numbers)), str(NO_PART)))
+    if lines.predictions is not None and "predict" in outputs:
+        columns += [_reals(name, getattr(lines.predictions, name), dialect) for name in Prediction._fields]
+    if lines.shares is not None:
+        columns += _class_columns(model.classes.tolist(), lines.shares, outputs, dialect)
+    return JoinedColumns(lines.names, lines.parts, columns)
 
 
 def _class_columns(

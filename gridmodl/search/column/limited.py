@@ -74,17 +74,17 @@ def limited_optimum(task: Task, is_exact: bool = False) -> Partitioning | None:
         return inner.base._replace(proven=True, proof=Proof(ALL, inner.base.cost))
     best = inner.base if task.keeps_rules(inner.base.starts) else None
     if task.rules.has_neighbours and task.n_atoms > FEW_ATOMS and not task.clock.look():
-        best = _over(task, _some_bounds(task, FEW_ATOMS), best)[0]  # for who stops the proof
+        best = _over(task, some_bounds(task, FEW_ATOMS), best)[0]  # for who stops the proof
     if task.clock.look():
         return best
-    program = _window_program(inner, is_exact)
+    program = window_program(inner, is_exact)
     found = _coarse_optimum(inner) if program is None else program.solve()
     if task.keeps_rules(found.starts):
         return found if best is None or found.cost <= best.cost else best._replace(proof=found.proof)
     return _ordered_optimum(task, best, found.proof, program)
 
 
-def _window_program(task: Task, is_exact: bool) -> AllBounds | None:
+def window_program(task: Task, is_exact: bool) -> AllBounds | None:
     """Program over all bounds with windows; None if it would take too long."""
     task.clock.step = "proof"
     budget = math.inf if is_exact or task.n_atoms <= FEW_ATOMS else budget_of(task)
@@ -93,7 +93,7 @@ def _window_program(task: Task, is_exact: bool) -> AllBounds | None:
 
 def _coarse_optimum(task: Task) -> Partitioning:
     """The optimum with windows over some of the bounds."""
-    kept = _some_bounds(task, MAX_ATOMS)
+    kept = some_bounds(task, MAX_ATOMS)
     found = AllBounds(task.coarsen(kept), task.coarsen(kept).base, math.inf).solve()
     return task.priced(kept[found.starts])
 
@@ -107,12 +107,12 @@ def _ordered_optimum(
     """
     kept: NDArray[np.int64] | None = np.arange(task.n_atoms)
     if task.n_atoms > MAX_ATOMS:
-        best = best if task.clock.stopped else _over(task, _some_bounds(task, SOME_ATOMS), best)[0]
-        kept = None if best is None or program is None else _winning_bounds(task, program, best.cost)
+        best = best if task.clock.stopped else _over(task, some_bounds(task, SOME_ATOMS), best)[0]
+        kept = None if best is None or program is None else winning_bounds(task, program, best.cost)
     is_all = kept is not None and len(kept) <= MAX_ATOMS
     if task.clock.stopped:
         return best if best is None else best._replace(proof=proof)
-    best, is_proven = _over(task, kept if kept is not None and is_all else _some_bounds(task, MAX_ATOMS), best)
+    best, is_proven = _over(task, kept if kept is not None and is_all else some_bounds(task, MAX_ATOMS), best)
     if best is None:
         return None
     if not is_proven or not is_all:
@@ -126,7 +126,7 @@ def _over(task: Task, kept: NDArray[np.int64], best: Partitioning | None) -> tup
     program = Ordered(pooled)
     found = program.solve_any()
     if program.gave_up and found is not None:  # layers over fewer bounds
-        fewer = _some_bounds(pooled, FEW_ATOMS)
+        fewer = some_bounds(pooled, FEW_ATOMS)
         more = Ordered(pooled.coarsen(fewer)).solve_any()
         found = min(found, pooled.priced(fewer[more.starts]) if more else found, key=lambda one: one.cost)
     if found is not None:
@@ -136,7 +136,7 @@ def _over(task: Task, kept: NDArray[np.int64], best: Partitioning | None) -> tup
     return best, False
 
 
-def _some_bounds(task: Task, n_bounds: int) -> NDArray[np.int64]:
+def some_bounds(task: Task, n_bounds: int) -> NDArray[np.int64]:
     """At most about `n_bounds` atoms to begin parts at: of merges, of pooled blocks, and spread evenly over the rows.
 
     On 6,000 small samples, the blocks missed the optimum of modl 24 times with min_rows=15, never without a limit.
@@ -165,7 +165,7 @@ def _merged_bounds(task: Task, starts: NDArray[np.int64], n_bounds: int) -> NDAr
     return starts[merged.path(min(n_bounds, merged.max_parts))]
 
 
-def _winning_bounds(task: Task, program: AllBounds, cost: float) -> NDArray[np.int64] | None:
+def winning_bounds(task: Task, program: AllBounds, cost: float) -> NDArray[np.int64] | None:
     """Atoms at which parts of a partition that costs less than `cost` can begin; None if that is not known.
 
     `program` is solved; its partitions need not keep limits on neighbours.

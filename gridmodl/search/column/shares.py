@@ -64,10 +64,12 @@ def share_line(task: Task) -> ShareLine:
     atoms = coarsen(*arranged(task.atoms, place))
     scores = task.rules.scores
     rules = task.rules._replace(scores=np.bincount(place, scores).astype(np.int64)) if len(scores) else task.rules
+    if rules.periods is not None:
+        rules = rules._replace(periods=rules.periods.placed(place))
     return ShareLine(replace(task, atoms=atoms, rules=rules), place, bool(np.all(left <= right)))
 
 
-# Groups within rules: rows of each class in a group, and the difference of scores of neighbours.
+# Groups within rules: rows of each class in a group, the difference of scores of neighbours, the order in periods.
 
 
 def keeps_rules(task: Task, groups: NDArray[np.int64]) -> bool:
@@ -78,7 +80,8 @@ def keeps_rules(task: Task, groups: NDArray[np.int64]) -> bool:
     if len(task.rules.min_counts) and np.any(counts < task.rules.min_counts):
         return False
     order = np.argsort(scores / rows, kind="stable")
-    return keeps_order(scores[order], rows[order], None, task.rules.min_difference)
+    is_apart = keeps_order(scores[order], rows[order], None, task.rules.min_difference)
+    return is_apart and len(task.breaks(groups)) == 0
 
 
 def merged_to_keep(task: Task, found: Grouping) -> Grouping:
@@ -89,8 +92,11 @@ def merged_to_keep(task: Task, found: Grouping) -> Grouping:
         order = np.argsort(scores / rows, kind="stable")
         least = task.rules.min_counts if len(task.rules.min_counts) else 0
         lacks = np.flatnonzero(np.any(counts < least, axis=1))
+        breaks = np.unique(task.breaks(groups)[:, 1:], axis=0)
         if len(lacks):
             pairs = [(int(lacks[0]), other) for other in range(len(rows)) if other != lacks[0]]
+        elif len(breaks):
+            pairs = [(int(one), int(other)) for one, other in breaks]
         else:
             at = np.arange(len(rows) - 1)
             near = np.diff((scores / rows)[order])

@@ -28,7 +28,8 @@ def proven_grouping(task: Task) -> Grouping:
     n = task.n_atoms
     if n > MAX_VALUES:
         raise ValueError(f"{n} values; all groupings can be tried up to {MAX_VALUES}")
-    totals, came_from = _layers(task, _subset_prices(task))
+    lowest, came_from = subset_layers(task, subset_prices(task))
+    totals = lowest[1:, -1].copy()  # in a row, as the kernels that take them are compiled for
     null = priced_groups(task, np.zeros(n, dtype=np.int64))
     if task.clock.stopped:
         return null
@@ -45,7 +46,8 @@ def groupings_by_parts(task: Task) -> tuple[ByParts, list[Grouping]]:
     n = task.n_atoms
     if n <= MAX_VALUES:
         task.clock.step = "proof"
-        totals, came_from = _layers(task, _subset_prices(task))
+        lowest, came_from = subset_layers(task, subset_prices(task))
+        totals = lowest[1:, -1].copy()  # in a row, as the kernels that take them are compiled for
         if not task.clock.stopped:
             found = [priced_groups(task, _trace(came_from, int(k), n)) for k in np.flatnonzero(np.isfinite(totals))]
             return _by_parts(found, 0.0), found
@@ -63,7 +65,7 @@ def _by_parts(found: list[Grouping], gap: float) -> ByParts:
     return ByParts(np.array([grouping.cost for grouping in found]), gaps)
 
 
-def _subset_prices(task: Task) -> NDArray[np.float64]:
+def subset_prices(task: Task) -> NDArray[np.float64]:
     """Price of each subset of the atoms as a group; subset s holds atom i if bit i of s is set."""
     prices = np.full(1 << task.n_atoms, np.inf)
     kernel, at = bind(price_subsets, task.criterion), 1
@@ -84,8 +86,8 @@ def _subset_prices(task: Task) -> NDArray[np.float64]:
     return prices
 
 
-def _layers(task: Task, prices: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Lowest price of all atoms in 1, 2, ... groups; and for each number of groups and each subset, its first group."""
+def subset_layers(task: Task, prices: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Lowest price of each subset of the atoms in 0, 1, 2, ... groups; and the first group of each such grouping."""
     n_layers = min(task.n_atoms, task.limits.max_parts)
     lowest = np.full((n_layers + 1, len(prices)), np.inf)
     lowest[0, 0] = 0.0
@@ -99,7 +101,7 @@ def _layers(task: Task, prices: NDArray[np.float64]) -> tuple[NDArray[np.float64
         return k > n_layers
 
     task.clock.repeat(turn, lambda: (k - 1) / n_layers, 1)
-    return lowest[1:, -1].copy(), came_from
+    return lowest, came_from
 
 
 def _trace(came_from: NDArray[np.int32], k: int, n: int) -> NDArray[np.int64]:

@@ -625,6 +625,7 @@ def as_in_old_files(model):
             partition,
             value_rows=None,
             n_missing=None,
+            domain=None,
             default=0 if partition.kind == "numerical" and partition.missing is None else partition.default,
         )
         for name, partition in model.partitions.items()
@@ -634,7 +635,10 @@ def as_in_old_files(model):
 
 def of_version_2(record):
     """The fields that there were before targets could have parts."""
-    later = ("target", "class_rows", "spread", "certificate", "event", "event_is_default", "limits", "resolution")
+    later = (
+        "target", "class_rows", "spread", "certificate", "event", "event_is_default", "limits", "resolution",
+        "sample_rows", "stability",
+    )  # fmt: skip
     record = {key: value for key, value in record.items() if key not in later}
     record |= {"version": 2, "partitions": [without_values(partition) for partition in record["partitions"]]}
     record["optima"] = [
@@ -646,7 +650,7 @@ def of_version_2(record):
 
 def without_values(partition):
     """Fields of a partition up to version 2; intervals had no default until version 6."""
-    later = ["n_values", "value_rows", "n_missing", "special_sizes"]
+    later = ["n_values", "value_rows", "n_missing", "special_sizes", "domain"]
     later += ["default"] if partition["kind"] == "numerical" else []
     return {key: value for key, value in partition.items() if key not in later}
 
@@ -670,6 +674,7 @@ def test_version_3_is_read(frame):
     record = json.loads(write_model(model))
     assert (record.pop("certificate")["method"], record.pop("event")) == ("slopes", 1)
     assert (record.pop("event_is_default"), record.pop("limits"), record.pop("resolution")) == (False, [], 0)
+    assert (record.pop("sample_rows"), record.pop("stability")) == (0, None)
     partitions = [without_values(p) | {"n_values": None, "log_value_factorials": 0.0} for p in record["partitions"]]
     again = read_model(json.dumps(record | {"version": 3, "partitions": partitions}))
     assert_same(as_in_old_files(model), again)

@@ -31,7 +31,7 @@ from model.file.test_model_file import (
 import gridmodl
 from gridmodl import DensityModel, Model, Models
 from gridmodl.density import records as densities
-from gridmodl.model.file import ModelFileError, collections, records, values
+from gridmodl.model.file import ModelFileError, collections, partitions, proofs, records, values
 from gridmodl.model.file.schemas import VERSIONS
 from gridmodl.model.file.tags import KNOWN_TAGS
 from gridmodl.search.proof import Certificate
@@ -98,12 +98,13 @@ def test_the_fields_are_those_that_are_read():
         schema = STORED[f"urn:gridmodl:schema:model:{version}"]
         assert fields_of(schema) == set(fields)
         assert VERSIONS["model"] == tuple(records.READERS)
-    partitions = {1: records.PARTITION_FIELDS_2, 3: records.PARTITION_FIELDS_4, 5: records.PARTITION_FIELDS_5}
-    partitions[6] = records.PARTITION_FIELDS
-    for version, fields in partitions.items():
+    of_version = {1: partitions.PARTITION_FIELDS_2, 3: partitions.PARTITION_FIELDS_4}
+    of_version |= {5: partitions.PARTITION_FIELDS_5, 6: partitions.PARTITION_FIELDS}
+    for version, fields in of_version.items():
         schema = STORED[f"urn:gridmodl:schema:partition:{version}"]
         more = {1: set(), 3: {"unlabelled"}}.get(version, {"unlabelled", "log_value_factorials"})
-        widths = {"widths", "domain"} if version == 6 else set()
+        more |= {"names"} if version == 6 else set()
+        widths = {"widths", "domain", "lowest", "highest"} if version == 6 else set()
         assert fields_of(schema, slice(0, 1)) == {*fields["numerical"], *more, *widths}
         assert fields_of(schema, slice(1, 2)) == {*fields["categorical"], *more}
         assert ("ordinal" in fields) == (version == 6)
@@ -115,8 +116,8 @@ def test_the_fields_are_those_that_are_read():
     assert set(STORED["urn:gridmodl:schema:model:2"]["properties"]["optima"]["items"]["properties"]) == set(
         records.OPTIMUM_2
     )
-    assert set(four["$defs"]["certificate"]["properties"]) == set(records.CERTIFICATE_FIELDS_5)
-    assert set(six["$defs"]["certificate"]["properties"]) == set(records.CERTIFICATE_FIELDS)
+    assert set(four["$defs"]["certificate"]["properties"]) == set(proofs.CERTIFICATE_FIELDS_5)
+    assert set(six["$defs"]["certificate"]["properties"]) == set(proofs.CERTIFICATE_FIELDS)
     assert set(gridmodl.json_schema("density")["properties"]) == set(densities.FIELDS)
     assert VERSIONS["density"][-1] == densities.VERSION
     assert set(gridmodl.json_schema("models")["properties"]) == set(collections.FIELDS)
@@ -149,6 +150,21 @@ def test_models_with_certificates_and_unlabelled_rows_are_valid():
     semi = replace(numerical(counts=[[1, 1], [1, 1], [1, 1]]), unlabelled=np.array([1, 0, 2]))
     assert_valid(replace(model_of(semi), problem="semi", n_rows=9).to_json())
     assert_valid(gridmodl.optimize(np.arange(8.0), np.repeat([0, 1], 4)).to_json())
+
+
+def test_stability_over_periods_is_valid():
+    x, month = np.tile(np.arange(8), 60), np.arange(480) // 120
+    y = np.where(month == 3, x < 4, x >= 4)
+    model = gridmodl.optimize(x, y, stable_over=month)
+    assert model.stability.broken == ["3"]
+    assert_valid(model.to_json())
+    record = json.loads(model.to_json())
+    record["stability"]["breaks"][0]["period"] = "4"
+    with pytest.raises(gridmodl.ModelFileError, match="must be of periods that are compared"):
+        Model.from_json(json.dumps(record))
+    record["stability"] = None
+    with pytest.raises(gridmodl.ModelFileError, match="there is no stability over periods"):
+        Model.from_json(json.dumps(record))
 
 
 def test_values_of_every_type_are_valid():
@@ -247,6 +263,7 @@ def check_rewritten(new, old):
         assert new[field] == old[field]
     if old.get("certificate") is not None:  # it had no limits of later versions
         more = {"missing": "limited", "min_events": [], "min_difference": 0.0, "fixed": [], "allowed": None}
+        more["min_period_rows"] = None
         assert new["certificate"] == {**more, **old["certificate"]}
     for kept in ("partition", "target"):
         if isinstance(old.get(kept), dict):
@@ -328,7 +345,7 @@ def test_a_field_of_another_version_is_refused():
     [
         (
             {"kind": "grid"},
-            "kind must be one of 'model', 'models', 'density', 'average', 'averages', 'evidence', got 'grid'",
+            "kind must be one of 'model', 'models', 'density', 'average', 'averages', 'evidence', 'scorecard', got",
         ),
         ({"kind": None}, "kind must be one of"),
         ({"version": 7}, "version must be one of 1, 2, 3, 4, 5, 6 for kind 'model', got 7"),

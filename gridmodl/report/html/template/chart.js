@@ -49,6 +49,7 @@ class Chart {
     if (turn !== this.turn) return made.finalize(); // a newer one is on its way
     if (this.made) this.made.finalize();
     this.made = made;
+    if (this.onClick) made.view.addEventListener("click", (_, item) => item?.datum?.px !== undefined && this.onClick(item.datum));
     this.element.replaceChildren(host);
     this.element.style.minHeight = "";
   }

@@ -1,8 +1,9 @@
 // The grid: a slider that makes it coarser, a heat map of two variables, and the table of all cells.
+// A part that is chosen in one of them, or in the table of its variable, is chosen in all.
 
 function gridSection(grid) {
   const section = sectionOf("grid", "Grid");
-  const view = new GridView(grid);
+  const view = (gridView = new GridView(grid));
   grid.notes.forEach((note) => section.append(element("p", { className: "soft" }, note)));
   section.append(...view.elements());
   return section;
@@ -15,17 +16,41 @@ class GridView {
     this.measure = grid.classes.length === 2 ? 1 : 0; // of two classes the second one
     this.axes = [...grid.axes];
     this.step = 0;
+    this.byRows = false;
+    this.order = 0;
+    this.orders = ordersOf(grid);
+    this.selection = new Selection(grid, () => this.showSelection());
     this.state = element("p", { className: "state" }); // a screen reader gets the value of the slider
     this.choices = element("div", { className: "controls" });
     this.message = element("p", { className: "soft" });
     this.chart = new Chart("", (width) => this.heatSpec(width), 320);
+    this.chart.onClick = ({ px, py }) => this.pick(this.axes, [px, py]);
     this.table = new Table("Cells", []);
+    this.table.onPick = (i) => this.pick(this.split, this.cells.parts.map((of) => of[i]));
     this.slider = grid.merges.length ? this.makeSlider() : null;
     this.update();
   }
 
   heatSpec(width) {
-    return heatSpec(this.grid, this.variables, this.axes, this.measures[this.measure], width);
+    const ordered = this.orders.length ? this.orders[this.order].arrange(this.grid, this.variables) : this.variables;
+    const measure = this.measures[this.measure];
+    const chosen = this.selection.places(this.variables);
+    return heatSpec(this.grid, { variables: ordered, axes: this.axes, measure, byRows: this.byRows, chosen }, width);
+  }
+
+  // Choose the parts of a cell; the same cell again frees them.
+  pick(chosen, places) {
+    this.selection.toggle(chosen, places.map((place, at) => this.variables[chosen[at]].placeOf.indexOf(place)));
+  }
+
+  showSelection() {
+    const chosen = Object.entries(this.selection.places(this.variables));
+    const at = (k) => this.split.indexOf(Number(k));
+    const has = (i) => chosen.every(([k, place]) => at(k) < 0 || this.cells.parts[at(k)][i] === place);
+    const kept = this.cells.rows.map((_, i) => i).filter(has);
+    this.table.keepOnly(chosen.length ? new Set(kept) : null);
+    this.selection.offer(this.variables, this.split);
+    this.chart.draw();
   }
 
   elements() {
@@ -33,7 +58,8 @@ class GridView {
     return [
       ...(this.slider ? [field("Coarsen the grid: merges made", this.slider), this.state] : []),
       element("h3", {}, "Heat map"), this.choices, this.message, this.chart.element,
-      element("h3", {}, "Cells"), element("div", { className: "controls" }, search), this.table.element,
+      element("h3", {}, "Cells"), this.selection.element,
+      element("div", { className: "controls" }, search), this.table.element,
     ];
   }
 
@@ -59,8 +85,9 @@ class GridView {
     this.describeStep();
     this.offerChoices();
     this.drawHeat();
-    const cells = mostRowsFirst(cellsOver(this.grid, this.variables, this.split));
-    this.table.show(cellColumns(this.grid, this.variables, this.split, cells));
+    this.cells = mostRowsFirst(cellsOver(this.grid, this.variables, this.split));
+    this.table.show(cellColumns(this.grid, this.variables, this.split, this.cells));
+    this.showSelection();
   }
 
   describeStep() {
@@ -85,7 +112,15 @@ class GridView {
       this.drawHeat();
     });
     const axes = this.split.length > 2 ? [axis("Across", 0), axis("Up", 1)] : [];
-    this.choices.replaceChildren(...axes, measure);
+    const size = choice("Size of a cell", ["equal", "by its rows"], Number(this.byRows), (i) => {
+      this.byRows = i === 1;
+      this.drawHeat();
+    });
+    const order = choice("Arrange by", this.orders.map(({ label }) => label), this.order, (i) => {
+      this.order = i;
+      this.drawHeat();
+    });
+    this.choices.replaceChildren(...axes, measure, size, ...(this.orders.length > 1 ? [order] : []));
   }
 
   // Choosing the variable of the other axis swaps the two.

@@ -41,8 +41,8 @@ function rowsView(record, labels, width, axis) {
 }
 
 // A chart of the parts to the left, their rows to the right.
-function withRows(record, width, makeView) {
-  const labels = columnOf(record, "part");
+function withRows(variable, width, makeView) {
+  const [record, labels] = [variable.tables[0], variable.names];
   const room = labelRoom(labels, width);
   const space = Math.max(120, width - room - 40);
   const left = makeView(labels, Math.round(space * 0.7), partAxis(labels, room));
@@ -56,7 +56,7 @@ function sharesSpec(variable, width) {
   const all = hasOther ? [...names, "other"] : names;
   const shares = keys.map((key) => columnOf(record, key));
   if (hasOther) shares.push(shares[0].map((_, i) => (shares[0][i] === null ? null : othersShare(shares, i))));
-  return withRows(record, width, (labels, room, axis) => ({
+  return withRows(variable, width, (labels, room, axis) => ({
     params: [{ name: "names", value: all }],
     width: room, height: { step: partStep(labels.length) },
     data: { values: labels.flatMap((label, i) => shares.map((of, j) => shareValue(i, label, j, all[j], of[i]))) },
@@ -91,7 +91,7 @@ const palette = (n, hasOther) => (hasOther ? [...PALETTE.slice(0, n - 1), colour
 function spreadSpec(variable, width) {
   const record = variable.tables[0];
   const columns = ["mean", "median", "q5", "q25", "q75", "q95"].map((key) => [key, columnOf(record, key)]);
-  return withRows(record, width, (labels, room, axis) => {
+  return withRows(variable, width, (labels, room, axis) => {
     const values = labels.map((label, i) => spreadValue(label, i, columns));
     const x = (field) => ({ field, type: "quantitative", scale: { zero: false }, title: "target" });
     const [blue, size] = [colour("--bar"), Math.ceil(partStep(labels.length) / 2)];
@@ -118,54 +118,85 @@ function spreadValue(label, part, columns) {
 }
 
 function rowsSpec(variable, width) {
-  const labels = columnOf(variable.tables[0], "part");
+  const labels = variable.names;
   const room = labelRoom(labels, width);
   const space = Math.max(120, width - room - 24);
   return partSpec(labels, rowsView(variable.tables[0], labels, space, partAxis(labels, room)));
 }
 
-// A density over the column itself: the area of a part is its share of the rows.
-function densitySpec(variable, width) {
-  const [record, { edges, title, is_date: isDate, masses }] = [variable.tables[0], variable.chart];
-  const [labels, rows, densities] = ["part", "rows", "density"].map((key) => columnOf(record, key));
-  const values = labels.slice(0, edges.length - 1).map((label, i) => ({
-    label, from: edges[i], to: edges[i + 1], density: densities[i],
-    rows: formats.count(rows[i]), text: formats.number(densities[i]),
-  }));
-  const type = isDate ? "temporal" : "quantitative";
-  const axis = { labelOverlap: true, labelSeparation: 8 }; // long numbers would run into each other
-  const scale = isDate ? { type: "utc", nice: false } : { zero: false, nice: false }; // not in the zone of the reader
-  const size = { width: Math.max(160, width - 100), height: 240 };
-  const histogram = {
-    data: { values },
-    mark: { type: "rect", color: colour("--bar"), stroke: colour("--page"), strokeWidth: 0.5 },
-    encoding: {
-      x: { field: "from", type, title: variable.name, scale, axis },
-      x2: { field: "to" },
-      y: { field: "density", type: "quantitative", axis: { title, format: "~g" } }, y2: { datum: 0 },
-      tooltip: tooltip(["label", "part"], ["rows", "rows"], ["text", title]),
-    },
-  };
-  if (masses.length === 0) return { ...size, ...histogram };
-  // A mass has a probability and no density: a dashed line as high as the chart.
-  const lines = {
-    data: { values: masses }, mark: { type: "rule", strokeDash: [4, 3], strokeWidth: 2, color: colour("--text") },
-    encoding: { x: { field: "at", type, scale, axis }, tooltip: tooltip(["text", "mass"]) },
-  };
-  return { ...size, layer: [histogram, lines] };
+// Of many classes each part shows its own largest, named in its bar: a colour for each could not be told apart.
+function typicalSpec(variable, width) {
+  const shades = ["#0072b2", "#4a9bc9", "#a8d0e6"];
+  const inks = ["#ffffff", "#101418", "#101418"];
+  return withRows(variable, width, (labels, room, axis) => {
+    const values = labels.flatMap((label, part) => {
+      let from = 0;
+      return variable.chart.typical[part].map(([j, share], rank) => {
+        const name = variable.chart.typical_names[j];
+        const [start, fits] = [from, share * room > name.length * PIXELS_PER_LETTER + 6];
+        from += share;
+        return { part, label, rank, name, share: formats.share(share), from: start, to: from, text: fits ? name : "" };
+      });
+    });
+    const rank = (range) => ({ field: "rank", type: "nominal", scale: { domain: [0, 1, 2], range }, legend: null });
+    const x = { field: "from", type: "quantitative", scale: { domain: [0, 1] }, axis: { ...SHARE_AXIS, title: TYPICAL } };
+    const isWritten = partStep(labels.length) >= 14;
+    const bars = {
+      mark: { type: "bar", stroke: colour("--page"), strokeWidth: 1 },
+      encoding: {
+        x, x2: { field: "to" }, color: rank(shades),
+        tooltip: tooltip(["label", "part"], ["name", "class"], ["share", "share"]),
+      },
+    };
+    const names = {
+      mark: { type: "text", align: "left", dx: 4, fontSize: 11 },
+      encoding: { x, text: { field: "text" }, color: rank(inks) },
+    };
+    return {
+      width: room, height: { step: partStep(labels.length) }, data: { values }, encoding: { y: axis },
+      resolve: { scale: { color: "independent" } }, layer: isWritten ? [bars, names] : [bars],
+    };
+  });
 }
 
-const SPECS = { shares: sharesSpec, spread: spreadSpec, rows: rowsSpec, density: densitySpec };
+const TYPICAL = "share of the largest classes of each part";
+
+const SPECS = {
+  shares: sharesSpec, typical: typicalSpec, spread: spreadSpec, rows: rowsSpec, density: densitySpec, drift: driftSpec,
+  rate: (variable, width) => eventSpec(variable, width, "rate"),
+  woe: (variable, width) => eventSpec(variable, width, "woe"),
+};
 const DRAWN = {
+  rate: "rate of the event in each part with its range, over the rows of the part",
+  woe: "weight of evidence of each part, over its rows",
+  typical: "the largest classes of each part with their shares, and its rows",
   shares: "shares of the classes in each part, and its rows",
   spread: "mean, median and quantiles of the target in each part, and its rows",
   rows: "rows of each part",
   density: "density of the column",
+  drift: "share of the rows in each part, in training and now, and the change of the event rate",
 };
 
+// What can be drawn of a variable, the best first: { kind, label }.
+function drawingsOf({ kind, typical, event }) {
+  const shares = typical ? { kind: "typical", label: "largest classes" } : { kind: "shares", label: "shares of classes" };
+  if (kind === "shares") return [shares];
+  if (kind !== "event") return [{ kind, label: kind }];
+  return [{ kind: "rate", label: `rate of ${event}` }, { kind: "woe", label: "weight of evidence" }, shares];
+}
+
+// The chart of a variable, and what chooses another where there are several.
 function chartOf(variable) {
-  const { kind } = variable.chart;
-  const description = `Chart of ${variable.name}: ${DRAWN[kind]}. The table that follows has the same numbers.`;
-  const height = kind === "density" ? 300 : chartHeight(variable.parts);
-  return new Chart(description, (width) => SPECS[kind](variable, width), height);
+  const drawings = drawingsOf(variable.chart);
+  let { kind } = drawings[0];
+  const describe = () => `Chart of ${variable.name}: ${DRAWN[kind]}. The table that follows has the same numbers.`;
+  const height = { density: 300, rate: 330 }[kind] || chartHeight(variable.parts);
+  const chart = new Chart(describe(), (width) => SPECS[kind](variable, width), height);
+  if (drawings.length === 1) return [chart.element];
+  const chooser = choice("Chart", drawings.map(({ label }) => label), 0, (i) => {
+    kind = drawings[i].kind;
+    chart.describe(describe());
+    chart.draw();
+  });
+  return [element("div", { className: "controls" }, chooser), chart.element];
 }

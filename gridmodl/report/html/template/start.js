@@ -20,14 +20,21 @@ function tableSection(record, i) {
 }
 
 function start() {
+  for (const variable of report.variables) variable.names ||= columnOf(variable.tables[0], "part");
   for (const [term, text] of report.facts) {
     const pair = [element("dt", {}, term), element("dd", {}, given(text))];
     document.getElementById("facts").append(element("div", {}, ...pair));
   }
+  for (const [term, text] of report.lead) {
+    document.getElementById("lead").append(element("dt", {}, term), element("dd", {}, given(text)));
+  }
+  document.getElementById("about").append(...(report.about ? [given(report.about), " · "] : []), report.date);
   const content = document.getElementById("content");
   content.append(variablesSection());
   if (report.grid) content.append(gridSection(report.grid));
   report.tables.forEach((record, i) => content.append(tableSection(record, i)));
+  const nav = document.getElementById("nav");
+  nav.append(...nav.querySelectorAll(".jump")); // behind the links to sections
   watchPage();
   document.documentElement.dataset.ready = "true";
 }

@@ -1,6 +1,7 @@
 // A table that can be sorted by each of its columns and filtered, and shows a page of its rows at a time.
 
 const PAGE_ROWS = 50;
+const SHORT = 40; // letters of a text that stays on one line
 const LONG = 60; // letters of a text that needs a wider column
 const MARKS = { none: "↕", ascending: "▲", descending: "▼" };
 
@@ -8,6 +9,8 @@ const MARKS = { none: "↕", ascending: "▲", descending: "▼" };
 class Table {
   constructor(caption, columns) {
     this.caption = element("caption", {}, given(caption));
+    this.marked = () => false; // which rows are selected, and
+    this.onPick = null; // what a click on a row does
     this.head = element("tr");
     this.rows = element("tbody");
     const table = element("table", {}, this.caption, element("thead", {}, this.head), this.rows);
@@ -18,7 +21,9 @@ class Table {
     this.back.addEventListener("click", () => this.turn(-1));
     this.next.addEventListener("click", () => this.turn(1));
     this.pager = element("div", { className: "pager" }, this.back, this.next, this.count);
-    this.element = element("div", {}, box, this.pager);
+    const save = element("button", { type: "button", className: "csv", "aria-label": `CSV of ${caption}` }, "CSV");
+    save.addEventListener("click", () => saveCsv(caption, this.columns));
+    this.element = element("div", { className: "framed" }, save, box, this.pager);
     this.words = "";
     this.columns = [];
     this.show(columns);
@@ -28,6 +33,7 @@ class Table {
   show(columns) {
     const by = this.columns[this.by];
     this.columns = columns;
+    this.kept = null;
     this.by = by ? columns.findIndex((column) => column.label === by.label) : -1;
     this.direction = this.by < 0 ? "none" : this.direction;
     this.head.replaceChildren(...columns.map((column, j) => this.headCell(column, j)));
@@ -62,7 +68,7 @@ class Table {
 
   arrange() {
     const n = this.columns.length ? this.columns[0].values.length : 0;
-    this.order = Array.from({ length: n }, (_, i) => i).filter((i) => this.has(i));
+    this.order = Array.from({ length: n }, (_, i) => i).filter((i) => this.has(i) && this.isKept(i));
     if (this.by >= 0) this.sort(this.columns[this.by]);
     [...this.head.children].forEach((cell, j) => {
       const direction = j === this.by ? this.direction : "none";
@@ -71,6 +77,16 @@ class Table {
     });
     this.page = 0;
     this.draw();
+  }
+
+  // Only the rows that a selection elsewhere keeps; null for all.
+  keepOnly(rows) {
+    this.kept = rows;
+    this.arrange();
+  }
+
+  isKept(i) {
+    return !this.kept || this.kept.has(i);
   }
 
   has(i) {
@@ -89,25 +105,35 @@ class Table {
   draw() {
     const first = this.page * PAGE_ROWS;
     const shown = this.order.slice(first, first + PAGE_ROWS);
-    const row = (i) => element("tr", {}, ...this.columns.map((column, j) => this.cell(column, j, i)));
-    this.rows.replaceChildren(...shown.map(row));
+    this.rows.replaceChildren(...shown.map((i) => this.row(i)));
     const last = first + shown.length;
     const isWhole = this.order.length <= PAGE_ROWS;
     this.back.hidden = this.next.hidden = isWhole;
-    this.pager.hidden = isWhole && !this.words;
+    this.pager.hidden = isWhole && !this.words && !this.kept;
     this.back.disabled = first === 0;
     this.next.disabled = last >= this.order.length;
     const all = formats.count(this.order.length);
     this.count.textContent = isWhole ? counted(this.order.length, "row") : `Rows ${first + 1} to ${last} of ${all}`;
   }
 
+  row(i) {
+    const row = element("tr", {}, ...this.columns.map((column, j) => this.cell(column, j, i)));
+    if (this.marked(i)) row.classList.add("selected");
+    if (this.onPick) row.addEventListener("click", () => this.onPick(i));
+    if (this.onPick) row.classList.add("pick");
+    return row;
+  }
+
   cell(column, j, i) {
     const text = formats[column.format](column.values[i]);
-    const className = column.format === "text" && text.length > LONG ? "text long" : column.format;
+    const className = column.format === "text" ? textClass(text) : column.format;
     if (j === 0) return element("th", { scope: "row", className }, given(text));
     return element("td", { className }, column.format === "text" ? given(text) : text);
   }
 }
+
+// Texts of some length are never broken: dates and numbers would break at their signs.
+const textClass = (text) => (text.length > LONG ? "text long" : text.length <= SHORT ? "text short" : "text");
 
 // The table of a record of the document.
 function tableOf(record) {

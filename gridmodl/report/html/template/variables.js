@@ -1,6 +1,7 @@
 // The variables of the report, one below the other; what is inside of one is made when it is opened.
 
 const OPEN_AT_FIRST = 3; // one where a grid follows
+const MAX_OPENED = 100; // at once
 const ORDERS = {
   rank: { label: "Rank", compare: (a, b) => a.rank - b.rank },
   name: { label: "Name", compare: (a, b) => compareTexts(a.variable.name, b.variable.name) },
@@ -33,8 +34,46 @@ function controlsOf(entries, list) {
     group.append(button);
   }
   show({});
+  document.getElementById("nav").append(jumpList(entries, () => {
+    search.querySelector("input").value = "";
+    show({ words: "" });
+  }));
   const sort = element("div", { className: "field" }, element("span", { className: "name" }, "Order by"), group);
-  return element("div", {}, element("div", { className: "controls" }, search, sort), count);
+  return element("div", {}, element("div", { className: "controls" }, search, sort, foldersOf(entries)), count);
+}
+
+// Buttons that open or close all variables that are shown; of many, the first, as each takes a moment to draw.
+function foldersOf(entries) {
+  const folder = (label, isOpen) => {
+    const button = element("button", { type: "button" }, label);
+    button.addEventListener("click", () => {
+      const shown = entries.filter((entry) => entry.element.isConnected);
+      (isOpen ? shown.slice(0, MAX_OPENED) : shown).forEach((entry) => (entry.details.open = isOpen));
+    });
+    return button;
+  };
+  const many = entries.length > MAX_OPENED ? `Expand the first ${MAX_OPENED}` : "Expand all";
+  const group = element("div", { className: "buttons", role: "group", "aria-label": "Folding of the variables" });
+  group.append(folder(many, true), folder("Collapse all", false));
+  return element("div", { className: "field" }, element("span", { className: "name" }, "Fold"), group);
+}
+
+// A list of all variables beside the links to sections: one opens and comes into view.
+function jumpList(entries, show) {
+  const names = ["…", ...entries.map(({ variable }) => variable.name)];
+  const box = choice("Jump to", names, 0, (i) => {
+    if (!i) return;
+    const entry = entries[i - 1];
+    if (!entry.element.isConnected) show();
+    entry.details.open = true;
+    const come = () => entry.element.scrollIntoView({ block: "start", behavior: "instant" });
+    come();
+    setTimeout(come, 300); // again when what lies above it has its height
+    entry.details.firstChild.focus({ preventScroll: true });
+    box.querySelector("select").value = "0";
+  });
+  box.classList.add("jump");
+  return box;
 }
 
 // Those that are not found leave the list: to hide hundreds of its items takes a browser seconds.
@@ -46,15 +85,17 @@ function showEntries(entries, { words, order }, list, count) {
 }
 
 function entryOf(variable, rank, most) {
-  const about = element("span", { className: "soft" }, ` ${variable.kind}, ${counted(variable.parts, "part")}`);
+  const words = [variable.kind, counted(variable.parts, "part"), ...variable.marks].join(", ");
+  const about = element("span", { className: "soft" }, ` ${words}`);
   const summary = element("summary", {}, element("span", {}, element("h3", {}, given(variable.name)), about));
   if (variable.worth !== null) summary.append(worthOf(variable.worth, most));
   const body = element("div", { className: "body" });
   const details = element("details", {}, summary, body);
   details.addEventListener("toggle", () => details.open && !body.hasChildNodes() && fillBody(body, variable));
   let text = null; // of all parts, for the search: made at its first letter
-  const words = () => (text ??= [variable.name, ...columnOf(variable.tables[0], "part")].join("\n").toLowerCase());
-  return { variable, rank, element: element("li", {}, details), text: words };
+  const labels = () => [variable.name, ...columnOf(variable.tables[0], "part"), ...variable.names];
+  const searched = () => (text ??= labels().join("\n").toLowerCase());
+  return { variable, rank, details, element: element("li", {}, details), text: searched };
 }
 
 // A number and a bar, against the largest on the page.
@@ -67,17 +108,39 @@ function worthOf(worth, most) {
 
 function fillBody(body, variable) {
   if (variable.about) body.append(element("p", { className: "soft" }, variable.about));
-  body.append(chartOf(variable).element);
-  for (const record of variable.tables) body.append(tableOf(record).element);
+  body.append(...chartOf(variable));
+  if (variable.periods) body.append(periodsOf(variable).element);
+  variable.tables.forEach((record, i) => {
+    const { table, element: box } = tableOf(record);
+    if (i === 0) linkParts(variable, table);
+    body.append(box);
+  });
   if (variable.values.length) body.append(valuesOf(variable));
+  if (variable.merges.length) body.append(mergesOf(variable));
+}
+
+// What it would cost to merge two parts, and how to do it in Python.
+function mergesOf(variable) {
+  const part = (at) => variable.merges.map(({ parts }) => variable.names[parts[at]]);
+  const order = (at) => variable.merges.map(({ parts }) => parts[at]);
+  const columns = [
+    { label: "part", format: "text", values: part(0), order: order(0) },
+    { label: "merged with", format: "text", values: part(1), order: order(1) },
+    { label: "cost added, nats", format: "number", values: variable.merges.map(({ delta }) => delta) },
+    { label: "cost", format: "cost", values: variable.merges.map(({ cost }) => cost) },
+    { label: "argument of Model.edit", format: "text", values: variable.merges.map(({ parts }) => `merge=[${parts}]`) },
+  ];
+  const table = new Table(`Merges of two parts of ${variable.name}`, columns);
+  const head = element("summary", {}, "What merging two parts would cost");
+  return element("details", { className: "inner" }, head, table.element);
 }
 
 function valuesOf(variable) {
-  const labels = columnOf(variable.tables[0], "part");
+  const labels = variable.names;
   const items = variable.values.map(({ shown, all }, i) => {
     const more = all > shown.length ? ` … and ${formats.count(all - shown.length)} more` : "";
-    const name = element("strong", {}, `Part ${i + 1}, ${counted(all, "value")}: `);
-    return element("li", { "aria-label": labels[i] }, name, given(shown.join(", ")), more);
+    const name = element("strong", {}, given(labels[i]), ` (${counted(all, "value")}) `);
+    return element("li", {}, name, given(shown.join(", ")), more);
   });
   const list = element("ul", { className: "values" }, ...items);
   return element("details", { className: "inner" }, element("summary", {}, "Values of each part"), list);

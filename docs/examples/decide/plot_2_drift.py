@@ -1,0 +1,44 @@
+"""
+Drift: are new months still like those of training?
+===================================================
+
+A model of the first year, held against each month of the second: what has moved, since when, and is it chance?
+"""
+
+# %%
+# Made data: in the second year incomes rise month by month, ages stay as they were.
+
+import numpy as np
+import pandas as pd
+
+import gridmodl
+from gridmodl.plot import DriftDisplay
+
+rng = np.random.default_rng(0)
+
+
+def loans(n, months, growth):
+    month = rng.choice(months, n)
+    income = rng.gamma(4.0, 800.0, n) * (1 + growth * (month - months[0]))
+    age = rng.integers(18, 80, n)
+    default = rng.random(n) < 1 / (1 + np.exp(income / 900 - 1.5 + 0.02 * age))
+    return pd.DataFrame({"income": income, "age": age, "month": month, "default": default.astype(int)})
+
+
+old, new = loans(20_000, np.arange(1, 13), 0.0), loans(18_000, np.arange(13, 19), 0.08)
+models = gridmodl.optimize_each(old.drop(columns="month"), "default")
+found = models.compare(new, "default", "month")
+print(found)
+
+# %%
+# The population stability index (PSI) by month. A drift is a PSI above the limit that chance does not explain.
+
+found.plot()
+
+# %%
+# The parts of the column that moved: their shares in training, and in the last month.
+
+DriftDisplay(found, "income", period="18").plot()
+
+# %%
+# All about it: :doc:`/use/monitor`.

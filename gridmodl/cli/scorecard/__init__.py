@@ -1,0 +1,1 @@
+"""``gridmodl scorecard``, and what ``apply``, ``show`` and ``sql`` do with its files."""

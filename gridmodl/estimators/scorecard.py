@@ -1,0 +1,335 @@
+"""A scorecard: points for the parts of each column, by a logistic regression on their weights of evidence."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from gridmodl.data.frames import Name
+from gridmodl.data.targets import rows_of
+from gridmodl.estimators.base import estimator
+from gridmodl.estimators.columns import NOT_AVERAGED
+from gridmodl.estimators.evidence import EachColumnClassifierBase, TrainingRows
+from gridmodl.estimators.inputs import read_inputs
+from gridmodl.model.models import Models
+from gridmodl.scorecard.cutoffs import Cutoffs
+from gridmodl.scorecard.fitting import CardRows, weigh, with_enough_rows
+from gridmodl.scorecard.record import Scorecard
+from gridmodl.scorecard.scaling import checked_scaling
+from gridmodl.scorecard.weights import Choice
+
+
+@estimator
+class GridScorecard(EachColumnClassifierBase):
+    """A scorecard for two classes: each part of each column has points, which add up to a score.
+
+    Columns are partitioned one by one; a logistic regression on the weights of evidence (woe) of the parts finds the
+    weight of each column, 0 or more; the log of the odds is scaled to points. The card itself is ``scorecard_``, which
+    needs no scikit-learn: points table, reason codes, cut-offs, JSON, SQL and a page.
+
+    Parameters
+    ----------
+    %(criterion)s
+    %(criterion_options)s
+    search : {"auto", "exact", "merge"} or Search, default="auto"
+        How partitions are searched, see `gridmodl.optimize`.
+    pdo : float, default=20
+        Points to double the odds.
+    base_points : float, default=600
+        Score of a row whose odds are `base_odds`.
+    base_odds : float, default=50
+        Odds of a row whose score is `base_points`: 50 rows without the event for one with it.
+    odds_of : {"rest", "event"}, default="rest"
+        Whose odds these are. With ``"rest"`` a high score means that the event is unlikely; with ``"event"``, likely.
+    rounded : bool, default=False
+        Whether points are rounded to whole numbers; then scores and probabilities are those of the rounded points.
+    min_iv : float, default=0.02
+        Smallest information value of a column.
+    sign : bool, default=True
+        Whether columns are left out whose weight would be negative: parts with more events than average would add to
+        the score as if they had fewer.
+    validate : bool, default=True
+        Whether columns are left out without which held-out rows are predicted as well or better.
+    max_columns : int, optional
+        Largest number of columns in use.
+    l2 : "auto" or float, default="auto"
+        Strength with which weights are drawn to their mean, in rows; ``"auto"`` is chosen by held-out rows.
+    %(averaged)s
+        Here a column with an average has the parts of `Average.partition`, ordered levels too.
+    parts_loss : float, default=0.001
+        Nats a row that the parts of an average may lose, see `Average.partition`: with less there are more parts.
+    %(unlabelled)s
+    %(unknown)s
+    %(new_missing)s
+    %(kinds)s
+    %(order)s
+    %(event)s
+    %(partitions)s
+    %(special)s
+    %(missing)s
+    %(max_parts)s
+    min_rows : int, float or dict by column name, default=20
+        Smallest number of rows of a part; below 1, the smallest share of all rows. Parts of averages that have fewer
+        join the neighbour whose woe is nearest.
+    %(limits)s
+    %(bounds)s
+    %(time_limit)s
+        The limit is for the partitions of all columns together.
+    %(random_state)s
+        It changes nothing: no search of one column is random.
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    scorecard_ : Scorecard
+        The card: `Scorecard.table`, `Scorecard.reasons`, `Scorecard.cutoffs`, `Scorecard.to_sql` and so on.
+    %(models_)s
+    coef_ : ndarray of shape (1, number of columns)
+        Weight of the woe of each column; 0 for columns that are left out.
+    intercept_ : ndarray of shape (1,)
+        Log of the odds of the event where no column says anything.
+    left_out_ : dict of str to str
+        Columns that are not used, and why.
+    l2_ : float
+        Strength of the penalty.
+    l2_losses_ : dict of float to float
+        Mean -log P(class) of held-out rows for each strength that was tried; empty if none was.
+    held_out_loss_ : float or None
+        Mean -log P(class) of held-out rows with the columns in use; None if there are too few rows.
+    %(classes_)s
+    %(features_in)s
+
+    See Also
+    --------
+    GridLogistic : Logistic regression on averaged curves, for any number of classes.
+    gridmodl.optimize_each : The models of all columns, without scikit-learn.
+
+    Notes
+    -----
+    The log odds of the event are L = intercept + sum over columns of weight times woe. The score is
+    offset + factor * (-L), or + factor * L with ``odds_of="event"``, where factor = pdo / log 2 and
+    offset = base_points - factor * log(base_odds). The weights minimise::
+
+        - sum over rows of log P(class of the row)  +  l2 / 2 * sum_k (w_k - w)^2  +  1/2 * (w - 1)^2
+
+    where w is their mean. Rows are dealt into 5 folds, and the woe of a row here is counted without the rows of its
+    fold. Columns are chosen in this order: one part or an iv below `min_iv`; negative weights, the most negative
+    first; then columns are taken out one by one, and the set with the lowest held-out loss is used. The parts are those
+    of all rows, so that the held-out loss of a column with many parts is a little too low. The intercept is that under
+    which the mean probability of the training rows is their event rate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gridmodl.estimators import GridScorecard
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 3))
+    >>> y = np.where(X[:, 0] + X[:, 1] + rng.normal(size=1000) > 1, "bad", "good")
+    >>> card = GridScorecard(event="bad", rounded=True).fit(X, y)
+    >>> card.left_out_
+    {'x2': 'it has one part'}
+    >>> card.score_points(X[:3])
+    array([537., 573., 419.])
+    """
+
+    pdo: float = 20.0
+    base_points: float = 600.0
+    base_odds: float = 50.0
+    odds_of: str = "rest"
+    rounded: bool = False
+    min_iv: float = 0.02
+    sign: bool = True
+    validate: bool = True
+    max_columns: int | None = None
+    l2: float | str = "auto"
+    parts_loss: float = 0.001
+
+    min_rows: int | float | Mapping[Name, int | float] | None = 20
+
+    _averaged_kinds: ClassVar[tuple[str, ...]] = ("numerical", "ordinal")
+    _not_averaged: ClassVar[tuple[str, ...]] = tuple(name for name in NOT_AVERAGED if name != "min_rows")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GridScorecard:
+        """Find the parts of each column, choose columns, and weigh them.
+
+        Parameters
+        ----------
+        %(X)s
+        y : array-like of shape (n,)
+            The class of each row, one of two.
+        %(sample_weight)s
+
+        Returns
+        -------
+        self
+        """
+        scaling = checked_scaling(self.pdo, self.base_points, self.base_odds, self.odds_of, self.rounded)
+        choice, min_iv = self._choice(), _checked_number("min_iv", self.min_iv)
+        parts_loss = _checked_number("parts_loss", self.parts_loss)
+        training = self._read_training(X, y, sample_weight)
+        _check_two_classes(training)
+        names = list(training.inputs.columns)
+        models = self._models(training, training.weights, names, target_kind="classes")
+        averages = self._averages(training, training.weights, self._averaged_columns(training, models))
+        found = dict(models)
+        for name, one in averages.items():
+            model = with_enough_rows(one.partition(parts_loss), self._least_rows(name, one.n_rows))
+            found[name] = replace(model, frame=training.inputs.kind, delta=None, _source=None)
+        self.models_ = Models(found, {}, training.inputs.kind, by_level=False)
+        first = next(iter(models.values()))
+        kept = training.rows > 0
+        table = CardRows(
+            {name: rows_of(raw, kept) for name, raw in training.inputs.columns.items()},
+            training.codes(first.classes)[kept] == first.event_index,
+            training.rows[kept],
+        )
+        weighed = weigh(self.models_, table, min_iv, choice)
+        self.classes_ = first.classes
+        self.l2_, self.l2_losses_, self.held_out_loss_ = weighed.fit.l2, weighed.fit.losses, weighed.fit.held_out
+        self.left_out_ = weighed.left_out
+        self.scorecard_ = Scorecard(
+            models=Models(weighed.models, {}, training.inputs.kind, by_level=False),
+            weights=weighed.weights,
+            intercept=weighed.intercept,
+            scaling=scaling,
+            classes=first.classes,
+            event_index=int(first.event_index or 0),
+            names=tuple(names),
+            left_out=weighed.left_out,
+            policy=self._policy,
+            frame=training.inputs.kind,
+        )
+        self.intercept_ = np.array([weighed.intercept])
+        self.coef_ = np.zeros((1, len(names)))
+        for name, weight in zip(weighed.models, weighed.weights.tolist(), strict=True):
+            self.coef_[0, names.index(name)] = weight
+        return self
+
+    def _least_rows(self, name: Name, n_rows: int) -> float:
+        """Smallest number of rows of a part of the column `name`."""
+        least = self.min_rows.get(name) if isinstance(self.min_rows, Mapping) else self.min_rows
+        return 1 if least is None else least * n_rows if least < 1 else least
+
+    def _choice(self) -> Choice:
+        """Checked parameters of the choice of columns and weights."""
+        for name in ("sign", "validate"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise TypeError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        if isinstance(self.l2, str):
+            if self.l2 != "auto":
+                raise ValueError(f"l2 must be 'auto' or a number of rows, 0 or more, got {self.l2!r}")
+            l2 = None
+        else:
+            l2 = _checked_number("l2", self.l2)
+        most = self.max_columns
+        if most is not None and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1):
+            raise ValueError(f"max_columns must be None or a number of columns, 1 or more, got {most!r}")
+        return Choice(l2, bool(self.sign), bool(self.validate), most)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The more probable class of each row; ties: first in ``classes_``.
+
+        Parameters
+        ----------
+        %(X_again)s
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._card.predict(self._columns(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class for each row.
+
+        Parameters
+        ----------
+        %(X_again)s
+
+        Returns
+        -------
+        %(probabilities)s
+        """
+        return self._card.predict_proba(self._columns(X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba` of `X`."""
+        return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Log of the odds of the second class of ``classes_`` for each row of `X`."""
+        odds = self._card.log_odds(self._columns(X))
+        return odds if self.scorecard_.event_index == 1 else -odds
+
+    def score_points(self, X: Any) -> NDArray[np.float64]:
+        """The score of each row of `X`: the sum of its points. (`score` is scikit-learn's accuracy.)"""
+        return self._card.score(self._columns(X))
+
+    def reasons(self, X: Any, n: int = 4, *, against: str = "best", codes: Mapping[Name, str] | None = None) -> Any:
+        """Reason codes of the rows of `X`: `Scorecard.reasons` with `n`, `against` and `codes`."""
+        check_is_fitted(self, "scorecard_")
+        return self._card.reasons(X, n, against=against, codes=codes)
+
+    def cutoffs(
+        self, X: Any, y: Any, *, sample_weight: Any = None, at: Any = None, n: int = 20, loss: Any = 1.0
+    ) -> Cutoffs:
+        """Cut-offs and what each approves of `X`: `Scorecard.cutoffs` with `y`, `sample_weight`, `at`, `n`, `loss`."""
+        return self._card.cutoffs(self._columns(X), y, weights=sample_weight, at=at, n=n, loss=loss)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Write ``scorecard_`` as JSON text, also to the file `path` if passed; `Scorecard.from_json` reads it."""
+        return self._card.to_json(path)
+
+    def to_sql(self, dialect: str, table: str | Sequence[str] = "data", **options: Any) -> str:
+        """Write the SQL query for the score of the rows of `table`, in the `dialect` of a database.
+
+        `options` are ``columns``, ``keep`` and ``output`` of `Scorecard.to_sql`.
+        """
+        return self._card.to_sql(dialect, table, **options)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str:
+        """A page on ``scorecard_``, also written to the file `path`; `options` are those of `Scorecard.to_html`."""
+        return self._card.to_html(path, **options)
+
+    @property
+    def _card(self) -> Scorecard:
+        """``scorecard_`` with `unknown` and `new_missing` as they are now."""
+        check_is_fitted(self, "scorecard_")
+        return replace(self.scorecard_, policy=self._policy)
+
+    def _columns(self, X: Any) -> Mapping[Name, Any]:
+        check_is_fitted(self, "scorecard_")
+        return read_inputs(self, X, reset=False).columns
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _checked_number(name: str, value: Any) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not math.isfinite(value) or value < 0.0:
+        raise ValueError(f"{name} must be a finite number, 0 or more, got {value!r}")
+    return float(value)
+
+
+def _check_two_classes(training: TrainingRows) -> None:
+    """Raise ValueError unless the rows have two classes."""
+    classes = np.unique(training.target[training.is_labelled])
+    if len(classes) == 2:
+        return
+    if len(classes) < 2:
+        raise ValueError(f"a scorecard needs rows of two classes, and y has one class, {classes.tolist()[0]!r}")
+    raise ValueError(
+        f"Only binary classification is supported. The type of the target is multiclass: y has {len(classes)} classes. "
+        "A scorecard is for two; take y == event, or GridLogistic for more"
+    )

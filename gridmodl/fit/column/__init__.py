@@ -1,0 +1,1 @@
+"""Fit one column: make its atoms, search the best partition, or price a partition of the user's own."""

@@ -1,0 +1,197 @@
+"""Short names of parts for people: in summaries, plots, reports, notebooks and comments of queries.
+
+A group has its number and its most typical values, such as ``3: Paris, Lyon, +20``; what all values of the column begin
+with is left out. An interval is its label, with as few digits as keep the bounds apart. A name that the user gave with
+`Model.rename` goes first. No two parts of a variable have the same name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridmodl.model.labels import has_mixed_types, labels_of, shown_value
+from gridmodl.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from gridmodl.model.model import Model
+    from gridmodl.model.partition import Partition
+
+MAX_NAME = 32  # characters of the values in the name of a group, unless one alone is longer
+MAX_VALUE = 20  # characters of a value in the name of a group
+MIN_COMMON = 4  # characters that all values begin with, to be left out
+MAX_GIVEN = 200  # characters of a name that the user gives
+DIGITS = 6  # of a bound, or more where bounds would look alike
+NEAR = 0.01  # largest rounding error of a bound, in distances between bounds
+
+
+def names_of(partition: Partition) -> list[str]:
+    """Short name of each part; those that the user gave stand for themselves."""
+    short = distinct(_short_names(partition))
+    return [one if given is None else given for one, given in zip(short, _given(partition), strict=True)]
+
+
+def named_labels(partition: Partition) -> list[str]:
+    """Label of each part, for tables; behind the name that the user gave, if any."""
+    pairs = zip(labels_of(partition), _given(partition), strict=True)
+    return [label if given is None else f"{given}: {label}" for label, given in pairs]
+
+
+def _given(partition: Partition) -> Sequence[str | None]:
+    return partition.given_names or (None,) * partition.n_parts
+
+
+def _short_names(partition: Partition) -> list[str]:
+    if partition.kind == "numerical":
+        return labels_of(replace(partition, bounds=rounded(partition.bounds)))
+    if partition.kind == "ordinal":
+        return labels_of(partition)
+    namer = GroupNamer(partition)
+    first_special = partition.n_parts - partition.n_special
+    return [namer.name(f"{i}: {'special ' * (i >= first_special)}", namer.typical(i)) for i in range(partition.n_parts)]
+
+
+class GroupNamer:
+    """Makes names of groups of the values of one variable."""
+
+    def __init__(self, partition: Partition) -> None:
+        self.groups = partition.groups
+        self.is_mixed = has_mixed_types(partition)
+        # The values of a group are in typical order if the model has no classes; else, the most frequent go first.
+        self.rows = partition.value_rows if partition.n_values is None else None
+        self.begins = np.cumsum([0, *map(len, self.groups)])
+        texts = [value for group in self.groups for value in group if isinstance(value, str)]
+        self.common = 0 if self.is_mixed or len(texts) < 2 else _common_beginning(texts)
+
+    def typical(self, part: int) -> Sequence[Any]:
+        """Values of a group, the most typical first."""
+        values = self.groups[part]
+        if self.rows is None:
+            return values
+        order = np.argsort(-self.rows[self.begins[part] : self.begins[part + 1]], kind="stable")
+        return [values[i] for i in order.tolist()]
+
+    def name(self, head: str, values: Sequence[Any], n_values: int | None = None) -> str:
+        """Name of a group: `head`, some of its values, the number of the others.
+
+        `values` are in the order of typical ones, all or the first of `n_values`.
+        """
+        shown: list[str] = []
+        n_values = len(values) if n_values is None else n_values
+        for value in values:
+            text = self._text(value)
+            rest = n_values - len(shown) - 1
+            if shown and len(", ".join([*shown, text])) + (len(f", +{rest}") if rest else 0) > MAX_NAME:
+                break
+            shown.append(text)
+        rest = n_values - len(shown)
+        return f"{head}{', '.join(shown)}{f', +{rest:,}' if rest else ''}"
+
+    def _text(self, value: Any) -> str:
+        if self.common and isinstance(value, str):
+            return f"…{shortened(shown_value(value[self.common :], self.is_mixed), MAX_VALUE)}"
+        return shortened(shown_value(value, self.is_mixed), MAX_VALUE)
+
+
+def _common_beginning(texts: Sequence[str]) -> int:
+    """Number of characters that all texts begin with and that end between words; 0 if they are few."""
+    low, high = min(texts), max(texts)  # what these two begin with, all begin with
+    same = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
+    most = min(same, min(map(len, texts)) - 1)
+    at = next((i for i in range(most, 0, -1) if not low[i - 1].isalnum()), 0)
+    return at if at >= MIN_COMMON else 0
+
+
+def distinct(texts: Sequence[str]) -> list[str]:
+    """The texts, with their number in front of those that are equal to others.
+
+    >>> distinct(["a", "b", "a"])
+    ['0: a', 'b', '2: a']
+    """
+    seen = Counter(texts)
+    return [f"{i}: {text}" if seen[text] > 1 else text for i, text in enumerate(texts)]
+
+
+def shortened(text: str, room: int) -> str:
+    """The text, or its beginning and end if it is longer than `room` characters.
+
+    >>> shortened("a very long name of a column", 12)
+    'a very l…umn'
+    """
+    if len(text) <= room:
+        return text
+    tail = (room - 1) // 3
+    return f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def rounded(bounds: NDArray[Any]) -> NDArray[Any]:
+    """Bounds with the fewest digits that keep the rounding error small against the distance between neighbours."""
+    if bounds.dtype.kind != "f":
+        return bounds
+    finite = np.isfinite(bounds)
+    gap = float(np.diff(bounds[finite]).min(initial=np.inf))
+    for digits in range(DIGITS, 17):
+        short = np.array([float(f"{bound:.{digits}g}") for bound in bounds.tolist()])
+        if np.all(np.abs(short[finite] - bounds[finite]) <= NEAR * gap):
+            return short
+    return bounds
+
+
+def renamed(model: Model, name: Hashable, names: Any) -> Model:
+    """The model whose parts of the variable `name` have the user's `names`."""
+    partition = model.partition(name)
+    given = list(_given(partition))
+    if names is None:
+        given = [None] * partition.n_parts
+    elif isinstance(names, Mapping):
+        for part, text in names.items():
+            given[_checked_part(part, partition)] = None if text is None else checked_name(text)
+    elif isinstance(names, str) or not isinstance(names, Sequence) or len(names) != partition.n_parts:
+        raise ValueError(
+            f"names must be a dict of names by number of the part, or a list of {partition.n_parts} names, one for "
+            f"each part of {name!r}; got {names!r}"
+        )
+    else:
+        given = [None if text is None else checked_name(text) for text in names]
+    parts = replace(partition, given_names=tuple(given) if any(given) else ())
+    twice = [text for text, n in Counter(names_of(parts)).items() if n > 1]
+    if twice:
+        raise ValueError(f"two parts of {name!r} would have the name {twice[0]!r}; give each a name of its own")
+    if partition is model.target:
+        return replace(model, target=parts)
+    return replace(model, partitions={**model.partitions, partition.name: parts})
+
+
+def _checked_part(part: Any, partition: Partition) -> int:
+    if isinstance(part, bool) or not isinstance(part, (int, np.integer)) or not 0 <= part < partition.n_parts:
+        known = names_of(partition)
+        if part in known:
+            return known.index(part)
+        raise ValueError(
+            f"names has {part!r}, which is no part of {partition.name!r}: parts are numbered from 0 to "
+            f"{partition.n_parts - 1}{did_you_mean(part, known) if isinstance(part, str) else ''}"
+        )
+    return int(part)
+
+
+def checked_name(text: Any) -> str:
+    if not isinstance(text, str) or not text.strip() or len(text) > MAX_GIVEN or not text.isprintable():
+        raise ValueError(f"the name of a part must be a text of 1 to {MAX_GIVEN} printable characters, got {text!r}")
+    return text
+
+
+def names_after_merge(partition: Partition, parts: NDArray[np.int64]) -> tuple[str | None, ...]:
+    """Names that the user gave, of the parts that no other part joins; `parts` is the new part of each part."""
+    if not partition.given_names:
+        return ()
+    sizes = np.bincount(parts)
+    given: list[str | None] = [None] * len(sizes)
+    for old, new in enumerate(parts.tolist()):
+        if sizes[new] == 1:
+            given[new] = partition.given_names[old]
+    return tuple(given) if any(given) else ()

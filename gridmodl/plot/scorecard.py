@@ -1,0 +1,171 @@
+"""A scorecard: the points of the parts of each column; and the distribution of the score in both classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from gridmodl.plot.axes import LARGEST, axes_for, label_rows, plain_frame
+from gridmodl.plot.style import INK, OF_CLASSES, PLAIN, drawn
+
+if TYPE_CHECKING:
+    from gridmodl.scorecard.cutoffs import Cutoffs
+    from gridmodl.scorecard.record import Scorecard
+
+LANE = 0.34  # inches
+LARGEST_DOT, SMALLEST_DOT = 160.0, 12.0  # square points
+
+
+class ScorecardDisplay:
+    """Points of the parts of each column, the largest range first: a dot for each part, as large as its rows.
+
+    Parameters
+    ----------
+    card : Scorecard
+        The scorecard.
+    max_columns : int
+        Number of columns that are drawn.
+
+    Attributes
+    ----------
+    names : list
+        The columns that are drawn.
+    points : list of ndarray
+        Points of the parts of each.
+    shares : list of ndarray
+        Share of the rows in each part.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> data = [[i % 10, i % 3] for i in range(200)]
+    >>> card = gridmodl.GridScorecard().fit(data, [row[0] > 4 for row in data]).scorecard_
+    >>> gridmodl.plot.ScorecardDisplay(card).plot().names
+    ['x0']
+    """
+
+    ax_: Axes
+    figure_: Any
+
+    def __init__(self, card: Scorecard, *, max_columns: int = 20) -> None:
+        if max_columns < 1:
+            raise ValueError(f"max_columns must be 1 or more, got {max_columns!r}")
+        points = {name: card.points_of(name) for name in card.models}
+        self.card = card
+        self.names = sorted(points, key=lambda name: -np.ptp(points[name]))[:max_columns]
+        self.points: list[NDArray[np.float64]] = [points[name] for name in self.names]
+        rows = [card.partition(name).rows for name in self.names]
+        self.shares: list[NDArray[np.float64]] = [one / max(1, int(one.sum())) for one in rows]
+
+    def plot(self, ax: Axes | None = None) -> ScorecardDisplay:
+        """Draw a line of dots for each column.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        ScorecardDisplay
+            The display itself.
+        """
+        n = len(self.names)
+        ax = axes_for(ax, 6.4, 1.2 + LANE * max(1, n))
+        self.ax_, self.figure_ = ax, ax.figure
+        places = np.arange(n, dtype=np.float64)
+        for place, points, shares in zip(places, self.points, self.shares, strict=True):
+            ax.plot([points.min(), points.max()], [place, place], color=PLAIN, linewidth=1.5, zorder=1)
+            ax.scatter(
+                points, np.full(len(points), place), s=SMALLEST_DOT + LARGEST_DOT * shares, color=OF_CLASSES[0],
+                edgecolor="white", linewidth=0.6, zorder=2,
+            )  # fmt: skip
+        ax.axvline(0.0, color=INK, linewidth=0.8, zorder=0)
+        ax.set_ylim(max(1, n) - 0.5, -0.5)
+        label_rows(ax, places, [drawn(name) for name in self.names])
+        plain_frame(ax, "bottom")
+        ax.set_xlabel("points of the parts; dots as large as their rows")
+        ax.set_title(f"base {self.card.base:.4g} points", fontsize=LARGEST + 1, loc="left")
+        return self
+
+
+class ScoresDisplay:
+    """Distribution of the score in the rows of the event and in the others, and where they differ most.
+
+    Parameters
+    ----------
+    cutoffs : Cutoffs
+        What `Scorecard.cutoffs` returned.
+    bins : int
+        Number of bars.
+
+    Attributes
+    ----------
+    edges : ndarray
+        Ends of the bars.
+    events : ndarray
+        Share of the rows of the event in each bar.
+    rest : ndarray
+        Share of the other rows.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import gridmodl
+    >>> data = [[i % 10, i % 3] for i in range(200)]
+    >>> y = [row[0] > 4 for row in data]
+    >>> card = gridmodl.GridScorecard().fit(data, y).scorecard_
+    >>> gridmodl.plot.ScoresDisplay(card.cutoffs(data, y)).plot().ax_.get_xlabel()
+    'score'
+    """
+
+    ax_: Axes
+    figure_: Any
+
+    def __init__(self, cutoffs: Cutoffs, *, bins: int = 40) -> None:
+        if bins < 1:
+            raise ValueError(f"bins must be 1 or more, got {bins!r}")
+        self.cutoffs = cutoffs
+        low, high = float(cutoffs.scores[0]), float(cutoffs.scores[-1])
+        self.edges: NDArray[np.float64] = np.linspace(low, high if high > low else low + 1.0, bins + 1)
+        self.events, self.rest = (
+            np.histogram(cutoffs.scores, self.edges, weights=rows)[0] / max(1e-300, float(rows.sum()))
+            for rows in (cutoffs.events, cutoffs.rest)
+        )
+
+    def plot(self, ax: Axes | None = None) -> ScoresDisplay:
+        """Draw both distributions, and a line at the score that tells the classes apart best.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        ScoresDisplay
+            The display itself.
+        """
+        ax = axes_for(ax, 6.4, 3.6)
+        self.ax_, self.figure_ = ax, ax.figure
+        for shares, colour, label in ((self.rest, OF_CLASSES[0], "rest"), (self.events, OF_CLASSES[3], "event")):
+            ax.stairs(shares, self.edges, color=colour, fill=True, alpha=0.35)
+            ax.stairs(shares, self.edges, color=colour, linewidth=1.5, label=label)
+        if np.isfinite(self.cutoffs.best):
+            ax.axvline(self.cutoffs.best, color=INK, linewidth=0.8, linestyle="--")
+        ax.legend(frameon=False)
+        plain_frame(ax, "bottom", "left")
+        ax.set_ylim(bottom=0.0)
+        ax.set_xlabel("score")
+        ax.set_ylabel("share of the rows of the class")
+        ax.set_title(
+            f"Gini {self.cutoffs.gini:.3f}, KS {self.cutoffs.ks:.3f} at {self.cutoffs.best:.4g}",
+            fontsize=LARGEST + 1, loc="left",
+        )  # fmt: skip
+        return self

@@ -1,0 +1,133 @@
+"""The record of a page that shows a comparison of new rows with those of training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gridmodl.model.labels import counted
+from gridmodl.monitoring.parts import DRIFT
+from gridmodl.monitoring.record import remarks_on
+from gridmodl.monitoring.tables import RATES, column_lines, part_lines, period_lines
+from gridmodl.report.html.plain import cut, plain_number, plain_values
+from gridmodl.report.html.variables import MAX_CLASSES, Tables
+
+if TYPE_CHECKING:
+    from gridmodl.monitoring.parts import PartsComparison
+    from gridmodl.monitoring.record import Comparison
+
+FORMATS = {
+    **dict.fromkeys(("column", "period", "part", "verdict"), "text"),
+    **dict.fromkeys(("rows", "rows_old", "rows_new", "new_values", "vanished", "drift_periods"), "count"),
+    **dict.fromkeys(("share_old", "share_new", "missing_old", "missing_new", "below", "above"), "share"),
+    **dict.fromkeys(("information_lost", "rate_old", "rate_new", "change", "lower", "upper"), "share"),
+}
+MAX_PARTS = 2000  # lines of a table of parts, such as the cells of a grid
+OVERVIEW = (
+    "column", "verdict", "psi", "psi_noise", "p_adjusted", "information_lost", "drift_periods", "missing_old",
+    "missing_new", "below", "above", "new_values", "vanished", "old_shares", "best_shares", "same_parts", "best_parts",
+)  # fmt: skip
+
+
+def document_of_comparison(comparison: Comparison) -> dict[str, Any]:
+    """Record of a page: an overview, and all that is compared, drifted ones first, then by PSI."""
+    tables = Tables()
+    shown = sorted(comparison.all_parts, key=lambda one: (DRIFT not in one.verdicts, -float(one.psi.max())))
+    lines = column_lines(comparison, 0)
+    return {
+        "facts": _facts(comparison),
+        "tables": [tables.make("All columns", {key: lines[key] for key in OVERVIEW}, NOTE, formats=FORMATS)],
+        "variables": [_variable(one, comparison, tables) for one in shown],
+        "heads": tables.heads,
+        "worth": "PSI",
+        "grid": None,
+        "lead": _lead(comparison),
+    }
+
+
+def _lead(comparison: Comparison) -> list[tuple[str, str]]:
+    asked = "whether new rows fall into the parts of the model as those of training did"
+    n_all, n_drifted = len(comparison.all_parts), len(comparison.drifted)
+    names = ", ".join(map(str, comparison.drifted))
+    found = f"drift in {n_drifted} of {n_all}: {names}" if n_drifted else f"no drift in {counted(n_all, 'column')}"
+    return [("Asked", asked), ("Found", cut(found))]
+
+
+NOTE = (
+    "psi_noise is the PSI to expect by chance; p_adjusted is the probability of such a PSI by chance, adjusted for all "
+    "tests; information_lost is the share of the information on the classes that the old shares miss; below and above "
+    "are shares of values out of the training range; the last four columns are prices of the classes, per row."
+)
+
+
+def _facts(comparison: Comparison) -> list[tuple[str, str]]:
+    threshold, loss, alpha = comparison.limits
+    names = ", ".join(map(str, comparison.drifted))
+    facts = [
+        ("Drift", cut(names) if names else "none"),
+        ("New rows", f"{int(comparison.n_new[0]):,}"),
+        ("Training rows", f"{comparison.n_old:,}"),
+        ("Columns", f"{len(comparison.columns):,}"),
+        ("Periods", f"{len(comparison.periods) - 1:,}" if len(comparison.periods) > 1 else "all rows together"),
+        ("Limits", f"PSI {threshold:g}, information lost {loss:.0%}, chance of a false alarm {alpha:g}"),
+    ]
+    return facts if comparison.event is None else [*facts, ("Event", cut(comparison.event))]
+
+
+def _variable(one: PartsComparison, comparison: Comparison, tables: Tables) -> dict[str, Any]:
+    """Record of one column, of the cells of a grid or of the target."""
+    lines = part_lines(one, 0)
+    classes = _kept_classes(one)
+    dropped = {f"{what}_{one.classes[j]}" for j in one.events if j not in classes for what in RATES}
+    kept = largest_parts(one)
+    shown = {key: [column[i] for i in kept] for key, column in lines.items() if key not in dropped}
+    note = "" if len(kept) == len(one.labels) else f"The {len(kept):,} of {len(one.labels):,} parts with most rows."
+    of_classes = {f"{what}_{one.classes[j]}": "share" for j in one.events for what in RATES if len(one.events) > 1}
+    formats = {**of_classes, **FORMATS}
+    parts = [tables.make(f"Parts of {one.name}, all new rows", shown, note, formats=formats)]
+    if len(one.periods) > 1:
+        by_period = period_lines([one])
+        del by_period["column"]
+        parts.append(tables.make(f"Periods of {one.name}", by_period, formats=FORMATS))
+    return {
+        "name": cut(str(one.name)),
+        "kind": f"{one.kind}, {_verdict(one)}",
+        "parts": len(kept),
+        "worth": plain_number(float(one.psi.max())),
+        "about": cut("; ".join(remarks_on(one))),
+        "marks": [],
+        "names": None,
+        "merges": [],
+        "tables": parts,
+        "chart": {"kind": "drift", "has_rates": len(one.events) == 1},
+        "periods": _periods(one, comparison.limits.threshold) if len(one.periods) > 1 else None,
+        "values": [],
+    }
+
+
+def _kept_classes(one: PartsComparison) -> set[int]:
+    """Classes whose rates a table has: the most frequent."""
+    rows = one.new_counts[0].sum(axis=0)
+    return set(np.argsort(-rows, kind="stable")[:MAX_CLASSES].tolist())
+
+
+def largest_parts(one: PartsComparison) -> list[int]:
+    """The parts that a page shows, in their order."""
+    rows = one.old_rows + one.new_rows[0]
+    return sorted(np.argsort(-rows, kind="stable")[:MAX_PARTS].tolist())
+
+
+def _verdict(one: PartsComparison) -> str:
+    n = one.verdicts[1:].count(DRIFT)
+    return f"drift in {counted(n, 'period')}" if n else one.verdicts[0]
+
+
+def _periods(one: PartsComparison, threshold: float) -> dict[str, Any]:
+    return {
+        "labels": [cut(label) for label in one.periods[1:]],
+        "psi": plain_values(one.psi[1:]),
+        "noise": plain_values(one.psi_noise[1:]),
+        "verdicts": one.verdicts[1:],
+        "threshold": threshold,
+    }

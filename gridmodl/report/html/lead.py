@@ -1,0 +1,61 @@
+"""What was asked and what was found, in words, for the head of a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gridmodl.model.labels import counted, level_text
+from gridmodl.report.pictures import plain
+from gridmodl.report.text import cost_text, criterion_text, finding_text, kept_limits, proof_text
+from gridmodl.terms import PROBLEMS
+
+if TYPE_CHECKING:
+    from gridmodl.density.model import DensityModel
+    from gridmodl.model.model import Model
+    from gridmodl.model.models import Models
+
+MAX_WORDS = 600  # characters
+MOST_NAMED = 5  # columns
+
+Lead = list[tuple[str, str]]  # terms and sentences
+
+
+def lead_of_model(model: Model) -> Lead:
+    found = finding_text(model)
+    level = "" if model.level is None else f", level {level_text(model.level)}"
+    price = f"{cost_text(model.cost)} nats, with one part {cost_text(model.null_cost)}{level}; {proof_text(model)}"
+    return [("Asked", _asked(model)), ("Found", plain(found, MAX_WORDS)), ("Cost", price)]
+
+
+def _asked(model: Model) -> str:
+    """The question: problem, columns, criterion and limits."""
+    names = ", ".join(map(str, list(model.partitions)[:MOST_NAMED]))
+    more = len(model.partitions) - MOST_NAMED
+    columns = f"{names} and {more:,} more" if more > 0 else names
+    what = "best partition" if len(model.partitions) == 1 else "best grid"
+    limits = ", ".join(kept_limits(model))
+    asked = f"the {what} of {columns} by the criterion {criterion_text(model)} ({PROBLEMS[model.problem].text})"
+    return plain(asked + (f", with {limits}" if limits else ""), MAX_WORDS)
+
+
+def lead_of_models(models: Models) -> Lead:
+    made = list(models.items())
+    if not made:
+        return [("Found", f"no model of {counted(len(models.errors), 'column')}")]
+    first = made[0][1]
+    asked = f"the best partition of each of {counted(len(made), 'column')} on its own by the criterion "
+    telling = [(name, model) for name, model in made if next(iter(model.partitions.values())).n_parts > 1]
+    what = "have more than one part" if not PROBLEMS[first.problem].has_target else "tell about the target"
+    ranked = sorted(telling, key=lambda one: -(one[1].level or 0.0))[:MOST_NAMED]
+    most = ", ".join(f"{name} (level {level_text(model.level)})" for name, model in ranked)
+    found = f"{len(telling):,} of {counted(len(made), 'column')} {what}" + (f"; most of all {most}" if most else "")
+    return [
+        ("Asked", plain(f"{asked}{criterion_text(first)} ({PROBLEMS[first.problem].text})", MAX_WORDS)),
+        ("Found", plain(found, MAX_WORDS)),
+    ]
+
+
+def lead_of_density(model: DensityModel) -> Lead:
+    name = plain(str(model.partition.name), MAX_WORDS)
+    found = f"{counted(model.n_parts, 'part')} of {model.n_rows:,} rows"
+    return [("Asked", f"the density of {name} by the method {model.method}"), ("Found", found)]

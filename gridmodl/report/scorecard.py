@@ -1,0 +1,101 @@
+"""HTML of a scorecard for notebooks: its columns with a bar for each part, and the points of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gridmodl.data.frames import ARRAYS
+from gridmodl.model.labels import counted
+from gridmodl.report.pictures import (
+    OKABE_ITO,
+    Markup,
+    folded,
+    frame,
+    joined,
+    label_tag,
+    lines,
+    name_tag,
+    plain,
+    table,
+    tag,
+)
+from gridmodl.report.text import MAX_SHOWN
+
+if TYPE_CHECKING:
+    from gridmodl.scorecard.record import Scorecard
+
+MAX_COLUMNS = 100
+BAR = 120.0  # pixels of the largest points
+
+
+def scale_text(card: Scorecard) -> str:
+    """The scale in words."""
+    scale = card.scaling
+    whose = "the rest against the event" if scale.odds_of == "rest" else "the event"
+    whole = ", whole points" if scale.rounded else ""
+    return f"{scale.base_points:g} points at odds of {scale.base_odds:g} of {whose}; {scale.pdo:g} double them{whole}"
+
+
+def points_text(card: Scorecard, points: float) -> str:
+    """Points as they are shown."""
+    return f"{points:.{0 if card.scaling.rounded else 2}f}"
+
+
+def scorecard_html(card: Scorecard) -> str:
+    """The scale, a table of the columns, and for each column its parts with their points."""
+    head = lines(
+        joined(tag("b", "scorecard"), f" of {counted(len(card.models), 'column')}, event {plain(card.event)}"),
+        scale_text(card),
+        f"base: {points_text(card, card.base)} points",
+    )
+    columns = card.columns(ARRAYS)
+    rows = [
+        [
+            name_tag(columns["column"][i]), int(columns["parts"][i]), f"{columns['iv'][i]:.4f}",
+            f"{columns['weight'][i]:.4f}", points_text(card, columns["lowest"][i]),
+            points_text(card, columns["highest"][i]),
+        ]
+        for i in range(min(len(card.models), MAX_COLUMNS))
+    ]  # fmt: skip
+    overview = table(["column", "parts", "iv", "weight", "lowest points", "highest points"], rows)
+    folds = [folded(tag("b", name_tag(name)), _parts(card, name)) for name in list(card.models)[:MAX_COLUMNS]]
+    if len(card.models) > MAX_COLUMNS:
+        folds.append(tag("div", f"... and {counted(len(card.models) - MAX_COLUMNS, 'more column')}"))
+    return frame(head, overview, *folds, _left_out(card))
+
+
+def _parts(card: Scorecard, name: Any) -> Markup:
+    columns = card.column_table(name)
+    points = np.array(columns["points"])
+    most = max(1e-300, float(np.abs(points).max()))
+    rows = [
+        [
+            label_tag(columns["part"][i]), int(columns["rows"][i]),
+            "" if np.isnan(columns["event_rate"][i]) else f"{columns['event_rate'][i]:.2%}",
+            f"{columns['woe'][i]:.4f}", points_text(card, points[i]), _bar(points[i] / most),
+        ]
+        for i in range(min(len(points), MAX_SHOWN))
+    ]  # fmt: skip
+    more = len(points) - MAX_SHOWN
+    note = tag("div", f"... and {counted(more, 'more part')}") if more > 0 else Markup("")
+    return joined(table(["part", "rows", "event rate", "woe", "points", ""], rows), note)
+
+
+def _bar(share: float) -> Markup:
+    """A bar to the right of the middle for points above 0, to the left for those below."""
+    colour, width = OKABE_ITO[0] if share >= 0 else OKABE_ITO[3], abs(share) * BAR / 2.0
+    left = BAR / 2.0 + min(0.0, share * BAR / 2.0)
+    inner = tag(
+        "span", style=f"position:absolute;left:{left:.1f}px;width:{width:.1f}px;height:10px;background:{colour}"
+    )
+    return tag("span", inner, style=f"display:inline-block;position:relative;width:{BAR:g}px;height:10px")
+
+
+def _left_out(card: Scorecard) -> Markup:
+    if not card.left_out:
+        return Markup("")
+    shown = list(card.left_out.items())[:MAX_COLUMNS]
+    rows = [[name_tag(name), plain(why, 200)] for name, why in shown]
+    return folded(f"columns left out: {len(card.left_out)}", table(["column", "why"], rows, 2))

@@ -1,0 +1,1 @@
+"""Searches of the best partition whose scores have the same order in all periods."""

@@ -1,0 +1,361 @@
+"""`count` and `Counts`: counts of rows by value or span and class, which add up and are kept in files."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, long_column, mixed, record
+
+import gridmodl
+from gridmodl import Counts, average_each, count, optimize, optimize_each, price, verify
+from gridmodl.data import counts as data_counts
+from gridmodl.data import remote
+from gridmodl.fit import lazy as fit_lazy
+
+SPECIAL = {"real": [-999]}
+
+
+def same(one, other):
+    assert list(one) == list(other)
+    for name in one:
+        assert one[name].equals(other[name]), name
+
+
+@ENGINES
+def test_models_of_counts_are_those_of_rows(engine):
+    data = mixed().drop("w")
+    counts = count(engine(data), "y", special=SPECIAL, on_error="raise")
+    assert counts.n_rows == len(data)
+    assert set(counts.resolution.values()) == {0}
+    expected, found = optimize_each(data, "y", special=SPECIAL), optimize_each(counts, special=SPECIAL)
+    assert list(found) == list(expected)
+    for name, model in expected.items():
+        assert record(found[name]) == record(model), name
+        assert verify(model, counts.only(name)), name
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame.to_pandas, pl.DataFrame.to_arrow, pl.DataFrame.to_dict])
+def test_rows_in_memory_are_counted_too(frame):
+    data = mixed().select("real", "text", "flag", "y")
+    same(count(frame(data), "y"), count(as_duckdb(data), "y"))
+
+
+@pytest.mark.parametrize("max_groups", [64, 65_536])
+def test_counts_of_parts_of_the_rows_add_up(max_groups):
+    data = mixed(4000, 2).with_columns(x=pl.Series(np.random.default_rng(0).normal(size=4000)))
+    options = {"weights": "w", "on_error": "raise"}
+    first = count(as_polars(data[:1500]), "y", max_groups=max_groups, special=SPECIAL, **options)
+    second = count(as_duckdb(data[1500:]), like=first, **options)
+    both = first + second
+    same(both, count(as_polars(data), like=first, **options))
+    same(both, second + first)
+    assert (max_groups == 64) == bool(both.resolution["x"])
+    assert both.n_rows == data["w"].sum()
+    for name, model in optimize_each(both, special=SPECIAL).items():
+        rows = data.select(name, "w", "y")
+        own = model.partitions[name]
+        assert price(rows, {name: own}, "y", weights="w") == pytest.approx(model.cost, rel=1e-12)
+
+
+def test_values_beyond_earlier_ends_are_in_the_outermost_buckets():
+    first = count({"x": np.linspace(0, 1, 500), "y": np.arange(500) % 2}, "y", max_groups=32)
+    more = count({"x": [-5.0, 0.5, 7.0, np.inf, np.nan], "y": [0, 1, 0, 1, 0]}, like=first)
+    both = first + more
+    spans = both["x"].to_pandas()
+    assert (spans["low"].min(), spans.loc[np.isfinite(spans["high"]), "high"].max()) == (-5.0, 7.0)
+    assert both.n_rows == 505
+    lows = spans.drop_duplicates("low").dropna().sort_values("low")
+    assert (lows["high"].to_numpy()[:-1] < lows["low"].to_numpy()[1:]).all()
+
+
+def test_spans_never_overlap_whatever_rows_come_later():
+    """The gaps between the spans of divided buckets belong to one bucket each."""
+    rng = np.random.default_rng(1)
+    first = count({"x": np.exp(4 * rng.normal(size=5000)), "y": rng.integers(0, 2, 5000)}, "y", max_groups=64)
+    for scale in (1e-3, 1.0, 1e3):
+        more = count({"x": scale * np.exp(3 * rng.normal(size=5000)), "y": rng.integers(0, 3, 5000)}, like=first)
+        spans = (first + more)["x"].to_pandas().drop_duplicates("low").sort_values("low")
+        assert (spans["high"].to_numpy()[:-1] < spans["low"].to_numpy()[1:]).all()
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"x": [1.0, 2.0], "z": [0, 1]}, "targets 'y' and 'z'"),
+        ({"v": [1.0, 2.0], "y": [0, 1]}, "different columns"),
+        ({"x": np.linspace(0, 1, 500), "y": np.arange(500) % 2}, "column 'x' at different edges.*like="),
+        ({"x": ["a", "b"], "y": [0, 1]}, "column 'x' are of different types"),
+        ({"x": [1.0, 2.0], "y": ["a", "b"]}, "the target are of different types"),
+    ],
+)
+def test_other_counts_do_not_add_up(other, message):
+    one = count({"x": [1.0, 2.0, 3.0], "y": [0, 1, 1]}, "y", max_groups=32)
+    with pytest.raises(ValueError, match=message):
+        one + count(other, "z" if "z" in other else "y", max_groups=32)
+    with pytest.raises(TypeError):
+        one + 1
+
+
+def test_more_values_than_before_are_an_error():
+    first = count({"x": [1.0, 2.0], "y": [0, 1]}, "y", max_groups=32)
+    with pytest.raises(ValueError, match="'x' has more than 32 values, and had fewer in the counts of like="):
+        count({"x": np.arange(100.0), "y": np.arange(100) % 2}, like=first)
+
+
+def test_files_keep_all(tmp_path):
+    data = mixed().drop("w").with_columns(long=pl.Series(np.random.default_rng(0).normal(size=600)))
+    special = {"real": [-999, 0.5], "day": [dt.date(2024, 1, 1)], "moment": [dt.datetime(2024, 1, 1, 0, 0, 1)]}
+    counts = count(as_duckdb(data), "y", max_groups=64, special=special, on_error="raise")
+    counts.to_parquet(tmp_path / "counts.parquet")
+    again = Counts.from_parquet(tmp_path / "counts.parquet")
+    same(again, counts)
+    assert repr(again) == repr(counts)
+    same(again + counts, counts + again)
+    same(count(as_polars(data), like=again), counts)
+    assert record(optimize(again.only("long"))) == record(optimize(counts.only("long")))
+    assert (
+        sum(one["n"] for one in duckdb.read_parquet(f"{tmp_path}/counts.parquet").select("real").fetchall()[0][0])
+        == 600
+    )
+
+
+def forged(tmp_path, change_table=None, **facts):
+    """A file of counts, of which something was changed."""
+    path = tmp_path / "forged.parquet"
+    count({"x": [1.0, 2.0, 2.0], "y": [0, 1, 1]}, "y").to_parquet(path)
+    table = pq.read_table(path)
+    known = json.loads(table.schema.metadata[data_counts.METADATA])
+    table = table if change_table is None else change_table(table)
+    pq.write_table(table.replace_schema_metadata({data_counts.METADATA: json.dumps({**known, **facts})}), path)
+    return path
+
+
+def of_records(records):
+    return lambda _: pa.table({"x": pa.array([records])})
+
+
+GOOD = {"low": 1.0, "high": 1.0, "class": 0, "n": 3, "bucket": -1}
+
+
+@pytest.mark.parametrize(
+    ("change", "facts", "message"),
+    [
+        (None, {"version": 2}, "version is 2"),
+        (None, {"n_rows": -1}, "n_rows must be a whole number"),
+        (None, {"n_rows": 4}, "do not add up to 4"),
+        (None, {"n_rows": "3"}, "n_rows"),
+        (None, {"target": 7}, "target must be"),
+        (None, {"edges": {}}, "'x' is missing"),
+        (None, {"edges": {"x": [[None, 0.0, 1.0, 0, 0]]}}, "range 0 of a column"),
+        (None, {"edges": {"x": [[None, "a", 1.0, 4, 0]]}}, "could not convert"),
+        (None, {"edges": {"x": [[None, 0, 1, 4, 0], [None, 0, 1, 4, 0]]}}, "float"),
+        (None, {"apart": {"x": [{"pickle": "gASV"}]}}, "pickle"),
+        (lambda table: pa.concat_tables([table, table]), {}, "2 rows instead of one"),
+        (lambda table: pa.table({"x": [1.0]}), {}, "values"),
+        (of_records([{"low": 1.0}]), {}, "high"),
+        (of_records([{**GOOD, "n": -3}]), {}, "do not add up"),
+        (of_records([{**GOOD, "n": None}]), {}, "whole numbers"),
+        (of_records([{**GOOD, "n": 3.0}]), {}, "whole numbers"),
+        (of_records([{**GOOD, "high": 2.0}]), {}, "spans that are not"),
+        (of_records([{**GOOD, "n": 2}, {**GOOD, "n": 1, "high": None}]), {}, "spans that are not"),
+        (of_records([{**GOOD, "high": "b"}]), {}, "different types"),
+    ],
+)
+def test_hostile_files_are_refused(tmp_path, change, facts, message):
+    with pytest.raises(ValueError, match=f"does not hold counts of gridmodl: .*{message}"):
+        Counts.from_parquet(forged(tmp_path, change, **facts))
+
+
+def test_files_that_are_none_of_ours(tmp_path):
+    (tmp_path / "text").write_text("no Parquet")
+    with pytest.raises(ValueError, match="no Parquet file of counts"):
+        Counts.from_parquet(tmp_path / "text")
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "other")
+    with pytest.raises(ValueError, match="does not hold counts"):
+        Counts.from_parquet(tmp_path / "other")
+    with pytest.raises(FileNotFoundError):
+        Counts.from_parquet(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"target": None}, ValueError, "target must name the column"),
+        ({"max_groups": 3}, ValueError, "max_groups must be 16 or more"),
+        ({"columns": "x"}, TypeError, "columns must be a list"),
+        ({"columns": ["z"]}, ValueError, "columns names column 'z'"),
+        ({"columns": []}, ValueError, "names no column"),
+        ({"like": 3}, TypeError, "like must be earlier Counts"),
+        ({"special": {"z": [1]}}, ValueError, "'z'"),
+        ({"target_kind": "class"}, ValueError, "target_kind"),
+        ({"on_error": "stop"}, ValueError, "on_error"),
+    ],
+)
+def test_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        count({"x": [1.0, 2.0], "y": [0, 1]}, **{"target": "y", **arguments})
+
+
+def test_what_counts_are_not_for():
+    counts = count({"x": np.linspace(0, 1, 300), "v": np.arange(300.0), "y": np.arange(300) % 2}, "y", max_groups=32)
+    with pytest.raises(ValueError, match="counts of 2 columns"):
+        optimize(counts)
+    one = counts.only("x")
+    for arguments, message in (
+        ({"target": "z"}, "counts by 'y'"),
+        ({"weights": "w"}, "weights are counted"),
+        ({"special": {"x": [0.48]}}, "counted in a span"),
+        ({"fixed": [0.48]}, "lies in a span"),
+        ({"kinds": {"x": "categorical"}}, "counted in spans of numbers"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            optimize(one, **arguments)
+    with pytest.raises(ValueError, match="lies in a span"):
+        price(one, {"x": [0.48]})
+    with pytest.raises(TypeError, match="counts already"):
+        count(one, "y")
+    model = optimize(one)
+    with pytest.raises(ValueError, match="lies in a span"):
+        model.edit("x", bounds=[0.48])
+
+
+def test_a_column_that_fails_is_an_error_of_its_own():
+    data = mixed().select("real", "y").lazy()
+    data = data.with_columns(odd=pl.col("real").map_batches(lambda s: 1 / 0, return_dtype=pl.Float64))
+    with pytest.warns(gridmodl.CountWarning, match="'odd' was not counted"):
+        counts = count(data, "y")
+    assert (list(counts), list(counts.errors)) == (["real"], ["odd"])
+
+
+@ENGINES
+def test_prices_given_parts_and_averages_of_lazy_frames(engine, monkeypatch):
+    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 64)
+    data = long_column()
+    bounds = {"x": [0.01, 0.02, 1.5, 40.0]}
+    expected = price(data, bounds, "y")
+    assert price(engine(data), bounds, "y") == pytest.approx(expected, rel=1e-12)
+    model = optimize_each(engine(data), "y", partitions=bounds)["x"]
+    assert model.cost == pytest.approx(expected, rel=1e-12)
+    assert model.partitions["x"].bounds.tolist() == bounds["x"]
+    edited = optimize(data, "y")
+    again = optimize_each(engine(data), "y", partitions={"x": edited})["x"]
+    np.testing.assert_array_equal(again.partitions["x"].counts, edited.partitions["x"].counts)
+    average = average_each(engine(data), "y")["x"]
+    assert not average.exact
+    new = [0.05, 0.5, 5.0]
+    np.testing.assert_allclose(average.predict_proba(new), average_each(data, "y")["x"].predict_proba(new), atol=0.05)
+
+
+def test_averages_of_few_values_are_those_of_rows():
+    data = mixed().select("real", "price", "y")
+    expected, found = average_each(data, "y"), average_each(as_polars(data), "y")
+    of_counts = average_each(count(data, "y"))
+    for name, one in expected.items():
+        for other in (found[name], of_counts[name]):
+            assert one.exact == other.exact
+            np.testing.assert_allclose(other.predict_proba(data[name]), one.predict_proba(data[name]), rtol=1e-12)
+
+
+@ENGINES
+def test_verify_counts_again(engine, monkeypatch):
+    data = mixed().drop("w")
+    for name, model in optimize_each(data, "y", special=SPECIAL).items():
+        assert verify(model, engine(data), "y"), name
+        changed = data.with_columns(y=pl.when(pl.int_range(len(data)) < 3).then(pl.lit("no")).otherwise(pl.col("y")))
+        assert not verify(model, engine(changed), "y")
+    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 64)
+    data = long_column()
+    model = optimize(engine(data), "y")
+    assert verify(model, engine(data), "y")
+    assert verify(model, data, "y")
+    assert not verify(model, engine(data.with_columns(y=1 - pl.col("y"))), "y")
+    of_rows = optimize(data, "y")
+    assert "the proof cannot be repeated" in verify(of_rows, engine(data), "y").reason
+    with pytest.raises(ValueError, match="'x'"):
+        verify(model, engine(data.rename({"x": "v"})), "y")
+
+
+def real_target(n=3000, seed=4):
+    rng = np.random.default_rng(seed)
+    x = np.exp(rng.normal(size=n))
+    return pl.DataFrame({"x": x, "z": np.floor(3 * np.tanh(np.log(x))) + 0.2 * rng.normal(size=n)})
+
+
+@ENGINES
+def test_numerical_targets(engine, monkeypatch):
+    data = real_target()
+    of_rows = optimize(data, "z")
+    assert record(optimize(engine(data), "z")) == record(of_rows)
+    monkeypatch.setattr(fit_lazy, "JOINT_ROWS", 100)
+    monkeypatch.setattr(fit_lazy, "JOINT_GROUPS", 128)
+    for model in (optimize(engine(data), "z"), optimize(count(engine(data), "z"))):
+        assert model.resolution > 0
+        own = gridmodl.Model.from_partitions(data, "z", model.all_partitions)
+        assert own.cost == pytest.approx(model.cost, rel=1e-12)
+        np.testing.assert_allclose(model._target_quantiles.means, own._target_quantiles.means, rtol=1e-9)
+        np.testing.assert_allclose(model._target_quantiles.percentiles, own._target_quantiles.percentiles, atol=0.2)
+        assert verify(model, data, "z")
+        assert of_rows.cost <= model.cost + 1e-6
+    model = optimize(engine(data), "z")
+    assert verify(model, engine(data), "z")
+    assert price(engine(data), model.all_partitions, "z") == pytest.approx(model.cost, rel=1e-12)
+    half = count(data[:1500], "z")
+    both = half + count(data[1500:], like=half)
+    assert price(data, optimize(both).all_partitions, "z") == pytest.approx(optimize(both).cost, rel=1e-12)
+    with pytest.raises(ValueError, match="target has 1 missing values of 3001"):
+        optimize(engine(pl.concat([data, pl.DataFrame({"x": [1.0], "z": [None]}, data.schema)])), "z")
+    with pytest.raises(ValueError, match="target has 1 infinite values of 3001"):
+        optimize(engine(pl.concat([data, pl.DataFrame({"x": [1.0], "z": [np.inf]})])), "z")
+
+
+def test_many_classes_have_fewer_buckets(monkeypatch):
+    monkeypatch.setattr(fit_lazy, "JOINT_ROWS", 100)
+    monkeypatch.setattr(fit_lazy, "JOINT_GROUPS", 64)
+    monkeypatch.setattr(fit_lazy, "MAX_CELLS", 64)
+    data = long_column()
+    model = optimize(as_polars(data), "y", target_kind="grouped")
+    assert model.resolution > 0
+    assert price(data, model.all_partitions, "y", target_kind="grouped") == pytest.approx(model.cost, rel=1e-12)
+
+
+def test_counts_in_pandas_have_the_names_of_the_columns():
+    counts = count(pd.DataFrame({"x": [1, 2, 2], "y": ["a", "b", "b"]}), "y")
+    assert counts["x"].to_pandas().to_dict("list") == {"low": [1, 2], "high": [1, 2], "class": ["a", "b"], "n": [1, 2]}
+    assert repr(counts) == "Counts(3 rows, target 'y', columns: 'x' (2 values))"
+
+
+@ENGINES
+def test_rare_ones_of_too_many_categories_are_counted_together(engine, monkeypatch):
+    monkeypatch.setattr(remote, "MAX_VALUES", 50)
+    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 10)
+    rng = np.random.default_rng(0)
+    names = np.array([f"Ä{i}" for i in range(200)], dtype=object)
+    text = names[np.minimum(199, rng.geometric(0.1, 3000))]
+    text[::11], text[:100] = None, names[100:]
+    rare = text == None  # noqa: E711
+    y = np.where(rng.random(3000) < np.where(rare, 0.9, np.where(text == "Ä1", 0.1, 0.5)), "yes", "no")
+    data = pl.DataFrame({"text": text.tolist(), "y": y})
+    model = optimize(engine(data), "y")
+    partition = model.partitions["text"]
+    (name,) = [value for group in partition.groups for value in group if value and value.startswith("(all values")]
+    least = int(name.split()[5])
+    sizes = data["text"].drop_nulls().value_counts()
+    assert {v for g in partition.groups for v in g} - {name, None} == set(
+        sizes.filter(pl.col("count") >= least)["text"]
+    )
+    assert (model.proven, model.gap) == (False, None)
+    counts = np.bincount(model.transform(data["text"]), minlength=partition.n_parts)
+    np.testing.assert_array_equal(counts, partition.rows)
+    again = gridmodl.Model.from_json(model.to_json())
+    np.testing.assert_array_equal(again.transform(data["text"]), model.transform(data["text"]))
+    assert verify(model, engine(data), "y")
+    with pytest.raises(ValueError, match="categories; 50 are the most"):
+        count(engine(data), "y")

@@ -1,0 +1,112 @@
+"""Engines that fail: clear errors, and nothing lost of what was done."""
+
+from __future__ import annotations
+
+import duckdb
+import narwhals as nw
+import polars as pl
+import pytest
+from oracles.lazy_frames import as_duckdb, mixed
+
+import gridmodl
+from gridmodl import count, optimize, optimize_each, verify
+from gridmodl.data import remote
+from gridmodl.data.remote import EngineError
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    """Function that lets an engine fail after some queries, as a cluster that is shut down."""
+    run, left = nw.LazyFrame.collect, []
+
+    def collect(frame, *arguments, **options):
+        left[0] -= 1
+        if left[0] < 0:
+            raise ConnectionError("no executor left")
+        return run(frame, *arguments, **options)
+
+    def made(n_queries):
+        left.append(n_queries)
+        monkeypatch.setattr(nw.LazyFrame, "collect", collect)
+
+    return made
+
+
+def test_columns_done_before_a_cluster_fails_are_kept(cluster):
+    data = mixed().select("real", "whole", "text", "flag", "y")
+    expected = optimize_each(data, "y")
+    cluster(8)
+    with pytest.warns(gridmodl.ColumnWarning, match="no executor left"):
+        found = optimize_each(data.lazy(), "y", n_jobs=1)
+    assert 0 < len(found) < 4
+    assert set(found) | set(found.errors) == set(expected)
+    for name, model in found.items():
+        assert model.cost == expected[name].cost
+    assert all(isinstance(error, EngineError) for error in found.errors.values())
+
+
+def test_counts_done_before_a_cluster_fails_are_kept(cluster):
+    cluster(8)
+    with pytest.warns(gridmodl.CountWarning, match="no executor left"):
+        found = count(mixed().select("real", "whole", "text", "flag", "y").lazy(), "y")
+    assert 0 < len(found) < 4
+    assert len(found) + len(found.errors) == 4
+
+
+@pytest.mark.parametrize("function", [optimize, optimize_each, count])
+def test_a_cluster_that_fails_at_once(cluster, function):
+    cluster(0)
+    with pytest.raises(EngineError, match=r"failed to count column 'y': ConnectionError: no executor left"):
+        function(mixed().select("real", "y").lazy(), "y")
+
+
+def test_an_operation_that_the_engine_lacks(monkeypatch):
+    def lacks(dtype, value):
+        raise NotImplementedError("'floor' is not implemented for this backend")
+
+    monkeypatch.setattr(remote, "key_of", lacks)
+    with pytest.raises(EngineError, match=r"lacks an operation that counting column 'real' needs: .*'floor'.*DuckDB"):
+        optimize(mixed().select("real", "y").lazy(), "y")
+    with pytest.warns(gridmodl.ColumnWarning, match="lacks an operation"):
+        found = optimize_each(mixed().select("real", "text", "y").lazy(), "y")
+    assert list(found) == ["text"]
+
+
+def test_a_column_that_is_missing():
+    data = mixed().select("real", "y")
+    with pytest.raises(ValueError, match="target names column 'z'"):
+        count(as_duckdb(data), "z")
+    with pytest.raises(ValueError, match=r"columns names column 'rea'; .*did you mean 'real'"):
+        count(as_duckdb(data), "y", columns=["rea"])
+    earlier = count(data, "y")
+    with pytest.raises(ValueError, match="like names column 'real'"):
+        count(as_duckdb(data.rename({"real": "other"})), like=earlier)
+
+
+def test_a_table_that_is_gone():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT 1.0 AS x, 0 AS y UNION ALL SELECT 2.0, 1")
+    table = connection.table("t")
+    connection.execute("DROP TABLE t")
+    with pytest.raises(EngineError, match=r"'y'|columns"):
+        optimize(table, "y")
+
+
+@pytest.mark.parametrize("function", [optimize, lambda data, y: count(data, y, on_error="raise")])
+def test_a_view_that_changes_between_queries(function):
+    taken = []
+
+    def fewer(frame):
+        taken.append(1)
+        return frame.head(len(frame) - len(taken))
+
+    changing = mixed().select("real", "y").lazy().map_batches(fewer)
+    with pytest.raises(EngineError, match=r"have changed between two queries: 599 rows became 59\d"):
+        function(changing, "y")
+
+
+def test_verify_says_that_rows_are_others():
+    data = mixed().select("real", "y")
+    model = optimize(data, "y")
+    assert verify(model, data[:500].lazy(), "y").reason == "the data has 500 rows, the model 600"
+    assert not verify(model, data.with_columns(pl.col("real") + 1).lazy(), "y")

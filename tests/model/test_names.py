@@ -1,0 +1,131 @@
+"""Short names of parts, and names that users give."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import gridmodl
+from gridmodl import Model, ModelFileError
+from gridmodl.model.names import MAX_NAME, distinct
+from gridmodl.model.partition import Partition, group_partition
+
+
+def groups(*values):
+    return group_partition("town", tuple(map(tuple, values)), np.ones((len(values), 2), dtype=np.int64))
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(0)
+    town = rng.choice([f"town {c}" for c in "abcdefgh"], 2000)
+    y = rng.random(2000) < np.where(town < "town d", 0.2, np.where(town < "town g", 0.5, 0.9))
+    return gridmodl.optimize({"town": town}, y)
+
+
+def test_a_group_has_its_number_some_values_and_the_number_of_the_others():
+    names = groups(["Paris", "Lyon", *(f"Nowhere{i}" for i in range(20))], ["Oslo"], [None]).names
+    assert names == ["0: Paris, Lyon, Nowhere0, +19", "1: Oslo", "2: missing"]
+    assert max(map(len, names)) <= MAX_NAME + len("0: ")
+
+
+def test_the_most_frequent_values_go_first_if_their_rows_are_known(model):
+    partition = model.partitions["town"]
+    rows = dict(zip([value for group in partition.groups for value in group], partition.value_rows, strict=True))
+    for name, group in zip(partition.names, partition.groups, strict=True):
+        often = max(group, key=lambda value: rows[value])
+        assert name.split(": ")[1].split(",")[0] == f"…{often[-1]}"
+
+
+def test_what_all_values_begin_with_is_left_out_between_words_only():
+    assert groups(["street of a", "street of b"], ["street of c"]).names == ["0: …a, …b", "1: …c"]
+    assert groups(["Parma", "Paris"], ["Parga"]).names == ["0: Parma, Paris", "1: Parga"]
+    assert groups(["word one"], ["word one two"]).names == ["0: …one", "1: …one two"]
+    assert groups(["alone and long"]).names == ["0: alone and long"]
+
+
+def test_long_and_hostile_values_stay_short_and_printable():
+    names = groups(["x" * 500, "y\n\t\x00"], ["<b>{}'"], [1, "1"]).names
+    assert [len(name) <= MAX_NAME + 20 for name in names] == [True] * 3
+    assert all(name.isprintable() for name in names)
+    assert names[2] == "2: 1, '1'"
+
+
+def test_intervals_have_as_many_digits_as_keep_them_apart():
+    counts = np.ones((3, 2), dtype=np.int64)
+    near = Partition("x", "numerical", counts, bounds=np.array([1.00000012345, 1.00000022345]))
+    assert near.names == ["(-inf, 1.000000123]", "(1.000000123, 1.000000223]", "(1.000000223, inf)"]
+    far = Partition("x", "numerical", counts, bounds=np.array([0.123456789, 12.3456789]))
+    assert far.names == ["(-inf, 0.123457]", "(0.123457, 12.3457]", "(12.3457, inf)"]
+    assert far.labels[0] == "(-inf, 0.123456789]"
+
+
+def test_equal_texts_are_told_apart_by_their_number():
+    assert distinct(["a", "b", "a"]) == ["0: a", "b", "2: a"]
+
+
+def test_given_names_stand_everywhere_and_travel(model):
+    partition = model.partitions["town"]
+    named = model.rename("town", {0: "safe", partition.names[1]: "so, so"})
+    names = named.partitions["town"].names
+    assert names[:2] == ["safe", "so, so"]
+    assert names[2:] == partition.names[2:]
+    assert named.partitions["town"].labels == partition.labels
+    assert model.partitions["town"].names == partition.names
+    assert "  safe " in named.summary()
+    assert "safe" in named._repr_html_()
+    assert list(named.table(frame="arrays")["part"])[:2] == [
+        f"safe: {partition.labels[0]}",
+        f"so, so: {partition.labels[1]}",
+    ]
+    assert list(named.table(frame="arrays")["part"])[2:] == partition.labels[2:]
+    again = Model.from_json(named.to_json())
+    assert again.partitions["town"].names == names
+    assert again.rename("town", None).partitions["town"].names == partition.names
+    assert again.rename("town", {0: None}).partitions["town"].names[:2] == [partition.names[0], "so, so"]
+    assert json.loads(model.rename("town", ["x", "y", "z"]).to_json())["partitions"][0]["names"] == ["x", "y", "z"]
+    assert "names" not in json.loads(again.rename("town", None).to_json())["partitions"][0]
+
+
+def test_merges_keep_the_names_of_the_other_parts(model):
+    named = model.rename("town", ["low", "middle", "high"])
+    merged = named.edit("town", merge=[0, 1]).partitions["town"]
+    assert merged.names[1] == "high"
+    assert merged.names[0].startswith("0: ")
+    joint = gridmodl.optimize({"a": np.repeat(np.arange(6), 50) // 2, "b": np.repeat(np.arange(6), 50) // 2})
+    many = joint.rename("a", {0: "first"})
+    assert many.coarsen(max_parts=2).partitions["a"].n_parts <= 2
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({9: "x"}, "which is no part of 'town': parts are numbered from 0 to 2"),
+        ({"midle": "x"}, "which is no part of 'town'"),
+        ({True: "x"}, "which is no part of 'town'"),
+        (["x", "y"], "or a list of 3 names"),
+        ("xyz", "or a list of 3 names"),
+        (["x", "y", " "], "must be a text of 1 to 200 printable characters"),
+        (["x", "y", "a\nb"], "must be a text of 1 to 200 printable characters"),
+        (["x", "y", 3], "must be a text of 1 to 200 printable characters"),
+        (["x", "y", "x"], "two parts of 'town' would have the name 'x'"),
+    ],
+)
+def test_wrong_names_are_refused(model, names, message):
+    with pytest.raises(ValueError, match=message):
+        model.rename("town", names)
+
+
+def test_the_column_must_be_known(model):
+    with pytest.raises(ValueError, match="did you mean 'town'"):
+        model.rename("towns", None)
+
+
+@pytest.mark.parametrize("names", [["x"], [None, None, None], ["x", "x", "y"], ["", "y", "z"], ["a\x00", "y", "z"], 3])
+def test_wrong_names_of_a_file_are_refused(model, names):
+    record = json.loads(model.to_json())
+    record["partitions"][0]["names"] = names
+    with pytest.raises(ModelFileError, match="names"):
+        Model.from_json(json.dumps(record))

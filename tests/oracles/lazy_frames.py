@@ -1,0 +1,66 @@
+"""Frames for tests of lazy frames, and the engines that hold them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from decimal import Decimal
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+
+def as_polars(frame):
+    return frame.lazy()
+
+
+def as_duckdb(frame):
+    return duckdb.connect().from_arrow(frame.to_arrow())
+
+
+ENGINES = pytest.mark.parametrize("engine", [as_polars, as_duckdb])
+
+
+def record(model):
+    """All fields of a model file but the time and the kind of frame."""
+    found = json.loads(model.to_json())
+    return {name: value for name, value in found.items() if name not in ("elapsed", "frame")}
+
+
+def mixed(n=600, seed=3):
+    """Columns of all types, with missing values, zeros of both signs, infinities and special codes."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(-20, 20, n) / 8
+    target = np.where(rng.random(n) < 0.8, x > 0.3, rng.random(n) < 0.5)
+    real = np.where(rng.random(n) < 0.1, -999.0, np.where(x == 0, -0.0, x))
+    real[:5], real[5:8], real[8:11] = np.nan, np.inf, -np.inf
+    whole = (2**60 + rng.integers(0, 40, n)).tolist()
+    text = np.where(x < -1, "Ä", np.where(x < 1, "日本", "b")).tolist()
+    return pl.DataFrame(
+        {
+            "real": real,
+            "whole": [None if i % 50 == 0 else value for i, value in enumerate(whole)],
+            "text": [None if i % 40 == 1 else value for i, value in enumerate(text)],
+            "flag": (x > 1).tolist(),
+            "day": [dt.date(2024, 1, 1) + dt.timedelta(days=int(8 * value)) for value in x],
+            "moment": [dt.datetime(2024, 1, 1) + dt.timedelta(seconds=int(8 * value)) for value in x],
+            "price": pl.Series([Decimal(int(8 * value)) / 8 for value in x], dtype=pl.Decimal(12, 3)),
+            "w": rng.integers(0, 4, n),
+            "y": np.where(target, "yes", "no"),
+        }
+    )
+
+
+def long_column(n=4000, seed=5):
+    """Many values, most of them in a small part of their range."""
+    rng = np.random.default_rng(seed)
+    x = np.exp(3 * rng.normal(size=n))
+    x[:7] = np.nan
+    return pl.DataFrame({"x": x, "y": (rng.random(n) < 0.5 + 0.4 * np.sin(np.log(x))).astype(int)})
+
+
+def collect(lazy):
+    """A polars frame of a lazy result."""
+    return lazy.collect() if isinstance(lazy, pl.LazyFrame) else lazy.pl()
