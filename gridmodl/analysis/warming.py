@@ -19,7 +19,7 @@ import numpy as np
 
 from gridmodl.clock import COMPILING, Clock, Progress
 from gridmodl.fit.options import checked_jobs
-from gridmodl.jit.cache import OWN_FOLDER, cache_folder, forget_listing, kernel_files
+from gridmodl.jit.cache import OWN_FOLDER, SAVED_NAMES, cache_folder, forget_listing
 from gridmodl.plugins import list_criteria
 from gridmodl.progress import showing
 from gridmodl.spelling import did_you_mean
@@ -38,6 +38,15 @@ class Job(NamedTuple):
 
     step: str
     criterion: str
+
+
+class Run(NamedTuple):
+    """A process at work on a job: it prints the names of the files that it has written."""
+
+    job: Job
+    process: subprocess.Popen[bytes]
+    output: IO[bytes]
+    errors: IO[bytes]
 
 
 def warm_up(
@@ -82,13 +91,12 @@ def warm_up(
     refusal = cache_folder().refusal
     if refusal is not None:
         raise OSError(f"compiled kernels cannot be kept: {refusal}; {OWN_FOLDER}")
-    before = {file for file, _ in kernel_files()}
     clock = Clock()
     with showing(progress, clock):
         clock.step = COMPILING
-        _run(jobs, n_processes, clock)
+        saved = _run(jobs, n_processes, clock)
     forget_listing()
-    return len({file for file, _ in kernel_files()} - before)
+    return len(saved)
 
 
 def _names(what: str, wanted: str | Iterable[str] | None, known: Iterable[str]) -> list[str]:
@@ -114,52 +122,61 @@ def _jobs(criteria: list[str], problems: list[str]) -> list[Job]:
     return jobs
 
 
-def _run(jobs: list[Job], n_processes: int, clock: Clock) -> None:
-    """Run each job in a process, at most `n_processes` at a time; no process outlives this call."""
-    waiting, running, n_done = list(jobs), list[tuple[Job, subprocess.Popen[bytes], IO[bytes]]](), 0
+def _run(jobs: list[Job], n_processes: int, clock: Clock) -> set[str]:
+    """Run each job in a process, at most `n_processes` at a time, and return the names of the files they have written.
+
+    No process outlives this call.
+    """
+    waiting, running, saved, n_done = list(jobs), list[Run](), set[str](), 0
     try:
         while waiting or running:
             while waiting and len(running) < n_processes:
-                log = tempfile.TemporaryFile()  # noqa: SIM115  closed below
-                running.append((waiting[0], _start(waiting.pop(0), log), log))
+                running.append(_start(waiting.pop(0)))
             clock.tell(n_done / len(jobs))
             time.sleep(POLL_SECONDS)
-            for job, process, errors in [run for run in running if run[1].poll() is not None]:
-                running.remove((job, process, errors))
+            for run in [run for run in running if run.process.poll() is not None]:
+                running.remove(run)
                 n_done += 1
-                with errors:
-                    _check(job, process.returncode, errors)
+                with run.output, run.errors:
+                    saved.update(_saved_by(run))
         clock.tell(1.0)
     finally:
-        for _, process, errors in running:
-            process.kill()
-            process.wait()
-            errors.close()
+        for run in running:
+            run.process.kill()
+            run.process.wait()
+            run.output.close()
+            run.errors.close()
+    return saved
 
 
-def _start(job: Job, errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start the process of a job; its standard error goes to `errors`."""
+def _start(job: Job) -> Run:
+    """Start the process of a job."""
     path = os.pathsep.join(os.path.abspath(place) for place in sys.path)
     # GRIDMODL_COMPILE: by default, a first call on little data would run uncompiled.
     settings = {"GRIDMODL_COMPILE": "always", "NUMBA_DISABLE_JIT": "0", "PYTHONPATH": path}
     command = [sys.executable, "-W", "ignore", "-m", "gridmodl.analysis.warming", *job]
+    output, errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  closed by `_run`
     # With a new session, Ctrl-C reaches only this process, which then ends the others.
-    return subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(  # noqa: S603
         command,
         env=os.environ | settings,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=output,
         stderr=errors,
         start_new_session=True,
     )
+    return Run(job, process, output, errors)
 
 
-def _check(job: Job, code: int, errors: IO[bytes]) -> None:
-    """Raise RuntimeError with the text of `errors` if the process of a job failed."""
-    if code != 0:
-        errors.seek(0)
-        text = errors.read().decode(errors="replace").strip()
-        raise RuntimeError(f"{' '.join(job).strip()!r} could not be compiled (exit code {code}): {text[-2000:]}")
+def _saved_by(run: Run) -> list[str]:
+    """Names of the files that an ended process has written; raise RuntimeError with its errors if it failed."""
+    if run.process.returncode != 0:
+        run.errors.seek(0)
+        text = run.errors.read().decode(errors="replace").strip()
+        name = " ".join(run.job).strip()
+        raise RuntimeError(f"{name!r} could not be compiled (exit code {run.process.returncode}): {text[-2000:]}")
+    run.output.seek(0)
+    return run.output.read().decode().split()
 
 
 # Steps: real calls that together compile the kernels of one problem. The data is as small as it can be and still reach
@@ -501,3 +518,4 @@ STEPS: dict[str, tuple[Step, ...]] = {
 
 if __name__ == "__main__":
     {step.__name__: step for steps in STEPS.values() for step in steps}[sys.argv[1]](sys.argv[2])
+    sys.stdout.write("\n".join(SAVED_NAMES))

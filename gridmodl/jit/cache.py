@@ -40,6 +40,7 @@ PARTIAL_SUFFIX = ".part"  # of files that are being written
 MAX_BYTES = 1 << 30  # all built-in criteria for all problems take about 100 MB
 OWN_FOLDER = "set NUMBA_CACHE_DIR to a folder of your own that can be written to"
 MAX_WRITE_SECONDS = 3600.0  # older partial files are left over from a process that died
+SAVED_NAMES: set[str] = set()  # files that this process has written
 
 
 class CacheFolder(NamedTuple):
@@ -113,6 +114,7 @@ class KernelCache(NullCache):
             _write_atomically(
                 folder.path / self._file_name(sig, processor), HEADER + hashlib.sha256(payload).digest() + payload
             )
+            SAVED_NAMES.add(self._file_name(sig, processor))
             _saved_machines().setdefault(self.name, set()).add(machine_digest(processor))
             purge_cache()
         except OSError as error:

@@ -36,8 +36,9 @@ def postgres() -> Any:
     import psycopg
 
     home = _home("postgres")
-    _run("postgres", [str(Path(found).with_name("initdb")), "-D", str(home / "data"), "-U", "test", "--auth=trust",
-                      "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"])  # fmt: skip
+    initdb = str(Path(found).with_name("initdb"))
+    _run("postgres", home, [initdb, "-D", str(home / "data"), "-U", "test", "--auth=trust", "--no-sync",
+                            "--encoding=UTF8", "--locale=C.UTF-8"])  # fmt: skip
     settings = {"listen_addresses": "", "unix_socket_directories": home, "fsync": "off", "full_page_writes": "off"}
     _start("postgres", home, [found, "-D", str(home / "data"), *(f"--{k}={v}" for k, v in settings.items())])
     connection = _answer(
@@ -58,8 +59,8 @@ def mariadb() -> Any:
 
     home = _home("mysql")
     socket = home / "server.sock"
-    _run("mysql", [install, "--no-defaults", f"--datadir={home / 'data'}", "--skip-test-db",
-                   "--auth-root-authentication-method=normal"])  # fmt: skip
+    _run("mysql", home, [install, "--no-defaults", f"--datadir={home / 'data'}", "--skip-test-db",
+                         "--auth-root-authentication-method=normal"])  # fmt: skip
     flags = ["--skip-networking", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=32M"]
     # The defaults of a server compare texts by no more than their letters, which queries must not depend on.
     text = ["--character-set-server=latin1", "--collation-server=latin1_swedish_ci"]
@@ -114,14 +115,23 @@ def _as(user: str, command: Sequence[str]) -> list[str]:
     return ["setpriv", *rights, "--pdeathsig", "KILL", *command]
 
 
-def _run(user: str, command: Sequence[str]) -> None:
-    done = subprocess.run(_as(user, command), cwd="/", capture_output=True, text=True, timeout=PATIENCE)
+def _own_files(home: Path) -> dict[str, str]:
+    """Environment with `home` for temporary files: a MariaDB that starts deletes those that others have in /tmp."""
+    return os.environ | {"TMPDIR": str(home)}
+
+
+def _run(user: str, home: Path, command: Sequence[str]) -> None:
+    done = subprocess.run(
+        _as(user, command), cwd="/", env=_own_files(home), capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _start(user: str, home: Path, command: Sequence[str]) -> None:
     with open(home / "log", "wb") as log:
-        server = subprocess.Popen(_as(user, command), cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        server = subprocess.Popen(
+            _as(user, command), cwd="/", env=_own_files(home), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
     STARTED.append((server, home))
 
 
