@@ -28,12 +28,13 @@ help:
 demo: .venv/.has-demo
 	$(BIN)/python docs/demo.py
 
-# Tests of a group, such as those of Spark, run in one process.
+# Tests of a file, and of a group such as those of Spark, run in one process: tests/conftest.py.
+PYTEST_IN_TWO := pytest -n 2 --dist loadgroup --no-loadscope-reorder
 test: .venv/.has-test
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/$(PYTEST_IN_TWO) -m "not slow"
 
 slow: .venv/.has-test
-	$(BIN)/pytest -n 2 --dist loadgroup -m slow
+	$(BIN)/$(PYTEST_IN_TWO) -m slow
 
 # One process; each case follows from the seed and its number. Exits with 1 if any case fails.
 MINUTES ?= 10

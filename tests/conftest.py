@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ sys.path.append(str(PROJECT / "plugins" / "gridmodl-khiops11"))
 
 # A sum with a floor of its own, one that is concave, one that is no sum, and a plugin's.
 COMPILED = {"modl", "gini", "g2", "khiops11", "Khiops11()"}
+LONG = {"docs", "jit", "testing"}  # folders whose files take minutes
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -35,7 +37,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("tier", ["never", "always"], ids=["plain", "compiled"])
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Schedule the tests of a file, and of a group of files, in one process: fixtures of a module are made once."""
+    from xdist.scheduler import LoadGroupScheduling
+
+    class FileScheduling(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return super()._split_scope(nodeid).partition("::")[0]
+
+    return FileScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):  # several processes: what takes long begins first, so that all end together
+        items.sort(key=lambda item: item.path.parent.name not in LONG)
     for item in items:
         chosen = getattr(item, "callspec", None)
         if chosen is not None and chosen.params.get("tier") == "always":

@@ -56,11 +56,29 @@ def terminal(monkeypatch):
     return stream
 
 
-def wait_for(stream, text, seconds=5.0):
+def wait_until(happened, seconds=60.0):
+    """Wait until `happened()`; the limit is long, as other processes may have the processor."""
     end = time.monotonic() + seconds
-    while text not in stream.getvalue() and time.monotonic() < end:
+    while not happened() and time.monotonic() < end:
         time.sleep(0.01)
-    assert text in stream.getvalue()
+    assert happened()
+
+
+def wait_for(stream, text):
+    wait_until(lambda: text in stream.getvalue())
+
+
+class HandSet:
+    """A clock in place of the module `time`, which stands still between calls of `pass_by`."""
+
+    def __init__(self):
+        self.seconds = 1000.0
+
+    def perf_counter(self):
+        return self.seconds
+
+    def pass_by(self, seconds):
+        self.seconds += seconds
 
 
 def seen(text):
@@ -120,8 +138,9 @@ def test_a_bar_on_a_terminal_clears_itself(terminal):
 def test_a_message_goes_above_the_bar(terminal):
     with bar(Work("work", 0.5)):
         wait_for(terminal, "work [")
-        progress._active_bar.display.tick = 0.3
-        time.sleep(0.05)
+        progress._active_bar.display.tick = 0.5
+        n_lines = terminal.getvalue().count("work [")
+        wait_until(lambda: terminal.getvalue().count("work [") >= n_lines + 2)  # the next line is half a second away
         progress.clear_bar()
         terminal.write("message\n")
         wait_for(terminal, "  \rmessage\n\rwork [")
@@ -290,9 +309,9 @@ def notebook(monkeypatch):
 def test_a_bar_in_a_notebook(notebook):
     work = Work("work", 0.5)
     with bar(work):
-        time.sleep(0.1)
+        wait_until(lambda: notebook)
         work.share = None
-        time.sleep(0.1)
+        wait_until(lambda: "%" not in notebook[-1])
     assert notebook[0].startswith("work [###############---")
     assert notebook[-2].startswith("work [")
     assert "%" not in notebook[-2]
@@ -402,7 +421,7 @@ def test_a_callable_is_told_of_what_other_threads_compile():
 
     def work():
         begin_compiling()
-        time.sleep(0.3)
+        wait_until(lambda: told)
         end_compiling()
         return threading.current_thread()
 
@@ -412,15 +431,19 @@ def test_a_callable_is_told_of_what_other_threads_compile():
     assert worker is not threading.current_thread()
 
 
-def test_compiling_under_way_does_not_count():
+def test_compiling_under_way_does_not_count(monkeypatch):
+    hands = HandSet()
+    monkeypatch.setattr(clock, "time", hands)
     begin_compiling()
     one = Clock(time_limit=0.1)
-    time.sleep(0.15)
+    hands.pass_by(0.15)
     assert not one.is_late
-    assert one.elapsed < 0.1
+    assert one.elapsed == pytest.approx(0.0, abs=1e-9)
     end_compiling()
     assert not one.is_late
-    time.sleep(0.11)
+    hands.pass_by(0.09)
+    assert not one.is_late
+    hands.pass_by(0.02)
     assert one.is_late
 
 
@@ -476,28 +499,34 @@ def test_nobody_is_told_of_compiling_who_asked_not_to_be(notice, monkeypatch, re
         monkeypatch.setattr(progress, "parent_process", lambda: "a process")
     with showing({"False": False, "callable": print}.get(reason), Clock()):
         notice.compile_began()
-        time.sleep(0.3)
+        if reason == "none":
+            wait_for(progress.sys.stderr, NOTICE)
+        else:
+            time.sleep(0.3)
         notice.compile_ended()
     assert progress.sys.stderr.getvalue() == (NOTICE + "\n" if reason == "none" else "")
     assert notice.is_said == (reason == "none")
 
 
-def test_short_compiles_that_follow_each_other_are_one_wait(notice):
-    for _ in range(4):
+@pytest.mark.parametrize(("pause", "is_one_wait"), [(9.0, True), (11.0, False)])
+def test_short_compiles_that_follow_each_other_are_one_wait(notice, monkeypatch, pause, is_one_wait):
+    hands = HandSet()
+    monkeypatch.setattr(progress, "time", hands)
+    monkeypatch.setattr(progress, "NOTICE_AFTER", 100.0)
+    monkeypatch.setattr(progress, "MAX_PAUSE", 10.0)
+    for _ in range(3):
         notice.compile_began()
-        time.sleep(0.04)
+        hands.pass_by(40.0)
         notice.compile_ended()
-    assert progress.sys.stderr.getvalue() == NOTICE + "\n"
-
-
-def test_short_compiles_now_and_then_are_none(notice, monkeypatch):
-    monkeypatch.setattr(progress, "MAX_PAUSE", 0.01)
-    for _ in range(4):
-        notice.compile_began()
-        time.sleep(0.03)
-        notice.compile_ended()
-        time.sleep(0.03)
+        hands.pass_by(pause)
     assert progress.sys.stderr.getvalue() == ""
+    notice.compile_began()  # the fourth: 120 s were waited already, or none
+    if is_one_wait:
+        wait_for(progress.sys.stderr, NOTICE)
+    else:
+        time.sleep(0.1)
+    notice.compile_ended()
+    assert progress.sys.stderr.getvalue() == (NOTICE + "\n" if is_one_wait else "")
 
 
 def test_functions_of_the_user_that_compile_are_no_search(notice, monkeypatch):

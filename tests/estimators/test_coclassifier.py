@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import pickle
 from typing import Any
@@ -53,21 +54,24 @@ def some_labelled(n_each: int = 1, mark: Any = None) -> Any:
     return y
 
 
-FITTED = CoclusteringClassifier(random_state=3).fit(X, some_labelled())
+@functools.cache
+def fitted() -> CoclusteringClassifier:
+    """Fitted when a test first asks for it, not when tests are collected."""
+    return CoclusteringClassifier(random_state=3).fit(X, some_labelled())
 
 
 def test_few_labelled_rows_are_enough() -> None:
-    assert FITTED.classes_.tolist() == NAMES.tolist()
-    np.testing.assert_array_equal(FITTED.transduction_, NAMES[ROWS])
-    np.testing.assert_array_equal(FITTED.predict(X), NAMES[ROWS])
-    np.testing.assert_array_equal(FITTED.predict(NEW), NAMES[NEW_ROWS])
-    np.testing.assert_array_equal(FITTED.predict_proba(NEW), np.eye(4)[NEW_ROWS])
-    np.testing.assert_array_equal(FITTED.label_distributions_, np.eye(4)[ROWS])
+    assert fitted().classes_.tolist() == NAMES.tolist()
+    np.testing.assert_array_equal(fitted().transduction_, NAMES[ROWS])
+    np.testing.assert_array_equal(fitted().predict(X), NAMES[ROWS])
+    np.testing.assert_array_equal(fitted().predict(NEW), NAMES[NEW_ROWS])
+    np.testing.assert_array_equal(fitted().predict_proba(NEW), np.eye(4)[NEW_ROWS])
+    np.testing.assert_array_equal(fitted().label_distributions_, np.eye(4)[ROWS])
 
 
 def test_groups_are_found_without_classes() -> None:
     alone = GridCoclustering(random_state=3).fit(X)
-    np.testing.assert_array_equal(FITTED.coclustering_.row_labels_, alone.row_labels_)
+    np.testing.assert_array_equal(fitted().coclustering_.row_labels_, alone.row_labels_)
     other = CoclusteringClassifier(random_state=3).fit(X, np.random.default_rng(0).permutation(ROWS))
     np.testing.assert_array_equal(other.coclustering_.row_labels_, alone.row_labels_)
 
@@ -209,9 +213,9 @@ def test_texts_in_a_pipeline_and_a_grid_search() -> None:
 
 
 def test_pickle_clone_and_processes() -> None:
-    again = pickle.loads(pickle.dumps(FITTED))  # noqa: S301
-    np.testing.assert_array_equal(again.predict_proba(NEW), FITTED.predict_proba(NEW))
-    np.testing.assert_array_equal(again.transduction_, FITTED.transduction_)
+    again = pickle.loads(pickle.dumps(fitted()))  # noqa: S301
+    np.testing.assert_array_equal(again.predict_proba(NEW), fitted().predict_proba(NEW))
+    np.testing.assert_array_equal(again.transduction_, fitted().transduction_)
     own = CoclusteringClassifier(unlabelled="?", criterion=CRITERIA["khiops11"])
     assert clone(own).get_params() == own.get_params()
     assert repr(own).startswith("CoclusteringClassifier(")
@@ -219,7 +223,7 @@ def test_pickle_clone_and_processes() -> None:
         joblib.delayed(CoclusteringClassifier(random_state=3).fit)(X, some_labelled()) for _ in range(2)
     )
     for found in out:
-        np.testing.assert_array_equal(found.predict(NEW), FITTED.predict(NEW))
+        np.testing.assert_array_equal(found.predict(NEW), fitted().predict(NEW))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -40,25 +41,34 @@ def make_data(n: int = 300, seed: int = 0, noise: float = 0.1) -> tuple[dict[str
 DATA, Y = make_data()
 CLASSES, CODES = np.unique(Y, return_inverse=True)
 PRIOR = np.bincount(CODES) / len(Y)
-FOUND = find_grids(DATA, Y, None, frame=ARRAYS)
-(GRID,) = FOUND.optima
+
+
+@functools.cache
+def found_grids() -> Any:
+    """Grids of the data, found when a test first asks for them, not when tests are collected."""
+    return find_grids(DATA, Y, None, frame=ARRAYS)
+
+
+def the_grid() -> Model:
+    (grid,) = found_grids().optima
+    return grid
 
 
 def cells_by_hand() -> Any:
     """Name of the cell of each row."""
-    parts = [GRID.partitions[name].part_of(DATA[name]) for name in ("a", "b")]
+    parts = [the_grid().partitions[name].part_of(DATA[name]) for name in ("a", "b")]
     return np.array([f"{i} {j}" for i, j in zip(*parts, strict=True)])
 
 
 def test_candidates_are_the_distinct_optima_of_several_columns() -> None:
-    assert GRID.informative == ["a", "b"]
-    assert GRID._source is None
+    assert the_grid().informative == ["a", "b"]
+    assert the_grid()._source is None
     wide = optimize(DATA, Y, search=CANDIDATES, target_kind="classes")
-    assert {grid.cost for grid in FOUND.optima} <= {grid.cost for grid in wide.optima}
+    assert {grid.cost for grid in found_grids().optima} <= {grid.cost for grid in wide.optima}
 
 
 def test_evidence_by_hand() -> None:
-    source, cells = grid_source(GRID, np.log(PRIOR), "a x b", 2.0), cells_by_hand()
+    source, cells = grid_source(the_grid(), np.log(PRIOR), "a x b", 2.0), cells_by_hand()
     places = source.places(DATA, NEUTRAL)
     found = source.evidence_at(places)
     for row in range(0, len(Y), 13):
@@ -71,8 +81,8 @@ def test_evidence_by_hand() -> None:
 
 
 def test_rows_are_left_out_one_by_one() -> None:
-    found, cells = left_out(GRID.cells.counts, np.log(PRIOR)), cells_by_hand()
-    line = GRID.cell_of({name: DATA[name] for name in ("a", "b")}) * 3 + CODES
+    found, cells = left_out(the_grid().cells.counts, np.log(PRIOR)), cells_by_hand()
+    line = the_grid().cell_of({name: DATA[name] for name in ("a", "b")}) * 3 + CODES
     for row in range(0, len(Y), 7):
         others = np.delete(Y, row)[np.delete(cells, row) == cells[row]]
         shares = [(np.sum(others == c) + 3 * p) / (len(others) + 3) for c, p in zip(CLASSES, PRIOR, strict=True)]
@@ -86,7 +96,7 @@ def test_a_cell_of_one_row_says_nothing_of_that_row() -> None:
 
 
 def test_without_the_rows_of_a_fold() -> None:
-    source = grid_source(GRID, np.log(PRIOR), "a x b")
+    source = grid_source(the_grid(), np.log(PRIOR), "a x b")
     fold = np.arange(len(Y)) % 5 == 0
     found = without_rows(source, source.places(DATA, NEUTRAL).line, CODES, fold.astype(np.int64), np.log(PRIOR))
     cells = cells_by_hand()
@@ -98,7 +108,7 @@ def test_without_the_rows_of_a_fold() -> None:
 
 
 def test_new_values_and_empty_cells_say_nothing() -> None:
-    source = grid_source(GRID, np.log(PRIOR), "a x b")
+    source = grid_source(the_grid(), np.log(PRIOR), "a x b")
     rows = {"a": np.array([0.2, np.nan, 0.2]), "b": np.array(["new", "x", None], dtype=object)}
     places = source.places(rows, NEUTRAL)
     assert places.line.tolist() == [NO_LINE] * 3
@@ -129,9 +139,9 @@ def test_cost_of_classes_and_shares_by_hand() -> None:
 
 
 def test_names_differ() -> None:
-    sources = grid_sources([GRID, GRID, GRID], np.log(PRIOR), ["a", "a x b"], 4)
+    sources = grid_sources([the_grid(), the_grid(), the_grid()], np.log(PRIOR), ["a", "a x b"], 4)
     assert [source.name for source in sources] == ["a x b (2)", "a x b (3)", "a x b (4)"]
-    assert sources[0].price == GRID_RATE * structure_cost(GRID, 4)
+    assert sources[0].price == GRID_RATE * structure_cost(the_grid(), 4)
 
 
 def grid_of(cells: Any) -> Model:

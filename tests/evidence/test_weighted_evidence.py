@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import sys
@@ -38,16 +39,38 @@ def make_data(n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, Any]:
 DATA, Y = make_data()
 TWO = np.where(Y == "c", "yes", "no")
 SPECIAL = {"coded": [-999.0]}
-BAYES = GridNaiveBayes(special=SPECIAL).fit(DATA, Y).evidence_
-LOGISTIC = GridLogistic(special=SPECIAL, l2=3.0).fit(DATA, Y).evidence_
-BINARY = GridLogistic(special=SPECIAL, l2=3.0).fit(DATA, TWO).evidence_
-SELECTIVE = GridNaiveBayes(special=SPECIAL, weights="selective", averaged=False).fit(DATA, TWO).evidence_
-ALL = {"bayes": BAYES, "logistic": LOGISTIC, "binary": BINARY, "selective": SELECTIVE}
+FITTED = {
+    "bayes": lambda: GridNaiveBayes(special=SPECIAL).fit(DATA, Y),
+    "logistic": lambda: GridLogistic(special=SPECIAL, l2=3.0).fit(DATA, Y),
+    "binary": lambda: GridLogistic(special=SPECIAL, l2=3.0).fit(DATA, TWO),
+    "selective": lambda: GridNaiveBayes(special=SPECIAL, weights="selective", averaged=False).fit(DATA, TWO),
+}
 
 
-@pytest.fixture(params=ALL)
+@functools.cache
+def evidence_of(name: str) -> WeightedEvidence:
+    """Fitted when a test first asks for it, not when tests are collected."""
+    return FITTED[name]().evidence_
+
+
+@pytest.fixture(params=FITTED)
 def model(request: pytest.FixtureRequest) -> WeightedEvidence:
-    return ALL[request.param]
+    return evidence_of(request.param)
+
+
+@pytest.fixture
+def bayes() -> WeightedEvidence:
+    return evidence_of("bayes")
+
+
+@pytest.fixture
+def logistic() -> WeightedEvidence:
+    return evidence_of("logistic")
+
+
+@pytest.fixture
+def binary() -> WeightedEvidence:
+    return evidence_of("binary")
 
 
 def test_blocks_of_rows_do_not_matter(model: WeightedEvidence, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,13 +83,13 @@ def test_blocks_of_rows_do_not_matter(model: WeightedEvidence, monkeypatch: pyte
     assert model.predict_proba(DATA[:0]).shape == (0, len(model.classes))
 
 
-def test_data_it_does_not_know() -> None:
+def test_data_it_does_not_know(bayes: WeightedEvidence) -> None:
     with pytest.raises(ValueError, match=r"data has no column 'size'.*'sizes'"):
-        BAYES.predict_proba(DATA.rename(columns={"size": "sizes"}))
+        bayes.predict_proba(DATA.rename(columns={"size": "sizes"}))
     with pytest.raises(ValueError, match="data has 2 columns without names, and the training data had 5"):
-        BAYES.predict_proba(np.zeros((3, 2)))
+        bayes.predict_proba(np.zeros((3, 2)))
     with pytest.raises(ValueError, match="that the training data did not have"):
-        replace(BAYES, policy=Policy("error", "neutral")).predict(DATA.assign(colour="new"))
+        replace(bayes, policy=Policy("error", "neutral")).predict(DATA.assign(colour="new"))
 
 
 # Explanations
@@ -83,52 +106,52 @@ def test_contributions_add_up(model: WeightedEvidence) -> None:
         np.testing.assert_allclose(np.exp(total) / np.exp(total).sum(axis=1, keepdims=True), shares, rtol=1e-9)
 
 
-def test_tables_have_the_largest_contribution_first() -> None:
-    table = BINARY.explain(DATA[:3]).table()
+def test_tables_have_the_largest_contribution_first(logistic: WeightedEvidence, binary: WeightedEvidence) -> None:
+    table = binary.explain(DATA[:3]).table()
     assert isinstance(table, pd.DataFrame)
     assert list(table) == ["row", "column", "value", "contribution"]
     for row in range(3):
         mine = table[table["row"] == row]
         assert mine["column"].iloc[0] == "(all rows)"
         assert mine["contribution"].iloc[1:].abs().is_monotonic_decreasing
-        assert len(mine) == len(BINARY.sources) + 1
+        assert len(mine) == len(binary.sources) + 1
         odds = mine["contribution"].sum()
-        assert 1 / (1 + np.exp(-odds)) == pytest.approx(BINARY.predict_proba(DATA)[row, 1])
-    several = LOGISTIC.explain(DATA[:2]).table("polars")
+        assert 1 / (1 + np.exp(-odds)) == pytest.approx(binary.predict_proba(DATA)[row, 1])
+    several = logistic.explain(DATA[:2]).table("polars")
     assert several.columns == ["row", "column", "value", "contribution_a", "contribution_b", "contribution_c"]
-    event = replace(LOGISTIC, event_index=1).explain(DATA[:2])
+    event = replace(logistic, event_index=1).explain(DATA[:2])
     assert event.shown_classes == ["b"]
-    np.testing.assert_allclose(event.shown[..., 0], LOGISTIC.explain(DATA[:2]).shown[..., 1])
+    np.testing.assert_allclose(event.shown[..., 0], logistic.explain(DATA[:2]).shown[..., 1])
 
 
-def test_one_row_in_many_forms() -> None:
-    expected = BINARY.explain(DATA[:1]).shown
+def test_one_row_in_many_forms(binary: WeightedEvidence) -> None:
+    expected = binary.explain(DATA[:1]).shown
     row = DATA.iloc[0]
     for one in (row, row.to_dict(), row.tolist(), DATA.iloc[[0]], pl.from_pandas(DATA[:1])):
-        found = BINARY.explain(one)
+        found = binary.explain(one)
         assert found.n_rows == 1
         np.testing.assert_allclose(found.shown, expected)
 
 
-def test_values_that_say_nothing_contribute_nothing() -> None:
-    found = BINARY.explain({"size": None, "colour": "new", "coded": -999.0, "date": None, "same": 1.0})
+def test_values_that_say_nothing_contribute_nothing(binary: WeightedEvidence) -> None:
+    found = binary.explain({"size": None, "colour": "new", "coded": -999.0, "date": None, "same": 1.0})
     by_name = dict(zip(found.names, found.shown[0, :, 0].tolist(), strict=True))
     assert {"size", "coded", "date"} <= set(by_name)
     assert [by_name.get(name, 0.0) for name in ("size", "colour", "date")] == [0.0, 0.0, 0.0]
     assert by_name["coded"] != 0.0
 
 
-def test_pictures() -> None:
-    found = LOGISTIC.explain(DATA[:3])
+def test_pictures(logistic: WeightedEvidence, binary: WeightedEvidence) -> None:
+    found = logistic.explain(DATA[:3])
     display = found.plot(1)
-    assert display.label == LOGISTIC.predict(DATA)[1]
-    assert len(display.names) == len(LOGISTIC.sources) + 1
+    assert display.label == logistic.predict(DATA)[1]
+    assert len(display.names) == len(logistic.sources) + 1
     assert display.names[-1] == "(all rows)"
     few = gridmodl.plot.ContributionsDisplay(found, row=-1, label="b", max_columns=1).plot()
-    assert few.names[1:] == [f"({len(LOGISTIC.sources) - 1} more)", "(all rows)"]
+    assert few.names[1:] == [f"({len(logistic.sources) - 1} more)", "(all rows)"]
     assert few.lengths.sum() == pytest.approx(found.shown[2, :, 1].sum() + found.base[1])
     assert few.ax_.get_xlabel() == "adds to the score, nats"
-    assert BINARY.explain(DATA[:1]).plot().ax_.get_xlabel() == "adds to the log of the odds, nats"
+    assert binary.explain(DATA[:1]).plot().ax_.get_xlabel() == "adds to the log of the odds, nats"
     for arguments, message in (
         ({"row": 3}, "row must be"),
         ({"label": "z"}, "label must be"),
@@ -138,12 +161,12 @@ def test_pictures() -> None:
             gridmodl.plot.ContributionsDisplay(found, **arguments)
 
 
-def test_tables_of_sources() -> None:
-    table = BAYES.table()
-    assert set(table["column"]) == {source.name for source in BAYES.sources}
+def test_tables_of_sources(bayes: WeightedEvidence) -> None:
+    table = bayes.table()
+    assert set(table["column"]) == {source.name for source in bayes.sources}
     assert table["weight"].tolist() == [1.0] * len(table)
     assert np.all(table["low"] < table["high"])
-    assert repr(BAYES) == f"WeightedEvidence({len(BAYES.sources)} sources for a, b, c)"
+    assert repr(bayes) == f"WeightedEvidence({len(bayes.sources)} sources for a, b, c)"
 
 
 # Files
@@ -158,8 +181,8 @@ def test_files_are_exact(model: WeightedEvidence, tmp_path: Any) -> None:
         assert (again.names, again.event, again.policy) == (model.names, model.event, model.policy)
 
 
-def test_reading_a_file_imports_no_scikit_learn(tmp_path: Any) -> None:
-    BINARY.to_json(tmp_path / "model.json")
+def test_reading_a_file_imports_no_scikit_learn(tmp_path: Any, binary: WeightedEvidence) -> None:
+    binary.to_json(tmp_path / "model.json")
     code = (
         "import sys, gridmodl; model = gridmodl.WeightedEvidence.from_json(sys.argv[1]);"
         "model.predict({'size': [1.0], 'colour': ['a'], 'coded': [1.0], 'date': ['NaT']} | "
@@ -196,8 +219,8 @@ def changed(model: WeightedEvidence, path: str, value: Any) -> str:
         ("sources.0.log_prior", [0.1, 0.1, 0.1], "log_prior"),
     ],
 )
-def test_files_that_contradict_themselves(path: str, value: Any, message: str) -> None:
-    model = replace(BAYES, sources=tuple(sorted(BAYES.sources, key=lambda source: type(source).__name__)))
+def test_files_that_contradict_themselves(path: str, value: Any, message: str, bayes: WeightedEvidence) -> None:
+    model = replace(bayes, sources=tuple(sorted(bayes.sources, key=lambda source: type(source).__name__)))
     assert type(model.sources[0]).__name__ == "CurveSource"
     with pytest.raises(ModelFileError, match=message):
         WeightedEvidence.from_json(changed(model, path, value))
@@ -233,8 +256,8 @@ def test_queries_say_what_python_says(model: WeightedEvidence, dialect: str) -> 
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_queries_of_addends(dialect: str) -> None:
-    for model in (BINARY, LOGISTIC):
+def test_queries_of_addends(dialect: str, logistic: WeightedEvidence, binary: WeightedEvidence) -> None:
+    for model in (binary, logistic):
         query = model.to_sql(dialect, keep=["row number"], output="evidence")
         found = np.array(run(dialect, query, stored(NEW, dialect)), dtype=np.float64)
         n = len(model.classes)
@@ -243,25 +266,25 @@ def test_queries_of_addends(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_queries_without_sources_and_far_scores(dialect: str) -> None:
+def test_queries_without_sources_and_far_scores(dialect: str, binary: WeightedEvidence) -> None:
     nothing = GridNaiveBayes().fit(DATA[["same"]], TWO).evidence_
     one = GridNaiveBayes().fit(DATA[["same"]], ["x"] * len(DATA)).evidence_
     column = {"same": Stored("double", [1.0, None])}
     for model in (nothing, one):
         found = run(dialect, model.to_sql(dialect, keep=["row number"]), column)
         np.testing.assert_allclose(np.array(found), np.tile(np.exp(model.intercepts), (2, 1)), atol=1e-12)
-    far = replace(BINARY, weights=BINARY.weights * 1000.0)
+    far = replace(binary, weights=binary.weights * 1000.0)
     found = run(dialect, far.to_sql(dialect, keep=["row number"]), stored(NEW, dialect))
     np.testing.assert_allclose(np.array(found, dtype=np.float64), far.predict_proba(NEW), atol=1e-12)
 
 
 @pytest.mark.parametrize("dialect", [*DIALECTS, "bigquery", "snowflake", "spark"])
-def test_queries_parse(dialect: str) -> None:
-    for model in ALL.values():
+def test_queries_parse(dialect: str, binary: WeightedEvidence) -> None:
+    for model in map(evidence_of, FITTED):
         query = model.to_sql(dialect, ("s", "t"), columns={"size": "other"}, keep=["id"], output="evidence")
         assert sqlglot.parse_one(query, read=dialect)
     with pytest.raises(ValueError, match="output must be one of"):
-        BINARY.to_sql(dialect, output="parts")
+        binary.to_sql(dialect, output="parts")
 
 
 def test_the_estimators_pass_on() -> None:

@@ -137,7 +137,6 @@ def test_summary_notebook_and_page(either):
     assert f"{len(model.rules())} cells of the inputs:" in text
     assert "columns left out: 1" in text
     assert "town" in model._repr_html_()
-    pytest.importorskip("jinja2")
     assert "Columns left out" in model.to_html()
 
 
