@@ -91,9 +91,10 @@ COMPARISONS := peers.comparison peers.comparison_joint peers.prediction
 reproduce: .venv/.has-test .venv/.has-docs
 	set -e; for name in $(REPRODUCTIONS); do $(BIN)/python -m reproduce.$$name --data $(DATA) --write; done
 
-# Two at a time: most of it is compiling, one core each.
+# JOBS at a time: most of it is compiling, one core each.
+JOBS ?= 2
 reproduce-quick: .venv/.has-test .venv/.has-docs
-	printf '%s\n' $(REPRODUCTIONS) $(COMPARISONS) | xargs -P 2 -I NAME \
+	printf '%s\n' $(REPRODUCTIONS) $(COMPARISONS) | xargs -P $(JOBS) -I NAME \
 		sh -c 'echo "--- NAME"; exec $(BIN)/python -m reproduce.NAME --quick'
 
 clean:

@@ -1,7 +1,8 @@
 """Time, memory and quality of the same runs; what has a target is a ratio of two times measured in turns.
 
 The machine is noisy, and both sides of a ratio suffer alike. Run them all from this folder's parent with
-``asv run --python=same``, add ``--quick`` to see only that they work.
+``asv run --python=same``, add ``--quick`` to run each once. With the environment variable BENCH_SMALL=1 they only show
+that they work, as in CI: a ratio takes one round, what is long has a tenth of its rows, and the numbers mean nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,17 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".asv" 
 os.environ.setdefault("GRIDMODL_COMPILE", "always")
 
 
+SMALL = os.environ.get("BENCH_SMALL") == "1"
+
+
+def shortened(n: int) -> int:
+    """`n` rows, or a tenth of them in a small run."""
+    return n // 10 if SMALL else n
+
+
+MILLION = shortened(1_000_000)
+
+
 def seconds(call: Callable[[], Any]) -> float:
     begun = time.perf_counter()
     call()
@@ -26,8 +38,9 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def best_seconds(*calls: Callable[[], Any], rounds: int = 5) -> list[float]:
-    """The shortest time of each call, all of them in every round."""
-    return [min(times) for times in zip(*([seconds(call) for call in calls] for _ in range(rounds)), strict=True)]
+    """The shortest time of each call, all of them in every round; a small run has one round."""
+    n_rounds = 1 if SMALL else rounds
+    return [min(times) for times in zip(*([seconds(call) for call in calls] for _ in range(n_rounds)), strict=True)]
 
 
 def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int = 5) -> float:

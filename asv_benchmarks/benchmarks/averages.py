@@ -6,7 +6,7 @@ import numpy as np
 
 import gridmodl
 
-from . import best_seconds, datasets, ratio
+from . import MILLION, best_seconds, datasets, ratio
 
 
 class Columns:
@@ -35,8 +35,8 @@ class Million:
     timeout = 300
 
     def setup(self, signal):
-        self.x, self.y = datasets.make(signal, 1_000_000)
-        gridmodl.average(self.x[:100_000], self.y[:100_000])
+        self.x, self.y = datasets.make(signal, MILLION)
+        gridmodl.average(self.x[: MILLION // 10], self.y[: MILLION // 10])
 
     def track_ratio(self, signal):
         whole, sort = best_seconds(lambda: gridmodl.average(self.x, self.y), lambda: np.argsort(self.x), rounds=3)

@@ -7,7 +7,7 @@ import numpy as np
 import gridmodl
 from gridmodl import baselines
 
-from . import best_seconds, datasets, power, ratio
+from . import MILLION, best_seconds, datasets, power, ratio
 
 METHODS = ("equal_width", "equal_frequency", "fayyad_irani", "chi_merge")
 
@@ -19,7 +19,7 @@ class Million:
 
     def setup(self, method, signal):
         self.method = getattr(baselines, method)
-        self.data = datasets.make(signal, 1_000_000)
+        self.data = datasets.make(signal, MILLION)
         self.method(self.data[0][:1000], self.data[1][:1000])  # compiles, outside the clock
 
     def track_over_argsort(self, method, signal):
@@ -34,7 +34,7 @@ class Growth:
     timeout = 300
 
     def track_power(self, method):
-        sizes = 100_000, 1_000_000
+        sizes = MILLION // 10, MILLION
         data = [datasets.make("noise", n) for n in sizes]
         calls = [lambda given=given: getattr(baselines, method)(*given) for given in data]
         calls[0]()
@@ -53,9 +53,9 @@ class ManySplits:
 
     def setup(self, n_steps):
         rng = np.random.default_rng(n_steps)
-        self.column = rng.random(1_000_000)
+        self.column = rng.random(MILLION)
         favoured = (self.column * n_steps).astype(np.int64) % 2
-        self.target = np.where(rng.random(1_000_000) < 0.9, favoured, 1 - favoured)
+        self.target = np.where(rng.random(MILLION) < 0.9, favoured, 1 - favoured)
         baselines.fayyad_irani(self.column[:1000], self.target[:1000])
 
     def time_fayyad_irani(self, n_steps):

@@ -12,7 +12,7 @@ from gridmodl.estimators.coclustering import GridCoclustering
 from .joint import once
 
 SEED = 1  # not that of the data, with which a random start could be a refinement of the blocks
-QUICK = gridmodl.Search(effort=0)
+SMALL = gridmodl.Search(effort=0)
 
 
 def make_matrix(n_rows, n_columns, n_groups, n_entries, seed=0):
@@ -37,10 +37,10 @@ class Fit:
 
     def setup(self):
         self.matrix, self.groups = make_matrix(3_000, 900, 15, 30)
-        GridCoclustering(search=QUICK).fit(self.matrix[:100])  # compiles
+        GridCoclustering(search=SMALL).fit(self.matrix[:100])  # compiles
 
     def fit(self):
-        return GridCoclustering(search=QUICK, random_state=SEED).fit(self.matrix)
+        return GridCoclustering(search=SMALL, random_state=SEED).fit(self.matrix)
 
     def time_fit(self):
         self.fit()
@@ -66,7 +66,7 @@ class NewRows:
             name: [np.flatnonzero(labels == g).tolist() for g in range(self.n_groups)]
             for name, labels in (("row", rows), ("column", columns))
         }
-        self.coclustering = GridCoclustering(search=QUICK, max_parts=2).fit(known)
+        self.coclustering = GridCoclustering(search=SMALL, max_parts=2).fit(known)
         # The planted grid, whatever a quick search would find.
         self.coclustering._set_model(gridmodl.Model.from_partitions(known, None, groups), known.shape)
         self.new, self.groups = make_matrix(100_000, 2_000, self.n_groups, 40, seed=1)

@@ -15,9 +15,8 @@ import gridmodl
 from gridmodl.codelength import log_groupings
 from gridmodl.data.columns import encode_column
 
-from . import best_seconds, datasets, power, ratio
+from . import MILLION, best_seconds, datasets, power, ratio, shortened
 
-MILLION = 1_000_000
 N_FITTED = 20_000  # rows that a model to transform with was made of
 
 
@@ -25,7 +24,7 @@ class ManyColumns:
     """100,000 rows x 100 columns, half of them noise, in one round in which every call has its turn."""
 
     def setup_cache(self):
-        columns, target = datasets.make_table(100_000, 100, n_noise=50)
+        columns, target = datasets.make_table(shortened(100_000), 100, n_noise=50)
         few = {name: columns[name] for name in list(columns)[::10]}
         gridmodl.optimize_each(few, target, n_jobs=2)  # compiles
 

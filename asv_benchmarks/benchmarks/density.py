@@ -7,7 +7,7 @@ import numpy as np
 import gridmodl
 from gridmodl.density import equal_width
 
-from . import best_seconds, power, ratio
+from . import MILLION, best_seconds, power, ratio
 
 ASKED = {"likelihood": {}, "kernel": {"score": "kernel"}}
 
@@ -53,7 +53,7 @@ class Million:
     timeout = 300
 
     def setup(self, score, kind):
-        self.values, self.asked = draw(kind, 1_000_000), ASKED[score]
+        self.values, self.asked = draw(kind, MILLION), ASKED[score]
         gridmodl.optimize_density(self.values[:1000], **self.asked)  # compiles, outside the clock
 
     def track_over_argsort(self, score, kind):
@@ -70,7 +70,7 @@ class Growth:
     timeout = 300
 
     def track_power(self, score, kind):
-        sizes = 100_000, 1_000_000
+        sizes = MILLION // 10, MILLION
         columns = [draw(kind, n) for n in sizes]
         calls = [lambda x=x: gridmodl.optimize_density(x, **ASKED[score]) for x in columns]
         calls[0]()

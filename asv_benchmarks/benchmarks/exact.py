@@ -14,9 +14,8 @@ import numpy as np
 import gridmodl
 from gridmodl.search.column import exact
 
-from . import datasets
+from . import MILLION, datasets
 
-MILLION = 1_000_000
 ROWS = [10_000, MILLION]
 SIGNALS = ["noise", "steps", "sigmoid", "waves"]
 ALL_SIGNALS = [*SIGNALS, "natural"]

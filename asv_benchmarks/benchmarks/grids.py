@@ -9,7 +9,7 @@ import time
 
 import gridmodl
 
-from . import datasets, power
+from . import SMALL, datasets, power, shortened
 from .memory import printed_apart
 
 PEAK_OVER_DATA = """
@@ -67,7 +67,7 @@ class Mixed:
 class Rows:
     """20 numerical columns, half of them noise, at effort 0: the starts and one round."""
 
-    params = [1_000, 10_000, 100_000]
+    params = [1_000, 10_000] if SMALL else [1_000, 10_000, 100_000]
     param_names = ["rows"]
 
     def setup(self, n_rows):
@@ -84,7 +84,7 @@ class Growth:
     """Half of the columns are noise; effort 0, by processor time."""
 
     def track_power_of_rows(self):
-        sizes = 1_000, 100_000
+        sizes = 1_000, shortened(100_000)
         tables = [datasets.make_table(n_rows, 10, n_noise=5) for n_rows in sizes]
         return growth(tables, sizes[1] / sizes[0])
 
@@ -92,7 +92,7 @@ class Growth:
     track_power_of_rows.unit = "power of the rows"
 
     def track_power_of_columns(self):
-        sizes = 10, 200
+        sizes = 10, 20 if SMALL else 200
         tables = [datasets.make_table(10_000, n_columns, n_noise=n_columns // 2) for n_columns in sizes]
         return growth(tables, sizes[1] / sizes[0])
 

@@ -21,7 +21,7 @@ from gridmodl.plugins import criterion_for
 from gridmodl.search import run
 from gridmodl.search.grid import vns
 
-from . import datasets, power, ratio
+from . import MILLION, datasets, power, ratio, shortened
 from .memory import printed_apart
 
 SEED = 1  # not that of the data, with which a random start could be a refinement of the blocks
@@ -100,7 +100,7 @@ class Matrix:
     """A sparse matrix of 200,000 entries over 5,000 x 5,000 values, 40 x 40 blocks, at effort 0."""
 
     def setup(self):
-        rows, columns = datasets.make_wide_blocks(200_000, 5_000, 40)
+        rows, columns = datasets.make_wide_blocks(shortened(200_000), 5_000, 40)
         self.matrix = sparse.coo_array(([1] * len(rows), (rows, columns)), shape=(5_000, 5_000)).tocsr()
         gridmodl.optimize(self.matrix[:100, :100])  # compiles
 
@@ -224,7 +224,7 @@ class Densities:
 
     def setup(self):
         rng = np.random.default_rng(0)
-        a, b = rng.normal(size=1_000_000), rng.normal(size=1_000_000)
+        a, b = rng.normal(size=MILLION), rng.normal(size=MILLION)
         kind = np.where(a + b > 0, "high", "low")
         self.data = {"a": a, "b": b, "c": np.where(rng.random(len(a)) < 0.1, np.nan, a * b), "kind": kind}
         few = {name: column[:2000] for name, column in self.data.items()}
@@ -234,7 +234,7 @@ class Densities:
         return ratio(lambda: self.model.log_density(self.data), lambda: self.model.transform(self.data), rounds=3)
 
     def track_sample_over_transform(self):
-        return ratio(lambda: self.model.sample(1_000_000, 0), lambda: self.model.transform(self.data), rounds=3)
+        return ratio(lambda: self.model.sample(MILLION, 0), lambda: self.model.transform(self.data), rounds=3)
 
     def track_impute_over_transform(self):
         return ratio(lambda: self.model.impute("c", self.data), lambda: self.model.transform(self.data), rounds=3)
@@ -250,8 +250,8 @@ class Engines:
     params = ["blocks", "sparse"]
     param_names = ["data"]
     sizes = {
-        "blocks": (datasets.make_blocks, 100_000, 1_000, 10),
-        "sparse": (datasets.make_wide_blocks, 50_000, 2_000, 20),
+        "blocks": (datasets.make_blocks, shortened(100_000), 1_000, 10),
+        "sparse": (datasets.make_wide_blocks, shortened(50_000), 2_000, 20),
     }
 
     def setup(self, data):
@@ -288,13 +288,13 @@ class Growth:
     """20 x 20 blocks, integer codes, effort 0, by processor time."""
 
     def track_power_of_rows(self):
-        return growth([(20_000, 500), (500_000, 500)], 500_000 / 20_000)
+        return growth([(20_000, 500), (shortened(500_000), 500)], shortened(500_000) / 20_000)
 
     # 500 x 500 values, from 20,000 to 500,000 rows.
     track_power_of_rows.unit = "power of the rows"
 
     def track_power_of_values(self):
-        return growth([(200_000, 200), (200_000, 5_000)], 5_000 / 200)
+        return growth([(shortened(200_000), 200), (shortened(200_000), 5_000)], 5_000 / 200)
 
     # 200,000 rows, from 200 x 200 to 5,000 x 5,000 values.
     track_power_of_values.unit = "power of the values"

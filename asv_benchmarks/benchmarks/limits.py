@@ -14,7 +14,9 @@ import numpy as np
 import gridmodl
 import gridmodl.clock
 
-LIMIT = 1.0
+from . import SMALL, shortened
+
+LIMITS = [0.2] if SMALL else [1.0, 10.0]  # seconds
 TICK = 0.02
 
 
@@ -88,15 +90,15 @@ def measured(arguments, limit):
 class Limits:
     """Overrun and deafness at a limit of one second, and of ten; kernels are compiled before."""
 
-    params = [list(CASES), [LIMIT, 10.0]]
+    params = [list(CASES), LIMITS]
     param_names = ["case", "limit"]
     unit, timeout = "s", 600
 
     def setup(self, case, limit):
         make, n_rows = CASES[case]
         rng = np.random.default_rng(0)
-        gridmodl.optimize(**make(rng, 2_000), time_limit=2.0)
-        self.arguments = make(rng, n_rows)
+        gridmodl.optimize(**make(rng, 2_000), time_limit=2 * LIMITS[0])
+        self.arguments = make(rng, shortened(n_rows))
 
     def track_overrun(self, case, limit):
         return max(0.0, measured(self.arguments, limit)[0])
@@ -109,7 +111,7 @@ def main():
     """Print all of it, without asv: ``python -m benchmarks.limits`` in `asv_benchmarks`."""
     print(f"{'case':<24}{'limit':>7}{'beyond':>9}{'deaf':>7}")
     for case in CASES:
-        for limit in Limits.params[1]:
+        for limit in LIMITS:
             benchmark = Limits()
             benchmark.setup(case, limit)
             beyond, deaf = measured(benchmark.arguments, limit)

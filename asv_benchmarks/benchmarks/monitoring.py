@@ -7,9 +7,9 @@ import polars as pl
 
 import gridmodl
 
-from . import ratio, seconds
+from . import MILLION, ratio, seconds
 
-N_OLD, N_NEW, N_COLUMNS, N_MONTHS = 100_000, 1_000_000, 5, 12
+N_OLD, N_NEW, N_COLUMNS, N_MONTHS = 100_000, MILLION, 5, 12
 
 
 def make(n_rows, seed):

@@ -6,10 +6,10 @@ import numpy as np
 
 import gridmodl
 
-from . import best_seconds, datasets, power, ratio
+from . import MILLION, best_seconds, datasets, power, ratio
 from .memory import printed_apart
 
-LARGEST = 10_000_000
+LARGEST = 10 * MILLION
 
 # Noise has the most atoms.
 PEAK_OVER_DATA = f"""
@@ -32,7 +32,7 @@ def merge(data):
 
 class Merge:
     n_classes = 2
-    params = [[10_000, 1_000_000], ["noise", "steps", "clear"]]
+    params = [[10_000, MILLION], ["noise", "steps", "clear"]]
     param_names = ["rows", "signal"]
 
     def setup(self, n_rows, signal):
@@ -45,7 +45,7 @@ class Merge:
     track_cost.unit = "nats"
 
     def track_over_argsort(self, n_rows, signal):
-        rounds = max(5, 1_000_000 // n_rows)
+        rounds = max(5, MILLION // n_rows)
         return ratio(lambda: merge(self.data), lambda: np.argsort(self.data[0]), rounds)
 
     # Target at 1,000,000 rows: at most 5 with 2 classes, 10 with 10.
@@ -54,7 +54,7 @@ class Merge:
 
 class MergeTenClasses(Merge):
     n_classes = 10
-    params = [[1_000_000], ["noise", "steps", "clear"]]
+    params = [[MILLION], ["noise", "steps", "clear"]]
 
 
 class MergeGrowth:

@@ -6,7 +6,7 @@ import numpy as np
 
 import gridmodl
 
-from . import best_seconds, power
+from . import MILLION, best_seconds, power
 
 
 def draw(kind, n_rows, share, n_classes=2, seed=0):
@@ -32,7 +32,7 @@ class Million:
     timeout = 300
 
     def setup(self, kind, n_classes):
-        self.x, self.y = draw(kind, 1_000_000, 0.01, n_classes)
+        self.x, self.y = draw(kind, MILLION, 0.01, n_classes)
         for options in ({}, {"placement": "median"}):  # compile, outside the clock
             gridmodl.optimize(self.x[:N_SMALL], self.y[:N_SMALL], unlabelled=-1, **options)
         gridmodl.bound_posterior(self.x[:N_SMALL], self.y[:N_SMALL], unlabelled=-1)
@@ -53,7 +53,7 @@ class Growth:
     timeout = 300
 
     def track_power(self, kind, what):
-        sizes = 100_000, 1_000_000
+        sizes = MILLION // 10, MILLION
         ask = {
             "optimize": lambda x, y: gridmodl.optimize(x, y, unlabelled=-1, search="merge"),
             "placement": lambda x, y: gridmodl.optimize(x, y, unlabelled=-1, placement="median", search="merge"),
