@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
+import types
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,6 +80,12 @@ def pytest_runtest_call(item: pytest.Item):
 
     with compile_as(chosen.params["tier"]):
         return (yield)
+
+
+@pytest.fixture
+def _processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs clocks of searches on processor time, which other processes do not change."""
+    monkeypatch.setattr("gridmodl.clock.time", types.SimpleNamespace(perf_counter=time.process_time))
 
 
 @pytest.fixture(scope="session")

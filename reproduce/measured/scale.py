@@ -57,6 +57,7 @@ def make(folder: Path, rows: int) -> None:
     step = 10_000_000
     connection = duckdb.connect()
     connection.execute("SET memory_limit = '2GB'; SET threads = 2; SET preserve_insertion_order = false")
+    connection.execute(f"SET temp_directory = '{folder / 'spilled'}'")  # else .tmp of the working directory
     for first in range(0, rows, step):
         last = min(rows, first + step)
         connection.execute(
@@ -94,6 +95,7 @@ def connected(folder: Path, memory: str) -> tuple[Any, Any]:
 
     connection = duckdb.connect()
     connection.execute(f"SET memory_limit = '{memory}'; SET threads = 2; SET preserve_insertion_order = false")
+    connection.execute(f"SET temp_directory = '{folder / 'spilled'}'")
     return connection, connection.sql(f"SELECT * FROM '{folder}/*.parquet'")
 
 

@@ -185,12 +185,12 @@ def test_an_interrupt_leaves_the_best_result(endless, tmp_path):
 
 
 def test_an_interrupt_before_anything_is_found(tmp_path):
-    """Standard input that never comes."""
+    """Standard input that never ends."""
     with subprocess.Popen(
         [*COMMAND, "fit", "-", "--format", "csv", "-t", "y", "-o", str(tmp_path / "m.json")],
         stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as running:  # fmt: skip
-        time.sleep(3)
+        running.stdin.write("x,y\n" + "1,0\n" * 2**16)  # more than a pipe holds: it returns when they are read
         running.send_signal(signal.SIGINT)
         err = running.stderr.read()
         running.wait(timeout=60)

@@ -233,16 +233,15 @@ def test_criteria_of_the_same_shape_never_share_machine_code(tmp_path):
         assert compiled == (order == 1)
 
 
-def test_kernels_cached_by_different_processes_never_share_helpers(tmp_path):
+def test_kernels_cached_by_different_processes_never_share_helpers(lab, cache):
     """Their helpers had one symbol in the machine code: loaded together, one criterion ran the other's."""
     other = LAB.replace('name = "lab"', 'name = "other"').replace("WEIGHT + ", "10.0 * WEIGHT + ")
-    write(tmp_path)
-    (tmp_path / "other.py").write_text(other)
-    searched = "from {0} import Lab; answer = result(Lab, Search('merge'))"
-    alone = [run(searched.format(name), tmp_path, tmp_path / "cache")[0] for name in ("lab", "other")]
-    both = "import lab, other; answer = [result(m.Lab, Search('merge')) for m in (lab, other)]"
-    assert run(both, tmp_path, tmp_path / "cache") == (alone, False, [])
-    assert alone[0] != alone[1]
+    (lab / "other.py").write_text(other)
+    alone, compiled, _ = run("from other import Lab; answer = result(Lab)", lab, cache)
+    assert compiled
+    assert alone != AS_WRITTEN  # which another process has compiled
+    both = "import lab, other; answer = [result(m.Lab) for m in (lab, other)]"
+    assert run(both, lab, cache) == ([AS_WRITTEN, alone], False, [])
 
 
 def test_options_and_sizes_compile_nothing(monkeypatch):

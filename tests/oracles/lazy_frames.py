@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import json
 from decimal import Decimal
 
@@ -16,8 +17,14 @@ def as_polars(frame):
     return frame.lazy()
 
 
+@functools.cache
+def connection():
+    """One for all tests of a process, as starting DuckDB takes ten times as long as a query."""
+    return duckdb.connect()
+
+
 def as_duckdb(frame):
-    return duckdb.connect().from_arrow(frame.to_arrow())
+    return connection().from_arrow(frame.to_arrow())
 
 
 ENGINES = pytest.mark.parametrize("engine", [as_polars, as_duckdb])

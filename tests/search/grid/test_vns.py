@@ -169,6 +169,7 @@ def test_limits_hold(limits):
             assert problem.keeps_limits(worker.grid())
 
 
+@pytest.mark.usefixtures("_processor_time")
 def test_a_stopped_search_keeps_the_best():
     problem = random_problem(4, n_rows=2000, n_columns=10)
     run_grid(problem.task, search(effort=1))  # compiled before the clock runs
