@@ -21,7 +21,7 @@ from gridmodl.plugins import criterion_for
 from gridmodl.search import run
 from gridmodl.search.grid import vns
 
-from . import MILLION, datasets, power, ratio, shortened
+from . import MILLION, SMALL, datasets, power, ratio, shortened
 from .memory import printed_apart
 
 SEED = 1  # not that of the data, with which a random start could be a refinement of the blocks
@@ -100,7 +100,7 @@ class Matrix:
     """A sparse matrix of 200,000 entries over 5,000 x 5,000 values, 40 x 40 blocks, at effort 0."""
 
     def setup(self):
-        rows, columns = datasets.make_wide_blocks(shortened(200_000), 5_000, 40)
+        rows, columns = datasets.make_wide_blocks(200_000, 5_000, 40)
         self.matrix = sparse.coo_array(([1] * len(rows), (rows, columns)), shape=(5_000, 5_000)).tocsr()
         gridmodl.optimize(self.matrix[:100, :100])  # compiles
 
@@ -250,9 +250,14 @@ class Engines:
     params = ["blocks", "sparse"]
     param_names = ["data"]
     sizes = {
-        "blocks": (datasets.make_blocks, shortened(100_000), 1_000, 10),
-        "sparse": (datasets.make_wide_blocks, shortened(50_000), 2_000, 20),
+        "blocks": (datasets.make_blocks, 100_000, 1_000, 10),
+        "sparse": (datasets.make_wide_blocks, 50_000, 2_000, 20),
     }
+    if SMALL:
+        sizes = {
+            "blocks": (datasets.make_blocks, 10_000, 100, 5),
+            "sparse": (datasets.make_wide_blocks, 10_000, 200, 5),
+        }
 
     def setup(self, data):
         make, *size = self.sizes[data]
