@@ -43,6 +43,10 @@ def test_any_result_comes_first_and_a_page_of_one_is_named_after_it() -> None:
     assert page.texts["title"] == ["gridmodl report"]
     assert Page(model.to_html()).texts["h1"] == ["Best grid of a, b, c, noise"]
     assert Page(model.to_html(title="")).texts["h1"] == [""]
+    twice = Page(model.to_html(sections=[model, model])).document["sections"]
+    assert [section["title"] for section in twice] == [
+        f"Best grid of a, b, c, noise{end}" for end in ("", " (2)", " (3)")
+    ]
     (summary,) = page.texts["pre"]
     assert model.summary().splitlines()[0] in summary
     assert "Scorecard of 3 columns" in summary

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -42,12 +43,23 @@ def write_report(
 ) -> str:
     """The page of `result` with the results `sections` below it, also written to `path` if that is not None."""
     results = [result, *_checked(sections)]
-    made = [_section_of(one) for one in results]
+    made = _with_own_titles([_section_of(one) for one in results])
     texts = [str(one) if isinstance(one, Cutoffs) else one.summary() for one in results]
     if len(results) > 1:
         texts = [f"{section['title']}\n\n{text}" for section, text in zip(made, texts, strict=True)]
     default = made[0]["title"] if len(made) == 1 else REPORT
     return write_page(made, "\n\n\n".join(texts), default if title is None else title, path, about)
+
+
+def _with_own_titles(sections: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The sections; the title of a second one, third one and so on of the same title gets its number."""
+    so_far: Counter[str] = Counter()
+    for section in sections:
+        title = section["title"]
+        so_far[title] += 1
+        if so_far[title] > 1:
+            section["title"] = f"{title} ({so_far[title]})"
+    return sections
 
 
 def _checked(sections: Any) -> list[Any]:

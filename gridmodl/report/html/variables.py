@@ -33,6 +33,8 @@ LABELS = {
 }  # fmt: skip
 
 
+# Marks that change the direction of what follows them: in the head of a table, words follow the name of a class.
+TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 Pairs = list[tuple[str, str]]  # terms and texts
 
 
@@ -176,7 +178,7 @@ class Tables:
 
 def _own_head(key: str, formats: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, str]:
     label = labels[key] if key in labels else key.replace("_", " ")
-    return {"key": key, "label": cut(label), "format": formats.get(key, "number")}
+    return {"key": key, "label": cut(label.translate(TURNS)), "format": formats.get(key, "number")}
 
 
 def _plain_column(key: str, column: Any, texts: Collection[str]) -> list[Any]:
@@ -190,7 +192,7 @@ def _head(key: str, prefix: str) -> dict[str, str]:
     for what in OF_CLASSES:
         if key.startswith(f"{what}_"):
             name = key.removeprefix(f"{what}_")
-            return {"key": key, "label": cut(f"{prefix}{name}: {what}"), "format": _format(what)}
+            return {"key": key, "label": cut(f"{prefix}{name}: {what}".translate(TURNS)), "format": _format(what)}
     return {"key": key, "label": LABELS.get(key, key), "format": _format(key)}
 
 

@@ -14,7 +14,7 @@ function element(tag, properties = {}, ...children) {
 const given = (text) => element("bdi", {}, text);
 
 // A name for headings and lists, where nothing cannot be seen.
-const nameOf = (variable) => (variable.name.trim() ? variable.name : "(no name)");
+const seen = (name) => (name.trim() ? name : "(no name)");
 
 let lastId = 0;
 const newId = (stem) => `${stem}-${++lastId}`;

@@ -32,7 +32,8 @@ class Section {
     const heading = this.heading(0, "block", given(title));
     heading.id = `${id}-title`;
     this.blocks.push({ id, title });
-    return element("section", { id, "aria-labelledby": heading.id }, heading);
+    const names = this.isAlone ? heading.id : `${this.id("result")}-title ${heading.id}`; // no two blocks have one name
+    return element("section", { id, "aria-labelledby": names }, heading);
   }
 
   element() {
@@ -82,7 +83,7 @@ function jumpList(sections) {
   const option = (label, go) => element("option", { value: String(goes.push(go) - 1) }, label);
   const of = (section) => [
     ...(section.isAlone ? [] : section.blocks.map(({ id, title }) => option(title, () => comeTo(document.getElementById(id))))),
-    ...section.entries.map((entry) => option(nameOf(entry.variable), () => entry.show())),
+    ...section.entries.map((entry) => option(seen(entry.variable.name), () => entry.show())),
   ];
   const groups = sections.flatMap((section) =>
     section.isAlone ? of(section) : [element("optgroup", { label: section.title }, ...of(section))],

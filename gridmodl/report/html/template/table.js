@@ -133,7 +133,7 @@ class Table {
   cell(column, j, i) {
     const text = formats[column.format](column.values[i]);
     const className = column.format === "text" ? textClass(text) : column.format;
-    if (j === 0) return element("th", { scope: "row", className }, given(text));
+    if (j === 0) return element("th", { scope: "row", className }, given(seen(text)));
     return element("td", { className }, column.format === "text" ? given(text) : text);
   }
 }

@@ -73,7 +73,7 @@ class Entry {
     Object.assign(this, { section, variable, rank, others: [] });
     const words = [variable.kind, variable.size || counted(variable.parts, "part"), ...variable.marks].join(", ");
     const about = element("span", { className: "soft" }, ` ${words}`);
-    const name = section.heading(1, "variable", given(nameOf(variable)));
+    const name = section.heading(1, "variable", given(seen(variable.name)));
     const summary = element("summary", {}, element("span", {}, name, about));
     if (variable.worth !== null) summary.append(worthOf(section, variable.worth, most));
     this.body = element("div", { className: "body" });
