@@ -241,13 +241,18 @@ class Averages(Mapping[Name, Average]):
         return read_averages(source)
 
     def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, about: str | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        about: str | None = None,
+        sections: Sequence[Any] = (),
     ) -> str:
         """Write all averages as one HTML page.
 
         Parameters
         ----------
-        path, title, about
+        path, title, about, sections
             As in `Average.to_html`.
 
         Returns
@@ -255,9 +260,9 @@ class Averages(Mapping[Name, Average]):
         str
             The text of the page.
         """
-        from gridmodl.report.averages import page_of
+        from gridmodl.report.html.sections import write_report
 
-        return page_of(list(self.values()), self.errors, title or "Averages", path, about)
+        return write_report(self, sections, path, title, about)
 
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""

@@ -456,7 +456,12 @@ class Average:
         return onnx_of_average(self, path, output, missing_text)
 
     def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, about: str | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        about: str | None = None,
+        sections: Sequence[Any] = (),
     ) -> str:
         """Write a page with the curve, its band, the best partition and the likely bounds; it needs no other file.
 
@@ -468,15 +473,17 @@ class Average:
             Title of the page.
         about : str, optional
             What readers should know of the data and the target, below the title.
+        sections : sequence, optional
+            Other results on the same page, as in `Model.to_html`.
 
         Returns
         -------
         str
             The text of the page.
         """
-        from gridmodl.report.averages import page_of
+        from gridmodl.report.html.sections import write_report
 
-        return page_of([self], {}, title or f"Average of {self.name}", path, about)
+        return write_report(self, sections, path, title, about)
 
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""

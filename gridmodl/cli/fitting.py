@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import click
@@ -58,8 +57,6 @@ class ColumnRoles(NamedTuple):
 
 def run_fit(settings: FitSettings, messages: Messages) -> None:
     """Read, search and write; settings that can be checked without the data are checked first."""
-    if settings.html is not None and find_spec("vl_convert") is None:
-        raise Failure('--html needs vl-convert-python: pip install "gridmodl[html]"')
     source = open_source(data_file(settings))
     roles = column_roles(source, settings)
     check_arguments(settings, roles.inputs)

@@ -18,7 +18,7 @@ from gridmodl.cli.fit import average, fit
 from gridmodl.cli.messages import Failure, Interrupted, describe_error, echo
 from gridmodl.cli.outputs import drop_unfinished
 from gridmodl.cli.scorecard.command import scorecard
-from gridmodl.cli.showing import edit, export, show, sql
+from gridmodl.cli.showing import edit, export, report, show, sql
 from gridmodl.cli.use import apply, compare, sample
 
 
@@ -89,7 +89,7 @@ def gridmodl() -> None:
 
 
 COMMANDS = (
-    fit, average, scorecard, apply, compare, sample, show, edit, sql, export, criteria, demo, cache, completion,
+    fit, average, scorecard, apply, compare, sample, show, report, edit, sql, export, criteria, demo, cache, completion,
 )  # fmt: skip
 for command in COMMANDS:
     gridmodl.add_command(command)

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from gridmodl.cli.messages import Messages
-from gridmodl.cli.outputs import STDOUT, check_outputs
+from gridmodl.cli.outputs import STDOUT, check_html, check_outputs
 from gridmodl.spelling import did_you_mean
 
 Command = Callable[..., Any]
@@ -42,6 +42,11 @@ def _noted(flag: str, text: str) -> Callable[[Command], Command]:
 
 def quiet(command: Command) -> Command:
     return click.option("-q", "--quiet", is_flag=True, help="No messages, only errors.")(command)
+
+
+def page(command: Command) -> Command:
+    command = click.option("--about", help="What readers should know of the data and the target.")(command)
+    return click.option("--title", help="Title of the page.")(command)
 
 
 def safe_csv(command: Command) -> Command:
@@ -118,8 +123,7 @@ def checked_fit(settings: Any) -> Any:
     """Settings of a command that fits, with the delimiter checked; raise UsageError for roles or outputs that clash."""
     if settings.as_json and settings.output == STDOUT:
         raise click.UsageError("--json and --output - cannot both go to standard output")
-    if settings.html == STDOUT:
-        raise click.UsageError("--html needs the name of a file: standard output has the summary")
+    check_html(settings.html)
     if settings.target is not None and settings.target == settings.weights:
         raise click.UsageError(f"{settings.target!r} cannot be both target and weights; name two columns")
     check_outputs({"the data": settings.data}, {"--output": settings.output, "--html": settings.html})

@@ -13,6 +13,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,20 @@ def check_outputs(inputs: dict[str, str], outputs: dict[str, str | None]) -> Non
         if there in taken and (not there.exists() or there.is_file()):
             raise click.UsageError(f"{name} {path} would write over {taken[there]}; give another name")
         taken[there] = name
+
+
+def check_html(path: str | None) -> None:
+    """Check that the page of --html, if one is wanted, can be written."""
+    if path == STDOUT:
+        raise click.UsageError("--html needs the name of a file: standard output has the summary")
+    if path is not None:
+        check_pages()
+
+
+def check_pages() -> None:
+    """Check that HTML pages can be made, before anything is computed."""
+    if find_spec("vl_convert") is None:
+        raise Failure('an HTML page needs vl-convert-python: pip install "gridmodl[html]"')
 
 
 def csv_text(batch: Any, delimiter: str = ",", is_safe: bool = False) -> bytes:

@@ -1,4 +1,4 @@
-"""Commands that show, edit or export a model file: show, edit, sql and export."""
+"""Commands that show, edit or export a model file: show, report, edit, sql and export."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from gridmodl.cli import options
 from gridmodl.cli.messages import Failure, suggest, visible
-from gridmodl.cli.outputs import STDOUT, check_outputs, write_bytes, write_text
+from gridmodl.cli.outputs import STDOUT, check_outputs, check_pages, write_bytes, write_text
 
 # Those of `gridmodl.report.sql.dialects`, which imports numpy: help needs none.
 DIALECTS = ("postgres", "duckdb", "sqlite", "mysql", "bigquery", "snowflake", "spark")
@@ -70,6 +70,34 @@ def show(model: str, column: str | None, table: bool, cells: bool, as_csv: bool,
         _print_json(facts_of(found))
     else:
         print_summary(found, messages)
+
+
+@click.command(
+    short_help="Write a page of models, averages and scorecards.",
+    epilog=options.examples(
+        "gridmodl report model.json -o report.html",
+        'gridmodl report models.json averages.json -o report.html --title "Shop" --about "target: class"',
+    ),
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path())
+@click.option("-o", "--output", metavar="PAGE", required=True, help="The page to write; - for standard output.")
+@options.page
+@options.every
+def report(files: tuple[str, ...], output: str, title: str | None, about: str | None) -> None:
+    """Write an HTML page with a section for each FILE that gridmodl fit, average or scorecard has written.
+
+    gridmodl compare --html writes one of new rows, with such sections below it.
+    """
+    if files.count(STDOUT) > 1:
+        raise click.UsageError("only one FILE can be standard input")
+    check_pages()
+    check_outputs({path: path for path in files}, {"--output": output})
+    from gridmodl.cli.modelfiles import read_any
+
+    first, *others = [read_any(path) for path in files]
+    write_text(output, first.to_html(title=title, about=about, sections=others))
+    if output != STDOUT:
+        options.messages().say(f"written: {visible(output)}")
 
 
 def _show_averages(

@@ -9,7 +9,7 @@ import click
 
 from gridmodl.cli import options
 from gridmodl.cli.messages import visible
-from gridmodl.cli.outputs import STDOUT, check_outputs, write_text
+from gridmodl.cli.outputs import STDOUT, check_html, check_outputs, write_text
 
 DRIFTED = 3  # exit code of gridmodl compare
 
@@ -170,6 +170,8 @@ class CompareSettings(NamedTuple):
     refit: bool
     html: str | None
     title: str | None
+    about: str | None
+    section: tuple[str, ...]
     as_json: bool
     format: str | None
     delimiter: str | None
@@ -184,6 +186,7 @@ class CompareSettings(NamedTuple):
     epilog=options.examples(
         "gridmodl compare model.json new.csv",
         "gridmodl compare models.json new.csv --target class --by city --html drift.html",
+        "gridmodl compare models.json new.csv --html report.html --section models.json --section averages.json",
         "gridmodl compare models.json new.parquet --threshold 0.25 --json",
     ),
 )
@@ -215,7 +218,13 @@ class CompareSettings(NamedTuple):
 )
 @click.option("--refit/--no-refit", default=True, help="Price the best new partitions too; on by default.")
 @click.option("--html", metavar="FILE", help="Write a page with charts and tables.")
-@click.option("--title", help="Title of the page.")
+@options.page
+@click.option(
+    "--section",
+    multiple=True,
+    metavar="FILE",
+    help="A file to be on the page too, as in gridmodl report; may be given again.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON in place of text.")
 @options.reading
 @options.quiet
@@ -228,16 +237,20 @@ def compare(**values: Any) -> None:
     settings = CompareSettings(**values)
     if settings.model == settings.data == STDOUT:
         raise click.UsageError("MODEL and DATA cannot both be standard input")
-    if settings.html == STDOUT:
-        raise click.UsageError("--html needs the name of a file: standard output has the summary")
-    check_outputs({"the model": settings.model, "the data": settings.data}, {"--html": settings.html})
+    check_html(settings.html)
+    if settings.section and settings.html is None:
+        raise click.UsageError("--section is for the page of --html")
+    inputs = {"the model": settings.model, "the data": settings.data}
+    check_outputs(inputs | {f"--section {path}": path for path in settings.section}, {"--html": settings.html})
     delimiter, encoding = options.checked_dialect(settings.delimiter, settings.encoding)
     from gridmodl.cli.comparing import run_compare
+    from gridmodl.cli.modelfiles import read_any
 
     messages = options.messages(settings.quiet)
+    sections = [read_any(path) for path in settings.section]
     found = run_compare(settings._replace(delimiter=delimiter, encoding=encoding), messages)
     if settings.html is not None:
-        write_text(settings.html, found.to_html(title=settings.title))
+        write_text(settings.html, found.to_html(title=settings.title, about=settings.about, sections=sections))
     click.echo(found.to_json(), nl=False) if settings.as_json else click.echo(visible(found.summary()))
     if settings.html is not None:
         messages.say(f"written: {settings.html}")

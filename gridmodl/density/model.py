@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -197,7 +198,12 @@ class DensityModel:
         return lines
 
     def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, about: str | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        about: str | None = None,
+        sections: Sequence[Any] = (),
     ) -> str:
         """The density as one HTML page that needs no network and no other file; also written to `path` if not None.
 
@@ -211,16 +217,17 @@ class DensityModel:
             Title of the page.
         about : str, optional
             What readers should know of the data and the target, below the title.
+        sections : sequence, optional
+            Other results on the same page, as in `Model.to_html`.
 
         Returns
         -------
         str
             The text of the page.
         """
-        from gridmodl.report.html.documents import document_of_density
-        from gridmodl.report.html.page import write_page
+        from gridmodl.report.html.sections import write_report
 
-        return write_page(document_of_density(self), self.summary(), title, path, about)
+        return write_report(self, sections, path, title, about)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The model as JSON text, which `from_json` reads exactly; also written to `path` if not None."""

@@ -931,7 +931,12 @@ class Model:
         return explain(self, variable, data, target, weights, unlabelled, placement, time_limit)
 
     def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, about: str | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        about: str | None = None,
+        sections: Sequence[Any] = (),
     ) -> str:
         """Write the model as one HTML page, which needs no network and no other file.
 
@@ -946,16 +951,18 @@ class Model:
             Title of the page.
         about : str, optional
             What readers should know of the data and the target, below the title.
+        sections : sequence, optional
+            Other results on the same page, a section each: `Model`, `Models`, `DensityModel`, `Average`, `Averages`,
+            `Scorecard`, `Cutoffs`, `Comparison`.
 
         Returns
         -------
         str
             The text of the page.
         """
-        from gridmodl.report.html.documents import document_of_model
-        from gridmodl.report.html.page import write_page
+        from gridmodl.report.html.sections import write_report
 
-        return write_page(document_of_model(self), self.summary(), title, path, about)
+        return write_report(self, sections, path, title, about)
 
     def to_sql(
         self,

@@ -380,7 +380,12 @@ class Models(MutableMapping[Name, Model]):
         return ColumnsDisplay.from_models(self, n).plot(ax)
 
     def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, about: str | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        about: str | None = None,
+        sections: Sequence[Any] = (),
     ) -> str:
         """Write all models as one HTML page, which needs no network and no other file.
 
@@ -395,16 +400,17 @@ class Models(MutableMapping[Name, Model]):
             Title of the page.
         about : str, optional
             What readers should know of the data and the target, below the title.
+        sections : sequence, optional
+            Other results on the same page, as in `Model.to_html`.
 
         Returns
         -------
         str
             The text of the page.
         """
-        from gridmodl.report.html.documents import document_of_models
-        from gridmodl.report.html.page import write_page
+        from gridmodl.report.html.sections import write_report
 
-        return write_page(document_of_models(self), self.summary(), title, path, about)
+        return write_report(self, sections, path, title, about)
 
     def to_sql(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -211,7 +211,12 @@ class Comparison:
         return DriftDisplay(self, name).plot(ax)
 
     def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, about: str | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        about: str | None = None,
+        sections: Sequence[Any] = (),
     ) -> str:
         """Write the comparison as one HTML page, which needs no network and no other file.
 
@@ -226,16 +231,17 @@ class Comparison:
             Title of the page.
         about : str, optional
             What readers should know of the data and the target, below the title.
+        sections : sequence, optional
+            Other results on the same page, as in `Model.to_html`.
 
         Returns
         -------
         str
             The text of the page.
         """
-        from gridmodl.report.html.drift import document_of_comparison
-        from gridmodl.report.html.page import write_page
+        from gridmodl.report.html.sections import write_report
 
-        return write_page(document_of_comparison(self), self.summary(), title or "gridmodl drift", path, about)
+        return write_report(self, sections, path, title, about)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Write the comparison as a JSON text for other programs, also to the file `path` if that is passed.

@@ -1,22 +1,17 @@
-"""Averages as HTML: what notebooks show, and a page without scripts; pictures are SVG.
+"""Averages as HTML for notebooks; pictures are SVG.
 
-`curve_of` has what is drawn, here and by `gridmodl.plot`.
+`curves_of` has what is drawn, here, on pages and by `gridmodl.plot`.
 """
 
 from __future__ import annotations
 
-import html
-import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.model.file.files import replace_file
 from gridmodl.model.labels import counted
-from gridmodl.report.html.page import style_sheet, today
 from gridmodl.report.pictures import OKABE_ITO, Markup, folded, frame, joined, lines, name_tag, plain, table, tag
 from gridmodl.report.text import MAX_SHOWN
 
@@ -28,9 +23,7 @@ MAX_POINTS = 100  # of a curve; the band takes about 1 ms a point
 MAX_COLUMNS = 100  # rows of a table of averages
 WIDTH, HEIGHT, FOOT = 480.0, 180.0, 26.0
 LIKELY = 0.05  # probability of a bound that is listed
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 MAX_ERROR = 300  # characters of the reason why a column has no average
-STYLE = "svg{max-width:100%;height:auto}details{margin:.5em 0}main table{width:auto}"  # beside that of all pages
 
 
 class Curve(NamedTuple):
@@ -46,7 +39,11 @@ class Curve(NamedTuple):
     rows: NDArray[np.float64]  # near each value
     bounds: NDArray[Any]  # of the best partition
     best: NDArray[np.float64]  # share of the class in each of its intervals
-    apart: list[str]  # predictions for missing values and special codes
+    apart: list[str]  # predictions for missing values and special codes, in words
+    apart_names: list[str]  # missing values and special codes
+    apart_shares: NDArray[np.float64]  # share of the class in each
+    apart_bands: NDArray[np.float64]  # low and high end of each
+    apart_rows: NDArray[np.int64]
     is_utc: bool
     levels: Sequence[str] = ()  # text of each value of an ordinal column, whose values are places
 
@@ -60,34 +57,48 @@ def curve_of(average: Average, label: Any = None, coverage: float = 0.9) -> Curv
         c = classes.index(label)
     else:
         raise ValueError(f"label must be one of the classes, {', '.join(map(repr, classes[:20]))}; got {label!r}")
+    return curves_of(average, [c], coverage)[0]
+
+
+def curves_of(average: Average, chosen: Sequence[int], coverage: float = 0.9) -> list[Curve]:
+    """The curves of the classes with the numbers `chosen`."""
     segments, n = average.segments, len(average.knots)
     first = int(segments.is_missing_apart)
     at = np.unique(np.linspace(0, n - 1, min(n, MAX_POINTS)).astype(np.int64)) if n else np.empty(0, dtype=np.int64)
     values = average.knots[at]
-    bands = np.empty((0, 2))
-    if n:
-        bands = average._bands(np.column_stack([first + at, np.zeros(len(at))]), coverage)[:, c]
+    names, apart = _apart(average)
+    places = np.concatenate([apart, first + at])
+    bands = np.empty((0, len(average.classes), 2))
+    if len(places):
+        bands = average._bands(np.column_stack([places, np.zeros(len(places))]), coverage)
     is_ordinal = segments.kind == "ordinal"
     (partition,) = average.best.partitions.values()
     begin = int(partition.is_missing_apart)
     counts = partition.counts[begin : begin + len(partition.bounds) + 1]
+    best = (counts + 1.0) / (counts.sum(axis=1, keepdims=True) + len(average.classes))
     rows = np.add.reduceat(segments.rows[first : first + n], at).astype(np.float64) if n else np.empty(0)
-    return Curve(
-        average.name, classes[c], values, average.shares[first + at, c], bands[:, 0], bands[:, 1], coverage, rows,
-        partition.bounds + 0.5 if is_ordinal else partition.bounds,
-        (counts[:, c] + 1.0) / (counts.sum(axis=1) + len(classes)), _apart(average, c), segments.is_utc,
-        average._labels_of(values) if is_ordinal else (),
-    )  # fmt: skip
+    along = bands[len(apart) :]
+    return [
+        Curve(
+            average.name, average.classes.tolist()[c], values, average.shares[first + at, c], along[:, c, 0],
+            along[:, c, 1], coverage, rows, partition.bounds + 0.5 if is_ordinal else partition.bounds, best[:, c],
+            [f"{name} {share:.3g}" for name, share in zip(names, average.shares[apart, c], strict=True)], names,
+            average.shares[apart, c], bands[: len(apart), c], segments.rows[apart], segments.is_utc,
+            average._labels_of(values) if is_ordinal else (),
+        )
+        for c in chosen
+    ]  # fmt: skip
 
 
-def _apart(average: Average, c: int) -> list[str]:
-    """Predictions for missing values and special codes, in words."""
-    segments, found = average.segments, []
+def _apart(average: Average) -> tuple[list[str], NDArray[np.int64]]:
+    """Names and numbers of the segments of missing values and special codes."""
+    segments, names, numbers = average.segments, [], []
     if segments.missing is not None:
-        found.append(f"missing {average.shares[segments.missing, c]:.3g}")
+        names, numbers = ["missing"], [segments.missing]
     for i, codes in enumerate(segments.special_parts, average._counted.n_intervals):
-        found.append(f"{', '.join(map(str, codes))} {average.shares[i, c]:.3g}")
-    return found
+        names.append(", ".join(map(str, codes)))
+        numbers.append(i)
+    return names, np.array(numbers, dtype=np.int64)
 
 
 def average_html(average: Average) -> str:
@@ -127,13 +138,10 @@ def averages_html(averages: Averages) -> str:
         ])  # fmt: skip
     body = table(["column", "informative", "leave-one-out loss", "likely parts", "exact"], rows)
     more = [f"... and {len(averages) - MAX_COLUMNS} more columns"] if len(averages) > MAX_COLUMNS else []
-    failed = _reasons(averages.errors)
+    failed = [
+        joined(name_tag(name), f": no average; {plain(error, MAX_ERROR)}") for name, error in averages.errors.items()
+    ]
     return frame(lines(counted(len(averages), "column")), body, lines(*more, *failed[:MAX_SHOWN]))
-
-
-def _reasons(errors: Mapping[Any, Exception]) -> list[Markup]:
-    """Why some columns have no average."""
-    return [joined(name_tag(name), f": no average; {plain(error, MAX_ERROR)}") for name, error in errors.items()]
 
 
 def picture(curve: Curve) -> Markup:
@@ -197,52 +205,3 @@ def _across(values: NDArray[Any], frame_of: NDArray[Any]) -> NDArray[np.float64]
 
 def _points(points: Any) -> str:
     return " ".join(f"{x:.1f},{(1.0 - p) * HEIGHT:.1f}" for x, p in points)
-
-
-def page_of(
-    averages: Sequence[Average],
-    errors: Mapping[Any, Exception],
-    title: str,
-    path: str | os.PathLike[str] | None,
-    about: str | None = None,
-) -> str:
-    """A page with all averages, also written to `path` if given; it looks like those of models, and has no scripts."""
-    blocks = [average_html(average) for average in averages]
-    failed = _reasons(errors)
-    if len(blocks) == 1:
-        body = joined(*blocks, lines(*failed))
-    else:
-        folds = [folded(name_tag(average.name), block) for average, block in zip(averages, blocks, strict=True)]
-        body = joined(_overview(averages), *folds, lines(*failed))
-    name = html.escape(title.encode("utf-8", "replace").decode())
-    words = [tag("bdi", plain(about, MAX_ERROR)), " · "] if about else []
-    lead = joined(*(joined(tag("dt", term), tag("dd", tag("bdi", text))) for term, text in _lead(averages)))
-    head = joined(tag("p", *words, today(), class_="soft"), tag("dl", lead, class_="lead"))
-    text = (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{html.escape(POLICY, quote=True)}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{style_sheet()}{STYLE}</style></head>"
-        f"<body><header><h1>{name}</h1>{head}</header><main>{body}</main>"
-        "<footer><p>Made by gridmodl. Nothing here leaves or enters this file.</p></footer></body></html>\n"
-    )
-    if path is not None:
-        replace_file(Path(path), text)
-    return text
-
-
-def _lead(averages: Sequence[Average]) -> list[tuple[str, str]]:
-    """What was asked and found, in words."""
-    names = ", ".join(plain(average.name) for average in averages[:5]) + (", ..." if len(averages) > 5 else "")
-    asked = f"the probability of each class along {names}, averaged over all partitions" if averages else "averages"
-    known = [average.p_informative for average in averages if average.p_informative is not None]
-    found = f"{sum(p > 0.5 for p in known):,} of {counted(len(averages), 'column')} more likely informative than not"
-    if len(known) == len(averages) == 1:
-        found = f"informative with a probability of {known[0]:.3g}"
-    return [("Asked", asked), *([("Found", found)] if known else [])]
-
-
-def _overview(averages: Sequence[Average]) -> Markup:
-    from gridmodl.averaging.averages import Averages
-
-    return Markup(averages_html(Averages({average.name: average for average in averages}, {})))

@@ -460,7 +460,7 @@ class Scorecard:
         *,
         title: str | None = None,
         about: str | None = None,
-        cutoffs: Cutoffs | None = None,
+        sections: Sequence[Any] = (),
     ) -> str:
         """One page with the points of all columns, which needs no network; also written to the file `path` if passed.
 
@@ -472,15 +472,12 @@ class Scorecard:
             Title of the page.
         about : str, optional
             What readers should know of the data and the target, below the title.
-        cutoffs : Cutoffs, optional
-            What `cutoffs` returned, to be on the page too.
+        sections : sequence, optional
+            Other results on the same page, as in `Model.to_html`: what `cutoffs` returned, for example.
         """
-        from gridmodl.report.html.page import write_page
-        from gridmodl.report.html.scorecard import document_of_scorecard
+        from gridmodl.report.html.sections import write_report
 
-        return write_page(
-            document_of_scorecard(self, cutoffs), self.summary(), title or "gridmodl scorecard", path, about
-        )
+        return write_report(self, sections, path, title, about)
 
     def plot(self, *, ax: Any = None, max_columns: int = 20) -> Any:
         """Draw the points of the parts of each column; returns a `gridmodl.plot.ScorecardDisplay`.

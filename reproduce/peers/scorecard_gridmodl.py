@@ -32,7 +32,7 @@ in_sql = duckdb.sql(card.to_sql("duckdb", "rows")).df()["score"].to_numpy()
 print("SQL and Python differ by", np.abs(np.sort(in_sql) - np.sort(card.score(rows))).max())
 again = gridmodl.Scorecard.from_json(card.to_json())
 print("JSON and Python differ by", np.abs(again.score(rows) - card.score(rows)).max())
-print(f"page of {len(card.to_html(cutoffs=cutoffs)) // 1000} kB")
+print(f"page of {len(card.to_html(sections=[cutoffs])) // 1000} kB")
 
 # Later: drift of the columns and of their event rates; the same parts, counted anew.
 print(repr(card.compare(X_new, y_new)))

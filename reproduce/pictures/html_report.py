@@ -1,4 +1,4 @@
-"""The picture of `docs/use/html_report.md`: a page of iris in Chromium, its slider moved and a cell hovered.
+"""The picture of `docs/use/html_report.md`: its report of wines in Chromium, at the averages.
 
 .venv/bin/pip install --group test && .venv/bin/python -m reproduce.pictures.html_report
 """
@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_wine
 
 import gridmodl
 from reproduce import ROOT
@@ -19,18 +19,20 @@ PICTURE = ROOT / "docs" / "pictures" / "html_report.png"
 
 
 def main() -> None:
-    data = load_iris(as_frame=True).data[["petal length (cm)", "petal width (cm)"]]
-    model = gridmodl.optimize(data)
+    wine = load_wine(as_frame=True)
+    target = wine.target_names[wine.target]
+    models, averages = gridmodl.optimize_each(wine.data, target), gridmodl.average_each(wine.data, target)
+    grid = gridmodl.optimize(wine.data[["alcohol", "flavanoids"]])
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "page.html"
-        model.to_html(path, title="Petals of iris")
+        models.to_html(path, title="Wine", about="178 wines; target: cultivar", sections=[averages, grid])
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 900, "height": 1000})
+        page = browser.new_page(viewport={"width": 1000, "height": 1000})
         page.goto(path.as_uri())
-        page.locator(".variables summary").first.click()  # closes it, so that the grid is seen
-        page.get_by_label("Coarsen the grid").press("ArrowRight")
-        page.locator("#grid svg .mark-rect.role-mark path").nth(2).hover()
-        page.locator("#tooltip").wait_for()
+        page.get_by_role("link", name="Averages").click()
+        page.locator("#result-2 .chart svg").first.wait_for()
+        page.wait_for_timeout(1500)  # the page scrolls, and charts above it are drawn
+        page.locator("#result-2").evaluate("section => section.scrollIntoView({ behavior: 'instant' })")
         page.screenshot(path=PICTURE)
         browser.close()
 

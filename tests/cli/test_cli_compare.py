@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from cli.commands import as_csv, bad, call, good, table
+from report.htmlpages import Page
 
 import gridmodl
 
@@ -44,7 +45,7 @@ def test_drift_has_an_exit_code_of_its_own(folder, moved, tmp_path):
     assert result.exit_code == 3, result.output
     assert "drift in age" in result.stdout
     assert f"written: {page}" in result.stderr
-    assert "<title>gridmodl drift</title>" in page.read_text(encoding="utf-8")
+    assert "<title>Drift of 3 columns</title>" in page.read_text(encoding="utf-8")
     result = call("compare", folder / "models.json", moved / "moved.parquet", "--json", "--by", "day")
     record = json.loads(result.stdout)
     assert (result.exit_code, record["has_drift"]) == (3, True)
@@ -53,6 +54,22 @@ def test_drift_has_an_exit_code_of_its_own(folder, moved, tmp_path):
     assert json.loads(weighted.stdout)["new_rows"] == [800, 268, 266, 266]
     assert json.loads(weighted.stdout)["periods"] == ["all", "2024-01", "2024-02", "2024-03"]
     assert call("compare", folder / "models.json", moved / "moved.csv", "--threshold", 50).exit_code == 0
+
+
+def test_other_files_are_sections_of_the_page(folder, tmp_path):
+    page = tmp_path / "drift.html"
+    given = ("--section", folder / "models.json", "--section", folder / "averages.json", "--title", "T", "--about", "A")
+    good("compare", folder / "models.json", folder / "new.csv", "--html", page, *given)
+    document = Page(page.read_text(encoding="utf-8")).document
+    assert [section["title"].split(" of ")[0] for section in document["sections"]] == [
+        "Drift", "Best partitions", "Averages",
+    ]  # fmt: skip
+    assert document["about"] == "A"
+    model, new = folder / "models.json", folder / "new.csv"
+    assert "--section is for the page of --html" in bad("compare", model, new, "--section", model, code=2)
+    averages = folder / "averages.json"
+    assert "would write over --section" in bad("compare", model, new, "--html", averages, "--section", averages, code=2)
+    assert "is no model" in bad("compare", model, new, "--html", page, "--section", new)
 
 
 def test_grids_and_streams(folder):

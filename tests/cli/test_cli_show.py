@@ -1,4 +1,4 @@
-"""gridmodl show, sql, criteria, cache, completion and demo."""
+"""gridmodl show, report, sql, criteria, cache, completion and demo."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from cli.commands import bad, call, good
 
 import gridmodl
-from gridmodl.cli import showing
+from gridmodl.cli import outputs, showing
 from gridmodl.report.sql import dialects
 
 
@@ -170,3 +170,34 @@ def test_demo(tmp_path):
     assert "age,colour,noise,share_no,share_yes" in printed
     assert sorted(path.name for path in tmp_path.iterdir()) == ["customers.csv", "grid.json", "models.json", "new.csv"]
     assert call("show", tmp_path / "grid.json").exit_code == 0
+
+
+def test_report_has_a_section_for_each_file(folder, tmp_path):
+    files, page = [folder / f"{name}.json" for name in ("models", "averages", "joint")], tmp_path / "report.html"
+    result = call("report", *files, "-o", page, "--title", "All of it", "--about", "300 rows")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert f"written: {page}" in result.stderr
+    first, second, third = (
+        kind.from_json(path)
+        for kind, path in zip((gridmodl.Models, gridmodl.Averages, gridmodl.Model), files, strict=True)
+    )
+    expected = first.to_html(title="All of it", about="300 rows", sections=[second, third])
+    assert page.read_text(encoding="utf-8") == expected
+    alone = good("report", "-", "-o", "-", stdin=files[2].read_bytes())
+    assert alone == third.to_html()
+
+
+def test_report_says_what_is_wrong(folder, tmp_path, monkeypatch):
+    model, page = folder / "model.json", tmp_path / "report.html"
+    assert "only one FILE can be standard input" in bad("report", "-", "-", "-o", page, code=2)
+    assert "would write over" in bad("report", model, "-o", model, code=2)
+    assert "is no model" in bad("report", model, folder / "data.csv", "-o", page)
+    assert "Missing option" in bad("report", model, code=2)
+    assert not page.exists()
+    monkeypatch.setattr(outputs, "find_spec", lambda name: None)
+    for command in (
+        ("report", model, "-o", page),
+        ("average", folder / "data.csv", "-t", "class", "--html", page),
+        ("compare", model, folder / "new.csv", "--html", page),
+    ):
+        assert 'pip install "gridmodl[html]"' in bad(*command)

@@ -60,10 +60,16 @@ class Page(HTMLParser):
     def document(self) -> dict[str, Any]:
         return json.loads(self.texts["script"][0], parse_constant=no_constant)
 
+    @property
+    def section(self) -> dict[str, Any]:
+        """The only section of the page."""
+        (found,) = self.document["sections"]
+        return found
 
-def table_of(document: dict[str, Any], record: dict[str, Any]) -> dict[str, list[Any]]:
-    """A table of a page as a dict of columns."""
-    keys = [head["key"] for head in document["heads"][record["head"]]]
+
+def table_of(section: dict[str, Any], record: dict[str, Any]) -> dict[str, list[Any]]:
+    """A table of a section as a dict of columns."""
+    keys = [head["key"] for head in section["heads"][record["head"]]]
     return dict(zip(keys, record["data"], strict=True))
 
 
@@ -189,6 +195,41 @@ def grid_drift() -> gridmodl.Comparison:
 
 
 @functools.cache
+def average() -> gridmodl.Average:
+    """Three classes, missing values and a special code."""
+    rows = frame()
+    return gridmodl.average(rows[["age"]], rows["colour"].fillna("none"), special={"age": [-999]})
+
+
+@functools.cache
+def averages() -> gridmodl.Averages:
+    """A hostile name, a special code, dates, levels, and a column without an average."""
+    rows = frame()[["age", "day", "noise", "colour"]].rename(columns={"noise": EVIL})
+    level = pd.Series(np.array(["low", "mid", "high"])[np.arange(len(rows)) % 3], index=rows.index)
+    order = {"level": ["low", "mid", "high", "top"]}
+    return gridmodl.average_each(
+        rows.assign(level=level), frame()["buys"], special={"age": [-999]}, order=order, on_error="ignore"
+    )
+
+
+@functools.cache
+def scorecard() -> gridmodl.Scorecard:
+    rows = frame().rename(columns={"noise": EVIL}).drop(columns="buys")
+    return gridmodl.GridScorecard(event="yes", rounded=True, validate=False).fit(rows, frame()["buys"]).scorecard_
+
+
+@functools.cache
+def cutoffs() -> Any:
+    return scorecard().cutoffs(frame().rename(columns={"noise": EVIL}), frame()["buys"])
+
+
+def report() -> str:
+    """Every kind of section on one page."""
+    sections = [averages(), scorecard(), cutoffs(), drift(), grid(), joint(), density(), average()]
+    return models().to_html(title="All of it", about="900 rows; target: buys", sections=sections)
+
+
+@functools.cache
 def thousand() -> gridmodl.Models:
     """One fit under many names: 12 classes and 50 parts, as wide as a table gets."""
     rng = np.random.default_rng(0)
@@ -205,10 +246,12 @@ def thousand() -> gridmodl.Models:
 ALL = {
     "models": models, "hostile": hostile_models, "grid": grid, "joint": joint, "numerical": numerical,
     "grouped": grouped, "semi": semi, "density": density, "dates": dates, "drift": drift,
-    "hostile drift": hostile_drift, "grid drift": grid_drift,
+    "hostile drift": hostile_drift, "grid drift": grid_drift, "average": average, "averages": averages,
+    "scorecard": scorecard,
 }  # fmt: skip
+PAGES = [*ALL, "report"]
 
 
 @functools.cache
 def text_of(name: str) -> str:
-    return str((ALL | {"thousand": thousand})[name]().to_html())
+    return report() if name == "report" else str((ALL | {"thousand": thousand})[name]().to_html())

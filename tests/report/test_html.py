@@ -26,11 +26,11 @@ from gridmodl.report.pictures import OKABE_ITO
 PROJECT = Path(__file__).parent.parent.parent
 
 
-def document_of(model: Any) -> dict[str, Any]:
-    return Page(model.to_html()).document
+def section_of(model: Any) -> dict[str, Any]:
+    return Page(model.to_html()).section
 
 
-@pytest.mark.parametrize("name", htmlpages.ALL)
+@pytest.mark.parametrize("name", htmlpages.PAGES)
 def test_page_is_whole_and_asks_for_nothing(name: str) -> None:
     page = Page(htmlpages.text_of(name))
     tags = [tag for tag, _ in page.tags]
@@ -44,7 +44,7 @@ def test_page_is_whole_and_asks_for_nothing(name: str) -> None:
     assert dict(page.tags)["html"] == {"lang": "en"}
 
 
-@pytest.mark.parametrize("name", htmlpages.ALL)
+@pytest.mark.parametrize("name", htmlpages.PAGES)
 def test_policy_names_the_scripts_and_the_style_and_nothing_else(name: str) -> None:
     page = Page(htmlpages.text_of(name))
     rules = dict(rule.strip().split(" ", 1) for rule in page.policy.split(";"))
@@ -60,7 +60,7 @@ def test_policy_names_the_scripts_and_the_style_and_nothing_else(name: str) -> N
 
 def test_scripts_of_the_page_make_no_markup_and_no_code() -> None:
     own = Page(htmlpages.text_of("density")).texts["script"][2]
-    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "fetch("):
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "section.write", "eval(", "Function(", "fetch("):
         assert word not in own
 
 
@@ -73,29 +73,29 @@ def test_page_has_the_licences_of_what_is_in_it() -> None:
 @pytest.mark.parametrize("name", ["models", "hostile"])
 def test_tables_of_models_are_theirs(name: str) -> None:
     made = htmlpages.ALL[name]()
-    document = Page(htmlpages.text_of(name)).document
-    assert [variable["worth"] for variable in document["variables"]] == pytest.approx(
+    section = Page(htmlpages.text_of(name)).section
+    assert [variable["worth"] for variable in section["variables"]] == pytest.approx(
         [model.level for model in made.values()], rel=1e-5
     )
-    for (column, model), variable in zip(made.items(), document["variables"], strict=True):
+    for (column, model), variable in zip(made.items(), section["variables"], strict=True):
         assert variable["name"] == str(column) if len(str(column)) <= MAX_TEXT else "…" in variable["name"]
-        same_columns(table_of(document, variable["tables"][0]), model.table(frame="arrays"))
+        same_columns(table_of(section, variable["tables"][0]), model.table(frame="arrays"))
 
 
 @pytest.mark.parametrize("name", ["grid", "joint", "numerical", "grouped", "semi"])
 def test_tables_of_a_model_are_its_own(name: str) -> None:
     model = htmlpages.ALL[name]()
-    document = Page(htmlpages.text_of(name)).document
-    shown = {variable["name"]: variable for variable in document["variables"]}
+    section = Page(htmlpages.text_of(name)).section
+    shown = {variable["name"]: variable for variable in section["variables"]}
     expected = [*(model.informative or model.partitions), *([model.target.name] if model.target is not None else [])]
     assert set(shown) == {str(column) for column in expected}
     for column in expected:
-        same_columns(table_of(document, shown[str(column)]["tables"][0]), model.table(column, frame="arrays"))
+        same_columns(table_of(section, shown[str(column)]["tables"][0]), model.table(column, frame="arrays"))
 
 
 def test_head_says_what_was_asked_and_found() -> None:
     model = htmlpages.grid()
-    facts = dict(Page(htmlpages.text_of("grid")).document["facts"])
+    facts = dict(Page(htmlpages.text_of("grid")).section["facts"])
     assert facts["Problem"] == "two or more input columns, class target"
     assert facts["Criterion"] == "modl(selection=True)"
     assert (facts["Rows"], facts["Classes"], facts["Informative"]) == ("900", "3", "3 of 4 columns")
@@ -103,39 +103,39 @@ def test_head_says_what_was_asked_and_found() -> None:
     assert float(facts["Cost"].replace(",", "")) == pytest.approx(model.cost)
     assert facts["Proof"] == "not proven"
     semi = htmlpages.semi()
-    rows = dict(Page(htmlpages.text_of("semi")).document["facts"])["Rows"]
+    rows = dict(Page(htmlpages.text_of("semi")).section["facts"])["Rows"]
     assert rows == f"600, {semi.class_rows.sum()} of them labelled"
 
 
 def test_many_models_say_whose_seconds_and_whose_woe_these_are() -> None:
-    document = Page(htmlpages.text_of("models")).document
-    assert dict(document["facts"])["Search"].endswith(" s summed over columns")
-    assert document["variables"][0]["tables"][0]["note"] == (
+    section = Page(htmlpages.text_of("models")).section
+    assert dict(section["facts"])["Search"].endswith(" s summed over columns")
+    assert section["variables"][0]["tables"][0]["note"] == (
         "Event: yes; woe, iv and lift are those of the event against the rest."
     )
-    assert dict(document["facts"])["Event"] == "yes"
+    assert dict(section["facts"])["Event"] == "yes"
 
 
 def test_columns_left_out_have_their_reasons() -> None:
-    document = Page(htmlpages.text_of("grid")).document
-    tables = {record["caption"]: table_of(document, record) for record in document["tables"]}
+    section = Page(htmlpages.text_of("grid")).section
+    tables = {record["caption"]: table_of(section, record) for record in section["tables"]}
     assert tables["Columns left out"] == {"column": ["noise"], "reason": [htmlpages.grid().left_out["noise"]]}
     assert tables["Classes"]["rows"] == htmlpages.grid().class_rows.tolist()
 
 
 def test_columns_without_a_model_have_their_reasons() -> None:
     model = next(iter(htmlpages.models().values()))
-    document = document_of(Models({}, {"<b>": ValueError("no <i>numbers</i>")}))
-    assert table_of(document, document["tables"][0])["reason"] == ["no <i>numbers</i>"]
-    assert document["variables"] == []
-    assert document_of(Models({"x": model}, {}))["variables"][0]["name"] == "x"
+    section = section_of(Models({}, {"<b>": ValueError("no <i>numbers</i>")}))
+    assert table_of(section, section["tables"][0])["reason"] == ["no <i>numbers</i>"]
+    assert section["variables"] == []
+    assert section_of(Models({"x": model}, {}))["variables"][0]["name"] == "x"
 
 
 def test_hostile_names_are_data_only() -> None:
     text = htmlpages.text_of("hostile")
     page = Page(text)
-    assert page.document["variables"][0]["name"] == EVIL
-    label = "".join(page.document["variables"][0]["tables"][0]["data"][0])
+    assert page.section["variables"][0]["name"] == EVIL
+    label = "".join(page.section["variables"][0]["tables"][0]["data"][0])
     assert all(value[:20] in label or repr(value) in label for value in VALUES)
     assert "alert(2)" in page.texts["script"][0]
     for script in page.texts["script"][1:]:  # our own and Vega's, which are the same on every page
@@ -152,8 +152,8 @@ def test_hostile_title_and_summary_are_text() -> None:
 
 def test_long_names_are_cut() -> None:
     model = htmlpages.semi()
-    document = document_of(Models({"n" * 10_000: model}, {}))
-    assert len(document["variables"][0]["name"]) == MAX_TEXT
+    section = section_of(Models({"n" * 10_000: model}, {}))
+    assert len(section["variables"][0]["name"]) == MAX_TEXT
 
 
 def test_json_may_stand_in_a_script() -> None:
@@ -177,10 +177,10 @@ def test_numbers_are_short_and_finite() -> None:
 
 def test_merges_are_those_of_the_hierarchy_with_the_labels_of_coarser_grids() -> None:
     model = htmlpages.joint()
-    document = Page(htmlpages.text_of("joint")).document
-    hierarchy, merges = model.hierarchy(), document["grid"]["merges"]
+    section = Page(htmlpages.text_of("joint")).section
+    hierarchy, merges = model.hierarchy(), section["grid"]["merges"]
     assert [merge["cost"] for merge in merges] == [step.cost for step in hierarchy.steps]
-    kept = [document["grid"]["information"], *(merge["information"] for merge in merges)]
+    kept = [section["grid"]["information"], *(merge["information"] for merge in merges)]
     assert kept == pytest.approx(hierarchy.information, rel=1e-5, abs=1e-5)
     labels = {name: dict(enumerate(model.partitions[name].names)) for name in model.cells.names}
     for n, (merge, step) in enumerate(zip(merges, hierarchy.steps, strict=True), start=1):
@@ -197,7 +197,7 @@ def test_merges_are_those_of_the_hierarchy_with_the_labels_of_coarser_grids() ->
 
 def test_missing_values_stay_in_the_labels_of_merges() -> None:
     x = np.where(np.arange(400) % 4 == 0, np.nan, np.arange(400) % 4)
-    grid = document_of(gridmodl.optimize({"x": x, "y": np.arange(400) % 4}))["grid"]
+    grid = section_of(gridmodl.optimize({"x": x, "y": np.arange(400) % 4}))["grid"]
     k = [variable["name"] for variable in grid["variables"]].index("x")
     assert grid["variables"][k]["labels"][0] == "missing"
     assert [merge["label"] for merge in grid["merges"] if merge["variable"] == k][-1] == "(-inf, inf) or missing"
@@ -205,42 +205,42 @@ def test_missing_values_stay_in_the_labels_of_merges() -> None:
 
 def test_parts_without_rows_and_models_that_tell_nothing() -> None:
     own = Model.from_partitions([1.0, 2.0, 3.0, 4.0], list("aabb"), {"x0": [2.5, 10.0]})
-    document = document_of(own)
-    same_columns(table_of(document, document["variables"][0]["tables"][0]), own.table(frame="arrays"))
+    section = section_of(own)
+    same_columns(table_of(section, section["variables"][0]["tables"][0]), own.table(frame="arrays"))
     nothing = gridmodl.optimize({"a": [1.0, 2.0, 1.0, 2.0], "b": [1.0, 1.0, 2.0, 2.0]})
-    assert document_of(nothing)["variables"] == []
-    assert document_of(nothing)["grid"] is None
+    assert section_of(nothing)["variables"] == []
+    assert section_of(nothing)["grid"] is None
 
 
 def test_limits_are_among_the_facts() -> None:
     numbers, classes = np.arange(40.0), np.arange(40) // 20
-    assert "Limits" not in dict(document_of(gridmodl.optimize(numbers, classes))["facts"])
+    assert "Limits" not in dict(section_of(gridmodl.optimize(numbers, classes))["facts"])
     found = gridmodl.optimize(numbers, classes, min_rows=5, max_parts=3)
-    assert dict(document_of(found)["facts"])["Limits"] == "at most 3 parts, at least 5 rows in each part"
+    assert dict(section_of(found)["facts"])["Limits"] == "at most 3 parts, at least 5 rows in each part"
 
 
 def test_one_class_and_a_hundred() -> None:
     rng = np.random.default_rng(0)
     alone = gridmodl.optimize([1.0, 2.0, 3.0], ["a", "a", "a"])
-    assert document_of(alone)["variables"][0]["chart"]["names"] == ["a"]
+    assert section_of(alone)["variables"][0]["chart"]["names"] == ["a"]
     assert "3 rows, 1 class\n" in alone.summary()
     label = rng.integers(0, 100, 3000)
-    document = document_of(gridmodl.optimize(label + rng.random(3000), label))
-    table = document["variables"][0]["tables"][0]
-    assert len([key for key in table_of(document, table) if key.startswith("share_")]) == MAX_CLASSES
+    section = section_of(gridmodl.optimize(label + rng.random(3000), label))
+    table = section["variables"][0]["tables"][0]
+    assert len([key for key in table_of(section, table) if key.startswith("share_")]) == MAX_CLASSES
     first, event = f"The {MAX_CLASSES} largest of 100 classes are shown.", "Event: 99; lift is that of the event;"
     assert table["note"].startswith(f"{first} {event}")
-    assert document["variables"][0]["chart"]["has_other"]
-    assert len(document["tables"][0]["data"][0]) == 100
+    assert section["variables"][0]["chart"]["has_other"]
+    assert len(section["tables"][0]["data"][0]) == 100
 
 
 def test_densities_of_dates_and_durations() -> None:
     days = pd.Series(pd.to_datetime("2024-01-01") + pd.to_timedelta([*range(50), *range(400, 410)], unit="D"))
-    chart = document_of(gridmodl.optimize_density(days))["variables"][0]["chart"]
+    chart = section_of(gridmodl.optimize_density(days))["variables"][0]["chart"]
     assert chart["is_date"]
     assert chart["edges"][0] == days.min().value // 10**6
     assert chart["edges"] == sorted(chart["edges"])
-    chart = document_of(gridmodl.optimize_density(days - days.min()))["variables"][0]["chart"]
+    chart = section_of(gridmodl.optimize_density(days - days.min()))["variables"][0]["chart"]
     assert not chart["is_date"]
     assert chart["edges"][0] == 0
 
@@ -272,7 +272,7 @@ def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_thousand_columns_are_below_20_megabytes() -> None:
     text = htmlpages.text_of("thousand")
     assert len(text.encode()) < 20e6
-    assert len(Page(text).document["variables"]) == 1000
+    assert len(Page(text).section["variables"]) == 1000
 
 
 def test_wheel_has_the_template() -> None:
@@ -292,15 +292,15 @@ def test_classes_have_the_colours_of_plots_and_notebooks():
 @pytest.mark.parametrize("name", ["drift", "hostile drift", "grid drift"])
 def test_tables_of_a_comparison_are_its_own(name: str) -> None:
     found: gridmodl.Comparison = htmlpages.ALL[name]()
-    document = Page(htmlpages.text_of(name)).document
-    assert [variable["worth"] for variable in document["variables"]] == pytest.approx(
+    section = Page(htmlpages.text_of(name)).section
+    assert [variable["worth"] for variable in section["variables"]] == pytest.approx(
         [float(one.psi.max()) for one in sorted(
             found.all_parts, key=lambda one: ("drift" not in one.verdicts, -float(one.psi.max())))], rel=1e-5
     )  # fmt: skip
     by_name = {str(one.name): one for one in found.all_parts}
-    for variable in document["variables"]:
+    for variable in section["variables"]:
         if variable["name"] in by_name:
-            table = table_of(document, variable["tables"][0])
+            table = table_of(section, variable["tables"][0])
             assert table["rows_new"] == by_name[variable["name"]].new_rows[0].tolist()
-    (overview,) = document["tables"]
-    assert len(table_of(document, overview)["psi"]) == len(found.all_parts)
+    (overview,) = section["tables"]
+    assert len(table_of(section, overview)["psi"]) == len(found.all_parts)

@@ -55,7 +55,7 @@ def hovered(page: Any, mark: Any) -> Any:
     return tooltip
 
 
-@pytest.mark.parametrize("name", htmlpages.ALL)
+@pytest.mark.parametrize("name", htmlpages.PAGES)
 def test_phone_shows_all_charts_without_scrolling_sideways(open_page: Open, name: str) -> None:
     page = open_page(text_of(name), width=375, height=4000, has_touch=True, is_mobile=True)
     for details in page.locator(".variables > li > details").all():
@@ -349,13 +349,8 @@ def test_browser_refuses_what_the_page_does_not_name(browser: Any, tmp_path: Any
 @pytest.mark.parametrize(
     ("name", "scheme"),
     [
-        ("models", "light"),
-        ("models", "dark"),
-        ("grid", "dark"),
-        ("joint", "light"),
-        ("numerical", "dark"),
-        ("drift", "light"),
-        ("density", "light"),
+        *((name, ("light", "dark")[i % 2]) for i, name in enumerate(htmlpages.PAGES)),
+        *((name, ("dark", "light")[i % 2]) for i, name in enumerate(htmlpages.PAGES) if name in ("models", "report")),
     ],
 )
 def test_axe_finds_nothing(open_page: Open, name: str, scheme: str) -> None:

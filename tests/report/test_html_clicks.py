@@ -33,7 +33,7 @@ def test_head_says_what_was_asked_and_found_and_when(open_page: Open, monkeypatc
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     page = open_page(htmlpages.models().to_html(title="Buyers", about=f"Rows of 2024, target buys {EVIL}"))
     assert page.locator("#about").text_content() == f"Rows of 2024, target buys {EVIL} · 1970-01-02"
-    asked, found = page.locator("#lead dd").all_text_contents()
+    asked, found = page.locator(".lead dd").all_text_contents()
     assert asked.startswith("the best partition of each of 4 columns on its own by the criterion modl")
     assert found.startswith("3 of 4 columns tell about the target; most of all day (level ")
     assert page.locator("img").count() == 0
@@ -102,8 +102,8 @@ def test_prices_of_merges_are_those_of_edits(open_page: Open) -> None:
 @pytest.mark.parametrize("name", ["grid", "joint", "grouped", "numerical", "semi", "models"])
 def test_prices_of_the_page_are_true(name: str) -> None:
     made = htmlpages.ALL[name]()
-    document = htmlpages.Page(text_of(name)).document
-    for variable in document["variables"]:
+    section = htmlpages.Page(text_of(name)).section
+    for variable in section["variables"]:
         for merge in variable["merges"][:3]:
             names = made if name == "models" else made.all_partitions
             (column,) = [one for one in names if str(one) == variable["name"]]

@@ -351,7 +351,7 @@ def test_pages_escape_names(tmp_path: Any) -> None:
     name = "<script>alert(1)</script>"
     data = DATA.rename(columns={"size": name})
     card = GridScorecard(event="bad").fit(data, Y).scorecard_
-    page = card.to_html(tmp_path / "card.html", title="<b>", cutoffs=card.cutoffs(data, Y))
+    page = card.to_html(tmp_path / "card.html", title="<b>", sections=[card.cutoffs(data, Y)])
     assert (tmp_path / "card.html").read_text("utf-8") == page
     for text in (page.split("<style")[0], card._repr_html_()):
         assert "<script>alert" not in text

@@ -35,12 +35,8 @@ OUTPUTS = ("score", "points", "parts", "labels", "proba", "predict")  # of --as
 
 def run_scorecard(settings: ScorecardSettings, messages: Messages) -> None:
     """Read the columns, make the card, and write."""
-    for option, value, package, extra in (
-        ("scorecard", "", "sklearn", "sklearn"),
-        ("--html", settings.html, "vl_convert", "html"),
-    ):
-        if value is not None and find_spec(package) is None:
-            raise Failure(f'{option} needs {package}: pip install "gridmodl[{extra}]"')
+    if find_spec("sklearn") is None:
+        raise Failure('scorecard needs sklearn: pip install "gridmodl[sklearn]"')
     from gridmodl.estimators.scorecard import GridScorecard
 
     source = open_source(data_file(settings))
@@ -97,9 +93,8 @@ def _write(card: Scorecard, table: pa.Table, y: Any, weights: Any, settings: Sco
     """Write the card as the user asked for."""
 
     def page() -> str:
-        return card.to_html(
-            cutoffs=None if settings.unlabelled is not None else card.cutoffs(table, y, weights=weights)
-        )
+        is_known = settings.unlabelled is None
+        return card.to_html(sections=[card.cutoffs(table, y, weights=weights)] if is_known else [])
 
     write_result(Result(card.to_json, page, partial(facts_of_scorecard, card), card.summary), settings, messages)
 

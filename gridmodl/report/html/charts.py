@@ -103,15 +103,15 @@ def density_chart(edges: NDArray[Any], masses: list[tuple[Any, str, float]]) -> 
     return {
         "kind": "density",
         "title": density_per(edges.dtype),
-        "edges": _on_axis(edges),
+        "edges": on_axis(edges),
         "is_date": edges.dtype.kind == "M",
         "masses": [
-            {"at": _on_axis(np.array([value]))[0], "text": cut(text), "share": share} for value, text, share in masses
+            {"at": on_axis(np.array([value]))[0], "text": cut(text), "share": share} for value, text, share in masses
         ],
     }
 
 
-def _on_axis(values: NDArray[Any]) -> list[Any]:
+def on_axis(values: NDArray[Any]) -> list[Any]:
     """Values as numbers, dates in milliseconds."""
     if values.dtype.kind == "M":
         return values.astype("datetime64[ms]").astype(np.int64).tolist()
@@ -120,4 +120,7 @@ def _on_axis(values: NDArray[Any]) -> list[Any]:
 
 def _group_labels(model: Model) -> list[str]:
     assert model.target is not None  # noqa: S101  for mypy
-    return [f"group {j}: {label}" for j, label in enumerate(model.target.names)]
+    return [
+        f"group {name}" if name.startswith(f"{j}: ") else f"group {j}: {name}"
+        for j, name in enumerate(model.target.names)
+    ]

@@ -1,4 +1,4 @@
-"""The record of a page that shows a comparison of new rows with those of training."""
+"""The section of a page on a comparison of new rows with those of training."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from gridmodl.model.labels import counted
 from gridmodl.monitoring.parts import DRIFT
 from gridmodl.monitoring.record import remarks_on
 from gridmodl.monitoring.tables import RATES, column_lines, part_lines, period_lines
+from gridmodl.report.html.lead import listed
 from gridmodl.report.html.plain import cut, plain_number, plain_values
-from gridmodl.report.html.variables import MAX_CLASSES, Tables
+from gridmodl.report.html.variables import MAX_CLASSES, Pairs, Tables, make_section
+from gridmodl.report.pictures import plain
 
 if TYPE_CHECKING:
     from gridmodl.monitoring.parts import PartsComparison
@@ -30,38 +32,32 @@ OVERVIEW = (
 )  # fmt: skip
 
 
-def document_of_comparison(comparison: Comparison) -> dict[str, Any]:
-    """Record of a page: an overview, and all that is compared, drifted ones first, then by PSI."""
+def section_of_comparison(comparison: Comparison) -> dict[str, Any]:
+    """An overview, and all that is compared, drifted ones first, then by PSI."""
     tables = Tables()
     shown = sorted(comparison.all_parts, key=lambda one: (DRIFT not in one.verdicts, -float(one.psi.max())))
     lines = column_lines(comparison, 0)
-    return {
-        "facts": _facts(comparison),
-        "tables": [tables.make("All columns", {key: lines[key] for key in OVERVIEW}, NOTE, formats=FORMATS)],
-        "variables": [_variable(one, comparison, tables) for one in shown],
-        "heads": tables.heads,
-        "worth": "PSI",
-        "grid": None,
-        "lead": _lead(comparison),
-    }
+    own = [tables.make("All columns", {key: lines[key] for key in OVERVIEW}, NOTE, formats=FORMATS)]
+    words = f"Drift of {counted(len(comparison.columns), 'column')}", _lead(comparison), _facts(comparison)
+    return make_section(words, own, tables, [_variable(one, comparison, tables) for one in shown], "PSI")
 
 
-def _lead(comparison: Comparison) -> list[tuple[str, str]]:
+def _lead(comparison: Comparison) -> Pairs:
     asked = "whether new rows fall into the parts of the model as those of training did"
     n_all, n_drifted = len(comparison.all_parts), len(comparison.drifted)
-    names = ", ".join(map(str, comparison.drifted))
+    names = listed([plain(name) for name in comparison.drifted])
     found = f"drift in {n_drifted} of {n_all}: {names}" if n_drifted else f"no drift in {counted(n_all, 'column')}"
     return [("Asked", asked), ("Found", cut(found))]
 
 
 NOTE = (
-    "psi_noise is the PSI to expect by chance; p_adjusted is the probability of such a PSI by chance, adjusted for all "
-    "tests; information_lost is the share of the information on the classes that the old shares miss; below and above "
+    "psi noise is the PSI to expect by chance; p adjusted is the probability of such a PSI by chance, adjusted for all "
+    "tests; information lost is the share of the information on the classes that the old shares miss; below and above "
     "are shares of values out of the training range; the last four columns are prices of the classes, per row."
 )
 
 
-def _facts(comparison: Comparison) -> list[tuple[str, str]]:
+def _facts(comparison: Comparison) -> Pairs:
     threshold, loss, alpha = comparison.limits
     names = ", ".join(map(str, comparison.drifted))
     facts = [
@@ -84,8 +80,12 @@ def _variable(one: PartsComparison, comparison: Comparison, tables: Tables) -> d
     shown = {key: [column[i] for i in kept] for key, column in lines.items() if key not in dropped}
     note = "" if len(kept) == len(one.labels) else f"The {len(kept):,} of {len(one.labels):,} parts with most rows."
     of_classes = {f"{what}_{one.classes[j]}": "share" for j in one.events for what in RATES if len(one.events) > 1}
+    labels = {
+        f"{what}_{one.classes[j]}": f"{one.classes[j]}: {what.replace('_', ' ')}" for j in one.events for what in RATES
+    }
     formats = {**of_classes, **FORMATS}
-    parts = [tables.make(f"Parts of {one.name}, all new rows", shown, note, formats=formats)]
+    caption = f"Parts of {one.name}, all new rows"
+    parts = [tables.make(caption, shown, note, formats=formats, labels=labels if len(one.events) > 1 else {})]
     if len(one.periods) > 1:
         by_period = period_lines([one])
         del by_period["column"]

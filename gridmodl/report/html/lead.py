@@ -1,4 +1,4 @@
-"""What was asked and what was found, in words, for the head of a page."""
+"""What was asked and what was found, in words, and the title of what was found."""
 
 from __future__ import annotations
 
@@ -20,6 +20,24 @@ MOST_NAMED = 5  # columns
 Lead = list[tuple[str, str]]  # terms and sentences
 
 
+def title_of_model(model: Model) -> str:
+    """Title of the section of a model: its columns, the first of many."""
+    names = [plain(name) for name in model.partitions]
+    if len(names) == 1:
+        return f"Best partition of {names[0]}"
+    return f"Best grid of {listed(names)}"
+
+
+def title_of_models(models: Models) -> str:
+    return f"Best partitions of {counted(len(models), 'column')}"
+
+
+def listed(names: list[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def lead_of_model(model: Model) -> Lead:
     found = finding_text(model)
     level = "" if model.level is None else f", level {level_text(model.level)}"
@@ -29,9 +47,7 @@ def lead_of_model(model: Model) -> Lead:
 
 def _asked(model: Model) -> str:
     """The question: problem, columns, criterion and limits."""
-    names = ", ".join(map(str, list(model.partitions)[:MOST_NAMED]))
-    more = len(model.partitions) - MOST_NAMED
-    columns = f"{names} and {more:,} more" if more > 0 else names
+    columns = listed([plain(name) for name in model.partitions])
     what = "best partition" if len(model.partitions) == 1 else "best grid"
     limits = ", ".join(kept_limits(model))
     asked = f"the {what} of {columns} by the criterion {criterion_text(model)} ({PROBLEMS[model.problem].text})"
@@ -47,7 +63,7 @@ def lead_of_models(models: Models) -> Lead:
     telling = [(name, model) for name, model in made if next(iter(model.partitions.values())).n_parts > 1]
     what = "have more than one part" if not PROBLEMS[first.problem].has_target else "tell about the target"
     ranked = sorted(telling, key=lambda one: -(one[1].level or 0.0))[:MOST_NAMED]
-    most = ", ".join(f"{name} (level {level_text(model.level)})" for name, model in ranked)
+    most = ", ".join(f"{plain(name)} (level {level_text(model.level)})" for name, model in ranked)
     found = f"{len(telling):,} of {counted(len(made), 'column')} {what}" + (f"; most of all {most}" if most else "")
     return [
         ("Asked", plain(f"{asked}{criterion_text(first)} ({PROBLEMS[first.problem].text})", MAX_WORDS)),

@@ -28,12 +28,15 @@ SCRIPTS = (
     "specs",
     "events",
     "density",
+    "curve",
+    "scores",
     "drift",
     "selection",
     "variables",
     "merging",
     "heatmap",
     "grid",
+    "section",
     "start",
 )  # in order
 
@@ -42,24 +45,20 @@ UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def write_page(
-    document: dict[str, Any],
-    summary: str,
-    title: str | None,
-    path: str | os.PathLike[str] | None,
-    about: str | None = None,
+    sections: list[dict[str, Any]], summary: str, title: str, path: str | os.PathLike[str] | None, about: str | None
 ) -> str:
-    """The page of a document, also written to `path` if given; `summary` is for readers without scripts.
+    """The page of some sections, also written to `path` if given; `summary` is for readers without scripts.
 
     `about` is what its reader is told about the data, below the title.
     """
-    document = document | {"about": about or "", "date": today()}
-    text = _page_text(document, summary, title or "gridmodl report")
+    document = {"sections": sections, "about": about or "", "date": _today()}
+    text = _page_text(document, summary, title)
     if path is not None:
         replace_file(Path(path), text)
     return text
 
 
-def today() -> str:
+def _today() -> str:
     """The day, that of SOURCE_DATE_EPOCH where builds are to be reproducible."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     if given.isdigit():
@@ -68,7 +67,7 @@ def today() -> str:
 
 
 def _page_text(document: dict[str, Any], summary: str, title: str) -> str:
-    charts, own, style = _inline(chart_script()), _inline(_own_script()), style_sheet()
+    charts, own, style = _inline(chart_script()), _inline(_own_script()), _part("style.css")
     return Template(_part("page.html")).substitute(
         policy=_policy([charts, own], style),
         title=_escaped(title),
@@ -105,11 +104,6 @@ def _escaped(text: str) -> str:
 def _own_script() -> str:
     """The scripts of this package as one function, so that their names are not global."""
     return '"use strict";\n(() => {\n' + "\n".join(_part(f"{name}.js") for name in SCRIPTS) + "})();\n"
-
-
-def style_sheet() -> str:
-    """The style of all pages."""
-    return _part("style.css")
 
 
 @functools.cache

@@ -24,6 +24,8 @@ def plain_values(values: Any, digits: int = DIGITS) -> list[Any]:
         return array.tolist()
     if array.dtype.kind == "f":
         return [plain_number(value, digits) for value in array.tolist()]
+    if array.dtype.kind == "b":
+        return ["yes" if value else "no" for value in array.tolist()]
     return [cut(str(value)) for value in values]
 
 

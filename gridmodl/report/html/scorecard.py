@@ -1,14 +1,17 @@
-"""The record of the page of a scorecard: its scale, the points of each column, the points table, cut-offs."""
+"""Sections of a page on a scorecard, with the points of all parts of its columns, and on cut-offs of its score."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gridmodl.data.frames import ARRAYS
 from gridmodl.model.labels import counted
 from gridmodl.model.names import shortened
-from gridmodl.report.html.plain import cut
-from gridmodl.report.html.variables import Tables, variable_record
+from gridmodl.report.html.plain import cut, plain_number, plain_values
+from gridmodl.report.html.variables import Pairs, Tables, make_section, variable_record
+from gridmodl.report.pictures import plain
 from gridmodl.report.scorecard import points_text, scale_text
 
 if TYPE_CHECKING:
@@ -16,14 +19,12 @@ if TYPE_CHECKING:
     from gridmodl.scorecard.record import Scorecard
 
 WORTH = "range of points"
+MAX_BARS = 40  # of the distribution of the score
 
 
-def document_of_scorecard(card: Scorecard, cutoffs: Cutoffs | None) -> dict[str, Any]:
+def section_of_scorecard(card: Scorecard) -> dict[str, Any]:
     tables = Tables()
-    overview = dict(card.columns(ARRAYS))
-    own = [tables.make("Columns", overview), tables.make("Points", dict(card.table(ARRAYS)))]
-    if cutoffs is not None:
-        own.append(tables.make("Cut-offs", dict(cutoffs.table(ARRAYS))))
+    own = [tables.make("Columns", dict(card.columns(ARRAYS))), tables.make("Points", dict(card.table(ARRAYS)))]
     if card.left_out:
         columns = {"column": list(card.left_out), "reason": list(card.left_out.values())}
         own.append(tables.make("Columns left out", columns))
@@ -36,20 +37,56 @@ def document_of_scorecard(card: Scorecard, cutoffs: Cutoffs | None) -> dict[str,
         points = {"points": card.points_of(name)}
         record = variable_record(model, partition, tables, n_groups, _range(card, name), about, points)
         variables.append(record | {"name": cut(str(name)), "merges": []})
-    return {
-        "facts": _facts(card, cutoffs),
-        "tables": own,
-        "heads": tables.heads,
-        "variables": variables,
-        "worth": WORTH if variables else None,
-        "grid": None,
-        "lead": _lead(card),
-    }
+    words = f"Scorecard of {counted(len(card.models), 'column')}", _lead(card), _facts(card)
+    digits = 0 if card.scaling.rounded else 2  # of the range of points
+    return make_section(words, own, tables, variables, WORTH) | {"digits": digits}
 
 
-def _lead(card: Scorecard) -> list[tuple[str, str]]:
+def section_of_cutoffs(cutoffs: Cutoffs) -> dict[str, Any]:
+    """What each cut-off approves, and the distribution of the score of the event and of the rest."""
+    tables = Tables()
+    n_rows = float(cutoffs.events.sum() + cutoffs.rest.sum())
+    facts = [
+        ("Rows", f"{n_rows:,.6g}"),
+        ("Event rate", f"{cutoffs.event_rate:.2%}"),
+        ("Gini", f"{cutoffs.gini:.4f}"),
+        ("KS", f"{cutoffs.ks:.4f}"),
+        ("Score of the largest KS", f"{cutoffs.best:.6g}"),
+        ("Scores", f"{cutoffs.scores[0]:.6g} to {cutoffs.scores[-1]:.6g}"),
+    ]
+    lead = [
+        ("Asked", "which rows each cut-off of the score approves, and how many of them have the event"),
+        ("Found", _told_apart(cutoffs)),
+    ]
+    columns, formats = dict(cutoffs.table(ARRAYS)), dict.fromkeys(("approved",), "count")
+    formats |= dict.fromkeys(("approval_rate", "event_rate", "events_rejected", "rest_rejected"), "share")
+    record = tables.make("Cut-offs", columns, formats=formats)
+    return make_section(("Cut-offs of the score", lead, facts), [record | {"chart": _scores(cutoffs)}], tables, [])
+
+
+def _told_apart(cutoffs: Cutoffs) -> str:
+    """How well the score tells the classes apart."""
+    if np.isnan(cutoffs.ks):
+        return "all rows have one class"
+    return (
+        f"at a score of {cutoffs.best:.6g}, the shares rejected of the event and of the rest differ by {cutoffs.ks:.1%}"
+    )
+
+
+def _scores(cutoffs: Cutoffs) -> dict[str, Any]:
+    """Chart of the shares of the rows of the event, and of the rest, in bars of equal width."""
+    edges = np.linspace(cutoffs.scores[0], cutoffs.scores[-1], MAX_BARS + 1)
+    if edges[0] == edges[-1]:
+        edges = edges[0] + np.array([-0.5, 0.5])
+    bars = [np.histogram(cutoffs.scores, edges, weights=rows)[0] for rows in (cutoffs.events, cutoffs.rest)]
+    shares = [plain_values(of / max(1e-300, float(of.sum()))) for of in bars]
+    best = plain_number(cutoffs.best)
+    return {"kind": "scores", "edges": plain_values(edges), "events": shares[0], "rest": shares[1], "best": best}
+
+
+def _lead(card: Scorecard) -> Pairs:
     ranked = sorted(card.models, key=lambda name: -_range(card, name))
-    most = ", ".join(f"{name} ({_seen(card, name)})" for name in ranked[:3])
+    most = ", ".join(f"{plain(name)} ({_seen(card, name)})" for name in ranked[:3])
     found = f"{counted(len(card.models), 'column')} give points" + (f"; most of all {most}" if most else "")
     return [("Asked", cut(f"a scorecard of the event {card.event}")), ("Found", cut(found))]
 
@@ -64,7 +101,7 @@ def _seen(card: Scorecard, name: Any) -> str:
     return f"from {points_text(card, float(points.min()))} to {points_text(card, float(points.max()))} points"
 
 
-def _facts(card: Scorecard, cutoffs: Cutoffs | None) -> list[tuple[str, str]]:
+def _facts(card: Scorecard) -> Pairs:
     facts = [
         ("Event", cut(str(card.event))),
         ("Scale", scale_text(card)),
@@ -77,8 +114,6 @@ def _facts(card: Scorecard, cutoffs: Cutoffs | None) -> list[tuple[str, str]]:
         low = card.base + sum(float(card.points_of(name).min()) for name in card.models)
         high = card.base + sum(float(card.points_of(name).max()) for name in card.models)
         facts.append(("Scores", f"{points_text(card, low)} to {points_text(card, high)}"))
-    if cutoffs is not None:
-        facts += [("Gini", f"{cutoffs.gini:.4f}"), ("KS", f"{cutoffs.ks:.4f}")]
     unknown = (
         f"unknown categories: {card.policy.unknown}; missing values that training had none of: {card.policy.missing}"
     )

@@ -33,6 +33,38 @@ LABELS = {
 }  # fmt: skip
 
 
+# Marks that change the direction of what follows them: in the head of a table, words follow the name of a class.
+TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+Pairs = list[tuple[str, str]]  # terms and texts
+
+
+def make_section(
+    words: tuple[str, Pairs, Pairs],
+    own: list[dict[str, Any]],
+    tables: Tables,
+    variables: list[dict[str, Any]],
+    worth: str | None = None,
+    grid: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """A section of a page.
+
+    `words` are its title, what was asked and found, and facts. `own` are tables of no variable, `worth` is what the
+    variables are ranked by.
+    """
+    title, lead, facts = words
+    has_worth = any(variable["worth"] is not None for variable in variables)
+    return {
+        "title": title,
+        "lead": lead,
+        "facts": facts,
+        "tables": own,
+        "heads": tables.heads,
+        "variables": variables,
+        "worth": worth if has_worth else None,
+        "grid": grid,
+    }
+
+
 def variable_record(
     model: Model,
     partition: Partition,
@@ -118,7 +150,7 @@ class Tables:
 
     def __init__(self) -> None:
         self.heads: list[list[dict[str, str]]] = []
-        self._number_of: dict[tuple[str, ...], int] = {}
+        self._number_of: dict[tuple[tuple[str, ...], ...], int] = {}
 
     def make(
         self,
@@ -127,22 +159,26 @@ class Tables:
         note: str = "",
         prefix: str = "",
         formats: Mapping[str, str] | None = None,
+        labels: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         """A table; `prefix` precedes the names of classes, or of groups, in its head.
 
-        `formats` are those of columns that are none of a model's table; those that it does not name are numbers.
+        `formats` and `labels` are those of columns that are none of a model's table; those that `formats` does not
+        name are numbers, those that `labels` does not name have their key as label.
         """
-        keys = (prefix, str(formats is None), *columns)
+        head = [_head(key, prefix) if formats is None else _own_head(key, formats, labels or {}) for key in columns]
+        keys = tuple((one["key"], one["label"], one["format"]) for one in head)
         if keys not in self._number_of:
             self._number_of[keys] = len(self.heads)
-            self.heads.append([_head(key, prefix) if formats is None else _own_head(key, formats) for key in columns])
+            self.heads.append(head)
         texts = TEXTS if formats is None else {key for key, kind in formats.items() if kind == "text"}
         data = [_plain_column(key, column, texts) for key, column in columns.items()]
         return {"caption": cut(caption), "head": self._number_of[keys], "data": data, "note": note}
 
 
-def _own_head(key: str, formats: Mapping[str, str]) -> dict[str, str]:
-    return {"key": key, "label": cut(key.replace("_", " ")), "format": formats.get(key, "number")}
+def _own_head(key: str, formats: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, str]:
+    label = labels[key] if key in labels else key.replace("_", " ")
+    return {"key": key, "label": cut(label.translate(TURNS)), "format": formats.get(key, "number")}
 
 
 def _plain_column(key: str, column: Any, texts: Collection[str]) -> list[Any]:
@@ -156,7 +192,7 @@ def _head(key: str, prefix: str) -> dict[str, str]:
     for what in OF_CLASSES:
         if key.startswith(f"{what}_"):
             name = key.removeprefix(f"{what}_")
-            return {"key": key, "label": cut(f"{prefix}{name}: {what}"), "format": _format(what)}
+            return {"key": key, "label": cut(f"{prefix}{name}: {what}".translate(TURNS)), "format": _format(what)}
     return {"key": key, "label": LABELS.get(key, key), "format": _format(key)}
 
 

@@ -1,4 +1,4 @@
-// Charts: drawn by Vega-Lite when they come into view, and again when the width or the colours of the page change.
+// Charts: drawn by Vega-Lite when they come into view or the browser has time, and again when the width or the colours of the page change.
 
 const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#f0e442", "#8a8f96"]; // Okabe, Ito
 const PIXELS_PER_LETTER = 6.3;
@@ -11,6 +11,17 @@ const observer = new IntersectionObserver(
   { rootMargin: "200px" },
 );
 
+// Charts out of view are drawn one by one when nothing else is to be done, so that a printed page has them.
+const waiting = [];
+const whenIdle = (run) => (window.requestIdleCallback ? requestIdleCallback(run) : setTimeout(run, 200));
+
+async function drawNext() {
+  const chart = waiting[0];
+  if (!chart.isStarted && chart.element.clientWidth) await chart.start();
+  waiting.shift();
+  if (waiting.length) whenIdle(drawNext);
+}
+
 class Chart {
   // `makeSpec` is given the width that there is; `description` is what a screen reader says in place of the picture.
   constructor(description, makeSpec, height = 200) {
@@ -21,6 +32,8 @@ class Chart {
     this.describe(description);
     charts.add(this);
     observer.observe(this.element);
+    waiting.push(this);
+    if (waiting.length === 1) whenIdle(drawNext);
   }
 
   describe(description) {
@@ -30,7 +43,7 @@ class Chart {
   start() {
     observer.unobserve(this.element);
     this.isStarted = true;
-    this.draw();
+    return this.draw();
   }
 
   fit() {
@@ -87,6 +100,13 @@ function beside(point, size, end) {
 
 const hideTooltip = () => (document.getElementById("tooltip").hidden = true);
 
+// What a link leads to is not below the links, which stay in view on a large screen.
+function leaveRoom() {
+  const nav = document.getElementById("nav");
+  const isSticky = getComputedStyle(nav).position === "sticky";
+  document.documentElement.style.setProperty("--nav", `${isSticky ? nav.offsetHeight : 0}px`);
+}
+
 function watchPage() {
   let pending;
   const later = () => {
@@ -94,6 +114,8 @@ function watchPage() {
     pending = setTimeout(() => charts.forEach((chart) => chart.fit()), 150);
   };
   addEventListener("resize", later);
+  addEventListener("resize", leaveRoom);
+  leaveRoom();
   addEventListener("scroll", hideTooltip, { passive: true });
   addEventListener("keydown", (event) => event.key === "Escape" && hideTooltip());
   const isDark = matchMedia("(prefers-color-scheme: dark)");

@@ -3,7 +3,7 @@
 function densitySpec(variable, width) {
   const { edges, title, is_date: isDate, masses } = variable.chart;
   const type = isDate ? "temporal" : "quantitative";
-  const axis = { labelOverlap: true, labelSeparation: 8, title: variable.name, titleLimit: 300 };
+  const axis = { labelOverlap: true, labelSeparation: 8, title: variable.name, titleLimit: 300, grid: false, tickCount: Math.round(width / 90) };
   const scale = isDate ? { type: "utc", nice: false } : { zero: false, nice: false }; // not in the zone of the reader
   const shared = { type, scale, axis };
   const size = { width: Math.max(160, width - (masses.length ? 130 : 100)), height: 240 };

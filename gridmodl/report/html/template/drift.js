@@ -8,10 +8,10 @@ function driftSpec(variable, width) {
   const hasRates = variable.chart.has_rates;
   const space = Math.max(120, width - room - (hasRates ? 56 : 24));
   const left = sharesThenAndNow(record, labels, Math.round(space * (hasRates ? 0.6 : 1)), partAxis(labels, room));
-  if (!hasRates) return partSpec(labels, left);
+  if (!hasRates) return partSpec(labels, room, left);
   const { params, ...view } = left;
   const right = rateChanges(record, labels, Math.round(space * 0.4), { ...partAxis(labels, room), axis: null });
-  return partSpec(labels, { params, hconcat: [view, right], spacing: 16 });
+  return partSpec(labels, room, { params, hconcat: [view, right], spacing: 16 });
 }
 
 function sharesThenAndNow(record, labels, width, axis) {
@@ -83,12 +83,15 @@ function periodsOf(variable) {
     y: { field: "psi", type: "quantitative", axis: { title: "PSI", tickCount: 4 } },
     tooltip: tooltip(["label", "period"], ["text", "PSI"], ["noise", "by chance"], ["verdict", "verdict"]),
   };
+  const kinds = [...new Set(verdicts)].sort();
+  const range = kinds.map((verdict) => (verdict === "drift" ? PALETTE[3] : verdict === "stable" ? colour("--other") : colour("--bar")));
+  const color = { field: "verdict", type: "nominal", scale: { domain: kinds, range }, legend: { title: null, orient: "top" } };
   const line = { strokeDash: [4, 3], color: colour("--text") };
   const makeSpec = (width) => ({
     params: [{ name: "labels", value: labels }],
     width: Math.max(160, width - 80), height: 150, data: { values },
     layer: [
-      { mark: { type: "bar", color: colour("--bar") }, encoding },
+      { mark: { type: "bar" }, encoding: { ...encoding, color } },
       { mark: { type: "rule", ...line }, encoding: { y: { datum: threshold } } },
     ],
   });

@@ -13,6 +13,9 @@ function element(tag, properties = {}, ...children) {
 // A name of the user's own, which may be written from right to left, or try to turn the line around.
 const given = (text) => element("bdi", {}, text);
 
+// A name for headings and lists, where nothing cannot be seen.
+const seen = (name) => (name.trim() ? name : "(no name)");
+
 let lastId = 0;
 const newId = (stem) => `${stem}-${++lastId}`;
 
@@ -48,7 +51,6 @@ const formats = {
   share: written(shareText),
   number: written((value) => shortNumber(value)),
   value: written((value) => shortNumber(value, nine)),
-  level: written((value) => value.toFixed(4)),
   cost: written((value) => exact.format(value)),
 };
 
@@ -73,6 +75,9 @@ function choice(label, options, chosen, onChange) {
   control.addEventListener("change", () => onChange(Number(control.value)));
   return field(label, control);
 }
+
+// What a click on `head` opens.
+const folded = (head, ...children) => element("details", { className: "inner" }, element("summary", {}, head), ...children);
 
 function searchBox(label, onInput) {
   const control = element("input", { type: "search", autocomplete: "off", spellcheck: false });

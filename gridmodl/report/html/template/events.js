@@ -3,6 +3,7 @@
 const MANY_TINY = 8; // bars are as wide as the root of their rows where more parts than this
 const TINY = 0.01; // have a smaller share of the rows
 const ANGLE = -35; // degrees of the names of parts
+const TURNED_GAP = 24; // pixels between two of them
 
 function eventSpec(variable, width, statistic) {
   const { chart, names } = variable;
@@ -13,7 +14,7 @@ function eventSpec(variable, width, statistic) {
   const middles = rows.map((_, i) => (edges[i] + edges[i + 1]) / 2);
   const space = Math.max(140, width - 150);
   const end = edges[edges.length - 1];
-  const shown = labelled(middles, rows, (18 * end) / space);
+  const shown = labelled(middles, rows, (TURNED_GAP * end) / space);
   const turned = turnedLabels(names, { from: edges, to: edges.slice(1), end }, space);
   const axis = {
     values: shown.map((i) => middles[i]), labelExpr: "names[indexof(middles, datum.value)]", title: null, grid: false,
@@ -23,7 +24,7 @@ function eventSpec(variable, width, statistic) {
   const stacks = stacksOf(variable, rows, edges, byRows);
   const marks = chart.events.map((n, part) => markOf(variable, part, middles[part], n + chart.others[part]));
   return {
-    params: [{ name: "names", value: names }, { name: "middles", value: middles }, { name: "of", value: stacks.names }],
+    params: [{ name: "names", value: turned.labelAngle ? clipped(names, TURNED_ROOM) : names }, { name: "middles", value: middles }, { name: "of", value: stacks.names }],
     width: space, height: 220, resolve: { scale: { y: "independent" } },
     layer: [rowsLayer(stacks, x, byRows), statisticLayer(chart, marks, x, statistic, byRows)],
   };

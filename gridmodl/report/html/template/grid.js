@@ -1,17 +1,18 @@
 // The grid: a slider that makes it coarser, a heat map of two variables, and the table of all cells.
 // A part that is chosen in one of them, or in the table of its variable, is chosen in all.
 
-function gridSection(grid) {
-  const section = sectionOf("grid", "Grid");
-  const view = (gridView = new GridView(grid));
-  grid.notes.forEach((note) => section.append(element("p", { className: "soft" }, note)));
-  section.append(...view.elements());
-  return section;
+function gridBlock(section) {
+  const block = section.block("grid", "Grid");
+  section.gridView = new GridView(section);
+  section.grid.notes.forEach((note) => block.append(element("p", { className: "soft" }, note)));
+  block.append(...section.gridView.elements());
+  return block;
 }
 
 class GridView {
-  constructor(grid) {
-    this.grid = grid;
+  constructor(section) {
+    const { grid } = section;
+    [this.section, this.grid] = [section, grid];
     this.measures = measuresOf(grid);
     this.measure = grid.classes.length === 2 ? 1 : 0; // of two classes the second one
     this.axes = [...grid.axes];
@@ -19,13 +20,14 @@ class GridView {
     this.byRows = false;
     this.order = 0;
     this.orders = ordersOf(grid);
-    this.selection = new Selection(grid, () => this.showSelection());
+    this.selection = new Selection(this, () => this.showSelection());
     this.state = element("p", { className: "state" }); // a screen reader gets the value of the slider
     this.choices = element("div", { className: "controls" });
     this.message = element("p", { className: "soft" });
     this.chart = new Chart("", (width) => this.heatSpec(width), 320);
     this.chart.onClick = ({ px, py }) => this.pick(this.axes, [px, py]);
     this.table = new Table("Cells", []);
+    this.table.element.classList.add("own"); // its caption is the heading
     this.table.onPick = (i) => this.pick(this.split, this.cells.parts.map((of) => of[i]));
     this.slider = grid.merges.length ? this.makeSlider() : null;
     this.update();
@@ -57,8 +59,8 @@ class GridView {
     const search = searchBox("Search the cells by their parts", (words) => this.table.filter(words));
     return [
       ...(this.slider ? [field("Coarsen the grid: merges made", this.slider), this.state] : []),
-      element("h3", {}, "Heat map"), this.choices, this.message, this.chart.element,
-      element("h3", {}, "Cells"), this.selection.element,
+      this.section.heading(1, "sub", "Heat map"), this.choices, this.message, this.chart.element,
+      this.section.heading(1, "sub", "Cells"), this.selection.element,
       element("div", { className: "controls" }, search), this.table.element,
     ];
   }

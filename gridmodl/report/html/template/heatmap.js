@@ -1,6 +1,7 @@
 // A heat map of two variables of the grid; the others are added up.
 
 const MAX_DRAWN_CELLS = 10000;
+const TURNED_ROOM = 150; // pixels of a name that is turned
 const SIDES = 2; // of the root of rows, where cells are as large as their rows
 
 // What the colour of a cell can be: { label, format, values, scale }; `values` takes variables, two of them, and cells.
@@ -76,7 +77,7 @@ function heatSpec(grid, view, width) {
   const [scale, legend] = [heatScale(measure, values), heatLegend(measure, space)];
   const isFine = across.labels.length * up.labels.length > 900;
   const axisX = heatAxis(layouts[0], across, "xs", false, space, turnedLabels(across.labels, layouts[0], space));
-  const axisY = heatAxis(layouts[1], up, "ys", !up.isNumerical, height, { labelLimit: room, maxExtent: room + 20 });
+  const axisY = heatAxis(layouts[1], up, "ys", !up.isNumerical, height, { labelLimit: room + 10, maxExtent: room + 20 });
   const boxes = {
     mark: { type: "rect", stroke: colour("--page"), strokeWidth: isFine ? 0 : 1, cursor: "pointer" },
     encoding: {
@@ -88,8 +89,8 @@ function heatSpec(grid, view, width) {
   };
   return {
     params: [
-      { name: "xs", value: across.labels }, { name: "x_at", value: layouts[0].middles },
-      { name: "ys", value: up.labels }, { name: "y_at", value: layouts[1].middles },
+      { name: "xs", value: axisX.axis.labelAngle ? clipped(across.labels, TURNED_ROOM) : across.labels }, { name: "x_at", value: layouts[0].middles },
+      { name: "ys", value: clipped(up.labels, room) }, { name: "y_at", value: layouts[1].middles },
     ],
     width: space, height, data: { values },
     layer: [boxes, numbersLayer(values, layouts, [axisX, axisY], [space, height], measure, scale)],
@@ -118,7 +119,7 @@ function numbersLayer(values, [across, up], [axisX, axisY], [space, height], mea
 
 // An axis of parts whose names have room, those with the most rows first.
 function heatAxis(layout, variable, names, reverse, space, fit) {
-  const shown = labelled(layout.middles, variable.rows, (15 * layout.end) / space);
+  const shown = labelled(layout.middles, variable.rows, ((fit.labelAngle ? TURNED_GAP : 15) * layout.end) / space);
   const places = names === "xs" ? "x_at" : "y_at";
   const axis = {
     ...fit, values: shown.map((i) => layout.middles[i]), labelExpr: `${names}[indexof(${places}, datum.value)]`,
@@ -130,7 +131,7 @@ function heatAxis(layout, variable, names, reverse, space, fit) {
 // Names below their columns: level where all have room.
 function turnedLabels(labels, { from, to, end }, space) {
   const fits = labels.every((label, i) => label.length * PIXELS_PER_LETTER < ((to[i] - from[i]) * space) / end);
-  return fits ? { labelAngle: 0 } : { labelAngle: ANGLE, labelAlign: "right", labelLimit: 150 };
+  return fits ? { labelAngle: 0 } : { labelAngle: ANGLE, labelAlign: "right", labelLimit: TURNED_ROOM + 10 };
 }
 
 // Of values with a sign, from minus to plus the largest, so that 0 has the colour in the middle.

@@ -1,22 +1,20 @@
 // Parts that are chosen, by variable of the grid: lists choose them by keyboard, clicks in charts and tables by mouse.
 
 const MAX_LISTS = 8; // variables with a list
-const linked = []; // tables of the parts of variables: { k, table }
-let gridView = null;
 
 // A table of parts shows what is chosen, and a click on a row chooses.
-function linkParts(variable, table) {
-  const k = report.grid ? report.grid.variables.findIndex(({ name }) => name === variable.name) : -1;
+function linkParts(section, variable, table) {
+  const k = section.grid ? section.grid.variables.findIndex(({ name }) => name === variable.name) : -1;
   if (k < 0) return;
-  linked.push({ k, table });
-  table.marked = (i) => gridView !== null && gridView.selection.has(k, i);
-  table.onPick = (i) => gridView.selection.toggle([k], [i]);
+  section.linked.push({ k, table });
+  table.marked = (i) => section.gridView !== null && section.gridView.selection.has(k, i);
+  table.onPick = (i) => section.gridView.selection.toggle([k], [i]);
   table.draw();
 }
 
 class Selection {
-  constructor(grid, onChange) {
-    [this.grid, this.onChange, this.chosen] = [grid, onChange, new Map()];
+  constructor(view, onChange) {
+    [this.view, this.onChange, this.chosen] = [view, onChange, new Map()];
     this.element = element("div", { className: "controls", role: "group", "aria-label": "Chosen parts" });
   }
 
@@ -27,7 +25,7 @@ class Selection {
 
   has(k, part) {
     if (!this.chosen.has(k)) return false;
-    const { placeOf } = gridView.variables[k];
+    const { placeOf } = this.view.variables[k];
     return placeOf[part] === placeOf[this.chosen.get(k)];
   }
 
@@ -39,7 +37,7 @@ class Selection {
 
   change() {
     this.onChange();
-    linked.forEach(({ table }) => table.draw());
+    this.view.section.linked.forEach(({ table }) => table.draw());
   }
 
   // A list for each variable, the first of many, and a button that frees all.

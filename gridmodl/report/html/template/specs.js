@@ -10,17 +10,32 @@ function labelRoom(labels, width) {
   return Math.round(Math.min(longest * PIXELS_PER_LETTER + 8, width * 0.4, 320));
 }
 
+// Labels in so many pixels: their beginning and their end; with a number in front where two would look alike.
+function clipped(labels, pixels) {
+  const letters = Math.max(6, Math.floor(pixels / PIXELS_PER_LETTER));
+  const shown = labels.map((label) => ends(label, letters));
+  const n = (text) => shown.reduce((sum, other) => sum + (other === text), 0);
+  return shown.map((text, i) => (n(text) > 1 ? ends(`${i}: ${labels[i]}`, letters) : text));
+}
+
+function ends(label, letters) {
+  const signs = [...label];
+  if (signs.length <= letters) return label;
+  const tail = Math.floor((letters - 1) / 2);
+  return `${signs.slice(0, letters - 1 - tail).join("")}…${signs.slice(signs.length - tail).join("")}`;
+}
+
 // The axis of parts: numbers that are written as their labels.
 function partAxis(labels, room) {
-  const fitted = { labelLimit: room, maxExtent: room + 20, labelOverlap: true };
+  const fitted = { labelLimit: room + 10, maxExtent: room + 20, labelOverlap: true };
   const axis = { title: null, labelExpr: "labels[datum.value]", ticks: false, ...fitted };
   return { field: "part", type: "ordinal", axis, scale: { domain: labels.map((_, i) => i) } };
 }
 
 const tooltip = (...pairs) => pairs.map(([field, title]) => ({ field, title, type: "nominal" }));
 
-function partSpec(labels, rest) {
-  return { ...rest, params: [...(rest.params || []), { name: "labels", value: labels }] };
+function partSpec(labels, room, rest) {
+  return { ...rest, params: [...(rest.params || []), { name: "labels", value: clipped(labels, room) }] };
 }
 
 // The rows of each part, beside another chart of the same parts.
@@ -40,15 +55,18 @@ function rowsView(record, labels, width, axis) {
   };
 }
 
-// A chart of the parts to the left, their rows to the right.
+const SMALL = 480; // pixels
+
+// A chart of the parts to the left, their rows to the right; on a small screen they are in the table alone.
 function withRows(variable, width, makeView) {
   const [record, labels] = [variable.tables[0], variable.names];
   const room = labelRoom(labels, width);
+  if (width < SMALL) return partSpec(labels, room, makeView(labels, Math.max(120, width - room - 24), partAxis(labels, room)));
   const space = Math.max(120, width - room - 40);
   const left = makeView(labels, Math.round(space * 0.7), partAxis(labels, room));
   const right = rowsView(record, labels, Math.round(space * 0.3), { ...partAxis(labels, room), axis: null });
   const { params, ...view } = left;
-  return partSpec(labels, { params, hconcat: [view, right], spacing: 16 });
+  return partSpec(labels, room, { params, hconcat: [view, right], spacing: 16 });
 }
 
 function sharesSpec(variable, width) {
@@ -74,8 +92,10 @@ function sharesSpec(variable, width) {
 const SHARE_AXIS = { title: "share", format: ".0%", tickCount: 4 };
 
 function classColour(names, hasOther, room) {
-  const columns = Math.max(1, Math.floor(room / 150));
-  const legend = { title: null, orient: "top", labelExpr: "names[datum.value]", labelLimit: 160, columns };
+  const longest = Math.max(...names.map((name) => name.length)) * PIXELS_PER_LETTER + 30;
+  const columns = Math.max(1, Math.floor(room / longest));
+  const labelLimit = Math.max(60, Math.min(longest, room) - 30);
+  const legend = { title: null, orient: "top", labelExpr: "names[datum.value]", labelLimit, columns };
   const scale = { domain: names.map((_, j) => j), range: palette(names.length, hasOther) };
   return { field: "class", type: "nominal", scale, legend };
 }
@@ -93,7 +113,9 @@ function spreadSpec(variable, width) {
   const columns = ["mean", "median", "q5", "q25", "q75", "q95"].map((key) => [key, columnOf(record, key)]);
   return withRows(variable, width, (labels, room, axis) => {
     const values = labels.map((label, i) => spreadValue(label, i, columns));
-    const x = (field) => ({ field, type: "quantitative", scale: { zero: false }, title: "target" });
+    const title = room > 320 ? `target: ${SPREAD}` : ["target", ...SPREAD.split("; ")];
+    const axis5 = { title, tickCount: Math.max(3, Math.round(room / 80)) };
+    const x = (field) => ({ field, type: "quantitative", scale: { zero: false }, axis: axis5 });
     const [blue, size] = [colour("--bar"), Math.ceil(partStep(labels.length) / 2)];
     return {
       width: room, height: { step: partStep(labels.length) }, data: { values },
@@ -108,6 +130,8 @@ function spreadSpec(variable, width) {
   });
 }
 
+const SPREAD = "line 5 to 95%, bar 25 to 75%; stroke at the median, dot at the mean";
+
 function spreadValue(label, part, columns) {
   const value = { part, label };
   for (const [key, of] of columns) {
@@ -121,11 +145,12 @@ function rowsSpec(variable, width) {
   const labels = variable.names;
   const room = labelRoom(labels, width);
   const space = Math.max(120, width - room - 24);
-  return partSpec(labels, rowsView(variable.tables[0], labels, space, partAxis(labels, room)));
+  return partSpec(labels, room, rowsView(variable.tables[0], labels, space, partAxis(labels, room)));
 }
 
 // Of many classes each part shows its own largest, named in its bar: a colour for each could not be told apart.
 function typicalSpec(variable, width) {
+  if (width < SMALL) return largestSpec(variable, width);
   const shades = ["#0072b2", "#4a9bc9", "#a8d0e6"];
   const inks = ["#ffffff", "#101418", "#101418"];
   return withRows(variable, width, (labels, room, axis) => {
@@ -133,9 +158,10 @@ function typicalSpec(variable, width) {
       let from = 0;
       return variable.chart.typical[part].map(([j, share], rank) => {
         const name = variable.chart.typical_names[j];
-        const [start, fits] = [from, share * room > name.length * PIXELS_PER_LETTER + 6];
+        const start = from;
         from += share;
-        return { part, label, rank, name, share: formats.share(share), from: start, to: from, text: fits ? name : "" };
+        const text = fitted(name, Math.floor((share * room - 6) / PIXELS_PER_LETTER));
+        return { part, label, rank, name, share: formats.share(share), from: start, to: from, text };
       });
     });
     const rank = (range) => ({ field: "rank", type: "nominal", scale: { domain: [0, 1, 2], range }, legend: null });
@@ -159,10 +185,36 @@ function typicalSpec(variable, width) {
   });
 }
 
-const TYPICAL = "share of the largest classes of each part";
+// On a small screen the largest class of each part, its name behind its bar.
+function largestSpec(variable, width) {
+  return withRows(variable, width, (labels, room, axis) => {
+    const values = labels.flatMap((label, part) =>
+      variable.chart.typical[part].slice(0, 1).map(([j, share]) => {
+        const name = variable.chart.typical_names[j];
+        const text = ends(name, Math.max(6, Math.floor(((1 - share) * room - 6) / PIXELS_PER_LETTER)));
+        return { part, label, name, share, text: share > 0.6 ? "" : text, written: formats.share(share) };
+      }),
+    );
+    const x = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, axis: { ...SHARE_AXIS, title: "largest class of each part" } };
+    const tips = tooltip(["label", "part"], ["name", "class"], ["written", "share"]);
+    return {
+      width: room, height: { step: partStep(labels.length) }, data: { values }, encoding: { y: axis, x, tooltip: tips },
+      layer: [
+        { mark: { type: "bar", color: colour("--bar") } },
+        { mark: { type: "text", align: "left", dx: 4, fontSize: 11, color: colour("--text") }, encoding: { text: { field: "text" } } },
+      ],
+    };
+  });
+}
+
+// A name in so many letters; nothing where only its beginning would fit.
+const fitted = (name, letters) => (name.length <= letters ? name : letters >= 6 ? `${name.slice(0, letters - 1)}…` : "");
+
+const TYPICAL = "largest classes of each part";
 
 const SPECS = {
   shares: sharesSpec, typical: typicalSpec, spread: spreadSpec, rows: rowsSpec, density: densitySpec, drift: driftSpec,
+  curve: curveSpec, scores: scoresSpec,
   rate: (variable, width) => eventSpec(variable, width, "rate"),
   woe: (variable, width) => eventSpec(variable, width, "woe"),
 };
@@ -174,13 +226,18 @@ const DRAWN = {
   spread: "mean, median and quantiles of the target in each part, and its rows",
   rows: "rows of each part",
   density: "density of the column",
+  curve: "probability of a class along the column with its band, the best partition and the rows",
+  scores: "shares of the rows of the event and of the rest by score",
   drift: "share of the rows in each part, in training and now, and the change of the event rate",
 };
 
+const HEIGHTS = { density: 300, rate: 330, curve: 320, scores: 280 };
+
 // What can be drawn of a variable, the best first: { kind, label }.
-function drawingsOf({ kind, typical, event }) {
+function drawingsOf({ kind, typical, event, curves }) {
   const shares = typical ? { kind: "typical", label: "largest classes" } : { kind: "shares", label: "shares of classes" };
   if (kind === "shares") return [shares];
+  if (kind === "curve") return curves.map(({ name }, at) => ({ kind, at, label: `probability of ${name}` }));
   if (kind !== "event") return [{ kind, label: kind }];
   return [{ kind: "rate", label: `rate of ${event}` }, { kind: "woe", label: "weight of evidence" }, shares];
 }
@@ -188,13 +245,13 @@ function drawingsOf({ kind, typical, event }) {
 // The chart of a variable, and what chooses another where there are several.
 function chartOf(variable) {
   const drawings = drawingsOf(variable.chart);
-  let { kind } = drawings[0];
-  const describe = () => `Chart of ${variable.name}: ${DRAWN[kind]}. The table that follows has the same numbers.`;
-  const height = { density: 300, rate: 330 }[kind] || chartHeight(variable.parts);
-  const chart = new Chart(describe(), (width) => SPECS[kind](variable, width), height);
+  let [drawn] = drawings;
+  const describe = () => `Chart of ${variable.name}: ${DRAWN[drawn.kind]}. The table that follows has the same numbers.`;
+  const height = HEIGHTS[drawn.kind] || chartHeight(variable.parts);
+  const chart = new Chart(describe(), (width) => SPECS[drawn.kind](variable, width, drawn.at), height);
   if (drawings.length === 1) return [chart.element];
   const chooser = choice("Chart", drawings.map(({ label }) => label), 0, (i) => {
-    kind = drawings[i].kind;
+    drawn = drawings[i];
     chart.describe(describe());
     chart.draw();
   });

@@ -1,19 +1,21 @@
 // A table that can be sorted by each of its columns and filtered, and shows a page of its rows at a time.
 
 const PAGE_ROWS = 50;
-const SHORT = 40; // letters of a text that stays on one line
+const BRIEF = 16; // letters of a text that stays on one line everywhere,
+const SHORT = 40; // of one that does so where there is room
 const LONG = 60; // letters of a text that needs a wider column
+const NARROW = 3; // columns of a table that does not need the whole width
 const MARKS = { none: "↕", ascending: "▲", descending: "▼" };
 
 // Columns are { label, format, values, order }; `order` is what to sort by where that is not the values themselves.
 class Table {
   constructor(caption, columns) {
-    this.caption = element("caption", {}, given(caption));
+    const heading = element("caption", { className: "unseen" }, given(caption)); // its text is beside the button
     this.marked = () => false; // which rows are selected, and
     this.onPick = null; // what a click on a row does
     this.head = element("tr");
     this.rows = element("tbody");
-    const table = element("table", {}, this.caption, element("thead", {}, this.head), this.rows);
+    const table = element("table", {}, heading, element("thead", {}, this.head), this.rows);
     const box = element("div", { className: "scroll", tabIndex: 0, role: "group", "aria-label": caption }, table);
     this.count = element("span", { className: "soft", role: "status" });
     this.back = element("button", { type: "button" }, "Previous");
@@ -23,7 +25,8 @@ class Table {
     this.pager = element("div", { className: "pager" }, this.back, this.next, this.count);
     const save = element("button", { type: "button", className: "csv", "aria-label": `CSV of ${caption}` }, "CSV");
     save.addEventListener("click", () => saveCsv(caption, this.columns));
-    this.element = element("div", { className: "framed" }, save, box, this.pager);
+    const title = element("div", { className: "caption" }, element("span", { "aria-hidden": "true" }, given(caption)), save);
+    this.element = element("div", { className: "framed" }, title, box, this.pager);
     this.words = "";
     this.columns = [];
     this.show(columns);
@@ -36,6 +39,9 @@ class Table {
     this.kept = null;
     this.by = by ? columns.findIndex((column) => column.label === by.label) : -1;
     this.direction = this.by < 0 ? "none" : this.direction;
+    const widths = columns.map(({ format }) => (format === "text" ? 2 : 1));
+    this.element.style.setProperty("--columns", widths.reduce((sum, n) => sum + n, 0)); // of many, printed letters are small
+    this.element.classList.toggle("narrow", columns.length <= NARROW);
     this.head.replaceChildren(...columns.map((column, j) => this.headCell(column, j)));
     this.arrange();
   }
@@ -127,18 +133,20 @@ class Table {
   cell(column, j, i) {
     const text = formats[column.format](column.values[i]);
     const className = column.format === "text" ? textClass(text) : column.format;
-    if (j === 0) return element("th", { scope: "row", className }, given(text));
+    if (j === 0) return element("th", { scope: "row", className }, given(seen(text)));
     return element("td", { className }, column.format === "text" ? given(text) : text);
   }
 }
 
 // Texts of some length are never broken: dates and numbers would break at their signs.
-const textClass = (text) => (text.length > LONG ? "text long" : text.length <= SHORT ? "text short" : "text");
+function textClass({ length }) {
+  if (length > LONG) return "text long";
+  return length > SHORT ? "text" : length > BRIEF ? "text short" : "text short brief";
+}
 
 // The table of a record of the document.
 function tableOf(record) {
-  const head = report.heads[record.head];
-  const columns = head.map((column, j) => ({ ...column, values: record.data[j] }));
+  const columns = record.head.map((column, j) => ({ ...column, values: record.data[j] }));
   // Parts have an order of their own, which is not that of their names.
   for (const column of columns) if (column.key === "part") column.order = column.values.map((_, i) => i);
   const table = new Table(record.caption, columns);
@@ -146,4 +154,4 @@ function tableOf(record) {
   return { table, element: element("div", {}, table.element, ...note) };
 }
 
-const columnOf = (record, key) => record.data[report.heads[record.head].findIndex((column) => column.key === key)];
+const columnOf = (record, key) => record.data[record.head.findIndex((column) => column.key === key)];

@@ -1,6 +1,6 @@
 // The variables of the report, one below the other; what is inside of one is made when it is opened.
 
-const OPEN_AT_FIRST = 3; // one where a grid follows
+const OPEN_AT_FIRST = 3; // one where a grid or another section follows
 const MAX_OPENED = 100; // at once
 const ORDERS = {
   rank: { label: "Rank", compare: (a, b) => a.rank - b.rank },
@@ -8,18 +8,19 @@ const ORDERS = {
   parts: { label: "Parts", compare: (a, b) => b.variable.parts - a.variable.parts || a.rank - b.rank },
 };
 
-function variablesSection() {
-  const most = report.variables.reduce((most, variable) => Math.max(most, variable.worth || 0), 1e-12);
-  const entries = report.variables.map((variable, i) => entryOf(variable, i, most));
+function variablesBlock(section) {
+  const most = section.variables.reduce((most, variable) => Math.max(most, variable.worth || 0), 1e-12);
+  const entries = (section.entries = section.variables.map((variable, i) => new Entry(section, variable, i, most)));
   const list = element("ol", { className: "variables" }, ...entries.map((entry) => entry.element));
-  const section = sectionOf("variables", entries.length === 1 ? "Variable" : "Variables");
-  if (entries.length > 1) section.append(controlsOf(entries, list));
-  section.append(entries.length ? list : element("p", {}, "No column is informative."));
-  entries.slice(0, report.grid ? 1 : OPEN_AT_FIRST).forEach((entry) => (entry.element.firstChild.open = true));
-  return section;
+  const block = section.block("variables", entries.length === 1 ? "Variable" : "Variables");
+  if (entries.length > 1) block.append(controlsOf(section, entries, list));
+  block.append(entries.length ? list : element("p", {}, "No column is informative."));
+  const isShort = section.grid || !section.isAlone;
+  entries.slice(0, isShort ? 1 : OPEN_AT_FIRST).forEach((entry) => (entry.details.open = true));
+  return block;
 }
 
-function controlsOf(entries, list) {
+function controlsOf(section, entries, list) {
   const state = { words: "", order: ORDERS.rank };
   const count = element("p", { className: "soft", role: "status" });
   const show = (change) => showEntries(entries, Object.assign(state, change), list, count);
@@ -34,10 +35,10 @@ function controlsOf(entries, list) {
     group.append(button);
   }
   show({});
-  document.getElementById("nav").append(jumpList(entries, () => {
+  section.showAll = () => {
     search.querySelector("input").value = "";
     show({ words: "" });
-  }));
+  };
   const sort = element("div", { className: "field" }, element("span", { className: "name" }, "Order by"), group);
   return element("div", {}, element("div", { className: "controls" }, search, sort, foldersOf(entries)), count);
 }
@@ -58,24 +59,6 @@ function foldersOf(entries) {
   return element("div", { className: "field" }, element("span", { className: "name" }, "Fold"), group);
 }
 
-// A list of all variables beside the links to sections: one opens and comes into view.
-function jumpList(entries, show) {
-  const names = ["…", ...entries.map(({ variable }) => variable.name)];
-  const box = choice("Jump to", names, 0, (i) => {
-    if (!i) return;
-    const entry = entries[i - 1];
-    if (!entry.element.isConnected) show();
-    entry.details.open = true;
-    const come = () => entry.element.scrollIntoView({ block: "start", behavior: "instant" });
-    come();
-    setTimeout(come, 300); // again when what lies above it has its height
-    entry.details.firstChild.focus({ preventScroll: true });
-    box.querySelector("select").value = "0";
-  });
-  box.classList.add("jump");
-  return box;
-}
-
 // Those that are not found leave the list: to hide hundreds of its items takes a browser seconds.
 function showEntries(entries, { words, order }, list, count) {
   const found = entries.filter((entry) => !words || entry.text().includes(words)).sort(order.compare);
@@ -84,39 +67,68 @@ function showEntries(entries, { words, order }, list, count) {
   count.textContent = words ? `${formats.count(found.length)} of ${all} found` : all;
 }
 
-function entryOf(variable, rank, most) {
-  const words = [variable.kind, counted(variable.parts, "part"), ...variable.marks].join(", ");
-  const about = element("span", { className: "soft" }, ` ${words}`);
-  const summary = element("summary", {}, element("span", {}, element("h3", {}, given(variable.name)), about));
-  if (variable.worth !== null) summary.append(worthOf(variable.worth, most));
-  const body = element("div", { className: "body" });
-  const details = element("details", {}, summary, body);
-  details.addEventListener("toggle", () => details.open && !body.hasChildNodes() && fillBody(body, variable));
-  let text = null; // of all parts, for the search: made at its first letter
-  const labels = () => [variable.name, ...columnOf(variable.tables[0], "part"), ...variable.names];
-  const searched = () => (text ??= labels().join("\n").toLowerCase());
-  return { variable, rank, details, element: element("li", {}, details), text: searched };
+// A variable in the list: a line that opens to its chart and tables.
+class Entry {
+  constructor(section, variable, rank, most) {
+    Object.assign(this, { section, variable, rank, others: [] });
+    const words = [variable.kind, variable.size || counted(variable.parts, "part"), ...variable.marks].join(", ");
+    const about = element("span", { className: "soft" }, ` ${words}`);
+    const name = section.heading(1, "variable", given(seen(variable.name)));
+    const summary = element("summary", {}, element("span", {}, name, about));
+    if (variable.worth !== null) summary.append(worthOf(section, variable.worth, most));
+    this.body = element("div", { className: "body" });
+    this.details = element("details", {}, summary, this.body);
+    this.details.addEventListener("toggle", () => this.details.open && !this.body.hasChildNodes() && fillBody(this));
+    this.element = element("li", {}, this.details);
+    this.searched = null; // text of all parts, made at the first letter of a search
+  }
+
+  text() {
+    const labels = () => [this.variable.name, ...(columnOf(this.variable.tables[0], "part") || []), ...this.variable.names];
+    return (this.searched ??= labels().join("\n").toLowerCase());
+  }
+
+  // Open it, and bring it into view.
+  show() {
+    if (!this.element.isConnected) this.section.showAll();
+    this.details.open = true;
+    comeTo(this.element);
+    this.details.firstChild.focus({ preventScroll: true });
+  }
 }
 
 // A number and a bar, against the largest on the page.
-function worthOf(worth, most) {
+function worthOf({ worth: what, digits = 4 }, worth, most) {
   const bar = element("span");
   bar.style.width = `${(100 * Math.max(0, worth)) / most}%`;
   const track = element("span", { className: "track", "aria-hidden": "true" }, bar);
-  return element("span", { className: "worth" }, track, element("span", {}, `${report.worth} ${formats.level(worth)}`));
+  return element("span", { className: "worth" }, track, element("span", {}, `${what} ${worth.toFixed(digits)}`));
 }
 
-function fillBody(body, variable) {
+function fillBody({ section, variable, body, others }) {
+  if (others.length) body.append(otherSections(others));
   if (variable.about) body.append(element("p", { className: "soft" }, variable.about));
   body.append(...chartOf(variable));
   if (variable.periods) body.append(periodsOf(variable).element);
+  const tables = element("div", { className: "tables" });
+  body.append(tables);
   variable.tables.forEach((record, i) => {
     const { table, element: box } = tableOf(record);
-    if (i === 0) linkParts(variable, table);
-    body.append(box);
+    if (i === 0) linkParts(section, variable, table);
+    tables.append(record.fold ? folded(record.fold, box) : box);
   });
   if (variable.values.length) body.append(valuesOf(variable));
   if (variable.merges.length) body.append(mergesOf(variable));
+}
+
+// The same variable in other sections.
+function otherSections(others) {
+  const links = others.map((other) => {
+    const button = element("button", { type: "button", className: "link" }, given(other.section.title));
+    button.addEventListener("click", () => other.show());
+    return button;
+  });
+  return element("p", { className: "others soft" }, "Also in: ", ...links);
 }
 
 // What it would cost to merge two parts, and how to do it in Python.
@@ -131,8 +143,7 @@ function mergesOf(variable) {
     { label: "argument of Model.edit", format: "text", values: variable.merges.map(({ parts }) => `merge=[${parts}]`) },
   ];
   const table = new Table(`Merges of two parts of ${variable.name}`, columns);
-  const head = element("summary", {}, "What merging two parts would cost");
-  return element("details", { className: "inner" }, head, table.element);
+  return folded("What merging two parts would cost", table.element);
 }
 
 function valuesOf(variable) {
@@ -143,5 +154,5 @@ function valuesOf(variable) {
     return element("li", {}, name, given(shown.join(", ")), more);
   });
   const list = element("ul", { className: "values" }, ...items);
-  return element("details", { className: "inner" }, element("summary", {}, "Values of each part"), list);
+  return folded("Values of each part", list);
 }

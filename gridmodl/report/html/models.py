@@ -1,6 +1,6 @@
-"""The record that a page shows, of a model, of the models of many columns or of a density.
+"""The section of a page on a model, on the models of many columns or on a density.
 
-It has facts for the head of the page, tables, variables, and the cells of a grid, which the page adds up: over the
+It has facts, tables, variables, and the cells of a grid, which the page adds up: over the
 variables that a heat map does not show, and over merges.
 """
 
@@ -29,10 +29,17 @@ from gridmodl.model.labels import (
 )
 from gridmodl.model.names import GroupNamer, rounded, shortened
 from gridmodl.report.html.charts import density_chart
-from gridmodl.report.html.lead import lead_of_density, lead_of_model, lead_of_models
+from gridmodl.report.html.lead import (
+    lead_of_density,
+    lead_of_model,
+    lead_of_models,
+    title_of_model,
+    title_of_models,
+)
 from gridmodl.report.html.merges import MergePrices
 from gridmodl.report.html.plain import cut, plain_number, plain_values
-from gridmodl.report.html.variables import MAX_CLASSES, Tables, short_names, variable_record
+from gridmodl.report.html.variables import MAX_CLASSES, Pairs, Tables, make_section, short_names, variable_record
+from gridmodl.report.pictures import plain
 from gridmodl.report.tables import columns_of, largest
 from gridmodl.report.text import criterion_text, kept_limits, proof_text
 from gridmodl.terms import PROBLEMS
@@ -49,10 +56,8 @@ MAX_MERGED = 3  # numbers of merged groups in the name of the group that they ma
 MAX_NAMES = 20_000  # short names of parts on a page
 MAX_NUMBERS = 1_000_000  # in all cells of a page, some 5 MB
 
-FactList = list[tuple[str, str]]  # terms and texts
 
-
-def document_of_model(model: Model) -> dict[str, Any]:
+def section_of_model(model: Model) -> dict[str, Any]:
     tables = Tables()
     own = [_class_table(tables, model)] if len(model.classes) else []
     left_out = [name for name in model.partitions if name not in model.informative]
@@ -60,11 +65,11 @@ def document_of_model(model: Model) -> dict[str, Any]:
         columns = {"column": left_out, "reason": [model.left_out.get(name, "it has one part") for name in left_out]}
         own.append(tables.make("Columns left out", columns))
     variables = _variables_of_model(model, tables)
-    document = _document(_facts_of_model(model), own, tables, variables, ALONE, _grid_record(model))
-    return document | {"lead": lead_of_model(model)}
+    words = title_of_model(model), lead_of_model(model), _facts_of_model(model)
+    return make_section(words, own, tables, variables, ALONE, _grid_record(model))
 
 
-def document_of_models(models: Models) -> dict[str, Any]:
+def section_of_models(models: Models) -> dict[str, Any]:
     tables = Tables()
     own = []
     first = next(iter(models.values()), None)
@@ -83,8 +88,8 @@ def document_of_models(models: Models) -> dict[str, Any]:
             record["tables"].append(tables.make(caption, columns_of(model, model.target)))
         variables.append(record | {"name": cut(str(name)), "merges": prices.of(model, partition)})
     _drop_names(variables)
-    document = _document(_facts_of_models(models), own, tables, variables, "level", None)
-    return document | {"lead": lead_of_models(models)}
+    words = title_of_models(models), lead_of_models(models), _facts_of_models(models)
+    return make_section(words, own, tables, variables, "level")
 
 
 def _drop_names(variables: list[dict[str, Any]]) -> None:
@@ -95,7 +100,7 @@ def _drop_names(variables: list[dict[str, Any]]) -> None:
                 variable["names"] = None
 
 
-def document_of_density(model: DensityModel) -> dict[str, Any]:
+def section_of_density(model: DensityModel) -> dict[str, Any]:
     tables = Tables()
     columns = dict(model.table(ARRAYS))
     record = {
@@ -105,27 +110,8 @@ def document_of_density(model: DensityModel) -> dict[str, Any]:
         "chart": density_chart(_edges(model), []),
         "values": [],
     }  # fmt: skip
-    document = _document(_facts_of_density(model), [], tables, [record], None, None)
-    return document | {"lead": lead_of_density(model)}
-
-
-def _document(
-    facts: FactList,
-    own: list[dict[str, Any]],
-    tables: Tables,
-    variables: list[dict[str, Any]],
-    worth: str | None,
-    grid: dict[str, Any] | None,
-) -> dict[str, Any]:
-    has_worth = any(variable["worth"] is not None for variable in variables)
-    return {
-        "facts": facts,
-        "tables": own,
-        "heads": tables.heads,
-        "variables": variables,
-        "worth": worth if has_worth else None,
-        "grid": grid,
-    }
+    words = f"Density of {plain(model.partition.name)}", lead_of_density(model), _facts_of_density(model)
+    return make_section(words, [], tables, [record])
 
 
 def _variables_of_model(model: Model, tables: Tables) -> list[dict[str, Any]]:
@@ -170,7 +156,7 @@ def _edges(model: DensityModel) -> NDArray[Any]:
     return np.concatenate([[low], model.partition.bounds.astype(model.domain.dtype), [high]])
 
 
-def _facts_of_model(model: Model) -> FactList:
+def _facts_of_model(model: Model) -> Pairs:
     facts = _problem_facts(model)
     if len(model.partitions) > 1:
         informative = f"{len(model.informative):,} of {len(model.partitions):,} columns"
@@ -178,8 +164,9 @@ def _facts_of_model(model: Model) -> FactList:
     facts += [
         ("Cost", f"{model.cost:,.6f}"),
         ("Null cost", f"{model.null_cost:,.6f}"),
-        ("Level", level_text(model.level)),
     ]
+    if model.level is not None:
+        facts.append(("Level", level_text(model.level)))
     if len(model.cells.names) > 1:
         facts.append(("Mutual information", f"{model.mutual_information:.4f} nats per row"))
     if model.delta is not None:
@@ -192,7 +179,7 @@ def _facts_of_model(model: Model) -> FactList:
     return [*facts, ("Search", f"{model.search}, {_seconds(model.elapsed)}"), ("Proof", proof_text(model))]
 
 
-def _facts_of_models(models: Models) -> FactList:
+def _facts_of_models(models: Models) -> Pairs:
     made = list(models.values())
     informative = sum(next(iter(model.partitions.values())).n_parts > 1 for model in made)
     facts = _problem_facts(made[0]) if made else []
@@ -209,7 +196,7 @@ def _facts_of_models(models: Models) -> FactList:
     return [*facts, ("Without a model", f"{len(models.errors):,} columns")] if models.errors else facts
 
 
-def _facts_of_density(model: DensityModel) -> FactList:
+def _facts_of_density(model: DensityModel) -> Pairs:
     low, high = domain_ends(model)
     facts = [
         ("Problem", "density of one column"),
@@ -227,7 +214,7 @@ def _facts_of_density(model: DensityModel) -> FactList:
     return [*facts, ("Stopped", model.stopped)] if model.stopped else facts
 
 
-def _problem_facts(model: Model) -> FactList:
+def _problem_facts(model: Model) -> Pairs:
     """Facts that all models of one call share."""
     labelled = int(model.class_rows.sum())
     is_semi = any(partition.unlabelled is not None for partition in model.partitions.values())

@@ -1,0 +1,183 @@
+"""One page of several results: a section each, the same as on a page of its own."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from report import htmlpages
+from report.htmlpages import EVIL, Page, table_of, text_of
+
+import gridmodl
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+expect = playwright.expect
+
+Open = Callable[..., Any]
+TITLES = [
+    "Best partitions of 4 columns", "Averages of 4 columns", "Scorecard of 3 columns", "Cut-offs of the score",
+    "Drift of 4 columns", "Best grid of a, b, c, noise", "Best grid of numbers, ", "Density of x0", "Average of age",
+]  # fmt: skip
+
+
+def test_sections_are_those_of_pages_of_their_own() -> None:
+    sections = Page(text_of("report")).document["sections"]
+    alone = [Page(text_of(name)).section for name in ("models", "averages", "scorecard")]
+    assert sections[:3] == alone
+    assert sections[4:] == [Page(text_of(name)).section for name in ("drift", "grid", "joint", "density", "average")]
+    assert [section["title"].split(EVIL[:4])[0] for section in sections] == TITLES
+
+
+def test_any_result_comes_first_and_a_page_of_one_is_named_after_it() -> None:
+    model, card = htmlpages.grid(), htmlpages.scorecard()
+    page = Page(card.to_html(sections=(one for one in [model, htmlpages.cutoffs()])))
+    assert [section["title"] for section in page.document["sections"]] == [
+        "Scorecard of 3 columns", "Best grid of a, b, c, noise", "Cut-offs of the score",
+    ]  # fmt: skip
+    assert page.texts["title"] == ["gridmodl report"]
+    assert Page(model.to_html()).texts["h1"] == ["Best grid of a, b, c, noise"]
+    assert Page(model.to_html(title="")).texts["h1"] == [""]
+    twice = Page(model.to_html(sections=[model, model])).document["sections"]
+    assert [section["title"] for section in twice] == [
+        f"Best grid of a, b, c, noise{end}" for end in ("", " (2)", " (3)")
+    ]
+    (summary,) = page.texts["pre"]
+    assert model.summary().splitlines()[0] in summary
+    assert "Scorecard of 3 columns" in summary
+
+
+def test_what_is_no_section_is_an_error(tmp_path: Path) -> None:
+    model = htmlpages.semi()
+    with pytest.raises(TypeError, match="sections must be a list of results"):
+        model.to_html(sections=htmlpages.density())
+    with pytest.raises(TypeError, match="sections must be a list of results"):
+        model.to_html(sections=htmlpages.models())
+    with pytest.raises(TypeError, match=r"one of Model, Models, .*Comparison; got str"):
+        model.to_html(tmp_path / "page.html", sections=["x"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cutoffs_have_their_table_and_the_distribution_of_the_score() -> None:
+    found = htmlpages.cutoffs()
+    section = Page(text_of("report")).document["sections"][3]
+    (record,) = section["tables"]
+    np.testing.assert_allclose(table_of(section, record)["ks"], found.columns["ks"], rtol=1e-5)
+    chart = record["chart"]
+    assert sum(chart["events"]) == pytest.approx(1.0, abs=1e-4)
+    assert (chart["edges"][0], chart["edges"][-1]) == (found.scores[0], found.scores[-1])
+    one = htmlpages.scorecard().cutoffs(
+        htmlpages.frame().rename(columns={"noise": EVIL}).head(1), htmlpages.frame()["buys"].head(1)
+    )
+    section = Page(htmlpages.scorecard().to_html(sections=[one])).document["sections"][1]
+    assert ("Found", "all rows have one class") in [tuple(pair) for pair in section["lead"]]
+    assert section["tables"][0]["chart"]["best"] is None
+
+
+def test_jump_list_names_sections_blocks_and_variables(open_page: Open) -> None:
+    page = open_page(text_of("report"), height=600)
+    assert [text.split(EVIL[:4])[0] for text in page.locator("#nav a").all_text_contents()] == TITLES
+    groups = page.locator("#nav optgroup").evaluate_all("all => all.map(group => group.label)")
+    assert [text.split(EVIL[:4])[0] for text in groups] == TITLES
+    grid = page.locator("#nav optgroup").nth(5).locator("option")
+    assert grid.all_text_contents()[:4] == ["Variables", "Grid", "Classes", "Columns left out"]
+    jump = page.get_by_label("Jump to")
+    jump.select_option(value=grid.nth(1).get_attribute("value"))
+    expect(page.locator("#grid-6")).to_be_in_viewport()
+    card = page.locator("#result-3")
+    option = page.locator("#nav optgroup").nth(2).locator("option", has_text="colour")
+    jump.select_option(value=option.get_attribute("value"))
+    entry = card.locator(".variables > li", has=page.get_by_role("heading", name="colour"))
+    expect(entry).to_be_in_viewport()
+    expect(entry.locator("details").first).to_have_attribute("open", "")
+    ids = page.locator("[id]").evaluate_all("all => all.map(one => one.id)")
+    assert [name for name, n in Counter(ids).items() if n > 1] == []
+
+
+def test_a_variable_leads_to_itself_in_other_sections(open_page: Open) -> None:
+    page = open_page(text_of("report"), height=600)
+    first = page.locator("#result > section .variables > li", has=page.get_by_role("heading", name="day"))
+    others = first.locator(".others button")
+    assert others.all_text_contents() == [TITLES[1], TITLES[2], TITLES[4]]
+    others.nth(2).click()
+    drift = page.locator("#result-5 .variables > li", has=page.get_by_role("heading", name="day"))
+    expect(drift).to_be_in_viewport()
+    expect(drift.locator("details").first).to_have_attribute("open", "")
+    assert open_page(text_of("models")).locator(".others").count() == 0
+
+
+def test_chosen_parts_are_those_of_their_own_grid(open_page: Open) -> None:
+    page = open_page(text_of("report"), height=3000)
+    with_classes, without = page.locator("#grid-6"), page.locator("#grid-7")
+    before = [block.locator("tbody tr").count() for block in (with_classes, without)]
+    with_classes.locator("tbody tr").first.click()
+    expect(with_classes.locator("tbody tr")).to_have_count(1)
+    assert without.locator("tbody tr").count() == before[1] > 1
+    page.locator("#variables-7").get_by_role("button", name="Expand all").click()
+    row = page.locator("#variables-7").get_by_role("table", name="Parts of numbers").locator("tbody tr").first
+    row.click()
+    labels = without.locator("tbody tr th").all_text_contents()
+    assert len(set(labels)) == 1
+    expect(with_classes.locator("tbody tr")).to_have_count(1)
+
+
+def test_every_table_of_every_section_is_saved_as_csv(open_page: Open) -> None:
+    page = open_page(text_of("report"))
+    for button in page.get_by_role("button", name="Expand all").all():
+        button.click()
+    page.wait_for_timeout(300)  # for what opens
+    for fold in page.locator(".inner > summary").all():
+        fold.click()
+    tables = page.locator("table").count()
+    assert tables == page.locator(".csv").count() > 40
+    for caption in ("Points", "Cut-offs", "Curve of day", "Likely bounds of day", "Number of parts of day"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"CSV of {caption}", exact=True).first.click()
+        text = Path(download.value.path()).read_text(encoding="utf-8-sig")
+        assert len(list(csv.reader(io.StringIO(text)))) > 2
+
+
+def test_printed_page_has_the_charts_that_were_never_in_view(open_page: Open) -> None:
+    page = open_page(text_of("report"), height=500, color_scheme="dark")
+    charts = page.locator(".chart")
+    expect(page.locator(".chart:not(:has(svg))")).to_have_count(0, timeout=20_000)
+    assert charts.count() >= 10
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 700, "height": 900})
+    wide = "all => all.map(one => one.getBoundingClientRect().right)"
+    assert max(page.locator(".chart svg").evaluate_all(wide)) <= 700
+    assert max(page.locator("table").evaluate_all(wide)) <= 710
+    assert not page.locator(".others").first.is_visible()
+    inks = page.locator(".chart svg .mark-text text").evaluate_all("all => all.map(e => getComputedStyle(e).fill)")
+    assert "rgb(232, 234, 237)" not in inks
+
+
+def test_labels_of_a_chart_never_look_alike(open_page: Open) -> None:
+    beginning, end = "a beginning that all of them share and that is long ", " and an end that all of them share too"
+    rng = np.random.default_rng(0)
+    value = rng.integers(0, 6, 3000)
+    names = np.array([f"{beginning}{i}{end}" for i in range(6)])[value]
+    label = np.array([f"class {i}" for i in value])
+    model = gridmodl.optimize({"x": names, "y": rng.random(3000)}, label).rename("x", list(np.unique(names)))
+    for width in (390, 1280):
+        page = open_page(model.to_html(), width=width)
+        page.locator(".chart svg").first.wait_for()
+        written = page.locator(".chart").first.locator(".role-axis-label text").all_text_contents()
+        parts = [text for text in written if "beginning" in text or "…" in text]
+        assert len(parts) == len(set(parts)) == 6
+
+
+def test_what_a_link_leads_to_is_not_below_the_links(open_page: Open) -> None:
+    for width in (390, 1000):
+        page = open_page(text_of("report"), width=width, height=700)
+        page.get_by_role("link", name=TITLES[4]).click()
+        heading = page.locator("#result-5-title")
+        expect(heading).to_be_in_viewport()
+        page.wait_for_timeout(1500)  # the page scrolls
+        nav = page.locator("#nav").bounding_box()
+        assert heading.bounding_box()["y"] >= max(0, nav["y"] + nav["height"])
