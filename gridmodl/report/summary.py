@@ -5,6 +5,7 @@ What was found comes first, then the parts of each variable and the main cells o
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -42,6 +43,7 @@ MAX_TARGET_PARTS = 6  # of a partitioned target
 MAX_COLUMNS = 8  # of a grid, whose parts are listed
 MAX_COLUMN_NAME = 20  # characters of its name in the tables of a grid
 MIN_NAME = 12  # characters of a group in these tables
+KEPT_SPACE = "\xa0"  # no line ends with it
 MIN_PARTS, MIN_CLASSES = 2, 3  # of each column, however little room there is
 
 
@@ -207,7 +209,8 @@ def cost_lines(model: Model) -> list[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    """Lines of at most MAX_WIDTH characters, unless a word is longer."""
+    """Lines of at most MAX_WIDTH characters, unless a word or what stands in brackets is longer."""
     indent = " " * (len(text) - len(text.lstrip()) + 2)
-    lines = textwrap.wrap(text, MAX_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-    return lines or [text]
+    kept = re.sub(r"\([^()]*\)", lambda found: found[0].replace(" ", KEPT_SPACE), text)
+    lines = textwrap.wrap(kept, MAX_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return [line.replace(KEPT_SPACE, " ") for line in lines] or [text]
