@@ -485,6 +485,24 @@ class Average:
 
         return write_report(self, sections, path, title, about)
 
+    def plot(self, label: Any = None, ax: Any = None) -> Any:
+        """Draw the probability of a class along the column with matplotlib: `gridmodl.plot.AverageDisplay`.
+
+        Parameters
+        ----------
+        label : class, optional
+            The class; by default the event, or the last class.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        AverageDisplay
+        """
+        from gridmodl.plot import AverageDisplay
+
+        return AverageDisplay.from_average(self, label=label).plot(ax)
+
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""
         from gridmodl.report.averages import average_html

@@ -806,7 +806,7 @@ class Model:
 
     def summary(self) -> str:
         """Summary of the model as text."""
-        from gridmodl.report.text import summary_of
+        from gridmodl.report.summary import summary_of
 
         return summary_of(self)
 

@@ -36,6 +36,22 @@ def names_of(partition: Partition) -> list[str]:
     return [one if given is None else given for one, given in zip(short, _given(partition), strict=True)]
 
 
+def names_within(partition: Partition, room: int) -> list[str]:
+    """Short names; groups show fewer values where theirs are longer than `room` characters. Intervals stay whole."""
+    names = names_of(partition)
+    if partition.kind != "categorical" or max(map(len, names)) <= room:
+        return names
+    namer, given = GroupNamer(partition), _given(partition)
+    for i, name in enumerate(names):
+        if len(name) > room and given[i] is not None:
+            names[i] = shortened(name, room)
+        elif len(name) > room:
+            head, values = f"{i}: ", namer.typical(i)
+            short = namer.name(head, values, most=room - len(head))
+            names[i] = short if len(short) <= room else f"{namer.name(head, values[:1])[: room - 1]}…"
+    return names
+
+
 def named_labels(partition: Partition) -> list[str]:
     """Label of each part, for tables; behind the name that the user gave, if any."""
     pairs = zip(labels_of(partition), _given(partition), strict=True)
@@ -76,17 +92,17 @@ class GroupNamer:
         order = np.argsort(-self.rows[self.begins[part] : self.begins[part + 1]], kind="stable")
         return [values[i] for i in order.tolist()]
 
-    def name(self, head: str, values: Sequence[Any], n_values: int | None = None) -> str:
-        """Name of a group: `head`, some of its values, the number of the others.
+    def name(self, head: str, values: Sequence[Any], n_values: int | None = None, most: int = MAX_NAME) -> str:
+        """Name of a group: `head`, some of its values in `most` characters, the number of the others.
 
-        `values` are in the order of typical ones, all or the first of `n_values`.
+        `values` are in the order of typical ones, all or the first of `n_values`. The first is always there.
         """
         shown: list[str] = []
         n_values = len(values) if n_values is None else n_values
         for value in values:
             text = self._text(value)
             rest = n_values - len(shown) - 1
-            if shown and len(", ".join([*shown, text])) + (len(f", +{rest}") if rest else 0) > MAX_NAME:
+            if shown and len(", ".join([*shown, text])) + (len(f", +{rest}") if rest else 0) > most:
                 break
             shown.append(text)
         rest = n_values - len(shown)

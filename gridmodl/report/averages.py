@@ -133,7 +133,7 @@ def averages_html(averages: Averages) -> str:
     for name, average in list(averages.items())[:MAX_COLUMNS]:
         p, loss = average.p_informative, average.loo_loss
         rows.append([
-            name_tag(name), "" if p is None else f"{p:.3g}", "" if loss is None else f"{loss:.4g}",
+            name_tag(name), "" if p is None else f"{p:.3g}", "" if loss is None else f"{loss:.4f}",
             int(np.argmax(average.p_parts)) + 1, "yes" if average.exact else "no",
         ])  # fmt: skip
     body = table(["column", "informative", "leave-one-out loss", "likely parts", "exact"], rows)

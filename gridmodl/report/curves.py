@@ -37,7 +37,9 @@ def curve_html(curve: CostByParts) -> str:
     ]  # fmt: skip
     stopped = [f"stopped: {curve.stopped}"] if curve.stopped else []
     costs = table(["parts", "cost", "above the lowest", "proven"], rows, 0)
-    return frame(lines(head, *stopped), _dots(curve, best), costs)
+    last = int(curve.n_parts[-1])
+    axis = f"{cost_text(curve.cost.min())} to {cost_text(curve.cost.max())}, of 1 to {counted(last, 'part')}"
+    return frame(lines(head, *stopped), _dots(curve, best), lines(f"cost, from {axis}"), folded("costs", costs))
 
 
 def _gap_text(gap: float) -> str:
@@ -70,14 +72,15 @@ def posterior_html(found: BoundPosterior) -> str:
         found.bounds[min(int(np.searchsorted(np.cumsum(found.posterior), share)), last)] for share in TAILS
     )
     order = np.argsort(-found.posterior, kind="stable")[:MAX_LIKELY]
-    rows = [[_bound_text(found.bounds[i]), f"{found.posterior[i]:.4f}"] for i in order.tolist()]
-    head = f"posterior of one bound, of {len(found.bounds):,}: median {_bound_text(middle)}"
-    where = f"with a probability of 90% between {_bound_text(low)} and {_bound_text(high)}"
+    rows = [[bound_text(found.bounds[i]), f"{found.posterior[i]:.4f}"] for i in order.tolist()]
+    head = f"posterior of one bound, of {len(found.bounds):,}: median {bound_text(middle)}"
+    where = f"with a probability of 90% between {bound_text(low)} and {bound_text(high)}"
+    axis = f"probability of each bound, from {bound_text(found.bounds[0])} to {bound_text(found.bounds[-1])}"
     likely = folded("most likely bounds", table(["bound", "probability"], rows))
-    return frame(lines(head, where), _bars(found), lines("probability of each bound, in their order"), likely)
+    return frame(lines(head, where), _bars(found), lines(axis), likely)
 
 
-def _bound_text(bound: Any) -> str:
+def bound_text(bound: Any) -> str:
     return f"{bound:.6g}" if isinstance(bound, (float, np.floating)) else plain(bound)
 
 
@@ -89,7 +92,7 @@ def _bars(found: BoundPosterior) -> Markup:
     drawn = []
     for i, share in enumerate(sums.tolist()):
         height = HEIGHT * share / most
-        first, last = _bound_text(found.bounds[starts[i]]), _bound_text(found.bounds[ends[i]])
+        first, last = bound_text(found.bounds[starts[i]]), bound_text(found.bounds[ends[i]])
         box = tag("rect", x=f"{i * step:.6g}", y=f"{HEIGHT - height:.6g}", width=f"{max(step - 0.5, 0.5):.6g}",
                   height=f"{height:.6g}", fill=OKABE_ITO[0])  # fmt: skip
         where = first if starts[i] == ends[i] else f"{first} to {last}"

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gridmodl.density.model import rows_text
 from gridmodl.evidence.contributions import PRIOR
-from gridmodl.model.counts import cell_lifts, input_cells, part_counts, quantiles_of_parts
+from gridmodl.model.counts import cell_lifts, part_counts, quantiles_of_parts
 from gridmodl.model.densities.histogram import density_per, histogram_of
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import counted, level_text
+from gridmodl.report.curves import bound_text
 from gridmodl.report.pictures import (
     MAX_DRAWN,
     Markup,
@@ -34,14 +36,20 @@ from gridmodl.report.pictures import (
     table,
     tag,
 )
+from gridmodl.report.tables import largest
 from gridmodl.report.text import (
+    MAX_CELLS,
     MAX_SHOWN,
+    cost_text,
     criterion_text,
     finding_text,
+    group_names,
     kept_limits,
+    level_words,
+    main_cells,
     parts_text,
     proof_text,
-    shares_of,
+    shown_cells,
     size_text,
     statistics_of,
 )
@@ -71,7 +79,7 @@ def model_html(model: Model) -> str:
         *([plain(finding_text(model), MAX_SENTENCE)] if is_grid else []), plain(size_text(model), MAX_SENTENCE)
     )
     foot = lines(
-        f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {level_text(model.level)}",
+        level_words(model),
         joined(criterion_text(model), ", ", PROBLEMS[model.problem].text, f"; {proof_text(model)}"),
         *([plain(f"limits: {', '.join(limits)}", MAX_SENTENCE)] if limits else []),
         *([] if model.stability is None else [plain(model.stability.summary(), MAX_SENTENCE)]),
@@ -80,10 +88,11 @@ def model_html(model: Model) -> str:
         shown = [part for part in (model.target, *model.partitions.values()) if part is not None]
         return frame(head, *(tag("div", lines(_heading(model, part)), parts_of(model, part)) for part in shown), foot)
     folds = [
-        folded(_heading(model, partition), parts_of(model, partition))
+        folded(_heading(model, partition), parts_of(model, partition), is_open=len(model.informative) == 1)
         for partition in [*([] if model.target is None else [model.target]), *map(model.partition, model.informative)]
     ]
-    return frame(head, _cells(model), *folds, _left_out(model), foot)
+    cells = _cells(model) if len(model.informative) > 1 else Markup("")
+    return frame(head, cells, *folds, _left_out(model), foot)
 
 
 def _heading(model: Model, partition: Partition) -> Markup:
@@ -99,10 +108,7 @@ def parts_of(model: Model, partition: Partition) -> Markup:
     """A picture and a table of the parts of one variable."""
     heads, columns, note = statistics_of(model, partition)
     labels, rows = partition.names, partition.rows
-    body = [
-        [label_tag(labels[i]), int(rows[i]), *(column[i] for column in columns)]
-        for i in range(min(partition.n_parts, MAX_SHOWN))
-    ]
+    body = [[label_tag(labels[i]), int(rows[i]), *(column[i] for column in columns)] for i in largest(rows, MAX_SHOWN)]
     drawn = table(["part", "rows", *map(plain, heads)], body)
     return joined(
         _picture(model, partition), drawn, _more(partition.n_parts, "part"), *(tag("div", one) for one in note)
@@ -117,7 +123,7 @@ def _picture(model: Model, partition: Partition) -> Markup:
         return ranges(quantiles_of_parts(model, partition).boxes(), rows, labels)
     if model.target is not None and not is_target:
         counts = part_counts(model, partition)
-        return _mosaic(counts, [f"group {j}" for j in range(counts.shape[1])], rows, labels)
+        return _mosaic(counts, group_names(counts.shape[1]), rows, labels)
     if partition.n_values is None:
         return _mosaic(partition.counts, model.classes.tolist(), rows, labels)
     if partition.widths is not None:
@@ -142,8 +148,13 @@ def _histogram(model: Model) -> Markup:
         for i, values in enumerate(found.partition.special_parts) for value in values
     ]  # fmt: skip
     drawn = histogram(found.shares, np.exp(heights - np.nanmax(heights)), titles, masses)
-    note = "red: masses, as high as their share of the rows" if masses else ""
-    return joined(drawn, lines(note)) if note else drawn
+    note = "; red: masses, as high as their share of the rows" if masses else ""
+    return joined(drawn, _ends(found.edges, note))
+
+
+def _ends(edges: NDArray[Any], note: str = "") -> Markup:
+    """A line below the picture of a density: where it begins and ends."""
+    return lines(f"density, from {bound_text(edges[0])} to {bound_text(edges[-1])}{note}")
 
 
 def _mosaic(counts: Any, names: Sequence[Any], rows: Any, labels: Sequence[str]) -> Markup:
@@ -151,41 +162,34 @@ def _mosaic(counts: Any, names: Sequence[Any], rows: Any, labels: Sequence[str])
     return joined(mosaic(shares, rows, labels), legend(shares))
 
 
-def _counted_cells(model: Model) -> tuple[Cells, list[Any], str]:
-    """Cells of a grid, the classes that they count, and the word for these; of the inputs beside a target in parts."""
-    if model.target is None:
-        return model.cells, model.classes.tolist(), "classes"
-    return input_cells(model), model.target.names, "parts of the target"
+def _counted_cells(model: Model) -> tuple[Cells, list[Any]]:
+    """Cells of a grid and the classes that they count; cells of the inputs beside a target in parts."""
+    return shown_cells(model), model.classes.tolist() if model.target is None else model.target.names
 
 
 def _cells(model: Model) -> Markup:
-    """A picture and a table of the cells of a grid, by descending number of rows."""
-    cells, classes, what = _counted_cells(model)
-    order = np.argsort(-cells.rows, kind="stable")
-    labels = {name: model.partition(name).names for name in cells.names}
-    shown = order[:MAX_SHOWN].tolist()
-    if classes:
-        heads, columns, note = shares_of(cells.counts[order], [str(name) for name in classes], what)
-    else:
-        heads, columns, note = ["times what is expected"], [[f"{lift:.3g}" for lift in cell_lifts(model)[order]]], []
+    """A picture of the cells of a grid, a table of the main ones, and a fold with more of them."""
+    found = main_cells(model)
+    cells, n_left = found.cells, max(1, len(found.cells.names))
+    labels = [model.partition(name).names for name in cells.names]
+    heads = [*map(name_tag, cells.names), "rows", *map(plain, found.heads)]
     rows = [
         [
-            *(label_tag(labels[name][part]) for name, part in zip(cells.names, cells.parts[i].tolist(), strict=True)),
+            *(label_tag(labels[k][part]) for k, part in enumerate(cells.parts[i].tolist())),
             int(cells.rows[i]),
-            *(column[place] for column in columns),
+            *(column[place] for column in found.columns),
         ]
-        for place, i in enumerate(shown)
+        for place, i in enumerate(found.order[:MAX_SHOWN].tolist())
     ]
-    drawn = table([*map(name_tag, cells.names), "rows", *map(plain, heads)], rows, max(1, len(cells.names)))
-    head = f"cells{'' if model.target is None else ' of the inputs'} with rows in them: {len(order)}"
-    return joined(
-        _grid_picture(model, order), lines(head), drawn, _more(len(order), "cell"), *(tag("div", one) for one in note)
-    )
+    more = rows[MAX_CELLS:]
+    rest = folded(counted(len(found.order) - MAX_CELLS, "more cell"), table(heads, more, n_left),
+                  _more(len(found.order), "cell")) if more else Markup("")  # fmt: skip
+    return joined(_grid_picture(model, found.order), lines(found.title), table(heads, rows[:MAX_CELLS], n_left), rest)
 
 
 def _grid_picture(model: Model, order: Any) -> Markup:
     """A mosaic of the classes of cells; without classes a heat map of two variables, or bars of rows of more."""
-    cells, classes, _ = _counted_cells(model)
+    cells, classes = _counted_cells(model)
     texts = [f"cell {i + 1}" for i in range(len(order))]
     if classes:
         return _mosaic(cells.counts[order], classes, cells.rows[order], texts)
@@ -240,7 +244,7 @@ def _facts(model: Any) -> list[Any]:
         partition.kind,
         partition.n_parts,
         "" if evidence is None else f"{evidence.iv:.4f}",
-        level_text(model.level),
+        "" if model.level is None else level_text(model.level),
         "" if model.level is None else meter(model.level),
         "yes" if model.proven else "no",
     ]
@@ -251,9 +255,7 @@ def partition_html(partition: Partition) -> str:
     labels, rows, counts = partition.names, partition.rows, partition.counts
     drawn = bars(rows, labels) if counts.shape[1] == 1 else _mosaic(counts, range(counts.shape[1]), rows, labels)
     total = max(1, int(rows.sum()))
-    body = [
-        [label_tag(labels[i]), int(rows[i]), f"{rows[i] / total:.1%}"] for i in range(min(partition.n_parts, MAX_SHOWN))
-    ]
+    body = [[label_tag(labels[i]), int(rows[i]), f"{rows[i] / total:.1%}"] for i in largest(rows, MAX_SHOWN)]
     kind = f"{partition.kind}, {counted(partition.n_parts, 'part')}"
     head = joined(tag("b", name_tag(partition.name)), f": {kind}")
     return frame(lines(head), drawn, table(["part", "rows", "share"], body), _more(partition.n_parts, "part"))
@@ -277,23 +279,20 @@ def density_html(model: DensityModel) -> str:
         f"{plain(label)}: density {density:.4g}"
         for label, density in zip(columns["part"], columns["density"], strict=True)
     ]
-    drawn = histogram(model.shares, ratios, titles)
+    drawn = joined(histogram(model.shares, ratios, titles), _ends(model.domain))
     body = table(["part", "rows", "share", density_per(model.type)], rows)
     return frame(lines(head, rows_text(model)), drawn, body, _more(model.n_parts, "part"))
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """The sentences, and a table of the costs of the alternatives by term."""
+    """The sentences, and a table of the costs of the alternatives by term, without the terms that are 0 in all."""
     columns = explanation.table("arrays")
+    names = [name for name in list(columns)[2:] if name in ("cost", "delta") or np.any(columns[name])]
     rows = [
-        [
-            str(columns["partition"][i]),
-            int(columns["parts"][i]),
-            *(f"{columns[name][i]:.4f}" for name in list(columns)[2:]),
-        ]
+        [str(columns["partition"][i]), int(columns["parts"][i]), *(cost_text(columns[name][i]) for name in names)]
         for i in range(len(columns["parts"]))
     ]
-    heads = [name.replace("_", " ") for name in columns]
+    heads = [name.replace("_", " ") for name in ("partition", "parts", *names)]
     return frame(lines(*(plain(one, MAX_SENTENCE) for one in explanation.sentences)), table(heads, rows))
 
 
@@ -321,20 +320,22 @@ def _contributions_of(contributions: Contributions, row: int) -> Markup:
 def comparison_html(comparison: Comparison) -> str:
     """The verdict, and a table of the columns of the largest PSI."""
     shown = sorted(comparison.all_parts, key=lambda one: -float(one.psi.max()))
+    has_periods = any(len(one.periods) > 1 for one in shown)
     rows = []
     for one in shown[:MAX_SHOWN]:
         worst = int(one.psi.argmax())
         lost = "" if np.isnan(one.information_lost).all() else f"{np.nanmax(one.information_lost):.1%}"
         drawn = bars(one.new_rows[worst], one.labels, 120, 16) if len(one.labels) <= MAX_SHOWN else ""
         verdict = next((word for word in ("drift", "small change") if word in one.verdicts), "stable")
-        when = one.periods[worst] if worst else ""
-        rows.append([name_tag(one.name), drawn, f"{one.psi[worst]:.4f}", f"{one.psi_noise[worst]:.4f}", lost, verdict,
-                     name_tag(when)])  # fmt: skip
-    heads = ["column", "new rows by part", "PSI", "by chance", "information lost", "", "worst period"]
+        when = [name_tag(one.periods[worst] if worst else "")] if has_periods else []
+        rows.append([name_tag(one.name), drawn, verdict, *when, f"{one.psi[worst]:.4f}", f"{one.psi_noise[worst]:.4f}",
+                     lost])  # fmt: skip
+    heads = ["column", "new rows by part", "verdict", *(["worst period"] if has_periods else []), "PSI", "by chance",
+             "information lost"]  # fmt: skip
     named = ", ".join(plain(name) for name in comparison.drifted[:MAX_SHOWN])
     head = f"{int(comparison.n_new[0]):,} new rows beside {comparison.n_old:,} of training"
     verdict = f"drift in {named}" if named else "no drift"
-    return frame(lines(head, verdict), table(heads, rows, 2), _more(len(shown), "column"))
+    return frame(lines(head, verdict), table(heads, rows, 3 + has_periods), _more(len(shown), "column"))
 
 
 def choice_html(choice: PenaltyChoice) -> str:

@@ -107,9 +107,10 @@ def _side(text: Any, is_left: bool) -> str:
     return f"{LEFT};white-space:{'nowrap' if len(shown) <= ONE_LINE else 'normal'}"
 
 
-def folded(head: Any, *children: Any) -> Markup:
-    """Children that a click on `head` opens, without a script."""
-    return tag("details", tag("summary", head, style="cursor:pointer"), *children)
+def folded(head: Any, *children: Any, is_open: bool = False) -> Markup:
+    """Children that a click on `head` opens and closes, without a script."""
+    state = {"open": "open"} if is_open else {}
+    return tag("details", tag("summary", head, style="cursor:pointer"), *children, **state)
 
 
 class ShownClasses(NamedTuple):

@@ -60,7 +60,7 @@ def scorecard_html(card: Scorecard) -> str:
         for i in range(min(len(card.models), MAX_COLUMNS))
     ]  # fmt: skip
     overview = table(["column", "parts", "iv", "weight", "lowest points", "highest points"], rows)
-    folds = [folded(tag("b", name_tag(name)), _parts(card, name)) for name in list(card.models)[:MAX_COLUMNS]]
+    folds = [folded(tag("b", name_tag(name)), _parts(card, name)) for name in columns["column"][:MAX_COLUMNS]]
     if len(card.models) > MAX_COLUMNS:
         folds.append(tag("div", f"... and {counted(len(card.models) - MAX_COLUMNS, 'more column')}"))
     return frame(head, overview, *folds, _left_out(card))

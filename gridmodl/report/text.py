@@ -1,9 +1,9 @@
-"""The summary of a model as text, for a terminal; and the texts and tables that notebooks and pages show too."""
+"""Sentences on a model and columns of its tables, which summaries, notebooks and pages show."""
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,10 @@ from gridmodl.analysis.verify import limits_of
 from gridmodl.model.counts import cell_information, cell_lifts, input_cells, part_counts, quantiles_of_parts
 from gridmodl.model.densities.histogram import density_per, histogram_of
 from gridmodl.model.evidence import evidence_of
-from gridmodl.model.labels import aligned, counted, level_text
+from gridmodl.model.labels import counted, level_text
 from gridmodl.model.names import shortened
-from gridmodl.report.tables import largest, of_input_cells, statistics_shown
+from gridmodl.model.target_quantiles import TargetQuantiles
+from gridmodl.report.tables import STATISTICS, largest, of_input_cells, statistics_shown
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
@@ -25,74 +26,95 @@ if TYPE_CHECKING:
 MAX_SHOWN = 40  # parts, cells or columns
 MAX_CLASSES_SHOWN = 8
 MAX_EVENT_SHOWN = 40  # characters
-# A summary of a grid fits a screen.
-MAX_CELLS = 10
-MAX_LEFT_OUT = 8  # lines on columns left out
-MAX_GRID_PARTS = 8  # of one column
-MAX_GRID_COLUMNS = 6  # whose parts are listed
-MAX_WIDTH = 100  # characters of the parts in a line of the table of cells
-MIN_NAME = 12  # characters of a part in that table
-
-
-def summary_of(model: Model) -> str:
-    """Summary of a model: what was found, the parts of each variable, the main cells of a grid, then the cost."""
-    is_grid = len(model.partitions) > 1
-    lines = [*_wrapped(finding_text(model)), f"{size_text(model)}"]
-    shown = model.informative if is_grid else list(model.partitions)
-    shown = shown if model.target is None else [model.target.name, *shown]
-    most = MAX_GRID_PARTS if is_grid else MAX_SHOWN
-    for partition in map(model.partition, shown[:MAX_GRID_COLUMNS]):
-        lines += ["", *([f"{partition.name}: {parts_text(model, partition)}"] if is_grid or len(shown) > 1 else [])]
-        lines += _parts(model, partition, most)
-    others = [f"{name} ({counted(model.partition(name).n_parts, 'part')})" for name in shown[MAX_GRID_COLUMNS:]]
-    lines += ["", *_wrapped(f"and {', '.join(others)}")] if others else []
-    if is_grid:
-        lines += ["", *cells_text(model), *_left_out(model)]
-    return "\n".join([*lines, "", *cost_lines(model)])
+FEW_DIGITS = 10.0  # a cost below it has four decimals
+MAX_CELLS = 10  # of a grid, that are shown first
+MAX_CLASS_NAME = 12  # characters of a class in the head of a column of cells
 
 
 def finding_text(model: Model) -> str:
     """Sentence on the result."""
     names = model.informative
-    parts = ", ".join(f"{name} ({counted(model.partition(name).n_parts, 'part')})" for name in names)
+    parts = ", ".join(f"{name} ({parts_text(model, model.partition(name))})" for name in names)
     what = "the rows" if not PROBLEMS[model.problem].has_target else "the target"
     if len(model.partitions) == 1:
         (partition,) = model.partitions.values()
         tells_nothing = partition.n_parts == 1 and not PROBLEMS[model.problem].has_widths
         return f"{partition.name}: {parts_text(model, partition)}{f', tells nothing about {what}' * tells_nothing}"
+    of_all = f"{len(names)} of {len(model.partitions)} columns"
     if not names:
         return f"none of {len(model.partitions)} columns tells anything about {what}"
-    n_cells = len(model.cells.parts if model.target is None else input_cells(model).parts)
+    if len(names) == 1:
+        return f"{of_all} tells about {what}: {parts}"
+    n_cells = len(shown_cells(model).parts)
     if what == "the rows":
-        return f"{len(names)} of {len(model.partitions)} columns depend on one another, in {n_cells} cells: {parts}"
-    return f"{len(names)} of {len(model.partitions)} columns tell about {what} together, in {n_cells} cells: {parts}"
+        return f"{of_all} depend on one another, in {n_cells} cells: {parts}"
+    return f"{of_all} tell about {what} together, in {n_cells} cells: {parts}"
 
 
-def cost_lines(model: Model) -> list[str]:
-    """Lines on the cost, its limits, and how the partition was found."""
-    lines = [
-        f"cost {cost_text(model.cost)}, with one part {cost_text(model.null_cost)}: level {level_text(model.level)}",
-        f"{criterion_text(model)}, {PROBLEMS[model.problem]}; search {model.search!r} ({proof_text(model)}), "
-        f"{model.elapsed:.3g} s",
-    ]
-    limits = kept_limits(model)
-    if limits:
-        lines.append(f"limits: {', '.join(limits)}")
-    if model.stability is not None:
-        lines.append(model.stability.summary())
-    if model.delta is not None:
-        how = "worse" if model.delta > 0 else "better"
-        lines.append(f"{abs(model.delta):.6f} nats {how} than the model that it was made from")
-    return lines
+def shown_cells(model: Model) -> Cells:
+    """Cells that a table of a grid shows: of the inputs, if the target is partitioned too."""
+    return model.cells if model.target is None else input_cells(model)
+
+
+class MainCells(NamedTuple):
+    """Cells of a grid in the order of tables, and what these say of them."""
+
+    cells: Cells
+    order: NDArray[np.int64]  #: numbers of the cells: by rows, or without a target by what they tell
+    title: str  #: how many are shown first, and which
+    heads: list[str]  #: of the columns beyond the parts and rows
+    columns: list[list[str]]  #: texts of these columns, one for each cell in `order`
+
+
+def main_cells(model: Model, most_classes: int = MAX_CLASSES_SHOWN) -> MainCells:
+    """Cells with the most rows first; without a target those first that tell most."""
+    cells = shown_cells(model)
+    has_target = PROBLEMS[model.problem].has_target
+    order = np.argsort(-(cells.rows if has_target else cell_information(model)), kind="stable")
+    which = "with the most rows" if has_target else "that tell most"
+    n_cells, of_inputs = len(order), "" if model.target is None else " of the inputs"
+    title = f"{counted(n_cells, 'cell')}{of_inputs}"
+    if n_cells > MAX_CELLS:
+        title = f"the {MAX_CELLS} cells{of_inputs} {which}, of {n_cells}"
+    heads, columns = _cell_statistics(model, cells, order, most_classes)
+    return MainCells(cells, order, title, heads, columns)
+
+
+def _cell_statistics(
+    model: Model, cells: Cells, order: NDArray[np.int64], most: int
+) -> tuple[list[str], list[list[str]]]:
+    """Heads and columns of what a table of cells says of the target, or of the lift where there is none."""
+    if not PROBLEMS[model.problem].has_target:
+        return ["times expected"], [[f"{lift:.2f}" for lift in cell_lifts(model)[order].tolist()]]
+    if model._target_quantiles is not None:
+        heads = ["mean", "q5", "q95"]
+        columns = target_texts(of_input_cells(model, cells), heads)
+        return heads, [[column[i] for i in order.tolist()] for column in columns]
+    classes = model.classes.tolist() if model.target is None else group_names(cells.counts.shape[1])
+    short = [shortened(str(name), MAX_CLASS_NAME) for name in classes]
+    heads, columns, _ = shares_of(cells.counts[order], short, "classes", most)
+    return heads, columns
 
 
 def cost_text(cost: float) -> str:
     """A cost with the digits that help: a difference of a hundredth of a nat is nothing."""
-    return f"{cost:,.2f}"
+    return f"{cost:,.2f}" if abs(cost) >= FEW_DIGITS else f"{cost:.4f}"
 
 
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) or [text]
+def level_words(model: Model) -> str:
+    """Cost, cost with one part, and the level if the model has one."""
+    level = "" if model.level is None else f": level {level_text(model.level)}"
+    return f"cost {cost_text(model.cost)}, with one part {cost_text(model.null_cost)}{level}"
+
+
+def target_texts(quantiles: TargetQuantiles, heads: Sequence[str]) -> list[list[str]]:
+    """Columns of statistics of a numerical target, with the decimals that give the range of all rows four digits."""
+    shown = statistics_shown(quantiles)
+    scale = float(max(abs(shown[name][-1]) for name in ("q5", "q95")))
+    if scale != 0.0 and not 1e-3 <= scale < 1e9:
+        return [[f"{value:.4g}" for value in shown[head][:-1].tolist()] for head in heads]
+    decimals = int(max(0.0, 3.0 - np.floor(np.log10(scale)))) if scale else 0
+    return [[f"{value:.{decimals}f}" for value in shown[head][:-1].tolist()] for head in heads]
 
 
 def kept_limits(model: Model) -> list[str]:
@@ -139,83 +161,17 @@ def parts_text(model: Model, partition: Partition) -> str:
     return ", ".join([counted(partition.n_parts, "part"), *(f"iv {one.iv.sum():.4f}" for one in found)])
 
 
-def cells_text(model: Model) -> list[str]:
-    """Lines on the cells with the most rows, without a target those that tell most: a table of the names of parts.
+def statistics_of(
+    model: Model, partition: Partition, most: int = MAX_CLASSES_SHOWN
+) -> tuple[list[str], list[list[str]], list[str]]:
+    """Heads and columns of a table of parts beyond label and rows, and the lines of a note below it.
 
-    A part that all of these cells share is said once.
+    At most `most` classes have a column.
     """
-    cells = model.cells if model.target is None else input_cells(model)
-    if not cells.names:
-        return ["one cell, of all rows"]
-    has_target = PROBLEMS[model.problem].has_target
-    weight = cells.rows if has_target else cell_information(model)
-    order = np.argsort(-weight, kind="stable")[:MAX_CELLS]
-    heads, columns = _cell_statistics(model, cells, order)
-    parts = cells.parts[order]
-    is_shared = (parts == parts[0]).all(axis=0) & (len(order) > 1)
-    names = {name: model.partition(name).names for name in cells.names}
-    own = [k for k in range(len(cells.names)) if not is_shared[k]]
-    room = max(MIN_NAME, MAX_WIDTH // max(1, len(own)) - 2)
-    rows = [[*(shortened(str(cells.names[k]), room) for k in own), "rows", "share", *heads]]
-    for i, cell in enumerate(order.tolist()):
-        where = [shortened(names[cells.names[k]][parts[i, k]], room) for k in own]
-        n = int(cells.rows[cell])
-        rows.append([*where, str(n), f"{n / model.n_rows:.1%}", *(column[i] for column in columns)])
-    which = "with the most rows" if has_target else "that tell most"
-    n_cells = len(cells.parts)
-    title = f"the {len(order)} cells {which}, of {n_cells}" if n_cells > len(order) else counted(n_cells, "cell")
-    of_inputs = "" if model.target is None else " of the inputs"
-    lines = [f"{title}{of_inputs}:", *aligned(rows, max(1, len(own)))]
-    shared = [f"{cells.names[k]} {names[cells.names[k]][parts[0, k]]}" for k in np.flatnonzero(is_shared).tolist()]
-    return [*lines, *_wrapped(f"  all of them: {', '.join(shared)}")] if shared else lines
-
-
-def _cell_statistics(model: Model, cells: Cells, order: NDArray[np.int64]) -> tuple[list[str], list[list[str]]]:
-    """Heads and columns of what a table of cells says of the target, or of the lift where there is none."""
-    if not PROBLEMS[model.problem].has_target:
-        return ["times expected"], [[f"{lift:.3g}" for lift in cell_lifts(model)[order].tolist()]]
-    if model._target_quantiles is not None:
-        shown = statistics_shown(of_input_cells(model, cells))
-        heads = ["mean", "q5", "q95"]
-        return heads, [[f"{value:.6g}" for value in shown[head][order].tolist()] for head in heads]
-    classes = [str(name) for name in model.classes.tolist()] if model.target is None else model.target.names
-    heads, columns, _ = shares_of(cells.counts[order], [shortened(name, MIN_NAME) for name in classes], "classes")
-    return heads, columns
-
-
-def _left_out(model: Model) -> list[str]:
-    if not model.left_out:
-        return []
-    by_reason: dict[str, list[str]] = {}
-    for name, reason in model.left_out.items():
-        by_reason.setdefault(reason, []).append(str(name))
-    lines = ["", f"columns left out: {len(model.left_out)}"]
-    for reason, names in list(by_reason.items())[:MAX_LEFT_OUT]:
-        more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
-        lines += _wrapped(f"  {', '.join(names[:MAX_SHOWN])}{more}: {reason}")
-    n_more = sum(map(len, list(by_reason.values())[MAX_LEFT_OUT:]))
-    lines += [f"  and {counted(n_more, 'more column')}, see left_out"] if n_more else []
-    return lines
-
-
-def _parts(model: Model, partition: Partition, most: int) -> list[str]:
-    """Lines of the table of parts: label, rows, statistics of the target."""
-    heads, columns, note = statistics_of(model, partition)
-    rows = [["part", "rows", *heads]]
-    n_rows = partition.rows.tolist()
-    for i, name in enumerate(partition.names[:most]):
-        rows.append([name, str(n_rows[i]), *(column[i] for column in columns)])
-    lines = aligned(rows)
-    if partition.n_parts > most:
-        lines.append(f"  ... and {counted(partition.n_parts - most, 'more part')}")
-    return lines + note
-
-
-def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[list[str]], list[str]]:
-    """Heads and columns of a table of parts beyond label and rows, and the lines of a note below it."""
     rows = partition.counts.sum(axis=1)
     if partition.n_values is None:
-        heads, columns, note = shares_of(partition.counts, [str(name) for name in model.classes.tolist()], "classes")
+        classes = [str(name) for name in model.classes.tolist()]
+        heads, columns, note = shares_of(partition.counts, classes, "classes", most)
         if partition.unlabelled is not None:
             heads, columns = ["unlabelled", *heads], [[str(n) for n in partition.unlabelled.tolist()], *columns]
         for one in evidence_of(model, partition) if model.has_one_event else []:
@@ -228,12 +184,15 @@ def statistics_of(model: Model, partition: Partition) -> tuple[list[str], list[l
         return ["values"], [[str(n) for n in partition.n_values.tolist()]], []
     if model._target_quantiles is None:
         counts = part_counts(model, partition)
-        return shares_of(counts, [f"group {j}" for j in range(counts.shape[1])], "groups")
-    statistics = statistics_shown(quantiles_of_parts(model, partition))
-    columns = [
-        [f"{x:.6g}" if n else "" for x, n in zip(of_parts[:-1], rows, strict=True)] for of_parts in statistics.values()
-    ]
-    return list(statistics), columns, []
+        return shares_of(counts, group_names(counts.shape[1]), "groups", most)
+    columns = target_texts(quantiles_of_parts(model, partition), STATISTICS)
+    is_empty = (rows == 0).tolist()
+    return list(STATISTICS), [["" if e else x for x, e in zip(of, is_empty, strict=True)] for of in columns], []
+
+
+def group_names(n: int) -> list[str]:
+    """Names of the `n` groups of classes of a partitioned target, in heads of columns."""
+    return [f"group {j}" for j in range(n)]
 
 
 def _densities(model: Model, partition: Partition) -> tuple[list[str], list[list[str]], list[str]]:
@@ -250,15 +209,15 @@ def _densities(model: Model, partition: Partition) -> tuple[list[str], list[list
 
 def _numbers(values: NDArray[np.float64], rows: NDArray[np.int64]) -> list[str]:
     """Texts of the values of the parts with rows."""
-    return [f"{value:.3f}" if n else "" for value, n in zip(values.tolist(), rows.tolist(), strict=True)]
+    return [f"{value:z.3f}" if n else "" for value, n in zip(values.tolist(), rows.tolist(), strict=True)]
 
 
-def shares_of(counts: NDArray[np.int64], names: list[str], what: str) -> tuple[list[str], list[list[str]], list[str]]:
-    """Heads, columns and note of the shares of classes (or groups of classes), of the largest if there are many."""
-    order, rows = np.arange(len(names)), counts.sum(axis=1)
-    if len(names) > MAX_CLASSES_SHOWN:
-        order = np.array(largest(counts.sum(axis=0), MAX_CLASSES_SHOWN))
+def shares_of(
+    counts: NDArray[np.int64], names: Sequence[str], what: str, most: int = MAX_CLASSES_SHOWN
+) -> tuple[list[str], list[list[str]], list[str]]:
+    """Heads, columns and note of the shares of classes (or groups of classes), at most of the `most` largest."""
+    rows, is_cut = counts.sum(axis=1), len(names) > most
+    order = largest(counts.sum(axis=0), most) if is_cut else range(len(names))
     columns = [[f"{counts[i, j] / n:.1%}" if n else "" for i, n in enumerate(rows.tolist())] for j in order]
-    is_cut = len(names) > MAX_CLASSES_SHOWN
-    note = [f"  (the {MAX_CLASSES_SHOWN} largest of {len(names)} {what})"] if is_cut else []
+    note = [f"  (the {most} largest of {len(names)} {what})"] if is_cut else []
     return [names[j] for j in order], columns, note

@@ -522,3 +522,10 @@ def test_event_of_three_classes(event):
     assert np.array_equal(found.shares, average(values, classes).shares)
     with pytest.raises(ValueError, match="event='d' is no class of the target"):
         average(values, classes, event="d")
+
+
+def test_plot_draws_the_curve_of_a_class():
+    pytest.importorskip("matplotlib")
+    found = average(np.arange(20.0), ["a"] * 8 + ["b"] * 12)
+    assert found.plot("a").curve.label == "a"
+    assert found.plot().curve.label == found.event

@@ -275,9 +275,29 @@ def test_the_summary_of_many_cells_says_how_many_it_does_not_show():
     model = Model.from_partitions(data, codes % 2, {"a": np.arange(9) + 0.5, "b": np.arange(9) + 0.5})
     lines = model.summary().splitlines()
     assert "the 10 cells with the most rows, of 100:" in lines
-    assert len(lines) < 50
+    assert len(lines) == 40
     assert sum(line.endswith(("0.0%", "100.0%")) and "  4   1.0%" in line for line in lines) == 10
-    assert lines.count("  ... and 2 more parts") == 2
+    assert sum(line.startswith("    9 of 10 parts  ") for line in lines) == 2
+
+
+def test_the_summary_of_a_grid_fits_a_screen():
+    """Names of groups show fewer values, columns fewer parts and classes; a column without room is named."""
+    rng = np.random.default_rng(0)
+    towns = np.array([f"a town called {i}" for i in range(40)])
+    data = {f"column number {k}": towns[rng.integers(0, 40, 2000)] for k in range(9)}
+    groups = {name: [towns[k::6].tolist() for k in range(6)] for name in data}
+    classes = np.array([f"class {i}" for i in range(12)])[rng.integers(0, 12, 2000)]
+    model = Model.from_partitions(data, classes, groups)
+    lines = model.summary().splitlines()
+    assert max(map(len, lines[:-1])) <= 100  # the last is on the search
+    assert len(lines) <= 47  # two parts at least of each of eight columns
+    assert sum(line.startswith("    2 of 6 parts   ") for line in lines) == 8
+    assert "  and column number 8 (6 parts)" in lines
+    assert "  (the 4 largest of 12 classes)" in lines
+    (head,) = [line for line in lines if line.startswith("  column n…")]
+    (hidden,) = [line for line in lines if line.startswith("  not shown: ")]
+    shared = " ".join(lines[lines.index(head) + 11 : lines.index(hidden)])
+    assert head.count("column n…") + shared.count("column number") + hidden.count("column number") == 9
 
 
 def test_a_part_that_all_shown_cells_share_is_said_once():

@@ -33,8 +33,8 @@ TAGS = {
     "th", "thead", "title", "tr",
 }  # fmt: skip
 ATTRIBUTES = {
-    "aria-label", "cx", "cy", "fill", "fill-opacity", "height", "points", "preserveaspectratio", "r", "role", "stroke",
-    "stroke-opacity", "style", "viewbox", "width", "x", "xmlns", "y",
+    "aria-label", "cx", "cy", "fill", "fill-opacity", "height", "open", "points", "preserveaspectratio", "r", "role",
+    "stroke", "stroke-opacity", "style", "viewbox", "width", "x", "xmlns", "y",
 }  # fmt: skip
 
 RNG = np.random.default_rng(5)
@@ -107,7 +107,7 @@ def test_a_model_of_every_problem(models, kind):
     model = models[kind]
     shown = checked(model)
     assert {"svg", "table"} <= set(shown.tags)
-    assert f"cost {model.cost:.6f}, null cost {model.null_cost:.6f}, level {model.level:.4f}" in shown.text
+    assert f"cost {model.cost:,.2f}, with one part {model.null_cost:,.2f}: level {model.level:.4f}" in shown.text
     for name in model.informative or model.partitions:
         assert plain(name) in shown.text
     for partition in model.all_partitions.values():
@@ -135,9 +135,33 @@ def test_tables_are_cut_as_summaries_are():
     assert checked(model.partitions["x0"]).tags.count("tr") == 41
 
 
+def test_the_main_cells_of_a_grid_come_first_and_others_are_folded():
+    codes = np.arange(400) % 100
+    cuts = np.arange(9) + 0.5
+    model = gridmodl.Model.from_partitions({"a": codes // 10, "b": codes % 10}, codes % 2, {"a": cuts, "b": cuts})
+    shown = model._repr_html_()
+    above, _, below = shown.partition("<details")
+    assert above.count("<tr") == 1 + 10
+    assert "the 10 cells with the most rows, of 100" in above
+    assert "90 more cells" in below[: below.index("</summary>")]
+    assert below[: below.index("</details>")].count("<tr") == 1 + 30
+    assert "... and 60 more cells" in below
+
+
+def test_one_column_of_a_grid_is_shown_by_its_parts(models):
+    x = np.arange(60.0)
+    model = gridmodl.optimize({"x": x, "again": x * 2 + 1}, (x > 29).astype(int))
+    shown = model._repr_html_()
+    assert "1 of 2 columns tells about the target: " in shown
+    assert "cells" not in shown
+    assert shown.count('<details open="open">') == 1
+
+
 def test_a_density_and_the_models_of_a_table():
     density = gridmodl.optimize_density({HOSTILE[0]: NUMBERS**3})
     assert {"svg", "table"} <= set(checked(density).tags)
+    low, high = density.domain
+    assert f"density, from {low:.6g} to {high:.6g}" in checked(density).text
     days = gridmodl.optimize_density(np.array(["2024-01-01", "2024-01-03", "NaT"], dtype="datetime64[D]"))
     assert {"density per day", "2 rows, 1 more are missing"} <= set(checked(days).text)
     frame = {name: RNG.random(60) for name in HOSTILE[:4]} | {5: np.array([{}] * 60)}

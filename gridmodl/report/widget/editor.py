@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gridmodl.model.model import Model
 
 MAX_VALUES = 200  # values of a group that are shown at once
-MAX_MERGES = 10  # cheapest merges of groups that are offered while no part is selected
+MAX_MERGES = 6  # cheapest merges of groups that are offered while no part is selected
 MAX_TEXT = 60  # characters of an offer
 NO_DATA = (
     "a split needs the data, which only the session that made the model has; for a model from a file or a pickle, "
@@ -149,7 +149,7 @@ class PartitionEditor:
     def merges(self) -> list[MergePrice]:
         """Merges of two parts and their prices: of neighbouring intervals; of groups, those with the selected part.
 
-        While no group, or more than one, is selected: the ten cheapest merges of groups.
+        While no group, or more than one, is selected: the six cheapest merges of groups.
         """
         is_free = self.model.partition(self.name).kind == "categorical"
         if is_free and len(self.selected) == 1:
@@ -392,9 +392,10 @@ class PartitionEditor:
         return self.widget._repr_mimebundle_(**options)
 
     def __repr__(self) -> str:
-        n_parts = self.model.partition(self.name).n_parts
-        change = self.model.cost - self.original.cost
-        return f"PartitionEditor({self.name!r}, {counted(n_parts, 'part')}, cost {change:+.2f} after {self._at} steps)"
+        parts, steps = counted(self.model.partition(self.name).n_parts, "part"), counted(self._at, "step")
+        return (
+            f"PartitionEditor({self.name!r}, {parts}, cost {self.model.cost - self.original.cost:+.2f} after {steps})"
+        )
 
 
 def _duration(text: str) -> np.timedelta64:

@@ -1,0 +1,216 @@
+"""The summary of a model as text, for a terminal: that of a grid fits a screen of 40 lines by 100 characters.
+
+What was found comes first, then the parts of each variable and the main cells of a grid, then the cost.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gridmodl.model.labels import aligned, counted
+from gridmodl.model.names import names_within, shortened
+from gridmodl.report.tables import largest
+from gridmodl.report.text import (
+    MAX_CELLS,
+    MAX_CLASSES_SHOWN,
+    MAX_SHOWN,
+    MainCells,
+    cost_text,
+    criterion_text,
+    finding_text,
+    kept_limits,
+    level_words,
+    main_cells,
+    parts_text,
+    proof_text,
+    size_text,
+    statistics_of,
+)
+from gridmodl.terms import PROBLEMS
+
+if TYPE_CHECKING:
+    from gridmodl.model.model import Model
+    from gridmodl.model.partition import Partition
+
+MAX_LINES, MAX_WIDTH = 40, 100  # of the summary of a grid
+MAX_LEFT_OUT = 4  # lines on columns left out
+MAX_TARGET_PARTS = 6  # of a partitioned target
+MAX_COLUMNS = 8  # of a grid, whose parts are listed
+MAX_COLUMN_NAME = 20  # characters of its name in the tables of a grid
+MIN_NAME = 12  # characters of a group in these tables
+KEPT_SPACE = "\xa0"  # no line ends with it
+MIN_PARTS, MIN_CLASSES = 2, 3  # of each column, however little room there is
+
+
+def summary_of(model: Model) -> str:
+    """Summary of a model."""
+    return "\n".join(_grid_lines(model) if len(model.partitions) > 1 else _column_lines(model))
+
+
+def _column_lines(model: Model) -> list[str]:
+    """Lines on the model of one column."""
+    lines = [*_wrapped(finding_text(model)), size_text(model)]
+    shown = [one for one in (model.target, *model.partitions.values()) if one is not None]
+    for partition in shown:
+        lines += ["", *([f"{partition.name}: {parts_text(model, partition)}"] if model.target is not None else [])]
+        lines += _parts(model, partition, MAX_SHOWN)
+    return [*lines, "", *cost_lines(model)]
+
+
+def _parts(model: Model, partition: Partition, most: int) -> list[str]:
+    """Lines of the table of parts of one variable: name, rows, statistics of the target."""
+    heads, columns, note = statistics_of(model, partition)
+    names, n_rows = partition.names, partition.rows
+    rows = [["part", "rows", *heads]]
+    rows += [[names[i], str(n_rows[i]), *(of[i] for of in columns)] for i in largest(n_rows, most)]
+    more = partition.n_parts - most
+    fewer = [f"  ... and {counted(more, 'more part')}, with fewer rows"] if more > 0 else []
+    return [*aligned(rows), *fewer, *note]
+
+
+def _grid_lines(model: Model) -> list[str]:
+    """Lines on a grid; of its columns as many parts as the screen has room for."""
+    first = [*_wrapped(finding_text(model)), size_text(model), ""]
+    target = []
+    if model.target is not None:
+        target = [
+            f"{model.target.name}: {parts_text(model, model.target)}",
+            *_parts(model, model.target, MAX_TARGET_PARTS),
+            "",
+        ]
+    cells = [*_cells(model), ""] if len(model.informative) > 1 else []
+    last = [*_left_out(model), *cost_lines(model)]
+    room = MAX_LINES - len(first) - len(target) - len(cells) - len(last)
+    return [*first, *target, *_columns(model, room), *cells, *last]
+
+
+def _columns(model: Model, room: int) -> list[str]:
+    """The parts of the informative columns in one table of about `room` lines, and an empty line below it."""
+    names = model.informative[:MAX_COLUMNS]
+    if not names:
+        return []
+    sizes = [model.partition(name).n_parts for name in names]
+    room -= 2 + (len(model.informative) > len(names))
+    most = max(
+        [n for n in range(MIN_PARTS, max(sizes) + 1) if sum(min(n, size) for size in sizes) <= room] or [MIN_PARTS]
+    )
+    for most_classes in range(MAX_CLASSES_SHOWN, MIN_CLASSES - 1, -1):
+        lines = _parts_table(model, names, most, most_classes)
+        if max(map(len, lines)) <= MAX_WIDTH:
+            break
+    others = [f"{name} ({counted(model.partition(name).n_parts, 'part')})" for name in model.informative[MAX_COLUMNS:]]
+    return [*lines, *_wrapped(f"  and {', '.join(others)}"), ""] if others else [*lines, ""]
+
+
+def _parts_table(model: Model, names: Sequence[object], most: int, most_classes: int) -> list[str]:
+    """Lines of a table of the parts of several columns, of each the `most` parts with the most rows."""
+    rows, note = [], list[str]()
+    for name in names:
+        partition = model.partition(name)
+        heads, columns, note = statistics_of(model, partition, most_classes)
+        n_rows, parts = partition.rows, partition.names
+        shown = largest(n_rows, most)
+        is_cut = len(shown) < partition.n_parts
+        labels = [shortened(str(name), MAX_COLUMN_NAME), *([f"  {len(shown)} of {partition.n_parts} parts"] * is_cut)]
+        labels += [""] * len(shown)
+        for place, i in enumerate(shown):
+            rows.append([labels[place], parts[i], str(n_rows[i]), *(column[i] for column in columns)])
+    return [*aligned([["column", "part", "rows", *heads], *rows], 2), *note]
+
+
+def _cells(model: Model) -> list[str]:
+    """Lines of a table of the main cells by the names of their parts. A part that all of these share is said once."""
+    for most_classes in range(MAX_CLASSES_SHOWN, MIN_CLASSES - 1, -1):
+        found = main_cells(model, most_classes)
+        n_digits = max(len("rows"), len(str(found.cells.rows.max())))
+        width = 2 + n_digits + 2 + len("share") + sum(max(map(len, of)) + 2 for of in _with_heads(found))
+        if width <= MAX_WIDTH // 2:
+            break
+    names, shown = found.cells.names, found.order[:MAX_CELLS]
+    parts = found.cells.parts[shown]
+    is_shared = (parts == parts[0]).all(axis=0) & (len(shown) > 1)
+    own = [k for k in range(len(names)) if not is_shared[k]]
+    texts, hidden = _fitting(model, found, own, MAX_WIDTH - width)
+    rows = [[*(of[-1] for of in texts.values()), "rows", "share", *found.heads]]
+    for i, cell in enumerate(shown.tolist()):
+        n = int(found.cells.rows[cell])
+        where = [of[parts[i, k]] for k, of in texts.items()]
+        rows.append([*where, str(n), f"{n / model.n_rows:.1%}", *(column[i] for column in found.columns)])
+    lines = [f"{found.title}:", *aligned(rows, max(1, len(texts)))]
+    shared = [f"{names[k]} {model.partition(names[k]).names[parts[0, k]]}" for k in np.flatnonzero(is_shared).tolist()]
+    lines += _wrapped(f"  all of them: {', '.join(shared)}") if shared else []
+    return [*lines, *_wrapped(f"  not shown: {', '.join(hidden)}; see cell_table()")] if hidden else lines
+
+
+def _with_heads(found: MainCells) -> list[list[str]]:
+    """Columns of what is said of the main cells, each below its head."""
+    return [[head, *column[:MAX_CELLS]] for head, column in zip(found.heads, found.columns, strict=True)]
+
+
+def _fitting(model: Model, found: MainCells, own: list[int], room: int) -> tuple[dict[int, list[str]], list[str]]:
+    """Texts of the columns `own` of cells that fit `room` characters, and the names of the columns that do not.
+
+    Texts are the names of the parts, and the head of the column at the end.
+    """
+    names = {k: found.cells.names[k] for k in own}
+
+    def texts(most: int) -> dict[int, list[str]]:
+        labels = {k: names_within(model.partition(name), most) for k, name in names.items()}
+        return {k: [*labels[k], shortened(str(name), most)] for k, name in names.items()}
+
+    def widths(of: dict[int, list[str]]) -> list[int]:
+        return [max(map(len, column)) + 2 for column in of.values()]
+
+    longest = max([MIN_NAME, *(len(text) for column in texts(MAX_WIDTH).values() for text in column)])
+    for most in range(longest, MIN_NAME - 1, -1):
+        fitted = texts(most)
+        if sum(widths(fitted)) <= room:
+            return fitted, []
+    n_shown = max(1, int(np.searchsorted(np.cumsum(widths(fitted)), room, side="right")))
+    return {k: fitted[k] for k in own[:n_shown]}, [str(names[k]) for k in own[n_shown:]]
+
+
+def _left_out(model: Model) -> list[str]:
+    """Lines on the columns left out, by reason, and an empty line below them."""
+    if not model.left_out:
+        return []
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in model.left_out.items():
+        by_reason.setdefault(reason, []).append(str(name))
+    lines = [f"columns left out: {len(model.left_out)}"]
+    for reason, names in list(by_reason.items())[:MAX_LEFT_OUT]:
+        more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
+        lines += _wrapped(f"  {', '.join(names[:MAX_SHOWN])}{more}: {reason}")
+    n_more = sum(map(len, list(by_reason.values())[MAX_LEFT_OUT:]))
+    return [*lines, *([f"  and {counted(n_more, 'more column')}, see left_out"] if n_more else []), ""]
+
+
+def cost_lines(model: Model) -> list[str]:
+    """Lines on the cost, its limits, and how the partition was found."""
+    lines = [
+        level_words(model),
+        f"{criterion_text(model)}, {PROBLEMS[model.problem]}; search {model.search!r} ({proof_text(model)}), "
+        f"{model.elapsed:.3g} s",
+    ]
+    limits = kept_limits(model)
+    if limits:
+        lines.append(f"limits: {', '.join(limits)}")
+    if model.stability is not None:
+        lines.append(model.stability.summary())
+    if model.delta is not None:
+        how = "worse" if model.delta > 0 else "better"
+        lines.append(f"{cost_text(abs(model.delta))} nats {how} than the model that it was made from")
+    return lines
+
+
+def _wrapped(text: str) -> list[str]:
+    """Lines of at most MAX_WIDTH characters, unless a word or what stands in brackets is longer."""
+    indent = " " * (len(text) - len(text.lstrip()) + 2)
+    kept = re.sub(r"\([^()]*\)", lambda found: found[0].replace(" ", KEPT_SPACE), text)
+    lines = textwrap.wrap(kept, MAX_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return [line.replace(KEPT_SPACE, " ") for line in lines] or [text]
