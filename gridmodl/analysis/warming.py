@@ -40,7 +40,7 @@ class Job(NamedTuple):
     criterion: str
 
 
-class Run(NamedTuple):
+class JobRun(NamedTuple):
     """A process at work on a job: it prints the names of the files that it has written."""
 
     job: Job
@@ -127,7 +127,7 @@ def _run(jobs: list[Job], n_processes: int, clock: Clock) -> set[str]:
 
     No process outlives this call.
     """
-    waiting, running, saved, n_done = list(jobs), list[Run](), set[str](), 0
+    waiting, running, saved, n_done = list(jobs), list[JobRun](), set[str](), 0
     try:
         while waiting or running:
             while waiting and len(running) < n_processes:
@@ -149,7 +149,7 @@ def _run(jobs: list[Job], n_processes: int, clock: Clock) -> set[str]:
     return saved
 
 
-def _start(job: Job) -> Run:
+def _start(job: Job) -> JobRun:
     """Start the process of a job."""
     path = os.pathsep.join(os.path.abspath(place) for place in sys.path)
     # GRIDMODL_COMPILE: by default, a first call on little data would run uncompiled.
@@ -165,10 +165,10 @@ def _start(job: Job) -> Run:
         stderr=errors,
         start_new_session=True,
     )
-    return Run(job, process, output, errors)
+    return JobRun(job, process, output, errors)
 
 
-def _saved_by(run: Run) -> list[str]:
+def _saved_by(run: JobRun) -> list[str]:
     """Names of the files that an ended process has written; raise RuntimeError with its errors if it failed."""
     if run.process.returncode != 0:
         run.errors.seek(0)
