@@ -15,7 +15,6 @@ import types
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -39,22 +38,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("tier", ["never", "always"], ids=["plain", "compiled"])
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Schedule the tests of a file, and of a group of files, in one process: fixtures of a module are made once."""
-    from xdist.scheduler import LoadGroupScheduling
-
-    class FileScheduling(LoadGroupScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return super()._split_scope(nodeid).partition("::")[0]
-
-    return FileScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):  # several processes: what takes long begins first, so that all end together
         items.sort(key=lambda item: item.path.parent.name not in LONG)
     for item in items:
+        if item.get_closest_marker("xdist_group") is None:  # a file runs in one process, so its fixtures are made once
+            item.add_marker(pytest.mark.xdist_group(item.path.as_posix()))
         chosen = getattr(item, "callspec", None)
         if chosen is not None and chosen.params.get("tier") == "always":
             names = {str(value) for key, value in chosen.params.items() if key in ("name", "criterion")}
