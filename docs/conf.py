@@ -30,6 +30,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "stackedtables",
 ]
 # README.md is for who writes these pages, and that of the results is included; the gallery reads its scripts itself.
 exclude_patterns = [

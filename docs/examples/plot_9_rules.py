@@ -52,4 +52,4 @@ for rule in model.rules(min_lift=2, min_rows=30):
 # %%
 # All about it: :doc:`/use/grid`.
 
-# sphinx_gallery_thumbnail_number = 2
+# sphinx_gallery_thumbnail_number = 1

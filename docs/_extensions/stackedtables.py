@@ -1,0 +1,33 @@
+"""Tables of sentences: on a phone each row is a block, and each of its cells begins with the head of its column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+
+MIN_TEXT = 60  # characters of a cell that make its table one of sentences
+CLASS, HEAD = "stacked", "cell-head"
+
+
+def stack_tables(app: Any, doctree: Any) -> None:
+    for table in doctree.findall(nodes.table):
+        head, body = next(table.findall(nodes.thead), None), next(table.findall(nodes.tbody), None)
+        if (
+            head is None
+            or body is None
+            or not any(len(cell.astext()) >= MIN_TEXT for cell in body.findall(nodes.entry))
+        ):
+            continue
+        table["classes"].append(CLASS)
+        heads = [cell.astext() for cell in head.findall(nodes.entry)]
+        for row in body.findall(nodes.row):
+            for text, cell in list(zip(heads, row.findall(nodes.entry), strict=True))[1:]:
+                paragraph = next(cell.findall(nodes.paragraph), None)
+                if paragraph is not None and text:
+                    paragraph.insert(0, nodes.inline("", f"{text}: ", classes=[HEAD]))
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("doctree-read", stack_tables)
+    return {"parallel_read_safe": True}
