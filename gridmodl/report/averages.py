@@ -40,12 +40,12 @@ class Curve(NamedTuple):
     bounds: NDArray[Any]  # of the best partition
     best: NDArray[np.float64]  # share of the class in each of its intervals
     apart: list[str]  # predictions for missing values and special codes, in words
-    apart_names: list[str]  # missing values and special codes
-    apart_shares: NDArray[np.float64]  # share of the class in each
-    apart_bands: NDArray[np.float64]  # low and high end of each
-    apart_rows: NDArray[np.int64]
     is_utc: bool
     levels: Sequence[str] = ()  # text of each value of an ordinal column, whose values are places
+    apart_names: Sequence[str] = ()  # missing values and special codes; of each of them
+    apart_shares: NDArray[np.float64] = np.empty(0)  # the share of the class,
+    apart_bands: NDArray[np.float64] = np.empty((0, 2))  # the ends of its band
+    apart_rows: NDArray[np.int64] = np.empty(0, dtype=np.int64)  # and its rows
 
 
 def curve_of(average: Average, label: Any = None, coverage: float = 0.9) -> Curve:
@@ -82,9 +82,9 @@ def curves_of(average: Average, chosen: Sequence[int], coverage: float = 0.9) ->
         Curve(
             average.name, average.classes.tolist()[c], values, average.shares[first + at, c], along[:, c, 0],
             along[:, c, 1], coverage, rows, partition.bounds + 0.5 if is_ordinal else partition.bounds, best[:, c],
-            [f"{name} {share:.3g}" for name, share in zip(names, average.shares[apart, c], strict=True)], names,
-            average.shares[apart, c], bands[: len(apart), c], segments.rows[apart], segments.is_utc,
-            average._labels_of(values) if is_ordinal else (),
+            [f"{name} {share:.3g}" for name, share in zip(names, average.shares[apart, c], strict=True)],
+            segments.is_utc, average._labels_of(values) if is_ordinal else (), names, average.shares[apart, c],
+            bands[: len(apart), c], segments.rows[apart],
         )
         for c in chosen
     ]  # fmt: skip

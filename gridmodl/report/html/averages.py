@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gridmodl.averaging.averages import Averages
     from gridmodl.averaging.record import Average
 
-WORTH = "probability that it is informative"
+WORTH = "probability informative"
 COVERAGE = 0.9
 N_BINS = 40  # of the rows along a column
 MAX_PARTS = 50  # numbers of parts in a table

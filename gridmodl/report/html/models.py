@@ -164,9 +164,8 @@ def _facts_of_model(model: Model) -> Pairs:
     facts += [
         ("Cost", f"{model.cost:,.6f}"),
         ("Null cost", f"{model.null_cost:,.6f}"),
+        ("Level", level_text(model.level)),
     ]
-    if model.level is not None:
-        facts.append(("Level", level_text(model.level)))
     if len(model.cells.names) > 1:
         facts.append(("Mutual information", f"{model.mutual_information:.4f} nats per row"))
     if model.delta is not None:
