@@ -17,7 +17,8 @@ from typing import Any
 import narwhals as nw
 
 from gridmodl.data.frames import Name
-from gridmodl.data.remote import (
+from gridmodl.data.remote.edges import Edges, Range
+from gridmodl.data.remote.queries import (
     APART,
     BUCKET,
     CLASS,
@@ -27,8 +28,6 @@ from gridmodl.data.remote import (
     TARGET_BUCKET,
     TARGET_HIGH,
     TARGET_SUM,
-    Edges,
-    Range,
 )
 from gridmodl.spelling import check_columns
 

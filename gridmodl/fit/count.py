@@ -12,16 +12,9 @@ import narwhals as nw
 from gridmodl.clock import Clock, in_threads
 from gridmodl.data.counts import ColumnCounts, Counts, arranged
 from gridmodl.data.frames import Frame, Name, lazy_frame, read_frame
-from gridmodl.data.remote import (
-    CLASS,
-    MAX_GROUPS,
-    ROWS,
-    check_same_rows,
-    count_again,
-    counted,
-    engine_errors,
-    lazy_rows,
-)
+from gridmodl.data.remote.counting import MAX_GROUPS, count_again, counted
+from gridmodl.data.remote.queries import CLASS, ROWS, check_same_rows, engine_errors
+from gridmodl.data.remote.rows import lazy_rows
 from gridmodl.data.targets import TARGET_KINDS, encode_weights
 from gridmodl.fit.lazy import JOINT_GROUPS, Axis, LazyData, apart_of, read_lazy
 from gridmodl.fit.options import Options, check_integer, checked_options
@@ -208,13 +201,13 @@ def _count_column(rows: LazyData, name: Name, options: Options, like: ColumnCoun
             of_name = of_name._replace(dtype=nw.Unknown())  # counted by value
         if like is None and target_edges is None:
             apart = apart_of(options, name)
-            found, edges = counted(of_name, apart, rows.max_groups)
+            found, edges, _ = counted(of_name, apart, rows.max_groups, look=rows.look(of_name, options))
         else:
             apart, edges = ([], ()) if like is None else (list(like.apart), like.edges)
             if like is None:  # first the edges of the column alone
                 alone = lazy_rows(rows.frame, name, None, rows.weights, rows.n_rows)._replace(dtype=of_name.dtype)
                 apart = apart_of(options, name)
-                _, edges = counted(alone, apart, rows.max_groups)
+                _, edges, _ = counted(alone, apart, rows.max_groups, look=rows.look(alone, options))
             found = count_again(of_name, apart, edges, rows.max_groups)
     table = arranged(found)
     check_same_rows(rows.n_rows, int(found[ROWS].sum()), name)
@@ -261,5 +254,5 @@ def _bounded(counts: Counts, name: Name, options: Options) -> ColumnCounts:
     rows = lazy_rows(frame.rename({"low": str(name), "class": CLASS, "n": ROWS}), name, CLASS, ROWS, counts.n_rows)
     if not rows.is_ordered:
         return one
-    found, edges = counted(rows, one.apart, counts.max_groups)
+    found, edges, _ = counted(rows, one.apart, counts.max_groups)
     return ColumnCounts(arranged(found), edges, one.apart)

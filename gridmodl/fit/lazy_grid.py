@@ -20,29 +20,21 @@ from numpy.typing import NDArray
 from gridmodl.clock import Clock
 from gridmodl.data.columns import Categories, encode_column, encode_values
 from gridmodl.data.frames import Name
-from gridmodl.data.remote import (
+from gridmodl.data.remote.cells import LazyCells, all_cells, column_of, in_order, lazy_cells, sampled_cells
+from gridmodl.data.remote.counting import MAX_GROUPS, count_column
+from gridmodl.data.remote.queries import (
     CLASS,
     HIGH,
     LOW,
-    MAX_GROUPS,
     ROWS,
     WEIGHT,
     EngineError,
     check_same_rows,
     collected,
-    count_column,
-    lazy_rows,
     plain_value,
     weight_of,
 )
-from gridmodl.data.remote_cells import (
-    LazyCells,
-    all_cells,
-    column_of,
-    in_order,
-    lazy_cells,
-    sampled_cells,
-)
+from gridmodl.data.remote.rows import lazy_rows
 from gridmodl.data.table import Table
 from gridmodl.fit.build import grid_model
 from gridmodl.fit.column.common import special_of

@@ -17,7 +17,7 @@ from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, long_column, mixe
 import gridmodl
 from gridmodl import Counts, average_each, count, optimize, optimize_each, price, verify
 from gridmodl.data import counts as data_counts
-from gridmodl.data import remote
+from gridmodl.data.remote import counting
 from gridmodl.fit import lazy as fit_lazy
 
 SPECIAL = {"real": [-999]}
@@ -334,7 +334,7 @@ def test_counts_in_pandas_have_the_names_of_the_columns():
 
 @ENGINES
 def test_rare_ones_of_too_many_categories_are_counted_together(engine, monkeypatch):
-    monkeypatch.setattr(remote, "MAX_VALUES", 50)
+    monkeypatch.setattr(counting, "MAX_VALUES", 50)
     monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 10)
     rng = np.random.default_rng(0)
     names = np.array([f"Ä{i}" for i in range(200)], dtype=object)

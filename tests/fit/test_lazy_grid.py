@@ -13,8 +13,8 @@ from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, mixed, record
 
 import gridmodl
 from gridmodl import optimize, price
-from gridmodl.data.remote import ROWS, EngineError
-from gridmodl.data.remote_cells import column_of, lazy_cells, sampled_cells
+from gridmodl.data.remote.cells import column_of, lazy_cells, sampled_cells
+from gridmodl.data.remote.queries import ROWS, EngineError
 from gridmodl.fit import lazy_grid
 from gridmodl.fit.lazy_grid import spread
 
