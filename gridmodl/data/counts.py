@@ -46,6 +46,8 @@ class ColumnCounts:
     table: Any
     edges: Edges = ()  # none if all values were counted one by one
     apart: tuple[Any, ...] = ()  # special values, which are counted by value
+    rare: str | None = None  # name under which all texts but the `frequent` ones are counted together
+    frequent: frozenset[str] | None = None
 
     @property
     def resolution(self) -> int:
@@ -172,6 +174,8 @@ class Counts(Mapping[Name, Any]):
         for name, column in self.columns.items():
             if column.edges != other.columns[name].edges or set(column.apart) != set(other.columns[name].apart):
                 raise ValueError(f"the counts cut column {name!r} at different edges{way_out}")
+            if (column.rare, column.frequent) != (other.columns[name].rare, other.columns[name].frequent):
+                raise ValueError(f"the counts of column {name!r} have other texts that are rare{way_out}")
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a Parquet file, which any reader of Parquet can read: a list of records by column.
@@ -200,6 +204,10 @@ class Counts(Mapping[Name, Any]):
             "target_edges": _edges_to_json(self.target_edges),
             "edges": {name: _edges_to_json(column.edges) for name, column in self.columns.items()},
             "apart": {name: [_to_json(one) for one in column.apart] for name, column in self.columns.items()},
+            "rare": {name: column.rare for name, column in self.columns.items() if column.rare is not None},
+            "frequent": {
+                name: sorted(column.frequent) for name, column in self.columns.items() if column.frequent is not None
+            },
         }
         table = pa.table(arrays).replace_schema_metadata({METADATA: json.dumps(facts).encode()})
         pyarrow.parquet.write_table(table, os.fspath(path))
@@ -391,4 +399,8 @@ def _read_column(name: str, lists: Any, facts: Mapping[str, Any], has_target_edg
     spans = frame.filter(~is_point | (nw.col(LOW).is_null() != nw.col(HIGH).is_null()))
     if len(spans) and (not edges or len(spans.filter((nw.col(BUCKET) < 0) | ~(nw.col(LOW) < nw.col(HIGH))))):
         raise ValueError(f"column {name!r} has spans that are not from a lowest to a highest value of a bucket")
-    return ColumnCounts(table, edges, tuple(_from_json(one) for one in facts["apart"][name]))
+    rare, frequent = facts["rare"].get(name), facts["frequent"].get(name)
+    if (rare is None) != (frequent is None) or (frequent is not None and not all(isinstance(v, str) for v in frequent)):
+        raise ValueError(f"column {name!r} must have a name for rare texts and a list of the others, or neither")
+    apart = tuple(_from_json(one) for one in facts["apart"][name])
+    return ColumnCounts(table, edges, apart, rare, None if frequent is None else frozenset(frequent))

@@ -19,7 +19,7 @@ from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name, SpanColumn, lazy_frame
 from gridmodl.data.line import check_bounds
 from gridmodl.data.numbers import Numbers, encode_codes, is_missing_value, special_parts
-from gridmodl.data.remote.counting import MAX_GROUPS, RARE, count_again, counted
+from gridmodl.data.remote.counting import MAX_GROUPS, count_again, counted
 from gridmodl.data.remote.looks import Look, Looks
 from gridmodl.data.remote.queries import (
     CLASS,
@@ -147,7 +147,7 @@ def _with_target_spans(data: LazyData) -> LazyData:
         rows = lazy_rows(data.frame, data.target, None, data.weights, data.n_rows)
         if not rows.dtype.is_numeric():
             return data  # an error of its own, when its values are read
-        counts, edges, rows = counted(rows, [], JOINT_GROUPS)
+        counts, edges, rows, _ = counted(rows, [], JOINT_GROUPS)
     groups = min(JOINT_GROUPS, MAX_GROUPS)
     if not edges:
         return data._replace(max_groups=groups)
@@ -183,6 +183,7 @@ class CountedColumn:
     kind: Any = None
     axis: Axis | None = None
     of_target: Axis | None = None
+    rare: str | None = None  # name of the categories that were counted together
 
     def table(self, read: Reader) -> Table:
         """Table of the counts, each a row with a weight."""
@@ -231,8 +232,8 @@ def count_lazy(
         rows = lazy_rows(data.frame, name, None if is_joint else data.target, data.weights, data.n_rows)
         if kind not in (None, "numerical") and rows.is_ordered:
             rows = rows._replace(dtype=nw.Unknown())  # counted by value
-        counts, edges, rows = counted(rows, apart, data.max_groups, not is_joint, data.look(rows, options))
-        axis = Axis(rows, counts, edges, apart, data.max_groups, kind, not is_joint)
+        counts, edges, rows, rare = counted(rows, apart, data.max_groups, not is_joint, data.look(rows, options))
+        axis = Axis(rows, counts, edges, apart, data.max_groups, kind, not is_joint, rare)
         axis = axis.at([*_given_bounds(options, name), *given])
         return _joined(data, axis, None if data.of_target is None else data.of_target.at(given_target))
 
@@ -244,7 +245,7 @@ def _joined(data: LazyData, axis: Axis, of_target: Axis | None) -> CountedColumn
         rows = lazy_rows(data.frame, name, data.target, data.weights, data.n_rows, of_target.edges)
         rows = rows._replace(dtype=axis.rows.dtype)
         counts = count_again(rows, axis.apart, axis.edges, axis.max_groups)
-    found = CountedColumn(name, data.target, counts, axis.kind, axis, of_target)
+    found = CountedColumn(name, data.target, counts, axis.kind, axis, of_target, axis.rare)
     check_same_rows(data.n_rows, int(counts[ROWS].sum()), name)
     return found
 
@@ -253,7 +254,7 @@ def kept_counts(counts: Counts, name: Name, options: Options) -> CountedColumn:
     """The column `name` of `counts`; raise ValueError for special values and bounds that lie inside of its spans."""
     kept, kind = counts.columns[name], options.kinds.get(name)
     frame = nw.from_native(kept.table, eager_only=True)
-    found = CountedColumn(name, counts.target, frame, kind)
+    found = CountedColumn(name, counts.target, frame, kind, rare=kept.rare)
     if not kept.edges:
         return found
     if kind not in (None, "numerical"):
@@ -300,17 +301,16 @@ def counted_model(
 def with_resolution(model: Model, found: CountedColumn, table: Table, options: Options) -> Model:
     """The model, with the rows of its largest span; where there is one, the proof is of a lower bound at most."""
     resolution = found.resolution
-    model = _with_rare_values(model, found.name)
+    if found.rare is not None:
+        model = _with_rare_values(model, found.name, found.rare)
     return with_span_floor(model, resolution, table, options) if resolution else model
 
 
-def _with_rare_values(model: Model, name: Name) -> Model:
-    """The model, whose group of rare values, if there is one, takes all values that no group lists."""
+def _with_rare_values(model: Model, name: Name, rare: str) -> Model:
+    """The model, whose group of rare values takes all values that no group lists."""
     partition = model.partitions[name]
-    for i, group in enumerate(partition.groups):
-        if any(isinstance(value, str) and value.startswith(RARE) for value in group[-1:] + group[:-1]):
-            return replace(model, partitions={name: replace(partition, default=i)}, proven=False, certificate=None)
-    return model
+    of_rare = next((i for i, group in enumerate(partition.groups) if rare in group), None)
+    return replace(model, partitions={name: replace(partition, default=of_rare)}, proven=False, certificate=None)
 
 
 def table_at(data: LazyData | Counts, name: Name, options: Options, read: Reader, given: Mapping[Name, Any]) -> Table:
@@ -381,5 +381,3 @@ def _given_bounds(options: Options, name: Name) -> list[Any]:
     """Bounds of a column that the user fixes or allows."""
     of_column = options.of(name)
     return [bound for given in (of_column.fixed, of_column.allowed) if given is not None for bound in given]
-
-

@@ -12,7 +12,7 @@ from gridmodl.data.columns import encode_column, encode_values
 from gridmodl.data.frames import SpanColumn
 from gridmodl.data.line import check_bounds, holds_bounds
 from gridmodl.data.numbers import Numbers, encode_codes
-from gridmodl.data.remote.counting import Bounds, zoomed
+from gridmodl.data.remote.counting import FoundBounds, zoomed
 from gridmodl.data.remote.edges import Edges
 from gridmodl.data.remote.queries import CLASS, HIGH, LOW, ROWS
 from gridmodl.data.remote.rows import LazyRows
@@ -30,6 +30,7 @@ class Axis(NamedTuple):
     max_groups: int
     kind: Any = None  # what the user says of the column
     by_value: bool = False  # whether spans of few rows become values, so that their edges are lost
+    rare: str | None = None  # name of the categories that were counted together
 
     @property
     def column(self) -> Any:
@@ -58,7 +59,7 @@ class Axis(NamedTuple):
             by_class = np.zeros((len(lows), int(classes.max()) + 1))
             np.add.at(by_class, (span, classes), self.counts[ROWS].to_numpy()[on_line])
             excess = move_excess(by_class, places)
-        near = Bounds(places.tolist(), excess, is_moved)
+        near = FoundBounds(places.tolist(), excess, is_moved)
         finer, edges = zoomed(self.rows, self.counts, near, self.apart, self.max_groups, self.edges, self.by_value)
         return None if finer is None else self._replace(counts=finer, edges=edges)
 

@@ -11,7 +11,7 @@ Answers do not depend on the engine or on the order of its rows; how many querie
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -47,15 +47,15 @@ HEAVY = 2.0  # buckets of more than HEAVY times the mean rows of MAX_GROUPS buck
 TOO_HEAVY = 5.0  # if one has more than TOO_HEAVY times the mean
 PAIRS = 16  # values and classes, as a multiple of the groups, that are counted by value to see whether values are few
 SIZE = "gridmodl_size"  # rows of a category
-RARE = "(all values of fewer than "  # begin of the name of rare categories
 
 
-class Counted(NamedTuple):
+class CountedAtoms(NamedTuple):
     """Counts of a column, the edges of its buckets, and the rows that were counted, on the engine or here."""
 
     counts: Any  # a frame of spans, LOW to HIGH, with their ROWS by CLASS
     edges: Edges  # none if all values are counted
     rows: LazyRows
+    rare: str | None = None  # name under which rare categories are counted together
 
 
 def count_column(rows: LazyRows, apart: Collection[Any], max_groups: int) -> Any:
@@ -65,23 +65,23 @@ def count_column(rows: LazyRows, apart: Collection[Any], max_groups: int) -> Any
 
 def counted(
     rows: LazyRows, apart: Collection[Any], max_groups: int, by_value: bool = False, look: Look | None = None
-) -> Counted:
+) -> CountedAtoms:
     """Counts of a column; each of `apart` is a span alone, and the rare ones of very many texts are counted together.
 
     With `by_value`, spans of few rows are divided into values, and the edges say nothing of these. `look` is what is
     known of the column.
     """
     if not rows.is_ordered:
-        return Counted(count_categories(rows, max_groups), (), rows)
+        return count_categories(rows, max_groups)
     if rows.n_rows <= max_groups:
-        return Counted(rows.by_value(rows.frame), (), rows)
+        return CountedAtoms(rows.by_value(rows.frame), (), rows)
     look = look or look_at(rows, apart, max_groups)
     if look.low is None:
-        return Counted(rows.by_value(rows.frame), (), rows)
+        return CountedAtoms(rows.by_value(rows.frame), (), rows)
     if not look.has_many:
         found = _values(rows, apart, max_groups)
         if found.are_few:
-            return Counted(found.counts, (), rows)
+            return CountedAtoms(found.counts, (), rows)
         rows = rows if found.counts is None else _kept_here(rows, found.counts)
     if rows.is_local:
         raise ValueError(
@@ -97,30 +97,30 @@ def counted(
         spans = spans_of(line)
         if not np.any(spans.rows[spans.is_divisible] > TOO_HEAVY * mean):
             break
-        heavy = Divided(spans.is_divisible & (spans.rows > HEAVY * mean), MAX_RUNS, max_groups, mean)
+        heavy = Division(spans.is_divisible & (spans.rows > HEAVY * mean), MAX_RUNS, max_groups, mean)
         line, edges = _divided(rows, on_line, line, spans, heavy, edges, by_value)
-    return Counted(_joined(first, line), edges, rows)
+    return CountedAtoms(_joined(first, line), edges, rows)
 
 
-class _Values(NamedTuple):
+class ValueCounts(NamedTuple):
     """Counts by value, None if there are too many to have all, and whether these are few enough to be atoms."""
 
     counts: Any
     are_few: bool
 
 
-def _values(rows: LazyRows, apart: Collection[Any], max_groups: int) -> _Values:
+def _values(rows: LazyRows, apart: Collection[Any], max_groups: int) -> ValueCounts:
     """Count a column by value if it has at most `max_groups` values, or not many more."""
     found = rows.by_value(rows.frame, PAIRS * max_groups)
     on_line = found.filter(~is_apart_from(rows.dtype, apart, nw.col(LOW)))
     if on_line[LOW].n_unique() > max_groups:
-        return _Values(found if len(found) <= PAIRS * max_groups else None, False)
+        return ValueCounts(found if len(found) <= PAIRS * max_groups else None, False)
     if len(found) <= PAIRS * max_groups:
-        return _Values(found, True)
+        return ValueCounts(found, True)
     line = rows.frame.filter(~is_apart_from(rows.dtype, apart, nw.col(VALUE)))
     values = line.group_by(VALUE).agg(nw.len().alias(ROWS)).head(max_groups + 1)
     are_few = len(collected(values, rows.name)) <= max_groups
-    return _Values(rows.by_value(rows.frame) if are_few else None, are_few)
+    return ValueCounts(rows.by_value(rows.frame) if are_few else None, are_few)
 
 
 def _kept_here(rows: LazyRows, counts: Any) -> LazyRows:
@@ -136,7 +136,7 @@ def count_again(rows: LazyRows, apart: Collection[Any], edges: Edges, max_groups
     if edges and rows.is_ordered:
         return rows.by_edges(rows.frame, edges, apart)
     if not rows.is_ordered:
-        return _categories(rows)
+        return _all_categories(rows, *_categories(rows))
     if rows.n_rows <= max_groups:
         return rows.by_value(rows.frame)
     found = _values(rows, (), max_groups)
@@ -148,29 +148,36 @@ def count_again(rows: LazyRows, apart: Collection[Any], edges: Edges, max_groups
     return found.counts
 
 
-def count_categories(rows: LazyRows, max_groups: int) -> Any:
+def count_categories(rows: LazyRows, max_groups: int) -> CountedAtoms:
     """Counts of the values of a categorical column; those of rare texts together if there are more than MAX_VALUES."""
+    found, n_values = _categories(rows)
     is_text = isinstance(rows.dtype, (nw.String, nw.Categorical, nw.Enum))
-    return _categories(rows, lambda: frequent_values(rows, max_groups) if rows.has_target and is_text else None)
+    if found is None and rows.has_target and is_text:
+        return frequent_values(rows, max_groups)
+    return CountedAtoms(_all_categories(rows, found, n_values), (), rows)
 
 
-def _categories(rows: LazyRows, otherwise: Callable[[], Any] = lambda: None) -> Any:
-    """Counts of the values of a categorical column, or what `otherwise` gives if there are more than MAX_VALUES."""
+def _categories(rows: LazyRows) -> tuple[Any, int]:
+    """Counts of the values of a categorical column, None if it has more than MAX_VALUES; how many they are then."""
     found = rows.by_value(rows.frame, MAX_VALUES)
     if len(found) <= MAX_VALUES:
-        return found
+        return found, 0
     values = rows.frame.group_by(VALUE).agg(nw.len().alias(ROWS))
     n_values = int(collected(values.select(nw.len().alias(ROWS)), rows.name)[ROWS][0])
-    found = rows.by_value(rows.frame) if n_values <= MAX_VALUES else otherwise()
+    return rows.by_value(rows.frame) if n_values <= MAX_VALUES else None, n_values
+
+
+def _all_categories(rows: LazyRows, found: Any, n_values: int) -> Any:
+    """Counts of all values as of `_categories`, or an error."""
     if found is None:
         raise ValueError(f"column {rows.name!r} has {n_values} categories; {MAX_VALUES} are the most: join rare ones")
     return found
 
 
-def frequent_values(rows: LazyRows, max_groups: int) -> Any:
+def frequent_values(rows: LazyRows, max_groups: int) -> CountedAtoms:
     """Counts of the most frequent texts, at most `max_groups`, and of all rarer ones together under a name of theirs.
 
-    The name, `rare_name`, says how many rows such a text has.
+    The name says how many rows such a text has.
     """
     there = rows.frame.filter(~nw.col(VALUE).is_null()).with_columns(nw.col(VALUE).cast(nw.String))
     sizes = there.group_by(VALUE).agg(nw.col(WEIGHT).sum().alias(SIZE))
@@ -185,19 +192,15 @@ def frequent_values(rows: LazyRows, max_groups: int) -> Any:
     totals = collected(there.group_by(CLASS).agg(nw.col(WEIGHT).sum().alias(ROWS)), rows.name)
     of_common = common.with_columns(nw.col(ROWS) * -1).group_by(CLASS).agg(nw.col(ROWS).sum())
     rare = nw.concat([totals, of_common.select(totals.columns)]).group_by(CLASS).agg(nw.col(ROWS).sum())
-    name = nw.lit(rare_name(least)).cast(nw.String)
+    rare_name = f"(all values of fewer than {least} rows)"
+    name = nw.lit(rare_name).cast(nw.String)
     rare = rare.filter(nw.col(ROWS) > 0).with_columns(name.alias(LOW), name.alias(HIGH))
     found = [one.with_columns(nw.col(LOW, HIGH).cast(nw.String)).select(rare.columns) for one in (common, absent)]
     texts = [nw.from_native(one.to_native().cast(rare.to_native().schema), eager_only=True) for one in found]
-    return nw.concat([*texts, rare])
+    return CountedAtoms(nw.concat([*texts, rare]), (), rows, rare_name)
 
 
-def rare_name(least: int) -> str:
-    """Name of all texts of fewer than `least` rows, which stands for them in groups."""
-    return f"{RARE}{least} rows)"
-
-
-class Bounds(NamedTuple):
+class FoundBounds(NamedTuple):
     """Bounds of a partition of spans: the number of spans below each, and how well each span would do as a place."""
 
     places: Collection[int]
@@ -206,7 +209,7 @@ class Bounds(NamedTuple):
 
 
 def zoomed(
-    rows: LazyRows, counts: Any, bounds: Bounds, apart: Collection[Any], max_groups: int, edges: Edges,
+    rows: LazyRows, counts: Any, bounds: FoundBounds, apart: Collection[Any], max_groups: int, edges: Edges,
     by_value: bool = False,
 ) -> tuple[Any, Edges]:  # fmt: skip
     """The counts with the spans near bounds divided, None if that is done; and the edges of the buckets.
@@ -233,12 +236,12 @@ def zoomed(
     on_line = rows.frame.filter(~is_apart_from(rows.dtype, apart, nw.col(VALUE)))
     finest = max(1.0, float(spans.rows[chosen].sum()) / max_groups)
     line, edges = _divided(
-        rows, on_line, line, spans, Divided(chosen, MAX_RANGES, max_groups, finest), edges, by_value
+        rows, on_line, line, spans, Division(chosen, MAX_RANGES, max_groups, finest), edges, by_value
     )  # fmt: skip
     return _joined(first, line), edges
 
 
-class Divided(NamedTuple):
+class Division(NamedTuple):
     """Spans to divide, in at most `n_ranges` ranges, into at most `max_groups` buckets of about `rows` rows."""
 
     chosen: NDArray[np.bool_]
@@ -248,7 +251,7 @@ class Divided(NamedTuple):
 
 
 def _divided(
-    rows: LazyRows, on_line: Any, line: Any, spans: Spans, divided: Divided, edges: Edges, by_value: bool
+    rows: LazyRows, on_line: Any, line: Any, spans: Spans, divided: Division, edges: Edges, by_value: bool
 ) -> tuple[Any, Edges]:
     """The counts of a line in which spans are divided, with some between them; into values if there are few rows.
 
@@ -277,5 +280,3 @@ def _joined(one: Any, other: Any) -> Any:
         for part in (one, other)
     )
     return nw.concat([one, other.select(one.columns)])
-
-
