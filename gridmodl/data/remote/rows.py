@@ -114,18 +114,34 @@ class LazyRows(NamedTuple):
         rows = nw.col(WEIGHT).sum() if self.has_weights else nw.len()
         aggregates = [rows.alias(ROWS), *(each.alias(name) for name, each in what.items())]
         if self.target_edges is not None:
-            bucket = bucket_of(self.target_edges, TARGET_KEY)
-            weighted = nw.col(TARGET_KEY) * nw.col(WEIGHT)
-            frame = frame.with_columns(bucket.alias(TARGET_BUCKET), weighted.alias(TARGET_SUM))
-            aggregates += [
-                nw.col(CLASS).min(), nw.col(CLASS).max().alias(TARGET_HIGH), nw.col(TARGET_SUM).sum()
-            ]  # fmt: skip
+            frame, aggregates = with_target_buckets(frame, self.target_edges), aggregates + target_facts()
         query = frame.group_by(*groups, *self.classes).agg(*aggregates)
         found = collected(query if most is None else query.head(most + 1), self.name)
-        if self.target_edges is None:
-            return found
-        ends = found.group_by(TARGET_BUCKET).agg(nw.col(CLASS).min(), nw.col(TARGET_HIGH).max())
-        return found.drop(CLASS, TARGET_HIGH).join(ends, on=TARGET_BUCKET, how="inner")
+        return found if self.target_edges is None else with_target_ends(found)
+
+
+def with_target_buckets(frame: Any, edges: Edges) -> Any:
+    """Rows with TARGET_BUCKET, of TARGET_KEY, and with what a row adds to TARGET_SUM."""
+    weighted = nw.col(TARGET_KEY) * nw.col(WEIGHT)
+    return frame.with_columns(bucket_of(edges, TARGET_KEY).alias(TARGET_BUCKET), weighted.alias(TARGET_SUM))
+
+
+def target_facts() -> list[Any]:
+    """Ends and sum of a target in buckets."""
+    return [nw.col(CLASS).min(), nw.col(CLASS).max().alias(TARGET_HIGH), nw.col(TARGET_SUM).sum()]
+
+
+def with_target_ends(found: Any) -> Any:
+    """Counts by buckets of a target, with the ends of each bucket in all rows."""
+    ends = found.group_by(TARGET_BUCKET).agg(nw.col(CLASS).min(), nw.col(TARGET_HIGH).max())
+    return found.drop(CLASS, TARGET_HIGH).join(ends, on=TARGET_BUCKET, how="inner")
+
+
+def target_columns(schema: Mapping[str, Any], target: Name) -> dict[str, Any]:
+    """Values of a numerical target that is counted in buckets, and their keys."""
+    dtype, value = schema[str(target)], nw.col(str(target))
+    value = value + 0 if dtype.is_float() else value
+    return {CLASS: value, TARGET_KEY: key_of(dtype, value)}
 
 
 def lazy_rows(
@@ -139,8 +155,7 @@ def lazy_rows(
     if target is not None:
         columns[CLASS] = nw.col(str(target))
     if target is not None and target_edges is not None:
-        columns[CLASS] = nw.col(str(target)) + 0 if schema[str(target)].is_float() else nw.col(str(target))
-        columns[TARGET_KEY] = key_of(schema[str(target)], columns[CLASS])
+        columns |= target_columns(schema, target)
     selected = frame.select(**columns)
     if weights is not None:
         selected = selected.filter(nw.col(WEIGHT) > 0)
