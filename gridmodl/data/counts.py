@@ -76,7 +76,8 @@ class Counts(Mapping[Name, Any]):
     max_groups : int
         Most values, or spans of values, that one query asked for.
     columns : dict of str to ColumnCounts
-        By column: its table as it was counted, and the edges of its spans.
+        By column: its table as it was counted, and the edges of its spans; of very many texts the `frequent` ones, and
+        the name of the `rare` ones, which were counted together.
     target_edges : tuple
         Edges of the spans of a numerical target; empty if its values were counted one by one.
     target_kind : str or None
@@ -86,12 +87,6 @@ class Counts(Mapping[Name, Any]):
         counts are those of the rows.
     errors : dict of str to Exception
         Columns that could not be counted.
-    columns : dict of str to ColumnCounts
-        Counts of each column as they are kept, with their edges.
-    target_edges : tuple
-        Edges of the spans of a numerical target with many values; empty for others.
-    target_kind : str or None
-        ``"numerical"`` if the target was counted in spans of numbers, or as the user said.
 
     Examples
     --------

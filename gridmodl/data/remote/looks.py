@@ -17,6 +17,7 @@ from gridmodl.data.remote.queries import (
     collected,
     has_keys_here,
     is_apart_from,
+    is_finite,
     is_ordered,
     key_of,
     keys_here,
@@ -102,7 +103,7 @@ class Looks:
 def _on_line(schema: Mapping[str, Any], name: Name, apart: Collection[Any]) -> Any:
     """Values of a column that are neither missing, infinite nor special, null for others; -0.0 may be there."""
     value = nw.col(str(name))
-    is_line = [value.is_finite()] if schema[str(name)].is_float() else []
+    is_line = [is_finite(value)] if schema[str(name)].is_float() else []
     is_line += [value != one for one in apart]
     return nw.when(*is_line).then(value) if is_line else value
 

@@ -6,6 +6,7 @@ order of the rows: -0.0 is 0.0, and NaN is missing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -128,11 +129,16 @@ def is_ordered(dtype: Any) -> bool:
     return bool(dtype.is_numeric() or dtype.is_temporal())
 
 
+def is_finite(value: Any) -> Any:
+    """Whether a float is neither missing nor infinite: by comparisons, as Dask lacks another way for pyarrow's floats."""
+    return (value > -math.inf) & (value < math.inf)
+
+
 def is_apart_from(dtype: Any, apart: Collection[Any], value: Any) -> Any:
     """Whether a value is counted by value: missing, infinite, or one of `apart`."""
     is_apart = value.is_null()
     if dtype.is_float():
-        is_apart = is_apart | ~value.is_finite()
+        is_apart = is_apart | ~is_finite(value)
     for one in apart:
         is_apart = is_apart | (value == one)
     return is_apart

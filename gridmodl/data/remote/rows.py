@@ -27,6 +27,7 @@ from gridmodl.data.remote.queries import (
     WEIGHT,
     collected,
     has_keys_here,
+    is_finite,
     is_ordered,
     key_of,
     keys_here,
@@ -98,7 +99,7 @@ class LazyRows(NamedTuple):
         value = nw.col(VALUE)
         if self.dtype.is_float():
             infinite = nw.when(value > 0).then(nw.lit(INFINITE)).otherwise(nw.lit(MINUS_INFINITE)).cast(nw.Int64)
-            bucket = nw.when(value.is_finite()).then(bucket).otherwise(infinite)
+            bucket = nw.when(is_finite(value)).then(bucket).otherwise(infinite)
         for i, one in enumerate(apart):
             bucket = nw.when(value == one).then(nw.lit(SPECIAL - i).cast(nw.Int64)).otherwise(bucket)
         return nw.when(value.is_null()).then(nw.lit(MISSING).cast(nw.Int64)).otherwise(bucket)
