@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gridmodl.averaging.evidence import events_of
 from gridmodl.averaging.summing import overall_shares, predicted_shares
 from gridmodl.data.frames import object_array
-from gridmodl.data.remote import plain_value
+from gridmodl.data.remote.queries import plain_value
 from gridmodl.model.lazy.parts import LazySteps, by_part, by_step
 from gridmodl.model.partition import Partition, group_partition
 from gridmodl.model.policy import BY_PARTITION

@@ -17,7 +17,8 @@ from typing import Any
 import narwhals as nw
 
 from gridmodl.data.frames import Name
-from gridmodl.data.remote import (
+from gridmodl.data.remote.edges import Edges, Range
+from gridmodl.data.remote.queries import (
     APART,
     BUCKET,
     CLASS,
@@ -27,8 +28,6 @@ from gridmodl.data.remote import (
     TARGET_BUCKET,
     TARGET_HIGH,
     TARGET_SUM,
-    Edges,
-    Range,
 )
 from gridmodl.spelling import check_columns
 
@@ -47,6 +46,8 @@ class ColumnCounts:
     table: Any
     edges: Edges = ()  # none if all values were counted one by one
     apart: tuple[Any, ...] = ()  # special values, which are counted by value
+    rare: str | None = None  # name under which all texts but the `frequent` ones are counted together
+    frequent: frozenset[str] | None = None
 
     @property
     def resolution(self) -> int:
@@ -75,7 +76,8 @@ class Counts(Mapping[Name, Any]):
     max_groups : int
         Most values, or spans of values, that one query asked for.
     columns : dict of str to ColumnCounts
-        By column: its table as it was counted, and the edges of its spans.
+        By column: its table as it was counted, and the edges of its spans; of very many texts the `frequent` ones, and
+        the name of the `rare` ones, which were counted together.
     target_edges : tuple
         Edges of the spans of a numerical target; empty if its values were counted one by one.
     target_kind : str or None
@@ -85,12 +87,6 @@ class Counts(Mapping[Name, Any]):
         counts are those of the rows.
     errors : dict of str to Exception
         Columns that could not be counted.
-    columns : dict of str to ColumnCounts
-        Counts of each column as they are kept, with their edges.
-    target_edges : tuple
-        Edges of the spans of a numerical target with many values; empty for others.
-    target_kind : str or None
-        ``"numerical"`` if the target was counted in spans of numbers, or as the user said.
 
     Examples
     --------
@@ -173,6 +169,8 @@ class Counts(Mapping[Name, Any]):
         for name, column in self.columns.items():
             if column.edges != other.columns[name].edges or set(column.apart) != set(other.columns[name].apart):
                 raise ValueError(f"the counts cut column {name!r} at different edges{way_out}")
+            if (column.rare, column.frequent) != (other.columns[name].rare, other.columns[name].frequent):
+                raise ValueError(f"the counts of column {name!r} have other texts that are rare{way_out}")
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a Parquet file, which any reader of Parquet can read: a list of records by column.
@@ -201,6 +199,10 @@ class Counts(Mapping[Name, Any]):
             "target_edges": _edges_to_json(self.target_edges),
             "edges": {name: _edges_to_json(column.edges) for name, column in self.columns.items()},
             "apart": {name: [_to_json(one) for one in column.apart] for name, column in self.columns.items()},
+            "rare": {name: column.rare for name, column in self.columns.items() if column.rare is not None},
+            "frequent": {
+                name: sorted(column.frequent) for name, column in self.columns.items() if column.frequent is not None
+            },
         }
         table = pa.table(arrays).replace_schema_metadata({METADATA: json.dumps(facts).encode()})
         pyarrow.parquet.write_table(table, os.fspath(path))
@@ -392,4 +394,8 @@ def _read_column(name: str, lists: Any, facts: Mapping[str, Any], has_target_edg
     spans = frame.filter(~is_point | (nw.col(LOW).is_null() != nw.col(HIGH).is_null()))
     if len(spans) and (not edges or len(spans.filter((nw.col(BUCKET) < 0) | ~(nw.col(LOW) < nw.col(HIGH))))):
         raise ValueError(f"column {name!r} has spans that are not from a lowest to a highest value of a bucket")
-    return ColumnCounts(table, edges, tuple(_from_json(one) for one in facts["apart"][name]))
+    rare, frequent = facts["rare"].get(name), facts["frequent"].get(name)
+    if (rare is None) != (frequent is None) or (frequent is not None and not all(isinstance(v, str) for v in frequent)):
+        raise ValueError(f"column {name!r} must have a name for rare texts and a list of the others, or neither")
+    apart = tuple(_from_json(one) for one in facts["apart"][name])
+    return ColumnCounts(table, edges, apart, rare, None if frequent is None else frozenset(frequent))

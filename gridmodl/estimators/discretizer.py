@@ -17,7 +17,7 @@ from gridmodl.averaging.evidence import woe_of_groups
 from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Frame, Name, Raw
 from gridmodl.data.numbers import is_missing_value
-from gridmodl.data.remote import MAX_GROUPS
+from gridmodl.data.remote.counting import MAX_GROUPS
 from gridmodl.data.targets import NOT_GIVEN, TARGET_KINDS
 from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
 from gridmodl.estimators.columns import (

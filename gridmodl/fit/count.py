@@ -12,18 +12,12 @@ import narwhals as nw
 from gridmodl.clock import Clock, in_threads
 from gridmodl.data.counts import ColumnCounts, Counts, arranged
 from gridmodl.data.frames import Frame, Name, lazy_frame, read_frame
-from gridmodl.data.remote import (
-    CLASS,
-    MAX_GROUPS,
-    ROWS,
-    check_same_rows,
-    count_again,
-    counted,
-    engine_errors,
-    lazy_rows,
-)
+from gridmodl.data.remote.counting import MAX_GROUPS, count_again, counted
+from gridmodl.data.remote.queries import CLASS, HIGH, LOW, ROWS, TARGET_SUM, check_same_rows, engine_errors
+from gridmodl.data.remote.rows import LazyRows, lazy_rows
 from gridmodl.data.targets import TARGET_KINDS, encode_weights
-from gridmodl.fit.lazy import JOINT_GROUPS, Axis, LazyData, apart_of, read_lazy
+from gridmodl.fit.lazy import JOINT_GROUPS, LazyData, apart_of, read_lazy
+from gridmodl.fit.lazy_axis import Axis
 from gridmodl.fit.options import Options, check_integer, checked_options
 from gridmodl.spelling import check_choice, check_columns
 
@@ -201,24 +195,44 @@ def _with_groups(rows: LazyData, max_groups: int, like: Counts | None) -> LazyDa
 
 def _count_column(rows: LazyData, name: Name, options: Options, like: ColumnCounts | None) -> ColumnCounts:
     """Counts of one column, by the edges of `like` if there are any."""
-    target_edges = None if rows.of_target is None else rows.of_target.edges
+    target_edges, found = None if rows.of_target is None else rows.of_target.edges, None
     with rows.lock, engine_errors(name):
         of_name = lazy_rows(rows.frame, name, rows.target, rows.weights, rows.n_rows, target_edges)
         if options.kinds.get(name) not in (None, "numerical") and of_name.is_ordered:
             of_name = of_name._replace(dtype=nw.Unknown())  # counted by value
-        if like is None and target_edges is None:
-            apart = apart_of(options, name)
-            found, edges = counted(of_name, apart, rows.max_groups)
-        else:
-            apart, edges = ([], ()) if like is None else (list(like.apart), like.edges)
-            if like is None:  # first the edges of the column alone
-                alone = lazy_rows(rows.frame, name, None, rows.weights, rows.n_rows)._replace(dtype=of_name.dtype)
-                apart = apart_of(options, name)
-                _, edges = counted(alone, apart, rows.max_groups)
-            found = count_again(of_name, apart, edges, rows.max_groups)
-    table = arranged(found)
+        if like is None:
+            like, found = _first_counts(rows, of_name, options)
+        if found is None:
+            found = count_again(of_name, like.apart, like.edges, rows.max_groups)
+            if like.rare is not None and like.frequent is not None:
+                found = _with_rare(found, like.rare, like.frequent)
     check_same_rows(rows.n_rows, int(found[ROWS].sum()), name)
-    return ColumnCounts(table, edges, tuple(apart))
+    return replace(like, table=arranged(found))
+
+
+def _first_counts(rows: LazyData, of_name: LazyRows, options: Options) -> tuple[ColumnCounts, Any]:
+    """Edges of a column that was not counted before, and its counts; None if the edges are of the column alone.
+
+    With edges of the target, the column alone is counted first.
+    """
+    apart, alone = apart_of(options, of_name.name), of_name
+    if of_name.target_edges is not None:
+        alone = lazy_rows(rows.frame, of_name.name, None, rows.weights, rows.n_rows)._replace(dtype=of_name.dtype)
+    found, edges, _, rare = counted(alone, apart, rows.max_groups, look=rows.look(alone, options))
+    frequent = None if rare is None else frozenset(found[LOW].drop_nulls().to_list()) - {rare}
+    like = ColumnCounts(None, edges, tuple(apart), rare, frequent)
+    return like, found if of_name.target_edges is None else None
+
+
+def _with_rare(found: Any, rare: str, frequent: Collection[str]) -> Any:
+    """Counts of categories in which all that are not `frequent` have the name `rare`."""
+    texts = found[LOW].cast(nw.String)
+    is_kept = texts.is_null() | texts.is_in(list(frequent))
+    named = texts.zip_with(is_kept, nw.new_series(LOW, [rare] * len(texts), nw.String, backend="pyarrow"))
+    by = [column for column in found.columns if column not in (LOW, HIGH, ROWS, TARGET_SUM)]
+    sums = [nw.col(what).sum() for what in (ROWS, TARGET_SUM) if what in found.columns]
+    joined = found.with_columns(named.alias(LOW)).group_by(LOW, *by).agg(*sums)
+    return joined.with_columns(nw.col(LOW).alias(HIGH)).select(found.columns)
 
 
 # Streams: batches in memory, one after another.
@@ -261,5 +275,5 @@ def _bounded(counts: Counts, name: Name, options: Options) -> ColumnCounts:
     rows = lazy_rows(frame.rename({"low": str(name), "class": CLASS, "n": ROWS}), name, CLASS, ROWS, counts.n_rows)
     if not rows.is_ordered:
         return one
-    found, edges = counted(rows, one.apart, counts.max_groups)
+    found, edges, _, _ = counted(rows, one.apart, counts.max_groups)
     return ColumnCounts(arranged(found), edges, one.apart)

@@ -13,35 +13,30 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from gridmodl.data.columns import encode_column
 from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name, SpanColumn, lazy_frame
-from gridmodl.data.line import check_bounds, holds_bounds
+from gridmodl.data.line import check_bounds
 from gridmodl.data.numbers import Numbers, encode_codes, is_missing_value, special_parts
-from gridmodl.data.remote import (
+from gridmodl.data.remote.counting import MAX_GROUPS, count_again, counted
+from gridmodl.data.remote.looks import Look, Looks
+from gridmodl.data.remote.queries import (
     CLASS,
     HIGH,
     LOW,
-    MAX_GROUPS,
-    RARE,
     ROWS,
     TARGET_HIGH,
     TARGET_SUM,
-    Edges,
-    LazyRows,
     check_same_rows,
     collected,
-    count_again,
-    counted,
     engine_errors,
-    lazy_rows,
     schema_of,
-    zoomed,
 )
+from gridmodl.data.remote.rows import LazyRows, lazy_rows
 from gridmodl.data.table import MEDIAN, Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, check_weight_sum
+from gridmodl.fit.lazy_axis import Axis, resolution_of
 from gridmodl.fit.options import Options, check_one_input
 from gridmodl.fit.spans_floor import with_span_floor
 from gridmodl.model.model import Model
@@ -49,7 +44,6 @@ from gridmodl.model.partition import Partition
 from gridmodl.spelling import check_columns
 
 MAX_ZOOMS = 3  # searches of one column after the first
-MAX_DIVISIONS = 12  # queries that divide the spans that hold bounds of the user
 # A numerical target is counted by value where all pairs of values are at most JOINT_ROWS, as there are no more rows.
 JOINT_ROWS = 2**20
 JOINT_GROUPS = 1024  # else: buckets of the target, and of the column
@@ -69,53 +63,17 @@ class LazyData(NamedTuple):
     lock: threading.Lock  # engines take one query at a time
     max_groups: int = MAX_GROUPS
     of_target: Axis | None = None  # spans of a numerical target with many values
+    looks: Looks | None = None  # at columns of numbers and times
 
-
-class Axis(NamedTuple):
-    """Spans of a column that were counted, by class or alone, and what is needed to divide them."""
-
-    rows: LazyRows
-    counts: Any  # a frame, as of `gridmodl.data.remote`
-    edges: Edges
-    apart: list[Any]
-    max_groups: int
-    kind: Any = None  # what the user says of the column
-    by_value: bool = False  # whether spans of few rows become values, so that their edges are lost
-
-    @property
-    def column(self) -> Any:
-        """The spans as an encoded column."""
-        return encode_column(SpanColumn(self.counts[LOW], self.counts[HIGH]), self.rows.name, self.kind)
-
-    @property
-    def resolution(self) -> int:
-        return resolution_of(self.column, self.counts)
-
-    def near(self, bounds: NDArray[Any]) -> Axis | None:
-        """The axis with the spans near `bounds` divided; None if all of these are values."""
-        column = self.column
-        if not isinstance(column, Numbers) or column.ends is None or not resolution_of(column, self.counts):
+    def look(self, rows: LazyRows, options: Options) -> Look | None:
+        """A look at a column, with others that will be counted; None if its type tells enough, or if it is short."""
+        if self.looks is None or not rows.is_ordered or self.n_rows <= self.max_groups:
             return None
-        places = _places(column, self.apart, bounds)
-        finer, edges = zoomed(self.rows, self.counts, places, self.apart, self.max_groups, self.edges, self.by_value)
-        return None if finer is None else self._replace(counts=finer, edges=edges)
 
-    def at(self, given: Sequence[Any]) -> Axis:
-        """The axis in which no span of several values holds one of the bounds `given` by the user."""
-        axis = self
-        for _ in range(MAX_DIVISIONS if len(given) else 0):
-            column = axis.column
-            if not isinstance(column, Numbers) or column.ends is None:
-                return axis
-            bounds = encode_codes(given, column, f"bounds of column {self.rows.name!r}")
-            if not holds_bounds(column, bounds):
-                return axis
-            finer = axis.near(bounds)
-            if finer is None:
-                break
-            axis = finer
-        check_bounds(axis.column, given)
-        return axis
+        def special(name: Name) -> list[Any] | None:
+            return apart_of(options, name) if options.kinds.get(name) in (None, "numerical") else None
+
+        return self.looks.of(rows, special, self.max_groups)
 
 
 def read_lazy(frame: Any, target: Any, weights: Any, target_kind: str | None = None) -> LazyData:
@@ -134,7 +92,8 @@ def read_lazy(frame: Any, target: Any, weights: Any, target_kind: str | None = N
     n_rows = int(totals["total"][0] or 0)
     if n_rows == 0:
         raise ValueError("data has no rows" if weights is None else "all weights are 0: there are no rows")
-    data = LazyData(frame, names, target, weights, n_rows, threading.Lock(), MAX_GROUPS)
+    looks = Looks(frame, names, weights)
+    data = LazyData(frame, names, target, weights, n_rows, threading.Lock(), MAX_GROUPS, looks=looks)
     is_numerical = target_kind == "numerical" or (target_kind is None and bool(totals["real"][0]))
     if n_rows <= JOINT_ROWS or target is None:
         return data
@@ -188,7 +147,7 @@ def _with_target_spans(data: LazyData) -> LazyData:
         rows = lazy_rows(data.frame, data.target, None, data.weights, data.n_rows)
         if not rows.dtype.is_numeric():
             return data  # an error of its own, when its values are read
-        counts, edges = counted(rows, [], JOINT_GROUPS)
+        counts, edges, rows, _ = counted(rows, [], JOINT_GROUPS)
     groups = min(JOINT_GROUPS, MAX_GROUPS)
     if not edges:
         return data._replace(max_groups=groups)
@@ -205,8 +164,11 @@ def _with_target_spans(data: LazyData) -> LazyData:
 
 def _with_classes(data: LazyData) -> LazyData:
     """`data` with fewer groups of each column if there are so many classes that pairs of both would be too many."""
+    target = str(data.target)
     with engine_errors(data.target):
-        classes = data.frame.select(nw.col(str(data.target))).unique().select(nw.len().alias(ROWS))
+        if isinstance(schema_of(data.frame)[target], nw.Boolean):
+            return data
+        classes = data.frame.group_by(target).agg(nw.len().alias(ROWS)).select(nw.len().alias(ROWS))
         n_classes = int(collected(classes, data.target)[ROWS][0])
     return data._replace(max_groups=min(MAX_GROUPS, max(JOINT_GROUPS, MAX_CELLS // max(1, n_classes))))
 
@@ -221,6 +183,7 @@ class CountedColumn:
     kind: Any = None
     axis: Axis | None = None
     of_target: Axis | None = None
+    rare: str | None = None  # name of the categories that were counted together
 
     def table(self, read: Reader) -> Table:
         """Table of the counts, each a row with a weight."""
@@ -244,12 +207,16 @@ class CountedColumn:
             of_target = resolution_of(encode_column(spans, self.target, "numerical"), self.counts)
         return max(of_target, resolution_of(self.column, self.counts))
 
-    def near(self, data: LazyData, model: Model) -> CountedColumn | None:
-        """The counts with the spans near the bounds of a model divided; None if all of these are values."""
+    def near(self, data: LazyData, model: Model, is_moved: bool) -> CountedColumn | None:
+        """The counts with the spans near the bounds of a model divided; None if all of these are values.
+
+        `is_moved` says that this was done before, near the bounds of an earlier model.
+        """
         if self.axis is None:
             return None
-        axis = self.axis.near(model.partitions[self.name].bounds)
-        of_target = None if self.of_target is None or model.target is None else self.of_target.near(model.target.bounds)
+        axis, of_target = self.axis.near(model.partitions[self.name].bounds, is_moved), None
+        if self.of_target is not None and model.target is not None:
+            of_target = self.of_target.near(model.target.bounds, is_moved)
         if axis is None and of_target is None:
             return None
         return _joined(data, axis or self.axis, of_target or self.of_target)
@@ -265,8 +232,8 @@ def count_lazy(
         rows = lazy_rows(data.frame, name, None if is_joint else data.target, data.weights, data.n_rows)
         if kind not in (None, "numerical") and rows.is_ordered:
             rows = rows._replace(dtype=nw.Unknown())  # counted by value
-        counts, edges = counted(rows, apart, data.max_groups, by_value=not is_joint)
-        axis = Axis(rows, counts, edges, apart, data.max_groups, kind, not is_joint)
+        counts, edges, rows, rare = counted(rows, apart, data.max_groups, not is_joint, data.look(rows, options))
+        axis = Axis(rows, counts, edges, apart, data.max_groups, kind, not is_joint, rare)
         axis = axis.at([*_given_bounds(options, name), *given])
         return _joined(data, axis, None if data.of_target is None else data.of_target.at(given_target))
 
@@ -278,7 +245,7 @@ def _joined(data: LazyData, axis: Axis, of_target: Axis | None) -> CountedColumn
         rows = lazy_rows(data.frame, name, data.target, data.weights, data.n_rows, of_target.edges)
         rows = rows._replace(dtype=axis.rows.dtype)
         counts = count_again(rows, axis.apart, axis.edges, axis.max_groups)
-    found = CountedColumn(name, data.target, counts, axis.kind, axis, of_target)
+    found = CountedColumn(name, data.target, counts, axis.kind, axis, of_target, axis.rare)
     check_same_rows(data.n_rows, int(counts[ROWS].sum()), name)
     return found
 
@@ -287,7 +254,7 @@ def kept_counts(counts: Counts, name: Name, options: Options) -> CountedColumn:
     """The column `name` of `counts`; raise ValueError for special values and bounds that lie inside of its spans."""
     kept, kind = counts.columns[name], options.kinds.get(name)
     frame = nw.from_native(kept.table, eager_only=True)
-    found = CountedColumn(name, counts.target, frame, kind)
+    found = CountedColumn(name, counts.target, frame, kind, rare=kept.rare)
     if not kept.edges:
         return found
     if kind not in (None, "numerical"):
@@ -324,7 +291,7 @@ def counted_model(
         if zoom == MAX_ZOOMS or not found.resolution or not isinstance(data, LazyData):
             break
         with data.lock, engine_errors(name):
-            finer = found.near(data, model)
+            finer = found.near(data, model, zoom > 0)
         if finer is None:
             break
         found = finer
@@ -334,17 +301,16 @@ def counted_model(
 def with_resolution(model: Model, found: CountedColumn, table: Table, options: Options) -> Model:
     """The model, with the rows of its largest span; where there is one, the proof is of a lower bound at most."""
     resolution = found.resolution
-    model = _with_rare_values(model, found.name)
+    if found.rare is not None:
+        model = _with_rare_values(model, found.name, found.rare)
     return with_span_floor(model, resolution, table, options) if resolution else model
 
 
-def _with_rare_values(model: Model, name: Name) -> Model:
-    """The model, whose group of rare values, if there is one, takes all values that no group lists."""
+def _with_rare_values(model: Model, name: Name, rare: str) -> Model:
+    """The model, whose group of rare values takes all values that no group lists."""
     partition = model.partitions[name]
-    for i, group in enumerate(partition.groups):
-        if any(isinstance(value, str) and value.startswith(RARE) for value in group[-1:] + group[:-1]):
-            return replace(model, partitions={name: replace(partition, default=i)}, proven=False, certificate=None)
-    return model
+    of_rare = next((i for i, group in enumerate(partition.groups) if rare in group), None)
+    return replace(model, partitions={name: replace(partition, default=of_rare)}, proven=False, certificate=None)
 
 
 def table_at(data: LazyData | Counts, name: Name, options: Options, read: Reader, given: Mapping[Name, Any]) -> Table:
@@ -415,25 +381,3 @@ def _given_bounds(options: Options, name: Name) -> list[Any]:
     """Bounds of a column that the user fixes or allows."""
     of_column = options.of(name)
     return [bound for given in (of_column.fixed, of_column.allowed) if given is not None for bound in given]
-
-
-def _places(column: Numbers, apart: list[Any], bounds: NDArray[Any]) -> list[int]:
-    """Number of spans below each bound, of those that are neither missing, infinite nor special."""
-    values = column.values if column.missing is None else column.values[~column.missing]
-    lows = np.unique(values[np.isfinite(values)] if values.dtype.kind == "f" else values)
-    lows = np.setdiff1d(lows, encode_codes(apart, column, "special")) if apart else lows
-    at = bounds.view(np.int64) if bounds.dtype.kind in "mM" else bounds
-    return [int(place) for place in np.searchsorted(lows, at, side="right")]
-
-
-def resolution_of(column: Any, counts: Any) -> int:
-    """Rows of the largest span of several values; 0 if every span is one value."""
-    if not isinstance(column, Numbers) or column.ends is None:
-        return 0
-    is_span = column.ends != column.values
-    if column.missing is not None:
-        is_span &= ~column.missing
-    if not is_span.any():
-        return 0
-    _, span = np.unique(column.values[is_span], return_inverse=True)
-    return int(np.bincount(span, counts[ROWS].to_numpy()[is_span]).max())

@@ -19,36 +19,32 @@ from numpy.typing import NDArray
 
 from gridmodl.clock import Clock
 from gridmodl.data.columns import Categories, encode_column, encode_values
-from gridmodl.data.frames import Name
-from gridmodl.data.remote import (
+from gridmodl.data.frames import Name, SpanColumn
+from gridmodl.data.remote.cells import LazyCells, all_cells, column_of, in_order, lazy_cells, sampled_cells
+from gridmodl.data.remote.counting import MAX_GROUPS, count_column
+from gridmodl.data.remote.queries import (
     CLASS,
     HIGH,
     LOW,
-    MAX_GROUPS,
     ROWS,
+    TARGET_BUCKET,
+    TARGET_HIGH,
+    TARGET_SUM,
     WEIGHT,
     EngineError,
     check_same_rows,
     collected,
-    count_column,
-    lazy_rows,
     plain_value,
     weight_of,
 )
-from gridmodl.data.remote_cells import (
-    LazyCells,
-    all_cells,
-    column_of,
-    in_order,
-    lazy_cells,
-    sampled_cells,
-)
+from gridmodl.data.remote.rows import lazy_rows, target_columns, target_facts, with_target_buckets, with_target_ends
 from gridmodl.data.table import Table
 from gridmodl.fit.build import grid_model
 from gridmodl.fit.column.common import special_of
 from gridmodl.fit.column.groups import class_means
 from gridmodl.fit.grid import given_grid
 from gridmodl.fit.lazy import LazyData, Reader
+from gridmodl.fit.lazy_axis import Axis
 from gridmodl.fit.options import Options
 from gridmodl.model.given import given_partition
 from gridmodl.model.lazy.parts import part_of
@@ -86,11 +82,6 @@ def counted_grid(data: LazyData, options: Options, read: Reader, search: Searche
         return search(_table(cells, data, found, read), options)
     sample = sampled_cells(cells, data.n_rows, SAMPLE_ROWS)
     sampled = _table(cells, data, sample, partial(read, event=None))  # it may lack the class of the event
-    if sampled.searched is not None:
-        raise ValueError(
-            f"the columns {cells.what} and a {sampled.problem.kind} target have more than {MAX_CELLS} combinations of "
-            "values; a lazy frame with such a target takes fewer. Round values, or collect a sample"
-        )
     model = search(sampled, _of_sample(options, data, sampled.target.n_rows))
     counted = Recount(data, options, model).counted(read, clock)
     _check_limits(counted, options)
@@ -154,6 +145,11 @@ class Recount:
             special = {name: one for name, one in special.items() if model.partitions[name].kind == "numerical"}
         missing = {name: "apart" for name in self.kept if options.of(name).missing == "apart"}
         self.options, self.given = options, options._replace(special=special, missing=missing)
+        self.has_classes = data.target is not None and model.target is None
+        # Spans of a numerical target with many values; none holds one of its bounds.
+        self.of_target: Axis | None = None
+        if data.of_target is not None and model.target is not None:
+            self.of_target = data.of_target.at(list(model.target.bounds))
         self.by_value: dict[Name, Any] = {}  # counts by value of the columns that are not numerical
 
     def counted(self, read: Reader, clock: Clock) -> Model:
@@ -163,13 +159,28 @@ class Recount:
         check_same_rows(self.data.n_rows, int(cells[ROWS].sum()))
         values = {name: self._values(k, partitions[name], cells) for k, name in enumerate(self.data.names)}
         table = read(*self._rows(partitions, values, cells))
-        found = given_grid(table, partitions, self.given)
+        target = self._target_parts(table)
+        found = given_grid(table, {**partitions, **target}, self.given)
         partitions = {name: _ordered(partitions[name], one, table) for name, one in found.best.partitions.items()}
-        model = grid_model(table, given_grid(table, partitions, self.given), clock, self.options)
+        model = grid_model(table, given_grid(table, {**partitions, **target}, self.given), clock, self.options)
+        if self.of_target is not None:
+            model = replace(model, resolution=self.of_target.resolution)
         if not table.problem.flags.has_classes:
             described = {name: self._described(one, values[name]) for name, one in model.partitions.items()}
             model = replace(model, partitions=described)
         return replace(model, search=self.model.search, frame=self.model.frame, _source=None)
+
+    def _target_parts(self, table: Table) -> dict[Name, Any]:
+        """Parts of a target that is partitioned; classes that the sample lacks join the largest group."""
+        found, column = self.model.target, table.searched
+        if found is None or column is None:
+            return {}
+        if not isinstance(column, Categories):
+            return {column.name: found}
+        groups = [list(group) for group in found.groups]
+        known = {value for group in groups for value in group}
+        groups[int(found.rows.argmax())] += [value for value in column.values if value not in known]
+        return {column.name: groups}
 
     def _partition(self, name: Name) -> Partition:
         """Partition of a column as the sample found it, without rows; it holds every value of all rows."""
@@ -179,7 +190,8 @@ class Recount:
             is_apart = name in self.given.missing and found.missing is None
             own: Any = () if not is_kept else found.bounds if is_apart else found
             return given_partition(column, own, special_of(column, self.given) if is_kept else (), 1, is_apart)
-        rows = lazy_rows(self.data.frame, name, self.data.target, self.data.weights, self.data.n_rows)
+        target = self.data.target if self.has_classes else None
+        rows = lazy_rows(self.data.frame, name, target, self.data.weights, self.data.n_rows)
         counts = count_column(rows._replace(dtype=nw.String()), [], MAX_CELLS)
         self.by_value[name] = counts = counts.filter(nw.col(ROWS) > 0)
         column = encode_column(counts[LOW], name, self.options.kinds.get(name))
@@ -211,7 +223,7 @@ class Recount:
             groups.append([None])
             unseen = [i for i in unseen if column.values[i] is not None]
         best = np.full(len(unseen), int(found.rows[:n_plain].argmax()))
-        if self.data.target is not None:
+        if self.has_classes:
             shares = np.log((found.counts[:n_plain] + 1) / (found.rows[:n_plain, None] + found.counts.shape[1]))
             best = (self._class_rows(column)[unseen] @ shares.T).argmax(axis=1)
         for i, group in zip(unseen, best.tolist(), strict=True):
@@ -231,7 +243,7 @@ class Recount:
         """Rows of each cell and class on the engine, with the ends and missing values of the numerical columns."""
         data, schema = self.data, self.data.frame.collect_schema()
         columns: dict[str, Any] = {} if data.target is None else {CLASS: nw.col(str(data.target))}
-        columns[WEIGHT] = weight_of(data.weights)
+        columns |= {WEIGHT: weight_of(data.weights)} | self._target_columns(schema)
         facts = [nw.col(WEIGHT).sum().alias(ROWS)]
         for k, name in enumerate(data.names):
             columns[column_of(k)] = part_of(data.frame, _shortened(partitions[name]), BY_PARTITION)
@@ -244,11 +256,20 @@ class Recount:
             )
             facts += [value.min().alias(f"low_{k}"), value.max().alias(f"high_{k}")]
             facts += [nw.col(f"missing_{k}").sum().alias(f"missing_{k}")]
-        keys = [*(column_of(k) for k in range(len(data.names))), *([] if data.target is None else [CLASS])]
+        of_target = [] if data.target is None else [CLASS]
         rows = data.frame.select(**columns).filter(nw.col(WEIGHT) > 0)
+        if self.of_target is not None:
+            rows, of_target = with_target_buckets(rows, self.of_target.edges), [TARGET_BUCKET]
+            facts += target_facts()
+        keys = [*(column_of(k) for k in range(len(data.names))), *of_target]
         found = collected(rows.group_by(*keys).agg(*facts), ", ".join(map(str, data.names)))
+        found = found if self.of_target is None else with_target_ends(found)
         whole = [name for name in found.columns if name.startswith("missing_")]  # sums of DuckDB are decimals
         return found.with_columns(nw.col(*whole).cast(nw.Int64)) if whole else found
+
+    def _target_columns(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Values and keys of a target that is counted in buckets."""
+        return {} if self.of_target is None else target_columns(schema, self.data.target)
 
     def _values(self, k: int, partition: Partition, cells: Any) -> ValueRows:
         """Values of input number k that stand for all rows: ends and missing values of intervals, or all values."""
@@ -291,7 +312,10 @@ class Recount:
             places[name] = value
         columns: dict[Name, Any] = {name: values[name].values[place.tolist()] for name, place in places.items()}
         if self.data.target is not None:
-            columns[self.data.target] = cells[CLASS][cell.tolist()]
+            columns[self.data.target] = target = cells[CLASS][cell.tolist()]
+        if self.of_target is not None:
+            means = (cells[TARGET_SUM].to_numpy() / cells[ROWS].to_numpy())[cell]
+            columns[self.data.target] = SpanColumn(target, cells[TARGET_HIGH][cell.tolist()], means)
         return columns, weights
 
     def _described(self, partition: Partition, counted: ValueRows) -> Partition:

@@ -15,9 +15,9 @@ import numpy as np
 
 from gridmodl.clock import Clock
 from gridmodl.data.frames import Name
-from gridmodl.data.remote import (
+from gridmodl.data.remote.counting import MAX_VALUES
+from gridmodl.data.remote.queries import (
     CLASS,
-    MAX_VALUES,
     ROWS,
     VALUE,
     WEIGHT,

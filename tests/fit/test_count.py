@@ -17,7 +17,7 @@ from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, long_column, mixe
 import gridmodl
 from gridmodl import Counts, average_each, count, optimize, optimize_each, price, verify
 from gridmodl.data import counts as data_counts
-from gridmodl.data import remote
+from gridmodl.data.remote import counting
 from gridmodl.fit import lazy as fit_lazy
 
 SPECIAL = {"real": [-999]}
@@ -334,7 +334,7 @@ def test_counts_in_pandas_have_the_names_of_the_columns():
 
 @ENGINES
 def test_rare_ones_of_too_many_categories_are_counted_together(engine, monkeypatch):
-    monkeypatch.setattr(remote, "MAX_VALUES", 50)
+    monkeypatch.setattr(counting, "MAX_VALUES", 50)
     monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 10)
     rng = np.random.default_rng(0)
     names = np.array([f"Ä{i}" for i in range(200)], dtype=object)
@@ -357,5 +357,38 @@ def test_rare_ones_of_too_many_categories_are_counted_together(engine, monkeypat
     again = gridmodl.Model.from_json(model.to_json())
     np.testing.assert_array_equal(again.transform(data["text"]), model.transform(data["text"]))
     assert verify(model, engine(data), "y")
-    with pytest.raises(ValueError, match="categories; 50 are the most"):
-        count(engine(data), "y")
+    counts = count(engine(data), "y", max_groups=16)
+    assert counts.columns["text"].rare == name
+    assert name in counts["text"]["low"].to_pylist()
+    monkeypatch.setattr(counting, "MAX_VALUES", 300)
+    with pytest.raises(ValueError, match="have other texts that are rare"):
+        counts + count(engine(data), "y", max_groups=16)
+
+
+@ENGINES
+def test_counts_of_too_many_categories_add_up(engine, monkeypatch, tmp_path):
+    rng = np.random.default_rng(1)
+    texts = np.array([f"Ä{i}" for i in range(100)], dtype=object)[np.minimum(99, rng.geometric(0.07, 4000))]
+    texts[::13] = None
+    y = np.where(rng.random(4000) < np.where(texts == "Ä1", 0.1, 0.6), "yes", "no")
+    data = pl.DataFrame({"text": texts.tolist(), "y": y})
+    monkeypatch.setattr(counting, "MAX_VALUES", 30)
+    days = count(engine(data[:2000]), "y", max_groups=16)
+    assert days.columns["text"].rare is not None
+    days.to_parquet(tmp_path / "days.parquet")
+    days = gridmodl.Counts.from_parquet(tmp_path / "days.parquet")
+    monkeypatch.setattr(counting, "MAX_VALUES", 300)
+    days = days + count(engine(data[2000:3000]), like=days)
+    days = days + count(engine(data[3000:]), like=days)
+    kept, rare = days.columns["text"].frequent, days.columns["text"].rare
+    assert 0 < len(kept) <= 16
+    named = data.with_columns(
+        pl.when(pl.col("text").is_in(list(kept)) | pl.col("text").is_null()).then("text").otherwise(pl.lit(rare))
+    )
+    expected, found = optimize(named, "y"), optimize(days)
+    assert found.cost == expected.cost
+    assert found.partitions["text"].groups == expected.partitions["text"].groups
+    of_rare = next(i for i, group in enumerate(found.partitions["text"].groups) if rare in group)
+    assert found.partitions["text"].default == of_rare
+    assert found.transform(np.array(["never seen"], dtype=object))[0] == of_rare
+    assert not found.proven

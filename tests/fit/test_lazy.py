@@ -14,7 +14,9 @@ from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, collect, long_col
 
 import gridmodl
 from gridmodl import optimize, optimize_each, price
-from gridmodl.data.remote import HIGH, LOW, ROWS, EngineError, count_column, lazy_rows
+from gridmodl.data.remote.counting import count_column
+from gridmodl.data.remote.queries import HIGH, LOW, ROWS, EngineError
+from gridmodl.data.remote.rows import lazy_rows
 from gridmodl.fit import lazy as fit_lazy
 
 

@@ -10,8 +10,8 @@ from oracles.lazy_frames import as_duckdb, mixed
 
 import gridmodl
 from gridmodl import count, optimize, optimize_each, verify
-from gridmodl.data import remote
-from gridmodl.data.remote import EngineError
+from gridmodl.data.remote import looks, rows
+from gridmodl.data.remote.queries import EngineError
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def cluster(monkeypatch):
 def test_columns_done_before_a_cluster_fails_are_kept(cluster):
     data = mixed().select("real", "whole", "text", "flag", "y")
     expected = optimize_each(data, "y")
-    cluster(8)
+    cluster(3)
     with pytest.warns(gridmodl.ColumnWarning, match="no executor left"):
         found = optimize_each(data.lazy(), "y", n_jobs=1)
     assert 0 < len(found) < 4
@@ -46,7 +46,7 @@ def test_columns_done_before_a_cluster_fails_are_kept(cluster):
 
 
 def test_counts_done_before_a_cluster_fails_are_kept(cluster):
-    cluster(8)
+    cluster(3)
     with pytest.warns(gridmodl.CountWarning, match="no executor left"):
         found = count(mixed().select("real", "whole", "text", "flag", "y").lazy(), "y")
     assert 0 < len(found) < 4
@@ -64,7 +64,8 @@ def test_an_operation_that_the_engine_lacks(monkeypatch):
     def lacks(dtype, value):
         raise NotImplementedError("'floor' is not implemented for this backend")
 
-    monkeypatch.setattr(remote, "key_of", lacks)
+    for module in (looks, rows):
+        monkeypatch.setattr(module, "key_of", lacks)
     with pytest.raises(EngineError, match=r"lacks an operation that counting column 'real' needs: .*'floor'.*DuckDB"):
         optimize(mixed().select("real", "y").lazy(), "y")
     with pytest.warns(gridmodl.ColumnWarning, match="lacks an operation"):

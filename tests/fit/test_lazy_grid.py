@@ -13,8 +13,9 @@ from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, mixed, record
 
 import gridmodl
 from gridmodl import optimize, price
-from gridmodl.data.remote import ROWS, EngineError
-from gridmodl.data.remote_cells import column_of, lazy_cells, sampled_cells
+from gridmodl.data.remote.cells import column_of, lazy_cells, sampled_cells
+from gridmodl.data.remote.queries import ROWS, EngineError
+from gridmodl.fit import lazy as fit_lazy
 from gridmodl.fit import lazy_grid
 from gridmodl.fit.lazy_grid import spread
 
@@ -174,6 +175,50 @@ def test_joint_grid_of_a_sample(columns):
     assert record(optimize(as_duckdb(data.sample(fraction=1.0, shuffle=True, seed=4)))) == record(found)
 
 
+def with_targets(n=6000):
+    """`wide` with a numerical target of many values, and classes of which some are rare."""
+    data, rng = wide(n).drop("w", "y"), np.random.default_rng(5)
+    a = data["a"].fill_nan(0.0).to_numpy()
+    kind = np.where(a > 0.5, rng.integers(0, 5, n), rng.integers(3, 12, n))
+    kind[:3] = [97, 98, 99]
+    z = np.where(data["b"].to_numpy() > 1.0, 3.0, -1.0) * (a > 0) + rng.normal(size=n)
+    return data.with_columns(kind=pl.Series([f"k{one}" for one in kind]), z=pl.Series(z))
+
+
+@pytest.mark.usefixtures("few_cells")
+@pytest.mark.parametrize(("target", "kind"), [("kind", "grouped"), ("z", "numerical")])
+@pytest.mark.parametrize("max_groups", [10**6, 64])
+def test_grid_of_a_sample_with_a_partitioned_target(target, kind, max_groups, monkeypatch):
+    monkeypatch.setattr(fit_lazy, "JOINT_ROWS", 100)
+    monkeypatch.setattr(fit_lazy, "JOINT_GROUPS", max_groups)
+    data = with_targets().drop({"kind": "z", "z": "kind"}[target])
+    found = optimize(data.lazy(), target, target_kind=kind, random_state=0)
+    assert 1000 < found.sample_rows < 2000
+    assert "a" in found.informative
+    assert found.target.n_parts > 1
+    assert (found.resolution > 0) == (kind == "numerical" and max_groups == 64)
+    given = gridmodl.Model.from_partitions(data, target, found.all_partitions, target_kind=kind)
+    assert found.cost == pytest.approx(given.cost, rel=1e-12)
+    assert found.null_cost == pytest.approx(given.null_cost, rel=1e-12)
+    np.testing.assert_array_equal(found.cells.counts, given.cells.counts)
+    np.testing.assert_array_equal(found.target.rows, given.target.rows)
+    if kind == "numerical":
+        mean, *quantiles = found.predict(data)
+        np.testing.assert_allclose(mean, given.predict(data)[0], rtol=1e-9, atol=1e-12)
+        width = (data["z"].max() - data["z"].min()) / 64 if found.resolution else 0.0
+        np.testing.assert_allclose(quantiles, given.predict(data)[1:], rtol=1e-9, atol=width)
+    else:
+        assert {"k97", "k98", "k99"} <= {value for group in found.target.groups for value in group}
+        np.testing.assert_array_equal(found.predict_proba(data), given.predict_proba(data))
+    shuffled = as_duckdb(data.sample(fraction=1.0, shuffle=True, seed=4))
+    again, expected = record(optimize(shuffled, target, target_kind=kind, random_state=0)), record(found)
+    if kind == "numerical":  # sums of rows are added up in another order
+        assert np.allclose(again["spread"].pop("means"), expected["spread"].pop("means"), rtol=1e-12)
+        if found.resolution:
+            assert np.allclose(again["spread"].pop("percentiles"), expected["spread"].pop("percentiles"), rtol=1e-12)
+    assert again == expected
+
+
 def test_rows_of_a_sample_are_even_shares():
     data = wide(20_000).drop("w")
     cells = lazy_cells(nw.from_native(data.lazy()), ["a", "b", "code", "day"], "y", None)
@@ -192,8 +237,6 @@ def test_rows_of_a_sample_are_even_shares():
 @pytest.mark.usefixtures("few_cells")
 def test_what_a_sample_does_not_take():
     data = wide(3000).drop("w")
-    with pytest.raises(ValueError, match="a numerical target have more than 100 combinations"):
-        optimize(data.select("a", "b", z=pl.col("day").dt.ordinal_day() + 0.5).lazy(), "z")
     alike = pl.DataFrame({"t": [f"the same beginning {i}" for i in range(10_000)], "s": ["x"] * 10_000})
     with pytest.raises(ValueError, match="too many rows look alike in the first 10 characters"):
         optimize(alike.lazy())

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import narwhals as nw
 
 from gridmodl.data.frames import Name
-from gridmodl.data.remote import CLASS, ROWS, WEIGHT, collected, key_of, plain_value, weight_of
+from gridmodl.data.remote.queries import CLASS, ROWS, WEIGHT, collected, key_of, plain_value, weight_of
 
 MIXERS = (94906265.62425156, 31622776.60168379, 7071067.811865476, 54772255.75051661, 17320508.07568877)
 MIX_AGAIN = 104729.7071067812

@@ -1,0 +1,1 @@
+"""Count the rows of lazy frames on the engines that hold them."""

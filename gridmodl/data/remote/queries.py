@@ -1,0 +1,144 @@
+"""Queries of lazy frames: names and values of their columns, their results, and what is said where an engine fails.
+
+Only expressions that all engines of narwhals have are used, so that their answers are equal to the bit, whatever the
+order of the rows: -0.0 is 0.0, and NaN is missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from gridmodl.data.frames import Name
+
+# Columns of queries; those of the user have other names.
+VALUE, CLASS, WEIGHT, KEY, BUCKET = (f"gridmodl_{word}" for word in ("value", "class", "weight", "key", "bucket"))
+TARGET_KEY, TARGET_BUCKET = (f"gridmodl_{word}" for word in ("target_key", "target_bucket"))
+# Columns of counted spans: the lowest and highest value, the same as floats that sort alike, and the number of rows.
+# Of a numerical target in buckets, CLASS is the lowest value, TARGET_HIGH the highest one, TARGET_SUM the sum.
+LOW, HIGH, LOW_KEY, HIGH_KEY, ROWS = "low", "high", "low_key", "high_key", "rows"
+TARGET_HIGH, TARGET_SUM = "target_high", "target_sum"
+APART = -1  # bucket of the values that are counted by value
+
+
+class EngineError(RuntimeError):
+    """A query failed on the engine of a lazy frame, or two of its answers contradict each other."""
+
+
+def collected(lazy: Any, name: Name) -> Any:
+    """Run a query; its result as a narwhals frame of pyarrow, with ROWS as 64-bit integers."""
+    try:
+        found = lazy.collect(backend="pyarrow")
+        return found.with_columns(nw.col(ROWS).cast(nw.Int64)) if ROWS in found.columns else found
+    except ModuleNotFoundError as error:
+        raise EngineError(
+            f"counts come as Arrow tables, and {error.name} is not installed: pip install 'gridmodl[duckdb]'"
+        ) from error
+    except Exception as error:
+        raise EngineError(
+            f"the engine of the lazy frame failed to count column {name!r}: {type(error).__name__}: {error}"
+        ) from error
+
+
+@contextmanager
+def engine_errors(name: Name) -> Iterator[None]:
+    """Raise EngineError where the engine of a lazy frame lacks an operation, or where a column is gone."""
+    try:
+        yield
+    except (NotImplementedError, AttributeError) as error:
+        raise EngineError(
+            f"the engine of the lazy frame lacks an operation that counting column {name!r} needs: "
+            f"{type(error).__name__}: {error}; collect the column, or bring the table to another engine, such as DuckDB"
+        ) from error
+    except nw.exceptions.NarwhalsError as error:
+        raise EngineError(
+            f"the query that counts column {name!r} cannot be made: {type(error).__name__}: {error}"
+        ) from error
+
+
+def check_same_rows(n_before: int, n_now: int, name: Name | None = None) -> None:
+    """Raise EngineError if a query, of the column `name`, counts other rows than an earlier one."""
+    if n_now != n_before:
+        where = "" if name is None else f" in column {name!r}"
+        raise EngineError(
+            f"the rows of the lazy frame have changed between two queries: {n_before} rows became {n_now}{where}; use "
+            "a copy that stays the same, such as a table or a file"
+        )
+
+
+def schema_of(frame: Any) -> dict[str, Any]:
+    """Types of the columns of a lazy frame, by name; EngineError if the engine cannot tell, as where a file is gone."""
+    try:
+        return dict(frame.collect_schema())
+    except Exception as error:
+        raise EngineError(
+            f"the engine of the lazy frame cannot tell its columns: {type(error).__name__}: {error}"
+        ) from error
+
+
+def key_of(dtype: Any, value: Any) -> Any:
+    """Floats that sort like the values of a column of numbers or times; different values may have the same float."""
+    if dtype.is_numeric():
+        return value.cast(nw.Float64)
+    if isinstance(dtype, nw.Duration):
+        return value.dt.total_microseconds().cast(nw.Float64)
+    days = (value.dt.year() * 12 + value.dt.month()) * 31 + value.dt.day()
+    if isinstance(dtype, nw.Date):
+        return days.cast(nw.Float64)
+    seconds = ((days.cast(nw.Float64) * 24 + value.dt.hour()) * 60 + value.dt.minute()) * 60 + value.dt.second()
+    return seconds + value.dt.microsecond() * 1e-6  # Polars would divide by a constant with other digits
+
+
+def has_keys_here(dtype: Any) -> bool:
+    """Whether keys of values that an engine returned can be computed here, with the digits of the engine."""
+    if isinstance(dtype, nw.Datetime):
+        return dtype.time_zone is None
+    is_long = isinstance(dtype, (nw.Int128, nw.UInt128))
+    return bool(dtype.is_float() or (dtype.is_integer() and not is_long) or dtype == nw.Date)
+
+
+def keys_here(dtype: Any, values: Any) -> Any:
+    """Keys of values that an engine returned: a series."""
+    if not dtype.is_numeric():
+        return values.to_frame().select(key_of(dtype, nw.col(values.name)).alias(KEY))[KEY]
+    floats = np.asarray(values.to_numpy(), dtype=np.float64)  # pyarrow refuses to round long integers
+    return nw.new_series(KEY, floats, nw.Float64, backend="pyarrow")
+
+
+def plain_value(schema: Mapping[str, Any], name: Name) -> Any:
+    """Values of a column; NaN is missing, and -0.0 is 0.0."""
+    value, dtype = nw.col(str(name)), schema[str(name)]
+    if not dtype.is_float():
+        return value
+    # Sums of a float32 are float64 on some engines, and bounds have the type of their column.
+    return nw.when(value.is_nan()).then(None).otherwise((value + 0.0).cast(dtype))
+
+
+def weight_of(weights: Name | None) -> Any:
+    """Weight of each row as a whole number."""
+    return nw.lit(1).cast(nw.Int64) if weights is None else nw.col(str(weights)).cast(nw.Int64)
+
+
+def is_ordered(dtype: Any) -> bool:
+    """Whether values of a type are numbers or times, which can be cut into buckets."""
+    return bool(dtype.is_numeric() or dtype.is_temporal())
+
+
+def is_finite(value: Any) -> Any:
+    """Whether a float is neither missing nor infinite: by comparisons, as Dask lacks another way for pyarrow's floats."""
+    return (value > -math.inf) & (value < math.inf)
+
+
+def is_apart_from(dtype: Any, apart: Collection[Any], value: Any) -> Any:
+    """Whether a value is counted by value: missing, infinite, or one of `apart`."""
+    is_apart = value.is_null()
+    if dtype.is_float():
+        is_apart = is_apart | ~is_finite(value)
+    for one in apart:
+        is_apart = is_apart | (value == one)
+    return is_apart
