@@ -138,10 +138,10 @@ class GridScorecard(EachColumnClassifierBase):
     The parts are those of all rows, so that the held-out loss of a column with many parts is a little too low. The
     intercept is that under which the mean probability of the training rows is their event rate.
 
-    With `refine`, a column of numbers has the parts of the isotonic regression, rising or falling, if its
-    -log likelihood plus its number of levels is below that of the parts of the average; a categorical column has a
-    part for each value with `min_rows` rows, if that is below one part. Of these, neighbours by event rate are joined
-    while the same sum falls.
+    With `refine`, a column of numbers has the levels of an isotonic regression, rising or falling, if its AIC
+    (-log likelihood plus number of parameters) is below that of the parts of the average, whose parameters are rates
+    and bounds; a categorical column has a part for each value with `min_rows` rows, if that is below one part. Of
+    these, neighbours by event rate are joined while AIC falls.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class GridScorecard(EachColumnClassifierBase):
     >>> card.left_out_
     {'x2': 'it has one part'}
     >>> card.score_points(X[:3])
-    array([537., 573., 419.])
+    array([541., 568., 437.])
     """
 
     pdo: float = 20.0
@@ -290,7 +290,9 @@ class GridScorecard(EachColumnClassifierBase):
         column = encode_column(rows_of(training.inputs.columns[name], kept), name, "categorical")
         assert isinstance(column, Categories)  # noqa: S101  for mypy
         codes, rows = training.codes(model.classes)[kept], training.rows[kept]
-        counts = np.stack([np.bincount(column.codes, rows * (codes == j), len(column.values)) for j in (0, 1)], axis=1)
+        is_event = codes == model.event_index
+        both = [np.bincount(column.codes, rows * of_class, len(column.values)) for of_class in (~is_event, is_event)]
+        counts = np.stack(both, axis=1)  # the groups go from the lowest event rate to the highest
         apart = int(column.values[0] is None and len(column.values) > 1 and self._is_apart(name))
         most = self.max_parts.get(name) if isinstance(self.max_parts, Mapping) else self.max_parts
         found = refined_groups(

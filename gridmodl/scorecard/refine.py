@@ -7,9 +7,9 @@ whether rows to come are predicted better:
 
 A column of numbers, in bins of enough rows, may have the event rates of an isotonic regression, rising or falling,
 whose number of parameters is its number of levels (M. Meyer, M. Woodroofe, On the degrees of freedom in
-shape-restricted regression, Annals of Statistics 28, 2000). A categorical column may have a rate for each value that
-has enough rows. If the first is cheaper than the parts that the column had, or the second than one part, its parts are
-those, of which neighbours by rate are joined while AIC falls.
+shape-restricted regression, Annals of Statistics 28, 2000). It is compared with the parts that the column had, whose
+parameters are their rates and their bounds. A categorical column may have a rate for each value that has enough rows;
+this is compared with one part. Of what is preferred, neighbours by rate are joined while AIC falls.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from gridmodl.averaging.models import model_of_starts
 from gridmodl.averaging.record import Average
 from gridmodl.model.model import Model
+from gridmodl.model.partition import Partition
 from gridmodl.search.moves import NO_LIMIT
 
 PRICE = 1.0  # nats of a parameter
-Counts = NDArray[np.int64]  # rows by part and class: the rest and the event, in any order
+Counts = NDArray[np.int64]  # rows by part and class
 
 
 def missing_apart(average: Average, model: Model) -> Model:
@@ -47,7 +48,7 @@ def refined_intervals(average: Average, model: Model, least: float) -> Model:
     apart = average.segments.counts
     beside = float(_losses(np.concatenate([apart[:first], apart[first + len(counts) :]])).sum())
     (partition,) = model.partitions.values()
-    own = float(_losses(partition.counts).sum()) + PRICE * (partition.n_parts - partition.n_special)
+    own = float(_losses(partition.counts).sum()) + PRICE * _n_parameters(partition)
     bins = _bins(counts, least)
     candidates = [bins[_isotonic(_add(counts, bins), event)] for event in (0, 1)]
     costs = [
@@ -62,7 +63,8 @@ def refined_intervals(average: Average, model: Model, least: float) -> Model:
 def refined_groups(counts: Counts, least: float, most: int | None) -> list[list[int]] | None:
     """Groups of values with these rows, `least` in each, if AIC prefers a part for each value to one part, else None.
 
-    Rarer values share a part, or join the one nearest to them by rate.
+    Rarer values share a part, or join the one nearest to them by rate. Groups are in the order of the share of the
+    second class.
     """
     rows = counts.sum(axis=1)
     groups = [[i] for i in np.flatnonzero(rows >= least).tolist()]
@@ -80,6 +82,11 @@ def refined_groups(counts: Counts, least: float, most: int | None) -> list[list[
     order = np.argsort(of_groups[:, 1] / of_groups.sum(axis=1), kind="stable")
     starts = _joined(of_groups[order], np.arange(len(groups)), NO_LIMIT if most is None else most)
     return [sorted(i for k in run for i in groups[k]) for run in np.split(order, starts[1:])]
+
+
+def _n_parameters(partition: Partition) -> int:
+    """Number of rates and bounds; parts of special codes are in all that is compared."""
+    return partition.n_parts - partition.n_special + len(partition.bounds)
 
 
 def _counts_of(average: Average) -> Counts:

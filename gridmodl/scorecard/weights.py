@@ -36,7 +36,7 @@ L2 = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # tried in this order; ties: first
 FEW_L2 = 10.0  # if there are too few rows to choose
 SEED = 0
 NEGATIVE = "its weight would be negative beside the others"
-STEPS, HALVINGS, ENOUGH = 50, 30, 1e-9  # of Newton's method; it ends if the next step would gain less nats than ENOUGH
+STEPS, HALVINGS, ENOUGH = 50, 30, 1e-6  # of Newton's method; it ends with a step that gains less nats than ENOUGH
 MOST, BRACKET, NEAR = 500.0, 40.0, 1e-13  # log of odds that exp takes; of the intercept: half width, rounding error
 
 
@@ -218,6 +218,7 @@ def _newton(rows: _Rows, columns: list[int], start: NDArray[np.float64], l2: flo
         spread = np.linalg.pinv(curvature, hermitian=True)
         step = spread @ gradient
         if 0.5 * float(gradient @ step) < ENOUGH:
+            found = found - step
             break
         for _ in range(HALVINGS):
             odds_then = woe @ (found - step)
@@ -235,8 +236,9 @@ def _held_out(splits: Iterator[_Split], l2s: Sequence[float], start: _Fit, sign:
     """Loss of the rows of each fold under weights fitted on the others, for each of `l2s`; fits begin at `start`."""
     total = np.zeros(len(l2s))
     for split in splits:
+        fit = start
         for i, l2 in enumerate(l2s):
-            fit = _fitted(split.others, start, l2, sign)
+            fit = _fitted(split.others, fit if fit.columns == start.columns else start, l2, sign)
             total[i] += _loss(split.own, split.own.woe[:, [*fit.columns, -1]] @ fit.found)
     return total
 
