@@ -133,7 +133,11 @@ class EachColumnClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # typ
         )
 
     def _averaged_columns(self, training: TrainingRows, models: Models) -> list[Name]:
-        """Columns that have the average over all partitions; raise if one cannot, and `averaged` is True."""
+        """Columns of `models` that have the average over all partitions."""
+        return self._averaged_among(training, {name: model.partitions[name].kind for name, model in models.items()})
+
+    def _averaged_among(self, training: TrainingRows, kinds: Mapping[Name, str]) -> list[Name]:
+        """Columns of these `kinds` that have the average; raise if one cannot have it, and `averaged` is True."""
         if self.averaged is False:
             return []
         kind = "semi" if self._has_mark and not training.is_labelled.all() else "classes"
@@ -144,8 +148,8 @@ class EachColumnClassifierBase(ClassifierMixin, EachColumnEstimatorBase):  # typ
                 raise ValueError(f"averaged=True: {error}") from error
             return []
         found = []
-        for name, model in models.items():
-            if model.partitions[name].kind not in self._averaged_kinds:
+        for name, of_column in kinds.items():
+            if of_column not in self._averaged_kinds:
                 continue
             why = self._why_parts(name)
             if why is None:

@@ -12,16 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from gridmodl.data.columns import Categories, encode_column, kind_of
 from gridmodl.data.frames import Name
 from gridmodl.data.targets import rows_of
 from gridmodl.estimators.base import estimator
 from gridmodl.estimators.columns import NOT_AVERAGED
 from gridmodl.estimators.evidence import EachColumnClassifierBase, TrainingRows
 from gridmodl.estimators.inputs import read_inputs
+from gridmodl.fit.build import check_option_names
+from gridmodl.fit.options import RULES, checked_options
+from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 from gridmodl.scorecard.cutoffs import Cutoffs
 from gridmodl.scorecard.fitting import CardRows, weigh, with_enough_rows
 from gridmodl.scorecard.record import Scorecard
+from gridmodl.scorecard.refine import missing_apart, refined_groups, refined_intervals
 from gridmodl.scorecard.scaling import checked_scaling
 from gridmodl.scorecard.weights import Choice
 
@@ -62,9 +67,14 @@ class GridScorecard(EachColumnClassifierBase):
     l2 : "auto" or float, default="auto"
         Strength with which weights are drawn to their mean, in rows; ``"auto"`` is chosen by held-out rows.
     %(averaged)s
-        Here a column with an average has the parts of `Average.partition`, ordered levels too.
+        Here a column with an average has the parts of `Average.partition`, ordered levels too, and neither `min_rows`
+        nor `missing` is a reason against it.
     parts_loss : float, default=0.001
         Nats a row that the parts of an average may lose, see `Average.partition`: with less there are more parts.
+    refine : bool, default=True
+        Whether columns have finer parts where Akaike's criterion prefers them, see Notes: of a few hundred rows, many
+        weak columns add up that the criterion takes for noise. Columns of limits, `special` categories and
+        `partitions` are never refined.
     %(unlabelled)s
     %(unknown)s
     %(new_missing)s
@@ -73,7 +83,9 @@ class GridScorecard(EachColumnClassifierBase):
     %(event)s
     %(partitions)s
     %(special)s
-    %(missing)s
+    missing : {"apart", "auto"} or dict by column name, default="apart"
+        Where missing values go: to a part of their own, however few they are; with ``"auto"``, those of numbers to the
+        lowest interval and those of categories to a group of others if that is cheaper.
     %(max_parts)s
     min_rows : int, float or dict by column name, default=20
         Smallest number of rows of a part; below 1, the smallest share of all rows. Parts of averages that have fewer
@@ -119,11 +131,17 @@ class GridScorecard(EachColumnClassifierBase):
 
         - sum over rows of log P(class of the row)  +  l2 / 2 * sum_k (w_k - w)^2  +  1/2 * (w - 1)^2
 
-    where w is their mean. Rows are dealt into 5 folds, and the woe of a row here is counted without the rows of its
-    fold. Columns are chosen in this order: one part or an iv below `min_iv`; negative weights, the most negative
-    first; then columns are taken out one by one, and the set with the lowest held-out loss is used. The parts are those
-    of all rows, so that the held-out loss of a column with many parts is a little too low. The intercept is that under
-    which the mean probability of the training rows is their event rate.
+    where w is their mean. Rows are dealt into 5 folds; those of a fold are held out from the woe and weights that
+    predict them. Columns are chosen in this order: one part or an iv below `min_iv`; negative weights, the most
+    negative first; then columns are taken out one by one, and the set with the lowest held-out loss is used. At the
+    end weights are multiplied by the slope, at most 1, of a logistic regression of the held-out rows on their log odds.
+    The parts are those of all rows, so that the held-out loss of a column with many parts is a little too low. The
+    intercept is that under which the mean probability of the training rows is their event rate.
+
+    With `refine`, a column of numbers has the levels of an isotonic regression, rising or falling, if its AIC
+    (-log likelihood plus number of parameters) is below that of the parts of the average, whose parameters are rates
+    and bounds; a categorical column has a part for each value with `min_rows` rows, if that is below one part. Of
+    these, neighbours by event rate are joined while AIC falls.
 
     Examples
     --------
@@ -136,7 +154,7 @@ class GridScorecard(EachColumnClassifierBase):
     >>> card.left_out_
     {'x2': 'it has one part'}
     >>> card.score_points(X[:3])
-    array([537., 573., 419.])
+    array([541., 568., 437.])
     """
 
     pdo: float = 20.0
@@ -150,7 +168,9 @@ class GridScorecard(EachColumnClassifierBase):
     max_columns: int | None = None
     l2: float | str = "auto"
     parts_loss: float = 0.001
+    refine: bool = True
 
+    missing: str | Mapping[Name, str] = "apart"
     min_rows: int | float | Mapping[Name, int | float] | None = 20
 
     _averaged_kinds: ClassVar[tuple[str, ...]] = ("numerical", "ordinal")
@@ -176,14 +196,9 @@ class GridScorecard(EachColumnClassifierBase):
         training = self._read_training(X, y, sample_weight)
         _check_two_classes(training)
         names = list(training.inputs.columns)
-        models = self._models(training, training.weights, names, target_kind="classes")
-        averages = self._averages(training, training.weights, self._averaged_columns(training, models))
-        found = dict(models)
-        for name, one in averages.items():
-            model = with_enough_rows(one.partition(parts_loss), self._least_rows(name, one.n_rows))
-            found[name] = replace(model, frame=training.inputs.kind, delta=None, _source=None)
+        found = self._found_models(training, parts_loss)
         self.models_ = Models(found, {}, training.inputs.kind, by_level=False)
-        first = next(iter(models.values()))
+        first = next(iter(found.values()))
         kept = training.rows > 0
         table = CardRows(
             {name: rows_of(raw, kept) for name, raw in training.inputs.columns.items()},
@@ -212,6 +227,84 @@ class GridScorecard(EachColumnClassifierBase):
             self.coef_[0, names.index(name)] = weight
         return self
 
+    def _found_models(self, training: TrainingRows, parts_loss: float) -> dict[Name, Model]:
+        """Model of each column: parts of averages, or the best partition; both refined if `refine` is set."""
+        inputs, given = training.inputs, self._options()
+        what = ("criterion", "search", "kinds", "order", "special", "missing", "max_parts", "min_rows", *RULES)
+        check_option_names(checked_options(**{name: given[name] for name in what}), inputs.columns)
+        kinds = self._kinds(inputs.columns)
+        averaged = self._averaged_among(training, kinds)
+        others = [name for name in inputs.columns if name not in averaged]
+        found: dict[Name, Model] = {}
+        if others:
+            found |= self._models(training, training.weights, others, target_kind="classes")
+        averages = self._averages(training, training.weights, averaged)
+        for name, one in averages.items():
+            model, least = one.partition(parts_loss), self._least_rows(name, one.n_rows)
+            if self._is_apart(name):
+                model = missing_apart(one, model)
+            model = with_enough_rows(model, least)
+            if self.refine and one.stopped is None:
+                model = refined_intervals(one, model, least)
+            found[name] = replace(model, frame=inputs.kind, delta=None, _source=None)
+        groups = self._groups_of(training, [name for name in others if kinds[name] == "categorical"], found)
+        if groups:
+            more = {"partitions": groups, "target_kind": "classes"}
+            found |= self._models(training, training.weights, list(groups), **more)
+        return {name: found[name] for name in inputs.columns}
+
+    def _kinds(self, columns: Mapping[Name, Any]) -> dict[Name, str]:
+        """Kind of each column: as the parameters say, or else as its type says."""
+        found = {name: kind_of(raw) for name, raw in columns.items()}
+        found |= {name: kind for name, kind in (self.kinds or {}).items() if name in found}
+        return found | {name: "ordinal" for name in self.order or {} if name in found}
+
+    def _is_apart(self, name: Name) -> bool:
+        """Whether missing values of the column `name` must have a part of their own."""
+        own = self.missing.get(name, "auto") if isinstance(self.missing, Mapping) else self.missing
+        return own == "apart"
+
+    def _why_parts(self, name: Name) -> str | None:
+        why = super()._why_parts(name)
+        return None if why is not None and why.startswith("missing=") else why
+
+    def _groups_of(
+        self, training: TrainingRows, names: Sequence[Name], found: Mapping[Name, Model]
+    ) -> dict[Name, list[list[Any]]]:
+        """Refined groups of the categorical columns `names`, of those that have such.
+
+        Columns have none if a parameter other than `missing`, `min_rows` and `max_parts` decides on their groups.
+        """
+        groups: dict[Name, list[list[Any]]] = {}
+        for name in names if self.refine else ():
+            model = found[name]
+            if self._why_parts(name) is None and not model.partitions[name].n_special and model.stopped is None:
+                refined = self._refined_groups(training, name, model)
+                if refined is not None:
+                    groups[name] = refined
+        return groups
+
+    def _refined_groups(self, training: TrainingRows, name: Name, model: Model) -> list[list[Any]] | None:
+        """Groups of the values of a categorical column that are preferred to one part, or None."""
+        kept = training.rows > 0
+        column = encode_column(rows_of(training.inputs.columns[name], kept), name, "categorical")
+        assert isinstance(column, Categories)  # noqa: S101  for mypy
+        codes, rows = training.codes(model.classes)[kept], training.rows[kept]
+        is_event = codes == model.event_index
+        both = [np.bincount(column.codes, rows * of_class, len(column.values)) for of_class in (~is_event, is_event)]
+        counts = np.stack(both, axis=1)  # the groups go from the lowest event rate to the highest
+        apart = int(column.values[0] is None and len(column.values) > 1 and self._is_apart(name))
+        most = self.max_parts.get(name) if isinstance(self.max_parts, Mapping) else self.max_parts
+        found = refined_groups(
+            counts[apart:].astype(np.int64),
+            self._least_rows(name, int(rows.sum())),
+            None if most is None else max(1, most - apart),
+        )
+        if found is None:
+            return None
+        groups = [[column.values[apart + i] for i in group] for group in found]
+        return [[None], *groups] if apart else groups
+
     def _least_rows(self, name: Name, n_rows: int) -> float:
         """Smallest number of rows of a part of the column `name`."""
         least = self.min_rows.get(name) if isinstance(self.min_rows, Mapping) else self.min_rows
@@ -219,7 +312,7 @@ class GridScorecard(EachColumnClassifierBase):
 
     def _choice(self) -> Choice:
         """Checked parameters of the choice of columns and weights."""
-        for name in ("sign", "validate"):
+        for name in ("sign", "validate", "refine"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise TypeError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if isinstance(self.l2, str):

@@ -7,20 +7,21 @@
 where w is the mean of the weights. With a large l2 all columns have the same weight. The last term keeps weights finite
 if columns tell the classes apart.
 
-Rows are dealt into FOLDS folds. The woe of a row in the cost is counted without the rows of its fold, so that columns
-with many small parts get no credit for rows that they have seen. Held-out loss is that of the rows of each fold under
-weights fitted on those of the others; it decides on l2 and on the columns:
+Woe is counted on the rows that weights are fitted on. Rows are dealt into FOLDS folds: held-out loss is that of the
+rows of each fold under woe and weights of the others. It decides on l2 and on the columns:
 
     sign         a column whose weight is negative speaks against itself: the most negative is taken out, and again
     validation   columns are taken out one by one, each time the one that is missed least; the set with the lowest
                  held-out loss is used (to the second order around the weights of all columns, which costs no new fit)
+    shrinkage    weights are multiplied by the slope, at most 1, of a logistic regression of the held-out rows on their
+                 log odds: woe that is counted on the rows of the fit says too much
 
 Rows with the same parts and class are one row with a count: so a row of weight w is w rows, and their order is nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +35,8 @@ FOLDS = 5
 L2 = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # tried in this order; ties: first
 FEW_L2 = 10.0  # if there are too few rows to choose
 SEED = 0
-STEPS, HALVINGS, ENOUGH = 50, 30, 1e-9  # of Newton's method; it ends if the next step would gain less nats than ENOUGH
+NEGATIVE = "its weight would be negative beside the others"
+STEPS, HALVINGS, ENOUGH = 50, 30, 1e-6  # of Newton's method; it ends with a step that gains less nats than ENOUGH
 MOST, BRACKET, NEAR = 500.0, 40.0, 1e-13  # log of odds that exp takes; of the intercept: half width, rounding error
 
 
@@ -67,12 +69,19 @@ class CardWeights(NamedTuple):
     held_out: float | None  # held-out loss a row of the columns in use; None without folds
 
 
-class _Fold(NamedTuple):
-    """Rows of a fold: woe of their parts, counted without them; last a column of ones."""
+class _Rows(NamedTuple):
+    """Rows with the woe of their parts; last a column of ones."""
 
     woe: NDArray[np.float64]
     is_event: NDArray[np.float64]
     rows: NDArray[np.float64]
+
+
+class _Split(NamedTuple):
+    """Rows of all folds but one, and the rows of that fold with the woe of the others."""
+
+    others: _Rows
+    own: _Rows
 
 
 class _Fit(NamedTuple):
@@ -95,25 +104,29 @@ def fit_weights(table: ScoreRows, choice: Choice) -> CardWeights:
         [table.is_event.astype(np.int64), *with_none], [2, *(n + 1 for n in table.n_parts)], table.rows
     )
     cells = ScoreRows(parts, table.n_parts, is_event.astype(bool), rows.astype(np.int64))
-    n_folds = min(FOLDS, event_rows, all_rows - event_rows)
-    folds = _folds_of(cells, n_folds if n_folds > 1 else 1)
-    everything = list(range(len(folds)))
+    everything = _rows_of(cells, cells.rows, _woe_tables(cells, cells.rows))
+    dealt = _dealt(cells, min(FOLDS, event_rows, all_rows - event_rows))
+    begin = _Start(list(range(n_columns)), prior)
     l2, losses = (FEW_L2 if choice.l2 is None else choice.l2), {}
-    start = _fitted(folds, everything, _Start(list(range(n_columns)), prior), l2, choice.sign)
-    if choice.l2 is None and len(folds) > 1:
-        losses = {one: _held_out(folds, one, start, choice.sign) / all_rows for one in L2}
+    start = _fitted(everything, begin, l2, choice.sign)
+    if choice.l2 is None and dealt is not None:
+        found = _held_out(_splits(cells, dealt), L2, start, choice.sign) / all_rows
+        losses = dict(zip(L2, found.tolist(), strict=True))
         l2 = min(losses, key=losses.__getitem__)
-        start = _fitted(folds, everything, _Start(list(range(n_columns)), prior), l2, choice.sign)
-    left_out = {k: "its weight would be negative beside the others" for k in range(n_columns) if k not in start.columns}
-    path = _path(folds, start, l2, choice)
+        start = _fitted(everything, begin, l2, choice.sign)
+    left_out = dict.fromkeys((k for k in range(n_columns) if k not in start.columns), NEGATIVE)
+    path = _path(None if dealt is None else _splits(cells, dealt), start, l2, choice)
     left_out |= dict.fromkeys((k for k in start.columns if k not in path.columns), path.reason)
-    final = _fitted(folds, everything, _Start(path.columns, prior), l2, choice.sign)
-    left_out |= {k: "its weight would be negative beside the others" for k in path.columns if k not in final.columns}
-    weights = np.zeros(n_columns)
+    final = start
+    if len(path.columns) < len(start.columns):
+        final = _fitted(everything, _Start(path.columns, prior), l2, choice.sign)
+    left_out |= dict.fromkeys((k for k in path.columns if k not in final.columns), NEGATIVE)
+    weights, held_out = np.zeros(n_columns), None
     weights[final.columns] = final.found[:-1]
-    (alone,) = _folds_of(cells, 1)
-    intercept = _intercept(alone, weights, float(final.found[-1]))
-    held_out = None if len(folds) < 2 else _held_out(folds, l2, final, choice.sign) / all_rows
+    if dealt is not None:
+        slope, held_out = _shrinkage(_splits(cells, dealt), l2, final, choice.sign)
+        weights, held_out = slope * weights, held_out / all_rows
+    intercept = _intercept(everything, weights, float(final.found[-1]))
     return CardWeights(weights, intercept, l2, losses, left_out, held_out)
 
 
@@ -124,38 +137,41 @@ class _Start(NamedTuple):
     prior: float
 
 
-def _folds_of(cells: ScoreRows, n_folds: int) -> list[_Fold]:
-    """Deal the rows into folds; a single fold has the woe of its own rows."""
-    dealt = cells.rows[:, None]
-    if n_folds > 1:
-        rng = np.random.default_rng(SEED)
-        if int(cells.rows.sum()) <= MANY_ROWS:
-            dealt = deal_evenly(cells.is_event.astype(np.int32), cells.rows, [1] * n_folds, rng)
-        else:
-            dealt = rng.multinomial(cells.rows, np.full(n_folds, 1.0 / n_folds))
-    tables = [_woe_by_fold(cells, k, dealt) for k in range(len(cells.parts))]
-    folds = []
-    for f in range(n_folds):
-        kept = np.flatnonzero(dealt[:, f])
-        woe = np.empty((len(kept), len(tables) + 1))
-        for k, table in enumerate(tables):
-            woe[:, k] = table[f][cells.parts[k][kept]]
-        woe[:, -1] = 1.0
-        folds.append(_Fold(woe, cells.is_event[kept].astype(np.float64), dealt[kept, f].astype(np.float64)))
-    return folds
+def _dealt(cells: ScoreRows, n_folds: int) -> NDArray[np.int64] | None:
+    """Rows of each cell in each fold; None if there are too few rows for two folds."""
+    if n_folds < 2:
+        return None
+    rng = np.random.default_rng(SEED)
+    if int(cells.rows.sum()) <= MANY_ROWS:
+        return deal_evenly(cells.is_event.astype(np.int32), cells.rows, [1] * n_folds, rng)
+    return np.asarray(rng.multinomial(cells.rows, np.full(n_folds, 1.0 / n_folds)))
 
 
-def _woe_by_fold(cells: ScoreRows, k: int, dealt: NDArray[np.int64]) -> list[NDArray[np.float64]]:
-    """Woe of the parts of column k without the rows of each fold; of all rows if there is one fold.
+def _splits(cells: ScoreRows, dealt: NDArray[np.int64]) -> Iterator[_Split]:
+    """Each fold beside all others, one at a time, as each has a woe of its own for every row and column."""
+    for own in dealt.T:
+        others = cells.rows - own
+        tables = _woe_tables(cells, others)
+        yield _Split(_rows_of(cells, others, tables), _rows_of(cells, own, tables))
 
-    Last is the woe of no part, 0.
-    """
-    n, n_folds = cells.n_parts[k], dealt.shape[1]
-    place = 2 * cells.parts[k] + cells.is_event
-    counts = np.array([np.bincount(place, dealt[:, f], 2 * n + 2).reshape(n + 1, 2)[:n] for f in range(n_folds)])
-    total = counts.sum(axis=0)
-    kept = [total - own if n_folds > 1 else total for own in counts]
-    return [np.append(woe_of_counts(one[:, 1], one[:, 0]), 0.0) for one in kept]
+
+def _rows_of(cells: ScoreRows, counts: NDArray[np.int64], tables: Sequence[NDArray[np.float64]]) -> _Rows:
+    """Cells with rows in `counts`, with the woe of `tables`."""
+    kept = np.flatnonzero(counts)
+    woe = np.empty((len(kept), len(tables) + 1), order="F")
+    for k, table in enumerate(tables):
+        woe[:, k] = table[cells.parts[k][kept]]
+    woe[:, -1] = 1.0
+    return _Rows(woe, cells.is_event[kept].astype(np.float64), counts[kept].astype(np.float64))
+
+
+def _woe_tables(cells: ScoreRows, counts: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+    """Woe of the parts of each column, by the rows in `counts`; last is the woe of no part, 0."""
+    found = []
+    for part, n in zip(cells.parts, cells.n_parts, strict=True):
+        by_class = np.bincount(2 * part + cells.is_event, counts, 2 * n + 2).reshape(n + 1, 2)[:n]
+        found.append(np.append(woe_of_counts(by_class[:, 1], by_class[:, 0]), 0.0))
+    return found
 
 
 def _penalty(n: int, l2: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -167,17 +183,17 @@ def _penalty(n: int, l2: float) -> tuple[NDArray[np.float64], NDArray[np.float64
     return matrix, slopes
 
 
-def _loss(fold: _Fold, odds: NDArray[np.float64]) -> float:
+def _loss(rows: _Rows, odds: NDArray[np.float64]) -> float:
     """Minus the log of the probability of the classes of the rows, given the log of their odds."""
-    return float(fold.rows @ (np.logaddexp(0.0, odds) - fold.is_event * odds))
+    return float(rows.rows @ (np.maximum(odds, 0.0) - rows.is_event * odds + np.log1p(np.exp(-np.abs(odds)))))
 
 
-def _fitted(folds: Sequence[_Fold], used: Sequence[int], start: _Start | _Fit, l2: float, sign: bool) -> _Fit:
-    """Weights of the lowest cost on the folds `used`; with `sign`, columns of negative weights are taken out."""
+def _fitted(rows: _Rows, start: _Start | _Fit, l2: float, sign: bool) -> _Fit:
+    """Weights of the lowest cost on `rows`; with `sign`, columns of negative weights are taken out."""
     columns = list(start.columns)
     found = start.found if isinstance(start, _Fit) else np.append(np.full(len(columns), 0.5), start.prior)
     while True:
-        fit = _newton(folds, used, columns, found, l2)
+        fit = _newton(rows, columns, found, l2)
         weights = fit.found[:-1]
         if not sign or not len(weights) or weights.min() >= 0.0:
             return fit
@@ -186,45 +202,59 @@ def _fitted(folds: Sequence[_Fold], used: Sequence[int], start: _Start | _Fit, l
         found = np.delete(fit.found, worst)
 
 
-def _newton(
-    folds: Sequence[_Fold], used: Sequence[int], columns: list[int], start: NDArray[np.float64], l2: float
-) -> _Fit:
+def _newton(rows: _Rows, columns: list[int], start: NDArray[np.float64], l2: float) -> _Fit:
     matrix, slopes = _penalty(len(columns), l2)
-    at = [*columns, -1]
-    own = [folds[f]._replace(woe=folds[f].woe[:, at]) for f in used]
+    woe = rows.woe[:, [*columns, -1]]
 
-    def cost(found: NDArray[np.float64]) -> float:
-        return sum(_loss(fold, fold.woe @ found) for fold in own) + float(0.5 * found @ matrix @ found + slopes @ found)
+    def cost(found: NDArray[np.float64], odds: NDArray[np.float64]) -> float:
+        return _loss(rows, odds) + float(0.5 * found @ matrix @ found + slopes @ found)
 
-    found, now = start, cost(start)
+    found, odds = start, woe @ start
+    now = cost(found, odds)
     for _ in range(STEPS):
-        gradient, curvature = matrix @ found + slopes, matrix.copy()
-        for fold in own:
-            p = _shares(fold.woe @ found)
-            gradient += fold.woe.T @ (fold.rows * (p - fold.is_event))
-            curvature += (fold.woe * (fold.rows * p * (1.0 - p))[:, None]).T @ fold.woe
+        p = _shares(odds)
+        gradient = matrix @ found + slopes + woe.T @ (rows.rows * (p - rows.is_event))
+        curvature = matrix + (woe * (rows.rows * p * (1.0 - p))[:, None]).T @ woe
         spread = np.linalg.pinv(curvature, hermitian=True)
         step = spread @ gradient
         if 0.5 * float(gradient @ step) < ENOUGH:
+            found = found - step
             break
         for _ in range(HALVINGS):
-            then = cost(found - step)
+            odds_then = woe @ (found - step)
+            then = cost(found - step, odds_then)
             if then <= now:
                 break
             step = step / 2.0
         if not then < now:
             break
-        found, now = found - step, then
+        found, odds, now = found - step, odds_then, then
     return _Fit(columns, found, np.asarray(spread, dtype=np.float64))
 
 
-def _held_out(folds: Sequence[_Fold], l2: float, start: _Fit, sign: bool) -> float:
-    """Loss of the rows of each fold under weights fitted on the others; `start` is where fits begin."""
-    total = 0.0
-    for f, fold in enumerate(folds):
-        fit = _fitted(folds, [g for g in range(len(folds)) if g != f], start, l2, sign)
-        total += _loss(fold, fold.woe[:, [*fit.columns, -1]] @ fit.found)
+def _held_out(splits: Iterator[_Split], l2s: Sequence[float], start: _Fit, sign: bool) -> NDArray[np.float64]:
+    """Loss of the rows of each fold under weights fitted on the others, for each of `l2s`; fits begin at `start`."""
+    total = np.zeros(len(l2s))
+    for split in splits:
+        fit = start
+        for i, l2 in enumerate(l2s):
+            fit = _fitted(split.others, fit if fit.columns == start.columns else start, l2, sign)
+            total[i] += _loss(split.own, split.own.woe[:, [*fit.columns, -1]] @ fit.found)
     return total
+
+
+def _shrinkage(splits: Iterator[_Split], l2: float, start: _Fit, sign: bool) -> tuple[float, float]:
+    """Slope of the held-out rows on their log odds, at most 1, and their loss with it."""
+    pieces = []
+    for split in splits:
+        fit = _fitted(split.others, start, l2, sign)
+        odds = split.own.woe[:, [*fit.columns, -1]] @ fit.found
+        pieces.append(split.own._replace(woe=np.column_stack([odds, np.ones(len(odds))])))
+    rows = _Rows(*(np.concatenate(arrays) for arrays in zip(*pieces, strict=True)))
+    found = _newton(rows, [0], np.array([1.0, 0.0]), 0.0).found
+    if not 0.0 <= found[0] <= 1.0:
+        found = np.array([min(max(found[0], 0.0), 1.0), 0.0])
+    return float(found[0]), _loss(rows, rows.woe @ found)
 
 
 class _Path(NamedTuple):
@@ -232,24 +262,23 @@ class _Path(NamedTuple):
     reason: str  # why the others were taken out
 
 
-def _path(folds: Sequence[_Fold], fit: _Fit, l2: float, choice: Choice) -> _Path:
+def _path(splits: Iterator[_Split] | None, fit: _Fit, l2: float, choice: Choice) -> _Path:
     """Take columns out one by one, and choose where to stop."""
     n = len(fit.columns)
     most = n if choice.max_columns is None else min(n, choice.max_columns)
     by_limit = f"max_columns={choice.max_columns}"
-    validates = choice.validate and len(folds) > 1
+    validates = choice.validate and splits is not None
     if not validates and most == n:
         return _Path(fit.columns, "")
     order, _ = _removals(fit, None)
     stop = n - most  # number of columns to take out
-    if validates:
+    if validates and splits is not None:
         losses = np.zeros(n + 1)
-        for f, fold in enumerate(folds):
-            others = [g for g in range(len(folds)) if g != f]
-            of_fold = _newton(folds, others, fit.columns, fit.found, l2)
+        for split in splits:
+            of_fold = _newton(split.others, fit.columns, fit.found, l2)
             _, weights = _removals(of_fold, order)
-            own = fold._replace(woe=fold.woe[:, [*fit.columns, -1]])
-            losses += [_loss(own, own.woe @ one) for one in weights]
+            own = split.own.woe[:, [*fit.columns, -1]]
+            losses += [_loss(split.own, own @ one) for one in weights]
         # Ties: fewer columns.
         stop = max(range(stop, n + 1), key=lambda i: (-losses[i], i))
     gone = set(order[:stop])
@@ -279,14 +308,14 @@ def _removals(fit: _Fit, order: list[int] | None) -> tuple[list[int], list[NDArr
     return gone, weights
 
 
-def _intercept(fold: _Fold, weights: NDArray[np.float64], start: float) -> float:
+def _intercept(rows: _Rows, weights: NDArray[np.float64], start: float) -> float:
     """Intercept under which the mean probability of the event is its share of the rows: Newton, kept in a bracket."""
-    odds = fold.woe[:, :-1] @ weights
-    events, found = float(fold.rows @ fold.is_event), start
+    odds = rows.woe[:, :-1] @ weights
+    events, found = float(rows.rows @ rows.is_event), start
     low, high = start - BRACKET, start + BRACKET
     for _ in range(STEPS):
         p = _shares(odds + found)
-        excess, slope = float(fold.rows @ p) - events, float(fold.rows @ (p * (1.0 - p)))
+        excess, slope = float(rows.rows @ p) - events, float(rows.rows @ (p * (1.0 - p)))
         low, high = (low, found) if excess > 0.0 else (found, high)
         then = found - excess / slope if slope > 0.0 else low
         then = then if low < then < high else (low + high) / 2.0

@@ -30,6 +30,29 @@ def test_it_writes_what_the_library_finds(folder, tmp_path):
     assert facts["event"] == "no"
 
 
+def test_columns_are_refined_unless_told_not_to(folder, tmp_path):
+    data = pyarrow.csv.read_csv(folder / "data.csv")
+    inputs, y = data.select(["age", "income", "city"]), np.array(data["class"].to_pylist())
+    for option, refine in ((), True), (("--no-refine",), False):
+        path = tmp_path / f"{refine}.json"
+        good(
+            "scorecard",
+            folder / "data.csv",
+            "-t",
+            "class",
+            "-c",
+            "age,income,city",
+            "--min-iv",
+            0,
+            "-o",
+            path,
+            "-q",
+            *option,
+        )
+        expected = GridScorecard(refine=refine, min_iv=0.0).fit(inputs, y)
+        np.testing.assert_array_equal(Scorecard.from_json(path).score(inputs), expected.score_points(inputs))
+
+
 def test_other_commands_take_its_files(folder, tmp_path):
     path = tmp_path / "card.json"
     good("scorecard", folder / "data.csv", "-t", "class", "-c", "age,city,income", "--keep-all", "-o", path, "-q")

@@ -94,12 +94,12 @@ def test_columns_without_which_held_out_rows_are_told_as_well_are_left_out() -> 
 
 
 def test_parts_are_found_given_or_edited() -> None:
-    model = GridScorecard().fit(DATA, Y)
+    model = GridScorecard(refine=False).fit(DATA, Y)
     average = average_each(DATA[["age", "income"]], Y)
     assert len(model.models_["age"].partitions["age"].bounds) <= len(
         average["age"].partition(0.001).partitions["age"].bounds
     )
-    best = GridScorecard(averaged=False, min_rows=None).fit(DATA, Y)
+    best = GridScorecard(averaged=False, min_rows=None, refine=False, missing="auto").fit(DATA, Y)
     expected = optimize_each(DATA, Y)
     for name in DATA:
         np.testing.assert_array_equal(
@@ -117,6 +117,56 @@ def test_parts_have_enough_rows(min_rows: Any) -> None:
     model = GridScorecard(min_rows=min_rows).fit(DATA, Y)
     least = 300 if isinstance(min_rows, dict) else 150 if min_rows == 0.1 else 100
     assert model.models_["age"].partitions["age"].rows.min() >= least
+
+
+@pytest.mark.parametrize("refine", [True, False])
+def test_missing_values_have_points_of_their_own(refine: bool) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=1000)
+    y = rng.random(1000) < 1 / (1 + np.exp(2 * x))
+    text = np.where(x > 0, "up", "down").astype(object)
+    is_missing = (x < 0) & (rng.random(1000) < 0.1)  # missing values are like the low ones
+    numbers, texts = np.where(is_missing, np.nan, np.maximum(x, -0.5)), np.where(is_missing, None, text)
+    data = pd.DataFrame({"x": numbers, "text": texts})
+    joined = GridScorecard(refine=refine, missing="auto", validate=False).fit(data, y).models_
+    apart = GridScorecard(refine=refine, validate=False).fit(data, y).models_
+    assert any(None in group and len(group) > 1 for group in joined["text"].partitions["text"].groups)
+    partition = apart["x"].partitions["x"]
+    assert partition.is_missing_apart
+    assert partition.missing is not None
+    assert partition.rows[partition.missing] == is_missing.sum()
+    assert [None] in [list(group) for group in apart["text"].partitions["text"].groups]
+    for limit in (2, 3):
+        few = GridScorecard(refine=refine, max_parts=limit, min_iv=0.0).fit(data, y).models_
+        assert few["x"].partitions["x"].n_parts <= limit
+        assert few["x"].partitions["x"].is_missing_apart
+    by_name = GridScorecard(refine=refine, missing={"text": "apart"}).fit(data, y).models_
+    np.testing.assert_array_equal(by_name["x"].partitions["x"].counts, joined["x"].partitions["x"].counts)
+
+
+def test_weak_columns_are_refined_and_noise_is_not() -> None:
+    rng = np.random.default_rng(2)
+    n = 1200
+    weak, flat = rng.normal(size=(n, 8)), rng.normal(size=(n, 20))
+    y = rng.random(n) < 1 / (1 + np.exp(1 - 0.25 * weak.sum(axis=1)))
+    frame = pd.DataFrame(np.column_stack([weak, flat])).rename(columns=lambda i: f"{'weak' if i < 8 else 'flat'}{i}")
+    plain = GridScorecard(refine=False, validate=False).fit(frame, y).models_
+    fine = GridScorecard(validate=False).fit(frame, y).models_
+
+    def several(models: Any, kind: str) -> int:
+        return sum(models[name].partitions[name].n_parts > 1 for name in frame if name.startswith(kind))
+
+    assert several(fine, "weak") >= 7
+    assert several(plain, "weak") < several(fine, "weak")
+    assert several(fine, "flat") <= 6  # AIC takes some of the noise; `min_iv` and `validate` are for that
+    test = rng.normal(size=(5000, 28))
+    odds = test[:, :8].sum(axis=1)
+    aucs = [
+        roc_auc_score(odds + rng.logistic(size=5000) > 0, GridScorecard(refine=one).fit(frame, y).predict_proba(
+            pd.DataFrame(test, columns=frame.columns))[:, 1])
+        for one in (True, False)
+    ]  # fmt: skip
+    assert aucs[0] > aucs[1]
 
 
 def test_weights_are_rows() -> None:
@@ -170,6 +220,10 @@ def test_two_classes_with_rows_are_needed() -> None:
         ({"l2": -1}, "l2 must be a finite number"),
         ({"max_columns": 0}, "max_columns must be None or a number of columns"),
         ({"parts_loss": True}, "parts_loss must be a number"),
+        ({"refine": 1}, "refine must be True or False"),
+        ({"missing": "apar"}, "missing"),
+        ({"min_rows": {"agee": 3}}, "agee"),
+        ({"search": "exat"}, "search"),
     ],
 )
 def test_wrong_parameters_are_named(options: dict[str, Any], words: str) -> None:

@@ -222,9 +222,9 @@ def test_a_refit_keeps_the_parts_and_learns_the_rest() -> None:
     assert again.scaling == CARD.scaling
     assert again.event == "bad"
     np.testing.assert_allclose(CARD.refit(DATA, Y).score(DATA), CARD.score(DATA), atol=1e-6)
-    strange = new.assign(**{"a colour": np.where(np.arange(900) % 9 == 0, "new", new["a colour"])})
+    strange = DATA.assign(**{"a colour": np.where(np.arange(len(DATA)) % 9 == 0, "new", DATA["a colour"])})
     parts = CARD.partition("a colour").part_of(strange["a colour"])
-    assert CARD.refit(strange, y).partition("a colour").rows.sum() == np.sum(parts >= 0) < 900
+    assert CARD.refit(strange, Y).partition("a colour").rows.sum() == np.sum(parts >= 0) < len(DATA)
     assert "one class alone" in CARD.refit(new.assign(**{"a colour": "new"}), y).left_out["a colour"]
     with pytest.raises(ValueError, match="one class"):
         CARD.refit(new[y == "bad"], y[y == "bad"])

@@ -21,6 +21,10 @@ def make_rows(n: int = 400, k: int = 4, seed: int = 0, most: int = 2) -> ScoreRo
     return ScoreRows([one[order] for one in parts], [4] * k, is_event[order], rng.integers(1, most, n))
 
 
+def all_rows(rows: ScoreRows) -> tested._Rows:
+    return tested._rows_of(rows, rows.rows, tested._woe_tables(rows, rows.rows))
+
+
 def woe_of(rows: ScoreRows, k: int, kept: np.ndarray) -> np.ndarray:
     found = np.zeros(rows.n_parts[k])
     events, rest = rows.rows[kept & rows.is_event].sum(), rows.rows[kept & ~rows.is_event].sum()
@@ -35,7 +39,7 @@ def woe_of(rows: ScoreRows, k: int, kept: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("l2", [0.0, 3.0])
 def test_newton_finds_the_lowest_cost(l2: float) -> None:
     rows = make_rows()
-    (fold,) = tested._folds_of(rows, 1)
+    fold = all_rows(rows)
     for k in range(4):
         np.testing.assert_allclose(fold.woe[:, k], woe_of(rows, k, np.ones(400, dtype=bool))[rows.parts[k]])
 
@@ -47,7 +51,7 @@ def test_newton_finds_the_lowest_cost(l2: float) -> None:
         w = found[:-1]
         return total + l2 / 2 * np.sum((w - w.mean()) ** 2) + 0.5 * (w.mean() - 1) ** 2
 
-    fit = tested._fitted([fold], [0], tested._Start([0, 1, 2, 3], 0.0), l2, False)
+    fit = tested._fitted(fold, tested._Start([0, 1, 2, 3], 0.0), l2, False)
     slow = minimize(cost, np.append(np.full(4, 0.5), 0.0), method="BFGS", options={"gtol": 1e-7})
     np.testing.assert_allclose(fit.found, slow.x, atol=1e-4)
     assert cost(fit.found) <= slow.fun + 1e-7
@@ -59,23 +63,60 @@ def test_newton_finds_the_lowest_cost(l2: float) -> None:
     np.testing.assert_allclose(np.linalg.inv(fit.spread), hessian, rtol=1e-2, atol=0.05)
 
 
-def test_the_woe_of_a_row_is_counted_without_its_fold() -> None:
+def test_held_out_rows_are_in_no_woe() -> None:
     rows = make_rows(60, 2)
-    folds = tested._folds_of(rows, 5)
-    assert sum(fold.rows.sum() for fold in folds) == 60
-    dealt = tested.deal_evenly(rows.is_event.astype(np.int32), rows.rows, [1] * 5, np.random.default_rng(tested.SEED))
+    dealt = tested._dealt(rows, 5)
+    assert dealt is not None
+    np.testing.assert_array_equal(dealt.sum(axis=1), rows.rows)
     assert np.ptp(dealt[rows.is_event].sum(axis=0)) <= 1
-    for f, fold in enumerate(folds):
-        mine = np.flatnonzero(dealt[:, f])
+    assert tested._dealt(rows, 1) is None
+    for f, split in enumerate(tested._splits(rows, dealt)):
+        is_own = dealt[:, f] > 0
+        assert split.own.rows.sum() == is_own.sum()
         for k in range(2):
-            expected = woe_of(rows, k, dealt[:, f] == 0)[rows.parts[k][mine]]
-            np.testing.assert_allclose(fold.woe[:, k], expected)
+            woe = woe_of(rows, k, ~is_own)
+            np.testing.assert_allclose(split.own.woe[:, k], woe[rows.parts[k][is_own]])
+            np.testing.assert_allclose(split.others.woe[:, k], woe[rows.parts[k][~is_own]])
+        np.testing.assert_array_equal(split.own.is_event, rows.is_event[is_own])
+
+
+def test_held_out_loss_is_that_of_weights_of_the_other_rows() -> None:
+    rows = make_rows(200, 3)
+    dealt = tested._dealt(rows, 5)
+    assert dealt is not None
+    start = tested._fitted(all_rows(rows), tested._Start([0, 1, 2], 0.0), 3.0, False)
+    expected = 0.0
+    for split in tested._splits(rows, dealt):
+        found = tested._fitted(split.others, tested._Start([0, 1, 2], 0.0), 3.0, False).found
+        p = 1 / (1 + np.exp(-split.own.woe @ found))
+        expected -= float(np.log(np.where(split.own.is_event > 0, p, 1 - p)).sum())
+    found = tested._held_out(tested._splits(rows, dealt), [3.0, 100.0], start, False)
+    assert found[0] == pytest.approx(expected, rel=1e-6)
+    assert found[1] != found[0]
+
+
+def test_weights_shrink_by_the_slope_of_held_out_rows() -> None:
+    rng = np.random.default_rng(0)
+    rows = make_rows(300, 2, seed=1)
+    many = rows._replace(  # columns of many small parts, whose woe is mostly chance
+        parts=[*rows.parts, *(rng.integers(0, 40, 300) for _ in range(3))], n_parts=[4, 4, 40, 40, 40]
+    )
+    dealt = tested._dealt(many, 5)
+    assert dealt is not None
+    start = tested._fitted(all_rows(many), tested._Start(list(range(5)), 0.0), 10.0, True)
+    slope, loss = tested._shrinkage(tested._splits(many, dealt), 10.0, start, True)
+    assert 0.0 < slope < 0.9
+    assert loss < tested._held_out(tested._splits(many, dealt), [10.0], start, True)[0]
+    found = fit_weights(many, Choice(l2=10.0, validate=False))
+    ratios = found.weights[start.columns] / start.found[:-1]  # rows are in another order there, and so in other folds
+    np.testing.assert_allclose(ratios, ratios[0], rtol=1e-5)
+    assert 0.0 < ratios[0] < 1.0
 
 
 def test_removals_are_those_of_the_quadratic() -> None:
     rows = make_rows()
-    (fold,) = tested._folds_of(rows, 1)
-    fit = tested._fitted([fold], [0], tested._Start([0, 1, 2, 3], 0.0), 3.0, False)
+    fold = all_rows(rows)
+    fit = tested._fitted(fold, tested._Start([0, 1, 2, 3], 0.0), 3.0, False)
     order, weights = tested._removals(fit, None)
     curvature = np.linalg.inv(fit.spread)
     for n_gone, found in enumerate(weights):

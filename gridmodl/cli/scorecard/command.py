@@ -33,6 +33,7 @@ class ScorecardSettings(NamedTuple):
     any_sign: bool
     keep_all: bool
     best: bool
+    no_refine: bool
     special: tuple[str, ...]
     monotone: str | None
     max_parts: int | None
@@ -89,6 +90,7 @@ class ScorecardSettings(NamedTuple):
 @click.option("--any-sign", is_flag=True, help="Keep columns whose weight is negative.")
 @click.option("--keep-all", is_flag=True, help="Keep columns without which held-out rows are predicted as well.")
 @click.option("--best", is_flag=True, help="Parts of the best partition of numbers, not those of an average.")
+@click.option("--no-refine", is_flag=True, help="No finer parts of weak columns than the criterion finds.")
 @click.option(
     "--special", multiple=True, metavar="COLUMN=VALUES", help="Codes and categories that are parts of their own."
 )

@@ -60,6 +60,7 @@ def run_scorecard(settings: ScorecardSettings, messages: Messages) -> None:
         sign=not settings.any_sign,
         validate=not settings.keep_all,
         averaged=False if settings.best else "auto",
+        refine=not settings.no_refine,
         time_limit=settings.time_limit,
         n_jobs=settings.jobs,
         **arguments,
