@@ -571,5 +571,5 @@ def test_public_name():
 
 def test_a_column_that_spans_more_than_the_largest_float_says_so():
     wide = {"x": np.array([-1.7e308, 1.7e308, 0.0]), "y": np.array([1.0, 2.0, 3.0])}
-    with pytest.raises(ValueError, match="'x' is not known.* spans more than the largest float"):
+    with pytest.raises(ValueError, match=r"'x' is not known.* spans more than the largest float"):
         Model.from_partitions(wide, None, {}).score(wide)
