@@ -174,7 +174,8 @@ def optimize(
         Maximum number of parts of each partition, also of a partitioned target; special codes count.
     min_rows : int, float or dict by column name, optional
         Minimum number of rows of a part, or their share of all rows if it is a float below 1. A single part, special
-        codes and missing values that are a part of their own may have fewer.
+        codes and missing values that are a part of their own may have fewer. Without it, a wide gap between the values
+        of a density may be a part without rows; with ``min_rows=1``, none is.
     min_events : int, float, ("event", int or float) or dict of these by column name, optional
         Minimum number of rows of every class in a part, or their share of all rows of that class if it is a float below
         1; ``("event", 20)`` is for the rows of the event alone. A single part, missing values and special codes may

@@ -49,7 +49,7 @@ def price_one_variable(
 
     Of a density, the first code counts the width of a part, and the second one the rows minus the width.
     """
-    not_empty = by_code.sum(axis=1) > 0
+    not_empty = by_code.any(axis=1)  # of a density, a gap has a width and no rows
     n_parts = int(np.count_nonzero(not_empty))
     by_code, values = by_code[not_empty], values[not_empty]
     counts, rows = np.ascontiguousarray(by_code[:, : max(1, p.n_classes)]), by_code.sum(axis=1)
@@ -106,10 +106,11 @@ def variable_of(criterion: Criterion, problem: Problem, values: ColumnValues, is
         raise TermError(f"{name} returned the table {what}; it must be an array of numbers of one dimension")
     if np.isnan(table).any():
         raise TermError(f"{name} returned a table with NaN at {int(np.flatnonzero(np.isnan(table))[0])} parts")
-    if 0 < len(table) <= values.n_values:  # compiled terms would read what lies behind it
+    most = values.n_values * (3 if criterion.empty_parts else 1)  # parts: of single values, and of halves of gaps
+    if 0 < len(table) <= most:  # compiled terms would read what lies behind it
         raise TermError(
             f"{name} returned a table of {len(table)} entries for a variable of {values.n_values} values; it needs one "
-            f"for each number of parts from 0 to {values.n_values}, or none at all"
+            f"for each number of parts from 0 to {most}, or none at all"
         )
     return plain._replace(constant=float(constant), by_parts=np.array(table, dtype=np.float64))
 
@@ -150,7 +151,7 @@ def _tried(criterion: Criterion, problem: Problem, values: ColumnValues, is_targ
     except Exception as error:
         raise TermError(f"params of criterion {criterion.name!r} failed: {type(error).__name__}: {error}") from error
     facts = variable_of(criterion, problem, values, is_target)
-    for counts, unlabelled, n in _tried_cells(problem, facts.n_values):
+    for counts, unlabelled, n in _tried_cells(problem, facts.n_values, criterion.empty_parts):
         rows, shape = int(counts.sum()) + unlabelled, Shape(1, 0, 1.0)
         check_term(criterion, "grid", p, shape)
         check_term(criterion, "variable", p, facts, n if n < 2 else 2)
@@ -162,10 +163,10 @@ def _tried(criterion: Criterion, problem: Problem, values: ColumnValues, is_targ
     return p, facts
 
 
-def _tried_cells(problem: Problem, n_values: int) -> list[tuple[NDArray[np.int64], int, int]]:
-    """Counts, unlabelled rows and distinct values of the cells that terms are tried on."""
-    if problem.flags.has_widths:  # all rows, a row in a narrow part, a mass
-        tried = [(DOMAIN, problem.n_rows, n_values), (1, 1, 1), (0, 1, 1)]
+def _tried_cells(problem: Problem, n_values: int, has_gaps: bool) -> list[tuple[NDArray[np.int64], int, int]]:
+    """Counts, unlabelled rows and distinct values of the cells that terms are tried on; `has_gaps`: of a density."""
+    if problem.flags.has_widths:  # all rows, a row in a narrow part, a mass, a gap
+        tried = [(DOMAIN, problem.n_rows, n_values), (1, 1, 1), (0, 1, 1), *([(DOMAIN // 2, 0, 0)] if has_gaps else [])]
         return [(np.array([width]), rows - width, n) for width, rows, n in tried]
     all_rows = problem.class_rows if problem.n_classes else np.array([problem.n_rows])
     one_row, first_row = np.zeros_like(all_rows), np.zeros_like(all_rows)

@@ -106,7 +106,8 @@ class Cell(NamedTuple):
     """One non-empty cell.
 
     The cell of a density is a part of its one column. Its one count is the width of the part, of `DOMAIN` in all: a
-    bound is midway between two values. It is 0 for a mass, a value with a part of its own.
+    bound is midway between two values, or at an end of a wide gap between them. It is 0 for a mass, a value with a part
+    of its own. A part that is such a gap has no rows, and a cell where the criterion declares `empty_parts`.
     """
 
     counts: Any  #: rows of each class; a single entry where there are no classes: the rows, or the width of a density
@@ -286,6 +287,10 @@ class Criterion:
     validated : str or None, optional
         For the problem ``"density"``: name of an option, a float, that `gridmodl.optimize` chooses by cross-validation
         where it is 0: the price of a part in nats. Larger prices never make more parts.
+    empty_parts : bool, optional
+        For the problem ``"density"``: whether a part may have a width and no rows. Searches then try the wide gaps
+        between values as such parts. ``cell`` is 0 for a part without rows; what each part costs is in ``part``, or
+        ``variable``. `check_criterion` tests it.
 
     Notes
     -----
@@ -316,6 +321,7 @@ class Criterion:
     penalty_option: ClassVar[str | None] = None
     tried_options: ClassVar[Mapping[str, tuple[bool | int | float, ...]]] = {}
     validated: ClassVar[str | None] = None
+    empty_parts: ClassVar[bool] = False
 
     grid = staticmethod(grid)
     variable = staticmethod(variable)

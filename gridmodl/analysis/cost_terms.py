@@ -171,7 +171,7 @@ def counted_grid(model: Model, criterion: Criterion, values: Mapping[Name, PartV
     parts, counts, unlabelled = _cells(model, partitions, filled)
     if PROBLEMS[model.problem].has_widths:
         counts, unlabelled = np.split(widths_and_rows(partitions[0])[filled[0]], 2, axis=1)
-        unlabelled = unlabelled[:, 0]
+        parts, unlabelled = np.arange(len(counts))[:, None], unlabelled[:, 0]
     has_classes = PROBLEMS[model.problem].has_classes
     class_rows = counts.sum(axis=0) if has_classes else np.empty(0, dtype=np.int64)
     n_inputs = len(partitions) - (model.target is not None)
@@ -190,8 +190,12 @@ def part_rows(model: Model, partition: Partition) -> NDArray[np.int64]:
 
 
 def filled_parts(model: Model, partition: Partition) -> NDArray[np.int64]:
-    """Numbers of the parts with rows; a partition of the user's own may have empty parts, which cost nothing."""
-    return np.flatnonzero(part_rows(model, partition))
+    """Numbers of the parts with rows, and of gaps of a density, which have a width.
+
+    A partition of the user's own may have other parts without rows, which cost nothing.
+    """
+    has_width = partition.widths is not None and partition.widths > 0
+    return np.flatnonzero((part_rows(model, partition) > 0) | has_width)
 
 
 def _side(

@@ -18,7 +18,7 @@ from gridmodl.data.targets import NOT_GIVEN, ManyNumbers
 from gridmodl.fit.build import check_names, encoded_column, is_grid
 from gridmodl.fit.column.groups import ValuesTask, groups_alone, groups_of, value_tasks, values_task
 from gridmodl.fit.column.intervals import Intervals, codes_alone, interval_tasks, intervals_of, intervals_task
-from gridmodl.fit.density import checked_density, with_masses
+from gridmodl.fit.density import checked_density, column_limits, with_masses
 from gridmodl.fit.grid import grid_task, partition_of, with_values
 from gridmodl.fit.options import Options, check_integer, check_one_input, checked_options, checked_time
 from gridmodl.model.partition import Partition
@@ -163,7 +163,7 @@ def cost_by_parts(
 def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tuple[ByParts, tuple[Partition, ...]]:
     """Costs and gaps of the best partitions of `column` by number of parts, and these partitions."""
     criterion = criterion_for(options.criterion, table.problem.kind)
-    limits = options.of(column.name).limits(table.problem.n_rows)
+    limits = column_limits(options.of(column.name), table.problem.n_rows, criterion)
     if isinstance(column, Numbers):
         # For a fixed number of parts, the best bound may lie inside a run of one class.
         ways = interval_tasks(column, table, criterion, options, limits, clock, may_stop=False, may_join=False)

@@ -24,6 +24,7 @@ from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import encoded_column, of_partitions, parts_of
 from gridmodl.fit.column.groups import value_tasks
 from gridmodl.fit.column.intervals import interval_tasks
+from gridmodl.fit.density import column_limits
 from gridmodl.fit.lazy import LazyData, Reader, counted_at, counted_data, counted_model
 from gridmodl.fit.models import best_model, best_partition
 from gridmodl.fit.options import Options
@@ -216,7 +217,7 @@ def _options(model: Model, criterion: Criterion) -> Options:
         {name: partition.special_parts for name, partition in model.partitions.items() if partition.n_special},
         monotone=certificate.monotone,
         max_parts=certificate.max_parts,
-        min_rows=certificate.min_rows,
+        min_rows=certificate.min_rows or None,
         missing=certificate.missing,
         min_events=np.array(certificate.min_events, dtype=np.int64) if certificate.min_events else None,
         min_difference=certificate.min_difference or None,
@@ -293,7 +294,7 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
     options = _options(model, criterion)
     (name,) = model.partitions
     column = encoded_column(rows, name, options)
-    limits = options.of(name).limits(rows.problem.n_rows)
+    limits = column_limits(options.of(name), rows.problem.n_rows, criterion)
     wrong = _wrong_limits(model, name, limits)
     if wrong:
         return wrong
@@ -302,7 +303,8 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
     if tasks and tasks[0].n_atoms > 0:
         if len(tasks) > 1 and (certificate.slopes or certificate.method == SLOPES):
             return "the runs of the certificate are of one search; with missing values apart or not, there are two"
-        wrong = _wrong_runs(certificate, tasks[0]) if certificate.slopes or certificate.method == SLOPES else None
+        has_runs, has_widths = certificate.slopes or certificate.method == SLOPES, rows.problem.flags.has_widths
+        wrong = _wrong_runs(certificate, tasks[0], has_widths) if has_runs else None
         if wrong or certificate.method == SLOPES:
             return wrong
         again = [_mirrored_program(task, task.n_atoms).solve() for task in tasks]
@@ -334,6 +336,9 @@ def _wrong_limits(model: Model, name: Name, limits: Limits) -> str | None:
     rows = priced[: partition.n_parts - partition.n_special]
     if is_free and partition.missing is not None:
         rows = np.delete(rows, partition.missing)
+    widths = partition.widths
+    if widths is not None and limits.min_rows > 0 and np.any((rows == 0) & (widths[: len(rows)] > 0)):
+        return f"a part of {name!r} has no rows, the certificate is for at least {limits.min_rows}"
     rows = rows[rows > 0]
     if n_parts > limits.max_parts:
         return f"column {name!r} has {n_parts} parts, the certificate is for at most {limits.max_parts}"
@@ -416,10 +421,11 @@ def _mirrored_program(task: Task, n_runs: int) -> AllBounds:
     return (AllBounds if is_plain or not can_prune(task) else Branches)(mirrored, mirrored.base, math.inf)
 
 
-def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
+def _wrong_runs(certificate: Certificate, task: Task, has_widths: bool) -> str | None:
     """Repeat each run on the mirrored line and say what is wrong; None if nothing is.
 
-    If the runs alone are the proof (method SLOPES), the totals of the certificate must prove its lowest cost.
+    If the runs alone are the proof (method SLOPES), the totals of the certificate must prove its lowest cost. Parts
+    of a density have widths.
     """
     program = _mirrored_program(task, len(certificate.slopes))
     slopes = program.slopes
@@ -427,6 +433,8 @@ def _wrong_runs(certificate: Certificate, task: Task) -> str | None:
     steepest = (
         1.0 + max(map(abs, slopes.known.values())) + float(np.abs(slopes.shared[np.isfinite(slopes.shared)]).max())
     )
+    if has_widths:  # one part costs next to nothing, and narrow ones minus as much as their rows are dense
+        steepest += abs(task.price_of(np.arange(task.n_atoms))) + task.n_atoms * abs(slopes.known[1])
     for slope, total in zip(certificate.slopes, certificate.totals, strict=True):
         if not abs(slope) <= steepest:
             return f"the slope {slope!r} is larger than all that parts can cost"

@@ -2,7 +2,7 @@
 
 A density is of the values of one column that are no masses: values with parts of their own, which have no width. The
 domain goes from the lowest of the others to the highest. A part ends at its bounds, and these are midway between two
-neighbouring values unless the user chose them.
+neighbouring values unless the user chose them, or the gap between the two is so wide that it may be a part of its own.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.bounds import EXACT, bounds_between
+from gridmodl.data.bounds import EXACT, SHORT, bounds_between
 from gridmodl.data.numbers import Numbers
 from gridmodl.terms import DOMAIN
 
 BESIDE = 3  # values on each side that a mass is compared with
 MANY_TIMES = 10  # the rows of a typical value beside it, at least, that a mass has
+AROUND = 8  # distances on each side that a gap is compared with
+WIDE = 2.0  # a gap is wider than WIDE log V mean distances of V values: one in V even samples has such a gap
+REACH = 3.0  # mean distances beyond its last value in which an even stretch ends, but for one in twenty
 
 LARGEST = float(np.nextafter(2.0**64, 0.0))  # that a 64-bit integer holds
 SMALLEST = float(np.finfo(np.float64).smallest_normal)  # smaller floats have fewer digits
@@ -191,6 +194,47 @@ def find_masses(found: DistinctValues, most: int) -> NDArray[Any]:
     if len(at) == n - 1:
         at = np.arange(n)
     return found.values[at]
+
+
+class Gaps(NamedTuple):
+    """Wide gaps between neighbouring values: the number of the value below each, and its ends, in the engine's type."""
+
+    at: NDArray[np.int64]
+    low: NDArray[Any]
+    high: NDArray[Any]
+
+
+def wide_gaps(found: DistinctValues) -> Gaps:
+    """Gaps that are wide beside the distances of the values on both sides, and may be parts without rows.
+
+    A gap ends near the values beside it: at the shortest number within REACH of their mean distances, as where even
+    stretches of real data end, and at most in its own middle.
+    """
+    values, n = found.values, len(found.values)
+    at = np.arange(AROUND, n - AROUND - 1)
+    if len(at) == 0:
+        return Gaps(at, values[:0], values[:0])
+    before = distances(values[at - AROUND], values[at]) / AROUND
+    after = distances(values[at + 1], values[at + 1 + AROUND]) / AROUND
+    widths = distances(values[at], values[at + 1])
+    is_wide = widths > WIDE * math.log(n) * np.maximum(before, after)
+    at, before, after, widths = at[is_wide], before[is_wide], after[is_wide], widths[is_wide]
+    reaches = [_whole(np.minimum(REACH * side, widths / 2.0), values.dtype) for side in (before, after)]
+    low = _short(values[at], values[at] + reaches[0], found.type, values.dtype)
+    high = _short(values[at + 1] - reaches[1], values[at + 1], found.type, values.dtype)
+    is_gap = (values[at] <= low) & (low < high) & (high < values[at + 1])
+    return Gaps(at[is_gap], low[is_gap], high[is_gap])
+
+
+def _whole(steps: NDArray[np.float64], engine: np.dtype[Any]) -> NDArray[Any]:
+    """`steps` in the engine's type, rounded down if that is of integers."""
+    return steps if engine.kind == "f" else np.floor(steps).astype(engine)
+
+
+def _short(low: NDArray[Any], high: NDArray[Any], dtype: np.dtype[Any], engine: np.dtype[Any]) -> NDArray[Any]:
+    """Shortest number between each `low` and `high`, as a column of `dtype` holds it, in the type of the engine."""
+    found = bounds_between(low, high, dtype, SHORT)
+    return found.astype(dtype).astype(engine) if engine.kind == "f" else in_engine(found).view(engine)
 
 
 def log_ratio(rows: Any, shares: Any, n_rows: float) -> NDArray[np.float64]:

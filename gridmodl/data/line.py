@@ -65,6 +65,19 @@ class Line(NamedTuple):
         low[cuts - 1] = high[cuts - 1] = bounds
         return self._replace(low=low, high=high)
 
+    def with_gaps(self, at: NDArray[np.int64], low: NDArray[Any], high: NDArray[Any]) -> Line:
+        """Line with two atoms without rows after each of the atoms `at`, each of one value.
+
+        They go from `low` to where the bound was, and from there to `high`.
+        """
+        twice = np.repeat(at + 1, 2)
+        counts, n_values = np.insert(self.atoms.counts, twice, 0, axis=0), np.insert(self.atoms.values, twice, 0)
+        lows, highs = (
+            np.insert(ends, np.column_stack([at, at + 1]).ravel(), np.column_stack([low, high]).ravel())
+            for ends in (self.low, self.high)
+        )
+        return self._replace(atoms=alone(counts, n_values, counts.shape[1]), low=lows, high=highs)
+
     def coarsen(self, cuts: NDArray[np.int64]) -> Line:
         """Line whose atoms begin at the atoms `cuts`, ascending; missing values stay apart."""
         first = np.arange(1 + (self.has_missing and self.n_atoms > 1))

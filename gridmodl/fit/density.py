@@ -1,4 +1,4 @@
-"""Fit the density of one column: widths of atoms and parts, masses, and the choice of an option by cross-validation."""
+"""Fit the density of one column: widths of atoms and parts, masses, gaps, and an option chosen by cross-validation."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from gridmodl.data.domain import (
     distinct_values,
     find_masses,
     log_ratio,
+    wide_gaps,
     widths_between,
 )
 from gridmodl.data.folds import folds_of
 from gridmodl.data.line import Line
 from gridmodl.data.numbers import Numbers, encode_special
 from gridmodl.data.table import Table
-from gridmodl.fit.options import Options
+from gridmodl.fit.options import ColumnOptions, Options
 from gridmodl.model.partition import Partition
 from gridmodl.plugins import criterion_for
 from gridmodl.pricing import numerical_values, prepare
@@ -84,21 +85,37 @@ def with_masses(column: Numbers, table: Table, options: Options) -> Options:
     return options._replace(special={column.name: [*own, *in_own_type]})
 
 
+def column_limits(given: ColumnOptions, n_rows: int, criterion: Criterion) -> Limits:
+    """Limits on the parts of a column of `n_rows` rows; 0 rows if parts of a density may be gaps between its values.
+
+    They may where the criterion prices such parts, unless `min_rows` asks for rows, or `allowed` names all bounds.
+    """
+    limits = given.limits(n_rows)
+    may_be_empty = criterion.empty_parts and given.min_rows is None and given.allowed is None
+    return limits._replace(min_rows=0) if may_be_empty else limits
+
+
 def of_widths(atoms: Atoms, widths: NDArray[np.int64]) -> Atoms:
     """Atoms of a single column with a width in place of the counts."""
     return atoms._replace(counts=widths.reshape(-1, 1))
 
 
 def line_of_density(
-    line: Line, fixed: NDArray[np.int64], column: Numbers, masses: NDArray[Any]
+    line: Line, fixed: NDArray[np.int64], column: Numbers, masses: NDArray[Any], has_gaps: bool
 ) -> tuple[Line, NDArray[np.int64], NDArray[np.int64]]:
     """Line of atoms that have a width, the atoms at which a part must begin, and the widths.
 
-    Values so near to one another that no width is left between them are one atom.
+    Values so near to one another that no width is left between them are one atom. With `has_gaps`, both halves of wide
+    gaps without a fixed bound are atoms too: the bound midway stays, so that no cost rises.
     """
     if line.n_atoms < 2:
         return line, fixed, np.full(line.n_atoms, DOMAIN, dtype=np.int64)
     found = distinct_values(column, None, masses)
+    if has_gaps:
+        gaps = wide_gaps(found)
+        is_free = ~np.isin(gaps.at + 1, fixed)
+        line = line.with_gaps(gaps.at[is_free], gaps.low[is_free], gaps.high[is_free])
+        fixed = fixed + 2 * np.searchsorted(gaps.at[is_free], fixed)
     bounds = line.bounds(np.arange(line.n_atoms), column.type, "exact")
     ends = cumulated(found.places_of_bounds(bounds))
     begins = _begins(ends)
@@ -155,7 +172,7 @@ def null_widths_and_rows(partition: Partition) -> tuple[NDArray[np.int64], NDArr
     n = partition.n_parts - partition.n_special
     rows = np.append(partition.counts[:n, 0].sum(), partition.counts[n:, 0])
     units = np.zeros(len(rows), dtype=np.int64)
-    units[0] = DOMAIN
+    units[0] = DOMAIN if rows[0] else 0
     values = np.append(partition.n_values[:n].sum(), partition.n_values[n:])
     return np.column_stack([units, rows - units]), values
 
@@ -179,7 +196,8 @@ class Fold(NamedTuple):
         Against an even density. None if the clock stopped.
         """
         n_rows = int(self.atoms.rows.sum())
-        p, facts = prepare(criterion, problem._replace(n_rows=n_rows), numerical_values(len(self.atoms.values)))
+        known = numerical_values(int(self.atoms.values.sum()))
+        p, facts = prepare(criterion, problem._replace(n_rows=n_rows), known)
         task = Task(self.atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock)
         found = optima_by_price(task, np.array(PENALTIES))
         return None if found is None else np.array([self._likelihood(starts, n_rows) for starts in found])
@@ -192,15 +210,21 @@ class Fold(NamedTuple):
         return float(self.held @ ratios[parts])
 
 
-def make_fold(found: DistinctValues, held: NDArray[np.int64]) -> Fold | None:
-    """Fold of a sample; None if its other rows have one value, and no width."""
+def make_fold(found: DistinctValues, held: NDArray[np.int64], has_gaps: bool) -> Fold | None:
+    """Fold of a sample; None if its other rows have one value, and no width. With `has_gaps`, gaps are atoms."""
     at, kept = found.places(found.values), found.rows - held
     places, rows = at[kept > 0], kept[kept > 0]
-    begins = _begins(cumulated((places[1:] + places[:-1]) / 2.0))
     if len(places) < 2:
         return None
-    atoms = coarsen(alone(rows[:, None], np.ones(len(rows), dtype=np.int32), 1), begins)
-    bounds = (places[begins[1:] - 1] + places[begins[1:]]) / 2.0
+    bounds = (places[1:] + places[:-1]) / 2.0
+    if has_gaps:
+        gaps = wide_gaps(found._replace(values=found.values[kept > 0], rows=rows))
+        ends = np.column_stack([found.places(gaps.low), found.places(gaps.high)]).ravel()
+        bounds = np.insert(bounds, np.column_stack([gaps.at, gaps.at + 1]).ravel(), ends)
+        rows = np.insert(rows, np.repeat(gaps.at + 1, 2), 0)
+    begins = _begins(cumulated(bounds))
+    atoms = coarsen(alone(rows[:, None], (rows > 0).astype(np.int32), 1), begins)
+    bounds = bounds[begins[1:] - 1]
     return Fold(of_widths(atoms, widths_between(bounds)), bounds, at, held)
 
 
@@ -235,12 +259,13 @@ def validated(column: Numbers, table: Table, options: Options, random_state: int
     n_rows = int(found.rows.sum())
     total = np.zeros(len(PENALTIES))
     n_folds, n_done = max(1, min(N_FOLDS, n_rows)), 0
-    limits = options.of(column.name).limits(all_rows)
+    limits = column_limits(options.of(column.name), all_rows, criterion)
+    has_gaps = limits.min_rows == 0
     share = n_rows / max(1, all_rows) * (n_folds - 1) / n_folds
-    limits = limits._replace(min_rows=max(1, math.ceil(limits.min_rows * share)))
+    limits = limits._replace(min_rows=math.ceil(limits.min_rows * share))
     for i, held in enumerate(folds_of(found.rows, n_folds, random_state) if len(found.values) > 2 else ()):
         clock.step = f"fold {i + 1} of {n_folds}"
-        fold = make_fold(found, held)
+        fold = make_fold(found, held, has_gaps)
         likelihoods = None if fold is None else fold.likelihoods(criterion, table.problem, limits, clock)
         if clock.stopped:
             break

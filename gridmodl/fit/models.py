@@ -26,7 +26,7 @@ from gridmodl.fit.build import (
 from gridmodl.fit.column.common import Found, given_bounds
 from gridmodl.fit.column.groups import best_groups
 from gridmodl.fit.column.intervals import best_intervals
-from gridmodl.fit.density import density_options
+from gridmodl.fit.density import column_limits, density_options
 from gridmodl.fit.grid import best_grid
 from gridmodl.fit.options import FOR_NUMBERS, Options, for_numbers
 from gridmodl.fit.periods import check_periods
@@ -76,7 +76,7 @@ def best_model(table: Table, name: Name, options: Options, random_state: int | N
 def best_partition(column: Column, table: Table, options: Options, clock: Clock) -> Found:
     """Search the best partition of one column."""
     criterion = criterion_for(options.criterion, table.problem.kind)
-    limits = options.of(column.name).limits(table.problem.n_rows)
+    limits = column_limits(options.of(column.name), table.problem.n_rows, criterion)
     if table.target.periods is not None:
         check_periods(table, options.of(column.name))
     if isinstance(column, Categories):

@@ -218,7 +218,9 @@ def ranges(quantiles: NDArray[np.float64], rows: NDArray[np.int64], labels: Sequ
     """Quantiles of a numerical target in each part: a line (5 to 95 %), a box (25 to 75 %) and a mark (50 %)."""
     filled = np.flatnonzero(rows)[:MAX_DRAWN]
     low, high = float(quantiles[filled].min()), float(quantiles[filled].max())
-    heights = HEIGHT * (high - quantiles) / (high - low if high > low else 1.0)
+    # Each is divided before they are subtracted: the difference may be above the largest float.
+    span = high / 4.0 - low / 4.0
+    heights = HEIGHT * ((high / 4.0 - quantiles / 4.0) / (span if span > 0.0 else 1.0))
     step = WIDTH / len(filled)
     wide = min(step - GAP, 40.0)
     drawn = []

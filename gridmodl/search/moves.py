@@ -248,7 +248,8 @@ def clear(atoms: Any, lo: int, hi: int, buffers: Buffers) -> None:
     left, right, left_rows, right_rows, left_price, right_price = buffers
     for e in range(first[lo], first[hi]):
         f = frozen[e]
-        if left_rows[f] + right_rows[f] > 0:  # not cleared by an earlier entry
+        # Not cleared by an earlier entry; a gap of a density has a width, the one count of its cell, and no rows.
+        if left_rows[f] + right_rows[f] + left[f, 0] + right[f, 0] > 0:
             for c in range(left.shape[1]):
                 left[f, c] = right[f, c] = 0
             left_rows[f] = right_rows[f] = 0

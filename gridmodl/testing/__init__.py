@@ -23,13 +23,11 @@ from gridmodl.terms import (
     predictive,
 )
 from gridmodl.testing.bruteforce import (
-    check_density,
     check_groups_by_share,
     check_one_variable,
     check_pair,
     random_pair,
     random_sample,
-    random_values,
     require,
 )
 from gridmodl.testing.declarations import (
@@ -39,6 +37,7 @@ from gridmodl.testing.declarations import (
     check_predictive,
     check_uniform_parts,
 )
+from gridmodl.testing.densities import check_density
 from gridmodl.testing.floors import check_floors, check_pruning
 from gridmodl.testing.targets import check_target_grid, random_target
 
@@ -128,7 +127,7 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
             if is_several:
                 check_target_grid(checked, problem, random_target(rng, problem), rng)
             elif kind.has_widths:
-                check_density(checked, random_values(rng))
+                check_density(checked, rng)
             else:
                 check_pair(checked, problem, random_pair(rng, problem), rng)
 

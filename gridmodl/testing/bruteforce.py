@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gridmodl.analysis.cost_terms import Counted, Side
 from gridmodl.pipeline import optimize, price
 from gridmodl.pricing import categorical_values, check_term, numerical_values, variable_of
-from gridmodl.terms import DOMAIN, PROBLEMS, Cell, Criterion, Problem, Shape, params_record
+from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Shape, params_record
 
 RELATIVE = 1e-9  # tolerance of comparisons
 
@@ -195,7 +195,7 @@ def plain_pair(criterion: Criterion, kind: str, sample: PairSample) -> Callable[
     is_searched = PROBLEMS[kind].target_is_partitioned
     problem = Problem(kind, int(sample.counts.sum()), 1 if is_searched else 2, np.empty(0, dtype=np.int64))
     finest = finest_grid(criterion, problem, sample.categorical, sample.counts[..., None], is_searched)
-    return lambda first, second: _cost(_merged(_merged(finest, 0, first), 1, second))
+    return lambda first, second: cost_of(_merged(_merged(finest, 0, first), 1, second))
 
 
 def finest_grid(
@@ -221,7 +221,7 @@ def _merged(counted: Counted, k: int, labels: Any) -> Counted:
     return counted.merged(k, np.unique(labels, return_inverse=True)[1])
 
 
-def _cost(counted: Counted) -> float:
+def cost_of(counted: Counted) -> float:
     # `check_term` gets an array, as searches pass it, and finds a term that writes into the array.
     for counts, unlabelled in zip(counted.counts, counted.unlabelled.tolist(), strict=True):
         cell = Cell(counts.copy(), int(counts.sum()) + unlabelled, unlabelled)
@@ -235,9 +235,12 @@ def require(condition: bool, message: str) -> None:
         raise AssertionError(message)
 
 
-def all_cuts(n_values: int) -> Iterator[tuple[int, ...]]:
-    """Every partition of `n_values` values into intervals, as the first value of each interval but the lowest."""
-    for k in range(n_values):
+def all_cuts(n_values: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
+    """Every partition of `n_values` values into intervals, as the first value of each interval but the lowest.
+
+    With `most`, those of at most as many cuts.
+    """
+    for k in range(n_values if most is None else most + 1):
         yield from itertools.combinations(range(1, n_values), k)
 
 
@@ -271,10 +274,10 @@ class ColumnSample(NamedTuple):
 
 def plain_price(criterion: Criterion, sample: ColumnSample, cuts: tuple[int, ...]) -> float:
     """The cost of one variable by the plain Python terms."""
-    return _cost(_cut(finest_column(criterion, sample), cuts))
+    return cost_of(cut_grid(finest_column(criterion, sample), cuts))
 
 
-def _cut(finest: Counted, cuts: Iterable[int]) -> Counted:
+def cut_grid(finest: Counted, cuts: Iterable[int]) -> Counted:
     """The grid whose one variable is cut before the values `cuts`."""
     is_cut = np.zeros(len(finest.sides[0].rows), dtype=np.int64)
     is_cut[list(cuts)] = 1
@@ -294,7 +297,7 @@ def plain_optimum(criterion: Criterion, sample: ColumnSample) -> float:
     lowest, up_to = np.inf, np.where(np.arange(n + 1) == 0, 0.0, np.inf)
     for n_parts in range(1, n + 1):
         up_to = (up_to[:, None] + prices).min(axis=0)
-        some = _cut(finest, range(1, n_parts))  # for the terms that depend on the number of parts alone
+        some = cut_grid(finest, range(1, n_parts))  # for the terms that depend on the number of parts alone
         lowest = min(lowest, some.cost(some.terms()._replace(part=0.0, cell=float(up_to[n]))))
     return lowest
 
@@ -309,51 +312,6 @@ def finest_column(criterion: Criterion, sample: ColumnSample) -> Counted:
     return Counted(criterion, p, (side,), np.arange(n)[:, None], sample.counts, sample.unlabelled)
 
 
-def random_values(rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw few values for a density, with ties; whole numbers or far from even."""
-    values = rng.integers(0, 9, int(rng.integers(2, 8))).astype(float)
-    values = np.exp(values) if rng.random() < 0.5 else values
-    return np.append(np.repeat(values, rng.integers(1, 4, len(values))), [values.min(), values.max() + 1.0])
-
-
-def check_density(criterion: Criterion, values: NDArray[np.float64]) -> None:
-    """Price every partition of a few values as a density, and check prices and searches against them."""
-    what = type(criterion).validated
-    if what is not None and criterion.chosen[what] == 0.0:  # else each search would choose it
-        criterion = type(criterion)(**{**criterion.chosen, what: 2.0})
-    shown = f"criterion {criterion.name!r}, values {sorted(values.tolist())}: "
-    finest, bounds = finest_density(criterion, values)
-    by_cuts = {cuts: _cost(_cut(finest, cuts)) for cuts in all_cuts(len(bounds) + 1)}
-    lowest = min(by_cuts.values())
-    tolerance = RELATIVE * (1.0 + abs(lowest))
-    for cuts in list(by_cuts)[:: max(1, len(by_cuts) // 8)]:
-        at = bounds[np.array(cuts, dtype=np.int64) - 1]
-        compiled = price(values, {"x0": at}, criterion=criterion, special=[])
-        require(
-            math.isclose(compiled, by_cuts[cuts], rel_tol=RELATIVE, abs_tol=RELATIVE),
-            f"{shown}bounds {at.tolist()} cost {by_cuts[cuts]!r} by the plain terms and {compiled!r} compiled",
-        )
-    for search in ("exact", "merge"):
-        model = optimize(values, criterion=criterion, search=search, special=[])
-        require(model.cost >= lowest - tolerance, f"{shown}search {search!r} reports {model.cost!r}, below {lowest!r}")
-        require(model.cost <= by_cuts[()] + tolerance, f"{shown}search {search!r} is worse than one part")
-        if search == "exact":
-            require(model.cost <= lowest + tolerance, f"{shown}exact found {model.cost!r}, the optimum is {lowest!r}")
-
-
-def finest_density(criterion: Criterion, values: NDArray[np.float64]) -> tuple[Counted, NDArray[np.float64]]:
-    """The density of values, each a part of its own, and the bounds between them; from the formulas, value by value."""
-    distinct, rows = np.unique(values, return_counts=True)
-    bounds = (distinct[1:] + distinct[:-1]) / 2.0
-    shares = (np.append(bounds, distinct[-1]) - np.append(distinct[0], bounds)) / (distinct[-1] - distinct[0])
-    widths = np.rint(shares * DOMAIN).astype(np.int64)
-    problem = Problem("density", len(values), 1, np.empty(0, dtype=np.int64))
-    known = variable_of(criterion, problem, numerical_values(len(distinct)))
-    side, parts = Side(known, rows, np.ones(len(rows))), np.arange(len(rows))[:, None]
-    p = params_record(criterion, problem)
-    return Counted(criterion, p, (side,), parts, widths[:, None], rows - widths), bounds
-
-
 def plain_grouping(criterion: Criterion, kind: str, counts: NDArray[np.int64]) -> Callable[[Any], float]:
     """Make a function that prices a grouping by the plain Python terms, from the group of each value.
 
@@ -363,4 +321,4 @@ def plain_grouping(criterion: Criterion, kind: str, counts: NDArray[np.int64]) -
     problem = Problem(kind, int(counts.sum()), n_variables, counts.sum(axis=0))
     table = counts if n_variables == 1 else counts[:, None]
     finest = finest_grid(criterion, problem, (True, False)[:n_variables], table)
-    return lambda groups: _cost(_merged(finest, 0, groups))
+    return lambda groups: cost_of(_merged(finest, 0, groups))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gridmodl.codelength import log_binomial
 from gridmodl.pricing import check_term, numerical_values, prepare, price_one_variable, variable_of
-from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Shape, finish, params_record
+from gridmodl.terms import DOMAIN, PROBLEMS, Cell, Criterion, Problem, Shape, finish, params_record
 from gridmodl.testing.bruteforce import RELATIVE, require
 
 SIZES = (2, 9, 100, 100_000)  # rows of a class, at most
@@ -103,6 +103,16 @@ def _check_ratio(criterion: Criterion, p: Any, counts: NDArray[np.int64], shares
             f"a cell with rows by class {counts.tolist()}; exp(-scale * cell) with one more row and without it has the "
             f"ratio {math.exp(min(ratio, 700.0))!r}",
         )
+
+
+def check_empty_parts(criterion: Criterion) -> None:
+    """Check that the cell of a part of a density costs nothing without rows."""
+    p = params_record(criterion, Problem("density", 8, 1, np.empty(0, dtype=np.int64)))
+    price = float(criterion.cell(p, Cell(np.array([DOMAIN // 2]), 0, -(DOMAIN // 2))))
+    require(
+        price == 0.0,
+        f"criterion {criterion.name!r} declares empty_parts; its cell prices a part without rows at {price!r}, not 0",
+    )
 
 
 def check_uniform_parts(criterion: Criterion, kind: str) -> None:

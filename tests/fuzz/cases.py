@@ -605,6 +605,40 @@ def density_case(rng: Rng) -> Case:
     )
 
 
+DENSITY_CRITERIA = (("modl", {}), ("bayesian-blocks", {"p0": 0.2}), ("penalized-likelihood", {"penalty": 2.5}))
+
+
+def histogram_case(rng: Rng) -> Case:
+    """Few values, or some with a wide gap between them."""
+    if rng.random() < 0.5:
+        steps = rng.exponential(size=int(rng.integers(19, 24))) + 0.2
+        steps[int(rng.integers(9, len(steps) - 8))] += rng.exponential() * 30.0
+        values = np.cumsum(steps) * 10.0 ** rng.integers(-3, 4) * (1 if rng.random() < 0.5 else -1)
+    else:
+        values = np.exp(rng.normal(0.0, 1.5, int(rng.integers(2, 12))))
+    found = np.unique(np.round(values, 4))
+    levels = np.repeat(np.arange(len(found)), rng.integers(1, 4, len(found)))
+    if rng.random() < 0.2:
+        levels = np.append(levels, MISSING)
+    weights = weights_of(rng, len(levels), 0.3)
+    if weights is not None:
+        weights[: len(levels)] += 1  # each value keeps rows
+    limits = {"max_parts": int(rng.integers(1, 9))}
+    if rng.random() < 0.2:
+        limits["min_rows"] = 1
+    return Case(
+        "histogram",
+        "density",
+        "modl",
+        {"x": Column("numerical", "float64", levels, found.tolist())},
+        None,
+        weights,
+        method=DENSITY_CRITERIA[int(rng.integers(0, len(DENSITY_CRITERIA)))],
+        limits=limits,
+        seed=int(rng.integers(0, 100)),
+    )
+
+
 def each_case(rng: Rng) -> Case:
     """Every column on its own."""
     n_rows, n_classes = _n_rows(rng), n_classes_of(rng)
@@ -642,6 +676,7 @@ KINDS: dict[str, tuple[int, Callable[[Rng], Case]]] = {
     "numerical target": (4, numerical_target_case),
     "target grid": (4, target_grid_case),
     "density": (3, density_case),
+    "histogram": (4, histogram_case),
 }
 
 
@@ -655,7 +690,7 @@ def make_case(seed: int, number: int) -> tuple[Case, Rng]:
 
 
 SHARE_OF_ORDINAL = 0.15
-ON_NUMBERS_ALONE = ("baseline", "density", "sparse", "longer")
+ON_NUMBERS_ALONE = ("baseline", "density", "histogram", "sparse", "longer")
 
 
 def with_levels(case: Case, rng: Rng) -> Case:

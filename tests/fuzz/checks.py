@@ -15,6 +15,7 @@ import onnxruntime
 from fuzz.cases import NO_CLASS, Case, Rng
 from fuzz.columns import Column
 from fuzz.enumeration import least_rows, lowest, lowest_of_many, plain_price, priced
+from fuzz.histograms import check_histogram
 from oracles import naive_density
 from report.databases import Stored, run
 from testing.lanes import refuse_overflow
@@ -57,8 +58,8 @@ def check_case(case: Case, rng: Rng, tally: Tally) -> None:
     """Find the model of a case and check it; under NUMBA_DISABLE_JIT too, where random numbers wrap around."""
     with warnings.catch_warnings(), np.errstate(over="call", call=refuse_overflow):
         warnings.simplefilter("error")
-        if case.kind == "density":
-            check_density(case, rng)
+        if case.kind in ("density", "histogram"):
+            (check_density if case.kind == "density" else check_histogram)(case, rng)
             return
         if case.kind == "each":
             check_each(case, rng, tally)

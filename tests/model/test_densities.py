@@ -567,3 +567,9 @@ def test_columns_without_numbers_and_frames_of_all_kinds():
 
 def test_public_name():
     assert isinstance(joint().conditional("x"), gridmodl.Conditional)
+
+
+def test_a_column_that_spans_more_than_the_largest_float_says_so():
+    wide = {"x": np.array([-1.7e308, 1.7e308, 0.0]), "y": np.array([1.0, 2.0, 3.0])}
+    with pytest.raises(ValueError, match=r"'x' is not known.* spans more than the largest float"):
+        Model.from_partitions(wide, None, {}).score(wide)

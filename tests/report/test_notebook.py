@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 import gridmodl
 from gridmodl.estimators import CoclusteringClassifier, GridClassifier, GridCoclustering, GridDiscretizer
 from gridmodl.evidence.contributions import Contributions
-from gridmodl.report.pictures import OKABE_ITO, OTHER, plain, shown_classes, tag
+from gridmodl.report.pictures import OKABE_ITO, OTHER, plain, ranges, shown_classes, tag
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -285,3 +285,12 @@ def test_an_estimator_shows_its_diagram_and_what_it_fitted(name):
 def test_a_pipeline_shows_the_diagram_of_scikit_learn():
     pipeline = make_pipeline(GridDiscretizer(), DecisionTreeClassifier())
     assert "GridDiscretizer" in pipeline._repr_html_()
+
+
+@pytest.mark.filterwarnings("error")
+def test_quantiles_that_span_more_than_the_largest_float_are_drawn():
+    quantiles = np.array([[-1.7e308, -1e308, 0.0, 1e308, 1.7e308], [1e307] * 5])
+    picture = ranges(quantiles, np.array([3, 2]), ["low", "high"])
+    assert "nan" not in picture
+    assert "inf" not in picture
+    assert "low: median 0, 3 rows" in picture

@@ -198,7 +198,7 @@ def intervals_task(
     has_widths = table.problem.flags.has_widths
     widths = np.empty(0, dtype=np.int64)
     if has_widths:
-        line, fixed, widths = line_of_density(line, fixed, column, special.codes)
+        line, fixed, widths = line_of_density(line, fixed, column, special.codes, has_gaps=limits.min_rows == 0)
     code_occurs = np.asarray(line.special.any(axis=1), dtype=np.int64)
     line = line._replace(special=special.by_part(line.special))
     occurs = line.special.any(axis=1)

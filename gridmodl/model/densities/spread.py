@@ -274,7 +274,8 @@ def _of_numbers(partition: Partition) -> NumberSpread:
     if ends is None:
         raise ValueError(
             f"the range of column {partition.name!r} is not known, so that it has no density: it holds infinite "
-            "values, or the model is from a file of an earlier version; drop such rows, and optimize anew"
+            "values, spans more than the largest float, or the model is from a file of an earlier version; drop such "
+            "rows, or divide the column by 2 or more, and optimize anew"
         )
     domain = domain_of(ends, ends.dtype) if len(ends) else None
     first, last = int(partition.is_missing_apart), partition.n_parts - partition.n_special

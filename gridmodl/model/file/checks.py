@@ -529,6 +529,8 @@ def check_certificate(model: Model) -> None:
     (partition,) = model.partitions.values()
     if certificate.monotone is not None and (partition.kind == "categorical" or model.event_index is None):
         raise wrong(f"{place}.monotone", "must be null, as only intervals with an event can be monotone")
+    if certificate.min_rows < 1 and not PROBLEMS[model.problem].has_widths:
+        raise wrong(f"{place}.min_rows", "must be 1 or more, as only parts of a density may have no rows")
     if certificate.min_events and len(certificate.min_events) != len(model.classes):
         raise wrong(f"{place}.min_events", f"must be empty, or a number for each of the {len(model.classes)} classes")
     if certificate.min_period_rows is not None and model.stability is None:

@@ -45,7 +45,7 @@ def read_certificate(raw: Any, place: str, version: int) -> Certificate | None:
         slopes=tuple(read_floats(record["slopes"], f"{place}.slopes")),
         totals=tuple(read_floats(record["totals"], f"{place}.totals")),
         max_parts=_read_limit(record["max_parts"], f"{place}.max_parts"),
-        min_rows=read_integer(record["min_rows"], f"{place}.min_rows", 1, MAX_INTEGER),
+        min_rows=read_integer(record["min_rows"], f"{place}.min_rows", 0, MAX_INTEGER),
         monotone=None if record["monotone"] is None else read_text(record["monotone"], f"{place}.monotone"),
         missing=read_text(record["missing"], f"{place}.missing") if version > 5 else LIMITED,
     )

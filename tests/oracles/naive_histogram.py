@@ -1,0 +1,64 @@
+"""Densities of one column by additive criteria, straight from the formulas: the best sum of all runs of atoms."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from gridmodl.data.domain import DistinctValues, wide_gaps
+
+
+def log_binomial(n, k):
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def gaps_of(values):
+    """The number of the value below each wide gap, and the ends of the gap."""
+    distinct, rows = np.unique(values, return_counts=True)
+    found = wide_gaps(DistinctValues(distinct.astype(float), rows, np.dtype(float)))
+    return [(int(i), float(low), float(high)) for i, low, high in zip(*found, strict=True)]
+
+
+def atoms_of(values, has_gaps):
+    """Rows of values and of halves of wide gaps, and where these end, from the lower end of the first on."""
+    distinct, rows = np.unique(values, return_counts=True)
+    ends, of_atoms = [distinct[0]], []
+    inside = {i: (low, high) for i, low, high in gaps_of(values)} if has_gaps else {}
+    for i, n in enumerate(rows.tolist()):
+        of_atoms.append(n)
+        if i == len(rows) - 1:
+            ends.append(distinct[-1])
+            break
+        middle = (distinct[i] + distinct[i + 1]) / 2.0
+        ends += [inside[i][0], middle, inside[i][1]] if i in inside else [middle]
+        of_atoms += [0, 0] if i in inside else []
+    return of_atoms, ends
+
+
+def lowest_cost(name, values, max_parts, *, has_gaps=True, price_of_part=0.0):
+    """The lowest cost of all partitions into at most `max_parts` parts; of modl, `price_of_part` is not asked for."""
+    rows, ends = atoms_of(values, has_gaps)
+    n_rows, n_values, n, width = sum(rows), len(np.unique(values)), len(rows), ends[-1] - ends[0]
+
+    def of_part(i, j):
+        m, share = sum(rows[i:j]), (ends[j] - ends[i]) / width
+        if name == "modl":
+            return m * math.log(share) - math.lgamma(m + 1)
+        return (0.0 if m == 0 else -m * math.log(m / n_rows / share)) + price_of_part
+
+    def of_number(k):
+        if name != "modl":
+            return 0.0
+        code = math.log(n_values) + log_binomial(n_values + k - 1, k - 1) + log_binomial(n_rows + k - 1, k - 1)
+        return code + math.lgamma(n_rows + 1)
+
+    prices = {(i, j): of_part(i, j) for i, j in itertools.combinations(range(n + 1), 2)}
+    most = min(n, max_parts)
+    best = [[math.inf] * (n + 1) for _ in range(most + 1)]
+    best[0][0] = 0.0
+    for k in range(1, most + 1):
+        for t in range(1, n + 1):
+            best[k][t] = min(best[k - 1][s] + prices[s, t] for s in range(t))
+    return min(best[k][n] + of_number(k) for k in range(1, most + 1))
