@@ -244,7 +244,7 @@ def _facts(model: Any) -> list[Any]:
         partition.kind,
         partition.n_parts,
         "" if evidence is None else f"{evidence.iv:.4f}",
-        "" if model.level is None else level_text(model.level),
+        level_text(model.level),
         "" if model.level is None else meter(model.level),
         "yes" if model.proven else "no",
     ]

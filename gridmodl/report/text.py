@@ -102,9 +102,9 @@ def cost_text(cost: float) -> str:
 
 
 def level_words(model: Model) -> str:
-    """Cost, cost with one part, and the level if the model has one."""
-    level = "" if model.level is None else f": level {level_text(model.level)}"
-    return f"cost {cost_text(model.cost)}, with one part {cost_text(model.null_cost)}{level}"
+    """Cost, cost with one part, and the level."""
+    costs = f"cost {cost_text(model.cost)}, with one part {cost_text(model.null_cost)}"
+    return f"{costs}: level {level_text(model.level)}"
 
 
 def target_texts(quantiles: TargetQuantiles, heads: Sequence[str]) -> list[list[str]]:

@@ -227,7 +227,7 @@ def test_a_model_without_a_level_says_so_everywhere():
 
     model = replace(towns(), cost=-105.0, null_cost=1.0)
     assert repr(model) == "Model('modl', town: 2 parts, cost=-105.000000, level=None)"
-    assert "cost -105.00, with one part 1.00: level none" in model.summary()
+    assert "cost -105.00, with one part 1.0000: level none" in model.summary()
     assert "level none" in model._repr_html_()
     assert '["Level","none"]' in model.to_html().replace(" ", "")
     assert _facts(model)["level"] is None
