@@ -38,9 +38,9 @@ from gridmodl.report.pictures import (
 )
 from gridmodl.report.tables import largest
 from gridmodl.report.text import (
+    FEW_DIGITS,
     MAX_CELLS,
     MAX_SHOWN,
-    cost_text,
     criterion_text,
     finding_text,
     group_names,
@@ -288,8 +288,9 @@ def explanation_html(explanation: Explanation) -> str:
     """The sentences, and a table of the costs of the alternatives by term, without the terms that are 0 in all."""
     columns = explanation.table("arrays")
     names = [name for name in list(columns)[2:] if name in ("cost", "delta") or np.any(columns[name])]
+    digits = 2 if np.abs(columns["cost"]).max() >= FEW_DIGITS else 4
     rows = [
-        [str(columns["partition"][i]), int(columns["parts"][i]), *(cost_text(columns[name][i]) for name in names)]
+        [str(columns["partition"][i]), int(columns["parts"][i]), *(f"{columns[name][i]:,.{digits}f}" for name in names)]
         for i in range(len(columns["parts"]))
     ]
     heads = [name.replace("_", " ") for name in ("partition", "parts", *names)]
