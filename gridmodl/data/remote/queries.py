@@ -130,7 +130,7 @@ def is_ordered(dtype: Any) -> bool:
 
 
 def is_finite(value: Any) -> Any:
-    """Whether a float is neither missing nor infinite; by comparisons, all that Dask has for floats of pyarrow."""
+    """Whether a float is neither missing nor infinite: by comparisons, which Dask has for floats of pyarrow too."""
     return (value > -math.inf) & (value < math.inf)
 
 
