@@ -34,6 +34,7 @@ from gridmodl.model.densities.grid import GridDensity, density_of
 from gridmodl.model.evidence import encoded_events
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models
+from gridmodl.model.names import output_labels
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import BY_PARTITION, Policy
 from gridmodl.scorecard.record import Scorecard
@@ -281,8 +282,8 @@ AnyScorer = RowScorer | CardScorer
 
 
 def _labels(partition: Partition, parts: np.ndarray) -> pa.Array:
-    """Labels of the parts; null for a value that lies in no part."""
-    return pa.array(partition.labels, pa.string()).take(pa.array(parts, mask=parts < 0))
+    """Labels of the parts, or names that the user gave; null for a value that lies in no part."""
+    return pa.array(output_labels(partition), pa.string()).take(pa.array(parts, mask=parts < 0))
 
 
 def _woe(model: Model, name: Name, parts: np.ndarray) -> Iterator[Answer]:

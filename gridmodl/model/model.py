@@ -305,8 +305,9 @@ class Model:
     def rename(self, name: Name, names: Mapping[Any, str | None] | Sequence[str | None] | None) -> Model:
         """Make the model whose parts of one variable have names of the user's own.
 
-        They stand for the parts in summaries, plots, reports and notebooks, before their labels in tables, travel in
-        files, and are kept by merges of other parts. ``Partition.labels``, and labels in queries, stay as they are.
+        They stand for the parts in summaries, plots, reports, notebooks and comparisons, and as the labels of rows in
+        queries (`to_sql`) and of ``gridmodl apply --as labels``; they go before the labels in tables, travel in files,
+        and are kept by merges of other parts. ``Partition.labels`` stay as they are.
 
         Parameters
         ----------
@@ -992,12 +993,13 @@ class Model:
             Columns of the table to return unchanged, such as a key: SQL has no order of rows.
         output : str or sequence of str, optional
             Which of these: ``"parts"`` (``part_<column>``, for each column with more than one part), ``"labels"``
-            (labels of the parts, ``label_<column>``, NULL for no part), ``"woe"`` (weight of evidence of the part for
-            the event, ``woe_<column>``, or for each class, ``woe_<column>_<class>``; 0 for no part), ``"cell"`` (-1
-            for no cell), ``"predict"`` (the class, ``predicted``, or mean, median, lower and upper of a numerical
-            target), ``"proba"`` (``share_<class>``), ``"log_density"`` (as `log_density`, NULL for NaN, whatever
-            ``unknown`` and ``missing`` are). By default all that the model has, except labels, woe and log_density.
-            If two names would be the same, one gets a number as suffix.
+            (labels of the parts, or the names given by `rename`, ``label_<column>``, NULL for no part), ``"woe"``
+            (weight of evidence of the part for the event, ``woe_<column>``, or for each class,
+            ``woe_<column>_<class>``; 0 for no part), ``"cell"`` (-1 for no cell), ``"predict"`` (the class,
+            ``predicted``, or mean, median, lower and upper of a numerical target), ``"proba"`` (``share_<class>``),
+            ``"log_density"`` (as `log_density`, NULL for NaN, whatever ``unknown`` and ``missing`` are). By default
+            all that the model has, except labels, woe and log_density. If two names would be the same, one gets a
+            number as suffix.
         unknown : {"neutral", "largest"}, optional
             Category that was not in the training data, as in `transform`; a query cannot raise an error.
         missing : {"neutral"}, optional

@@ -1,8 +1,9 @@
 """Short names of parts for people: in summaries, plots, reports, notebooks and comments of queries.
 
 A group has its number and its most typical values, such as ``3: Paris, Lyon, +20``; what all values of the column begin
-with is left out. An interval is its label, with as few digits as keep the bounds apart. A name that the user gave with
-`Model.rename` goes first. No two parts of a variable have the same name.
+or end with is left out. An interval is its label, with as few digits as keep the bounds apart. A name that the user
+gave with `Model.rename` stands for its part in all of these, and in labels of rows. No two parts of a variable have the
+same name.
 """
 
 from __future__ import annotations
@@ -24,15 +25,19 @@ if TYPE_CHECKING:
 
 MAX_NAME = 32  # characters of the values in the name of a group, unless one alone is longer
 MAX_VALUE = 20  # characters of a value in the name of a group
+MIN_VALUE = 5  # characters of the first value in the name of a group, however short the name
 MIN_COMMON = 4  # characters that all values begin with, to be left out
 MAX_GIVEN = 200  # characters of a name that the user gives
 DIGITS = 6  # of a bound, or more where bounds would look alike
 NEAR = 0.01  # largest rounding error of a bound, in distances between bounds
 
 
-def names_of(partition: Partition) -> list[str]:
-    """Short name of each part; those that the user gave stand for themselves."""
-    short = distinct(_short_names(partition))
+def names_of(partition: Partition, room: int = MAX_NAME) -> list[str]:
+    """Short name of each part; those that the user gave stand for themselves.
+
+    Names of groups have at most `room` characters beside their number, if one value alone has no more.
+    """
+    short = distinct(_short_names(partition, room))
     return [one if given is None else given for one, given in zip(short, _given(partition), strict=True)]
 
 
@@ -47,7 +52,7 @@ def names_within(partition: Partition, room: int) -> list[str]:
             names[i] = shortened(name, room)
         elif len(name) > room:
             head, values = f"{i}: ", namer.typical(i)
-            short = namer.name(head, values, most=room - len(head))
+            short = namer.name(head, values, room=room - len(head))
             names[i] = short if len(short) <= room else f"{namer.name(head, values[:1])[: room - 1]}…"
     return names
 
@@ -58,18 +63,25 @@ def named_labels(partition: Partition) -> list[str]:
     return [label if given is None else f"{given}: {label}" for label, given in pairs]
 
 
+def output_labels(partition: Partition) -> list[str]:
+    """Label of each part for rows of data, as queries and `gridmodl apply` return it; the user's name alone, if any."""
+    pairs = zip(labels_of(partition), _given(partition), strict=True)
+    return [label if given is None else given for label, given in pairs]
+
+
 def _given(partition: Partition) -> Sequence[str | None]:
     return partition.given_names or (None,) * partition.n_parts
 
 
-def _short_names(partition: Partition) -> list[str]:
+def _short_names(partition: Partition, room: int) -> list[str]:
     if partition.kind == "numerical":
-        return labels_of(replace(partition, bounds=rounded(partition.bounds)))
+        return labels_of(replace(partition, bounds=rounded(partition.bounds, partition.domain)))
     if partition.kind == "ordinal":
         return labels_of(partition)
     namer = GroupNamer(partition)
     first_special = partition.n_parts - partition.n_special
-    return [namer.name(f"{i}: {'special ' * (i >= first_special)}", namer.typical(i)) for i in range(partition.n_parts)]
+    heads = [f"{i}: {'special ' * (i >= first_special)}" for i in range(partition.n_parts)]
+    return [namer.name(head, namer.typical(i), room=room) for i, head in enumerate(heads)]
 
 
 class GroupNamer:
@@ -82,7 +94,10 @@ class GroupNamer:
         self.rows = partition.value_rows if partition.n_values is None else None
         self.begins = np.cumsum([0, *map(len, self.groups)])
         texts = [value for group in self.groups for value in group if isinstance(value, str)]
-        self.common = 0 if self.is_mixed or len(texts) < 2 else _common_beginning(texts)
+        self.begin = self.end = 0  # characters that all values begin and end with
+        if not self.is_mixed and len(texts) > 1:
+            self.begin = common_beginning(texts)
+            self.end = common_beginning([text[self.begin :][::-1] for text in texts])
 
     def typical(self, part: int) -> Sequence[Any]:
         """Values of a group, the most typical first."""
@@ -92,29 +107,33 @@ class GroupNamer:
         order = np.argsort(-self.rows[self.begins[part] : self.begins[part + 1]], kind="stable")
         return [values[i] for i in order.tolist()]
 
-    def name(self, head: str, values: Sequence[Any], n_values: int | None = None, most: int = MAX_NAME) -> str:
-        """Name of a group: `head`, some of its values in `most` characters, the number of the others.
+    def name(self, head: str, values: Sequence[Any], n_values: int | None = None, room: int = MAX_NAME) -> str:
+        """Name of a group: `head`, some of its values, the number of the others.
 
-        `values` are in the order of typical ones, all or the first of `n_values`. The first is always there.
+        `values` are in the order of typical ones, all or the first of `n_values`; the first is always there. They take
+        at most `room` characters.
         """
         shown: list[str] = []
         n_values = len(values) if n_values is None else n_values
         for value in values:
-            text = self._text(value)
             rest = n_values - len(shown) - 1
-            if shown and len(", ".join([*shown, text])) + (len(f", +{rest}") if rest else 0) > most:
+            of_rest = len(f", +{rest:,}") if rest else 0
+            text = self._text(value, MAX_VALUE if shown else max(MIN_VALUE, min(MAX_VALUE, room - of_rest)))
+            if shown and len(", ".join([*shown, text])) + of_rest > room:
                 break
             shown.append(text)
         rest = n_values - len(shown)
         return f"{head}{', '.join(shown)}{f', +{rest:,}' if rest else ''}"
 
-    def _text(self, value: Any) -> str:
-        if self.common and isinstance(value, str):
-            return f"…{shortened(shown_value(value[self.common :], self.is_mixed), MAX_VALUE)}"
-        return shortened(shown_value(value, self.is_mixed), MAX_VALUE)
+    def _text(self, value: Any, room: int) -> str:
+        if (self.begin or self.end) and isinstance(value, str):
+            differs = value[self.begin : len(value) - self.end]
+            text = shortened(shown_value(differs, self.is_mixed), room)
+            return f"{'…' * bool(self.begin)}{text}{'…' * (not self.begin)}"  # one mark is enough, and easier to read
+        return shortened(shown_value(value, self.is_mixed), room)
 
 
-def _common_beginning(texts: Sequence[str]) -> int:
+def common_beginning(texts: Sequence[str]) -> int:
     """Number of characters that all texts begin with and that end between words; 0 if they are few."""
     low, high = min(texts), max(texts)  # what these two begin with, all begin with
     same = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
@@ -145,8 +164,13 @@ def shortened(text: str, room: int) -> str:
     return f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
 
 
-def rounded(bounds: NDArray[Any]) -> NDArray[Any]:
-    """Bounds with the fewest digits that keep the rounding error small against the distance between neighbours."""
+def rounded(bounds: NDArray[Any], domain: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Bounds with the fewest digits that keep the rounding error small against the distance between neighbours.
+
+    Of dates, the ends of the `domain` of the column are neighbours too, if they are known.
+    """
+    if bounds.dtype.kind == "M":
+        return _rounded_dates(bounds, domain)
     if bounds.dtype.kind != "f":
         return bounds
     finite = np.isfinite(bounds)
@@ -154,6 +178,17 @@ def rounded(bounds: NDArray[Any]) -> NDArray[Any]:
     for digits in range(DIGITS, 17):
         short = np.array([float(f"{bound:.{digits}g}") for bound in bounds.tolist()])
         if np.all(np.abs(short[finite] - bounds[finite]) <= NEAR * gap):
+            return short
+    return bounds
+
+
+def _rounded_dates(bounds: NDArray[Any], domain: NDArray[Any] | None) -> NDArray[Any]:
+    """Dates rounded down to days, minutes or seconds, if that is near; exact if they have no neighbour."""
+    ends = bounds[:0] if domain is None else domain.astype(bounds.dtype)
+    gaps = np.diff(np.unique(np.concatenate([bounds, ends])))
+    for unit in ("D", "m", "s", "ms") if len(gaps) else ():
+        short = bounds.astype(f"datetime64[{unit}]").astype(bounds.dtype)
+        if np.all(np.abs(bounds - short) <= NEAR * gaps.min()):
             return short
     return bounds
 
@@ -175,7 +210,7 @@ def renamed(model: Model, name: Hashable, names: Any) -> Model:
     else:
         given = [None if text is None else checked_name(text) for text in names]
     parts = replace(partition, given_names=tuple(given) if any(given) else ())
-    twice = [text for text, n in Counter(names_of(parts)).items() if n > 1]
+    twice = [text for texts in (names_of(parts), output_labels(parts)) for text, n in Counter(texts).items() if n > 1]
     if twice:
         raise ValueError(f"two parts of {name!r} would have the name {twice[0]!r}; give each a name of its own")
     if partition is model.target:

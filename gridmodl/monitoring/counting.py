@@ -49,7 +49,7 @@ NO_CLASSES = TargetClasses(None, [], ())
 def classes_of(model: Model) -> TargetClasses:
     """Classes of the target of a model, or the parts of a target that is partitioned too."""
     if model.target is not None:
-        return TargetClasses(model.target, model.target.labels, tuple(range(model.target.n_parts)))
+        return TargetClasses(model.target, model.target.names, tuple(range(model.target.n_parts)))
     names = model.classes.tolist()
     if not names:
         return NO_CLASSES
@@ -82,6 +82,11 @@ class Compared:
         return self.partitions[0]
 
     @property
+    def parts_of_cells(self) -> list[list[str]]:
+        """Names of the parts of each cell; empty for a column or the target."""
+        return [] if self.cells is None else _parts_of_cells(self.cells, self.partitions)
+
+    @property
     def has_range(self) -> bool:
         """Whether the range of the training values is known."""
         return self.kind == "numerical" and self.partition.domain is not None and len(self.partition.domain) == 2
@@ -107,22 +112,26 @@ def column_compared(model: Model, name: Name, classes: TargetClasses) -> Compare
     unlabelled = partition.rows - counts.sum(axis=1)
     outside = partition.n_missing or 0 if PROBLEMS[model.problem].has_widths else 0  # a density leaves them out
     old = _with_last(counts, unlabelled, outside)
-    return Compared(name, partition.kind, partition.labels, old, (partition,), classes, old_missing=partition.n_missing)
+    return Compared(name, partition.kind, partition.names, old, (partition,), classes, old_missing=partition.n_missing)
 
 
 def cells_compared(model: Model, classes: TargetClasses) -> Compared:
     """The cells of the inputs of a grid."""
     cells = model.cells if model.target is None else input_cells(model)
     partitions = tuple(model.partitions[name] for name in cells.names)
-    texts = [partition.labels for partition in partitions]
     labels = [
-        " & ".join(f"{name} {texts[k][part]}" for k, (name, part) in enumerate(zip(cells.names, parts, strict=True)))
-        for parts in cells.parts.tolist()
+        " & ".join(f"{name} {part}" for name, part in zip(cells.names, parts, strict=True)) or "all rows"
+        for parts in _parts_of_cells(cells, partitions)
     ]
-    labels = labels if cells.names else ["all rows"]
     counts = cells.counts if PROBLEMS[model.problem].has_target else cells.counts[:, :0]
     old = _with_last(counts, cells.rows - counts.sum(axis=1), 0)
     return Compared(CELLS, CELLS, labels, old, partitions, classes, cells)
+
+
+def _parts_of_cells(cells: Cells, partitions: Sequence[Partition]) -> list[list[str]]:
+    """Names of the parts of each of the `cells` of these partitions."""
+    names = [partition.names for partition in partitions]
+    return [[names[k][part] for k, part in enumerate(parts)] for parts in cells.parts.tolist()]
 
 
 def target_compared(model: Model) -> Compared | None:

@@ -65,7 +65,11 @@ class PartsComparison:
         The column; ``"cells"`` for the cells of a grid, ``"target"`` for the target.
     kind : {"numerical", "categorical", "ordinal", "cells", "target"}
     labels : list of str
-        Labels of the parts.
+        Short names of the parts (`Partition.names`), those given by `Model.rename` among them; no two are equal.
+    variables : tuple of str
+        Of the cells of a grid: the columns that tell them apart; else empty.
+    cells : list of list of str
+        Of the cells of a grid: names of the parts of each, one for each of ``variables``; else empty.
     periods : tuple of str
         ``"all"``, and the labels of the periods.
     classes : list of str
@@ -116,6 +120,8 @@ class PartsComparison:
     name: Name
     kind: str
     labels: list[str]
+    variables: tuple[str, ...]
+    cells: list[list[str]]
     periods: tuple[str, ...]
     classes: list[str]
     events: tuple[int, ...]
@@ -268,6 +274,8 @@ def _untested(counts: PartsCounts, periods: Sequence[str]) -> _Untested:
         "name": about.name,
         "kind": about.kind,
         "labels": [*about.labels, *([OTHERS.get(about.kind, NO_PART)] * has_others)],
+        "variables": tuple(str(one.name) for one in about.partitions) if about.kind == CELLS else (),
+        "cells": about.parts_of_cells,
         "periods": (ALL, *(periods if _has_periods(periods) else ())),
         "classes": classes.labels if has_classes else [],
         "events": classes.events if has_classes else (),

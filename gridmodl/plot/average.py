@@ -8,7 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from gridmodl.plot.axes import LARGEST, axes_for, check_span, label_columns, plain_frame, scale_of, size_in_points
+from gridmodl.plot.axes.labels import WHOLE, label_columns
+from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for, plain_frame, size_in_points
+from gridmodl.plot.axes.scales import check_span, scale_of
 from gridmodl.plot.style import INK, OF_CLASSES, PALE, bound_words, drawn
 from gridmodl.report.averages import Curve, curve_of
 
@@ -99,15 +101,16 @@ class AverageDisplay:
                     linestyle="--", label="best partition")  # fmt: skip
             mark = "o" if curve.levels else None
             ax.plot(places, curve.shares, color=colour, linewidth=1.8, marker=mark, markersize=4.0, label="average")
-            ax.legend(fontsize=LARGEST - 1, frameon=False)
+            ax.legend(fontsize=font_for(ax) - 0.5, frameon=False)
         ax.set_ylim(-ROOM, 1.02)
         ax.set_yticks(np.linspace(0.0, 1.0, 6))
         plain_frame(ax, "left", "bottom")
         scale.name_axis(ax, drawn(curve.name))
-        if curve.levels:
-            label_columns(ax, places, [drawn(level, 24) for level in curve.levels], size_in_points(ax)[0])
-        ax.set_ylabel(f"probability of {drawn(curve.label, 24)}")
-        ax.set_title(self._title, fontsize=LARGEST + 1, loc="left")
+        label = None if not curve.levels else lambda: label_columns(ax, places, curve.levels, size_in_points(ax)[0])
+        if label is not None:
+            label()
+        ax.set_ylabel(f"probability of {drawn(curve.label, 24)}", fontsize=LARGEST)
+        finish(ax, self._title, label=label)
         return self
 
     def _draw_rows(self, ax: Axes, places: NDArray[np.float64]) -> None:
@@ -126,7 +129,7 @@ class AverageDisplay:
     @property
     def _title(self) -> str:
         others = "" if not self.curve.apart else f"; {', '.join(self.curve.apart)}"
-        return drawn(f"{self.curve.name}{others}", 80)
+        return drawn(f"{self.curve.name}{others}", WHOLE)
 
 
 class PosteriorDisplay:
@@ -215,8 +218,8 @@ class PosteriorDisplay:
         ax.set_ylim(bottom=0.0)
         plain_frame(ax, "left", "bottom")
         scale.name_axis(ax, drawn(self.name))
-        ax.set_ylabel("posterior probability")
-        ax.set_title(self._title, fontsize=LARGEST + 1, loc="left")
+        ax.set_ylabel("posterior probability", fontsize=LARGEST)
+        finish(ax, self._title)
         return self
 
     def _central(self, coverage: float) -> slice:

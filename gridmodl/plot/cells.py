@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,38 +12,32 @@ from numpy.typing import NDArray
 
 from gridmodl.model.counts import cell_information, cell_lifts, input_cells
 from gridmodl.model.labels import counted
-from gridmodl.plot.axes import (
-    INCH,
-    LARGEST,
-    LETTER,
-    axes_for,
-    draw_rows,
-    fitting_font,
-    height_for,
-    inner_ticks,
-    legend_above,
-    open_lanes,
-    size_in_points,
-)
-from gridmodl.plot.parts import draw_shares
+from gridmodl.plot.axes.labels import FIXED, WHOLE, label_rows
+from gridmodl.plot.axes.lanes import BAR, WIDE, draw_rows, height_for, inner_ticks, open_lanes
+from gridmodl.plot.axes.layout import LARGEST, LETTER, axes_for, finish, fitting_font, font_for, size_in_points
+from gridmodl.plot.classes import class_stripes, draw_shares, write_shares
 from gridmodl.plot.sources import check_model, model_of
-from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_names, drawn, shares_of
-from gridmodl.report.pictures import shown_classes
+from gridmodl.plot.style import INK, OF_CLASSES, drawn, fitted
+
+Drawing = tuple[list[tuple[Any, str]], Callable[[], None]]  # entries of a legend, and what writes into the bars
 
 if TYPE_CHECKING:
     from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
 
-WIDTH = 7.5  # inches, of a new figure
+WIDTH = 8.5  # inches, of a new figure
 MOST = 20  # cells shown by default
+FEWEST, LOWEST = 3, 16.0  # least number of cells shown by default, and points of the lane of each
 MOST_HIGH = 100.0  # inches, as many cells are to be readable too
-MOST_LINES = 3  # of conditions
-BAR = 0.8  # height of a bar, in lines; conditions stand above it
-AND = " and "
+ONE_LINE = 44  # characters of a label for which a lane of the usual height is enough
+BETWEEN = " \N{MIDDLE DOT} "  # of parts in a label
 
 
 class CellsDisplay:
-    """The cells of a grid, by descending rows: conditions in words, shares of classes, and rows.
+    """The cells of a grid, by descending rows: the parts of each, shares of classes, and rows.
+
+    A cell is labelled by the names of its parts, in the order of the variables that the title names. What all cells
+    shown have in common is in the title only.
 
     A grid of several inputs and a target that is partitioned too has the parts of the target in place of classes.
     Without classes, shares are replaced by the mutual information of each cell in nats, and its lift: its share of the
@@ -50,8 +45,10 @@ class CellsDisplay:
 
     Parameters
     ----------
-    conditions : sequence of sequences of str
-        Conditions of each cell, one per variable, such as ``["a in (2.5, 4.5]", "b in 0: u, v"]``.
+    names : sequence of str
+        The variables; empty for a grid of one cell.
+    parts : sequence of sequences of str
+        Names of the parts of each cell, one per variable, such as ``["(2.5, 4.5]", "0: u, v"]``.
     counts : ndarray of shape (n, classes)
         Rows of each cell by class; one column if there are no classes.
     classes : array-like
@@ -78,8 +75,8 @@ class CellsDisplay:
     >>> data = {"a": [1.0, 1.0, 9.0, 9.0] * 10, "b": list("uvuv") * 10}
     >>> model = gridmodl.optimize(data, [0, 1, 1, 0] * 10)
     >>> display = gridmodl.plot.CellsDisplay.from_model(model).plot()
-    >>> display.conditions[0]
-    ['a in (-inf, 5.0]', 'b in 0: u']
+    >>> display.names, display.parts[0]
+    (['a', 'b'], ['(-inf, 5.0]', '0: u'])
     """
 
     ax_: Axes
@@ -89,7 +86,8 @@ class CellsDisplay:
 
     def __init__(
         self,
-        conditions: Sequence[Sequence[str]],
+        names: Sequence[str],
+        parts: Sequence[Sequence[str]],
         counts: NDArray[np.int64],
         classes: Any = (),
         information: NDArray[np.float64] | None = None,
@@ -97,7 +95,7 @@ class CellsDisplay:
         unlabelled: NDArray[np.int64] | None = None,
         target: str = "",
     ) -> None:
-        self.conditions, self.counts, self.target = conditions, counts, target
+        self.names, self.parts, self.counts, self.target = names, parts, counts, target
         self.classes = np.asarray(classes)
         self.information, self.lifts, self.unlabelled = information, lifts, unlabelled
 
@@ -114,12 +112,12 @@ class CellsDisplay:
         cells = model.cells
         if model.target is not None and len(model.partitions) > 1:
             cells = input_cells(model)
-            conditions, parts = _conditions_of_cells(model, cells), model.target.names
-            return cls(conditions, cells.counts, parts, target=str(model.target.name))
-        conditions = _conditions_of_cells(model, cells)
+            names, parts = _parts_of_cells(model, cells)
+            return cls(names, parts, cells.counts, model.target.names, target=str(model.target.name))
+        names, parts = _parts_of_cells(model, cells)
         if model.target is None and len(model.classes):
-            return cls(conditions, cells.counts, model.classes, unlabelled=cells.unlabelled)
-        return cls(conditions, cells.counts, (), cell_information(model), cell_lifts(model))
+            return cls(names, parts, cells.counts, model.classes, unlabelled=cells.unlabelled)
+        return cls(names, parts, cells.counts, (), cell_information(model), cell_lifts(model))
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> CellsDisplay:
@@ -132,41 +130,40 @@ class CellsDisplay:
         """
         return cls.from_model(model_of(estimator, None))
 
-    def plot(self, ax: Axes | None = None, *, max_cells: int = MOST) -> CellsDisplay:
+    def plot(self, ax: Axes | None = None, *, max_cells: int | None = None) -> CellsDisplay:
         """Draw the cells.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure, as high as the cells need.
-        max_cells : int
-            Largest number of cells shown, those with the most rows. Conditions are left out if lanes are too low.
+        max_cells : int, optional
+            Largest number of cells shown, those with the most rows; by default 20, or as many as `ax` has room for.
 
         Returns
         -------
         CellsDisplay
             The display itself.
         """
+        if max_cells is None:
+            max_cells = MOST if ax is None else int(np.clip(size_in_points(ax)[1] / LOWEST, FEWEST, MOST))
         if max_cells < 1:
             raise ValueError(f"max_cells must be at least 1, got {max_cells!r}")
         self.order_ = np.argsort(-self._rows, kind="stable")[:max_cells]
         places = np.arange(len(self.order_), dtype=np.float64)
-        room = int((WIDTH if ax is None else size_in_points(ax)[0] / INCH) * INCH / (LARGEST * LETTER))
-        words = [in_lines(self.conditions[i], room) for i in self.order_.tolist()]
-        n_lines = max(map(len, words))
-        ax = axes_for(ax, WIDTH, height_for(places, 1.0 + 0.7 * n_lines, MOST_HIGH))
+        longest = max(map(len, self._labels(WHOLE)))
+        ax = axes_for(ax, WIDTH, height_for(places, 1.0 + 0.5 * min(2, longest // ONE_LINE), MOST_HIGH))
         self.ax_, self.figure_ = ax, ax.figure
-        height = BAR / (1.0 + n_lines)
-        draw = self._draw_classes if self.information is None else self._draw_information
-        on_ground = places + 0.46 - height / 2.0  # bars stand at the lower end of their lanes
         open_lanes(ax, places, *self._range)
-        entries = draw(ax, on_ground, height)
-        ax.set_yticks([])
-        _write_words(ax, on_ground - height / 2.0 - 0.03, words, 0.92 - height)
+        draw = self._draw_classes if self.information is None else self._draw_information
+        entries, write = draw(ax, places)
+        label = partial(label_rows, ax, places, self._labels)
+        label()
         unlabelled = None if self.unlabelled is None else self.unlabelled[self.order_]
-        self.rows_ax_, bars = draw_rows(ax, on_ground, self.counts.sum(axis=1)[self.order_], unlabelled, height)
+        self.rows_ax_, bars = draw_rows(ax, places, self.counts.sum(axis=1)[self.order_], unlabelled)
         entries += [(bar, "rows without a class") for bar in bars[1:]]
-        legend_above(ax, entries, self._title)
+        finish(ax, self._title, entries, label=label)
+        write()
         return self
 
     @property
@@ -175,13 +172,19 @@ class CellsDisplay:
         return labelled if self.unlabelled is None else labelled + self.unlabelled
 
     @property
+    def _shown(self) -> list[Sequence[str]]:
+        return [self.parts[i] for i in self.order_.tolist()]
+
+    def _labels(self, room: int) -> list[str]:
+        return cell_labels(self._shown, room)
+
+    @property
     def _title(self) -> str:
-        n, shown = len(self.conditions), len(self.order_)
-        of_target = f"; colours are parts of {drawn(self.target, 24)}" if self.target else ""
-        if shown == n:
-            return counted(n, "cell") + of_target
-        share = self._rows[self.order_].sum() / self._rows.sum()
-        return f"the {shown} largest of {n} cells, with {share:.0%} of the rows{of_target}"
+        n, shown = len(self.parts), len(self.order_)
+        share = self._rows[self.order_].sum() / max(1, self._rows.sum())
+        what = counted(n, "cell") if shown == n else f"the {shown} largest of {n} cells, with {share:.0%} of the rows"
+        what += variables_of(self.names, self._shown)
+        return f"{what}; colours are parts of {drawn(self.target, 24)}" if self.target else what
 
     @property
     def _range(self) -> tuple[float, float]:
@@ -190,63 +193,94 @@ class CellsDisplay:
             return 0.0, 1.0
         values = self.information[self.order_]
         low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-        return low, high + (0.25 * (high - low) or 1.0)  # with room for the lift of the longest bar
+        return low, high + (0.4 * (high - low) or 1.0)  # with room for the lift of the longest bar
 
-    def _draw_classes(self, ax: Axes, places: NDArray[np.float64], height: float) -> list[tuple[Any, str]]:
-        shown = shown_classes(self.counts, class_names(self.classes), PALETTE, len(OF_CLASSES))
-        bars = draw_shares(ax, places, shares_of(shown.counts[self.order_]), shown.colours, height)
+    def _draw_classes(self, ax: Axes, places: NDArray[np.float64]) -> Drawing:
+        shown = class_stripes(self.counts, self.classes, "cell")
+        ranks = None if shown.classes is None else shown.classes[self.order_]
+        drawn_cells = shown._replace(shares=shown.shares[self.order_], classes=ranks)
+        bars = draw_shares(ax, places, drawn_cells)
         if self.target:
             ax.set_xlabel(f"share of each part of {drawn(self.target, 24)}", fontsize=LARGEST, loc="left")
-        return list(zip(bars, shown.names, strict=True))
+        write = partial(write_shares, ax, places, drawn_cells, self.classes)
+        return list(zip(bars, shown.entries, strict=True)), write
 
-    def _draw_information(self, ax: Axes, places: NDArray[np.float64], height: float) -> list[tuple[Any, str]]:
+    def _draw_information(self, ax: Axes, places: NDArray[np.float64]) -> Drawing:
         assert self.information is not None  # noqa: S101  for mypy
         assert self.lifts is not None  # noqa: S101
         values, lifts = self.information[self.order_], self.lifts[self.order_]
         colours = [OF_CLASSES[0] if value >= 0.0 else OF_CLASSES[3] for value in values]
-        ax.barh(places, values, height, color=colours)
-        size = fitting_font(size_in_points(ax)[1] / len(places) * height)
-        for place, value, lift in zip(places, values, lifts, strict=True) if size else ():
-            ax.text(max(value, 0.0), place, f"  lift {lift:.3g}", va="center", fontsize=size, color=INK)
-        ax.vlines(np.zeros(len(places)), places - height / 2.0, places + height / 2.0, color=INK, linewidth=0.7)
-        ax.set_xticks(inner_ticks(*self._range))
+        ax.barh(places, values, BAR, color=colours)
+        ax.vlines(np.zeros(len(places)), places - BAR / 2.0, places + BAR / 2.0, color=INK, linewidth=0.7)
+        ax.set_xticks(inner_ticks(ax, *self._range))
         ax.set_xlabel("mutual information, nats", fontsize=LARGEST, loc="left")
-        return []
+
+        def write() -> None:
+            width, height = size_in_points(ax)
+            size, (low, high) = fitting_font(height / len(places) * BAR, min(8.0, font_for(ax))), self._range
+            texts = [f"  lift {lift:.3g}" for lift in lifts]
+            room = (high - max(0.0, float(values.max()))) / (high - low) * WIDE * width
+            if size is not None and (max(map(len, texts)) - 1) * LETTER * size <= room:
+                for place, value, text in zip(places, values, texts, strict=True):
+                    ax.text(max(value, 0.0), place, text, va="center", fontsize=size, color=INK)
+
+        return [], write
 
 
-def _write_words(ax: Axes, places: NDArray[np.float64], words: list[list[str]], share: float) -> None:
-    """Write the words above each bar, if they fit into this share of its lane."""
-    size = fitting_font(share * size_in_points(ax)[1] / len(places) / max(map(len, words)))
-    for place, lines in zip(places, words, strict=True) if size else ():
-        ax.text(
-            0.0, place, "\n".join(lines),
-            transform=ax.get_yaxis_transform(), ha="left", va="bottom", fontsize=size, linespacing=1.1,
-        )  # fmt: skip
+def cell_labels(cells: Sequence[Sequence[str]], room: int) -> list[str]:
+    """Label of each cell, given the names of its parts: those in which the cells differ; no two look alike.
 
-
-def in_lines(conditions: Sequence[str], room: int) -> list[str]:
-    """Conditions joined by "and", in at most `MOST_LINES` lines of at most `room` characters.
-
-    >>> in_lines(["a in (2.5, 4.5]", "b in {u, v}", "c in {w}"], 32)
-    ['a in (2.5, 4.5] and b in {u, v}', 'and c in {w}']
+    >>> cell_labels([["low", "red", "yes"], ["low", "blue", "yes"]], 20)
+    ['red', 'blue']
     """
-    lines = [""]
-    for condition in conditions:
-        text = f"{AND if lines[-1] else ''}{condition}"
-        if len(lines[-1]) + len(text) <= room or not lines[-1]:
-            lines[-1] += text
-        elif len(lines) < MOST_LINES:
-            lines.append(text.lstrip())
-        else:
-            lines[-1] += " …"
-            break
-    return [drawn(line, room) for line in lines]
-
-
-def _conditions_of_cells(model: Model, cells: Cells) -> list[list[str]]:
-    """Conditions of each of the cells of a model, such as ``["a in (2.5, 4.5]", "b in 0: u, v"]``."""
-    labels = {name: model.partition(name).names for name in cells.names}
-    return [
-        [f"{name} in {labels[name][part]}" for name, part in zip(cells.names, parts, strict=True)] or ["all rows"]
-        for parts in cells.parts.tolist()
+    differing = _differing(cells)
+    if not differing:
+        return ["all rows"] * len(cells)
+    texts = [list(dict.fromkeys(one[k] for one in cells)) for k in differing]
+    rooms = _rooms([max(map(len, one)) for one in texts], room - len(BETWEEN) * (len(differing) - 1))
+    short = [
+        {text: part.replace(" ", FIXED) for text, part in zip(one, fitted(one, most), strict=True)}
+        for one, most in zip(texts, rooms, strict=True)
     ]
+    joined = [BETWEEN.join(of[one[k]] for of, k in zip(short, differing, strict=True)) for one in cells]
+    if max(map(len, joined)) <= room:
+        return joined
+    return fitted([BETWEEN.join(one[k] for k in differing) for one in cells], room)
+
+
+def variables_of(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    """Of a title: the variables whose parts `cell_labels` has, and what all cells share.
+
+    >>> variables_of(["a", "b"], [["(2.5, 4.5]", "0: u"], ["(2.5, 4.5]", "1: v"]])
+    ': b; all in a (2.5, 4.5]'
+    """
+    differing = _differing(cells)
+    shared = [f"{drawn(names[k])} {drawn(cells[0][k])}" for k in range(len(names)) if k not in differing]
+    listed = f": {BETWEEN.join(drawn(names[k]) for k in differing)}" if differing else ""
+    return listed + (f"; all in {' and '.join(shared)}" if shared else "")
+
+
+def _differing(cells: Sequence[Sequence[str]]) -> list[int]:
+    """Numbers of the variables in whose parts the cells differ; of all variables if they differ in none."""
+    numbers = range(len(cells[0]) if cells else 0)
+    return [k for k in numbers if len({one[k] for one in cells}) > 1] or list(numbers)
+
+
+def _rooms(lengths: Sequence[int], room: int) -> list[int]:
+    """Characters for each of several texts of these lengths that share a room: short texts keep theirs.
+
+    >>> _rooms([4, 30, 20], 44)
+    [4, 20, 20]
+    """
+    rooms, left = [0] * len(lengths), room
+    for rank, k in enumerate(sorted(range(len(lengths)), key=lambda k: lengths[k])):
+        rooms[k] = max(1, min(lengths[k], left // (len(lengths) - rank)))
+        left -= rooms[k]
+    return rooms
+
+
+def _parts_of_cells(model: Model, cells: Cells) -> tuple[list[str], list[list[str]]]:
+    """The variables of the cells of a model, and the names of the parts of each cell."""
+    names = [model.partition(name).names for name in cells.names]
+    parts = [[names[k][part] for k, part in enumerate(one)] for one in cells.parts.tolist()]
+    return [str(name) for name in cells.names], parts

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import counted
-from gridmodl.model.names import distinct
-from gridmodl.plot.axes import BAR, LARGEST, axes_for, height_for, label_rows, legend_above, plain_frame
+from gridmodl.plot.axes.labels import label_rows
+from gridmodl.plot.axes.lanes import BAR, height_for
+from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for, plain_frame
 from gridmodl.plot.cells import CellsDisplay
 from gridmodl.plot.density import DensityDisplay
 from gridmodl.plot.grid import GridDisplay
@@ -101,18 +104,29 @@ class ColumnsDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         ax.set_ylim(places[-1] + 0.5, -0.5)
         levels = np.nan_to_num(self.levels)
-        most = max(float(levels.max(initial=0.0)), 1e-12)
         ax.barh(places[: len(levels)], levels, BAR, color=PLAIN)
-        ax.set_xlim(min(0.0, float(levels.min(initial=0.0))), 1.45 * most)  # room for what is written beside
-        label_rows(ax, places[: len(levels)], distinct([drawn(name, 30) for name in self.names]))
-        for place, level, fact in zip(places, levels.tolist(), self.facts, strict=False):
-            ax.text(max(level, 0.0) + 0.015 * most, place, fact, va="center", fontsize=LARGEST - 1.0, color=INK)
+        ax.set_xlim(min(0.0, float(levels.min(initial=0.0))), max(float(levels.max(initial=0.0)), 1e-12))
         plain_frame(ax, "bottom")
         ax.tick_params(axis="x", labelsize=LARGEST)
         ax.set_xlabel("level: share of the cost that the parts save", fontsize=LARGEST, loc="left")
         more = f" of {len(self.names) + self.n_more} columns" if self.n_more else ""
-        legend_above(ax, [], f"{counted(len(self.names), 'column')}{more}, the most informative first")
+        label = partial(self._label, ax, places[: len(levels)])
+        label()
+        finish(ax, f"{counted(len(self.names), 'column')}{more}, the most informative first", label=label)
         return self
+
+    def _label(self, ax: Axes, places: NDArray[np.float64]) -> None:
+        """Write names on the left, and the facts of the columns whose names are written on the right."""
+        label_rows(ax, places, self.names)
+        for text in list(ax.texts):
+            text.remove()
+        places = ax.get_yticks()
+        size = min([font_for(ax) - 0.5, *(label.get_fontsize() for label in ax.get_yticklabels())])
+        for place in places.tolist():
+            ax.annotate(
+                drawn(self.facts[round(place)]), (1.0, place), xycoords=ax.get_yaxis_transform(), va="center",
+                xytext=(4, 0), textcoords="offset points", fontsize=size, color=INK, annotation_clip=False,
+            )  # fmt: skip
 
 
 def draw_model(model: Model, name: Name | None, ax: Axes | None, options: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.model.names import DIGITS, shortened
-from gridmodl.plot.axes import LARGEST, axes_for, label_rows, plain_frame
+from gridmodl.plot.axes.labels import label_rows
+from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, plain_frame
 from gridmodl.plot.style import INK, OF_CLASSES, ROOM, drawn
 
 if TYPE_CHECKING:
@@ -104,12 +106,11 @@ class ContributionsDisplay:
         ax.barh(places, self.lengths, color=np.where(self.lengths >= 0.0, FOR, AGAINST), height=0.8)
         ax.axvline(0.0, color=INK, linewidth=0.8)
         ax.set_ylim(n - 0.5, -0.5)
-        label_rows(ax, places, [drawn(name) for name in self.names])
+        label = partial(label_rows, ax, places, self.names)
+        label()
         plain_frame(ax, "bottom")
-        ax.set_xlabel(f"adds to the {self.contributions.unit}, nats")
-        ax.set_title(
-            f"{drawn(self.label, 24)}: probability {_below_one(self.probability)}", fontsize=LARGEST + 1, loc="left"
-        )
+        ax.set_xlabel(f"adds to the {self.contributions.unit}, nats", fontsize=LARGEST)
+        finish(ax, f"{drawn(self.label)}: probability {_below_one(self.probability)}", label=label)
         return self
 
 

@@ -10,7 +10,8 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from gridmodl.model.labels import counted, level_text
-from gridmodl.plot.axes import LARGEST, axes_for, plain_frame
+from gridmodl.plot.axes.labels import WHOLE
+from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for, plain_frame
 from gridmodl.plot.style import INK, OF_CLASSES, drawn
 from gridmodl.spelling import did_you_mean
 
@@ -103,8 +104,10 @@ class CostDisplay:
         plain_frame(ax, "left", "bottom")
         ax.xaxis.set_major_locator(MaxNLocator(10, steps=[1, 2, 5, 10], integer=True, min_n_ticks=1))
         ax.set_xlim(float(self.n_parts[0]) - 0.5, float(self.n_parts[-1]) + 0.5)
-        ax.set_xlabel("parts")
-        ax.set_ylabel("cost")
+        ax.set_xlabel("parts", fontsize=LARGEST)
+        ax.set_ylabel("cost", fontsize=LARGEST)
+        of = "" if self.name is None else f"{drawn(self.name)}: "
+        finish(ax, f"{of}lowest cost {self.cost.min():.6g} with {counted(self.best_, 'part')}")
         return self
 
     def _mark_best(self, ax: Axes) -> None:
@@ -113,12 +116,6 @@ class CostDisplay:
         ax.plot(self.best_, self.cost[best], "*", color=OF_CLASSES[3], markersize=14.0, zorder=3)
         if self.n_parts[0] == 1:
             ax.axhline(self.cost[0], color=INK, linewidth=0.8, linestyle="--", zorder=0)
-        of = "" if self.name is None else f"{drawn(self.name)}: "
-        ax.set_title(
-            f"{of}lowest cost {self.cost[best]:.6g} with {counted(self.best_, 'part')}",
-            fontsize=LARGEST + 1,
-            loc="left",
-        )
 
 
 class History:
@@ -223,14 +220,11 @@ class ProgressDisplay:
         if by == "round":
             ax.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=1))
         ax.ticklabel_format(axis="y", useOffset=False)
-        ax.set_xlabel(BY[by])
-        ax.set_ylabel("cost of the best grid so far")
+        ax.set_xlabel(BY[by], fontsize=LARGEST)
+        ax.set_ylabel("cost of the best grid so far", fontsize=LARGEST)
         last = self.records[-1]
-        ax.set_title(
-            f"{counted(len(self.records), 'improvement')}; cost {last.cost:.8g}, level {level_text(last.level)}",
-            fontsize=LARGEST + 1,
-            loc="left",
-        )
+        n_found = counted(len(self.records), "improvement")
+        finish(ax, f"{n_found}; cost {last.cost:.8g}, level {level_text(last.level)}")
         return self
 
 
@@ -319,9 +313,9 @@ class PenaltyDisplay:
         ax.set_xscale("log")
         ax.set_xlim(low, high)
         if any(self.labels):
-            ax.legend(fontsize=LARGEST - 1, frameon=False)
+            ax.legend(fontsize=font_for(ax) - 0.5, frameon=False)
         plain_frame(ax, "left", "bottom")
-        ax.set_xlabel(drawn(self.option))
-        ax.set_ylabel("loss of rows left out, nats a row")
-        ax.set_title(drawn(self.title, 80), fontsize=LARGEST + 1, loc="left")
+        ax.set_xlabel(drawn(self.option), fontsize=LARGEST)
+        ax.set_ylabel("loss of rows left out, nats a row", fontsize=LARGEST)
+        finish(ax, drawn(self.title, WHOLE))
         return self

@@ -13,7 +13,8 @@ from gridmodl.density.sample import read_numbers
 from gridmodl.model.densities.histogram import density_per, histogram_of
 from gridmodl.model.labels import counted
 from gridmodl.model.model import Model
-from gridmodl.plot.axes import LARGEST, LETTER, Scale, axes_for, plain_frame, scale_of, size_in_points
+from gridmodl.plot.axes.layout import LARGEST, LETTER, axes_for, finish, font_for, plain_frame, size_in_points
+from gridmodl.plot.axes.scales import Scale, scale_of
 from gridmodl.plot.sources import model_of
 from gridmodl.plot.style import INK, OF_CLASSES, drawn
 from gridmodl.terms import PROBLEMS
@@ -168,13 +169,12 @@ class DensityDisplay:
         plain_frame(ax, "left", "bottom")
         scale.name_axis(ax, drawn(self.name))
         if len(self.densities) or not len(self.masses):
-            ax.set_ylabel(self.what)
+            ax.set_ylabel(self.what, fontsize=LARGEST)
         else:  # there is no density
             ax.set_yticks([])
-        if label is None:
-            ax.set_title(self.title, fontsize=LARGEST + 1, loc="left")
-        else:
-            ax.legend(frameon=False, fontsize=LARGEST)
+        if label is not None:
+            ax.legend(frameon=False, fontsize=font_for(ax))
+        finish(ax, self.title if label is None else "")
         return self
 
     def _draw_masses(self, ax: Axes, scale: Scale, color: str) -> None:

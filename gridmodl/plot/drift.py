@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,13 +10,17 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
-from gridmodl.plot.axes import LARGEST, axes_for, label_columns, label_rows, legend_above, plain_frame, size_in_points
-from gridmodl.plot.style import INK, OF_CLASSES, OTHER, PALE, PLAIN, drawn
+from gridmodl.plot.axes.labels import WHOLE, label_columns, label_rows
+from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, plain_frame, size_in_points
+from gridmodl.plot.cells import cell_labels, variables_of
+from gridmodl.plot.style import INK, OF_CLASSES, OTHER, PALE, PLAIN, drawn, fitted
 
 if TYPE_CHECKING:
     from gridmodl.monitoring.record import Comparison
 
 LANE = 0.3  # inches
+WIDTH = 7.0  # inches, of a new figure
+ONE_LINE = 36  # characters of a label for which a lane of the usual height is enough
 MAX_LINES = 7  # columns drawn one by one over periods: more colours cannot be told apart
 MAX_BARS = 40  # columns or parts drawn
 WIDE, NARROW = 0.84, 0.42  # heights of bars then and now, in lanes
@@ -60,6 +65,8 @@ class DriftDisplay:
     def __init__(self, comparison: Comparison, name: Name | None = None, *, period: str | None = None) -> None:
         self.comparison, self.name = comparison, name
         at = comparison._period(period)
+        self._variables: tuple[str, ...] = ()
+        self._cells: list[list[str]] = []
         self.periods = comparison.periods[1:]
         self.title = "Population stability index (PSI) of columns"
         if name is None:
@@ -71,6 +78,7 @@ class DriftDisplay:
         one = comparison[name]
         old, new = one.old_rows, one.new_rows[at]
         self.names = list(one.labels)
+        self._variables, self._cells = one.variables, one.cells
         self.values = np.stack([old / max(1, int(old.sum())), new / max(1, int(new.sum()))], axis=1)
         when = "" if at == 0 else f", {comparison.periods[at]}"
         self.title = f"{name}{when}: PSI {one.psi[at]:.3f} ({one.verdicts[at]})"
@@ -90,7 +98,8 @@ class DriftDisplay:
         """
         is_over_time = self.name is None and len(self.periods) > 0
         n = min(len(self.names), MAX_BARS)
-        ax = axes_for(ax, 6.4, 3.8 if is_over_time else 1.4 + LANE * n)
+        lines = 1.0 + 0.5 * min(2, max(map(len, self._labels(n, WHOLE)), default=0) // ONE_LINE)
+        ax = axes_for(ax, WIDTH, 3.8 if is_over_time else 1.4 + lines * LANE * n)
         self.ax_, self.figure_ = ax, ax.figure
         if is_over_time:
             self._lines(ax)
@@ -100,10 +109,16 @@ class DriftDisplay:
             self._shares(ax, n)
         return self
 
+    def _labels(self, n: int, room: int) -> list[str]:
+        """Labels of the first `n` columns, parts or cells; cells are labelled by their parts."""
+        of_cells = cell_labels(self._cells[:n], room) if self._variables else []
+        return [*of_cells, *fitted(self.names[len(of_cells) : n], room)]
+
     def _title(self, n: int) -> str:
-        """Title, with how many are drawn if not all are."""
+        """Title, with how many are drawn if not all are, and the variables of cells."""
         cut = "" if n == len(self.names) else f", {n} of {len(self.names)}"
-        return drawn(f"{self.title}{cut}", 80)
+        of_cells = variables_of(self._variables, self._cells[:n]) if self._variables else ""
+        return f"{drawn(f'{self.title}{cut}', WHOLE)}{of_cells}"
 
     def _lines(self, ax: Axes) -> None:
         """A line for each of the columns of the largest PSI, and pale ones for the others."""
@@ -113,7 +128,7 @@ class DriftDisplay:
         entries = []
         for k, values in enumerate(self.values[:MAX_LINES]):
             (line,) = ax.plot(places, values, color=OF_CLASSES[k], linewidth=1.4, marker="o", markersize=3.0)
-            entries.append((line, drawn(self.names[k], 24)))
+            entries.append((line, self.names[k]))
         if len(self.names) > MAX_LINES:
             entries.append((ax.plot([], [], color=PALE, linewidth=0.8)[0], f"{len(self.names) - MAX_LINES} more"))
         limit = self.comparison.limits.threshold
@@ -121,10 +136,14 @@ class DriftDisplay:
         ax.annotate("drift", (0.0, limit), xytext=(2, 2), textcoords="offset points", fontsize=LARGEST - 1, color=INK)
         ax.set_ylim(0.0, max(float(self.values.max()), limit) * 1.1)
         ax.set_xlim(-0.5, len(places) - 0.5)
-        label_columns(ax, places, [drawn(period, 16) for period in self.periods], size_in_points(ax)[0])
-        legend_above(ax, entries, drawn(self.title, 80))
+        label = partial(self._label_periods, ax, places)
+        label()
         plain_frame(ax, "left", "bottom")
-        ax.set_ylabel("PSI")
+        ax.set_ylabel("PSI", fontsize=LARGEST)
+        finish(ax, drawn(self.title, WHOLE), entries, label=label)
+
+    def _label_periods(self, ax: Axes, places: NDArray[np.float64]) -> None:
+        label_columns(ax, places, self.periods, size_in_points(ax)[0])
 
     def _bars(self, ax: Axes, n: int) -> None:
         """A bar for each column, without periods."""
@@ -132,10 +151,11 @@ class DriftDisplay:
         ax.barh(places, psi, height=WIDE, color=np.where(psi >= limit, OF_CLASSES[3], PLAIN))
         ax.axvline(limit, color=INK, linewidth=0.8, linestyle="--")
         ax.set_ylim(n - 0.5, -0.5)
-        label_rows(ax, places, [drawn(name) for name in self.names[:n]])
+        label = partial(label_rows, ax, places, partial(self._labels, n))
+        label()
         plain_frame(ax, "bottom")
-        ax.set_title(self._title(n), fontsize=LARGEST + 1, loc="left")
-        ax.set_xlabel("PSI")
+        ax.set_xlabel("PSI", fontsize=LARGEST)
+        finish(ax, self._title(n), label=label)
 
     def _shares(self, ax: Axes, n: int) -> None:
         """Two bars for each part."""
@@ -143,7 +163,8 @@ class DriftDisplay:
         then = ax.barh(places, self.values[:n, 0], height=WIDE, color=OTHER, alpha=0.6)
         now = ax.barh(places, self.values[:n, 1], height=NARROW, color=OF_CLASSES[0])
         ax.set_ylim(n - 0.5, -0.5)
-        label_rows(ax, places, [drawn(name) for name in self.names[:n]])
+        label = partial(label_rows, ax, places, partial(self._labels, n))
+        label()
         plain_frame(ax, "bottom")
-        legend_above(ax, [(then, "training"), (now, "new rows")], self._title(n))
-        ax.set_xlabel("share of the rows")
+        ax.set_xlabel("share of the rows", fontsize=LARGEST)
+        finish(ax, self._title(n), [(then, "training"), (now, "new rows")], label=label)

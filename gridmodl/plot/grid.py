@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib import colormaps
@@ -15,33 +17,36 @@ from gridmodl.data.frames import Name
 from gridmodl.model.counts import information_by_cell, pair_counts, pair_target_counts
 from gridmodl.model.labels import counted
 from gridmodl.model.partition import Partition
-from gridmodl.plot.axes import (
-    ROOM_BELOW,
-    axes_for,
+from gridmodl.plot.axes.labels import Labels
+from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for
+from gridmodl.plot.axes.maps import (
+    CellEdges,
     bar_beside,
     draw_empty,
     draw_map,
     draw_stripes,
+    edges_by_rows,
+    even_edges,
+    have_room,
     height_of_map,
-    legend_above,
+    label_map,
     name_sides,
     open_map,
     width_of_map,
     write_cells,
 )
+from gridmodl.plot.classes import class_stripes, is_too_many
 from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import (
     AROUND_ZERO,
     INK,
-    OF_CLASSES,
-    PALETTE,
     SHARES,
     class_names,
     drawn,
     part_labels,
     shares_of,
 )
-from gridmodl.report.pictures import shown_classes
+from gridmodl.spelling import check_choice
 
 if TYPE_CHECKING:
     from gridmodl.analysis.hierarchy import Hierarchy
@@ -53,14 +58,26 @@ ON_STRIPES = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "boxstyl
 NUMBERS_ARE_ROWS = "; numbers are rows"
 BESIDE = 0.2  # room for a tree, in widths of all cells
 GAP = 0.02  # between cells and tree, in widths of all cells
+LONGEST_NAME = 16  # characters of the name of a class in a cell
+SIZES = ("rows", "equal")
 LINES = 0.8  # points, width of the lines of a tree
+
+
+class CellTexts(NamedTuple):
+    """What is written into cells, and what a title says of it."""
+
+    texts: list[list[str]]
+    colour_of: Callable[[int, int], Any]  # of the cell below a text
+    box: dict[str, Any] | None
+    note: str
 
 
 class GridDisplay:
     """Two variables of a grid, the cells of their parts coloured by what is in them.
 
     With an event, as two classes have, the colour is its share; with more classes and none, each cell is divided from
-    left to right by the shares of the classes. If the target is partitioned too, its parts take the place of classes
+    left to right by the shares of the classes, or, of classes too many for colours, has the name and the share of its
+    most frequent class. If the target is partitioned too, its parts take the place of classes
     for two inputs. Without classes the colour is the mutual information of the cell, in nats: above 0 if the cell has
     more rows than expected from its parts, below 0 if fewer; the sum over cells is the mutual information of the two
     variables. Parts are then in the order of their tree of merges (`Model.hierarchy`), which is drawn at the sides: the
@@ -88,8 +105,8 @@ class GridDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     values_ : ndarray of shape (parts of y, parts of x)
-        Values of the colours, in the order of the partitions: shares of the event, mutual information, or NaN
-        without an event.
+        Values of the colours, in the order of the partitions: shares of the event or, of many classes, of the most
+        frequent one; mutual information; NaN where each cell is divided by its classes.
     x_order_, y_order_ : ndarray
         The part that each column and row of the picture shows.
 
@@ -164,7 +181,7 @@ class GridDisplay:
         """
         return cls.from_model(model_of(estimator, None), x, y)
 
-    def plot(self, ax: Axes | None = None, *, dendrogram: bool = True) -> GridDisplay:
+    def plot(self, ax: Axes | None = None, *, dendrogram: bool = True, sizes: str = "rows") -> GridDisplay:
         """Draw the map.
 
         Parameters
@@ -173,30 +190,54 @@ class GridDisplay:
             Where to draw; by default a new figure, as large as the parts need.
         dendrogram : bool
             Whether to draw the trees of merges at the sides, if there are no classes.
+        sizes : {"rows", "equal"}
+            Columns and rows of cells as large as the roots of the rows of their parts, though none is much smaller than
+            the mean; or all of the same size.
 
         Returns
         -------
         GridDisplay
             The display itself.
         """
-        below, left = part_labels(self.x, ROOM_BELOW), part_labels(self.y)
-        ax = axes_for(ax, width_of_map(self.x.n_parts, left), height_of_map(self.y.n_parts))
-        self.ax_, self.figure_, self._note = ax, ax.figure, ""
+        check_choice("sizes", sizes, SIZES)
+        ax = axes_for(ax, width_of_map(self.x.n_parts, part_labels(self.y)), height_of_map(self.y.n_parts))
+        self.ax_, self.figure_ = ax, ax.figure
         self.x_order_, self.y_order_ = _order(self.x, self.x_linkage), _order(self.y, self.y_linkage)
         has_trees = dendrogram and (self.x_linkage is not None or self.y_linkage is not None)
-        open_map(ax, [below[i] for i in self.x_order_], [left[i] for i in self.y_order_], BESIDE if has_trees else 0.0)
+        self._edges = self._edges_of(sizes)
+        self._texts = CellTexts(self._rows_in_words, lambda i, j: "white", None, NUMBERS_ARE_ROWS)
+        label = partial(label_map, ax, self._edges, *self._labels())
+        open_map(ax, self._edges, BESIDE if has_trees else 0.0)
+        label()
         name_sides(ax, drawn(self.x.name), drawn(self.y.name))
         entries = self._draw_classes(ax) if len(self.classes) else self._draw_information(ax)
         if has_trees:
             self._draw_trees(ax)
         others = f", summed over {counted(self.n_others, 'more variable')}" if self.n_others else ""
         of_target = f"; colours are parts of {drawn(self.target, 24)}" if self.target and self.event is None else ""
-        legend_above(ax, entries, f"{self.y.n_parts} x {self.x.n_parts} parts{others}{of_target}{self._note}")
+        title = f"{self.y.n_parts} x {self.x.n_parts} parts{others}{of_target}"
+        finish(ax, title, entries, label=label)  # then the size of cells is known
+        texts = self._texts
+        if write_cells(ax, self._edges, texts.texts, texts.colour_of, texts.box):
+            finish(ax, title + texts.note, entries, label=label)
         return self
+
+    def _edges_of(self, sizes: str) -> CellEdges:
+        if sizes == "equal":
+            return CellEdges(even_edges(self.x.n_parts), even_edges(self.y.n_parts))
+        rows = self.counts.sum(axis=-1)
+        return CellEdges(edges_by_rows(rows.sum(axis=0)[self.x_order_]), edges_by_rows(rows.sum(axis=1)[self.y_order_]))
+
+    def _labels(self) -> tuple[Labels, Labels]:
+        """Labels below and on the left, in the order of drawing."""
+        return (
+            lambda room: [part_labels(self.x, room)[i] for i in self.x_order_],
+            lambda room: [part_labels(self.y, room)[i] for i in self.y_order_],
+        )
 
     def _draw_classes(self, ax: Axes) -> list[tuple[Any, str]]:
         """Draw shares of classes; return the entries of the legend."""
-        entries = draw_empty(ax, self.counts.sum(axis=-1) == 0)
+        entries = draw_empty(ax, self._edges, self.counts.sum(axis=-1) == 0)
         if self.event is not None:
             self.values_ = shares_of(self.counts)[..., self.event]
             of_target = f"{drawn(self.target, 24)} in " if self.target else ""
@@ -204,11 +245,27 @@ class GridDisplay:
             self._draw_values(ax, SHARES, Normalize(0.0, 1.0), what)
             return entries
         self.values_ = np.full(self.counts.shape[:2], np.nan)
-        shown = shown_classes(self.counts, class_names(self.classes), PALETTE, len(OF_CLASSES))
-        stripes = draw_stripes(ax, shares_of(shown.counts), shown.colours)
-        if write_cells(ax, self._rows_in_words, lambda i, j: "white", ON_STRIPES):
-            self._note = NUMBERS_ARE_ROWS
-        return [*zip(stripes, shown.names, strict=True), *entries]
+        if is_too_many(self.counts) and font_for(ax) == LARGEST and self._draw_largest(ax):
+            return entries
+        shown = class_stripes(self.counts, self.classes, "cell")
+        stripes = draw_stripes(ax, self._edges, shown.shares, shown.colours)
+        self._texts = self._texts._replace(box=ON_STRIPES)
+        return [*zip(stripes, shown.entries, strict=True), *entries]
+
+    def _draw_largest(self, ax: Axes) -> bool:
+        """Colour cells by the share of their most frequent class with its name, if there is room for the names."""
+        names, rows = class_names(self.classes, LONGEST_NAME), self.counts.sum(axis=-1)
+        largest = self.counts.argmax(axis=-1)
+        texts = [
+            [f"{names[j]}\n{n}" if n else "" for j, n in zip(*line, strict=True)]
+            for line in zip(largest.tolist(), rows.tolist(), strict=True)
+        ]
+        if not have_room(ax, self._edges, texts):
+            return False
+        self.values_ = shares_of(self.counts).max(axis=-1)
+        self._draw_values(ax, SHARES, Normalize(0.0, 1.0), "share of the most frequent class")
+        self._texts = self._texts._replace(texts=texts, note="; each cell has its most frequent class and its rows")
+        return True
 
     def _draw_information(self, ax: Axes) -> list[tuple[Any, str]]:
         self.values_ = information_by_cell(self.counts.sum(axis=-1))
@@ -231,15 +288,16 @@ class GridDisplay:
     def _draw_values(self, ax: Axes, colours: str, norm: Normalize, what: str) -> None:
         values, palette = self._placed, colormaps[colours]
         is_cut = bool(np.nanmax(np.abs(values), initial=0.0) > norm.vmax)
-        bar_beside(ax, draw_map(ax, values, palette, norm), what, "both" if is_cut else "neither")
-        if write_cells(ax, self._rows_in_words, lambda i, j: palette(norm(values[i, j]))):
-            self._note = NUMBERS_ARE_ROWS
+        bar_beside(ax, draw_map(ax, self._edges, values, palette, norm), what, "both" if is_cut else "neither")
+        self._texts = self._texts._replace(colour_of=lambda i, j: palette(norm(values[i, j])))
 
     def _draw_trees(self, ax: Axes) -> None:
         if self.x_linkage is not None:
-            draw_tree(ax, tree_lines(self.x_linkage, self.x_order_), self.y.n_parts, on_top=True)
+            lines = tree_lines(self.x_linkage, self.x_order_, self._edges.middles[0])
+            draw_tree(ax, lines, self.y.n_parts, on_top=True)
         if self.y_linkage is not None:
-            draw_tree(ax, tree_lines(self.y_linkage, self.y_order_), self.x.n_parts, on_top=False)
+            lines = tree_lines(self.y_linkage, self.y_order_, self._edges.middles[1])
+            draw_tree(ax, lines, self.x.n_parts, on_top=False)
 
 
 def _linkages(tree: Hierarchy, *partitions: Partition) -> list[NDArray[np.float64] | None]:
@@ -277,11 +335,16 @@ def leaf_order(linkage: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.array(members[-1], dtype=np.int64)
 
 
-def tree_lines(linkage: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Corners of the bracket of each merge, four per merge: place along the parts, and height."""
+def tree_lines(
+    linkage: NDArray[np.float64], order: NDArray[np.int64], places: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Corners of the bracket of each merge, four per merge: place along the parts, and height.
+
+    `places` are those of the parts in their `order`, by default 0, 1, 2, ...
+    """
     n = len(linkage) + 1
     place, height = np.zeros(2 * n - 1), np.zeros(2 * n - 1)
-    place[order] = np.arange(n)
+    place[order] = np.arange(n) if places is None else places
     corners = np.empty((n - 1, 4, 2))
     for i, (left, right) in enumerate(linkage[:, :2].astype(np.int64).tolist()):
         top = height[n + i] = linkage[i, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,47 +13,20 @@ from numpy.typing import NDArray
 from gridmodl.data.frames import Name
 from gridmodl.model.evidence import COVERAGE, evidence_of, rate_range
 from gridmodl.model.partition import Partition
-from gridmodl.plot.axes import (
-    BAR,
-    LARGEST,
-    axes_for,
-    count_ticks,
-    draw_rows,
-    fitting_font,
-    height_for,
-    label_columns,
-    label_rows,
-    lane_places,
-    legend_above,
-    open_lanes,
-    plain_frame,
-    rows_bars,
-    size_in_points,
-)
+from gridmodl.plot.axes.labels import STEEP, label_columns, label_rows, slant_labels
+from gridmodl.plot.axes.lanes import draw_rows, height_for, lane_places, open_lanes, rows_bars
+from gridmodl.plot.axes.layout import LARGEST, axes_for, count_ticks, finish, font_for, plain_frame, size_in_points
+from gridmodl.plot.classes import MOST, ClassStripes, class_stripes, draw_shares, write_shares
 from gridmodl.plot.sources import check_model, model_of, named
-from gridmodl.plot.style import (
-    INK,
-    OF_CLASSES,
-    PALE,
-    PALETTE,
-    PLAIN,
-    class_names,
-    drawn,
-    ink_on,
-    part_labels,
-    shares_of,
-    title_of,
-)
-from gridmodl.report.pictures import shown_classes
+from gridmodl.plot.style import INK, OF_CLASSES, PALE, PLAIN, class_names, part_labels, title_of
 from gridmodl.spelling import check_choice
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
 
-LEAST = 0.09  # smallest share that is written into its bar
 STATISTICS = ("rate", "woe")
 WIDTHS = ("auto", "equal", "rows")
-BELOW = 26  # characters of the name of a part below its bar
+LONG = 40  # characters of the name of the event
 GAP = 0.12  # between bars of equal width
 # Bars are as wide as the root of their rows where more than MANY parts have a few rows each.
 MANY = 8
@@ -141,7 +115,7 @@ class PartsDisplay:
             return cls(named(estimator.partitions_, name, "column"))
         return cls.from_model(model_of(estimator, name), name)
 
-    def plot(self, ax: Axes | None = None, *, max_classes: int = len(OF_CLASSES)) -> PartsDisplay:
+    def plot(self, ax: Axes | None = None, *, max_classes: int = MOST) -> PartsDisplay:
         """Draw the parts.
 
         Parameters
@@ -150,6 +124,8 @@ class PartsDisplay:
             Where to draw; by default a new figure, as high as the parts need.
         max_classes : int
             Largest number of colours, up to 8: one for each of the largest classes, the last for all others together.
+            Where these leave many rows without a colour, as with 100 classes, colours stand for the most frequent class
+            of each part, the second and so on, and their names are in the bars.
 
         Returns
         -------
@@ -159,47 +135,28 @@ class PartsDisplay:
         partition, places = self.partition, lane_places(self.partition)
         ax = axes_for(ax, 7.0, height_for(places))
         open_lanes(ax, places, 0.0, 1.0)
-        label_rows(ax, places, part_labels(partition))
+        label = partial(label_rows, ax, places, partial(part_labels, partition))
+        label()
         self.ax_, self.figure_, self.rows_ax_, self.bars_ = ax, ax.figure, ax, []
         names: list[str] = []
+        shown: ClassStripes | None = None
         labelled = partition.counts.sum(axis=1)
         if len(self.classes):
-            shown = shown_classes(
-                partition.counts, class_names(self.classes), PALETTE, min(max_classes, len(OF_CLASSES))
-            )
-            names = shown.names
-            self.bars_ = draw_shares(ax, places, shares_of(shown.counts), shown.colours)
+            shown = class_stripes(partition.counts, self.classes, most=max_classes)
+            names = shown.entries
+            self.bars_ = draw_shares(ax, places, shown)
             if self.event is not None:
-                what = f"share of each class; event: {class_names(self.classes)[self.event]}"
+                what = f"share of each class; event: {class_names(self.classes, LONG)[self.event]}"
                 ax.set_xlabel(what, fontsize=LARGEST, loc="left")
             self.rows_ax_, of_rows = draw_rows(ax, places, labelled, partition.unlabelled)
         else:
             of_rows = rows_bars(ax, places, labelled, partition.unlabelled)
         unlabelled = [(bars, "rows without a class") for bars in of_rows[1:]]
-        legend_above(ax, [*zip(self.bars_, names, strict=True), *unlabelled], title_of(self.partition, self.level))
+        entries = [*zip(self.bars_, names, strict=True), *unlabelled]
+        finish(ax, title_of(self.partition, self.level), entries, label=label)
+        if shown is not None:
+            write_shares(ax, places, shown, self.classes)
         return self
-
-
-def draw_shares(
-    ax: Axes, places: NDArray[np.float64], shares: NDArray[np.float64], colours: list[str], height: float = BAR
-) -> list[Any]:
-    """Draw bars of the classes side by side in each lane, with their shares written into them if there is room."""
-    begins = np.nan_to_num(np.cumsum(shares, axis=1) - shares)
-    size = fitting_font(height * size_in_points(ax)[1] / abs(np.subtract(*ax.get_ylim())))
-    bars = []
-    for j, colour in enumerate(colours):
-        bars.append(ax.barh(places, shares[:, j], height, begins[:, j], color=colour, edgecolor="white", linewidth=0.5))
-        for i in np.flatnonzero(shares[:, j] >= LEAST).tolist() if size else []:
-            middle = begins[i, j] + shares[i, j] / 2.0
-            ax.text(
-                middle, places[i], f"{shares[i, j]:.0%}",
-                ha="center", va="center", fontsize=min(8.0, size or 0.0), color=ink_on(colour),
-            )  # fmt: skip
-    for i in np.flatnonzero(np.isnan(shares).any(axis=1)).tolist():
-        ax.text(0.01, places[i], "no rows with a class", va="center", fontsize=size or LARGEST, color=INK)
-    ax.set_xticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
-    ax.set_xlabel("share of each class", fontsize=LARGEST, loc="left")
-    return bars
 
 
 class EventDisplay:
@@ -236,7 +193,7 @@ class EventDisplay:
     >>> model = gridmodl.optimize([1.0, 2.0, 3.0, 7.0, 8.0, 9.0], ["no", "no", "no", "yes", "yes", "yes"])
     >>> display = gridmodl.plot.EventDisplay.from_model(model).plot()
     >>> display.event_ax_.get_ylabel()
-    'rate of yes, with its 90% range'
+    'event rate, with its 90% range'
     """
 
     ax_: Axes
@@ -313,10 +270,11 @@ class EventDisplay:
         places, width = _bars(rows, by_rows)
         entries = self._draw_rows(ax, places, width, by_rows)
         ax.set_xlim(0.0, 1.0 if by_rows else float(n_parts))
-        self._label(ax, places, width, by_rows)
+        label = partial(self._label, ax, places, width, by_rows)
+        label()
         self.event_ax_ = ax.twinx()
         entries.append(self._draw_statistic(self.event_ax_, places, statistic, by_rows))
-        legend_above(ax, entries, title_of(self.partition, self.level))
+        finish(ax, title_of(self.partition, self.level), entries, (self.event_ax_,), label)
         return self
 
     def _draw_rows(
@@ -325,8 +283,11 @@ class EventDisplay:
         """Draw bars of rows; of their share in each part if bars are as wide as their rows."""
         unlabelled = self.partition.rows - self.events - self.rest
         whole = np.maximum(self.partition.rows, 1) if by_rows else np.ones(len(places))
-        event = drawn(self.event, 24)
-        stacks = [(self.events, EVENT, event), (self.rest, PLAIN, "others"), (unlabelled, PALE, "rows without a class")]
+        stacks = [
+            (self.events, EVENT, self.event),
+            (self.rest, PLAIN, "others"),
+            (unlabelled, PALE, "rows without a class"),
+        ]
         entries, bottom = [], np.zeros(len(places))
         for rows, colour, name in stacks:
             if name != "rows without a class" or rows.any():
@@ -345,18 +306,16 @@ class EventDisplay:
 
     def _label(self, ax: Axes, places: NDArray[np.float64], width: NDArray[np.float64], by_rows: bool) -> None:
         """Write the names of the parts; where bars are as wide as their rows, of those that have room."""
-        names, points = part_labels(self.partition, BELOW), size_in_points(ax)[0]
+        labels, points, font = partial(part_labels, self.partition), size_in_points(ax)[0], font_for(ax)
         if not by_rows:
-            label_columns(ax, places, names, points)
+            label_columns(ax, places, labels, points)
             return
         shown: list[int] = []
         for i in np.argsort(-width, kind="stable").tolist():
-            if all(abs(places[i] - places[j]) * points >= 1.6 * LARGEST for j in shown):
+            if all(abs(places[i] - places[j]) * points >= 2.0 * font for j in shown):
                 shown.append(i)
         shown.sort()
-        ax.set_xticks(places[shown], [names[i] for i in shown], fontsize=LARGEST - 1.5, rotation=35, ha="right")
-        for label in ax.get_xticklabels():
-            label.set(rotation_mode="anchor", va="top")
+        slant_labels(ax, places[shown], lambda room: [labels(room)[i] for i in shown], STEEP * font)
         ax.tick_params(axis="x", length=2)
 
     def _draw_statistic(self, ax: Axes, places: NDArray[np.float64], statistic: str, by_rows: bool) -> tuple[Any, str]:
@@ -364,7 +323,7 @@ class EventDisplay:
         labelled = self.events + self.rest
         with np.errstate(invalid="ignore"):
             values = np.where(labelled > 0, self.events / np.maximum(labelled, 1), np.nan)
-        average, name = self.events.sum() / max(1, labelled.sum()), f"rate of {drawn(self.event, 24)}"
+        average, name = self.events.sum() / max(1, labelled.sum()), f"rate of {self.event}"
         if statistic == "woe":
             values, average, name = np.where(labelled > 0, self.woe, np.nan), 0.0, "weight of evidence"
         else:
@@ -386,7 +345,7 @@ class EventDisplay:
         (marks,) = ax.plot(places, values, "o", color=INK, markersize=4.5, markeredgecolor="white")
         ax.axhline(average, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
         plain_frame(ax, "right")
-        ax.set_ylabel(f"{name}, with its {COVERAGE:.0%} range" if statistic == "rate" else name, fontsize=LARGEST)
+        ax.set_ylabel(f"event rate, with its {COVERAGE:.0%} range" if statistic == "rate" else name, fontsize=LARGEST)
         ax.tick_params(axis="y", labelsize=LARGEST)
         return marks, name
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from gridmodl.plot.axes import LARGEST, axes_for, label_rows, plain_frame
-from gridmodl.plot.style import INK, OF_CLASSES, PLAIN, drawn
+from gridmodl.plot.axes.labels import label_rows
+from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for, plain_frame
+from gridmodl.plot.style import INK, OF_CLASSES, PLAIN
 
 if TYPE_CHECKING:
     from gridmodl.scorecard.cutoffs import Cutoffs
@@ -87,10 +89,11 @@ class ScorecardDisplay:
             )  # fmt: skip
         ax.axvline(0.0, color=INK, linewidth=0.8, zorder=0)
         ax.set_ylim(max(1, n) - 0.5, -0.5)
-        label_rows(ax, places, [drawn(name) for name in self.names])
+        label = partial(label_rows, ax, places, [str(name) for name in self.names])
+        label()
         plain_frame(ax, "bottom")
-        ax.set_xlabel("points of the parts; dots as large as their rows")
-        ax.set_title(f"base {self.card.base:.4g} points", fontsize=LARGEST + 1, loc="left")
+        ax.set_xlabel("points of the parts; dots as large as their rows", fontsize=LARGEST)
+        finish(ax, f"base {self.card.base:.4g} points", label=label)
         return self
 
 
@@ -159,13 +162,10 @@ class ScoresDisplay:
             ax.stairs(shares, self.edges, color=colour, linewidth=1.5, label=label)
         if np.isfinite(self.cutoffs.best):
             ax.axvline(self.cutoffs.best, color=INK, linewidth=0.8, linestyle="--")
-        ax.legend(frameon=False)
+        ax.legend(frameon=False, fontsize=font_for(ax))
         plain_frame(ax, "bottom", "left")
         ax.set_ylim(bottom=0.0)
-        ax.set_xlabel("score")
-        ax.set_ylabel("share of the rows of the class")
-        ax.set_title(
-            f"Gini {self.cutoffs.gini:.3f}, KS {self.cutoffs.ks:.3f} at {self.cutoffs.best:.4g}",
-            fontsize=LARGEST + 1, loc="left",
-        )  # fmt: skip
+        ax.set_xlabel("score", fontsize=LARGEST)
+        ax.set_ylabel("share of the rows of the class", fontsize=LARGEST)
+        finish(ax, f"Gini {self.cutoffs.gini:.3f}, KS {self.cutoffs.ks:.3f} at {self.cutoffs.best:.4g}")
         return self

@@ -3,12 +3,13 @@
 Colours suit colour-blind readers: classes have those of M. Okabe and K. Ito, "Color universal design", 2008, shares
 those of cividis, and values around 0 run from purple to orange.
 
-Texts are on one line, shortened to fit, and never read as a formula. A character that the font lacks is drawn as ``�``;
-``matplotlib.rcParams["font.family"]`` names fonts to try in turn.
+Texts are on one line, shortened to fit, and never read as a formula; no two labels of a picture look alike. A character
+that the font lacks is drawn as ``�``; ``matplotlib.rcParams["font.family"]`` names fonts to try in turn.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -20,7 +21,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from numpy.typing import NDArray
 
 from gridmodl.model.labels import counted, edges_of
-from gridmodl.model.names import distinct, rounded, shortened
+from gridmodl.model.names import MAX_NAME, MIN_VALUE, common_beginning, names_of, rounded, shortened
 from gridmodl.model.partition import Partition
 from gridmodl.report.pictures import OKABE_ITO
 
@@ -35,6 +36,7 @@ SHARES = "cividis"
 AROUND_ZERO = "PuOr_r"
 
 ROOM = 40  # characters of the label of a part
+LONG_NAME = 100  # characters of the name of a variable in a title, which takes several lines
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -61,21 +63,65 @@ def drawn(text: Any, room: int = ROOM) -> str:
     >>> drawn("a very long name of a column", 12)
     'a very l…umn'
     """
-    line = " ".join(str(text).split()) or repr(str(text))
+    return _as_no_formula(_with_known_characters(shortened(_on_one_line(text), room)))
+
+
+def _on_one_line(text: Any) -> str:
+    return " ".join(str(text).split()) or repr(str(text))
+
+
+def _with_known_characters(line: str) -> str:
     known = _characters(tuple(rcParams["font.family"]))
-    line = "".join(c if c.isprintable() and ord(c) in known else UNKNOWN for c in shortened(line, room))
+    return "".join(c if c.isprintable() and ord(c) in known else UNKNOWN for c in line)
+
+
+def _as_no_formula(line: str) -> str:
     return line.replace("$", r"\$")  # as two plain dollars would enclose a formula
 
 
+def fitted(texts: Sequence[Any], room: int = ROOM) -> list[str]:
+    """The texts, each as `drawn` on a line of at most `room` characters; no two look alike.
+
+    Of long texts that begin alike, only the end of what they share is kept.
+
+    >>> fitted(["sensor of the hall, channel 1", "sensor of the hall, channel 2"], 20)
+    ['…the hall, channel 1', '…the hall, channel 2']
+    """
+    lines = [_on_one_line(text) for text in texts]
+    short = _shorter(lines, room)
+    for alike in [[i for i, one in enumerate(short) if one == text] for text, n in Counter(short).items() if n > 1]:
+        apart = _shorter([lines[i] for i in alike], room, keep=0)
+        for i, text in zip(alike, apart, strict=True):
+            short[i] = text
+    known = [_with_known_characters(text) for text in short]
+    seen = Counter(known)
+    return [
+        _as_no_formula(f"{i}: {shortened(text, max(1, room - len(f'{i}: ')))}" if seen[text] > 1 else text)
+        for i, text in enumerate(known)
+    ]
+
+
+def _shorter(lines: Sequence[str], room: int, keep: int | None = None) -> list[str]:
+    """Lines of at most `room` characters, without some of what all begin with; `keep` is how much of it is kept."""
+    longest = max(map(len, lines), default=0)
+    if longest > room and len(lines) > 1:
+        common = common_beginning(lines)
+        least = common if keep is not None else min(common, longest - room + 1)
+        at = next((i for i in range(least, common) if not lines[0][i - 1].isalnum()), common)
+        lines = [f"…{line[at:]}" for line in lines] if at > 1 else lines
+    return [shortened(line, room) for line in lines]
+
+
 def part_labels(partition: Partition, room: int = ROOM) -> list[str]:
-    """Names of the parts, ready to be drawn; no two look alike."""
-    return distinct([drawn(name, room) for name in partition.names])
+    """Names of the parts, ready to be drawn, each of at most `room` characters; no two look alike."""
+    longest = len(str(partition.n_parts)) + len(": ")
+    return fitted(names_of(partition, min(MAX_NAME, max(MIN_VALUE, room - longest))), room)
 
 
 def title_of(partition: Partition, level: float | None) -> str:
     """Title with the variable, its number of parts, and the level if known."""
     known = "" if level is None else f", level {level:.3f}"
-    return f"{drawn(partition.name)}: {counted(partition.n_parts, 'part')}{known}"
+    return f"{drawn(partition.name, LONG_NAME)}: {counted(partition.n_parts, 'part')}{known}"
 
 
 def bound_words(bounds: NDArray[Any]) -> list[str]:
@@ -86,7 +132,7 @@ def bound_words(bounds: NDArray[Any]) -> list[str]:
 
 def class_names(classes: Sequence[Any] | NDArray[Any], room: int = 24) -> list[str]:
     """Names of the classes, ready to be drawn; no two look alike."""
-    return distinct([drawn(name, room) for name in np.asarray(classes).tolist()])
+    return fitted(np.asarray(classes).tolist(), room)
 
 
 @lru_cache(maxsize=8)

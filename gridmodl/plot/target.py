@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,28 +13,23 @@ from numpy.typing import NDArray
 
 from gridmodl.model.counts import part_counts, quantiles_of_parts, table_information
 from gridmodl.model.partition import Partition
-from gridmodl.plot.axes import (
-    BAR,
-    LARGEST,
-    ROOM_BELOW,
-    axes_for,
+from gridmodl.plot.axes.labels import label_rows
+from gridmodl.plot.axes.lanes import BAR, draw_rows, height_for, inner_ticks, lane_places, open_lanes
+from gridmodl.plot.axes.layout import LARGEST, axes_for, finish
+from gridmodl.plot.axes.maps import (
+    CellEdges,
     bar_beside,
-    check_span,
     draw_empty,
     draw_map,
-    draw_rows,
-    height_for,
+    even_edges,
     height_of_map,
-    inner_ticks,
-    label_rows,
-    lane_places,
-    legend_above,
+    label_map,
     name_sides,
-    open_lanes,
     open_map,
     width_of_map,
     write_cells,
 )
+from gridmodl.plot.axes.scales import check_span
 from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import INK, OF_CLASSES, PALE, SHARES, drawn, part_labels, shares_of, title_of
 from gridmodl.spelling import did_you_mean
@@ -165,18 +161,22 @@ class TargetDisplay:
 
     def _plot_groups(self, ax: Axes | None) -> Axes:
         """Draw a map: groups below, parts of the column from the top."""
-        labels = part_labels(self.partition)
-        ax = axes_for(ax, width_of_map(self.target.n_parts, labels), height_of_map(self.partition.n_parts))
-        open_map(ax, part_labels(self.target, ROOM_BELOW), labels)
+        width = width_of_map(self.target.n_parts, part_labels(self.partition))
+        ax = axes_for(ax, width, height_of_map(self.partition.n_parts))
+        edges = CellEdges(even_edges(self.target.n_parts), even_edges(self.partition.n_parts))
+        labels = partial(part_labels, self.target), partial(part_labels, self.partition)
+        open_map(ax, edges)
         ax.invert_yaxis()
+        label = partial(label_map, ax, edges, *labels)
+        label()
         name_sides(ax, f"{drawn(self.target.name)}: groups of classes", drawn(self.partition.name))
         shares = shares_of(self.counts)
         norm, palette = Normalize(0.0, max(0.01, float(np.nanmax(shares)))), colormaps[SHARES]
-        entries = draw_empty(ax, np.isnan(shares))
-        bar_beside(ax, draw_map(ax, shares, palette, norm), "share of the part's rows")
+        entries = draw_empty(ax, edges, np.isnan(shares))
+        bar_beside(ax, draw_map(ax, edges, shares, palette, norm), "share of the part's rows")
         texts = [["" if np.isnan(share) else f"{share:.0%}" for share in row] for row in shares.tolist()]
-        write_cells(ax, texts, lambda i, j: palette(norm(shares[i, j])))
-        legend_above(ax, entries, title_of(self.partition, self.level))
+        finish(ax, title_of(self.partition, self.level), entries, label=label)
+        write_cells(ax, edges, texts, lambda i, j: palette(norm(shares[i, j])))
         return ax
 
     def _plot_numbers(self, ax: Axes | None) -> Axes:
@@ -187,14 +187,15 @@ class TargetDisplay:
         ax = axes_for(ax, 7.0, height_for(places))
         low, high = _range(self.quantiles, self.means)
         open_lanes(ax, places, low, high)
-        label_rows(ax, places, part_labels(self.partition))
-        ax.set_xticks(inner_ticks(low, high))
+        label = partial(label_rows, ax, places, partial(part_labels, self.partition))
+        label()
+        ax.set_xticks(inner_ticks(ax, low, high))
         ax.set_xlabel(drawn(self.target.name), fontsize=LARGEST, loc="left")
         entries = _draw_boxes(ax, places, self.quantiles, self.means)
         for bound in self.target.bounds[(self.target.bounds > low) & (self.target.bounds < high)]:
             ax.axvline(bound, color=INK, linewidth=0.7, linestyle=":", zorder=0)
         self.rows_ax_, _ = draw_rows(ax, places, self.counts.sum(axis=1))
-        legend_above(ax, entries, title_of(self.partition, self.level))
+        finish(ax, title_of(self.partition, self.level), entries, label=label)
         return ax
 
 

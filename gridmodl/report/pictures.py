@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.model.labels import counted
 from gridmodl.model.names import shortened
 from gridmodl.report.tables import largest, with_others
 
@@ -135,10 +134,15 @@ def shown_classes(
         return ShownClasses(list(names), list(palette[:n]), counts)
     kept = largest(counts.reshape(-1, n).sum(axis=0), min(most - 1, n_colours))
     return ShownClasses(
-        [*(names[j] for j in kept), counted(n - len(kept), "other")],
+        [*(names[j] for j in kept), counted_others(n - len(kept))],
         [*palette[: len(kept)], palette[-1]],
         with_others(counts, kept),
     )
+
+
+def counted_others(n: int) -> str:
+    """Name of `n` classes that are drawn as one."""
+    return f"{n} other class{'es' * (n != 1)}"
 
 
 def legend(shares: ShownClasses) -> Markup:

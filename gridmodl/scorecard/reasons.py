@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Frame, Name, object_array
+from gridmodl.model.names import output_labels
 from gridmodl.scorecard.rows import check_count
 from gridmodl.spelling import check_choice, did_you_mean
 
@@ -28,7 +29,7 @@ def reasons_of(card: Scorecard, frame: Frame, n: Any, against: Any, codes: Any) 
     # A loss is what a row has less than it could have, or more where high scores are the bad ones.
     sign = -card.scaling.sign
     compared = np.array([_compared(card, name, points[name], against, sign) for name in names])
-    labels = [object_array([*card.partition(name).labels, NO_PART_TEXT]) for name in names]
+    labels = [object_array([*output_labels(card.partition(name)), NO_PART_TEXT]) for name in names]
     found: list[tuple[NDArray[Any], ...]] = []
     most = min(int(n), len(names))
     for rows, parts in card.parts_in_blocks(frame):

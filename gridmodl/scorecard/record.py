@@ -18,6 +18,7 @@ from gridmodl.evidence.record import as_rows, read_rows
 from gridmodl.model.evidence import evidence_of, total_evidence
 from gridmodl.model.labels import aligned, counted
 from gridmodl.model.models import Models
+from gridmodl.model.names import named_labels
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import NEUTRAL, Policy
 from gridmodl.scorecard.cutoffs import Cutoffs, cutoffs_of
@@ -199,7 +200,7 @@ class Scorecard:
             rates = partition.counts[:, self.event_index] / labelled
         found = {
             "column": [str(name)] * partition.n_parts,
-            "part": list(partition.labels),
+            "part": named_labels(partition),
             "rows": partition.rows.tolist(),
             "share": (partition.rows / max(1, int(partition.rows.sum()))).tolist(),
             "event_rate": rates.tolist(),

@@ -56,6 +56,13 @@ def test_all_outputs_at_once(folder, model, new):
     assert np.array_equal(shares, model.predict_proba(new))
 
 
+def test_names_that_the_user_gave_are_labels(folder, model, new, tmp_path):
+    model.rename("age", {0: "young"}).to_json(tmp_path / "named.json")
+    found = applied(tmp_path / "named.json", folder / "new.csv", "--as", "labels")
+    labels = ["young", *model.partitions["age"].labels[1:]]
+    assert [row["label_age"] for row in found] == [labels[part] for part in model.transform(new)[:, 0]]
+
+
 def test_models_of_many_columns(folder, new):
     models = gridmodl.Models.from_json(folder / "models.json")
     found = applied(folder / "models.json", folder / "new.csv", "--as", "parts", "--as", "predict")

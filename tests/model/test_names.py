@@ -62,6 +62,27 @@ def test_intervals_have_as_many_digits_as_keep_them_apart():
     assert far.labels[0] == "(-inf, 0.123456789]"
 
 
+def test_what_all_values_end_with_is_left_out():
+    names = groups(["a 1, sold in shops", "a 2, sold in shops"], ["b 3, sold in shops"]).names
+    assert names == ["0: a 1…, a 2…", "1: b 3…"]
+    both = groups(["kind 1, sold in shops", "kind 2, sold in shops"], ["kind 3, sold in shops"]).names
+    assert both == ["0: …1, …2", "1: …3"]
+
+
+def test_dates_are_as_exact_as_their_distance_asks():
+    far = np.array(["2020-07-19T05:27:24.328", "2021-03-03T22:50:03.843"], dtype="datetime64[ms]")
+    counts = np.ones((3, 1), dtype=np.int64)
+    partition = Partition("when", "numerical", counts, bounds=far)
+    assert partition.names == ["(-inf, 2020-07-19]", "(2020-07-19, 2021-03-03]", "(2021-03-03, inf)"]
+    assert partition.labels[0] == "(-inf, 2020-07-19T05:27:24.328]"
+    near = Partition("when", "numerical", counts, bounds=far[:1] + np.array([0, 5000]).astype("timedelta64[ms]"))
+    assert near.names[1] == "(2020-07-19T05:27:24.328, 2020-07-19T05:27:29.328]"
+    alone = Partition("when", "numerical", counts[:2], bounds=far[:1])
+    assert alone.names == alone.labels
+    known = Partition("when", "numerical", counts[:2], bounds=far[:1], domain=far + np.array([-(10**9), 0]))
+    assert known.names[0] == "(-inf, 2020-07-19T05:27]"
+
+
 def test_equal_texts_are_told_apart_by_their_number():
     assert distinct(["a", "b", "a"]) == ["0: a", "b", "2: a"]
 
@@ -111,6 +132,7 @@ def test_merges_keep_the_names_of_the_other_parts(model):
         (["x", "y", "a\nb"], "must be a text of 1 to 200 printable characters"),
         (["x", "y", 3], "must be a text of 1 to 200 printable characters"),
         (["x", "y", "x"], "two parts of 'town' would have the name 'x'"),
+        ({0: "{town g, town h}"}, "two parts of 'town' would have the name '{town g, town h}'"),
     ],
 )
 def test_wrong_names_are_refused(model, names, message):

@@ -246,7 +246,7 @@ def test_targets_in_parts(kind):
     expected = np.zeros_like(one.new_counts[0])
     np.add.at(expected, (part, of_target), 1)
     np.testing.assert_array_equal(one.new_counts[0], expected)
-    assert one.classes == model.target.labels
+    assert one.classes == model.target.names
     assert one.old_counts.sum() == len(old)
     partitions = {"day": model.partitions["day"], "amount": model.target}
     same = gridmodl.price(new.select("day", "amount"), partitions, "amount", target_kind=kind)

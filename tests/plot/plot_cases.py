@@ -17,6 +17,7 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import PlaceHolderLayoutEngine
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
@@ -45,6 +46,14 @@ def intervals(n_parts: int, n_classes: int = 2, name: Any = "x") -> gridmodl.Par
 def groups(n_groups: int, name: str = "group") -> gridmodl.Partition:
     values = tuple((f"value {i}", f"another long value of group {i}") for i in range(n_groups))
     return gridmodl.Partition(name, "categorical", COUNTS[:n_groups, 1, :1], groups=values)
+
+
+def many_classes(n_parts: int, n_classes: int) -> gridmodl.Partition:
+    """Parts with three large classes each, no two the same."""
+    counts = np.ones((n_parts, n_classes), dtype=np.int64)
+    for i in range(n_parts):
+        counts[i, 3 * i : 3 * i + 3] = 300, 200, 100
+    return gridmodl.Partition("x", "numerical", counts, bounds=np.arange(n_parts - 1.0))
 
 
 def special_parts() -> gridmodl.Partition:
@@ -85,11 +94,12 @@ def joint_display() -> plot.GridDisplay:
 
 
 def cells_display(classes: tuple[str, ...]) -> plot.CellsDisplay:
-    conditions = [[f"{HOSTILE} in ]{i}, {i + 1}]", "colour in {red, blue}", f"size in {{{i}}}"] for i in range(4)]
+    names, parts = [HOSTILE, "colour", "size"], [[f"({i}, {i + 1}]", "0: red, blue", f"{i}: {i}"] for i in range(4)]
     counts = COUNTS[:4, 3, : max(1, len(classes))]
     if classes:
-        return plot.CellsDisplay(conditions, counts, classes, unlabelled=UNLABELLED)
-    return plot.CellsDisplay(conditions, counts, (), np.array([0.3, -0.1, 0.2, 0.05]), np.array([3.0, 0.2, 20.0, 1.1]))
+        return plot.CellsDisplay(names, parts, counts, classes, unlabelled=UNLABELLED)
+    information, lifts = np.array([0.3, -0.1, 0.2, 0.05]), np.array([3.0, 0.2, 20.0, 1.1])
+    return plot.CellsDisplay(names, parts, counts, (), information, lifts)
 
 
 def dates_display() -> plot.DensityDisplay:
@@ -153,6 +163,7 @@ CASES: dict[str, Callable[[Axes], Any]] = {
     "parts_special": lambda ax: plot.PartsDisplay(special_parts(), ["$no$", "yes"]).plot(ax),
     "parts_fifty": lambda ax: plot.PartsDisplay(intervals(50, 3), ["a", "b", "c"]).plot(ax),
     "parts_classes": lambda ax: plot.PartsDisplay(intervals(6, 30), [f"class {i}" for i in range(30)]).plot(ax),
+    "parts_ranks": lambda ax: plot.PartsDisplay(many_classes(6, 100), np.arange(100)).plot(ax),
     "parts_rows": lambda ax: plot.PartsDisplay(groups(7)).plot(ax),
     "event_rates": lambda ax: event_display(special_parts()).plot(ax),
     "event_woe": lambda ax: event_display(groups_of_two(7)).plot(ax, statistic="woe"),
@@ -162,6 +173,10 @@ CASES: dict[str, Callable[[Axes], Any]] = {
     ).plot(ax),
     "grid_two": lambda ax: plot.GridDisplay(intervals(4), groups(3), grid_counts(3, 4, 2), ["no", "yes"]).plot(ax),
     "grid_three": lambda ax: plot.GridDisplay(intervals(4), groups(3), grid_counts(3, 4, 3), list("abc")).plot(ax),
+    "grid_classes": lambda ax: plot.GridDisplay(
+        intervals(3), groups(3), many_classes(9, 40).counts.reshape(3, 3, 40), np.arange(40)
+    ).plot(ax),
+    "grid_equal": lambda ax: joint_display().plot(ax, sizes="equal"),
     "grid_fifty": lambda ax: plot.GridDisplay(intervals(50), intervals(40), grid_counts(40, 50, 2), [0, 1]).plot(ax),
     "grid_joint": lambda ax: joint_display().plot(ax),
     "target_groups": lambda ax: plot.TargetDisplay(intervals(5), groups(3), COUNTS[:5, 4, :3]).plot(ax),
@@ -203,6 +218,7 @@ def picture(draw: Callable[[Axes], Any]) -> np.ndarray:
     """
     with style.context("default"):
         figure = Figure(figsize=(6.0, 4.0), dpi=DPI)
+        figure.set_layout_engine(PlaceHolderLayoutEngine(True, True))  # axes stay where they are, whatever the font
         canvas = FigureCanvasAgg(figure)
         draw(figure.add_axes((0.34, 0.3, 0.58, 0.5)))
         canvas.draw()  # which makes the ticks

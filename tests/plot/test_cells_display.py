@@ -6,13 +6,13 @@ import io
 
 import numpy as np
 import pytest
-from plot.drawn import legend_of, new_axes, texts_of, title_of, widths
+from plot.drawn import legend_of, new_axes, texts_of, title_of, widths, y_labels
 from plot.plot_cases import COUNTS, UNLABELLED, cells_display
 
 import gridmodl
 from gridmodl.estimators import GridClassifier
 from gridmodl.plot import CellsDisplay, GridDisplay
-from gridmodl.plot.cells import in_lines
+from gridmodl.plot.cells import cell_labels
 
 XOR = {"<b>$a$</b>": [1.0, 1.0, 9.0, 9.0, 9.0] * 10, 7: list("uvuvv") * 10}
 CLASSES = ["$0$", "1", "1", "$0$", "$0$"] * 10
@@ -29,29 +29,42 @@ def test_each_cell_has_words_shares_and_rows(model):
     name_of = {
         name: dict(zip(partition.labels, partition.names, strict=True)) for name, partition in model.partitions.items()
     }
-    assert [" and ".join(display.conditions[i]) for i in display.order_] == [
-        " and ".join(f"{name} in {name_of[name][label]}" for name, label in rule.conditions.items()) for rule in rules
+    assert [dict(zip(display.names, display.parts[i], strict=True)) for i in display.order_] == [
+        {str(name): name_of[name][label] for name, label in rule.conditions.items()} for rule in rules
     ]
     assert widths(display.rows_ax_.containers[0]).tolist() == [rule.rows for rule in rules]
     assert widths(display.ax_.containers[0]).tolist() == [rule.shares["$0$"] for rule in rules]
-    assert r"<b>\$a\$</b> in (5.0, inf) and 7 in 0: v" in texts_of(display)
+    assert "(5.0, inf) · 0: v" in y_labels(display)
     assert legend_of(display) == [r"\$0\$", "1"]
-    assert title_of(display) == "4 cells"
+    assert title_of(display) == r"4 cells: <b>\$a\$</b> · 7"
     display.figure_.savefig(io.BytesIO())
 
 
 def test_the_largest_are_shown(model):
     display = CellsDisplay.from_model(model).plot(ax=new_axes(), max_cells=1)
     assert widths(display.rows_ax_.containers[0]).tolist() == [20]
-    assert title_of(display) == "the 1 largest of 4 cells, with 40% of the rows"
+    assert title_of(display).replace("\n", " ").startswith("the 1 largest of 4 cells, with 40% of the rows: ")
     with pytest.raises(ValueError, match="max_cells must be at least 1, got 0"):
         display.plot(max_cells=0)
 
 
 def test_who_asks_for_many_cells_can_read_them():
-    conditions = [["a in (1, 2]"]] * 100
-    display = CellsDisplay(conditions, np.ones((100, 2), dtype=int), [0, 1]).plot(max_cells=100)
-    assert texts_of(display).count("a in (1, 2]") == 100
+    parts = [[f"({i}, {i + 1}]"] for i in range(100)]
+    display = CellsDisplay(["a"], parts, np.ones((100, 2), dtype=int), [0, 1]).plot(max_cells=100)
+    assert y_labels(display) == [part for (part,) in parts]
+
+
+def test_what_all_cells_share_is_said_once():
+    parts = [["(0, 1]", "0: red, blue", f"{i}: {i}"] for i in range(4)]
+    display = CellsDisplay(["a", "colour", "size"], parts, COUNTS[:4, 3, :2], ["no", "yes"]).plot(ax=new_axes(7.0, 5.0))
+    assert sorted(y_labels(display)) == ["0: 0", "1: 1", "2: 2", "3: 3"]
+    assert title_of(display).replace("\n", " ") == "4 cells: size; all in a (0, 1] and colour 0: red, blue"
+
+
+def test_small_axes_show_fewer_cells():
+    parts = [[f"({i}, {i + 1}]"] for i in range(100)]
+    display = CellsDisplay(["a"], parts, np.ones((100, 2), dtype=int), [0, 1]).plot(ax=new_axes(3.0, 2.0))
+    assert 3 <= len(display.order_) < 10
 
 
 def test_rows_without_a_class_count():
@@ -78,17 +91,17 @@ def test_without_classes_bars_are_information():
 def test_a_model_of_one_cell():
     null = gridmodl.Model.from_partitions([1.0, 2.0, 3.0], [0, 1, 1], {})
     display = CellsDisplay.from_model(null).plot(ax=new_axes())
-    assert "all rows" in texts_of(display)
+    assert y_labels(display) == ["all rows"]
 
 
-def test_long_conditions_take_lines_and_end():
-    short = in_lines(["a in {b}"] * 3, 100)
-    assert short == ["a in {b} and a in {b} and a in {b}"]
-    long = in_lines([f"column {i} in {{value}}" for i in range(20)], 40)
-    assert len(long) == 3
-    assert long[-1].endswith("…")
-    assert max(map(len, long)) <= 40
-    assert in_lines(["x" * 500], 40)[0].count("…") == 1
+@pytest.mark.parametrize("room", [8, 20, 60])
+@pytest.mark.parametrize("n_variables", [1, 4, 20])
+def test_labels_of_cells_are_as_short_as_asked(room, n_variables):
+    cells = [[f"{(i >> k) % 2}: a long name of a part" for k in range(n_variables)] for i in range(8)]
+    cells = [list(one) for one in dict.fromkeys(map(tuple, cells))]
+    labels = cell_labels(cells, room)
+    assert len(set(labels)) == len(cells)
+    assert max(map(len, labels)) <= room
 
 
 def test_estimators(model):
@@ -105,12 +118,12 @@ def test_several_inputs_show_the_parts_of_the_target(kind):
     y = 10 * ((a > 5) + 2 * (b > 3)) + np.arange(120) % 3
     model = gridmodl.optimize({"a": a, "b": b}, y.astype(float) if kind == "numerical" else y, target_kind=kind)
     display = CellsDisplay.from_model(model).plot(ax=new_axes(7.0, 5.0))
-    assert len(display.conditions) == 4
-    assert all([one.split(" in ")[0] for one in conditions] == ["a", "b"] for conditions in display.conditions)
+    assert len(display.parts) == 4
+    assert display.names == ["a", "b"]
     assert display.counts.tolist() == [[30 * (i == j) for j in range(4)] for i in display.counts.argmax(axis=1)]
     assert sorted(display.counts.argmax(axis=1)) == [0, 1, 2, 3]
     assert legend_of(display)[:1] == [model.target.names[0]]
-    assert title_of(display) == "4 cells; colours are parts of target"
+    assert title_of(display) == "4 cells: a · b; colours are parts of target"
     assert display.ax_.get_xlabel() == "share of each part of target"
 
     grid = GridDisplay.from_model(model).plot(ax=new_axes())

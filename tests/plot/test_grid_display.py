@@ -45,7 +45,7 @@ def test_colours_are_shares_of_the_second_class(xor):
     assert mesh.get_array().tolist() == display.values_.tolist()
     assert texts_of(display) == ["10"] * 4
     assert x_labels(display) == y_labels(display) == xor.partitions["x0"].labels
-    assert display.figure_.axes[-1].get_ylabel() == "share of 1"
+    assert display.ax_.child_axes[-1].get_ylabel() == "share of 1"
     assert title_of(display) == "2 x 2 parts; numbers are rows"
 
 

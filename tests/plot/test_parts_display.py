@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from plot.drawn import legend_of, new_axes, texts_of, title_of, widths, y_labels
-from plot.plot_cases import COUNTS, HOSTILE, groups, intervals, special_parts
+from plot.plot_cases import COUNTS, HOSTILE, groups, intervals, many_classes, special_parts
 
 import gridmodl
 from gridmodl.estimators import GridClassifier, GridDiscretizer
@@ -78,17 +78,30 @@ def test_hostile_names_are_drawn_as_they_are():
 
 
 def test_many_classes_are_the_largest_and_others():
-    display = PartsDisplay(intervals(6, 30), np.arange(30)).plot(ax=new_axes())
-    counts = COUNTS[:6, 0]
+    counts = COUNTS[:6, 0].copy()
+    counts[:, :7] *= 50
+    partition = gridmodl.Partition("x", "numerical", counts, bounds=np.arange(5.0))
+    display = PartsDisplay(partition, np.arange(30)).plot(ax=new_axes())
     largest = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:7])
-    assert legend_of(display) == [*map(str, largest), "23 others"]
+    assert counts[:, largest].sum() > 0.8 * counts.sum()
+    assert legend_of(display) == [*map(str, largest), "23 other classes"]
     assert np.allclose(widths(display.bars_[2]), counts[:, largest[2]] / counts.sum(axis=1))
     assert np.allclose(sum(widths(bars) for bars in display.bars_), 1.0)
     assert display.bars_[-1].patches[0].get_facecolor() == plt.matplotlib.colors.to_rgba(OTHER)
-    few = PartsDisplay(intervals(6, 30), np.arange(30)).plot(ax=new_axes(), max_classes=3)
-    assert legend_of(few)[-1] == "28 others"
     with pytest.raises(ValueError, match="max_classes must be at least 2"):
         PartsDisplay(intervals(2), [0, 1]).plot(ax=new_axes(), max_classes=1)
+
+
+def test_classes_too_many_for_colours_are_the_largest_of_each_part():
+    names = np.array([f"c{j}" for j in range(100)])
+    display = PartsDisplay(many_classes(6, 100), names).plot(ax=new_axes(9.0, 4.0))
+    assert legend_of(display) == ["largest class of the part", "second", "third", "fourth", "96 other classes"]
+    rows = 697
+    assert np.allclose(widths(display.bars_[0]), 300 / rows)
+    assert np.allclose(widths(display.bars_[-1]), 96 / rows)
+    assert [f"c{3 * i} 43%" for i in range(6)] == [text for text in texts_of(display) if text.endswith("43%")]
+    few = PartsDisplay(many_classes(6, 100), names).plot(ax=new_axes(), max_classes=3)
+    assert legend_of(few) == ["largest class of the part", "second", "98 other classes"]
 
 
 def test_eight_classes_have_a_colour_each():

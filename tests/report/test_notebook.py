@@ -247,7 +247,7 @@ def test_limits_are_said():
 
 def test_many_classes_share_a_colour():
     shares = shown_classes(np.arange(24).reshape(2, 12), [f"c{i}" for i in range(12)])
-    assert shares.names[-1] == "5 others"
+    assert shares.names[-1] == "5 other classes"
     assert shares.colours == [*OKABE_ITO, OTHER]
     assert shares.counts.sum() == np.arange(24).sum()
 

@@ -487,6 +487,27 @@ def test_models_of_one_column(frame, dialect):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+def test_names_that_the_user_gave_are_labels(frame, dialect):
+    model = gridmodl.optimize_each(frame, "buys", special={"age": [-999]}, n_jobs=1)["age"]
+    hostile = "it's */ 1; /* -- x"
+    named = model.rename("age", {1: hostile})
+    query = named.to_sql(dialect, keep=["row number"], output=["labels", "parts"])
+    labels = [hostile if part == 1 else label for part, label in enumerate(model.partitions["age"].labels)]
+    parts = model.transform(new_frame()).ravel()
+    found = run(dialect, query, NEW)
+    assert [row[0] for row in found] == parts.tolist()
+    assert [row[1] for row in found] == [labels[part] if part >= 0 else None for part in parts]
+    assert "THEN 1 /* it's * / 1; / * -- x */" in query
+
+
+def test_groups_are_named_in_comments():
+    partition = categorical(("Paris", "Lyon"), ("Oslo */ x",))
+    query = partition.to_sql("duckdb", "town")
+    assert "THEN 0 /* 0: Paris, Lyon */" in query
+    assert "THEN 1 /* 1: Oslo * / x */" in query
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("event", ["y'es", "no"])
 def test_weights_of_evidence(frame, dialect, event):
     models = gridmodl.optimize_each(frame, "buys", special={"age": [-999]}, event=event, n_jobs=1).select(level=0)

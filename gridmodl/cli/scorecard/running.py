@@ -28,6 +28,7 @@ from gridmodl.cli.reading.sources import data_file, open_source
 from gridmodl.cli.scorecard.command import ScorecardSettings
 from gridmodl.data.frames import ARRAYS
 from gridmodl.model.models import Models
+from gridmodl.model.names import output_labels
 from gridmodl.scorecard.record import Scorecard
 
 OUTPUTS = ("score", "points", "parts", "labels", "proba", "predict")  # of --as
@@ -161,6 +162,6 @@ def scored(card: Scorecard, output: str, values: dict[Any, Any]) -> list[tuple[s
         if output == "parts":
             found.append((f"part_{name}", pa.array(part)))
         else:
-            labels = pa.array(card.partition(name).labels, pa.string())
+            labels = pa.array(output_labels(card.partition(name)), pa.string())
             found.append((f"label_{name}", labels.take(pa.array(part, mask=part < 0))))
     return found

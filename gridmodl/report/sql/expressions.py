@@ -6,6 +6,7 @@ The expression is flat, as some databases limit the depth of expressions.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -60,8 +61,25 @@ def expression_of(partition: Partition, dialect: Dialect, x: str, policy: Policy
         branches = [branch for branch in _groups(partition, dialect, x, policy) if branch.part != otherwise]
     if not branches:
         return str(otherwise)
-    lines = [f"WHEN {condition} THEN {part}" for condition, part in branches]
-    return f"\n{margin}".join(["CASE", *(f"  {line}" for line in [*lines, f"ELSE {otherwise}"]), "END"])
+    remarks = _remarks(partition)
+    lines = [f"WHEN {condition} THEN {part}{remarks.get(part, '')}" for condition, part in branches]
+    lines.append(f"ELSE {otherwise}{remarks.get(otherwise, '')}")
+    return f"\n{margin}".join(["CASE", *(f"  {line}" for line in lines), "END"])
+
+
+def _remarks(partition: Partition) -> dict[int, str]:
+    """Comments with the short names of groups, and with the names that the user gave, by number of the part."""
+    names = partition.names if partition.kind == "categorical" else partition.given_names
+    return {part: f" /* {_harmless(name)} */" for part, name in enumerate(names) if name is not None}
+
+
+def _harmless(name: str) -> str:
+    """The name without what begins or ends a comment.
+
+    >>> _harmless("a*/b /* c")
+    'a* /b / * c'
+    """
+    return re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", name)
 
 
 def _last_interval(partition: Partition) -> int:

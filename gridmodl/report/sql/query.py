@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
 from gridmodl.model.evidence import encoded_events
+from gridmodl.model.names import output_labels
 from gridmodl.model.policy import NO_PART, Policy
 from gridmodl.model.target_quantiles import Prediction
 from gridmodl.report.cell_lines import cell_lines
@@ -130,8 +131,8 @@ def _join(joined: JoinedColumns, aliases: list[str], source: TableSource) -> str
 
 
 def _label(partition: Partition, source: TableSource) -> str:
-    """The label of the part; NULL for a value that belongs to no part."""
-    texts = [literal(Value("text", label), source.dialect, "a label") for label in partition.labels]
+    """The label of the part, or the name that the user gave it; NULL for a value that belongs to no part."""
+    texts = [literal(Value("text", label), source.dialect, "a label") for label in output_labels(partition)]
     cases = "".join(f"\n    WHEN {i} THEN {text}" for i, text in enumerate(texts))
     return f"CASE p.{source.parts[partition.name]}{cases}\n  END AS {source.aliases.add(f'label_{partition.name}')}"
 

@@ -1,0 +1,1 @@
+"""Axes to draw on: room and fonts (`layout`), names of parts beside them (`labels`), lanes, maps, and scales."""

@@ -1,0 +1,109 @@
+"""Labels beside and below axes: whole if there is room, on several lines, smaller, shorter, or of some places only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from textwrap import wrap
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from gridmodl.plot.axes.layout import LETTER, LINE, SMALLEST, font_for, size_in_points, slot_size
+from gridmodl.plot.style import fitted
+
+Labels = Callable[[int], list[str]]  # the labels, each of at most so many characters; no two look alike
+
+WHOLE = 300  # characters that no label has
+FIXED = "\N{NO-BREAK SPACE}"  # in a label, a blank where no line ends
+LARGE_ENOUGH = 0.75  # of a font, for labels on several lines; else they are shortened
+MOST_LINES = 3  # of a label
+BESIDE, BELOW = 0.4, 0.36  # shares of a slot for labels on the left, and below
+SLANTED = 35.0  # degrees
+WIDE = 14  # characters between labels below, from which on they are not slanted
+STEEP = 3.0  # heights of a font between labels, below which they are upright
+
+
+def as_labels(texts: Sequence[str]) -> Labels:
+    return partial(fitted, texts)
+
+
+def label_rows(ax: Axes, places: NDArray[np.float64], labels: Labels | Sequence[str]) -> None:
+    """Write labels on the left, of every second, third, ... row if there is no room for all."""
+    labels = labels if callable(labels) else as_labels(labels)
+    ax.tick_params(axis="y", length=0)
+    if not len(places):
+        ax.set_yticks([])
+        return
+    pitch = size_in_points(ax)[1] / _span(ax.get_ylim()) * _closest(places)
+    step = max(1, int(np.ceil(SMALLEST * LINE / pitch)))
+    texts, size = in_lines(labels, BESIDE * slot_size(ax)[0], pitch * step, font_for(ax))
+    ax.set_yticks(places[::step], texts[::step], fontsize=size, linespacing=1.0)
+
+
+def label_columns(ax: Axes, places: NDArray[np.float64], labels: Labels | Sequence[str], width: float) -> None:
+    """Write labels below axes that will be `width` points wide: side by side if there is room, else slanted or upright,
+    and of every second, third, ... column if there are many."""
+    labels, font = labels if callable(labels) else as_labels(labels), font_for(ax)
+    ax.tick_params(axis="x", length=0)
+    if not len(places):
+        ax.set_xticks([])
+        return
+    pitch = width / _span(ax.get_xlim()) * _closest(places)
+    whole, room = labels(WHOLE), max(1, int(pitch / (font * LETTER)) - 1)
+    if max(len(word) for text in whole for word in text.split()) <= room and (
+        room >= WIDE or all(len(_wrapped(text, room)) <= MOST_LINES for text in whole)
+    ):
+        texts, size = in_lines(labels, (room + 0.5) * font * LETTER, MOST_LINES * LINE * font, font)
+        ax.set_xticks(places, texts, fontsize=size, linespacing=1.0)
+        return
+    step = max(1, int(np.ceil(SMALLEST * LINE / pitch)))
+    slant_labels(ax, places[::step], lambda room: labels(room)[::step], pitch * step)
+
+
+def slant_labels(ax: Axes, places: NDArray[np.float64], labels: Labels, pitch: float) -> None:
+    """Write labels below axes, slanted or upright if they are near, as long as the slot of the axes allows."""
+    (width, height), font = slot_size(ax), font_for(ax)
+    is_upright = pitch < STEEP * font
+    angle = np.deg2rad(90.0 if is_upright else SLANTED)
+    length = min(BELOW * height / np.sin(angle), BELOW * width / max(1e-9, np.cos(angle)))
+    texts, size = in_lines(labels, length, pitch * np.sin(angle), font)
+    ax.set_xticks(places, texts, fontsize=size, ha="right", rotation_mode="anchor", linespacing=1.0)
+    for label in ax.get_xticklabels():
+        label.set(rotation=90.0 if is_upright else SLANTED, va="center" if is_upright else "top")
+
+
+def in_lines(labels: Labels, width: float, height: float, font: float) -> tuple[list[str], float]:
+    """The labels on lines that fit into `width` and `height` points, and their font size; shorter if they must be."""
+    whole, found = labels(WHOLE), []
+    for n_lines in range(1, MOST_LINES + 1):
+        size = min(font, height / (n_lines * LINE))
+        if n_lines > 1 and size < max(SMALLEST, LARGE_ENOUGH * font):
+            break
+        size = max(size, SMALLEST)
+        room = max(6, int(width / (size * LETTER)))
+        texts = [_wrapped(text, room) for text in whole]
+        if all(len(text) <= n_lines for text in texts):
+            return ["\n".join(text) for text in texts], size
+        found.append((n_lines * room, n_lines, size, room))
+    most, n_lines, size, room = max(found)
+    while most > room:
+        texts = [_wrapped(text, room) for text in labels(most)]
+        if all(len(text) <= n_lines for text in texts):
+            return ["\n".join(text) for text in texts], size
+        most -= max(1, room // 8)
+    return [text.replace(FIXED, " ") for text in labels(room)], size
+
+
+def _wrapped(text: str, room: int) -> list[str]:
+    """The text in lines of at most `room` characters, broken between words."""
+    return [line.replace(FIXED, " ") for line in wrap(text, room, break_on_hyphens=False)]
+
+
+def _span(limits: tuple[float, float]) -> float:
+    return abs(limits[1] - limits[0]) or 1.0
+
+
+def _closest(places: NDArray[np.float64]) -> float:
+    return float(np.diff(places).min(initial=1.0))

@@ -1,0 +1,107 @@
+"""Shares of classes: a colour for each, or, where there are too many for colours, the largest classes of each part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from gridmodl.plot.axes.lanes import BAR, WIDE
+from gridmodl.plot.axes.layout import LARGEST, LETTER, fitting_font, font_for, size_in_points
+from gridmodl.plot.style import INK, OF_CLASSES, OTHER, PALETTE, class_names, ink_on, shares_of
+from gridmodl.report.pictures import counted_others, shown_classes
+
+MOST = len(OF_CLASSES)  # colours of classes
+ROOMS = 24, 16, 10  # characters of the name of a class in a bar, from which the longest is taken that fits
+LEAST = 0.09  # smallest share that is written into its bar
+MOSTLY = 0.8  # share of the rows that classes with colours have, or else each part has its own largest classes
+RANKS = {"largest class": "#08519C", "second": "#3182BD", "third": "#6BAED6", "fourth": "#BDD7E7"}
+
+
+class ClassStripes(NamedTuple):
+    """What is drawn of the classes of parts, from left to right."""
+
+    entries: list[str]  # of the legend
+    colours: list[str]
+    shares: NDArray[np.float64]  # by part and stripe; NaN for parts without rows
+    classes: NDArray[np.int64] | None  # class of each stripe of each part, if colours stand for ranks
+
+    @property
+    def begins(self) -> NDArray[np.float64]:
+        """Left end of each stripe."""
+        return np.nan_to_num(np.cumsum(self.shares, axis=-1) - self.shares)
+
+
+def class_stripes(counts: NDArray[np.int64], classes: Any, what: str = "part", most: int = MOST) -> ClassStripes:
+    """A stripe for each of at most `most` classes, the last of all others; or for the largest classes of each part.
+
+    The last axis of `counts` is that of the classes; `what` is the word for the others. The largest of each part are
+    taken where the colours of `most` classes leave many rows without one.
+    """
+    shown = shown_classes(counts, [str(name) for name in np.asarray(classes).tolist()], PALETTE, min(most, MOST))
+    if not is_too_many(counts, most):
+        return ClassStripes(shown.names, shown.colours, shares_of(shown.counts), None)
+    n_classes, n_ranks = counts.shape[-1], min(len(RANKS), most - 1)
+    order = np.argsort(-counts, axis=-1, kind="stable")[..., :n_ranks]
+    largest = np.take_along_axis(counts, order, axis=-1)
+    rest = counts.sum(axis=-1, keepdims=True) - largest.sum(axis=-1, keepdims=True)
+    first, *others = list(RANKS)[:n_ranks]
+    return ClassStripes(
+        [f"{first} of the {what}", *others, counted_others(n_classes - n_ranks)],
+        [*list(RANKS.values())[:n_ranks], OTHER],
+        shares_of(np.concatenate([largest, rest], axis=-1)),
+        order,
+    )
+
+
+def is_too_many(counts: NDArray[np.int64], most: int = MOST) -> bool:
+    """Whether colours for the largest classes would leave many rows without one."""
+    n_classes = counts.shape[-1]
+    if n_classes <= min(most, MOST):
+        return False
+    rows = np.sort(counts.reshape(-1, n_classes).sum(axis=0))[::-1]
+    return bool(rows[: min(most, MOST) - 1].sum() < MOSTLY * rows.sum())
+
+
+def draw_shares(ax: Axes, places: NDArray[np.float64], stripes: ClassStripes) -> list[Any]:
+    """Draw the stripes side by side in each lane; return the bars of each."""
+    shares, begins = stripes.shares, stripes.begins
+    bars = [
+        ax.barh(places, shares[:, j], BAR, begins[:, j], color=colour, edgecolor="white", linewidth=0.5)
+        for j, colour in enumerate(stripes.colours)
+    ]
+    ax.set_xticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
+    for label, side in zip(ax.get_xticklabels(), ("left", "center", "right"), strict=True):
+        label.set(horizontalalignment=side)
+    ax.set_xlabel("share of each class", fontsize=LARGEST, loc="left")
+    return bars
+
+
+def write_shares(ax: Axes, places: NDArray[np.float64], stripes: ClassStripes, classes: Any) -> None:
+    """Write shares into the stripes that have room for them, with names of classes if colours are ranks."""
+    shares, begins, font = stripes.shares, stripes.begins, font_for(ax)
+    width, height = size_in_points(ax)
+    size = fitting_font(BAR * height / abs(np.subtract(*ax.get_ylim())), min(8.0, font))
+    names = [] if stripes.classes is None else [class_names(classes, room) for room in ROOMS]
+    for i, j in np.argwhere(shares > 0.0).tolist() if size else []:
+        of = [] if stripes.classes is None or j == stripes.classes.shape[1] else [stripes.classes[i, j]]
+        room = shares[i, j] * WIDE * width / (LETTER * (size or LARGEST))
+        text = _share_text(shares[i, j], [one[k] for k in of for one in names], room)
+        ax.text(
+            begins[i, j] + shares[i, j] / 2.0, places[i], text,
+            ha="center", va="center", fontsize=size, color=ink_on(stripes.colours[j]),
+        )  # fmt: skip
+    for i in np.flatnonzero(np.isnan(shares).any(axis=1)).tolist():
+        ax.text(0.01, places[i], "no rows with a class", va="center", fontsize=size or font, color=INK)
+
+
+def _share_text(share: float, names: Sequence[str], room: float) -> str:
+    """The longest of the names of the class that `room` characters hold, with the share if they hold both."""
+    percent = f"{share:.0%}"
+    if not names:
+        return percent if share >= LEAST and len(percent) <= room else ""
+    texts = [text for name in names for text in (f"{name} {percent}", name)]
+    return next((text for text in texts if len(text) <= room), "")

@@ -1,0 +1,207 @@
+"""Names that are long, alike and many: no two labels of a picture look alike, and nothing is outside of its figure."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+from plot.plot_cases import COUNTS, LINKAGE, contributions, event_display, intervals, many_classes, numbers_display
+
+import gridmodl
+from gridmodl import plot
+from gridmodl.plot.axes.layout import SMALLEST
+from gridmodl.plot.style import fitted, part_labels
+from gridmodl.report.averages import Curve
+
+LONG = "https://www.example.org/departments/of/the/company/"
+SIDES = "north", "south", "east", "west"
+
+
+def sites(n_groups: int, n_values: int = 60, name: str = "the department of the application") -> gridmodl.Partition:
+    """Groups of many long names that begin alike."""
+    groups = tuple(
+        tuple(f"{LONG}unit {i:02d}{j:03d} of {SIDES[j % 4]}" for j in range(n_values)) for i in range(n_groups)
+    )
+    return gridmodl.Partition(name, "categorical", COUNTS[:n_groups, 1, :2], groups=groups)
+
+
+def renamed() -> gridmodl.Partition:
+    partition = sites(4)
+    names = tuple(f"All departments whose customers are in risk class {i} of the handbook of 2024" for i in range(4))
+    return gridmodl.Partition("unit", "categorical", partition.counts, groups=partition.groups, given_names=names)
+
+
+def moments(n_parts: int = 5) -> gridmodl.Partition:
+    bounds = np.datetime64("2020-01-01T05:27:24.328") + np.arange(1, n_parts) * np.timedelta64(3_333_333, "ms")
+    return gridmodl.Partition("moment of the first contact", "numerical", COUNTS[:n_parts, 0, :2], bounds=bounds)
+
+
+def one_large(n_parts: int = 23) -> gridmodl.Partition:
+    counts = np.ones((n_parts, 2), dtype=np.int64) * 9
+    counts[0] = 9000
+    return gridmodl.Partition("capital_gain", "numerical", counts, bounds=np.geomspace(50.5, 99_999.5, n_parts - 1))
+
+
+def cells(n_cells: int = 30, n_classes: int = 2) -> plot.CellsDisplay:
+    parts = [[intervals(6).names[i % 6], sites(5).names[i // 6], "0: what all share"] for i in range(n_cells)]
+    classes = [f"diagnosis group number {j:03d} of chapter {j // 10}" for j in range(n_classes)]
+    counts = many_classes(n_cells, max(n_classes, 3 * n_cells)).counts[:, :n_classes]
+    return plot.CellsDisplay(["annual income of the household", "department", "country"], parts, counts, classes)
+
+
+def joint() -> plot.GridDisplay:
+    counts = np.array([[40, 2, 0, 0], [3, 0, 30, 1], [0, 20, 0, 2], [1, 0, 0, 900]])[..., None]
+    return plot.GridDisplay(sites(4), renamed(), counts, (), LINKAGE, LINKAGE)
+
+
+def classes_of_map(n_classes: int) -> plot.GridDisplay:
+    counts = many_classes(9, n_classes).counts.reshape(3, 3, n_classes)
+    return plot.GridDisplay(
+        intervals(3), sites(3), counts, [f"diagnosis group number {j:03d}" for j in range(n_classes)]
+    )
+
+
+def columns(n: int = 45) -> plot.ColumnsDisplay:
+    names = [f"measurement of the sensor in the north hall, channel number {i:02d}" for i in range(n)]
+    return plot.ColumnsDisplay(names, np.linspace(0.4, 0.0, n), ["12 parts, iv 1.23"] * n)
+
+
+def levels() -> plot.AverageDisplay:
+    shares = np.linspace(0.1, 0.9, 12)
+    texts = [f"very long level of the rating, number {i}" for i in range(12)]
+    bounds, best = np.array([1.5]), np.array([0.2, 0.6])
+    curve = Curve("rating", "customer paid back everything in time", np.arange(12), shares, shares - 0.05,
+                  shares + 0.05, 0.9, np.full(12, 9.0), bounds, best, [], False, texts)  # fmt: skip
+    return plot.AverageDisplay(curve)
+
+
+def drift(name=None, n_periods: int = 0) -> plot.DriftDisplay:
+    x = np.arange(1200) % 40
+    data = {"a": x, "the department of the application": np.array([f"{LONG}unit {i:03d}" for i in x * 7 % 60])}
+    groups = sorted(set(data["the department of the application"]))
+    parts = {"a": [10, 20, 30], "the department of the application": [groups[:20], groups[20:]]}
+    model = gridmodl.Model.from_partitions(data, x > 20, parts)
+    by = None if n_periods == 0 else [f"2024-{1 + i % n_periods:02d}" for i in range(1200)]
+    return plot.DriftDisplay(model.compare({**data, "a": x // 2}, None, by, refit=False), name)
+
+
+ONE_PART = gridmodl.Partition("x", "numerical", np.array([[9, 3]]))
+CASES = {
+    "parts": lambda ax: plot.PartsDisplay(sites(5), ["customer defaulted within a year", "customer paid"]).plot(ax),
+    "parts renamed": lambda ax: plot.PartsDisplay(renamed(), ["no", "yes"], 0.2, 1).plot(ax),
+    "parts dates": lambda ax: plot.PartsDisplay(moments(), ["no", "yes"]).plot(ax),
+    "parts forty": lambda ax: plot.PartsDisplay(intervals(40), ["no", "yes"]).plot(ax),
+    "parts classes": lambda ax: plot.PartsDisplay(
+        many_classes(6, 100), [f"diagnosis group number {j:03d} of chapter {j // 10}" for j in range(100)]
+    ).plot(ax),
+    "parts one": lambda ax: plot.PartsDisplay(ONE_PART, ["no", "yes"]).plot(ax),
+    "event": lambda ax: event_display(sites(5)).plot(ax),
+    "event renamed": lambda ax: event_display(renamed()).plot(ax),
+    "event dates": lambda ax: event_display(moments()).plot(ax, statistic="woe"),
+    "event skewed": lambda ax: event_display(one_large()).plot(ax),
+    "event forty": lambda ax: event_display(intervals(40)).plot(ax),
+    "cells": lambda ax: cells().plot(ax),
+    "cells classes": lambda ax: cells(20, 60).plot(ax),
+    "grid joint": lambda ax: joint().plot(ax),
+    "grid classes": lambda ax: classes_of_map(40).plot(ax),
+    "grid event": lambda ax: plot.GridDisplay(sites(9), sites(12), COUNTS[:12, :9, :2], ["no", "yes"]).plot(ax),
+    "target groups": lambda ax: plot.TargetDisplay(sites(6), sites(5), COUNTS[:6, 4, :5]).plot(ax),
+    "target numbers": lambda ax: numbers_display().plot(ax),
+    "columns": lambda ax: columns().plot(ax),
+    "contributions": lambda ax: plot.ContributionsDisplay(contributions()).plot(ax),
+    "average levels": lambda ax: levels().plot(ax),
+    "drift columns": lambda ax: drift().plot(ax),
+    "drift periods": lambda ax: drift(n_periods=12).plot(ax),
+    "drift groups": lambda ax: drift("the department of the application").plot(ax),
+    "drift cells": lambda ax: drift("cells").plot(ax),
+}
+
+
+def figure_of(case, how):
+    """The figure of a case: a new one, twice among four axes, or alone and small."""
+    if how == "new":
+        return case(None).figure_
+    figure, axes = plt.subplots(2, 2) if how == "four" else plt.subplots(figsize=(3, 2), squeeze=False)
+    for ax in np.diagonal(axes):
+        case(ax)
+    return figure
+
+
+def shown_texts(axes):
+    """Texts of axes that are drawn, those of insets included."""
+    return [
+        text for text in axes.findobj(Text)
+        if text.get_visible() and text.get_text().strip() and text.axes is not None
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["new", "four", "small"])
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_is_outside_and_no_two_labels_look_alike(name, how):
+    figure = figure_of(CASES[name], how)
+    figure.canvas.draw()  # a warning, as of a layout that fails, would be an error
+    scale = figure.dpi / 72.0
+    page = Bbox.from_extents(-scale, -scale, figure.bbox.width + scale, figure.bbox.height + scale)
+    for ax in figure.axes:
+        rows = [label.get_window_extent() for label in ax.get_yticklabels() if label.get_text()]
+        rows.sort(key=lambda box: box.y0 + box.y1)
+        assert all(low.y1 <= high.y0 + 2.0 * scale for low, high in itertools.pairwise(rows))
+        for labels in (ax.get_xticklabels(), ax.get_yticklabels()):
+            texts = [label.get_text() for label in labels if label.get_text()]
+            assert [text for text, n in Counter(texts).items() if n > 1] == []
+        legend = ax.get_legend()
+        entries = [] if legend is None else [text.get_text() for text in legend.get_texts()]
+        assert len(set(entries)) == len(entries) <= 9
+        assert ax.get_window_extent().width > 0.05 * figure.bbox.width
+        assert ax.get_window_extent().height > 0.05 * figure.bbox.height
+        for text in shown_texts(ax):
+            box = text.get_window_extent()
+            assert page.x0 <= box.x0, text
+            assert box.x1 <= page.x1, text
+            assert page.y0 <= box.y0, text
+            assert box.y1 <= page.y1, text
+            assert text.get_fontsize() >= SMALLEST
+
+
+def test_subplots_stay_apart():
+    figure, axes = plt.subplots(2, 2)
+    for ax in axes.flat:
+        CASES["parts renamed"](ax)
+    figure.canvas.draw()
+    boxes = [ax.get_tightbbox() for ax in figure.axes]
+    assert all(
+        Bbox.intersection(one, other) is None or min(Bbox.intersection(one, other).size) < 2.0
+        for one, other in itertools.combinations(boxes, 2)
+    )
+
+
+@given(st.lists(st.text(max_size=40), max_size=12, unique=True), st.integers(8, 40))
+@settings(max_examples=60, deadline=None)
+def test_fitted_texts_are_short_and_apart(texts, room):
+    found = fitted(texts, room)
+    assert len(set(found)) == len(texts)
+    assert all(len(text.replace(r"\$", "$")) <= room for text in found)
+
+
+def test_what_texts_share_goes_first():
+    names = [f"measurement of the sensor, channel {i}" for i in range(3)]
+    assert fitted(names, 40) == names
+    assert fitted(names, 20) == [f"…sensor, channel {i}" for i in range(3)]
+    ends = ["a very long name of the first kind", "a very long name of the second kind"]
+    assert fitted(ends, 16) == ["…the first kind", "…the second kind"]
+
+
+@pytest.mark.parametrize("room", [8, 12, 20, 40])
+def test_names_of_groups_get_shorter_by_whole_values(room):
+    labels = part_labels(sites(12), room)
+    assert len(set(labels)) == 12
+    assert max(map(len, labels)) <= room
+    if room >= 20:
+        assert all(label.endswith(("+58", "+59")) for label in labels)
