@@ -196,7 +196,7 @@ class CellsDisplay:
         return low, high + (0.4 * (high - low) or 1.0)  # with room for the lift of the longest bar
 
     def _draw_classes(self, ax: Axes, places: NDArray[np.float64]) -> Drawing:
-        shown = class_stripes(self.counts, self.classes, "cell")
+        shown = class_stripes(self.counts, self.classes)
         ranks = None if shown.classes is None else shown.classes[self.order_]
         drawn_cells = shown._replace(shares=shown.shares[self.order_], classes=ranks)
         bars = draw_shares(ax, places, drawn_cells)

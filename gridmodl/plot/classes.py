@@ -16,9 +16,10 @@ from gridmodl.report.pictures import counted_others, shown_classes
 
 MOST = len(OF_CLASSES)  # colours of classes
 ROOMS = 24, 16, 10  # characters of the name of a class in a bar, from which the longest is taken that fits
+LOW = 6.0  # points of a lane below which bars have no white edges, which would pale them
 LEAST = 0.09  # smallest share that is written into its bar
 MOSTLY = 0.8  # share of the rows that classes with colours have, or else each part has its own largest classes
-RANKS = {"largest class": "#08519C", "second": "#3182BD", "third": "#6BAED6", "fourth": "#BDD7E7"}
+RANKS = {"largest": "#08519C", "second": "#3182BD", "third": "#6BAED6", "fourth": "#BDD7E7"}
 
 
 class ClassStripes(NamedTuple):
@@ -35,11 +36,11 @@ class ClassStripes(NamedTuple):
         return np.nan_to_num(np.cumsum(self.shares, axis=-1) - self.shares)
 
 
-def class_stripes(counts: NDArray[np.int64], classes: Any, what: str = "part", most: int = MOST) -> ClassStripes:
+def class_stripes(counts: NDArray[np.int64], classes: Any, most: int = MOST) -> ClassStripes:
     """A stripe for each of at most `most` classes, the last of all others; or for the largest classes of each part.
 
-    The last axis of `counts` is that of the classes; `what` is the word for the others. The largest of each part are
-    taken where the colours of `most` classes leave many rows without one.
+    The last axis of `counts` is that of the classes. The largest of each part are taken where the colours of `most`
+    classes leave many rows without one.
     """
     shown = shown_classes(counts, [str(name) for name in np.asarray(classes).tolist()], PALETTE, min(most, MOST))
     if not is_too_many(counts, most):
@@ -48,9 +49,8 @@ def class_stripes(counts: NDArray[np.int64], classes: Any, what: str = "part", m
     order = np.argsort(-counts, axis=-1, kind="stable")[..., :n_ranks]
     largest = np.take_along_axis(counts, order, axis=-1)
     rest = counts.sum(axis=-1, keepdims=True) - largest.sum(axis=-1, keepdims=True)
-    first, *others = list(RANKS)[:n_ranks]
     return ClassStripes(
-        [f"{first} of the {what}", *others, counted_others(n_classes - n_ranks)],
+        [*list(RANKS)[:n_ranks], counted_others(n_classes - n_ranks)],
         [*list(RANKS.values())[:n_ranks], OTHER],
         shares_of(np.concatenate([largest, rest], axis=-1)),
         order,
@@ -69,8 +69,11 @@ def is_too_many(counts: NDArray[np.int64], most: int = MOST) -> bool:
 def draw_shares(ax: Axes, places: NDArray[np.float64], stripes: ClassStripes) -> list[Any]:
     """Draw the stripes side by side in each lane; return the bars of each."""
     shares, begins = stripes.shares, stripes.begins
+    is_low = size_in_points(ax)[1] / abs(np.subtract(*ax.get_ylim())) < LOW
     bars = [
-        ax.barh(places, shares[:, j], BAR, begins[:, j], color=colour, edgecolor="white", linewidth=0.5)
+        ax.barh(
+            places, shares[:, j], BAR, begins[:, j], color=colour, edgecolor="white", linewidth=0.0 if is_low else 0.5
+        )
         for j, colour in enumerate(stripes.colours)
     ]
     ax.set_xticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])

@@ -247,7 +247,7 @@ class GridDisplay:
         self.values_ = np.full(self.counts.shape[:2], np.nan)
         if is_too_many(self.counts) and font_for(ax) == LARGEST and self._draw_largest(ax):
             return entries
-        shown = class_stripes(self.counts, self.classes, "cell")
+        shown = class_stripes(self.counts, self.classes)
         stripes = draw_stripes(ax, self._edges, shown.shares, shown.colours)
         self._texts = self._texts._replace(box=ON_STRIPES)
         return [*zip(stripes, shown.entries, strict=True), *entries]

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from gridmodl.plot.axes.layout import LETTER, LINE, SMALLEST, font_for, size_in_points, slot_size
+from gridmodl.plot.axes.layout import LETTER, LINE, SMALLEST, USUAL, font_for, size_in_points, slot_size
 from gridmodl.plot.style import fitted
 
 Labels = Callable[[int], list[str]]  # the labels, each of at most so many characters; no two look alike
@@ -20,6 +20,7 @@ FIXED = "\N{NO-BREAK SPACE}"  # in a label, a blank where no line ends
 LARGE_ENOUGH = 0.75  # of a font, for labels on several lines; else they are shortened
 MOST_LINES = 3  # of a label
 BESIDE, BELOW = 0.4, 0.36  # shares of a slot for labels on the left, and below
+BELOW_LOW = 0.26  # share for labels below in a low slot, which a title and a legend take much of
 SLANTED = 35.0  # degrees
 WIDE = 14  # characters between labels below, from which on they are not slanted
 STEEP = 3.0  # heights of a font between labels, below which they are upright
@@ -67,7 +68,8 @@ def slant_labels(ax: Axes, places: NDArray[np.float64], labels: Labels, pitch: f
     (width, height), font = slot_size(ax), font_for(ax)
     is_upright = pitch < STEEP * font
     angle = np.deg2rad(90.0 if is_upright else SLANTED)
-    length = min(BELOW * height / np.sin(angle), BELOW * width / max(1e-9, np.cos(angle)))
+    below = BELOW if height >= USUAL[1] else BELOW_LOW
+    length = min(below * height / np.sin(angle), BELOW * width / max(1e-9, np.cos(angle)))
     texts, size = in_lines(labels, length, pitch * np.sin(angle), font)
     ax.set_xticks(places, texts, fontsize=size, ha="right", rotation_mode="anchor", linespacing=1.0)
     for label in ax.get_xticklabels():

@@ -29,10 +29,10 @@ PAD = 3.0  # points between what is written and the edge of a slot
 LEAST_SHARE = 0.12  # of the slot that axes keep at least, across and down
 INSIDE = 0.6  # estimated share of the width and height of a slot that labels leave
 ENTRY = 1.4  # height of a line of a legend, in heights of its font
-MOST_ENTRIES = 0.34  # share of the height of a slot for a legend
+MOST_ENTRIES = 0.22  # share of the height of a slot for a legend
 BESIDE_ROWS = 0.76  # share of the width of axes that bars of rows at their right leave
 SIDE_LINES = 3  # of the name of an axis
-HANDLE = 5  # characters that the mark of an entry of a legend takes
+HANDLE = 4  # characters that the mark of an entry of a legend takes
 
 
 def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
