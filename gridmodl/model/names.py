@@ -20,6 +20,7 @@ from gridmodl.model.labels import has_mixed_types, labels_of, shown_value
 from gridmodl.spelling import did_you_mean
 
 if TYPE_CHECKING:
+    from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
 
@@ -47,14 +48,19 @@ def names_within(partition: Partition, room: int) -> list[str]:
     if partition.kind != "categorical" or max(map(len, names)) <= room:
         return names
     namer, given = GroupNamer(partition), _given(partition)
-    for i, name in enumerate(names):
-        if len(name) > room and given[i] is not None:
-            names[i] = shortened(name, room)
-        elif len(name) > room:
-            head, values = f"{i}: ", namer.typical(i)
-            short = namer.name(head, values, room=room - len(head))
-            names[i] = short if len(short) <= room else f"{namer.name(head, values[:1])[: room - 1]}…"
-    return names
+    for i, head in enumerate(_heads(partition)):
+        if len(names[i]) > room and given[i] is None:
+            values = namer.typical(i)
+            fewer = namer.name(head, values, room=room - len(head))
+            names[i] = fewer if len(fewer) <= room else f"{namer.name(head, values[:1])[: room - 1]}…"
+    names = [shortened(name, room) for name in names]
+    return [shortened(name, room) for name in distinct(names)]  # given names may look alike when they are shortened
+
+
+def names_of_cells(cells: Cells, partitions: Sequence[Partition]) -> list[list[str]]:
+    """Names of the parts of each cell; `partitions` are those of the variables of the cells."""
+    names = [partition.names for partition in partitions]
+    return [[names[k][part] for k, part in enumerate(parts)] for parts in cells.parts.tolist()]
 
 
 def named_labels(partition: Partition) -> list[str]:
@@ -79,9 +85,13 @@ def _short_names(partition: Partition, room: int) -> list[str]:
     if partition.kind == "ordinal":
         return labels_of(partition)
     namer = GroupNamer(partition)
+    return [namer.name(head, namer.typical(i), room=room) for i, head in enumerate(_heads(partition))]
+
+
+def _heads(partition: Partition) -> list[str]:
+    """Beginning of the name of each group: its number, and whether its values are special."""
     first_special = partition.n_parts - partition.n_special
-    heads = [f"{i}: {'special ' * (i >= first_special)}" for i in range(partition.n_parts)]
-    return [namer.name(head, namer.typical(i), room=room) for i, head in enumerate(heads)]
+    return [f"{i}: {'special ' * (i >= first_special)}" for i in range(partition.n_parts)]
 
 
 class GroupNamer:

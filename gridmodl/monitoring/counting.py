@@ -22,6 +22,7 @@ from gridmodl.model.cells import Cells
 from gridmodl.model.counts import input_cells, part_counts
 from gridmodl.model.labels import shown_value
 from gridmodl.model.model import Model
+from gridmodl.model.names import names_of_cells
 from gridmodl.model.partition import Partition, group_partition
 from gridmodl.model.policy import NEUTRAL
 from gridmodl.terms import PROBLEMS
@@ -82,9 +83,9 @@ class Compared:
         return self.partitions[0]
 
     @property
-    def parts_of_cells(self) -> list[list[str]]:
+    def names_of_cells(self) -> list[list[str]]:
         """Names of the parts of each cell; empty for a column or the target."""
-        return [] if self.cells is None else _parts_of_cells(self.cells, self.partitions)
+        return [] if self.cells is None else names_of_cells(self.cells, self.partitions)
 
     @property
     def has_range(self) -> bool:
@@ -121,17 +122,11 @@ def cells_compared(model: Model, classes: TargetClasses) -> Compared:
     partitions = tuple(model.partitions[name] for name in cells.names)
     labels = [
         " & ".join(f"{name} {part}" for name, part in zip(cells.names, parts, strict=True)) or "all rows"
-        for parts in _parts_of_cells(cells, partitions)
+        for parts in names_of_cells(cells, partitions)
     ]
     counts = cells.counts if PROBLEMS[model.problem].has_target else cells.counts[:, :0]
     old = _with_last(counts, cells.rows - counts.sum(axis=1), 0)
     return Compared(CELLS, CELLS, labels, old, partitions, classes, cells)
-
-
-def _parts_of_cells(cells: Cells, partitions: Sequence[Partition]) -> list[list[str]]:
-    """Names of the parts of each of the `cells` of these partitions."""
-    names = [partition.names for partition in partitions]
-    return [[names[k][part] for k, part in enumerate(parts)] for parts in cells.parts.tolist()]
 
 
 def target_compared(model: Model) -> Compared | None:

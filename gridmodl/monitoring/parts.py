@@ -275,7 +275,7 @@ def _untested(counts: PartsCounts, periods: Sequence[str]) -> _Untested:
         "kind": about.kind,
         "labels": [*about.labels, *([OTHERS.get(about.kind, NO_PART)] * has_others)],
         "variables": tuple(str(one.name) for one in about.partitions) if about.kind == CELLS else (),
-        "cells": about.parts_of_cells,
+        "cells": about.names_of_cells,
         "periods": (ALL, *(periods if _has_periods(periods) else ())),
         "classes": classes.labels if has_classes else [],
         "events": classes.events if has_classes else (),

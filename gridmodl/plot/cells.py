@@ -1,4 +1,4 @@
-"""The cells of a grid over any number of variables: conditions in words, shares of classes and rows."""
+"""The cells of a grid over any number of variables: names of their parts, shares of classes and rows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gridmodl.model.counts import cell_information, cell_lifts, input_cells
 from gridmodl.model.labels import counted
+from gridmodl.model.names import names_of_cells
 from gridmodl.plot.axes.labels import FIXED, WHOLE, label_rows
 from gridmodl.plot.axes.lanes import BAR, WIDE, draw_rows, height_for, inner_ticks, open_lanes
 from gridmodl.plot.axes.layout import LARGEST, LETTER, axes_for, finish, fitting_font, font_for, size_in_points
@@ -281,6 +282,5 @@ def _rooms(lengths: Sequence[int], room: int) -> list[int]:
 
 def _parts_of_cells(model: Model, cells: Cells) -> tuple[list[str], list[list[str]]]:
     """The variables of the cells of a model, and the names of the parts of each cell."""
-    names = [model.partition(name).names for name in cells.names]
-    parts = [[names[k][part] for k, part in enumerate(one)] for one in cells.parts.tolist()]
-    return [str(name) for name in cells.names], parts
+    partitions = [model.partition(name) for name in cells.names]
+    return [str(name) for name in cells.names], names_of_cells(cells, partitions)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import gridmodl
 from gridmodl import Model, ModelFileError
-from gridmodl.model.names import MAX_NAME, distinct
+from gridmodl.model.names import MAX_NAME, distinct, names_within
 from gridmodl.model.partition import Partition, group_partition
 
 
@@ -85,6 +86,21 @@ def test_dates_are_as_exact_as_their_distance_asks():
 
 def test_equal_texts_are_told_apart_by_their_number():
     assert distinct(["a", "b", "a"]) == ["0: a", "b", "2: a"]
+
+
+def test_names_within_a_room_stay_apart_and_say_what_is_special():
+    towns = ["Paris", "Lyon", *(f"Nowhere{i}" for i in range(20))]
+    names = ["the department of the north, first", "the department of the south, first", None, None]
+    alike = replace(groups(["a"], ["b"], towns, [*towns[::-1], "XX"]), given_names=tuple(names), special_sizes=(23,))
+    assert names_within(alike, 100) == alike.names
+    assert names_within(alike, 24) == [
+        "0: the departmen…, first", "1: the departmen…, first", "2: Paris, Lyon, +20", "3: special Nowhe…19, +22",
+    ]  # fmt: skip
+    for room in (12, 16, 24, 30):
+        found = names_within(alike, room)
+        assert len(set(found)) == 4
+        assert max(map(len, found)) <= room
+        assert found[3].startswith("3: special ")
 
 
 def test_given_names_stand_everywhere_and_travel(model):
