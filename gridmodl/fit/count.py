@@ -12,8 +12,8 @@ import narwhals as nw
 from gridmodl.clock import Clock, in_threads
 from gridmodl.data.counts import ColumnCounts, Counts, arranged
 from gridmodl.data.frames import Frame, Name, lazy_frame, read_frame
-from gridmodl.data.remote.counting import MAX_GROUPS, count_again, counted
-from gridmodl.data.remote.queries import CLASS, HIGH, LOW, ROWS, TARGET_SUM, check_same_rows, engine_errors
+from gridmodl.data.remote.counting import MAX_GROUPS, count_again, count_frequent, counted
+from gridmodl.data.remote.queries import CLASS, LOW, ROWS, check_same_rows, engine_errors
 from gridmodl.data.remote.rows import LazyRows, lazy_rows
 from gridmodl.data.targets import TARGET_KINDS, encode_weights
 from gridmodl.fit.lazy import JOINT_GROUPS, LazyData, apart_of, read_lazy
@@ -202,10 +202,10 @@ def _count_column(rows: LazyData, name: Name, options: Options, like: ColumnCoun
             of_name = of_name._replace(dtype=nw.Unknown())  # counted by value
         if like is None:
             like, found = _first_counts(rows, of_name, options)
-        if found is None:
+        if found is None and like.rare is not None and like.frequent is not None:
+            found = count_frequent(of_name, like.frequent, like.rare)
+        elif found is None:
             found = count_again(of_name, like.apart, like.edges, rows.max_groups)
-            if like.rare is not None and like.frequent is not None:
-                found = _with_rare(found, like.rare, like.frequent)
     check_same_rows(rows.n_rows, int(found[ROWS].sum()), name)
     return replace(like, table=arranged(found))
 
@@ -222,17 +222,6 @@ def _first_counts(rows: LazyData, of_name: LazyRows, options: Options) -> tuple[
     frequent = None if rare is None else frozenset(found[LOW].drop_nulls().to_list()) - {rare}
     like = ColumnCounts(None, edges, tuple(apart), rare, frequent)
     return like, found if of_name.target_edges is None else None
-
-
-def _with_rare(found: Any, rare: str, frequent: Collection[str]) -> Any:
-    """Counts of categories in which all that are not `frequent` have the name `rare`."""
-    texts = found[LOW].cast(nw.String)
-    is_kept = texts.is_null() | texts.is_in(list(frequent))
-    named = texts.zip_with(is_kept, nw.new_series(LOW, [rare] * len(texts), nw.String, backend="pyarrow"))
-    by = [column for column in found.columns if column not in (LOW, HIGH, ROWS, TARGET_SUM)]
-    sums = [nw.col(what).sum() for what in (ROWS, TARGET_SUM) if what in found.columns]
-    joined = found.with_columns(named.alias(LOW)).group_by(LOW, *by).agg(*sums)
-    return joined.with_columns(nw.col(LOW).alias(HIGH)).select(found.columns)
 
 
 # Streams: batches in memory, one after another.

@@ -200,6 +200,13 @@ def frequent_values(rows: LazyRows, max_groups: int) -> CountedAtoms:
     return CountedAtoms(nw.concat([*texts, rare]), (), rows, rare_name)
 
 
+def count_frequent(rows: LazyRows, frequent: Collection[str], rare: str) -> Any:
+    """Counts of the texts `frequent`, and of all others together under the name `rare`; missing values stay missing."""
+    text = nw.col(VALUE).cast(nw.String)
+    named = nw.when(text.is_null() | text.is_in(sorted(frequent))).then(text).otherwise(nw.lit(rare))
+    return rows._replace(dtype=nw.String()).by_value(rows.frame.with_columns(named.alias(VALUE)))
+
+
 class FoundBounds(NamedTuple):
     """Bounds of a partition of spans: the number of spans below each, and how well each span would do as a place."""
 
