@@ -85,7 +85,8 @@ class GridScorecard(EachColumnClassifierBase):
     %(special)s
     missing : {"apart", "auto"} or dict by column name, default="apart"
         Where missing values go: to a part of their own, however few they are; with ``"auto"``, those of numbers to the
-        lowest interval and those of categories to a group of others if that is cheaper.
+        lowest interval and those of categories to a group of others if that is cheaper. Columns that a dict does not
+        name have ``"auto"``.
     %(max_parts)s
     min_rows : int, float or dict by column name, default=20
         Smallest number of rows of a part; below 1, the smallest share of all rows. Parts of averages that have fewer

@@ -218,10 +218,10 @@ def _first_counts(rows: LazyData, of_name: LazyRows, options: Options) -> tuple[
     apart, alone = apart_of(options, of_name.name), of_name
     if of_name.target_edges is not None:
         alone = lazy_rows(rows.frame, of_name.name, None, rows.weights, rows.n_rows)._replace(dtype=of_name.dtype)
-    found, edges, _, rare = counted(alone, apart, rows.max_groups, look=rows.look(alone, options))
-    frequent = None if rare is None else frozenset(found[LOW].drop_nulls().to_list()) - {rare}
-    like = ColumnCounts(None, edges, tuple(apart), rare, frequent)
-    return like, found if of_name.target_edges is None else None
+    first = counted(alone, apart, rows.max_groups, look=rows.look(alone, options))
+    frequent = None if first.rare is None else frozenset(first.counts[LOW].drop_nulls().to_list()) - {first.rare}
+    like = ColumnCounts(None, first.edges, tuple(apart), first.rare, frequent)
+    return like, first.counts if of_name.target_edges is None else None
 
 
 # Streams: batches in memory, one after another.
@@ -264,5 +264,5 @@ def _bounded(counts: Counts, name: Name, options: Options) -> ColumnCounts:
     rows = lazy_rows(frame.rename({"low": str(name), "class": CLASS, "n": ROWS}), name, CLASS, ROWS, counts.n_rows)
     if not rows.is_ordered:
         return one
-    found, edges, _, _ = counted(rows, one.apart, counts.max_groups)
-    return ColumnCounts(arranged(found), edges, one.apart)
+    found = counted(rows, one.apart, counts.max_groups)
+    return ColumnCounts(arranged(found.counts), found.edges, one.apart)

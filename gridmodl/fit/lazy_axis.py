@@ -91,7 +91,7 @@ def _on_line(column: Numbers, apart: list[Any]) -> NDArray[np.bool_]:
 
 
 def move_excess(by_class: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What it would cost, in code length of the classes, to move a bound into each span instead, the others kept.
+    """Code length of the classes that is added by moving a bound into each span, while the other bounds stay.
 
     `by_class` has the rows of each span, `places` the number of spans below each bound. The excess of a span is the
     smaller one of its two ends, and of the bounds of the part that it lies in.

@@ -250,7 +250,7 @@ def cell_labels(cells: Sequence[Sequence[str]], room: int) -> list[str]:
 
 
 def variables_of(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
-    """Of a title: the variables whose parts `cell_labels` has, and what all cells share.
+    """End of a title: the variables whose parts `cell_labels` has, and what all cells share.
 
     >>> variables_of(["a", "b"], [["(2.5, 4.5]", "0: u"], ["(2.5, 4.5]", "1: v"]])
     ': b; all in a (2.5, 4.5]'

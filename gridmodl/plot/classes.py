@@ -23,7 +23,7 @@ RANKS = {"largest": "#08519C", "second": "#3182BD", "third": "#6BAED6", "fourth"
 
 
 class ClassStripes(NamedTuple):
-    """What is drawn of the classes of parts, from left to right."""
+    """Stripes of the classes of parts, from left to right."""
 
     entries: list[str]  # of the legend
     colours: list[str]

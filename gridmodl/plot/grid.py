@@ -64,7 +64,7 @@ LINES = 0.8  # points, width of the lines of a tree
 
 
 class CellTexts(NamedTuple):
-    """What is written into cells, and what a title says of it."""
+    """Texts to write into cells, and what the title says of them."""
 
     texts: list[list[str]]
     colour_of: Callable[[int, int], Any]  # of the cell below a text

@@ -42,10 +42,10 @@ class Curve(NamedTuple):
     apart: list[str]  # predictions for missing values and special codes, in words
     is_utc: bool
     levels: Sequence[str] = ()  # text of each value of an ordinal column, whose values are places
-    apart_names: Sequence[str] = ()  # missing values and special codes; of each of them
-    apart_shares: NDArray[np.float64] = np.empty(0)  # the share of the class,
-    apart_bands: NDArray[np.float64] = np.empty((0, 2))  # the ends of its band
-    apart_rows: NDArray[np.int64] = np.empty(0, dtype=np.int64)  # and its rows
+    apart_names: Sequence[str] = ()  # missing values and special codes
+    apart_shares: NDArray[np.float64] = np.empty(0)  # share of the class in each of these
+    apart_bands: NDArray[np.float64] = np.empty((0, 2))  # ends of the band of each share
+    apart_rows: NDArray[np.int64] = np.empty(0, dtype=np.int64)  # rows of each
 
 
 def curve_of(average: Average, label: Any = None, coverage: float = 0.9) -> Curve:

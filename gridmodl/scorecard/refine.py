@@ -111,7 +111,7 @@ def _most_intervals(average: Average) -> int:
 
 
 def _losses(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Of each part, - sum over its rows of log of the share of their class."""
+    """Loss of each part: minus the sum over its rows of the log of the share of their class."""
     rows = counts.sum(axis=1, keepdims=True)
     shares = np.where(counts > 0, counts, 1) / np.where(counts > 0, rows, 1)
     return np.asarray(-(counts * np.log(shares)).sum(axis=1))

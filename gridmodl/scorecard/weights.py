@@ -267,14 +267,14 @@ def _path(splits: Iterator[_Split] | None, fit: _Fit, l2: float, choice: Choice)
     n = len(fit.columns)
     most = n if choice.max_columns is None else min(n, choice.max_columns)
     by_limit = f"max_columns={choice.max_columns}"
-    validates = choice.validate and splits is not None
-    if not validates and most == n:
+    held_out = splits if choice.validate else None
+    if held_out is None and most == n:
         return _Path(fit.columns, "")
     order, _ = _removals(fit, None)
     stop = n - most  # number of columns to take out
-    if validates and splits is not None:
+    if held_out is not None:
         losses = np.zeros(n + 1)
-        for split in splits:
+        for split in held_out:
             of_fold = _newton(split.others, fit.columns, fit.found, l2)
             _, weights = _removals(of_fold, order)
             own = split.own.woe[:, [*fit.columns, -1]]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import narwhals as nw
 
 from gridmodl.data.frames import Name
-from gridmodl.data.remote.queries import CLASS, ROWS, WEIGHT, collected, key_of, plain_value, weight_of
+from gridmodl.data.remote.queries import CLASS, ROWS, WEIGHT, collected, is_ordered, key_of, plain_value, weight_of
 
 MIXERS = (94906265.62425156, 31622776.60168379, 7071067.811865476, 54772255.75051661, 17320508.07568877)
 MIX_AGAIN = 104729.7071067812
@@ -107,7 +107,7 @@ def sampled_cells(cells: LazyCells, n_rows: int, n_sample: int) -> Any:
 
 def place_of_rows(cells: LazyCells) -> Any:
     """A number from all values of a row, of which the fraction counts; like values have unlike fractions."""
-    ordered = [k for k, dtype in enumerate(cells.dtypes) if dtype.is_numeric() or dtype.is_temporal()]
+    ordered = [k for k, dtype in enumerate(cells.dtypes) if is_ordered(dtype)]
     ends: dict[int, tuple[Any, Any]] = {}
     if ordered:
         keys = {k: _key(cells, k) for k in ordered}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gridmodl.plot.axes.layout import LETTER, LINE, SMALLEST, USUAL, font_for, size_in_points, slot_size
 from gridmodl.plot.style import fitted
 
-Labels = Callable[[int], list[str]]  # the labels, each of at most so many characters; no two look alike
+Labels = Callable[[int], list[str]]  # from the most characters of a label to the labels; no two look alike
 
 WHOLE = 300  # characters that no label has
 FIXED = "\N{NO-BREAK SPACE}"  # in a label, a blank where no line ends

@@ -63,7 +63,7 @@ def section_of_averages(averages: Averages) -> dict[str, Any]:
 
 
 def _lead(averages: list[Average]) -> Pairs:
-    """What was asked and found, in words."""
+    """Sentences on what was asked and found."""
     if not averages:
         return [("Found", "no column has an average")]
     names = listed([plain(average.name) for average in averages])

@@ -33,7 +33,7 @@ OVERVIEW = (
 
 
 def section_of_comparison(comparison: Comparison) -> dict[str, Any]:
-    """An overview, and all that is compared, drifted ones first, then by PSI."""
+    """Section with an overview, and all that is compared, drifted ones first, then by PSI."""
     tables = Tables()
     shown = sorted(comparison.all_parts, key=lambda one: (DRIFT not in one.verdicts, -float(one.psi.max())))
     lines = column_lines(comparison, 0)

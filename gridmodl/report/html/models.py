@@ -1,7 +1,7 @@
 """The section of a page on a model, on the models of many columns or on a density.
 
-It has facts, tables, variables, and the cells of a grid, which the page adds up: over the
-variables that a heat map does not show, and over merges.
+It has facts, tables, variables, and the cells of a grid, which the page adds up: over the variables that a heat map
+does not show, and over merges.
 """
 
 from __future__ import annotations

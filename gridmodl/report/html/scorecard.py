@@ -43,7 +43,7 @@ def section_of_scorecard(card: Scorecard) -> dict[str, Any]:
 
 
 def section_of_cutoffs(cutoffs: Cutoffs) -> dict[str, Any]:
-    """What each cut-off approves, and the distribution of the score of the event and of the rest."""
+    """Section with a table of what each cut-off approves, and the distribution of the score of both classes."""
     tables = Tables()
     n_rows = float(cutoffs.events.sum() + cutoffs.rest.sum())
     facts = [
@@ -65,7 +65,7 @@ def section_of_cutoffs(cutoffs: Cutoffs) -> dict[str, Any]:
 
 
 def _told_apart(cutoffs: Cutoffs) -> str:
-    """How well the score tells the classes apart."""
+    """Sentence on how well the score tells the classes apart."""
     if np.isnan(cutoffs.ks):
         return "all rows have one class"
     return (

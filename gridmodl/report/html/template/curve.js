@@ -11,11 +11,11 @@ function curveSpec(variable, width, at = 0) {
   const top = Math.min(1, 1.06 * Math.max(0.05, ...of.high, ...of.best, ...of.apart_bands.map(([, high]) => high)));
   const y = {
     type: "quantitative", scale: { domain: [0, top], nice: false },
-    axis: { title: `probability of ${short60(of.name)}`, titleLimit: 210, format: ".0%", tickCount: 5 },
+    axis: { title: `probability of ${ends(of.name, 60)}`, titleLimit: 210, format: ".0%", tickCount: 5 },
   };
-  const ends = curveEnds(chart);
-  const x = curveAxis(chart, ends, variable.name);
-  const upper = { width: space, height: 210, layer: curveLayers(chart, of, { ...x, axis: null }, y, ends) };
+  const domain = curveEnds(chart);
+  const x = curveAxis(chart, domain, variable.name);
+  const upper = { width: space, height: 210, layer: curveLayers(chart, of, { ...x, axis: null }, y, domain) };
   const lower = rowsAlong(chart, x, space);
   const along = { vconcat: [upper, lower], spacing: 6, resolve: { scale: { x: "shared" } } };
   const params = [{ name: "levels", value: chart.levels || [] }, { name: "apart", value: chart.apart }];
@@ -24,8 +24,6 @@ function curveSpec(variable, width, at = 0) {
   const beside = apartView(chart, of, { ...y, axis: null }, apart);
   return { params, hconcat: [along, beside], spacing: 16, resolve: { scale: { color: "shared" } } };
 }
-
-const short60 = (text) => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
 // The lowest and the highest value that are drawn.
 function curveEnds({ at, levels, bars }) {

@@ -10,7 +10,7 @@ function labelRoom(labels, width) {
   return Math.round(Math.min(longest * PIXELS_PER_LETTER + 8, width * 0.4, 320));
 }
 
-// Labels in so many pixels: their beginning and their end; with a number in front where two would look alike.
+// Labels that fit into `pixels`: their beginning and their end; with a number in front where two would look alike.
 function clipped(labels, pixels) {
   const letters = Math.max(6, Math.floor(pixels / PIXELS_PER_LETTER));
   const shown = labels.map((label) => ends(label, letters));
@@ -207,7 +207,7 @@ function largestSpec(variable, width) {
   });
 }
 
-// A name in so many letters; nothing where only its beginning would fit.
+// A name in at most `letters` letters; nothing where only its beginning would fit.
 const fitted = (name, letters) => (name.length <= letters ? name : letters >= 6 ? `${name.slice(0, letters - 1)}…` : "");
 
 const TYPICAL = "largest classes of each part";
