@@ -248,7 +248,7 @@ class Averages(Mapping[Name, Average]):
         about: str | None = None,
         sections: Sequence[Any] = (),
     ) -> str:
-        """Write all averages as one HTML page.
+        """Write all averages as one HTML page. Needs ``pip install "gridmodl[html]"``.
 
         Parameters
         ----------

@@ -465,6 +465,8 @@ class Average:
     ) -> str:
         """Write a page with the curve, its band, the best partition and the likely bounds; it needs no other file.
 
+        Needs ``pip install "gridmodl[html]"``.
+
         Parameters
         ----------
         path : str or path-like, optional

@@ -465,6 +465,8 @@ class Scorecard:
     ) -> str:
         """One page with the points of all columns, which needs no network; also written to the file `path` if passed.
 
+        Needs ``pip install "gridmodl[html]"``.
+
         Parameters
         ----------
         path : str or path-like, optional

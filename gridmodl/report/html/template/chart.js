@@ -1,4 +1,5 @@
-// Charts: drawn by Vega-Lite when they come into view or the browser has time, and again when the width or the colours of the page change.
+// Charts: drawn by Vega-Lite when they come into view or the browser has time, and again when the width or the colours
+// of the page change.
 
 const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#f0e442", "#8a8f96"]; // Okabe, Ito
 const PIXELS_PER_LETTER = 6.3;
@@ -17,9 +18,12 @@ const whenIdle = (run) => (window.requestIdleCallback ? requestIdleCallback(run)
 
 async function drawNext() {
   const chart = waiting[0];
-  if (!chart.isStarted && chart.element.clientWidth) await chart.start();
-  waiting.shift();
-  if (waiting.length) whenIdle(drawNext);
+  try {
+    if (!chart.isStarted && chart.element.clientWidth) await chart.start();
+  } finally { // a chart that fails does not keep the others from being drawn
+    waiting.shift();
+    if (waiting.length) whenIdle(drawNext);
+  }
 }
 
 class Chart {
