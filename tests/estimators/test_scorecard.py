@@ -160,12 +160,12 @@ def test_weak_columns_are_refined_and_noise_is_not() -> None:
     assert several(plain, "weak") < several(fine, "weak")
     assert several(fine, "flat") <= 6  # AIC takes some of the noise; `min_iv` and `validate` are for that
     test = rng.normal(size=(5000, 28))
-    odds = test[:, :8].sum(axis=1)
+    is_event = test[:, :8].sum(axis=1) + rng.logistic(size=5000) > 0  # the same for both cards
+    new = pd.DataFrame(test, columns=frame.columns)
     aucs = [
-        roc_auc_score(odds + rng.logistic(size=5000) > 0, GridScorecard(refine=one).fit(frame, y).predict_proba(
-            pd.DataFrame(test, columns=frame.columns))[:, 1])
-        for one in (True, False)
-    ]  # fmt: skip
+        roc_auc_score(is_event, GridScorecard(refine=refine).fit(frame, y).predict_proba(new)[:, 1])
+        for refine in (True, False)
+    ]
     assert aucs[0] > aucs[1]
 
 
