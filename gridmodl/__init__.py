@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.averaging.fit import average as average
     from gridmodl.averaging.fit import average_each as average_each
     from gridmodl.averaging.record import Average as Average
+    from gridmodl.data.columns import ColumnWarning as ColumnWarning
     from gridmodl.data.counts import Counts as Counts
     from gridmodl.density import DensityModel as DensityModel
     from gridmodl.density import optimize_density as optimize_density
@@ -60,7 +61,6 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.model.target_quantiles import Prediction as Prediction
     from gridmodl.monitoring.parts import PartsComparison as PartsComparison
     from gridmodl.monitoring.record import Comparison as Comparison
-    from gridmodl.pipeline import ColumnWarning as ColumnWarning
     from gridmodl.pipeline import optimize as optimize
     from gridmodl.pipeline import optimize_each as optimize_each
     from gridmodl.pipeline import price as price

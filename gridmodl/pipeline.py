@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gridmodl.clock import Clock, Progress, in_threads
+from gridmodl.data.columns import ColumnWarning, error_beside_name
 from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name
 from gridmodl.data.table import read_table
@@ -38,10 +39,6 @@ from gridmodl.spelling import check_choice, check_columns
 from gridmodl.terms import Criterion
 
 ON_ERROR = ("warn", "ignore", "raise")
-
-
-class ColumnWarning(UserWarning):
-    """Warning that a column of `optimize_each` or of `baselines.each` has no model."""
 
 
 def optimize(
@@ -381,7 +378,9 @@ def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame:
         raise next(iter(errors.values()))
     if on_error == "warn":
         for name, error in errors.items():
-            warnings.warn(f"column {name!r} has no model: {error}", ColumnWarning, stacklevel=3)
+            warnings.warn(
+                f"column {name!r} has no model: {error_beside_name(error, name)}", ColumnWarning, stacklevel=3
+            )
     return Models(models, errors, frame)
 
 

@@ -16,9 +16,8 @@ import pyarrow as pa
 import pytest
 
 import gridmodl
-from gridmodl import Model, Models, optimize, optimize_each
+from gridmodl import ColumnWarning, Model, Models, optimize, optimize_each
 from gridmodl.clock import Progress
-from gridmodl.pipeline import ColumnWarning
 
 STEP = [0] * 5 + [1] * 5
 
@@ -221,7 +220,7 @@ def bad(**columns):
     ids=["lists", "polars lists", "mixed", "mixed dates", "huge", "periods", "structs"],
 )
 def test_one_bad_column_does_not_lose_the_others(column):
-    with pytest.warns(ColumnWarning, match=r"column 'bad' has no model: column 'bad'") as warned:
+    with pytest.warns(ColumnWarning, match=r"column 'bad' has no model: it (?!.*column 'bad')") as warned:
         models = optimize_each(bad(bad=column), STEP)
     assert len(warned) == 1
     assert warned[0].filename == __file__

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gridmodl.averaging.evidence import events_of
 from gridmodl.averaging.lazy import lazy_probabilities_of, lazy_woe
 from gridmodl.averaging.record import Average
+from gridmodl.data.columns import error_beside_name
 from gridmodl.data.frames import ARRAYS, Name, lazy_frame, make_frame, read_frame
 from gridmodl.model.encoding import names_of_events, unique_names
 from gridmodl.model.labels import aligned
@@ -56,7 +57,7 @@ class Averages(Mapping[Name, Average]):
     def __getitem__(self, name: Name) -> Average:
         if name not in self._averages:
             if name in self.errors:
-                raise KeyError(f"column {name!r} has no average: {self.errors[name]}")
+                raise KeyError(f"column {name!r} has no average: {error_beside_name(self.errors[name], name)}")
             known = ", ".join(map(repr, list(self._averages)[:MAX_SHOWN])) or "no column"
             raise KeyError(f"no column {name!r}; there are averages of {known}{did_you_mean(name, self._averages)}")
         return self._averages[name]

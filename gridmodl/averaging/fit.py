@@ -15,7 +15,7 @@ from gridmodl.averaging.record import Average
 from gridmodl.averaging.summing import PRIORS, SegmentCounts, averaged_of, results_of, weights_of
 from gridmodl.clock import Clock, Progress, in_threads
 from gridmodl.data.atoms import coarsen, rows_by_code
-from gridmodl.data.columns import Categories
+from gridmodl.data.columns import Categories, ColumnWarning, error_beside_name
 from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name
 from gridmodl.data.line import Line
@@ -29,7 +29,7 @@ from gridmodl.fit.lazy import LazyData, counted_column, counted_data
 from gridmodl.fit.lazy_models import LAZY_FRAME
 from gridmodl.fit.options import Options, check_integer, checked_jobs, checked_options, checked_time
 from gridmodl.model.partition import interval_partition
-from gridmodl.pipeline import ColumnWarning, check_on_error
+from gridmodl.pipeline import check_on_error
 from gridmodl.progress import showing
 from gridmodl.search import Search, run
 from gridmodl.search.average.candidates import Candidates, all_places, some_places
@@ -210,7 +210,9 @@ def average_each(
         raise next(iter(errors.values()))
     if on_error == "warn":
         for name, error in errors.items():
-            warnings.warn(f"column {name!r} has no average: {error}", ColumnWarning, stacklevel=2)
+            warnings.warn(
+                f"column {name!r} has no average: {error_beside_name(error, name)}", ColumnWarning, stacklevel=2
+            )
     return Averages(averages, errors, source.kind)
 
 

@@ -44,8 +44,13 @@ class Commands(click.Group):
 def _warnings_as_messages() -> Iterator[None]:
     """Print warnings of the library as messages, without the line of code that raised them."""
 
+    told: set[str] = set()  # as of batches of rows, each of which may issue it
+
     def tell(message: Warning | str, *place: Any) -> None:
-        echo(f"gridmodl: warning: {_described_warning(message)}")
+        described = _described_warning(message)
+        if described not in told:
+            told.add(described)
+            echo(f"gridmodl: warning: {described}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

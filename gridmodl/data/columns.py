@@ -18,6 +18,16 @@ KINDS = ("numerical", "categorical", "ordinal")
 Kind = str | tuple[Any, ...]  # of a column, one of KINDS; a tuple holds the levels of an ordinal one, from low to high
 
 
+class ColumnWarning(UserWarning):
+    """Warning that a column has no model or no average of its own, or that a grid cannot fill in its missing values."""
+
+
+def error_beside_name(error: Exception, name: Name) -> str:
+    """Text of an error of a column, for a sentence that names the column already."""
+    text, named = str(error), f"column {name!r} "
+    return f"it {text.removeprefix(named)}" if text.startswith(named) else text
+
+
 def encode_column(raw: Raw | SpanColumn, name: Name, kind: Kind | None = None) -> Column:
     """Encode a column as numbers, levels or categories: as `kind` says, or else as its type says."""
     if isinstance(raw, SpanColumn):

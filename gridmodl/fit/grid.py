@@ -334,11 +334,11 @@ def given_grid(table: Table, partitions: Mapping[Name, Any], options: Options) -
 def _left_out(searched: Searched, n_inputs: int) -> dict[Name, str]:
     """Reason why each of the first `n_inputs` columns is left out, if it has one part."""
     left = [k for k in range(n_inputs) if k not in searched.found.grid.variables]
-    return {searched.columns[k].name: _reason(searched, k) for k in left}
+    return {searched.columns[k].name: _reason(searched, k, n_inputs) for k in left}
 
 
-def _reason(searched: Searched, k: int) -> str:
-    """Reason why variable k has one part."""
+def _reason(searched: Searched, k: int, n_inputs: int) -> str:
+    """Reason why variable k of `n_inputs` has one part; alone it is priced as one chosen of them."""
     found, task = searched.found, searched.task
     if task.rows.n_atoms(k) == 1:
         return "it has one value"
@@ -351,11 +351,12 @@ def _reason(searched: Searched, k: int) -> str:
         return f"the search was stopped ({task.clock.stopped}) before a partition of it paid"
     if not task.has_classes and not task.has_target:  # without a target, a variable alone explains nothing
         return "no partition of it beside the others that pays was found"
+    price = f"at the price of a grid of {n_inputs} columns"
     if not single.variables:
-        return "no partition of it alone pays, and none beside the others was found"
+        return f"no partition of it alone pays {price}, and none beside the others was found"
     level = level_of(single.cost, found.null.cost)
     alone = f"it saves {found.null.cost - single.cost:.4f}" if level is None else f"it has level {level:.4f}"
-    return f"alone {alone}, but beside the others its parts cost more than they tell"
+    return f"alone {alone} {price}, but beside the others its parts cost more than they tell"
 
 
 # Partitions in problems without classes: the largest groups first, and in each group the most typical values first.

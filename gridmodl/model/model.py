@@ -682,7 +682,8 @@ class Model:
         """Values of a column of a joint grid, with those that are missing filled in from the other columns.
 
         A missing number becomes the mean of `conditional` given the row's values that are not missing, a missing
-        category the mode.
+        category the mode. The numbers of a part are taken to lie evenly between its lowest and highest value. So those
+        of a column with one part become the middle of its range, with a `gridmodl.ColumnWarning`.
 
         Parameters
         ----------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from gridmodl.data.columns import error_beside_name
 from gridmodl.data.frames import ARRAYS, Frame, Name, Raw, lazy_frame, make_frame, read_frame
 from gridmodl.model.encoding import check_encoding, encoded_names, rows_of_parts, unique_names
 from gridmodl.model.evidence import ColumnEvidence, total_evidence
@@ -110,7 +111,7 @@ class Models(MutableMapping[Name, Model]):
 
     def _why_no_model(self, name: Name) -> str:
         if name in self.errors:
-            return f"column {name!r} has no model: {self.errors[name]}"
+            return f"column {name!r} has no model: {error_beside_name(self.errors[name], name)}"
         known = ", ".join(map(repr, list(self._models)[:MAX_SHOWN])) or "no column"
         more = ", ..." if len(self) > MAX_SHOWN else ""
         return f"no column {name!r}; there are models of {known}{more}{did_you_mean(name, self._models)}"

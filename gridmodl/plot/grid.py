@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from matplotlib.colors import Normalize
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
-from gridmodl.model.counts import information_by_cell, pair_counts, pair_target_counts
+from gridmodl.model.counts import information_by_cell, pair_counts, pair_target_counts, table_information
 from gridmodl.model.labels import counted
 from gridmodl.model.partition import Partition
 from gridmodl.plot.axes.labels import Labels
@@ -152,7 +153,8 @@ class GridDisplay:
         model : Model
             Of two columns or more, or of one and a target that is partitioned too.
         x, y : str, optional
-            The variables below and on the left; by default the first informative ones. Rows are summed over all others.
+            The variables below and on the left; by default the first informative ones, and of a joint grid the two with
+            the most mutual information. Rows are summed over all others.
         """
         check_model(model)
         below, left = _chosen_pair(model, x, y)
@@ -309,16 +311,26 @@ def _order(partition: Partition, linkage: NDArray[np.float64] | None) -> NDArray
 
 
 def _chosen_pair(model: Model, x: Name | None, y: Name | None) -> tuple[Partition, Partition]:
-    """The variables `x` and `y`; where None, the first informative variable that is free, else any."""
+    """The variables `x` and `y`; where None, the first informative variable that is free, else any.
+
+    Of a joint grid, if both are None, those with the most mutual information; ties: the first.
+    """
     known = model.all_partitions
     if len(known) < 2:
         raise ValueError(f"two variables are drawn, and the model has one, {next(iter(known))!r}; see PartsDisplay")
     if x is not None and x == y:
         raise ValueError(f"x and y must be two variables, got {x!r} for both")
+    if x is None and y is None and len(model.cells.names) > 2 and not len(model.classes) and model.target is None:
+        pairs = itertools.combinations(model.cells.names, 2)
+        x, y = max(pairs, key=lambda pair: round(_information(model, *map(model.partition, pair)), 12))
     free = [name for name in dict.fromkeys([*model.cells.names, *known]) if name not in (x, y)]
     below = model.partition(free.pop(0) if x is None else x)
     left = model.partition(free.pop(0) if y is None else y)
     return below, left
+
+
+def _information(model: Model, one: Partition, other: Partition) -> float:
+    return table_information(pair_counts(model, one, other)[:, :, 0])
 
 
 def leaf_order(linkage: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -44,6 +44,14 @@ MAX_COLUMNS = 8  # of a grid, whose parts are listed
 MAX_COLUMN_NAME = 20  # characters of its name in the tables of a grid
 MIN_NAME = 12  # characters of a group in these tables
 KEPT_SPACE = "\xa0"  # no line ends with it
+# Words of a reason in `Model.left_out`, and those for several columns that share it.
+OF_MANY = {
+    "it has": "each has",
+    "it saves": "each saves",
+    "of it": "of any of them",
+    "leaves it": "leaves them",
+    "its": "their",
+}
 MIN_PARTS, MIN_CLASSES = 2, 3  # of each column, however little room there is
 
 
@@ -185,9 +193,16 @@ def _left_out(model: Model) -> list[str]:
     lines = [f"columns left out: {len(model.left_out)}"]
     for reason, names in list(by_reason.items())[:MAX_LEFT_OUT]:
         more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
-        lines += _wrapped(f"  {', '.join(names[:MAX_SHOWN])}{more}: {reason}")
+        lines += _wrapped(f"  {', '.join(names[:MAX_SHOWN])}{more}: {reason if len(names) == 1 else _of_many(reason)}")
     n_more = sum(map(len, list(by_reason.values())[MAX_LEFT_OUT:]))
     return [*lines, *([f"  and {counted(n_more, 'more column')}, see left_out"] if n_more else []), ""]
+
+
+def _of_many(reason: str) -> str:
+    """The reason of one column in `Model.left_out`, said of several."""
+    for of_one, of_many in OF_MANY.items():
+        reason = re.sub(rf"\b{of_one}\b", of_many, reason)
+    return reason
 
 
 def cost_lines(model: Model) -> list[str]:

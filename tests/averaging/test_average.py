@@ -416,11 +416,11 @@ def test_many_columns(capsys):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 100)
     frame = pd.DataFrame({"noise": rng.random(200), "good": y + rng.random(200), "text": ["a", "b"] * 100})
-    with pytest.warns(ColumnWarning, match=r"'text' has no average: column 'text' is categorical"):
+    with pytest.warns(ColumnWarning, match=r"column 'text' has no average: it is categorical; averages"):
         found = average_each(frame, y)
     assert list(found) == ["good", "noise"]
     assert list(found.errors) == ["text"]
-    with pytest.raises(KeyError, match="has no average"):
+    with pytest.raises(KeyError, match="column 'text' has no average: it is categorical"):
         found["text"]
     with pytest.raises(KeyError, match="did you mean 'good'"):
         found["goood"]

@@ -209,7 +209,7 @@ def test_an_engine_that_fails_names_the_column():
 
 def test_a_column_that_fails_leaves_the_others():
     data = mixed().select("real", "text", "y").with_columns(pl.struct("real").alias("odd")).lazy()
-    with pytest.warns(gridmodl.pipeline.ColumnWarning, match="'odd'"):
+    with pytest.warns(gridmodl.ColumnWarning, match="'odd'"):
         models = optimize_each(data, "y")
     assert set(models) == {"real", "text"}
     assert set(models.errors) == {"odd"}

@@ -276,6 +276,28 @@ def test_missing_cells_are_imputed_by_conditionals():
     assert model.impute("a", frame).tolist() == frame["a"].tolist()
 
 
+def test_a_column_of_one_part_is_imputed_with_a_warning():
+    rng = np.random.default_rng(0)
+    levels = pd.Categorical(rng.choice(["low", "mid", "high"], 200), ["low", "mid", "high"], ordered=True)
+    frame = pd.DataFrame({"x": np.arange(200.0), "skew": rng.lognormal(8, 1, 200), "same": 3.0, "level": levels})
+    frame["colour"] = rng.choice(["red", "blue"], 200)
+    frame["some"] = frame["skew"].where(frame["x"] > 50)
+    model = Model.from_partitions(frame, None, {"x": [100.0], "some": [], "colour": []})
+    holes = frame.iloc[:4].copy()
+    holes.loc[1, ["x", "skew", "same", "some"]] = np.nan
+    holes.loc[1, "level"] = holes.loc[1, "colour"] = None
+    for name in ("skew", "some"):
+        with pytest.warns(gridmodl.ColumnWarning, match=f"{name!r} has one part.*middle.*mean or median") as warned:
+            filled = model.impute(name, holes)
+        assert warned[0].filename == __file__
+        assert filled[1] == pytest.approx((frame[name].min() + frame[name].max()) / 2)
+    with pytest.warns(gridmodl.ColumnWarning, match="'level' has one part.*the first of its values.*most frequent"):
+        assert model.impute("level", holes)[1] == "low"
+    for name in ("x", "same", "colour"):  # warnings are errors: none of these issues one
+        assert not pd.isna(model.impute(name, holes)).any()
+    assert model.impute("skew", frame).tolist() == frame["skew"].tolist()
+
+
 def test_dates_and_whole_numbers_beyond_floats():
     days = np.datetime64("2020-01-01") + np.array([0, 1, 2, 30, 31, 32])
     big = np.array([0, 2, 4, 10, 20, 30]) + 2**60

@@ -233,13 +233,16 @@ def test_why_columns_are_left_out(found):
     assert list(model.partitions) == list(frame)
     assert set(model.left_out) == {"noise", "one", "none", "id"}
     assert model.left_out["one"] == model.left_out["none"] == "it has one value"
-    assert model.left_out["noise"] == "no partition of it alone pays, and none beside the others was found"
+    price = "at the price of a grid of 6 columns"
+    assert model.left_out["noise"] == f"no partition of it alone pays {price}, and none beside the others was found"
     assert all(model.partitions[name].n_parts == 1 for name in model.left_out)
     x = np.arange(60.0)
     twice = optimize({"x": x, "again": x * 2 + 1}, (x > 29).astype(int))
     (name,) = twice.left_out
     assert twice.left_out[name].startswith("alone it has level 0.")
-    assert twice.left_out[name].endswith("but beside the others its parts cost more than they tell")
+    assert twice.left_out[name].endswith(
+        "at the price of a grid of 2 columns, but beside the others its parts cost more than they tell"
+    )
 
 
 def test_summary_and_repr(found):
@@ -255,7 +258,8 @@ def test_summary_and_repr(found):
         share = f"{model.cells.counts[i, 1] / model.cells.rows[i]:.1%}"
         assert [line[-1] for line in lines if line[: len(where) + 1] == [*where, str(model.cells.rows[i])]] == [share]
     assert "columns left out: 4" in text
-    assert ": it has one value" in text
+    assert "  one, none: each has one value" in text
+    assert "  noise, id: no partition of any of them alone pays at the price of a grid of 6 columns" in text
     parts = ", ".join(f"{name}: {model.partitions[name].n_parts} parts" for name in model.informative)
     assert repr(model) == f"Model('modl', {parts}, cost={model.cost:.6f}, level={model.level:.4f})"
 
@@ -266,7 +270,7 @@ def test_the_summary_of_many_columns_stays_short():
     lines = model.summary().splitlines()
     assert len(lines) < 40
     assert "columns left out: 300" in lines
-    assert "and 260 more: no partition of it alone pays" in " ".join(line.strip() for line in lines)
+    assert "and 260 more: no partition of any of them alone pays" in " ".join(line.strip() for line in lines)
 
 
 def test_the_summary_of_many_cells_says_how_many_it_does_not_show():

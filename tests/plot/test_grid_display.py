@@ -124,6 +124,17 @@ def test_more_columns_are_summed():
     assert "summed over 1 more variable" in title_of(display)
 
 
+def test_of_a_joint_grid_the_pair_with_the_most_information_is_drawn():
+    a = np.arange(80) % 2
+    data = {"loose": np.where(np.arange(80) % 10 < 3, 1 - a, a), "a": a, "b": a, "c": a}
+    model = gridmodl.Model.from_partitions(data, None, {name: [0.5] for name in data})
+    display = model.plot(ax=new_axes())
+    assert (display.x.name, display.y.name) == ("a", "b")  # and not "a" and "c", or "b" and "c", which tell as much
+    assert display.values_.sum() == pytest.approx(np.log(2))
+    one = GridDisplay.from_model(model, "loose")
+    assert (one.x.name, one.y.name) == ("loose", "a")
+
+
 def test_a_grid_of_one_cell_and_one_variable(xor):
     null = gridmodl.Model.from_partitions(XOR[:, :2], XOR[:, 2].astype(int), {})
     display = GridDisplay.from_model(null).plot(ax=new_axes())

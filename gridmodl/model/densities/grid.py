@@ -12,18 +12,20 @@ the part, and C parts of the target that have some of them.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.columns import ColumnWarning
 from gridmodl.data.frames import ARRAYS, Frame, Name, make_frame, read_frame
 from gridmodl.model.cells import Cells
 from gridmodl.model.counts import input_cells, parts_of_cells, row_lines
 from gridmodl.model.densities.conditional import Conditional
 from gridmodl.model.densities.histogram import Histogram, histogram_of
-from gridmodl.model.densities.spread import Spread, spread_of
+from gridmodl.model.densities.spread import NumberSpread, Spread, spread_of
 from gridmodl.model.policy import NEUTRAL
 from gridmodl.spelling import check_columns
 from gridmodl.terms import PROBLEMS
@@ -115,6 +117,13 @@ class GridDensity(NamedTuple):
         rows, others = np.flatnonzero(is_missing), [other for other in self.spreads if other != name]
         is_known = np.column_stack([(located[other] >= 0) & ~read[other][1] for other in others])[rows]
         patterns, which = np.unique(is_known, axis=0, return_inverse=True)
+        if len(rows) and spread.same_for_all:
+            warnings.warn(
+                f"column {name!r} has one part for all its values, which this grid takes as equally likely: "
+                f"missing ones become {spread.same_for_all}, which is no estimate; fill it with its own "
+                f"{'mean or median' if isinstance(spread, NumberSpread) else 'most frequent value'} instead",
+                ColumnWarning, stacklevel=3,
+            )  # fmt: skip
         for i, pattern in enumerate(patterns):
             mine = rows[which.ravel() == i]
             known = {other: located[other][mine] for other, is_there in zip(others, pattern, strict=True) if is_there}

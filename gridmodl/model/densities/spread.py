@@ -109,6 +109,12 @@ class NumberSpread(NamedTuple):
             found[..., 0] *= 1.0 - self.missing_share
         return (found[..., None] * self.masses).reshape(*found.shape[:-1], -1)
 
+    @property
+    def same_for_all(self) -> str:
+        """What `typical` is for any probabilities, though values differ; empty if it depends on them."""
+        has_one = len(self.partition.bounds) == 0 and self.domain is not None and self.domain.width > 0.0
+        return "the middle of its range" if has_one else ""
+
     def typical(self, probabilities: NDArray[np.float64]) -> NDArray[Any]:
         """Mean of the numbers for each line of `probabilities` of the parts."""
         if self.domain is None:
@@ -219,6 +225,15 @@ class CategorySpread(NamedTuple):
         assert isinstance(column, Categories)  # noqa: S101  for mypy
         missing = np.array([value is None for value in column.values], dtype=bool)
         return object_array(column.values)[column.codes], missing[column.codes]
+
+    @property
+    def same_for_all(self) -> str:
+        """What `typical` is for any probabilities, if the rows of its values are not known; else empty."""
+        parts = {
+            part for part, value in zip(self.part_of_value.tolist(), self.values, strict=True) if value is not None
+        }
+        n_values = sum(value is not None for value in self.values)
+        return "the first of its values" if self.partition.value_rows is None and len(parts) == 1 < n_values else ""
 
     def typical(self, probabilities: NDArray[np.float64]) -> NDArray[Any]:
         """Most probable value that is not missing, for each line of `probabilities` of the parts; ties: the first."""
