@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import time
 import types
@@ -24,6 +25,10 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(PROJECT / ".numba_cache"))
 os.environ["GRIDMODL_QUIET"] = "1"  # what a test reads on the error stream does not depend on what was compiled before
 # The formulas are tested through a plugin's terms too, from its folder: what it prices is no part of gridmodl.
 sys.path.append(str(PROJECT / "plugins" / "gridmodl-khiops11"))
+
+# A background job of a shell ignores Ctrl-C, and so would the processes that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A sum with a floor of its own, one that is concave, one that is no sum, and a plugin's.
 COMPILED = {"modl", "gini", "g2", "khiops11", "Khiops11()"}
