@@ -173,6 +173,13 @@ def test_names_that_are_not_those_of_fit_are_refused(name: str) -> None:
         answer(fitted, X.iloc[:, :2])
 
 
+@pytest.mark.parametrize("name", [name for name in EVERY if name != "coclustering"])  # which has no y
+def test_y_is_no_name_of_a_column(name: str) -> None:
+    X, _ = data_for(name)
+    with pytest.raises(TypeError, match=r"y must be the column of the target.*got the text 'flag'; .* y=X\['flag'\]"):
+        clone(EVERY[name]).fit(X, "flag")
+
+
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_probabilities_are_of_the_classes(name: str) -> None:
     X, y = data_for(name)
