@@ -9,6 +9,7 @@ from typing import Any
 MAX_LENGTH = 100  # of a name; the time to compare grows with its square
 MAX_NAMES = 20_000  # names to compare with, which takes some tenths of a second
 MIN_SIMILARITY = 0.6  # share of letters that two names have in common, in the same order
+OTHER_START = 0.75  # the same of names with another first letter, which typing errors rarely change
 
 
 def similar_names(name: Any, known: Iterable[Any], similarity: float = MIN_SIMILARITY) -> list[Any]:
@@ -23,7 +24,10 @@ def similar_names(name: Any, known: Iterable[Any], similarity: float = MIN_SIMIL
     for known_name, _ in zip(known, range(MAX_NAMES), strict=False):
         if known_name is not None and len(spelt := str(known_name).lower()) <= MAX_LENGTH:
             by_text.setdefault(spelt, known_name)
-    return [by_text[spelt] for spelt in get_close_matches(text, by_text, n=3, cutoff=similarity)]
+    others = [spelt for spelt in by_text if spelt[:1] != text[0]]
+    close = [spelt for spelt in by_text if spelt[:1] == text[0]]
+    close += get_close_matches(text, others, n=3, cutoff=max(similarity, OTHER_START))
+    return [by_text[spelt] for spelt in get_close_matches(text, close, n=3, cutoff=similarity)]
 
 
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:

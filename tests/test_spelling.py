@@ -64,6 +64,22 @@ def test_names_that_are_close_are_found_whatever_their_case_and_type():
     assert did_you_mean("zzz", ["modl"]) == ""
 
 
+def test_names_that_only_have_letters_in_common_are_not_meant():
+    assert (
+        did_you_mean("income", ["home"]) == did_you_mean("month", ["amount"]) == did_you_mean("rate", ["grade"]) == ""
+    )
+    assert set(similar_names("age", ["wage", "page", "agge"])) == {"agge", "wage", "page"}
+    assert similar_names("aeg", ["age", "leg"]) == ["age"]
+
+
+def test_a_question_ends_its_sentence():
+    models = optimize_each(DATA, CLASSES)
+    with pytest.raises(ValueError, match=r"the data has 'aeg', 'town'; did you mean 'aeg'\? models\.select"):
+        models.transform({"aeg": DATA["age"], "town": DATA["town"]})
+    with pytest.raises(ValueError, match=r"the data has 'town'\. models\.select"):
+        models.transform({"town": DATA["town"]})
+
+
 def test_long_names_and_many_take_no_time():
     assert did_you_mean("a" * 10**6, ["a" * 10**6, "b"]) == ""
     assert similar_names("column 77", (f"column {i}" for i in range(10**6)))[0] == "column 77"

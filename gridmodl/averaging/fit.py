@@ -25,9 +25,11 @@ from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import check_names, check_option_names, encoded_column
 from gridmodl.fit.column.common import labelled_apart
 from gridmodl.fit.column.intervals import Intervals, intervals_task
+from gridmodl.fit.column.priced import with_missing
 from gridmodl.fit.lazy import LazyData, counted_column, counted_data
 from gridmodl.fit.lazy_models import LAZY_FRAME
 from gridmodl.fit.options import Options, check_integer, checked_jobs, checked_options, checked_time
+from gridmodl.model.densities.ranges import with_domain
 from gridmodl.model.partition import interval_partition
 from gridmodl.pipeline import check_on_error
 from gridmodl.progress import showing
@@ -383,6 +385,7 @@ def _count(column: Numbers, made: Intervals, candidates: Candidates, table: Tabl
     counts, unlabelled = labelled_apart(np.concatenate([rows, line.special]), target)
     bounds = line.bounds(candidates.starts, column.type)
     segments = interval_partition(column, bounds, made.special, counts, line.has_missing, unlabelled)
+    segments = with_domain(with_missing(segments, column, table), column)
     return SegmentCounts(segments, np.append(values, special_values), candidates.runs)
 
 

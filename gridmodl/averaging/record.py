@@ -23,7 +23,7 @@ from gridmodl.averaging.summing import (
     weights_of,
 )
 from gridmodl.clock import Clock
-from gridmodl.data.columns import Categories, encode_column
+from gridmodl.data.columns import Categories, encode_column, encode_for_model
 from gridmodl.data.frames import ARRAYS, Name, lazy_frame, make_frame, read_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.fit.options import check_integer, check_seed
@@ -221,7 +221,7 @@ class Average:
             assert isinstance(column, Categories)  # noqa: S101  for mypy
             self.segments.part_of_encoded(column)  # raises for values of another type
             return _places_of_levels(column, self.segments.levels)
-        numbers = encode_column(raw, self.name, "numerical")
+        numbers = encode_for_model(raw, self.name, "numerical")
         assert isinstance(numbers, Numbers)  # noqa: S101  for mypy
         return numbers
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name, Raw, SpanColumn, as_array
-from gridmodl.data.numbers import Numbers, encode_numbers, is_missing_value, is_text
+from gridmodl.data.numbers import NoNumbersError, Numbers, encode_numbers, is_missing_value, is_text
 
 KINDS = ("numerical", "categorical", "ordinal")
 Kind = str | tuple[Any, ...]  # of a column, one of KINDS; a tuple holds the levels of an ordinal one, from low to high
@@ -41,6 +41,14 @@ def encode_column(raw: Raw | SpanColumn, name: Name, kind: Kind | None = None) -
     if kind == "numerical":
         return encode_numbers(raw, name)
     return encode_levels(raw, name, kind if isinstance(kind, tuple) else _known_levels(raw, name))
+
+
+def encode_for_model(raw: Raw, name: Name, kind: Kind) -> Column:
+    """As `encode_column`, of new rows for a model that has the column as `kind`."""
+    try:
+        return encode_column(raw, name, kind)
+    except NoNumbersError as error:
+        raise TypeError(f"{error.found}, and the model has numbers or dates there; convert the column") from error
 
 
 def _encode_spans(spans: SpanColumn, name: Name, kind: Kind | None) -> Column:

@@ -34,6 +34,17 @@ class Numbers(NamedTuple):
         return len(self.values)
 
 
+class NoNumbersError(TypeError):
+    """A column of numbers holds text or other things: `found` says which."""
+
+    def __init__(self, found: str, advice: str) -> None:
+        super().__init__(found, advice)
+        self.found, self.advice = found, advice
+
+    def __str__(self) -> str:
+        return f"{self.found}; {self.advice}"
+
+
 def encode_numbers(raw: Raw, name: Name) -> Numbers:
     """Encode the column `raw` as numbers; raise TypeError if it holds anything else."""
     missing, is_utc = None, False
@@ -54,6 +65,8 @@ def encode_numbers(raw: Raw, name: Name) -> Numbers:
         return _times(array, name, is_utc)
     if array.dtype.kind == "b":
         array = array.astype(np.float64)
+    if array.dtype.kind in "UST":
+        raise NoNumbersError(f"column {name!r} holds no numbers, but text", "call it categorical with kinds=")
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise TypeError(f"column {name!r} holds {array.dtype}; gridmodl takes real numbers of at most 64 bits")
     if array.dtype.kind in "iu" and _needs_integers(array):
@@ -94,10 +107,10 @@ def numbers_of_objects(array: NDArray[Any], name: Name) -> tuple[NDArray[Any], N
     if bad:
         such_as = f"such as {_safe_repr(bad[0])} ({type(bad[0]).__name__})"
         if len(bad) == len(present):
-            raise TypeError(f"column {name!r} holds no numbers, {such_as}; call it categorical with kinds=")
-        raise TypeError(
-            f"column {name!r} mixes numbers with other things, {such_as}; give it one type, or call it categorical "
-            "with kinds="
+            raise NoNumbersError(f"column {name!r} holds no numbers, {such_as}", "call it categorical with kinds=")
+        raise NoNumbersError(
+            f"column {name!r} mixes numbers with other things, {such_as}",
+            "give it one type, or call it categorical with kinds=",
         )
     whole = [int(value) for value in present if isinstance(value, numbers.Integral)]
     if whole and len(whole) == len(present):

@@ -79,6 +79,11 @@ def read_labels(y: Any) -> NDArray[Any]:
 
     Scikit-learn would make floats of nullable integers, and text of numbers in a list beside text.
     """
+    if isinstance(y, str):
+        raise TypeError(
+            f"y must be the column of the target, one entry for each row of X, got the text {y!r}; if that is a column "
+            f"of X, pass X without it and y=X[{y!r}]"
+        )
     y = nw.to_native(y, pass_through=True)
     if isinstance(y, (list, tuple)) and len(set(map(type, y))) > 1:
         y = as_array(y, "y")

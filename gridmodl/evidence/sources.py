@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from gridmodl.averaging.record import Average, between_knots
 from gridmodl.criteria.concave import uniform_predictive
-from gridmodl.data.columns import encode_column
+from gridmodl.data.columns import encode_for_model
 from gridmodl.data.frames import Name, Raw
 from gridmodl.data.numbers import Numbers
 from gridmodl.model.counts import group_of_classes, part_counts
@@ -170,7 +170,7 @@ class CurveSource:
         raw = columns[self.name]
         if len(raw) == 0:
             return RowPlaces(np.empty(0, dtype=np.int64), np.empty(0))
-        column = encode_column(raw, self.name, self.apart.column_kind)
+        column = encode_for_model(raw, self.name, self.apart.column_kind)
         assert isinstance(column, Numbers)  # noqa: S101  for mypy
         part = self.apart.part_of_encoded(column, policy)
         if column.missing is not None and column.missing.all():

@@ -652,8 +652,8 @@ class Model:
         name : str
             A column of a joint grid, or the name of a partitioned target.
         given : dict, optional
-            Value of each column that is known, None for a missing value that training had too. All others are summed
-            over. A value that belongs to no part tells nothing.
+            Value of each column that is known, None for a missing value, which tells nothing if training had none. All
+            others are summed over. A category that training did not have is an error.
 
         Returns
         -------

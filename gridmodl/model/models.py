@@ -501,8 +501,9 @@ def columns_for(names: Collection[Name], frame: Frame, what: str) -> dict[Name, 
     absent = [name for name in names if name not in frame.columns]
     if absent:
         known = ", ".join(repr(name) for name in list(frame.columns)[:20])
+        near = did_you_mean(absent[0], frame.columns) or "."
         raise ValueError(
-            f"the {what} need column {absent[0]!r}; the data has {known}{did_you_mean(absent[0], frame.columns)}. "
+            f"the {what} need column {absent[0]!r}; the data has {known}{near} "
             f"{what}.select(columns=[...]) keeps the {what} of some columns"
         )
     return {name: frame.columns[name] for name in names}

@@ -13,13 +13,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gridmodl.codelength import SummedRows
-from gridmodl.data.columns import Categories, Column, Kind, encode_column, kind_of_column
+from gridmodl.data.columns import Categories, Column, Kind, encode_for_model, kind_of_column
 from gridmodl.data.frames import Name, read_frame
 from gridmodl.data.numbers import Numbers, Special
 from gridmodl.model.labels import counted, labels_of
 from gridmodl.model.names import names_of
 from gridmodl.model.policy import BY_PARTITION, NO_PART, Policy, checked_policy
 from gridmodl.pricing import ColumnValues, categorical_values
+
+
+class OtherTypeError(TypeError):
+    """No value of a column of categories is of a type of the training data."""
+
+    def __init__(self, name: Name, value: Any, known: Any) -> None:
+        super().__init__(name, value, known)
+        self.name, self.value, self.known = name, value, known
+
+    def __str__(self) -> str:
+        return (
+            f"column {self.name!r} holds values such as {self.value!r}, its groups such as {self.known!r}; convert the "
+            "column to the type of the training data"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +179,7 @@ class Partition:
         if len(raw) == 0:
             return np.empty(0, dtype=np.int64)
         kind = "numerical" if self.kind == "numerical" else "categorical"  # a value is found in `groups` by its name
-        return self.part_of_encoded(encode_column(raw, self.name, kind), policy)
+        return self.part_of_encoded(encode_for_model(raw, self.name, kind), policy)
 
     def part_of_encoded(self, column: Column, policy: Policy = BY_PARTITION) -> NDArray[np.int64]:
         """Number of the part of each value of an encoded `column`; `policy` is for values that no part holds."""
@@ -284,10 +298,7 @@ class Partition:
             ) from error
         types, known = _types_of(column.values), _types_of(group_of)
         if types and known and not types & known and np.all(parts < 0):
-            raise TypeError(
-                f"column {self.name!r} holds values such as {column.values[-1]!r}, its groups such as "
-                f"{self.groups[-1][-1]!r}; convert the column to the type of the training data"
-            )
+            raise OtherTypeError(self.name, column.values[-1], self.groups[-1][-1])
         if np.any(parts < 0):
             self._place_unseen(column, parts, policy)
         return parts[column.codes]

@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.columns import Column, count_rows, encode_column, encode_values
+from gridmodl.data.columns import Column, count_rows, encode_column, encode_for_model, encode_values
 from gridmodl.data.frames import Frame, Name, Raw, entry_weights, read_frame
 from gridmodl.data.numbers import Numbers, is_text
 from gridmodl.data.table import take_column
@@ -23,11 +23,12 @@ from gridmodl.model.counts import input_cells, part_counts
 from gridmodl.model.labels import shown_value
 from gridmodl.model.model import Model
 from gridmodl.model.names import names_of_cells
-from gridmodl.model.partition import Partition, group_partition
+from gridmodl.model.partition import OtherTypeError, Partition, group_partition
 from gridmodl.model.policy import NEUTRAL
 from gridmodl.terms import PROBLEMS
 
 MAX_PERIODS = 1000  # values of by=
+MAX_CLASSES_NAMED = 10  # in a message
 ALL = "all"  # label of all new rows together
 MISSING = "missing"  # label of the period of rows without one
 TARGET, CELLS = "target", "cells"  # kinds of what is compared, beside those of columns
@@ -42,6 +43,15 @@ class TargetClasses(NamedTuple):
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def no_class(self, value: Any, name: str | None) -> str:
+        """Message about a target `name` whose values, such as `value`, are of another type than the classes."""
+        groups = () if self.partition is None else self.partition.groups
+        known = [repr(one) for group in groups for one in group if one is not None]
+        return (
+            f"target{'' if name is None else f' {name!r}'} holds {value!r}; the classes of training are "
+            f"{', '.join(known[:MAX_CLASSES_NAMED])}{', ...' * (len(known) > MAX_CLASSES_NAMED)}: convert the target"
+        )
 
 
 NO_CLASSES = TargetClasses(None, [], ())
@@ -113,7 +123,10 @@ def column_compared(model: Model, name: Name, classes: TargetClasses) -> Compare
     unlabelled = partition.rows - counts.sum(axis=1)
     outside = partition.n_missing or 0 if PROBLEMS[model.problem].has_widths else 0  # a density leaves them out
     old = _with_last(counts, unlabelled, outside)
-    return Compared(name, partition.kind, partition.names, old, (partition,), classes, old_missing=partition.n_missing)
+    n_missing = partition.n_missing
+    if n_missing is None and partition.missing is not None and partition.is_missing_apart:  # from older files
+        n_missing = int(partition.rows[partition.missing])
+    return Compared(name, partition.kind, partition.names, old, (partition,), classes, old_missing=n_missing)
 
 
 def cells_compared(model: Model, classes: TargetClasses) -> Compared:
@@ -172,6 +185,7 @@ class NewData(NamedTuple):
 
     frame: Frame
     target: Raw | None
+    target_name: str | None  # None if it is no column of the frame
     period: NDArray[np.int64]  # number of the period of each row
     periods: list[str]  # labels; one, empty, without by=
     weights: NDArray[np.int64] | None
@@ -181,7 +195,10 @@ class NewData(NamedTuple):
         key = self.period * (len(classes) + 1)
         code = np.full(self.frame.n_rows, len(classes), dtype=np.int64)
         if self.target is not None and classes.partition is not None:
-            part = classes.partition.part_of_column(self.target, NEUTRAL)
+            try:
+                part = classes.partition.part_of_column(self.target, NEUTRAL)
+            except OtherTypeError as error:
+                raise TypeError(classes.no_class(error.value, self.target_name)) from error
             code = np.where(part < 0, len(classes), part)
         return NewRows(key + code, self.weights, len(classes), len(self.periods))
 
@@ -208,7 +225,8 @@ def read_new(new: Any, target: Any, by: Any, weights: Any) -> NewData:
     period, labels = np.zeros(frame.n_rows, dtype=np.int64), [""]
     if of_by is not None:
         period, labels = _periods(of_by, rows)
-    return NewData(frame, of_target, period, labels, rows)
+    name = target if isinstance(target, str) else None
+    return NewData(frame, of_target, name, period, labels, rows)
 
 
 def _periods(raw: Raw, weights: NDArray[np.int64] | None) -> tuple[NDArray[np.int64], list[str]]:
@@ -268,7 +286,7 @@ def period_labels(values: Sequence[Any]) -> tuple[NDArray[np.int64], list[str]]:
 def count_column(compared: Compared, raw: Raw, rows: NewRows) -> PartsCounts:
     """Rows of a column by part, class and period."""
     partition = compared.partition
-    column = encode_column(raw, compared.name, "numerical" if partition.kind == "numerical" else "categorical")
+    column = encode_for_model(raw, compared.name, "numerical" if partition.kind == "numerical" else "categorical")
     part = partition.part_of_encoded(column, NEUTRAL)
     missing = rows.by_period(_is_missing(column))
     new = rows.by_part(part, partition.n_parts)

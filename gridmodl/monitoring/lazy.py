@@ -116,6 +116,10 @@ class LazyNew(NamedTuple):
         """Expression of the number of the class of each row, -1 for none."""
         if self.target is None or classes.partition is None:
             return nw.lit(-1).cast(nw.Int64)
+        dtype, known = self.frame.collect_schema()[self.target], [one[0] for one in classes.partition.groups if one]
+        is_text = {isinstance(one, str) for one in known if one is not None}
+        if (dtype.is_numeric() and is_text == {True}) or (isinstance(dtype, nw.String) and is_text == {False}):
+            raise TypeError(classes.no_class(dtype, self.target))
         return part_of(self.frame, replace(classes.partition, name=self.target), NEUTRAL)
 
     def _grouped(self, compared: Compared, columns: Mapping[str, Any]) -> Any:

@@ -146,7 +146,11 @@ class Comparison:
         return make_frame(period_lines(chosen), frame or self.frame)
 
     def summary(self) -> str:
-        """The comparison as text: what drifted, then a line for each column, those with the largest PSI first."""
+        """The comparison as text: what drifted, then a line for each column, those with the largest PSI first.
+
+        PSI is that of the worst period, which is named beside it. The information lost is that of all new rows; if it
+        is a drift in some period, that of the worst one, with its name.
+        """
         return "\n".join([*self._head(), "", *self._lines(), *self._remarks()])
 
     def _head(self) -> list[str]:
@@ -169,7 +173,7 @@ class Comparison:
         for one in shown[:MAX_SHOWN]:
             worst = int(one.psi.argmax())
             period = f" ({one.periods[worst]})" if worst else ""
-            lost = ["" if np.isnan(one.information_lost).all() else f"{np.nanmax(one.information_lost):.1%}"]
+            lost = [lost_text(one)]
             noise = f"{one.psi_noise[worst]:.4f}"
             psi = f"{one.psi[worst]:.4f}{period}"
             rows.append([str(one.name), str(len(one.labels)), psi, noise, *(lost * has_classes), _worst(one.verdicts)])
@@ -264,6 +268,14 @@ class Comparison:
     def __repr__(self) -> str:
         drift = f"drift in {len(self.drifted)}" if self.has_drift else "no drift"
         return f"Comparison({counted(len(self.columns), 'column')}, {counted(int(self.n_new[0]), 'new row')}, {drift})"
+
+
+def lost_text(one: PartsComparison) -> str:
+    """Information lost in all new rows, or in the worst period in which it is a drift, with its name; may be empty."""
+    at = int(np.where(one.relation_drift, one.information_lost, -np.inf).argmax())  # 0 without a drift
+    if np.isnan(one.information_lost[at]):
+        return ""
+    return f"{one.information_lost[at]:.1%}" + (f" ({one.periods[at]})" if at else "")
 
 
 def remarks_on(one: PartsComparison) -> list[str]:

@@ -14,6 +14,7 @@ from gridmodl.model.counts import cell_lifts, part_counts, quantiles_of_parts
 from gridmodl.model.densities.histogram import density_per, histogram_of
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import counted, level_text
+from gridmodl.monitoring.record import lost_text
 from gridmodl.report.curves import bound_text
 from gridmodl.report.pictures import (
     MAX_DRAWN,
@@ -325,12 +326,11 @@ def comparison_html(comparison: Comparison) -> str:
     rows = []
     for one in shown[:MAX_SHOWN]:
         worst = int(one.psi.argmax())
-        lost = "" if np.isnan(one.information_lost).all() else f"{np.nanmax(one.information_lost):.1%}"
         drawn = bars(one.new_rows[worst], one.labels, 120, 16) if len(one.labels) <= MAX_SHOWN else ""
         verdict = next((word for word in ("drift", "small change") if word in one.verdicts), "stable")
         when = [name_tag(one.periods[worst] if worst else "")] if has_periods else []
         rows.append([name_tag(one.name), drawn, verdict, *when, f"{one.psi[worst]:.4f}", f"{one.psi_noise[worst]:.4f}",
-                     lost])  # fmt: skip
+                     plain(lost_text(one))])  # fmt: skip
     heads = ["column", "new rows by part", "verdict", *(["worst period"] if has_periods else []), "PSI", "by chance",
              "information lost"]  # fmt: skip
     named = ", ".join(plain(name) for name in comparison.drifted[:MAX_SHOWN])

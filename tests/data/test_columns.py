@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import gridmodl
 from gridmodl import (
     GridDiscretizer,
     GridNaiveBayes,
@@ -270,7 +271,7 @@ def test_booleans_called_numerical():
 
 
 def test_strings_called_numerical():
-    with pytest.raises(TypeError, match=r"column 'x0' holds <U1"):
+    with pytest.raises(TypeError, match=r"column 'x0' holds no numbers, but text; call it categorical"):
         optimize(np.array(list("0123456789")), STEP, kinds={"x0": "numerical"})
     with pytest.raises(TypeError, match=r"column 'x0' .*'0' \(str\)"):
         optimize(list("0123456789"), STEP, kinds={"x0": "numerical"})
@@ -931,6 +932,26 @@ def test_rows_of_weight_zero_say_nothing_of_the_column():
 def test_a_share_of_rows_is_not_rounded_up_by_floats():
     data, target = np.arange(100.0), [0] * 7 + [1] * 93
     assert only(optimize(data, target, min_rows=0.07)).n_parts == 2
+
+
+@pytest.mark.parametrize("text", [["1", "2"], np.array(["1", "2"]), pl.Series("x0", ["1", "2"]), pd.Series(["1", "2"])])
+def test_text_for_a_model_of_numbers_is_to_be_converted(text):
+    numbers = np.arange(10.0)
+    joint = Model.from_partitions({"a": numbers, "b": numbers}, None, {"a": [4.5], "b": [4.5]})
+    card = gridmodl.GridScorecard(validate=False).fit(np.arange(200.0)[:, None], np.repeat(STEP, 20)).scorecard_
+    assert list(card.models) == ["x0"]
+    calls = [
+        lambda: optimize(numbers, STEP).transform(text),
+        lambda: gridmodl.average(numbers, STEP).predict_proba(text),
+        lambda: joint.log_density({"a": text, "b": [1.0, 2.0]}),
+        lambda: card.score({"x0": text}),
+        lambda: optimize(numbers, STEP).transform([1.0, "2"]),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=r"numbers.*the model has numbers or dates there; convert the column$"):
+            call()
+    with pytest.raises(TypeError, match=r"column 'x' holds no numbers, .*; call it categorical with kinds=$"):
+        optimize({"x": text}, [0, 1], kinds={"x": "numerical"})
 
 
 def test_a_column_of_other_things_is_not_said_to_mix_numbers():

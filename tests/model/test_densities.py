@@ -202,8 +202,25 @@ def test_columns_that_are_not_given_are_summed_over():
         for value, p in zip(by_c.values, by_c.value_probabilities, strict=True)
     )
     np.testing.assert_allclose(model.conditional("a", given).probabilities, total, rtol=1e-12)
-    unknown = model.conditional("a", {"c": "never seen"})
-    assert unknown.probabilities.tolist() == model.conditional("a").probabilities.tolist()
+
+
+def test_a_category_that_training_did_not_have_is_not_given():
+    model, _ = mixed()
+    with pytest.raises(ValueError, match="given has 'never seen' of column 'c', which training did not have; it had '"):
+        model.conditional("a", {"c": "never seen"})
+    with pytest.raises(ValueError, match=r"given has 'mdi' of column 'level'.*; did you mean 'mid'\?$"):
+        model.conditional("a", {"level": "mdi"})
+    with pytest.raises(ValueError, match=r"given has 'redd' of column 'color'.*; did you mean 'red'\?$"):
+        joint().conditional("x", {"color": "redd"})
+    data = {"size": [1.0, 2.0, 3.0, 4.0] * 20, "home": ["own", "rent"] * 40}
+    of_target = gridmodl.optimize(data, np.tile([1.5, 3.5], 40) + np.arange(80) / 100, target_kind="numerical")
+    of_all = Model.from_partitions(data, None, {"size": [2.5], "home": [["own"], ["rent"]]})
+    for missing in (None, np.nan):  # training had none: they tell nothing
+        for found, name in ((of_all, "size"), (of_target, "target")):
+            free = found.conditional(name).probabilities
+            assert found.conditional(name, {"home": missing}).probabilities.tolist() == free.tolist()
+    with pytest.raises(ValueError, match=r"given has 'rnt' of column 'home'.*; did you mean 'rent'\?$"):
+        of_target.conditional("target", {"home": "rnt"})
 
 
 def test_mean_quantiles_and_mode_of_numbers():

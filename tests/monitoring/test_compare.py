@@ -366,6 +366,27 @@ def test_verdicts_and_limits(models):
     assert relation.information_lost[0] > 0.1
 
 
+def test_the_information_lost_is_of_all_rows_or_of_the_period_that_is_named(models):
+    def shown(found, name="x"):
+        return next(line for line in found.summary().splitlines() if line.startswith(f"  {name} "))
+
+    calm = models.compare(NEW, "buys", "month", refit=False)
+    assert not calm["x"].relation_drift.any()
+    assert calm["x"].information_lost.max() > calm["x"].information_lost[0]
+    assert f" {calm['x'].information_lost[0]:.1%}  " in shown(calm)
+    assert f"{calm['x'].information_lost.max():.1%}" not in shown(calm)
+    is_last = (NEW["month"] == NEW["month"].max()).to_numpy()
+    buys = NEW["buys"].to_numpy().copy()
+    buys[is_last] = np.where(buys[is_last] == "yes", "no", "yes")
+    changed = models.compare(NEW.with_columns(buys=pl.Series(buys)), "buys", "month", refit=False)
+    worst = int(changed["x"].information_lost.argmax())
+    assert changed["x"].relation_drift[worst]
+    assert worst == 3
+    lost = f"{changed['x'].information_lost[3]:.1%} ({changed.periods[3]})"
+    assert f" {lost} " in shown(changed)
+    assert lost in changed._repr_html_()
+
+
 def test_tables(models):
     found = models.compare(NEW, "buys", "month", refit=False)
     table = found.table()
@@ -427,7 +448,12 @@ def test_models_from_files(models):
     old_file = Model.from_json(replace(models["x"], partitions={"x": partition}).to_json())
     one = old_file.compare(NEW, refit=False)["x"]
     assert np.isnan(one.below).all()
-    assert math.isnan(one.old_missing)
+    assert partition.is_missing_apart
+    assert one.old_missing == models.compare(NEW, refit=False)["x"].old_missing > 0.0
+    joined = models["x"].edit("x", merge=[0, 1]).partitions["x"]
+    assert not joined.is_missing_apart
+    unknown = replace(models["x"], partitions={"x": replace(joined, n_missing=None)})
+    assert math.isnan(unknown.compare(NEW, refit=False)["x"].old_missing)
 
 
 @pytest.mark.parametrize(
@@ -438,7 +464,10 @@ def test_models_from_files(models):
         ({"target": "buy"}, ValueError, "target names column 'buy'.*did you mean 'buys'"),
         ({"by": "months"}, ValueError, "by names column 'months'.*did you mean 'month'"),
         ({"target": [1, 2]}, ValueError, "new has 900 rows and target has 2"),
-        ({"target": np.zeros(900)}, TypeError, "holds values such as 0.0, its groups such as"),
+        ({"target": np.zeros(900)}, TypeError, "^target holds 0.0; the classes of training are 'no', 'yes': convert"),
+        ({"new": NEW.with_columns(buys=1), "target": "buys"}, TypeError, "^target 'buys' holds 1; the classes of"),
+        ({"new": NEW.with_columns(buys=1).lazy(), "target": "buys"}, TypeError, "^target 'buys' holds Int32; the clas"),
+        ({"new": NEW.with_columns(x=pl.lit("a"))}, TypeError, "column 'x' holds no numbers.*the model has numbers"),
         ({"by": np.arange(900) % 7, "weights": np.zeros(900)}, ValueError, "all weights are 0"),
         ({"weights": "x"}, ValueError, "weights must be whole numbers"),
         ({"by": np.arange(900) * 1.5, "new": pl.concat([NEW] * 2)}, ValueError, "new has 1800 rows and by has 900"),

@@ -403,3 +403,15 @@ def test_new_rows_are_compared_with_those_of_training() -> None:
     drifted = CARD.compare(moved, y)
     assert drifted.has_drift
     assert drifted.to_json() == CARD.models.compare(moved, y).to_json()
+
+
+def test_a_card_knows_the_missing_values_and_the_range_of_training() -> None:
+    missing = DATA["size"].isna().mean()
+    new = DATA.assign(size=DATA["size"].fillna(DATA["size"].max() + 1.0))
+    for card in (CARD, Scorecard.from_json(CARD.to_json())):
+        found = card.compare(new, Y)
+        assert found["size"].old_missing == missing > 0.1
+        assert found["size"].below.tolist() == [0.0]
+        assert found["size"].above.tolist() == [missing]
+        assert found["date"].above.tolist() == [0.0]
+        assert "size: missing 11.17% then, 0.00% now" in found.summary()

@@ -21,17 +21,21 @@ from numpy.typing import NDArray
 
 from gridmodl.data.columns import ColumnWarning
 from gridmodl.data.frames import ARRAYS, Frame, Name, make_frame, read_frame
+from gridmodl.data.numbers import is_missing_value
 from gridmodl.model.cells import Cells
 from gridmodl.model.counts import input_cells, parts_of_cells, row_lines
 from gridmodl.model.densities.conditional import Conditional
 from gridmodl.model.densities.histogram import Histogram, histogram_of
 from gridmodl.model.densities.spread import NumberSpread, Spread, spread_of
+from gridmodl.model.partition import Partition
 from gridmodl.model.policy import NEUTRAL
-from gridmodl.spelling import check_columns
+from gridmodl.spelling import check_columns, did_you_mean
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
+
+MAX_LISTED = 10  # categories that a message lists
 
 
 class GridDensity(NamedTuple):
@@ -82,6 +86,8 @@ class GridDensity(NamedTuple):
         partition = self.model.partition(name)
         others = [other for other in self.spreads if other != name]
         check_columns("given", given, others)
+        for other, value in given.items():
+            _check_seen(self.model.partitions[other], value)
         parts = {other: _part_of(self.spreads[other], given[other]) for other in others if other in given}
         known = {other: np.array([part]) for other, part in parts.items() if part >= 0}
         table, line = self._lines(name, known, 1)
@@ -179,6 +185,8 @@ class TargetDensity(NamedTuple):
             raise ValueError(f"this model ({self.model.problem}) is of its target alone: name must be {target!r}")
         partitions = self.model.partitions
         check_columns("given", given, list(partitions))
+        for other, value in given.items():
+            _check_seen(partitions[other], value)
         parts = [
             partitions[other].part_of([given[other]], "neutral", "neutral") if other in given else np.array([-1])
             for other in self.model.informative
@@ -217,6 +225,20 @@ def density_of(model: Model) -> Histogram | GridDensity | TargetDensity:
     spreads = {name: spread_of(partition) for name, partition in model.partitions.items()}
     cells = Cells(tuple(spreads), parts, model.cells.counts).over(range(len(spreads)))  # sorted, as look-ups need
     return GridDensity(model, spreads, cells)
+
+
+def _check_seen(partition: Partition, value: Any) -> None:
+    """Raise ValueError if `value` is a category that training did not have, and not missing."""
+    if partition.kind == "numerical" or partition.default is not None or is_missing_value(value):
+        return
+    if partition.part_of([value], "neutral", "neutral")[0] >= 0:
+        return
+    known = [one for group in partition.groups for one in group if one is not None]
+    listed = ", ".join(map(repr, known[:MAX_LISTED])) + ", ..." * (len(known) > MAX_LISTED)
+    raise ValueError(
+        f"given has {value!r} of column {partition.name!r}, which training did not have; it had {listed}"
+        f"{did_you_mean(value, known)}"
+    )
 
 
 def _part_of(spread: Spread, value: Any) -> int:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.columns import Categories, encode_column
+from gridmodl.data.columns import Categories, encode_column, encode_for_model
 from gridmodl.data.domain import Domain, distances, domain_of, in_engine
 from gridmodl.data.frames import object_array
 from gridmodl.data.numbers import Numbers
@@ -66,7 +66,7 @@ class NumberSpread(NamedTuple):
         """Part of each value, -1 for none, and the logarithm of its density, or probability, given the part."""
         if len(raw) == 0:
             return np.empty(0, dtype=np.int64), np.empty(0)
-        column = encode_column(raw, self.partition.name, "numerical")
+        column = encode_for_model(raw, self.partition.name, "numerical")
         assert isinstance(column, Numbers)  # noqa: S101  for mypy
         parts = self.partition.part_of_encoded(column, NEUTRAL)
         parts = np.where(parts < 0, -1, self.stands_for[parts])
@@ -93,7 +93,7 @@ class NumberSpread(NamedTuple):
 
     def read(self, raw: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Values of a column, in its own type, and which are missing."""
-        column = encode_column(raw, self.partition.name, "numerical")
+        column = encode_for_model(raw, self.partition.name, "numerical")
         assert isinstance(column, Numbers)  # noqa: S101  for mypy
         missing = np.zeros(column.n_rows, dtype=bool) if column.missing is None else column.missing
         if missing.all():
