@@ -25,14 +25,14 @@ N_SMALL = 200_000  # of fewer, 100 classes with ten rows each might be quantitie
 
 
 class Million:
-    """A million rows, one per cent of them labelled."""
+    """A million rows, 10,000 of them labelled."""
 
     params = [["steps", "noise"], [2, 10, 100]]
     param_names = ["data", "classes"]
     timeout = 300
 
     def setup(self, kind, n_classes):
-        self.x, self.y = draw(kind, MILLION, 0.01, n_classes)
+        self.x, self.y = draw(kind, MILLION, 10_000 / MILLION, n_classes)
         for options in ({}, {"placement": "median"}):  # compile, outside the clock
             gridmodl.optimize(self.x[:N_SMALL], self.y[:N_SMALL], unlabelled=-1, **options)
         gridmodl.bound_posterior(self.x[:N_SMALL], self.y[:N_SMALL], unlabelled=-1)
