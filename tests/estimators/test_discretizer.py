@@ -469,7 +469,7 @@ def test_columns_must_be_those_of_fit(library: str) -> None:
         (DATA, DATA["size"].fillna(0.0), "continuous.*target_kind='numerical'"),
         (DATA, np.where(DATA["flag"], 1.0, np.nan), "have no class"),
         (DATA, np.where(DATA["flag"], "a", None), "have no class"),
-        (DATA, "flag", "1d array"),
+        (DATA, "flag", "y must be the column of the target.*'flag'"),
         (DATA["size"], Y, "2"),
         (DATA[[]], Y, "0 columns"),
         (pd.concat([DATA, DATA], axis=1), Y, "several columns of one name"),
