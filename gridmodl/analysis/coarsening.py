@@ -196,6 +196,7 @@ def merged_partition(partition: Partition, parts: NDArray[np.int64]) -> Partitio
         n_values=n_values,
         value_rows=value_rows,
         default=default,
+        others=partition.others,
         n_missing=partition.n_missing,
         given_names=given,
         _log_orders=partition._log_orders,

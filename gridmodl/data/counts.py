@@ -24,6 +24,7 @@ from gridmodl.data.remote.queries import (
     CLASS,
     HIGH,
     LOW,
+    RARE,
     ROWS,
     TARGET_BUCKET,
     TARGET_HIGH,
@@ -46,8 +47,8 @@ class ColumnCounts:
     table: Any
     edges: Edges = ()  # none if all values were counted one by one
     apart: tuple[Any, ...] = ()  # special values, which are counted by value
-    rare: str | None = None  # name under which all texts but the `frequent` ones are counted together
-    frequent: frozenset[str] | None = None
+    rare: str | None = None  # name of all categories but the `frequent` ones, which are counted together as RARE
+    frequent: frozenset[Any] | None = None
 
     @property
     def resolution(self) -> int:
@@ -63,7 +64,8 @@ class Counts(Mapping[Name, Any]):
     A mapping from the names of the columns to pyarrow tables with the columns ``low``, ``high``, ``class`` and ``n``: a
     span of values from ``low`` to ``high``, a single value if these are equal, and its rows of one class. If the target
     is numerical and has many values, ``class`` and ``target_high`` are the ends of a span of the target and
-    ``target_sum`` is the sum of the target in these rows.
+    ``target_sum`` is the sum of the target in these rows. If a column has so many categories that rare ones are counted
+    together, ``is_rare`` marks their rows, whose ``low`` and ``high`` are null.
 
     Counts of different rows with equal edges add up: ``yesterday + count(today, "y", like=yesterday)``.
 
@@ -76,8 +78,8 @@ class Counts(Mapping[Name, Any]):
     max_groups : int
         Most values, or spans of values, that one query asked for.
     columns : dict of str to ColumnCounts
-        By column: its table as it was counted, and the edges of its spans; of very many texts the `frequent` ones, and
-        the name of the `rare` ones, which were counted together.
+        By column: its table as it was counted, and the edges of its spans; of very many categories the `frequent` ones,
+        and the name of the `rare` ones, which were counted together.
     target_edges : tuple
         Edges of the spans of a numerical target; empty if its values were counted one by one.
     target_kind : str or None
@@ -108,10 +110,15 @@ class Counts(Mapping[Name, Any]):
     errors: Mapping[Name, Exception] = field(default_factory=dict)
 
     def __getitem__(self, name: Name) -> Any:
-        table = self.columns[name].table
+        table, rare = self.columns[name].table, self.columns[name].rare
         shown = {LOW: "low", HIGH: "high", CLASS: "class", TARGET_HIGH: "target_high", TARGET_SUM: "target_sum"}
         shown = {inner: word for inner, word in {**shown, ROWS: "n"}.items() if inner in table.column_names}
-        return table.select(list(shown)).rename_columns(list(shown.values()))
+        found = table.select(list(shown)).rename_columns(list(shown.values()))
+        if rare is None:
+            return found
+        import pyarrow.compute as pc
+
+        return found.append_column("is_rare", pc.equal(table[BUCKET], RARE))
 
     def __iter__(self) -> Iterator[Name]:
         return iter(self.columns)
@@ -170,7 +177,7 @@ class Counts(Mapping[Name, Any]):
             if column.edges != other.columns[name].edges or set(column.apart) != set(other.columns[name].apart):
                 raise ValueError(f"the counts cut column {name!r} at different edges{way_out}")
             if (column.rare, column.frequent) != (other.columns[name].rare, other.columns[name].frequent):
-                raise ValueError(f"the counts of column {name!r} have other texts that are rare{way_out}")
+                raise ValueError(f"the counts of column {name!r} have other categories that are rare{way_out}")
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a Parquet file, which any reader of Parquet can read: a list of records by column.
@@ -201,7 +208,9 @@ class Counts(Mapping[Name, Any]):
             "apart": {name: [_to_json(one) for one in column.apart] for name, column in self.columns.items()},
             "rare": {name: column.rare for name, column in self.columns.items() if column.rare is not None},
             "frequent": {
-                name: sorted(column.frequent) for name, column in self.columns.items() if column.frequent is not None
+                name: [_to_json(value) for value in sorted(column.frequent)]
+                for name, column in self.columns.items()
+                if column.frequent is not None
             },
         }
         table = pa.table(arrays).replace_schema_metadata({METADATA: json.dumps(facts).encode()})
@@ -323,6 +332,8 @@ def _to_json(value: Any) -> Any:
     for word, kind in MOMENTS.items():
         if isinstance(value, kind):
             return {word: value.isoformat()}
+    if isinstance(value, bytes):
+        return {"hex": value.hex()}
     return {"decimal": str(value)} if isinstance(value, Decimal) else value
 
 
@@ -332,6 +343,8 @@ def _from_json(value: Any) -> Any:
     ((word, text),) = value.items()
     if word == "seconds":
         return datetime.timedelta(microseconds=int(Decimal(text) * 10**6))
+    if word == "hex":
+        return bytes.fromhex(text)
     return Decimal(text) if word == "decimal" else MOMENTS[word].fromisoformat(text)
 
 
@@ -395,7 +408,10 @@ def _read_column(name: str, lists: Any, facts: Mapping[str, Any], has_target_edg
     if len(spans) and (not edges or len(spans.filter((nw.col(BUCKET) < 0) | ~(nw.col(LOW) < nw.col(HIGH))))):
         raise ValueError(f"column {name!r} has spans that are not from a lowest to a highest value of a bucket")
     rare, frequent = facts["rare"].get(name), facts["frequent"].get(name)
-    if (rare is None) != (frequent is None) or (frequent is not None and not all(isinstance(v, str) for v in frequent)):
-        raise ValueError(f"column {name!r} must have a name for rare texts and a list of the others, or neither")
+    if [type(rare), type(frequent)] not in ([type(None), type(None)], [str, list]):
+        raise ValueError(f"column {name!r} must have a name for rare categories and a list of the others, or neither")
+    of_rare = frame.filter(nw.col(BUCKET) == RARE)
+    if len(of_rare) and (rare is None or len(of_rare.filter(~nw.col(LOW).is_null()))):
+        raise ValueError(f"column {name!r} has rows of rare categories without their name, or with a value")
     apart = tuple(_from_json(one) for one in facts["apart"][name])
-    return ColumnCounts(table, edges, apart, rare, None if frequent is None else frozenset(frequent))
+    return ColumnCounts(table, edges, apart, rare, None if frequent is None else frozenset(map(_from_json, frequent)))

@@ -19,7 +19,7 @@ from gridmodl.fit.column.common import Found, special_of
 from gridmodl.fit.column.priced import priced, with_missing
 from gridmodl.fit.density import checked_density
 from gridmodl.fit.grid import FoundGrid, GridModel, given_grid, grid_problem
-from gridmodl.fit.lazy import LazyData, Reader, counted_data, table_at
+from gridmodl.fit.lazy import LazyData, counted_data, model_at
 from gridmodl.fit.options import (
     FOR_NUMBERS,
     RULES,
@@ -33,7 +33,7 @@ from gridmodl.model.densities.ranges import with_domain
 from gridmodl.model.file.values import check_column, check_writable
 from gridmodl.model.given import given_partition, with_unlabelled
 from gridmodl.model.model import Model
-from gridmodl.model.partition import Partition
+from gridmodl.model.partition import Partition, with_others
 from gridmodl.plugins import criterion_for
 from gridmodl.spelling import check_columns
 from gridmodl.terms import Criterion
@@ -145,22 +145,26 @@ def model_of_partitions(
     if not isinstance(partitions, Mapping):
         raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
     counted = counted_data(data, target, weights, target_kind, unlabelled, event=event)
+
+    def build(table: Table) -> Model:
+        check_columns("partitions", partitions, table.known_names)
+        given = {name: parts for name, parts in partitions.items() if isinstance(parts, Partition)}
+        levels = {name: parts.levels for name, parts in given.items() if parts.levels}
+        of_table = options._replace(kinds={**levels, **options.kinds})
+        check_names(table, of_table)
+        check_one_input(table, unlabelled)
+        if is_grid(table):
+            check_grid_options(of_table, table)
+        return of_partitions(table, partitions, of_table, clock)
+
     if counted is None:
-        table = read_table(data, target, weights, target_kind, unlabelled, event=event)
-    else:
-        table = _counted_table(*counted, partitions, options)
-    check_columns("partitions", partitions, table.known_names)
-    levels = {name: parts.levels for name, parts in partitions.items() if isinstance(parts, Partition) and parts.levels}
-    options = options._replace(kinds={**levels, **options.kinds})
-    check_names(table, options)
-    check_one_input(table, unlabelled)
-    if is_grid(table):
-        check_grid_options(options, table)
-    return of_partitions(table, partitions, options, clock)
+        return build(read_table(data, target, weights, target_kind, unlabelled, event=event))
+    lazy, read = counted
+    return model_at(lazy, _only_input(lazy, partitions), options, read, partitions, build)
 
 
-def _counted_table(data: LazyData | Counts, read: Reader, partitions: Mapping[Name, Any], options: Options) -> Table:
-    """Table of a lazy frame, or of counts, of one input column, whose spans hold no bound of the partitions."""
+def _only_input(data: LazyData | Counts, partitions: Mapping[Name, Any]) -> Name:
+    """Name of the one input column of a lazy frame, or of counts, that has `partitions`."""
     names = data.names if isinstance(data, LazyData) else list(data)
     check_columns("partitions", partitions, [*names, data.target])
     if len(names) > 1:
@@ -168,7 +172,7 @@ def _counted_table(data: LazyData | Counts, read: Reader, partitions: Mapping[Na
             f"data has {len(names)} input columns, and partitions of lazy frames and counts are priced for one: select "
             "that column and the target; optimize_each(..., partitions=) takes each on its own"
         )
-    return table_at(data, names[0], options, read, partitions)
+    return names[0]
 
 
 def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:
@@ -205,6 +209,10 @@ def with_parts(model: Model, name: Name, given: Any) -> Model:
     if not is_same or not all(np.array_equal(*pair) for pair in zip(*(c[1:] for c in cells), strict=True)):
         raise ValueError("the data has changed since the model was made; optimize it anew")
     new = of_partitions(table, {**partitions, name: given}, options, clock)
+    if partitions[name].others is not None:
+        new = replace(
+            new, partitions={**new.partitions, name: with_others(new.partitions[name], partitions[name].others)}
+        )
     return replace(new, delta=new.cost - model.cost)
 
 

@@ -12,8 +12,8 @@ import narwhals as nw
 from gridmodl.clock import Clock, in_threads
 from gridmodl.data.counts import ColumnCounts, Counts, arranged
 from gridmodl.data.frames import Frame, Name, lazy_frame, read_frame
-from gridmodl.data.remote.counting import MAX_GROUPS, count_again, count_frequent, counted
-from gridmodl.data.remote.queries import CLASS, LOW, ROWS, check_same_rows, engine_errors
+from gridmodl.data.remote.counting import MAX_GROUPS, count_again, count_frequent, counted, frequent_in
+from gridmodl.data.remote.queries import CLASS, ROWS, check_same_rows, engine_errors
 from gridmodl.data.remote.rows import LazyRows, lazy_rows
 from gridmodl.data.targets import TARGET_KINDS, encode_weights
 from gridmodl.fit.lazy import JOINT_GROUPS, LazyData, apart_of, read_lazy
@@ -45,7 +45,7 @@ def count(
 
     A column of at most `max_groups` values is counted value by value, and its models are those of the rows. A longer
     one is cut into at most `max_groups` buckets of equal width, of which those with many rows are divided again.
-    Categories are counted value by value.
+    Categories are counted value by value; with more than 4,194,304 of them, rare ones are counted together.
 
     Parameters
     ----------
@@ -202,8 +202,8 @@ def _count_column(rows: LazyData, name: Name, options: Options, like: ColumnCoun
             of_name = of_name._replace(dtype=nw.Unknown())  # counted by value
         if like is None:
             like, found = _first_counts(rows, of_name, options)
-        if found is None and like.rare is not None and like.frequent is not None:
-            found = count_frequent(of_name, like.frequent, like.rare)
+        if found is None and like.frequent is not None:
+            found = count_frequent(of_name, like.frequent)
         elif found is None:
             found = count_again(of_name, like.apart, like.edges, rows.max_groups)
     check_same_rows(rows.n_rows, int(found[ROWS].sum()), name)
@@ -219,7 +219,7 @@ def _first_counts(rows: LazyData, of_name: LazyRows, options: Options) -> tuple[
     if of_name.target_edges is not None:
         alone = lazy_rows(rows.frame, of_name.name, None, rows.weights, rows.n_rows)._replace(dtype=of_name.dtype)
     first = counted(alone, apart, rows.max_groups, look=rows.look(alone, options))
-    frequent = None if first.rare is None else frozenset(first.counts[LOW].drop_nulls().to_list()) - {first.rare}
+    frequent = None if first.rare is None else frequent_in(first.counts)
     like = ColumnCounts(None, first.edges, tuple(apart), first.rare, frequent)
     return like, first.counts if of_name.target_edges is None else None
 

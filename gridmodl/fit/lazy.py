@@ -6,6 +6,7 @@ search is repeated on spans that are divided near its bounds, until these are be
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,15 @@ from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name, SpanColumn, lazy_frame
 from gridmodl.data.line import check_bounds
 from gridmodl.data.numbers import Numbers, encode_codes, is_missing_value, special_parts
-from gridmodl.data.remote.counting import MAX_GROUPS, count_again, counted
+from gridmodl.data.remote.counting import (
+    MAX_GROUPS,
+    MAX_VALUES,
+    count_again,
+    count_frequent,
+    counted,
+    frequent_in,
+    frequent_values,
+)
 from gridmodl.data.remote.looks import Look, Looks
 from gridmodl.data.remote.queries import (
     CLASS,
@@ -36,14 +45,16 @@ from gridmodl.data.remote.queries import (
 from gridmodl.data.remote.rows import LazyRows, lazy_rows
 from gridmodl.data.table import MEDIAN, Table, read_table
 from gridmodl.data.targets import NOT_GIVEN, check_weight_sum
-from gridmodl.fit.lazy_axis import Axis, resolution_of
+from gridmodl.fit.lazy_axis import Axis, raw_column, resolution_of
 from gridmodl.fit.options import Options, check_one_input
 from gridmodl.fit.spans_floor import with_span_floor
 from gridmodl.model.model import Model
-from gridmodl.model.partition import Partition
+from gridmodl.model.partition import Partition, with_others
+from gridmodl.search.moves import is_cheaper
 from gridmodl.spelling import check_columns
 
 MAX_ZOOMS = 3  # searches of one column after the first
+MORE_VALUES = 8  # times as many categories are counted by value when rare ones are asked for again
 # A numerical target is counted by value where all pairs of values are at most JOINT_ROWS, as there are no more rows.
 JOINT_ROWS = 2**20
 JOINT_GROUPS = 1024  # else: buckets of the target, and of the column
@@ -191,12 +202,12 @@ class CountedColumn:
         target: Any = self.counts[CLASS]
         if TARGET_SUM in self.counts.columns:
             target = SpanColumn(target, self.counts[TARGET_HIGH], self.counts[TARGET_SUM].to_numpy() / rows)
-        return read({self.name: SpanColumn(self.counts[LOW], self.counts[HIGH]), self.target: target}, rows)
+        return read({self.name: raw_column(self.counts, self.rare), self.target: target}, rows)
 
     @property
     def column(self) -> Any:
         """The spans as an encoded column."""
-        return encode_column(SpanColumn(self.counts[LOW], self.counts[HIGH]), self.name, self.kind)
+        return encode_column(raw_column(self.counts, self.rare), self.name, self.kind)
 
     @property
     def resolution(self) -> int:
@@ -206,6 +217,15 @@ class CountedColumn:
             spans = SpanColumn(self.counts[CLASS], self.counts[TARGET_HIGH])
             of_target = resolution_of(encode_column(spans, self.target, "numerical"), self.counts)
         return max(of_target, resolution_of(self.column, self.counts))
+
+    def with_more_values(self, data: LazyData) -> CountedColumn | None:
+        """The counts with MORE_VALUES times as many categories by value; None if these would be too many."""
+        if self.axis is None or self.of_target is not None or self.axis.max_groups * MORE_VALUES > MAX_VALUES:
+            return None
+        max_groups = self.axis.max_groups * MORE_VALUES
+        counts, _, rows, rare = frequent_values(self.axis.rows, max_groups)
+        axis = self.axis._replace(counts=counts, rows=rows, max_groups=max_groups, rare=rare)
+        return _joined(data, axis, None)
 
     def near(self, data: LazyData, model: Model, is_moved: bool) -> CountedColumn | None:
         """The counts with the spans near the bounds of a model divided; None if all of these are values.
@@ -223,16 +243,23 @@ class CountedColumn:
 
 
 def count_lazy(
-    data: LazyData, name: Name, options: Options, given: Sequence[Any] = (), given_target: Sequence[Any] = ()
-) -> CountedColumn:
-    """Count the column `name` with the target; no span holds one of the bounds that the user gave."""
+    data: LazyData, name: Name, options: Options, given: Sequence[Any] = (), given_target: Sequence[Any] = (),
+    others: Partition | None = None,
+) -> CountedColumn:  # fmt: skip
+    """Count the column `name` with the target; no span holds one of the bounds that the user gave.
+
+    All categories that the partition `others` does not list are counted together, under the name that it has for them.
+    """
     kind, apart = options.kinds.get(name), apart_of(options, name)
     with data.lock, engine_errors(name):
         is_joint = data.of_target is not None
         rows = lazy_rows(data.frame, name, None if is_joint else data.target, data.weights, data.n_rows)
         if kind not in (None, "numerical") and rows.is_ordered:
             rows = rows._replace(dtype=nw.Unknown())  # counted by value
-        counts, edges, rows, rare = counted(rows, apart, data.max_groups, not is_joint, data.look(rows, options))
+        if others is None:
+            counts, edges, rows, rare = counted(rows, apart, data.max_groups, not is_joint, data.look(rows, options))
+        else:
+            counts, edges, rare = count_frequent(rows, set(itertools.chain(*others.listed))), (), others.others
         axis = Axis(rows, counts, edges, apart, data.max_groups, kind, not is_joint, rare)
         axis = axis.at([*_given_bounds(options, name), *given])
         return _joined(data, axis, None if data.of_target is None else data.of_target.at(given_target))
@@ -244,7 +271,10 @@ def _joined(data: LazyData, axis: Axis, of_target: Axis | None) -> CountedColumn
     if of_target is not None:
         rows = lazy_rows(data.frame, name, data.target, data.weights, data.n_rows, of_target.edges)
         rows = rows._replace(dtype=axis.rows.dtype)
-        counts = count_again(rows, axis.apart, axis.edges, axis.max_groups)
+        if axis.rare is None:
+            counts = count_again(rows, axis.apart, axis.edges, axis.max_groups)
+        else:
+            counts = count_frequent(rows, frequent_in(axis.counts))
     found = CountedColumn(name, data.target, counts, axis.kind, axis, of_target, axis.rare)
     check_same_rows(data.n_rows, int(counts[ROWS].sum()), name)
     return found
@@ -270,14 +300,30 @@ def kept_counts(counts: Counts, name: Name, options: Options) -> CountedColumn:
     return found
 
 
-def counted_column(data: LazyData | Counts, name: Name, options: Options, *given: Sequence[Any]) -> CountedColumn:
+def counted_column(
+    data: LazyData | Counts, name: Name, options: Options, given: Sequence[Any] = (), given_target: Sequence[Any] = ()
+) -> CountedColumn:
     """Counts of the column `name`; no span holds one of the bounds `given`, of the column and of the target."""
     if isinstance(data, LazyData):
-        return count_lazy(data, name, options, *given)
+        return count_lazy(data, name, options, given, given_target)
     found = kept_counts(data, name, options)
     if given:
-        check_bounds(found.column, given[0])
+        check_bounds(found.column, given)
     return found
+
+
+def _model_of_rare(
+    data: LazyData, found: CountedColumn, read: Reader, search: Callable[[Table], Model]
+) -> tuple[Model, CountedColumn]:
+    """Model of very many categories: more of them are counted by value as long as the model gets cheaper."""
+    best = search(found.table(read))
+    while True:
+        with data.lock, engine_errors(found.name):
+            finer = found.with_more_values(data)
+        model = None if finer is None else search(finer.table(read))
+        if finer is None or model is None or not is_cheaper(model.cost, best.cost):
+            return best, found
+        best, found = model, finer
 
 
 def counted_model(
@@ -285,6 +331,9 @@ def counted_model(
 ) -> Model:
     """Model of the column `name`: `read` makes a table of counted rows and their weights, `search` finds its model."""
     found = counted_column(data, name, options)
+    if found.rare is not None and isinstance(data, LazyData):
+        model, found = _model_of_rare(data, found, read, search)
+        return _with_rare_values(model, name, found.rare)
     for zoom in range(MAX_ZOOMS + 1):
         table = found.table(read)
         model = search(table)
@@ -301,26 +350,44 @@ def counted_model(
 def with_resolution(model: Model, found: CountedColumn, table: Table, options: Options) -> Model:
     """The model, with the rows of its largest span; where there is one, the proof is of a lower bound at most."""
     resolution = found.resolution
-    if found.rare is not None:
-        model = _with_rare_values(model, found.name, found.rare)
+    model = _with_rare_values(model, found.name, found.rare)
     return with_span_floor(model, resolution, table, options) if resolution else model
 
 
-def _with_rare_values(model: Model, name: Name, rare: str) -> Model:
-    """The model, whose group of rare values takes all values that no group lists."""
-    partition = model.partitions[name]
-    of_rare = next((i for i, group in enumerate(partition.groups) if rare in group), None)
-    return replace(model, partitions={name: replace(partition, default=of_rare)}, proven=False, certificate=None)
+def _with_rare_values(model: Model, name: Name, rare: str | None) -> Model:
+    """The model, whose group of values that were counted together, if any, takes all values that no group lists."""
+    if rare is None:
+        return model
+    partitions = {name: with_others(model.partitions[name], rare)}
+    return replace(model, partitions=partitions, proven=False, certificate=None)
 
 
-def table_at(data: LazyData | Counts, name: Name, options: Options, read: Reader, given: Mapping[Name, Any]) -> Table:
-    """Table of the counts of the column `name`, in which no span holds a bound of the parts `given` by name."""
-    return counted_at(data, name, options, given).table(read)
+def model_at(
+    data: LazyData | Counts, name: Name, options: Options, read: Reader, given: Mapping[Name, Any],
+    build: Callable[[Table], Model],
+) -> Model:  # fmt: skip
+    """Model that `build` makes of the counts of the column `name`, by the parts `given` by name."""
+    found = counted_at(data, name, options, given)
+    return _with_rare_values(build(found.table(read)), name, found.rare)
 
 
 def counted_at(data: LazyData | Counts, name: Name, options: Options, given: Mapping[Name, Any]) -> CountedColumn:
-    """Counts of the column `name`, in which no span holds a bound of the parts `given` by name."""
-    return counted_column(data, name, options, _bounds_in(given.get(name)), _bounds_in(given.get(data.target)))
+    """Counts of the column `name`, by the parts `given` by name.
+
+    No span holds a bound of theirs. Categories that they do not list, and have a name for, are counted together.
+    """
+    parts, bounds = given.get(name), (_bounds_in(given.get(name)), _bounds_in(given.get(data.target)))
+    if not isinstance(parts, Partition) or parts.others is None:
+        return counted_column(data, name, options, *bounds)
+    if isinstance(data, LazyData):
+        return count_lazy(data, name, options, *bounds, others=parts)
+    found = kept_counts(data, name, options)
+    if found.rare != parts.others:
+        raise ValueError(
+            f"the counts of column {name!r} have other rare categories than its partition, {found.rare!r} and not "
+            f"{parts.others!r}; give the partition to the lazy frame that was counted"
+        )
+    return found
 
 
 def _bounds_in(given: Any) -> list[Any]:

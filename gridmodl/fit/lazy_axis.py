@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.columns import encode_column, encode_values
-from gridmodl.data.frames import SpanColumn
+from gridmodl.data.frames import SpanColumn, object_array
 from gridmodl.data.line import check_bounds, holds_bounds
 from gridmodl.data.numbers import Numbers, encode_codes
 from gridmodl.data.remote.counting import FoundBounds, zoomed
 from gridmodl.data.remote.edges import Edges
-from gridmodl.data.remote.queries import CLASS, HIGH, LOW, ROWS
+from gridmodl.data.remote.queries import BUCKET, CLASS, HIGH, LOW, RARE, ROWS
 from gridmodl.data.remote.rows import LazyRows
 
 MAX_DIVISIONS = 12  # queries that divide the spans that hold bounds of the user
@@ -35,7 +35,7 @@ class Axis(NamedTuple):
     @property
     def column(self) -> Any:
         """The spans as an encoded column."""
-        return encode_column(SpanColumn(self.counts[LOW], self.counts[HIGH]), self.rows.name, self.kind)
+        return encode_column(raw_column(self.counts, self.rare), self.rows.name, self.kind)
 
     @property
     def resolution(self) -> int:
@@ -79,6 +79,15 @@ class Axis(NamedTuple):
             axis = finer
         check_bounds(axis.column, given)
         return axis
+
+
+def raw_column(counts: Any, rare: str | None) -> Any:
+    """The spans of counts as a column; categories that were counted together have the name `rare`."""
+    if rare is None:
+        return SpanColumn(counts[LOW], counts[HIGH])
+    values = object_array(counts[LOW].to_list())
+    values[counts[BUCKET].to_numpy() == RARE] = rare
+    return values
 
 
 def _on_line(column: Numbers, apart: list[Any]) -> NDArray[np.bool_]:

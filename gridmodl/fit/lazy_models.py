@@ -19,7 +19,7 @@ from gridmodl.fit.build import (
     column_of_parts,
     parts_of,
 )
-from gridmodl.fit.lazy import LazyData, Reader, counted_model, table_at
+from gridmodl.fit.lazy import LazyData, Reader, counted_model, model_at
 from gridmodl.fit.lazy_grid import counted_density, counted_grid
 from gridmodl.fit.models import best_model, table_model
 from gridmodl.fit.options import Options
@@ -85,6 +85,11 @@ def _searching(name: Name, options: Options, random_state: int | None, clock: Cl
     return search
 
 
+def _pricing(name: Name, given: Any, options: Options, clock: Clock) -> Callable[[Table], Model]:
+    """Function that prices the user's parts of the column `name` of a table of counts."""
+    return lambda table: replace(column_of_parts(table, name, given, options, clock), frame=LAZY_FRAME)
+
+
 def _of_one(options: Options, name: Name) -> dict[str, Any]:
     """Options that are dicts by column name, with the column `name` alone."""
     given = {what: getattr(options, what) for what in options._fields}
@@ -99,8 +104,7 @@ def lazy_model_or_error(
     try:
         if name in given:
             parts = parts_of(given[name], name, data.target)
-            table = table_at(data, name, options, read, parts)
-            return replace(column_of_parts(table, name, given[name], options, clock.child()), frame=LAZY_FRAME)
+            return model_at(data, name, options, read, parts, _pricing(name, given[name], options, clock.child()))
         return counted_model(data, name, options, read, _searching(name, options, random_state, clock.child()))
     except Exception as error:
         return error

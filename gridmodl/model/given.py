@@ -76,8 +76,9 @@ def _without_rows(partition: Partition, column: Column, n_classes: int) -> Parti
     counts = np.zeros((partition.n_parts, n_classes), dtype=np.int64)
     is_new = isinstance(column, Numbers) and column.missing is not None and partition.missing is None
     missing = 0 if is_new else partition.missing
+    default = None if partition.others is None else partition.default
     return replace(
-        partition, name=column.name, counts=counts, unlabelled=None, missing=missing, default=None, widths=None,
+        partition, name=column.name, counts=counts, unlabelled=None, missing=missing, default=default, widths=None,
         domain=None, lowest=None, highest=None,
     )  # fmt: skip
 

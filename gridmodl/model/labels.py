@@ -81,7 +81,7 @@ def label_of_intervals(edges: Sequence[str], first: int, last: int) -> str:
 
 def has_mixed_types(partition: Partition) -> bool:
     """Whether the values have several types, so that labels need quotes: 1 is not "1"."""
-    return len({type(value) for group in partition.groups for value in group if value is not None}) > 1
+    return len({type(value) for group in partition.listed for value in group}) > 1
 
 
 def _bound_texts(bounds: NDArray[Any], is_utc: bool) -> list[str]:

@@ -6,7 +6,7 @@ import itertools
 import math
 import numbers
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -84,8 +84,11 @@ class Partition:
         groups by special groups. None if each special code is a part of its own, or if there are none.
     default : int or None
         Part of values that no part holds: missing values if training had none, and categories that it did not have.
-        None, unless the model was read from a file of versions 1 to 5, or the column of a lazy frame had so many
-        categories that the rare ones were counted together: such values belong to no part.
+        None, unless the model was read from a file of versions 1 to 5, or there are ``others``: such values belong to
+        no part.
+    others : str or None
+        Name of all values that no group lists, itself listed in the group ``default``, to which they belong; None if
+        there are none. Columns of lazy frames with very many categories have them: rare ones are counted together.
     is_utc : bool
         Whether bounds are in UTC, because the column has a time zone.
     n_values : ndarray or None
@@ -116,6 +119,7 @@ class Partition:
     missing: int | None = None
     special: NDArray[Any] = field(default_factory=lambda: np.empty(0))
     default: int | None = None
+    others: str | None = None
     is_utc: bool = False
     n_values: NDArray[np.int64] | None = None
     value_rows: NDArray[np.int64] | None = None
@@ -143,6 +147,13 @@ class Partition:
     @property
     def n_parts(self) -> int:
         return len(self.counts)
+
+    @property
+    def listed(self) -> tuple[tuple[Any, ...], ...]:
+        """Values of each group, missing ones and the name of ``others`` left out."""
+        return tuple(
+            tuple(value for value in group if value is not None and value != self.others) for group in self.groups
+        )
 
     @property
     def labels(self) -> list[str]:
@@ -191,10 +202,13 @@ class Partition:
         """Part of missing values under `policy`, -1 for none; ``"error"`` counts as none."""
         if self.missing is not None:
             return self.missing
-        return self.default if policy.missing is None and self.default is not None else NO_PART
+        has_default = policy.missing is None and self.default is not None and self.others is None
+        return int(self.default or 0) if has_default else NO_PART
 
     def part_of_unknown(self, policy: Policy) -> int:
         """Part under `policy` of categories that were not in the training data, -1 for none, as for ``"error"``."""
+        if self.others is not None:
+            return int(self.default or 0)
         if policy.unknown == "largest":
             return int(self.rows.argmax())
         return self.default if policy.unknown is None and self.default is not None else NO_PART
@@ -310,7 +324,7 @@ class Partition:
         others = unseen[~is_missing]
         if policy.missing == "error" and is_missing.any():
             raise ValueError(self._no_missing(int(np.count_nonzero(column.codes == unseen[is_missing][0]))))
-        if policy.unknown == "error" and len(others):
+        if policy.unknown == "error" and len(others) and self.others is None:
             raise ValueError(
                 f"column {self.name!r} holds {counted(len(others), 'value')} that the training data did not have, such "
                 f"as {column.values[int(others[0])]!r}; unknown='neutral' gives them no part and neutral predictions, "
@@ -327,6 +341,14 @@ class Partition:
 
     def __repr__(self) -> str:
         return f"Partition({self.name!r}, {self.kind}, {counted(self.n_parts, 'part')})"
+
+
+def with_others(partition: Partition, others: str | None) -> Partition:
+    """The partition in which the group that lists the name `others` takes all values that no group lists."""
+    if others is None:
+        return partition
+    default = next(i for i, group in enumerate(partition.groups) if others in group)
+    return replace(partition, default=default, others=others)
 
 
 def _types_of(values: Iterable[Any]) -> set[type]:

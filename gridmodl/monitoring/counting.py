@@ -316,6 +316,8 @@ def _outside(compared: Compared, column: Numbers, part: NDArray[np.int64], rows:
 
 def changed_values(partition: Partition, rows: Mapping[Any, int]) -> tuple[dict[Any, int], tuple[Any, ...]]:
     """Categories that training did not have, with their rows, and those that only training had."""
+    if partition.others is not None:  # a value that no group lists may have been there
+        return {}, ()
     known = [value for group in partition.groups for value in group]
     groups = set(known)
     found = {value: n for value, n in rows.items() if value is not None and value not in groups and n > 0}

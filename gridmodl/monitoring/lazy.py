@@ -28,7 +28,14 @@ from gridmodl.data.remote.queries import (
 )
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.lazy import LazyData, check_lazy_names, check_sums_of_weights, counted_model, sums_of_weights
+from gridmodl.fit.lazy import (
+    LazyData,
+    check_lazy_names,
+    check_sums_of_weights,
+    counted_at,
+    counted_model,
+    sums_of_weights,
+)
 from gridmodl.model.lazy.parts import literals, part_of, zone_of
 from gridmodl.model.model import Model
 from gridmodl.model.policy import NEUTRAL
@@ -62,7 +69,8 @@ class LazyNew(NamedTuple):
 
     def count_column(self, compared: Compared) -> PartsCounts:
         """Rows of a column by part, class and period."""
-        return self._of_numbers(compared) if compared.kind == "numerical" else self._of_values(compared)
+        has_parts_only = compared.kind == "numerical" or compared.partition.others is not None
+        return self._of_parts(compared) if has_parts_only else self._of_values(compared)
 
     def count_target(self, compared: Compared) -> PartsCounts:
         """Rows of the classes by period; rows without a label are missing, and no class."""
@@ -70,7 +78,7 @@ class LazyNew(NamedTuple):
         partition = replace(compared.partition, name=self.target)
         named = replace(compared, partitions=(partition,), name=self.target)
         is_numerical = partition.kind == "numerical"
-        found = self._of_numbers(named) if is_numerical else self._of_values(named)
+        found = self._of_parts(named) if is_numerical else self._of_values(named)
         return without_missing(found._replace(compared=compared, outside=None))
 
     def count_cells(self, compared: Compared) -> PartsCounts:
@@ -80,7 +88,7 @@ class LazyNew(NamedTuple):
         found = self._grouped(compared, parts)
         return count_cells(compared, [_integers(found, name) for name in names], self._rows(found, compared.classes))
 
-    def _of_numbers(self, compared: Compared) -> PartsCounts:
+    def _of_parts(self, compared: Compared) -> PartsCounts:
         partition, value = compared.partition, self._value(compared.name)
         part = part_of(self.frame, partition, NEUTRAL)
         columns = {PART: part, MISSING: value.is_null().cast(nw.Int64)}
@@ -212,7 +220,7 @@ def lazy_prices(models: Mapping[Name, Model], counts: Mapping[Name, PartsCounts]
 
 
 def _lazy_price(model: Model, counts: PartsCounts, new: LazyNew, n_rows: int) -> Prices:
-    """Prices of one column: it is counted with no value on both sides of a bound of the model."""
+    """Prices of one column: it is counted by the bounds of the model, or by its categories that are not rare."""
     ((name, partition),) = model.partitions.items()
     target, options, clock = new.target, options_of(model, [name]), Clock()
     assert target is not None  # noqa: S101  for mypy
@@ -233,5 +241,8 @@ def _lazy_price(model: Model, counts: PartsCounts, new: LazyNew, n_rows: int) ->
         prices.append(found.prices)
         return found.best
 
-    counted_model(data, name, counting, read, search)
+    if partition.others is None:
+        counted_model(data, name, counting, read, search)
+    else:
+        search(counted_at(data, name, options, {name: partition}).table(read))
     return prices[-1]

@@ -24,10 +24,10 @@ from gridmodl.data.remote.queries import (
     APART,
     BUCKET,
     CLASS,
-    HIGH,
     KEY,
     LOW,
     LOW_KEY,
+    RARE,
     ROWS,
     VALUE,
     WEIGHT,
@@ -38,7 +38,7 @@ from gridmodl.data.remote.queries import (
 from gridmodl.data.remote.rows import LazyRows
 
 MAX_GROUPS = 65_536  # values or buckets that one query asks for
-MAX_VALUES = 2**22  # values of a categorical column
+MAX_VALUES = 2**22  # values of a categorical column that are all counted
 MAX_RANGES = 32  # ranges near bounds that one query divides: each is a branch of its expression
 MAX_RUNS = 8  # ranges of heavy buckets that one query divides: branches over all rows are what costs
 MAX_LEVELS = 5  # queries that divide a column before its search
@@ -66,7 +66,7 @@ def count_column(rows: LazyRows, apart: Collection[Any], max_groups: int) -> Any
 def counted(
     rows: LazyRows, apart: Collection[Any], max_groups: int, by_value: bool = False, look: Look | None = None
 ) -> CountedAtoms:
-    """Counts of a column; each of `apart` is a span alone, and the rare ones of very many texts are counted together.
+    """Counts of a column; each of `apart` is a span alone, and rare ones of very many categories are counted together.
 
     With `by_value`, spans of few rows are divided into values, and the edges say nothing of these. `look` is what is
     known of the column.
@@ -136,7 +136,13 @@ def count_again(rows: LazyRows, apart: Collection[Any], edges: Edges, max_groups
     if edges and rows.is_ordered:
         return rows.by_edges(rows.frame, edges, apart)
     if not rows.is_ordered:
-        return _all_categories(rows, *_categories(rows))
+        found = _categories(rows)
+        if found is None:
+            raise ValueError(
+                f"column {rows.name!r} has more than {MAX_VALUES} categories, and had fewer in the counts of like=, "
+                "where each was counted; count all rows together"
+            )
+        return found
     if rows.n_rows <= max_groups:
         return rows.by_value(rows.frame)
     found = _values(rows, (), max_groups)
@@ -149,62 +155,70 @@ def count_again(rows: LazyRows, apart: Collection[Any], edges: Edges, max_groups
 
 
 def count_categories(rows: LazyRows, max_groups: int) -> CountedAtoms:
-    """Counts of the values of a categorical column; those of rare texts together if there are more than MAX_VALUES."""
-    found, n_values = _categories(rows)
-    is_text = isinstance(rows.dtype, (nw.String, nw.Categorical, nw.Enum))
-    if found is None and rows.has_target and is_text:
-        return frequent_values(rows, max_groups)
-    return CountedAtoms(_all_categories(rows, found, n_values), (), rows)
+    """Counts of the values of a categorical column; of rare ones together if there are more than MAX_VALUES."""
+    found = _categories(rows)
+    return frequent_values(rows, max_groups) if found is None else CountedAtoms(found, (), rows)
 
 
-def _categories(rows: LazyRows) -> tuple[Any, int]:
-    """Counts of the values of a categorical column, None if it has more than MAX_VALUES; how many they are then."""
+def _categories(rows: LazyRows) -> Any:
+    """Counts of the values of a categorical column, None if it has more than MAX_VALUES."""
     found = rows.by_value(rows.frame, MAX_VALUES)
     if len(found) <= MAX_VALUES:
-        return found, 0
+        return found
     values = rows.frame.group_by(VALUE).agg(nw.len().alias(ROWS))
     n_values = int(collected(values.select(nw.len().alias(ROWS)), rows.name)[ROWS][0])
-    return rows.by_value(rows.frame) if n_values <= MAX_VALUES else None, n_values
-
-
-def _all_categories(rows: LazyRows, found: Any, n_values: int) -> Any:
-    """Counts of all values as of `_categories`, or an error."""
-    if found is None:
-        raise ValueError(f"column {rows.name!r} has {n_values} categories; {MAX_VALUES} are the most: join rare ones")
-    return found
+    return rows.by_value(rows.frame) if n_values <= MAX_VALUES else None
 
 
 def frequent_values(rows: LazyRows, max_groups: int) -> CountedAtoms:
-    """Counts of the most frequent texts, at most `max_groups`, and of all rarer ones together under a name of theirs.
+    """Counts of the most frequent categories, at most `max_groups`; of all others together as RARE.
 
-    The name says how many rows such a text has.
+    Their classes have no part in the choice, so that no chance of rare ones is taken for a pattern. The name of the
+    others says how many rows a frequent value has at least.
     """
-    there = rows.frame.filter(~nw.col(VALUE).is_null()).with_columns(nw.col(VALUE).cast(nw.String))
-    sizes = there.group_by(VALUE).agg(nw.col(WEIGHT).sum().alias(SIZE))
-    by_size = collected(sizes.group_by(SIZE).agg(nw.len().alias(ROWS)), rows.name)
-    by_size = by_size.with_columns(nw.col(SIZE).cast(nw.Int64)).sort(SIZE, descending=True)
-    n_as_large = np.cumsum(by_size[ROWS].to_numpy())
+    rows = _plain_text(rows)
+    there = rows.frame.filter(~nw.col(VALUE).is_null())
+    sizes = there.group_by(VALUE).agg(nw.col(WEIGHT).sum().cast(nw.Int64).alias(SIZE))
+    by_size = collected(sizes.group_by(SIZE).agg(nw.len().alias(ROWS)), rows.name).sort(SIZE, descending=True)
+    size, n_as_large = by_size[SIZE].to_numpy().astype(np.int64), np.cumsum(by_size[ROWS].to_numpy())
     is_kept = n_as_large <= max_groups
-    least = int(by_size[SIZE].to_numpy()[is_kept][-1]) if is_kept.any() else int(by_size[SIZE][0]) + 1
-    kept = sizes.filter(nw.col(SIZE) >= least).select(VALUE)
-    common = rows.by_value(there.join(kept, on=VALUE, how="inner"))
-    absent = rows.by_value(rows.frame.filter(nw.col(VALUE).is_null()))
-    totals = collected(there.group_by(CLASS).agg(nw.col(WEIGHT).sum().alias(ROWS)), rows.name)
-    of_common = common.with_columns(nw.col(ROWS) * -1).group_by(CLASS).agg(nw.col(ROWS).sum())
-    rare = nw.concat([totals, of_common.select(totals.columns)]).group_by(CLASS).agg(nw.col(ROWS).sum())
-    rare_name = f"(all values of fewer than {least} rows)"
-    name = nw.lit(rare_name).cast(nw.String)
-    rare = rare.filter(nw.col(ROWS) > 0).with_columns(name.alias(LOW), name.alias(HIGH))
-    found = [one.with_columns(nw.col(LOW, HIGH).cast(nw.String)).select(rare.columns) for one in (common, absent)]
-    texts = [nw.from_native(one.to_native().cast(rare.to_native().schema), eager_only=True) for one in found]
-    return CountedAtoms(nw.concat([*texts, rare]), (), rows, rare_name)
+    least = int(size[is_kept][-1]) if is_kept.any() else int(size[0]) + 1
+    kept = sizes.filter(nw.col(SIZE) >= least)
+    found = _marked(rows, rows.frame.join(kept, on=VALUE, how="left"), ~nw.col(SIZE).is_null())
+    if len(found.filter(nw.col(BUCKET) == RARE)) == 0:
+        return CountedAtoms(found, (), rows)
+    name, values = f"(others < {least} rows)", frequent_in(found)
+    while name in values:
+        name = f"({name})"
+    return CountedAtoms(found, (), rows, name)
 
 
-def count_frequent(rows: LazyRows, frequent: Collection[str], rare: str) -> Any:
-    """Counts of the texts `frequent`, and of all others together under the name `rare`; missing values stay missing."""
-    text = nw.col(VALUE).cast(nw.String)
-    named = nw.when(text.is_null() | text.is_in(sorted(frequent))).then(text).otherwise(nw.lit(rare))
-    return rows._replace(dtype=nw.String()).by_value(rows.frame.with_columns(named.alias(VALUE)))
+def _plain_text(rows: LazyRows) -> LazyRows:
+    """The rows, with texts of any type as plain ones."""
+    if not isinstance(rows.dtype, (nw.String, nw.Categorical, nw.Enum)):
+        return rows
+    return rows._replace(frame=rows.frame.with_columns(nw.col(VALUE).cast(nw.String)), dtype=nw.String())
+
+
+def _marked(rows: LazyRows, frame: Any, is_kept: Any) -> Any:
+    """Counts of the values that are kept, of missing ones, and of all others together as RARE."""
+    value = nw.col(VALUE)
+    columns = {
+        VALUE: nw.when(is_kept).then(value).otherwise(None),
+        BUCKET: nw.when(is_kept | value.is_null()).then(nw.lit(APART)).otherwise(nw.lit(RARE)).cast(nw.Int64),
+    }
+    return rows.by_value(frame.with_columns(**columns), groups=(VALUE, BUCKET))
+
+
+def frequent_in(counts: Any) -> frozenset[Any]:
+    """Categories that were counted by value."""
+    return frozenset(counts[LOW].drop_nulls().to_list())
+
+
+def count_frequent(rows: LazyRows, frequent: Collection[Any]) -> Any:
+    """Counts of the categories `frequent`, and of all others together as RARE; missing values stay missing."""
+    rows = _plain_text(rows)
+    return _marked(rows, rows.frame, nw.col(VALUE).is_in(sorted(frequent)))
 
 
 class FoundBounds(NamedTuple):

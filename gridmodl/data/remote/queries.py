@@ -24,6 +24,7 @@ TARGET_KEY, TARGET_BUCKET = (f"gridmodl_{word}" for word in ("target_key", "targ
 LOW, HIGH, LOW_KEY, HIGH_KEY, ROWS = "low", "high", "low_key", "high_key", "rows"
 TARGET_HIGH, TARGET_SUM = "target_high", "target_sum"
 APART = -1  # bucket of the values that are counted by value
+RARE = -2  # bucket of all rare categories, whose value is null
 
 
 class EngineError(RuntimeError):

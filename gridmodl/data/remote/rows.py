@@ -72,9 +72,12 @@ class LazyRows(NamedTuple):
             return []
         return [CLASS] if self.target_edges is None else [TARGET_BUCKET]
 
-    def by_value(self, frame: Any, most: int | None = None) -> Any:
-        """Rows of each value and class of `frame`, a part of the lazy frame; of any `most` + 1 if they are more."""
-        found = self._collected(frame, [VALUE], {} if not self.is_ordered or self.has_keys_here else KEYS, most)
+    def by_value(self, frame: Any, most: int | None = None, groups: Sequence[str] = (VALUE,)) -> Any:
+        """Rows of each value and class of `frame`, a part of the lazy frame; of any `most` + 1 if they are more.
+
+        `groups` are the columns that tell values apart.
+        """
+        found = self._collected(frame, groups, {} if not self.is_ordered or self.has_keys_here else KEYS, most)
         found = found.with_columns(nw.col(VALUE).alias(LOW), nw.col(VALUE).alias(HIGH)).drop(VALUE)
         return self._with_keys(found)
 

@@ -336,6 +336,9 @@ def _check_groups(partition: Partition, place: str) -> None:
         raise wrong(f"{place}.missing", f"must be {missing}, the group that holds null, got {partition.missing}")
     if partition.default is not None and not 0 <= partition.default < n_parts:
         raise wrong(f"{place}.default", f"must be one of the {n_parts} groups, got {partition.default}")
+    of_default = () if partition.default is None else groups[partition.default]
+    if partition.others is not None and partition.others not in of_default:
+        raise wrong(f"{place}.others", f"must be in the group of 'default', {partition.default}")
 
 
 def _check_levels(partition: Partition, place: str) -> None:

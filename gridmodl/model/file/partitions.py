@@ -76,6 +76,8 @@ def partition_record(partition: Partition, place: str) -> dict[str, Any]:
         record["widths"] = partition.widths.tolist()
     if partition.domain is not None:
         record["domain"] = write_array(partition.domain, f"{place}.domain")
+    if partition.others is not None:
+        record["others"] = write_value(partition.others, f"{place}.others")
     if partition.given_names:
         record["names"] = list(partition.given_names)
     if partition.lowest is not None and partition.highest is not None:
@@ -108,7 +110,9 @@ def read_partition(raw: Any, place: str, n_rows: int, version: int) -> Partition
     optional = [*(["unlabelled"] if has_unlabelled else []), *(["log_value_factorials"] if has_orders else [])]
     ranges = _range_fields(raw) if version > 5 and kind == "numerical" else []
     has_names = version > 5 and "names" in raw
+    has_others = version > 5 and kind == "categorical" and "others" in raw
     optional += [*(["widths"] if has_widths else []), *ranges, *(["names"] if has_names else [])]
+    optional += ["others"] if has_others else []
     record = read_fields(raw, place, tuple(dict.fromkeys((*fields, *optional))))
     facts: dict[str, Any] = {
         "name": read_value(record["name"], f"{place}.name"),
@@ -130,6 +134,8 @@ def read_partition(raw: Any, place: str, n_rows: int, version: int) -> Partition
     facts |= _read_parts(record, place)
     if has_widths:
         facts["widths"] = np.array(read_floats(record["widths"], f"{place}.widths"), dtype=np.float64)
+    if has_others:
+        facts["others"] = read_text(record["others"], f"{place}.others")
     if has_names:
         facts["given_names"] = _read_names(record["names"], f"{place}.names")
     facts |= {what: read_array(record[what], f"{place}.{what}") for what in ranges}

@@ -170,11 +170,11 @@ def _interval_of(value: Any, partition: Partition, zone: datetime.tzinfo | None)
 
 def _group_of(value: Any, partition: Partition, policy: Policy) -> Any:
     """Number of the group of each value that is not missing."""
-    part = nw.lit(partition.part_of_unknown(policy))
-    for number, group in enumerate(partition.groups):
-        values = [one for one in group if one is not None]
-        if values:
-            part = nw.when(value.is_in(values)).then(nw.lit(number)).otherwise(part)
+    unknown = partition.part_of_unknown(policy)
+    part = nw.lit(unknown)
+    for number, values in enumerate(partition.listed):
+        if values and number != unknown:
+            part = nw.when(value.is_in(list(values))).then(nw.lit(number)).otherwise(part)
     return part
 
 

@@ -115,7 +115,7 @@ class ColumnInputs:
 
     def _group(self, partition: Partition) -> str:
         graph, name = self.graph, partition.name
-        pairs = [(v, i) for i, group in enumerate(partition.groups) for v in group if v is not None]
+        pairs = [(v, i) for i, group in enumerate(partition.listed) for v in group]
         unknown, missing = partition.part_of_unknown(self.policy), partition.part_of_missing(self.policy)
         values = [_plain(value, f"column {name!r}") for value, _ in pairs]
         if self.types[name].type == "string":
@@ -177,7 +177,7 @@ def _type_of(partitions: Sequence[Partition], knots: NDArray[Any] | None) -> Col
             raise ValueError(f"column {name!r} has times of several units, {sorted(map(str, units))}; ONNX takes one")
         return ColumnType("int64", next(iter(units)))
     groups = [one for one in partitions if one.kind != "numerical"]
-    values = [_plain(v, f"column {name!r}") for one in groups for group in one.groups for v in group if v is not None]
+    values = [_plain(v, f"column {name!r}") for one in groups for group in one.listed for v in group]
     are_texts = [isinstance(value, str) for value in values]
     if any(are_texts) and not all(are_texts):
         raise ValueError(f"column {name!r} has texts and numbers as categories; an input of ONNX has one type")

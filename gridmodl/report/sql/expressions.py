@@ -143,13 +143,13 @@ def _equal(x: str, value: Value, dialect: Dialect, what: str) -> str | None:
 
 def _groups(partition: Partition, dialect: Dialect, x: str, policy: Policy) -> Iterator[Branch]:
     what = f"column {partition.name!r}"
-    values = values_of((value for group in partition.groups for value in group if value is not None), what)
+    values = values_of(itertools.chain(*partition.listed), what)
     kind = values[0].kind if values else "text"
     yield Branch(_missing(x, kind, dialect), partition.part_of_missing(policy))
     x = _compared(x, kind, dialect)
     rest = iter(values)
-    for part, group in enumerate(partition.groups):
-        mine = [next(rest) for value in group if value is not None]
+    for part, group in enumerate(partition.listed):
+        mine = [next(rest) for _ in group]
         for condition in _one_of(x, mine, dialect, what):
             yield Branch(condition, part)
 
