@@ -17,7 +17,6 @@ import pyarrow.parquet
 from gridmodl.cli.messages import Failure, Messages
 from gridmodl.cli.modelfiles import AnyModel, models_of, read_any, read_model
 from gridmodl.cli.outputs import STDOUT, csv_header, csv_text, replaced
-from gridmodl.cli.reading.columns import NULLS, values_for
 from gridmodl.cli.reading.sources import (
     FORMATS,
     PACKED_SUFFIXES,
@@ -27,6 +26,7 @@ from gridmodl.cli.reading.sources import (
     open_source,
     suffix_format,
 )
+from gridmodl.cli.reading.texts import NULLS, values_for
 from gridmodl.cli.scorecard.running import checked_outputs, scored
 from gridmodl.cli.use import ApplySettings
 from gridmodl.data.frames import ARRAYS, Name

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from gridmodl.cli.messages import Failure, Messages
 from gridmodl.cli.modelfiles import models_of, read_any, read_model
-from gridmodl.cli.reading.columns import FAMILIES, NULLS, typed_values, values_for, with_nulls
 from gridmodl.cli.reading.sources import Source, check_present, data_file, open_source
+from gridmodl.cli.reading.texts import FAMILIES, NULLS, typed_values, values_for, with_nulls
 from gridmodl.cli.use import CompareSettings
 from gridmodl.model.models import Models
 from gridmodl.model.partition import Partition

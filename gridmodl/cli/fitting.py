@@ -18,7 +18,8 @@ from gridmodl.cli.messages import Failure, Interrupted, Messages, suggest, visib
 from gridmodl.cli.modelfiles import facts_of, facts_of_averages, models_of, print_summary
 from gridmodl.cli.options import codes_of, fields, limits_of, listed, pairs, value_of
 from gridmodl.cli.outputs import STDOUT, write_text
-from gridmodl.cli.reading.columns import NULLS, CountedFrame, ReadSettings, countable_names, counted_frame, read_columns
+from gridmodl.cli.reading.columns import ReadSettings, read_columns
+from gridmodl.cli.reading.counted import CountedFrame, countable_names, counted_frame
 from gridmodl.cli.reading.engine import (
     EngineLimits,
     Plan,
@@ -32,6 +33,7 @@ from gridmodl.cli.reading.engine import (
     plan_each,
 )
 from gridmodl.cli.reading.sources import Source, check_present, data_file, open_source
+from gridmodl.cli.reading.texts import NULLS
 from gridmodl.cli.scorecard.command import ScorecardSettings
 from gridmodl.data.columns import KINDS, kind_of
 from gridmodl.data.frames import ARRAYS, read_column

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import decimal
+import gzip
 import json
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
@@ -83,6 +86,91 @@ def test_counted_columns_have_the_models_of_columns_in_memory(parts, monkeypatch
     monkeypatch.setattr(engine, "EXACT_ROWS", 0)
     assert record(*words) == in_memory
     assert counted[0] is not None
+
+
+ODD = """a,b,c,d,e,f,y
+ 7 ,2020-01-31 10,0x1F,2020-01-31, ,0001-01-01,p
+08,2020-01-31 11:30:00.123456789,7,2020-01-31 10:00, ,2020-01-01 00:00:00.000000001,q
+-0,2020-01-31T10:00:05,8,NA,,2020-01-01,p
+"""
+
+
+def test_odd_spellings_mean_the_same_in_memory_and_to_duckdb(monkeypatch, tmp_path):
+    (tmp_path / "d.csv").write_text(ODD + "".join(ODD.splitlines(keepends=True)[1:]) * 9)
+    words = (tmp_path / "d.csv", "-t", "y", "--each", "--kind", "d=numerical")
+    in_memory = record(*words)
+    monkeypatch.setattr(engine, "EXACT_ROWS", 0)
+    assert record(*words) == in_memory
+
+
+@pytest.mark.parametrize("suffix", ["arrow", "arrows", "arrow.gz", "parquet.gz"])
+def test_typed_files_of_any_kind_are_counted(parts, monkeypatch, tmp_path, suffix):
+    rows, path = pyarrow.parquet.read_table(parts / "all.pq"), tmp_path / f"d.{suffix}"
+    if suffix == "parquet.gz":
+        path.write_bytes((parts / "all.pq").read_bytes())
+    else:
+        with (pa.ipc.new_stream if suffix == "arrows" else pa.ipc.new_file)(path, rows.schema) as file:
+            file.write_table(rows, max_chunksize=400)
+    if suffix.endswith("gz"):
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    in_memory, counted = record(path, "-t", "y", "--each"), []
+    frame = fitting._counted_frame
+    monkeypatch.setattr(fitting, "_counted_frame", lambda *given: counted.append(frame(*given)) or counted[-1])
+    monkeypatch.setattr(engine, "EXACT_ROWS", 0)
+    assert record(path, "-t", "y", "--each") == in_memory
+    assert counted[0] is not None
+
+
+@pytest.mark.parametrize("kinds", [
+    (pa.int64(), pa.float64()), (pa.float64(), pa.int32()), (pa.float32(), pa.int64()), (pa.null(), pa.int8()),
+    (pa.dictionary(pa.int8(), pa.string()), pa.string()), (pa.string(), pa.large_string()),
+    (pa.date32(), pa.timestamp("us")), (pa.decimal128(9, 2), pa.int16()),
+])  # fmt: skip
+def test_files_of_one_pattern_may_have_other_types(monkeypatch, tmp_path, kinds):
+    """Whole numbers in one file and others in the next are numbers; nothing is cut off."""
+    rng = np.random.default_rng(0)
+    values = [pa.array(rng.integers(0, 50, 200) + 0.5 * (kind in (pa.float64(), pa.float32()))) for kind in kinds]
+    texts = [kind in (pa.string(), pa.large_string()) or pa.types.is_dictionary(kind) for kind in kinds]
+    columns = []
+    for kind, one, is_text in zip(kinds, values, texts, strict=True):
+        if pa.types.is_null(kind):
+            columns.append(pa.nulls(200))
+        elif is_text:
+            columns.append(pc.binary_join_element_wise("k", one.cast(pa.int64()).cast(pa.string()), "").cast(kind))
+        elif pa.types.is_temporal(kind):
+            columns.append(one.cast(pa.int64()).cast(pa.int32()).cast(pa.date32()).cast(kind))
+        else:
+            columns.append(one.cast(kind))
+    y = pa.array(rng.choice(["p", "q"], 200))
+    for i, one in enumerate(columns):
+        pyarrow.parquet.write_table(pa.table({"x": one, "y": y}), tmp_path / f"{i}.parquet")
+    found = record(tmp_path / "*.parquet", "-t", "y")
+    expected = [value for one in columns for value in one.to_pylist()]
+    if pa.types.is_decimal(kinds[0]) or pa.types.is_date(kinds[0]):
+        joined = pa.concat_arrays([columns[0].cast(columns[1].type), columns[1]])
+    else:
+        joined = pa.array(expected)
+    model = gridmodl.optimize({"x": joined}, pa.concat_arrays([y, y]))
+    assert found["cost"] == model.cost
+    monkeypatch.setattr(engine, "EXACT_ROWS", 0)
+    assert record(tmp_path / "*.parquet", "-t", "y") == found
+
+
+def test_files_of_one_pattern_whose_types_have_nothing_in_common(tmp_path):
+    for i, one in enumerate(([1, 2], ["a", "b"])):
+        pyarrow.parquet.write_table(pa.table({"x": one, "y": ["p", "q"]}), tmp_path / f"{i}.parquet")
+    said = bad("fit", tmp_path / "*.parquet", "-t", "y")
+    assert "column 'x' holds string in" in said
+    assert "1.parquet and int64 in files before it" in said
+
+
+def test_long_decimals_are_not_counted_as_floats(monkeypatch, tmp_path):
+    values = [decimal.Decimal(10**40 + i % 2) for i in range(40)]
+    rows = pa.table({"x": pa.array(values, pa.decimal256(60, 0)), "y": ["p", "q"] * 20})
+    pyarrow.parquet.write_table(rows, tmp_path / "d.parquet")
+    in_memory = record(tmp_path / "d.parquet", "-t", "y")
+    monkeypatch.setattr(engine, "EXACT_ROWS", 0)
+    assert record(tmp_path / "d.parquet", "-t", "y") == in_memory
 
 
 def test_bounds_of_small_floats_are_doubles_where_duckdb_counts(parts, monkeypatch, tmp_path):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from cli.commands import bad
 
 import gridmodl
 from gridmodl.cli.messages import Failure
-from gridmodl.cli.reading import columns, csvfiles
-from gridmodl.cli.reading.columns import NULLS, ReadSettings, TextColumn, read_columns, typed_values
+from gridmodl.cli.reading import csvfiles, texts
+from gridmodl.cli.reading.columns import ReadSettings, TextColumn, read_columns
 from gridmodl.cli.reading.sources import DataFile, open_source
+from gridmodl.cli.reading.texts import NULLS, typed_values
 
 
 def column(*pieces, as_text=False):
@@ -31,7 +34,7 @@ def read(path, names=None, reading=ALL, **about):
 
 
 @pytest.mark.parametrize(
-    ("texts", "kind", "values"),
+    ("given", "kind", "values"),
     [
         (["1", "-2", ""], "int64", [1, -2, None]),
         (["1", " 2 ", " "], "int64", [1, 2, None]),
@@ -50,10 +53,18 @@ def read(path, names=None, reading=ALL, **about):
         (["1", "x"], "text", ["1", "x"]),
         ([" a", "a"], "text", [" a", "a"]),
         (["", "None"], "double", [None, None]),
+        (["", " "], "double", [None, None]),
+        ([" ", " x"], "text", [" ", " x"]),
+        ([" ", "2020-01-31"], "date32[day]", None),
+        (["0x1F", "1"], "text", ["0x1F", "1"]),
+        (["1_000"], "text", ["1_000"]),
+        (["2020/01/31"], "text", None),
+        (["0001-01-01", "2020-01-31 10:00:00.000001"], "timestamp[us]", None),
+        (["0001-01-01", "2020-01-31 10:00:00.000000001"], "text", None),
     ],
 )
-def test_types(texts, kind, values):
-    found = column(texts).finished()
+def test_types(given, kind, values):
+    found = column(given).finished()
     assert str(found.type).replace("dictionary<values=string, indices=int32, ordered=0>", "text") == kind
     if values is not None:
         assert found.to_pylist() == values
@@ -66,6 +77,30 @@ def test_a_later_piece_widens_the_type_or_spoils_it():
     assert column(["007"], ["x"]).is_spoilt
     assert column(["true"], ["1"]).is_spoilt
     assert column(["007"], ["x"], as_text=True).finished().to_pylist() == ["007", "x"]
+
+
+POOLS = [["1", "-2", "9007199254740993"], ["1", "2.5", "1e300", "99999999999999999999"], ["true", "FALSE"],
+         ["0x1F", "7"], ["2020-01-01", "1500-01-01"], ["2020-01-01 10", "2020-01-01T10:00:00.123456789"], ["x", "007"],
+         ["2020-01-01 10:00Z", "2020-01-01 10:00:00.5+02:00"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_pieces_make_no_difference(seed):
+    """However a column is cut, it is read as if it came in one piece."""
+    rng = np.random.default_rng(seed)
+    pools = [POOLS[i] for i in rng.choice(len(POOLS), rng.integers(0, 3))]
+    kinds = [["", "NA"], [" "], *pools, *([[f" {one} " for one in pools[0]]] if pools else [])]
+    values = [one for pool in kinds for one in rng.choice(pool, rng.integers(0, 4)).tolist()]
+    values = rng.permutation(values).tolist() if seed % 2 else values
+    whole = column(values)
+    cuts = [0, *sorted(rng.integers(0, len(values) + 1, rng.integers(0, 5)).tolist()), len(values)]
+    pieces = [values[low:high] for low, high in itertools.pairwise(cuts)]
+    cut = column(*pieces)
+    assert not whole.is_spoilt
+    assert cut.kind == whole.kind
+    assert (
+        column(*pieces, as_text=True) if cut.is_spoilt else cut
+    ).finished().to_pylist() == whole.finished().to_pylist()
 
 
 def test_numbers_that_turn_out_to_be_text_are_read_again(tmp_path, monkeypatch):
@@ -174,11 +209,11 @@ def test_rows_are_estimated_from_the_first_ones(tmp_path):
 def test_the_first_value_that_is_no_number_is_found_in_a_few_looks(monkeypatch):
     """A look at each of a block's 300,000 values took a minute."""
     looks = []
-    monkeypatch.setattr(columns, "typed_values", lambda *given: looks.append(1) or typed_values(*given))
+    monkeypatch.setattr(texts, "typed_values", lambda *given: looks.append(1) or typed_values(*given))
     numbers = gridmodl.optimize({"a": [1.0, 2.0]}, ["x", "y"]).partition("a")
-    texts = pa.array(["1", None] * 5000 + ["old", "2", "older"])
+    found = pa.array(["1", None] * 5000 + ["old", "2", "older"])
     with pytest.raises(Failure, match=r"row 10008 of d\.csv has 'old' in column 'a'"):
-        columns.values_for(numbers, texts, NULLS, "d.csv", 7)
+        texts.values_for(numbers, found, NULLS, "d.csv", 7)
     assert len(looks) < 20
     with pytest.raises(Failure, match=r"mixes numbers of several kinds.*row 2 has 'true'"):
-        columns.values_for(numbers, pa.array(["1", "true"]), NULLS, "d.csv", 0)
+        texts.values_for(numbers, pa.array(["1", "true"]), NULLS, "d.csv", 0)

@@ -1,13 +1,12 @@
 """Columns of a data file as typed values in memory.
 
-The text of a column gets the narrowest type that fits all of it. Types come in families, narrow ones first; in a family
-every value of one type is a value of the next. A column that is read in pieces can therefore go on to a wider type of
-its family, but not to another family: then it is text and has to be read again, because 7 is not written ``007``.
+The text of a column gets the narrowest type that fits all of it. A column that is read in pieces can go on to a wider
+type of its family, but not to another family: then it is text and has to be read again, because 7 is not written
+``007``. How the file is cut into pieces makes no difference.
 """
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -15,83 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gridmodl.cli.messages import Failure
-from gridmodl.cli.options import number_of
-from gridmodl.cli.outputs import temporary_folder
-from gridmodl.cli.reading.csvfiles import CsvFile
-from gridmodl.cli.reading.engine import ROWS, identifier, literal, path_literal
-from gridmodl.cli.reading.sources import Source, parts_of
-from gridmodl.data.frames import object_array
-from gridmodl.model.partition import Partition
-
-NULLS = (
-    "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "Null", "null", "None",
-    "NaT", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
-)  # fmt: skip
-
-NUMBERS = (pa.int64(), pa.float64())
-BOOLEANS = (pa.bool_(),)
-DATES = (pa.date32(), *(pa.timestamp(unit) for unit in ("s", "us", "ns")))
-MOMENTS = tuple(pa.timestamp(unit, "UTC") for unit in ("s", "us", "ns"))  # with a time zone
-FAMILIES = (NUMBERS, BOOLEANS, DATES, MOMENTS)
+from gridmodl.cli.reading.engine import ROWS
+from gridmodl.cli.reading.sources import Source
+from gridmodl.cli.reading.texts import FAMILIES, NULLS, NUMBERS, as_type, typed_values, with_nulls
 
 MANY = 256  # columns of text from which on numbers are read many columns at a time
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
-
-# Types of DuckDB; those with a time zone have microseconds only.
-SQL_TYPES = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.bool_(): "BOOLEAN", pa.date32(): "DATE"}
-TIMES = {
-    pa.timestamp("s"): "TIMESTAMP_S", pa.timestamp("ms"): "TIMESTAMP_MS", pa.timestamp("us"): "TIMESTAMP",
-    pa.timestamp("ns"): "TIMESTAMP_NS", pa.timestamp("us", "UTC"): "TIMESTAMPTZ",
-}  # fmt: skip
-SPACES = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
-
-
-class TypedText(NamedTuple):
-    """Values of a text, and the types that may still fit the rest of the column."""
-
-    values: pa.Array
-    types: tuple[pa.DataType, ...]
-
-
-def with_nulls(text: pa.Array, nulls: Iterable[str]) -> pa.Array:
-    """Replace each text in `nulls` by null."""
-    is_null = pc.is_in(text, value_set=pa.array(list(nulls), pa.string()))
-    return pc.if_else(is_null, pa.scalar(None, pa.string()), text)
-
-
-def typed_values(text: pa.Array, families: Iterable[tuple[pa.DataType, ...]], nulls: Iterable[str]) -> TypedText | None:
-    """Convert the text to the first type of a family that fits all of it; None if no type does.
-
-    Spaces around numbers and dates are ignored.
-    """
-    families = list(families)
-    fit = _exactly(text, families)
-    if fit is not None:
-        return fit
-    trimmed = pc.utf8_trim_whitespace(text)
-    return None if trimmed.equals(text) else _exactly(with_nulls(trimmed, nulls), families)
-
-
-def _exactly(text: pa.Array, families: Iterable[tuple[pa.DataType, ...]]) -> TypedText | None:
-    for family in families:
-        for i, narrow in enumerate(family):
-            values = _as_type(text, narrow)
-            if values is not None:
-                return TypedText(values, family[i:])
-    return None
-
-
-def _as_type(text: pa.Array, wanted: pa.DataType) -> pa.Array | None:
-    if pa.types.is_boolean(wanted):  # a cast would take 0 and 1 too
-        lower = pc.utf8_lower(text)
-        is_word = pc.is_in(lower, value_set=pa.array(["true", "false", None]))
-        return pc.equal(lower, "true") if pc.all(is_word).as_py() else None
-    try:
-        return text.cast(wanted)
-    except pa.ArrowInvalid:
-        return None
 
 
 class TextColumn:
@@ -101,18 +30,32 @@ class TextColumn:
         self.nulls = list(nulls)
         self.types: tuple[pa.DataType, ...] | None = () if as_text else None  # None: all values so far are missing
         self.chunks: list[Any] = []
-        self.is_spoilt = False  # was read as numbers or dates but is text: read it again
+        self.has_blanks = False  # some values are only spaces, which are missing, but not in text
+        self.is_spoilt = False  # was read as numbers, dates or missing but is text: read it again
 
     def add(self, text: pa.Array) -> None:
         if self.is_spoilt:
             return
         text = with_nulls(text, self.nulls)
-        if self.types == ():
-            self.chunks.append(text.dictionary_encode())
-        elif text.null_count == len(text):
+        fit = None
+        if self.types != ():
+            fit = typed_values(text, FAMILIES if self.types is None else [self.types], self.nulls)
+        if fit is None:
+            self._add_text(text)
+        elif fit.types is None:
+            self.has_blanks = self.has_blanks or text.null_count < len(text)
             self.chunks.append(pa.nulls(len(text)))
         else:
-            self._add_values(text)
+            self.types = fit.types
+            self.chunks.append(fit.values)
+
+    def _add_text(self, text: pa.Array) -> None:
+        if self.types or self.has_blanks:
+            self.is_spoilt = True
+            self.chunks.clear()
+        else:
+            self.types = ()
+            self.chunks.append(text.dictionary_encode())
 
     def add_numbers(self, numbers: pa.Array) -> bool:
         """Add a piece that was read as integers or floats; return False where the column is none of numbers."""
@@ -121,18 +64,6 @@ class TextColumn:
         self.types = NUMBERS if numbers.type == pa.int64() and self.types != NUMBERS[1:] else NUMBERS[1:]
         self.chunks.append(numbers)
         return True
-
-    def _add_values(self, text: pa.Array) -> None:
-        fit = typed_values(text, FAMILIES if self.types is None else [self.types], self.nulls)
-        if fit is not None:
-            self.chunks.append(fit.values)
-            self.types = fit.types
-        elif self.types is None:
-            self.types = ()
-            self.chunks.append(text.dictionary_encode())
-        else:
-            self.is_spoilt = True
-            self.chunks.clear()
 
     @property
     def kind(self) -> pa.DataType:
@@ -216,115 +147,13 @@ def _add_numbers(columns: dict[str, Any], batch: pa.RecordBatch, nulls: Iterable
         for kind, chosen in zip(NUMBERS, (is_filled & is_whole, is_filled & ~is_whole), strict=True):
             places = np.flatnonzero(chosen)
             texts = [cells.slice(i * batch.num_rows, batch.num_rows) for i in places.tolist()]
-            numbers = _as_type(pa.concat_arrays(texts), kind) if texts else None
+            numbers = as_type(pa.concat_arrays(texts), kind) if texts else None
             if numbers is None:
                 continue
             for k, i in enumerate(places.tolist()):
                 if columns[some[i]].add_numbers(numbers.slice(k * batch.num_rows, batch.num_rows)):
                     added.add(some[i])
     return added
-
-
-class CountedFrame(NamedTuple):
-    """Relation of DuckDB, and an empty array in the type of each of its columns."""
-
-    relation: Any
-    types: dict[str, pa.Array]
-
-
-def countable_names(source: Source, names: Sequence[str]) -> list[str]:
-    """Those of the columns `names` that DuckDB can count as this program reads them.
-
-    None of files that it cannot open more than once. Not nested ones, durations and ordered dictionaries; of names that
-    differ in upper and lower case only, the first; none that is a star, which means all columns.
-    """
-    if not all(part.is_countable for part in parts_of(source)):
-        return []
-    kinds = {field.name: field.type for field in source.empty(names).schema}
-    first = {name.lower(): name for name in reversed(names)}
-    is_named = {name: first[name.lower()] == name and name != "*" for name in names}
-    return [name for name in names if _sql_type(kinds[name]) is not None and is_named[name]]
-
-
-def _sql_type(kind: pa.DataType) -> str | None:
-    """Type of DuckDB for a type of pyarrow; empty for one that it reads as such, None for one that it lacks."""
-    if pa.types.is_dictionary(kind) and not kind.ordered:
-        kind = kind.value_type
-    if pa.types.is_timestamp(kind):
-        return TIMES.get(kind)
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_string, pa.types.is_decimal,
-             pa.types.is_large_string, pa.types.is_date32)  # fmt: skip
-    return "" if any(test(kind) for test in tests) else None
-
-
-def counted_frame(source: Source, names: Sequence[str], reading: ReadSettings, connection: Any) -> CountedFrame:
-    """The columns `names` as a relation of DuckDB, in the types of `read_columns`; those of other types are left out.
-
-    Text is read twice, to find its types and to write it as Parquet to a temporary file, which is counted.
-    """
-    codes = {name: f"c{source.names.index(name)}" for name in names}
-    if source.is_text:
-        kinds = _text_kinds(source, names, reading)
-        kinds = {name: kind for name, kind in kinds.items() if _sql_type(kind) is not None}
-        values = {codes[name]: _sql_value(codes[name], kind, reading.nulls) for name, kind in kinds.items()}
-        table = _read_parquet(_written(source, list(kinds), values, connection))
-    else:
-        kinds = {field.name: field.type for field in source.empty(names).schema}
-        all_codes = ", ".join(f"c{i}" for i in range(len(source.names)))
-        table = f"{_read_parquet([str(part.path) for part in parts_of(source)])} AS t({all_codes})"
-    columns = [f"{_cast(codes[name], _sql_type(kind))} AS {identifier(name)}" for name, kind in kinds.items()]
-    relation = connection.sql(f"SELECT {', '.join(columns)} FROM {table}")  # noqa: S608  literals and identifiers
-    return CountedFrame(relation, {name: pa.array([], kind) for name, kind in kinds.items()})
-
-
-def _written(source: Source, names: list[str], values: dict[str, str], connection: Any) -> list[str]:
-    """Write the expressions `values` of the columns `names` of each text file as Parquet; return the paths."""
-    folder, paths = temporary_folder(), []
-    columns = ", ".join(f"{value} AS {code}" for code, value in values.items())
-    for i, part in enumerate(parts_of(source)):
-        assert isinstance(part, CsvFile)  # noqa: S101  for mypy
-        paths.append(str(folder / f"{i}.parquet"))
-        with part.scan(names) as query:
-            rows = f"SELECT {columns} FROM ({query})"  # noqa: S608  numbers and literals
-            connection.execute(f"COPY ({rows}) TO {literal(paths[-1])} (FORMAT parquet)")
-    return paths
-
-
-def _cast(code: str, kind: str | None) -> str:
-    return f"CAST({code} AS {kind})" if kind else code
-
-
-def _read_parquet(paths: Sequence[str]) -> str:
-    return f"read_parquet([{', '.join(map(path_literal, paths))}], hive_partitioning=false)"
-
-
-def _text_kinds(source: Source, names: Sequence[str], reading: ReadSettings) -> dict[str, pa.DataType]:
-    """Type of each column of a text file, which all its values have."""
-    columns = {name: TextColumn(reading.nulls, name in reading.as_text) for name in names}
-    n_rows = 0
-    for batch in source.batches(names):
-        for name, column in columns.items():
-            if column.types != ():
-                column.add(batch.column(name))
-                column.chunks.clear()
-        n_rows += batch.num_rows
-        reading.tell(n_rows)
-    return {name: column.kind for name, column in columns.items()}
-
-
-def _sql_value(code: str, kind: pa.DataType, nulls: Iterable[str]) -> str:
-    """Expression for the value of a column of text of which all values have the type `kind`."""
-    missing = ", ".join(map(literal, nulls))
-    text = f"CASE WHEN {code} IN ({missing}) THEN NULL ELSE {code} END"
-    if kind == TEXT:
-        return text
-    text = f"trim({code}, {literal(SPACES)})"
-    text = f"CASE WHEN {code} IN ({missing}) OR {text} IN ({missing}) THEN NULL ELSE {text} END"
-    if pa.types.is_boolean(kind):
-        return f"lower({text}) = 'true'"
-    if pa.types.is_timestamp(kind):  # DuckDB wants minutes
-        text = rf"regexp_replace({text}, '^(\d+-\d+-\d+[ T]\d\d)($|Z|[+-])', '\1:00\2')"
-    return _cast(text, SQL_TYPES.get(kind) or TIMES[kind])
 
 
 def sample_rows(batches: Iterable[pa.RecordBatch], n_rows: int | None, seed: int | None) -> Iterator[pa.RecordBatch]:
@@ -360,77 +189,3 @@ def _lowest(
     chosen = np.argpartition(keys, n_rows)[:n_rows]
     rows = pa.Table.from_batches(kept).take(chosen)
     return rows.to_batches(), keys[chosen], places[chosen]
-
-
-def values_for(partition: Partition, text: pa.Array, nulls: Iterable[str], label: str, n_before: int) -> Any:
-    """Read new text in the type that the column had when the model was made.
-
-    `n_before` rows of the file came before this text; error messages count from there.
-    """
-    if partition.kind != "numerical":
-        return _categories(partition, text, nulls)
-    families, what = _families(partition)
-    text = with_nulls(text, nulls)
-    fit = typed_values(text, families, nulls)
-    if fit is not None:
-        return fit.values
-    i = _first_unfit(text, lambda some: typed_values(some, families, nulls) is not None)
-    value = text[i].as_py()
-    if typed_values(text[i : i + 1], families, nulls) is None:
-        raise Failure(
-            f"row {n_before + i + 1} of {label} has {value!r} in column {partition.name!r}, where the "
-            f"model has {what}; --null {value!r} would take it as missing"
-        )
-    raise Failure(
-        f"column {partition.name!r} of {label} mixes {what} of several kinds, which cannot be compared: row "
-        f"{n_before + i + 1} has {value!r}, which is not as the rows before it"
-    )
-
-
-def _first_unfit(text: pa.Array, fits: Callable[[pa.Array], bool]) -> int:
-    """Find by bisection the first value that does not fit together with the values before it; not all values fit."""
-    low, high = 0, len(text)  # the first `low` values fit, the first `high` do not
-    while high - low > 1:
-        middle = (low + high) // 2
-        if fits(text[:middle]):
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _families(partition: Partition) -> tuple[list[tuple[pa.DataType, ...]], str]:
-    kind = partition.bounds.dtype.kind
-    if kind == "M":
-        return ([MOMENTS], "moments with a time zone") if partition.is_utc else ([DATES], "dates")
-    if kind == "m":
-        raise Failure(f"column {partition.name!r} has durations, which text files do not hold; use Parquet or Arrow")
-    return [NUMBERS, BOOLEANS], "numbers"
-
-
-def _categories(partition: Partition, text: pa.Array, nulls: Iterable[str]) -> np.ndarray:
-    """Map each text to the category it stands for; a category of the model is never read as missing."""
-    known = [value for group in partition.groups for value in group if value is not None]
-    names = {value for value in known if isinstance(value, str)}
-    encoded = with_nulls(text, [spelling for spelling in nulls if spelling not in names]).dictionary_encode()
-    read = _reader(known)
-    values = object_array([*map(read, encoded.dictionary.to_pylist()), None])
-    return values[encoded.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)]
-
-
-def _reader(known: list[Any]) -> Callable[[str], Any]:
-    """Make a function that maps a text to one of the `known` values; other texts stay texts, which are unknown."""
-    if all(isinstance(value, str) for value in known):
-        return str
-    by_text = {str(value): value for value in known}
-    if any(isinstance(value, (bool, np.bool_)) for value in known):
-        by_text |= {"true": True, "false": False}
-    has_numbers = any(isinstance(value, numbers.Number) and not isinstance(value, bool) for value in known)
-
-    def read(text: str) -> Any:
-        for spelling in (text, text.lower()):
-            if spelling in by_text:
-                return by_text[spelling]
-        return number_of(text) if has_numbers else text
-
-    return read

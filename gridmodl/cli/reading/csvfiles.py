@@ -1,4 +1,4 @@
-"""CSV and TSV: bytes into text, text into columns of text by DuckDB (`columns` finds their types)."""
+"""CSV and TSV: bytes into text, text into columns of text by DuckDB (`texts` has their types)."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def open_stream(path: str) -> IO[bytes]:
     return file
 
 
-def spool(path: str) -> str:
+def spool(stream: Any) -> str:
     """Copy a stream to a temporary file, which can be read more than once; return its path."""
     copy = temporary_folder() / "data"
     with copy.open("wb") as file:
-        shutil.copyfileobj(open_stream(path), file, 2**20)
+        shutil.copyfileobj(stream, file, 2**20)
     return str(copy)
 
 
@@ -249,6 +249,7 @@ class CsvFile:
     """Text file, or a stream that is read once, as columns of text; each pass reads the file from the start."""
 
     is_text = True
+    parquet: str | None = None
 
     def __init__(
         self,
@@ -258,7 +259,7 @@ class CsvFile:
         dialect: TextFormat,
         limits: EngineLimits,
     ) -> None:
-        self.label, self._opened, self.path, self._dialect, self._limits = label, opened, path, dialect, limits
+        self.label, self._opened, self._path, self._dialect, self._limits = label, opened, path, dialect, limits
         self.size = None if path is None else os.stat(path).st_size  # bytes on disk, packed or not
         start = self._start()
         if dialect.has_names:
@@ -293,11 +294,6 @@ class CsvFile:
         n_lines = max(0, n_lines - self._dialect.has_names)
         return n_lines if len(packed) < SAMPLE else round(n_lines * self.size / len(packed))
 
-    @property
-    def is_countable(self) -> bool:
-        """Whether `scan` can be run more than once."""
-        return self.path is not None and len(self.names) <= WIDE
-
     def empty(self, names: Sequence[str]) -> pa.RecordBatch:
         """Batch of the columns `names` without rows."""
         return pa.RecordBatch.from_arrays([pa.array([], pa.string()) for _ in names], list(names))
@@ -308,12 +304,12 @@ class CsvFile:
         if len(self.names) > WIDE:
             yield from self._wide_batches(wanted)
             return
-        with connected(self._limits) as connection, self.scan(wanted) as query:
+        with connected(self._limits) as connection, self._scan(wanted) as query:
             for batch in batches_of(connection.sql(query)):
                 yield batch.rename_columns(wanted)
 
     @contextlib.contextmanager
-    def scan(self, names: Sequence[str]) -> Iterator[str]:
+    def _scan(self, names: Sequence[str]) -> Iterator[str]:
         """Query of DuckDB for the columns `names`, called c and their number; it can be run once."""
         types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
         columns = ", ".join(f"coalesce(c{self._index[name]}, '') AS c{self._index[name]}" for name in names)
@@ -330,12 +326,12 @@ class CsvFile:
     def _readable_by_engine(self) -> Iterator[tuple[str, str]]:
         """Literal of a path for DuckDB, and options that say how it begins; that of a pipe for all but plain UTF-8."""
         start = self._only or self._start()
-        is_plain = self.path is not None and self._dialect.is_utf8 and _packing(self.path) is None
-        is_mixed = self.path is not None and self._has_mixed_ends()
+        is_plain = self._path is not None and self._dialect.is_utf8 and _packing(self._path) is None
+        is_mixed = self._path is not None and self._has_mixed_ends()
         if is_plain and not is_mixed and start.n_lines <= 1:
             start.close()
             with readable(self.label):
-                yield path_literal(str(self.path)), f"header={str(self._dialect.has_names).lower()}"
+                yield path_literal(str(self._path)), f"header={str(self._dialect.has_names).lower()}"
             return
         pieces = start.pieces(self._dialect, is_mixed or not start.ends_with_feed)
         with contextlib.closing(start), readable(self.label, start.n_lines), _piped(pieces) as path:

@@ -27,6 +27,7 @@ _SUFFIXES = {
     ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
 PACKED_SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+FROM_THE_END = (b"PAR1", b"ARROW1")  # beginnings of files that are not read from their start to their end
 _BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _OTHERS = {b"FEA1": "Feather version 1", b"PK\x03\x04": "a zip or Excel file", b"\xd0\xcf\x11\xe0": "an old Excel file"}
 
@@ -37,10 +38,7 @@ class Source(Protocol):
     label: str
     names: list[str]
     is_text: bool  # all columns are text, and their types are still to be found
-    path: str | None  # of a file that DuckDB reads
-
-    @property
-    def is_countable(self) -> bool: ...
+    parquet: str | None  # path of a Parquet file that DuckDB can read as it is
 
     @property
     def hint(self) -> str: ...
@@ -95,14 +93,16 @@ def _open_one(file: DataFile, once: bool) -> Source:
     is_stream = not _is_regular(path)
     if is_stream and once:
         head, stream = peek(decompressed(open_stream(path)))
-        if format_of(path, head, file.format) == "parquet" or head.startswith(b"ARROW1"):
+        if format_of(path, head, file.format) == "parquet" or head.startswith(FROM_THE_END):
             raise Failure(f"{label} is a Parquet or Arrow file, which is read from its end; give its path")
         return _source(file, label, head, lambda: stream, None)
-    kept = spool(path) if is_stream else path
-    opened = partial(pa.OSFile, kept, "rb")
-    with readable(label), opened() as first:
-        head = peek(decompressed(first))[0]
-    return _source(file, label, head, opened, kept)
+    kept = spool(open_stream(path)) if is_stream else path
+    with readable(label), pa.OSFile(kept, "rb") as first:
+        stream = decompressed(first)
+        head, rest = peek(stream)
+        if stream is not first and head.startswith(FROM_THE_END):
+            kept = spool(rest)
+    return _source(file, label, head, partial(pa.OSFile, kept, "rb"), kept)
 
 
 def _is_regular(path: str) -> bool:
@@ -175,12 +175,7 @@ class TypedFile:
 
     is_text = False
     hint = ""
-    path: str | None = None
-
-    @property
-    def is_countable(self) -> bool:
-        """Whether DuckDB can read the file."""
-        return self.path is not None
+    parquet: str | None = None
 
     def __init__(self, label: str, schema: pa.Schema) -> None:
         self.label, self.schema = label, schema
@@ -198,14 +193,16 @@ class TypedFile:
 
 
 class ParquetData(TypedFile):
-    """Parquet file; `path` is where DuckDB can read it, None if it is packed."""
+    """Parquet file.
+
+    pyarrow reads it into memory: DuckDB takes durations for numbers, long decimals for floats, and forgets the order of
+    dictionaries.
+    """
 
     def __init__(self, label: str, opened: Callable[[], Any], path: str | None) -> None:
+        self.parquet = path
         with readable(label):
-            raw = opened()
-            stream = decompressed(raw)
-            self.path = path if stream is raw else None
-            self._file = pyarrow.parquet.ParquetFile(stream, buffer_size=BUFFER)
+            self._file = pyarrow.parquet.ParquetFile(opened(), buffer_size=BUFFER)
             super().__init__(label, self._file.schema_arrow)
             self.n_rows: int | None = self._file.metadata.num_rows
 
@@ -218,10 +215,9 @@ class ParquetData(TypedFile):
 
 
 class JoinedFiles:
-    """Files of a pattern as one source: the same columns in each, rows file after file."""
+    """Files of a pattern as one source: the same columns in each, rows file after file, in types that hold all."""
 
-    path: str | None = None
-    is_countable = False  # its parts may be
+    parquet: str | None = None  # its parts may be
 
     def __init__(self, label: str, parts: Sequence[Source]) -> None:
         self.label, self.parts, self.names = label, parts, parts[0].names
@@ -242,10 +238,30 @@ class JoinedFiles:
 
     def empty(self, names: Sequence[str]) -> pa.RecordBatch:
         """Batch of the columns `names` without rows."""
-        return self.parts[0].empty(names)
+        schemas = [part.empty(names).schema for part in self.parts]
+        kinds = [self._joint_type(name, [schema.types[i] for schema in schemas]) for i, name in enumerate(names)]
+        return pa.RecordBatch.from_arrays([pa.array([], kind) for kind in kinds], list(names))
+
+    def _joint_type(self, name: str, kinds: list[pa.DataType]) -> pa.DataType:
+        """Type that holds the values of all files."""
+        if all(kind == kinds[0] for kind in kinds):
+            return kinds[0]
+        plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
+        plain = [pa.timestamp("s") if pa.types.is_date(kind) else kind for kind in plain]
+        joint = plain[0]
+        for part, kind in zip(self.parts, plain, strict=True):
+            try:
+                both = [pa.schema({"": one}) for one in (joint, kind)]
+                joint = pa.unify_schemas(both, promote_options="permissive").field(0).type
+            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+                raise Failure(
+                    f"column {name!r} holds {kind} in {part.label} and {joint} in files before it; files of one "
+                    "pattern must have the same types, or numbers"
+                ) from error
+        return joint
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Read batches of rows with the columns `names`, or all, in the types of the first file."""
+        """Read batches of rows with the columns `names`, or all."""
         schema = self.empty(self.names if names is None else names).schema
         for part in self.parts:
             with readable(part.label):
