@@ -27,6 +27,7 @@ extensions = [
     "mathsvg",
     "myst_parser",
     "numpydoc",
+    "samplereport",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
