@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -13,6 +14,7 @@ import gridmodl
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 warnings.simplefilter("error", FutureWarning)  # an example that uses what will go away fails the build
+os.environ["GRIDMODL_QUIET"] = "1"  # whether a search was compiled is no part of what an example prints
 
 project = "gridmodl"
 author = "The gridmodl developers"
@@ -25,6 +27,7 @@ extensions = [
     "mathsvg",
     "myst_parser",
     "numpydoc",
+    "samplereport",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",

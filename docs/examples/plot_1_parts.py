@@ -39,4 +39,7 @@ print(model.explain())
 curve = gridmodl.cost_by_parts(cancer.data["mean concavity"], diagnosis, max_parts=12)
 CostDisplay.from_curve(curve).plot()
 
+# %%
+# All about it: :doc:`/use/discretize`.
+
 # sphinx_gallery_thumbnail_number = 2

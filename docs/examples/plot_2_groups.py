@@ -36,4 +36,7 @@ PartsDisplay.from_model(models["town"]).plot()
 
 EventDisplay.from_model(models["age"]).plot()
 
+# %%
+# All about it: :doc:`/use/group`; missing values and special codes: :doc:`/use/discretize`.
+
 # sphinx_gallery_thumbnail_number = 2

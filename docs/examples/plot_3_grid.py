@@ -2,7 +2,7 @@
 One grid over the columns that matter together
 ==============================================
 
-Of 13 columns of wine, which tell together where a wine is from?
+Of 13 measurements of wines, which tell together from which of three cultivars a wine is made?
 """
 
 # %%
@@ -26,5 +26,8 @@ CellsDisplay.from_model(model).plot()
 # Two of the columns: each cell is divided by the shares of the classes.
 
 GridDisplay.from_model(model, "flavanoids", "color_intensity").plot()
+
+# %%
+# All about it: :doc:`/use/grid`.
 
 # sphinx_gallery_thumbnail_number = 2

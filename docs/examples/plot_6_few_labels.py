@@ -34,4 +34,7 @@ posterior = gridmodl.bound_posterior(ages, answers, unlabelled="?")
 display = PosteriorDisplay.from_posterior(posterior, "age").plot()
 display.ax_.set_xlim(40, 52)
 
+# %%
+# All about it: :doc:`/use/few_labels`.
+
 # sphinx_gallery_thumbnail_number = 2

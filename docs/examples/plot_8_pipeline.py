@@ -17,11 +17,15 @@ from sklearn.preprocessing import StandardScaler
 import gridmodl
 from gridmodl.plot import GridDisplay, PartsDisplay
 
-X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+cancer = load_breast_cancer(as_frame=True)
+X, y = cancer.data, cancer.target_names[cancer.target]
 pipelines = {
     "scaled": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
     "woe": make_pipeline(gridmodl.GridDiscretizer(encode="woe"), LogisticRegression(max_iter=1000)),
-    "naive Bayes": gridmodl.GridNaiveBayes(weights="selective"),
+    "averaged woe": make_pipeline(
+        gridmodl.GridDiscretizer(encode="woe", averaged=True), LogisticRegression(max_iter=1000)
+    ),
+    "GridLogistic": gridmodl.GridLogistic(),
 }
 for name, pipeline in pipelines.items():
     scores = cross_val_score(pipeline, X, y, scoring="neg_log_loss", cv=5)
@@ -40,5 +44,8 @@ classifier = gridmodl.GridClassifier(search=gridmodl.Search(effort=2))
 classifier.fit(X[["worst perimeter", "worst smoothness", "mean texture"]], y)
 print(*classifier.rules(), sep="\n")
 GridDisplay.from_estimator(classifier).plot()
+
+# %%
+# All about it: :doc:`/use/classify`.
 
 # sphinx_gallery_thumbnail_number = 2

@@ -9,14 +9,15 @@ When columns matter together, the cells of one grid are rules that can be read, 
 # Made data: who cycles to work? Those who live near, unless it rains; the young come from further away.
 
 import numpy as np
+from matplotlib import pyplot as plt
 
 import gridmodl
 from gridmodl.plot import CellsDisplay, GridDisplay
 
 rng = np.random.default_rng(1)
 n = 3000
-km, age, rain = rng.gamma(2.0, 4.0, n).round(1), rng.integers(18, 66, n), rng.choice(["dry", "wet"], n, p=[0.7, 0.3])
-shoe = rng.integers(36, 47, n)
+km, age, shoe = rng.gamma(2.0, 4.0, n).round(1), rng.integers(18, 66, n), rng.integers(36, 47, n)
+rain = rng.choice(["dry", "wet"], n, p=[0.7, 0.3])
 likes = (km < np.where(age < 30, 12, 5)) & (rain == "dry")
 cycles = np.where(rng.random(n) < np.where(likes, 0.8, 0.1), "cycles", "drives")
 people = {"km": km, "age": age, "weather": rain, "shoe": shoe}
@@ -34,9 +35,12 @@ for rule in model.rules(n=6):
     print(rule)
 
 # %%
-# The same cells as a picture.
+# The same cells as a picture, with names for the parts.
 
-CellsDisplay.from_model(model).plot(max_cells=6)
+model = model.rename("km", ["near", "middle", "far"]).rename("age", ["young", "30 and older"])
+model = model.rename("weather", ["wet", "dry"])
+figure, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
+CellsDisplay.from_model(model).plot(ax, max_cells=6)
 
 # %%
 # Two of the columns on dry days and wet ones together: who cycles, by distance and age.

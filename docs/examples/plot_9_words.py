@@ -17,7 +17,7 @@ import gridmodl
 from gridmodl.plot import GridDisplay
 
 texts = {name: inspect.getdoc(estimator) or "" for name, estimator in all_estimators()}
-counter = CountVectorizer(stop_words="english", min_df=8, max_df=0.3)
+counter = CountVectorizer(stop_words="english", token_pattern=r"\b[a-z]{3,}\b", min_df=8, max_df=0.3)
 found = counter.fit_transform(texts.values()).nonzero()
 pairs = {
     "estimator": [list(texts)[row] for row in found[0]],
@@ -42,14 +42,14 @@ for name in ("estimator", "word"):
         print("   ", ", ".join(values))
 
 # %%
-# Which groups of words are in which groups of texts, more often than by chance or less; a group is called by its most
-# typical value.
+# Which groups of words are in which groups of texts, more often than by chance (brown) or less (violet); a group is
+# called by its most typical value.
 
 for name in ("estimator", "word"):
     sizes = [len(group) for group in coarse.partitions[name].groups]
     first = [values[0] for values in coarse.typical_values(name, n=1)]
     coarse = coarse.rename(name, [f"{value} +{n - 1}" for value, n in zip(first, sizes, strict=True)])
-GridDisplay.from_model(coarse).plot()
+GridDisplay.from_model(coarse, "word", "estimator").plot()
 
 # %%
 # All about it: :doc:`/use/cocluster`.

@@ -10,8 +10,17 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.plot.axes.labels import label_rows
-from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for, plain_frame
-from gridmodl.plot.style import INK, OF_CLASSES, PLAIN
+from gridmodl.plot.axes.layout import (
+    LARGEST,
+    LETTER,
+    axes_for,
+    finish,
+    fitting_font,
+    font_for,
+    plain_frame,
+    size_in_points,
+)
+from gridmodl.plot.style import INK, OF_CLASSES, PLAIN, fitted
 
 if TYPE_CHECKING:
     from gridmodl.scorecard.cutoffs import Cutoffs
@@ -19,10 +28,13 @@ if TYPE_CHECKING:
 
 LANE = 0.34  # inches
 LARGEST_DOT, SMALLEST_DOT = 160.0, 12.0  # square points
+ENDS = 0.55  # room on each side for names of parts, as a share of the range of points
+FEWEST_LETTERS = 12  # of such a name; where there is less room it is left out
 
 
 class ScorecardDisplay:
-    """Points of the parts of each column, the largest range first: a dot for each part, as large as its rows.
+    """Points of the parts of each column, the largest range first: a dot for each part, as large as its rows, with the
+    names of the parts of the fewest and the most points.
 
     Parameters
     ----------
@@ -89,12 +101,37 @@ class ScorecardDisplay:
             )  # fmt: skip
         ax.axvline(0.0, color=INK, linewidth=0.8, zorder=0)
         ax.set_ylim(max(1, n) - 0.5, -0.5)
+        self._name_ends(ax, places)
         label = partial(label_rows, ax, places, [str(name) for name in self.names])
         label()
         plain_frame(ax, "bottom")
         ax.set_xlabel("points of the parts; dots as large as their rows", fontsize=LARGEST)
         finish(ax, f"base {self.card.base:.4g} points", label=label)
         return self
+
+    def _name_ends(self, ax: Axes, places: NDArray[np.float64]) -> None:
+        """Write the names of the parts of the fewest and the most points beside their dots, where lanes leave room."""
+        width, height = size_in_points(ax)
+        size = fitting_font(0.8 * height / max(1, len(places)), font_for(ax) - 0.5)
+        if size is None or not self.names:
+            return
+        every = np.concatenate(self.points)
+        low, high = min(0.0, float(every.min())), max(0.0, float(every.max()))
+        beyond = ENDS * ((high - low) or 1.0)
+        low, high = ax.set_xlim(low - beyond, high + beyond)
+        letters = width / (high - low) / (size * LETTER)  # for each point of the scale
+        for place, name, points, shares in zip(places, self.names, self.points, self.shares, strict=True):
+            ends = (int(points.argmin()), int(points.argmax()))
+            room = int(letters * min(points.min() - low, high - points.max())) - 2
+            if room < FEWEST_LETTERS:
+                continue
+            texts = fitted([self.card.partition(name).names[i] for i in ends], room)
+            for i, text, side in zip(ends, texts, (-1.0, 1.0), strict=True):
+                away = 3.0 + (SMALLEST_DOT + LARGEST_DOT * float(shares[i])) ** 0.5 / 2.0
+                ax.annotate(
+                    text, (float(points[i]), float(place)), xytext=(side * away, 0.0), textcoords="offset points",
+                    ha="right" if side < 0 else "left", va="center", fontsize=size, color=INK,
+                )  # fmt: skip
 
 
 class ScoresDisplay:

@@ -23,6 +23,7 @@ TRUTHS: dict[str, Truth] = {
     "steps": lambda x: np.array([0.2, 0.7, 0.4, 0.9])[np.minimum((4.0 * x).astype(np.int64), 3)],
     "line": lambda x: 0.1 + 0.8 * x,
     "sine": lambda x: 0.5 + 0.4 * np.sin(2.0 * np.pi * x),
+    "s-curve": lambda x: 1.0 / (1.0 + np.exp(5.0 - 10.0 * x)),
 }
 NOISE: Truth = lambda x: np.full(len(x), 0.5)  # noqa: E731  as those above
 VALUES = np.linspace(0.0, 1.0, 201)

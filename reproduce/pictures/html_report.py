@@ -1,4 +1,4 @@
-"""The picture of `docs/use/html_report.md`: its report of wines in Chromium, at the averages.
+"""The pictures of `docs/use/html_report.md` and of the gallery: its report of wines in Chromium, at the averages.
 
 .venv/bin/pip install --group test && .venv/bin/python -m reproduce.pictures.html_report
 """
@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 import gridmodl
 from reproduce import ROOT
 
-PICTURE = ROOT / "docs" / "pictures" / "html_report.png"
+PICTURES = ROOT / "docs" / "pictures"
 
 
 def main() -> None:
@@ -33,7 +33,14 @@ def main() -> None:
         page.locator("#result-2 .chart svg").first.wait_for()
         page.wait_for_timeout(1500)  # the page scrolls, and charts above it are drawn
         page.locator("#result-2").evaluate("section => section.scrollIntoView({ behavior: 'instant' })")
-        page.screenshot(path=PICTURE)
+        page.screenshot(path=PICTURES / "html_report.png")
+        small = browser.new_page(viewport={"width": 700, "height": 490}, device_scale_factor=2)
+        small.goto(path.as_uri())
+        small.locator(".chart svg").first.wait_for()
+        small.get_by_role("heading", name="Variables").first.evaluate(
+            "heading => heading.scrollIntoView({ behavior: 'instant' })"
+        )
+        small.screenshot(path=PICTURES / "html_report_small.png")
         browser.close()
 
 

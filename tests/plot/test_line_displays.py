@@ -1,4 +1,4 @@
-"""Costs by parts, posteriors of bounds, densities, and the progress of a search."""
+"""Costs by parts, posteriors of bounds, densities, scorecards, and the progress of a search."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from plot.drawn import new_axes, title_of
-from plot.plot_cases import COST, GAP, RECORDS, dates_display
+from plot.plot_cases import COST, GAP, RECORDS, dates_display, scorecard
 
 import gridmodl
 from gridmodl.density import equal_width
 from gridmodl.estimators import GridDiscretizer
-from gridmodl.plot import AverageDisplay, CostDisplay, DensityDisplay, History, PosteriorDisplay, ProgressDisplay
+from gridmodl.plot import (
+    AverageDisplay,
+    CostDisplay,
+    DensityDisplay,
+    History,
+    PosteriorDisplay,
+    ProgressDisplay,
+    ScorecardDisplay,
+)
 
 X, Y = [1, 2, 3, 4, 5, 6] * 5, ["a", "a", "b", "b", "a", "a"] * 5
 WAITS = np.append(np.arange(100), np.arange(100, 1000, 50)).astype(float)
@@ -177,3 +186,17 @@ def test_one_mass_alone_is_in_the_middle():
     assert (low + high) / 2.0 == pytest.approx(7.0)
     assert display.ax_.get_ylabel() == ""
     assert len(display.ax_.get_yticks()) == 0
+
+
+def test_parts_of_the_fewest_and_the_most_points_are_named_where_there_is_room():
+    card, _ = scorecard()
+    wide = ScorecardDisplay(card).plot(ax=Figure(figsize=(9, 3)).subplots())
+    written = {text.get_text(): text.xy for text in wide.ax_.texts}
+    expected = {}
+    for place, (name, points) in enumerate(zip(wide.names, wide.points, strict=True)):
+        for i in (points.argmin(), points.argmax()):
+            expected[card.partition(name).names[i]] = (points[i], place)
+    assert written == expected
+    assert len(written) == 4
+    narrow = ScorecardDisplay(card).plot(ax=Figure(figsize=(2, 2)).subplots())
+    assert list(narrow.ax_.texts) == []

@@ -25,9 +25,8 @@ loans = pd.DataFrame(
     }
 )
 loans.loc[::10, "income"] = np.nan
-odds = (
-    -1.5 - 1.5 * (np.log(loans["income"].fillna(2000)) - 8) + 0.03 * (40 - loans["age"]) + (loans["home"] == "tenant")
-)
+odds = -1.5 - 1.5 * (np.log(loans["income"].fillna(2000)) - 8) + 0.03 * (40 - loans["age"])
+odds += loans["home"] == "tenant"
 y = np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "default", "paid")
 new, y_new = loans[3000:], y[3000:]
 

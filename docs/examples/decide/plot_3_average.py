@@ -2,8 +2,8 @@
 Probabilities: the average over all partitions
 ==============================================
 
-The best partition is to be read. To predict, all partitions are taken, each by its probability: a smooth curve with a
-band that says how sure it is.
+The best partition is to be read. To predict, all partitions are taken, each by its probability: a curve with a band
+that says how sure it is.
 """
 
 # %%
@@ -21,7 +21,9 @@ average = gridmodl.average({"age": age}, bought)
 print(average.summary())
 
 # %%
-# The probability at each age, with a band of 90 %; the dotted red line is the truth.
+# The probability at each age, with a band of 90 %; the dotted red line is the truth. Before 59, three in a row did not
+# buy: the band is wide there. A band of 90 % holds the truth at nine of ten ages in the mean over samples; in this one
+# of 400 rows it does at two of three.
 
 display = AverageDisplay.from_average(average).plot()
 ages = np.linspace(20, 80, 200)

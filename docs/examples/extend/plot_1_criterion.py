@@ -47,7 +47,7 @@ for place, criterion in enumerate(criteria):
 names = [one if isinstance(one, str) else one.name for one in criteria]
 ax.set_yticks(range(len(criteria)), names, fontsize=12)
 ax.set(xlabel="mean radius", title="the bounds that each finds")
-ax.invert_yaxis()
+ax.set_ylim(3.6, -0.5)
 ax.spines[["top", "right", "left"]].set_visible(False)
 
 # %%

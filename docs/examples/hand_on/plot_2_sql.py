@@ -27,7 +27,7 @@ print(query)
 counts = duckdb.sql(f"""
     SELECT "part_worst radius" AS part, count(*) AS rows, avg((diagnosis = 'malignant')::INT) AS rate
     FROM ({query}) GROUP BY part ORDER BY part
-""").df()  # noqa: S608  the query of the model itself
+""").df()
 print(counts.to_string(index=False))
 
 labels = model.partitions["worst radius"].labels
