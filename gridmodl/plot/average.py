@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.plot.axes.labels import WHOLE, label_columns
-from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for, plain_frame, size_in_points
+from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, plain_frame, size_in_points
 from gridmodl.plot.axes.scales import check_span, scale_of
 from gridmodl.plot.style import INK, OF_CLASSES, PALE, bound_words, drawn
 from gridmodl.report.averages import Curve, curve_of
@@ -83,25 +83,18 @@ class AverageDisplay:
         curve, colour = self.curve, OF_CLASSES[0]
         scale = scale_of(curve.values, curve.is_utc)
         places = np.asarray(scale.places(curve.values), dtype=np.float64)
+        entries: list[tuple[Any, str]] = []
         if len(places):
             check_span(float(np.nanmin(places)), float(np.nanmax(places)))
-            self._draw_rows(ax, places)
-            ax.fill_between(
-                places,
-                curve.low,
-                curve.high,
-                color=colour,
-                alpha=0.25,
-                linewidth=0.0,
-                label=f"{curve.coverage:.0%} band",
-            )
+            rows = self._draw_rows(ax, places)
+            band = ax.fill_between(places, curve.low, curve.high, color=colour, alpha=0.25, linewidth=0.0)
             bounds = np.asarray(scale.places(curve.bounds), dtype=np.float64)
             edges = np.concatenate([places[:1], bounds, places[-1:]])
-            ax.step(edges, np.append(curve.best, curve.best[-1:]), where="post", color=INK, linewidth=1.0,
-                    linestyle="--", label="best partition")  # fmt: skip
+            (best,) = ax.step(edges, np.append(curve.best, curve.best[-1:]), where="post", color=INK, linewidth=1.0,
+                              linestyle="--")  # fmt: skip
             mark = "o" if curve.levels else None
-            ax.plot(places, curve.shares, color=colour, linewidth=1.8, marker=mark, markersize=4.0, label="average")
-            ax.legend(fontsize=font_for(ax) - 0.5, frameon=False)
+            (mean,) = ax.plot(places, curve.shares, color=colour, linewidth=1.8, marker=mark, markersize=4.0)
+            entries = [(mean, "average"), (band, f"{curve.coverage:.0%} band"), (best, "best partition"), *rows]
         ax.set_ylim(-ROOM, 1.02)
         ax.set_yticks(np.linspace(0.0, 1.0, 6))
         plain_frame(ax, "left", "bottom")
@@ -110,21 +103,21 @@ class AverageDisplay:
         if label is not None:
             label()
         ax.set_ylabel(f"probability of {drawn(curve.label, 24)}", fontsize=LARGEST)
-        finish(ax, self._title, label=label)
+        finish(ax, self._title, entries, label=label)
         return self
 
-    def _draw_rows(self, ax: Axes, places: NDArray[np.float64]) -> None:
-        """Draw the number of rows along the column below the curve."""
+    def _draw_rows(self, ax: Axes, places: NDArray[np.float64]) -> list[tuple[Any, str]]:
+        """Draw the number of rows along the column below the curve; return the entry of the legend."""
         finite = np.isfinite(places)
         if not finite.any() or places[finite].min() == places[finite].max():
-            return
+            return []
         if self.curve.levels:
             heights = self.curve.rows / self.curve.rows.max() * (ROOM - 0.02)
-            ax.bar(places, heights, 0.6, -ROOM, color=PALE, linewidth=0.0, label="rows")
-            return
+            return [(ax.bar(places, heights, 0.6, -ROOM, color=PALE, linewidth=0.0), "rows")]
         rows, edges = np.histogram(places[finite], bins=N_BINS, weights=self.curve.rows[finite])
         heights = rows / max(1.0, rows.max()) * (ROOM - 0.02)
-        ax.bar(edges[:-1], heights, np.diff(edges), -ROOM, align="edge", color=PALE, linewidth=0.0, label="rows")
+        bars = ax.bar(edges[:-1], heights, np.diff(edges), -ROOM, align="edge", color=PALE, linewidth=0.0)
+        return [(bars, "rows")]
 
     @property
     def _title(self) -> str:

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from gridmodl.model.counts import cell_information, cell_lifts, input_cells
 from gridmodl.model.labels import counted
 from gridmodl.model.names import names_of_cells
+from gridmodl.model.partition import Partition
 from gridmodl.plot.axes.labels import FIXED, WHOLE, label_rows
 from gridmodl.plot.axes.lanes import BAR, WIDE, draw_rows, height_for, inner_ticks, open_lanes
 from gridmodl.plot.axes.layout import LARGEST, LETTER, axes_for, finish, fitting_font, font_for, size_in_points
-from gridmodl.plot.classes import class_stripes, draw_shares, write_shares
+from gridmodl.plot.classes import class_stripes, draw_shares, interval_stripes, write_shares
 from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import INK, OF_CLASSES, drawn, fitted
 
@@ -58,8 +59,8 @@ class CellsDisplay:
         Mutual information and lift of each cell, if there are no classes.
     unlabelled : ndarray of shape (n,), optional
         Unlabelled rows of each cell.
-    target : str, optional
-        Name of the target whose parts take the place of classes.
+    target : Partition, optional
+        The target whose parts take the place of classes.
 
     Attributes
     ----------
@@ -94,7 +95,7 @@ class CellsDisplay:
         information: NDArray[np.float64] | None = None,
         lifts: NDArray[np.float64] | None = None,
         unlabelled: NDArray[np.int64] | None = None,
-        target: str = "",
+        target: Partition | None = None,
     ) -> None:
         self.names, self.parts, self.counts, self.target = names, parts, counts, target
         self.classes = np.asarray(classes)
@@ -114,7 +115,7 @@ class CellsDisplay:
         if model.target is not None and len(model.partitions) > 1:
             cells = input_cells(model)
             names, parts = _parts_of_cells(model, cells)
-            return cls(names, parts, cells.counts, model.target.names, target=str(model.target.name))
+            return cls(names, parts, cells.counts, model.target.names, target=model.target)
         names, parts = _parts_of_cells(model, cells)
         if model.target is None and len(model.classes):
             return cls(names, parts, cells.counts, model.classes, unlabelled=cells.unlabelled)
@@ -185,7 +186,7 @@ class CellsDisplay:
         share = self._rows[self.order_].sum() / max(1, self._rows.sum())
         what = counted(n, "cell") if shown == n else f"the {shown} largest of {n} cells, with {share:.0%} of the rows"
         what += variables_of(self.names, self._shown)
-        return f"{what}; colours are parts of {drawn(self.target, 24)}" if self.target else what
+        return what if self.target is None else f"{what}; colours are parts of {drawn(self.target.name, 24)}"
 
     @property
     def _range(self) -> tuple[float, float]:
@@ -197,14 +198,15 @@ class CellsDisplay:
         return low, high + (0.4 * (high - low) or 1.0)  # with room for the lift of the longest bar
 
     def _draw_classes(self, ax: Axes, places: NDArray[np.float64]) -> Drawing:
-        shown = class_stripes(self.counts, self.classes)
+        is_ordered = self.target is not None and self.target.kind != "categorical"
+        shown = (interval_stripes if is_ordered else class_stripes)(self.counts, self.classes)
         ranks = None if shown.classes is None else shown.classes[self.order_]
         drawn_cells = shown._replace(shares=shown.shares[self.order_], classes=ranks)
         bars = draw_shares(ax, places, drawn_cells)
-        if self.target:
-            ax.set_xlabel(f"share of each part of {drawn(self.target, 24)}", fontsize=LARGEST, loc="left")
+        if self.target is not None:
+            ax.set_xlabel(f"share of each part of {drawn(self.target.name, 24)}", fontsize=LARGEST, loc="left")
         write = partial(write_shares, ax, places, drawn_cells, self.classes)
-        return list(zip(bars, shown.entries, strict=True)), write
+        return shown.legend(bars), write
 
     def _draw_information(self, ax: Axes, places: NDArray[np.float64]) -> Drawing:
         assert self.information is not None  # noqa: S101  for mypy
@@ -237,6 +239,8 @@ def cell_labels(cells: Sequence[Sequence[str]], room: int) -> list[str]:
     differing = _differing(cells)
     if not differing:
         return ["all rows"] * len(cells)
+    if max(len(BETWEEN.join(one[k] for k in differing)) for one in cells) > room:
+        cells = [[_without_infinity(text) for text in one] for one in cells]
     texts = [list(dict.fromkeys(one[k] for one in cells)) for k in differing]
     rooms = _rooms([max(map(len, one)) for one in texts], room - len(BETWEEN) * (len(differing) - 1))
     short = [
@@ -247,6 +251,19 @@ def cell_labels(cells: Sequence[Sequence[str]], room: int) -> list[str]:
     if max(map(len, joined)) <= room:
         return joined
     return fitted([BETWEEN.join(one[k] for k in differing) for one in cells], room)
+
+
+def _without_infinity(text: str) -> str:
+    """A shorter form of the name of an interval with one bound; other names as they are.
+
+    >>> _without_infinity("(-inf, 2.5]"), _without_infinity("(4.5, inf)"), _without_infinity("(2.5, 4.5]")
+    ('≤ 2.5', '> 4.5', '(2.5, 4.5]')
+    """
+    if text.startswith("(-inf, ") and text.endswith("]"):
+        return f"≤ {text[len('(-inf, ') : -1]}"
+    if text.startswith("(") and text.endswith(", inf)"):
+        return f"> {text[1 : -len(', inf)')]}" if text != "(-inf, inf)" else text
+    return text
 
 
 def variables_of(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

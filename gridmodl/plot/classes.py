@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from numpy.typing import NDArray
 
 from gridmodl.plot.axes.lanes import BAR, WIDE
@@ -19,6 +21,8 @@ ROOMS = 24, 16, 10  # characters of the name of a class in a bar, from which the
 LOW = 6.0  # points of a lane below which bars have no white edges, which would pale them
 LEAST = 0.09  # smallest share that is written into its bar
 MOSTLY = 0.8  # share of the rows that classes with colours have, or else each part has its own largest classes
+MOST_ENTRIES = 9  # of a legend
+ORDERED = "viridis"  # colours of intervals of a target
 RANKS = {"largest": "#08519C", "second": "#3182BD", "third": "#6BAED6", "fourth": "#BDD7E7"}
 
 
@@ -30,10 +34,22 @@ class ClassStripes(NamedTuple):
     shares: NDArray[np.float64]  # by part and stripe; NaN for parts without rows
     classes: NDArray[np.int64] | None  # class of each stripe of each part, if colours stand for ranks
 
+    def legend(self, drawn_stripes: Sequence[Any]) -> list[tuple[Any, str]]:
+        """Entries of a legend; of very many stripes some, the first and the last among them."""
+        n = len(self.entries)
+        shown = np.unique(np.linspace(0, n - 1, min(n, MOST_ENTRIES)).round().astype(int)).tolist()
+        return [(drawn_stripes[i], self.entries[i]) for i in shown]
+
     @property
     def begins(self) -> NDArray[np.float64]:
         """Left end of each stripe."""
         return np.nan_to_num(np.cumsum(self.shares, axis=-1) - self.shares)
+
+
+def interval_stripes(counts: NDArray[np.int64], names: Any) -> ClassStripes:
+    """A stripe for each interval of a target, from dark to light as they ascend; the last axis is that of `names`."""
+    colours = colormaps[ORDERED](np.linspace(0.0, 1.0, len(names)))
+    return ClassStripes(class_names(names), [to_hex(one) for one in colours], shares_of(counts), None)
 
 
 def class_stripes(counts: NDArray[np.int64], classes: Any, most: int = MOST) -> ClassStripes:

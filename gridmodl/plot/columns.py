@@ -13,7 +13,7 @@ from gridmodl.data.frames import Name
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import counted
 from gridmodl.plot.axes.labels import label_rows
-from gridmodl.plot.axes.lanes import BAR, height_for
+from gridmodl.plot.axes.lanes import BAR, height_for, lanes_within
 from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for, plain_frame
 from gridmodl.plot.cells import CellsDisplay
 from gridmodl.plot.density import DensityDisplay
@@ -92,32 +92,39 @@ class ColumnsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default a new figure, as high as the columns need.
+            Where to draw, as many columns as have room for their names; by default a new figure, as high as the
+            columns need.
 
         Returns
         -------
         ColumnsDisplay
             The display itself.
         """
-        places = np.arange(max(1, len(self.names)), dtype=np.float64)
+        n = lanes_within(ax, len(self.names))
+        places = np.arange(max(1, n), dtype=np.float64)
         ax = axes_for(ax, 6.5, height_for(places))
         self.ax_, self.figure_ = ax, ax.figure
         ax.set_ylim(places[-1] + 0.5, -0.5)
-        levels = np.nan_to_num(self.levels)
+        levels = np.nan_to_num(self.levels[:n])
         ax.barh(places[: len(levels)], levels, BAR, color=PLAIN)
         ax.set_xlim(min(0.0, float(levels.min(initial=0.0))), max(float(levels.max(initial=0.0)), 1e-12))
         plain_frame(ax, "bottom")
         ax.tick_params(axis="x", labelsize=LARGEST)
         ax.set_xlabel("level: share of the cost that the parts save", fontsize=LARGEST, loc="left")
-        more = f" of {len(self.names) + self.n_more} columns" if self.n_more else ""
-        label = partial(self._label, ax, places[: len(levels)])
+        label, n_all = partial(self._label, ax, places[:n]), len(self.names) + self.n_more
         label()
-        finish(ax, f"{counted(len(self.names), 'column')}{more}, the most informative first", label=label)
+        is_cut = n < n_all
+        title = (
+            f"the {n} most informative of {n_all} columns"
+            if is_cut
+            else f"{counted(n, 'column')}, the most informative first"
+        )
+        finish(ax, title, label=label)
         return self
 
     def _label(self, ax: Axes, places: NDArray[np.float64]) -> None:
         """Write names on the left, and the facts of the columns whose names are written on the right."""
-        label_rows(ax, places, self.names)
+        label_rows(ax, places, self.names[: len(places)])
         for text in list(ax.texts):
             text.remove()
         places = ax.get_yticks()

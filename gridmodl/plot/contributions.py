@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gridmodl.model.names import DIGITS, shortened
 from gridmodl.plot.axes.labels import label_rows
+from gridmodl.plot.axes.lanes import lanes_within
 from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, plain_frame
 from gridmodl.plot.style import INK, OF_CLASSES, ROOM, drawn
 
@@ -74,17 +75,22 @@ class ContributionsDisplay:
         else:
             raise ValueError(f"label must be one of {', '.join(map(repr, shown[:20]))}; got {label!r}")
         self.contributions, self.row, self.label = contributions, row, shown[c]
-        of_row = contributions.shown[row, :, c]
-        order = np.argsort(-np.abs(of_row), kind="stable")
-        first, rest = order[:max_columns], order[max_columns:]
-        self.names = [_with_value(str(contributions.names[k]), contributions.values[row][k]) for k in first.tolist()]
-        self.lengths: NDArray[np.float64] = of_row[first]
-        if len(rest):
-            self.names.append(f"({len(rest)} more)")
-            self.lengths = np.append(self.lengths, of_row[rest].sum())
-        self.names.append("(all rows)")
-        self.lengths = np.append(self.lengths, contributions.base[c])
+        self._number = c
+        self.names: list[str]
+        self.lengths: NDArray[np.float64]
+        self.names, self.lengths = self._bars(max_columns)
         self.probability = float(contributions.probabilities[row][contributions.classes.tolist().index(self.label)])
+
+    def _bars(self, n: int) -> tuple[list[str], NDArray[np.float64]]:
+        """Names and lengths of the bars of the `n` columns that add the most, of all others, and of all rows."""
+        contributions, values = self.contributions, self.contributions.values[self.row]
+        of_row = contributions.shown[self.row, :, self._number]
+        order = np.argsort(-np.abs(of_row), kind="stable")
+        first, rest = order[:n], order[n:]
+        names = [_with_value(str(contributions.names[k]), values[k]) for k in first.tolist()]
+        more = [f"({len(rest)} more)"] if len(rest) else []
+        lengths = [*of_row[first], *([of_row[rest].sum()] if more else []), contributions.base[self._number]]
+        return [*names, *more, "(all rows)"], np.array(lengths, dtype=np.float64)
 
     def plot(self, ax: Axes | None = None) -> ContributionsDisplay:
         """Draw a bar for each column.
@@ -92,14 +98,17 @@ class ContributionsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+            Where to draw, as many columns as have room for their names and the others as one; by default a new figure.
 
         Returns
         -------
         ContributionsDisplay
             The display itself.
         """
-        n = len(self.names)
+        n = lanes_within(ax, len(self.names))
+        if n < len(self.names):
+            self.names, self.lengths = self._bars(max(1, n - 2))  # beside those of the others and of all rows
+            n = len(self.names)
         ax = axes_for(ax, 6.4, 1.2 + LANE * n)
         self.ax_, self.figure_ = ax, ax.figure
         places = np.arange(n, dtype=np.float64)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
 from gridmodl.plot.axes.labels import WHOLE, label_columns, label_rows
+from gridmodl.plot.axes.lanes import lanes_within
 from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, plain_frame, size_in_points
 from gridmodl.plot.cells import cell_labels, variables_of
 from gridmodl.plot.style import INK, OF_CLASSES, OTHER, PALE, PLAIN, drawn, fitted
@@ -23,6 +24,7 @@ WIDTH = 7.0  # inches, of a new figure
 ONE_LINE = 36  # characters of a label for which a lane of the usual height is enough
 MAX_LINES = 7  # columns drawn one by one over periods: more colours cannot be told apart
 MAX_BARS = 40  # columns or parts drawn
+ABOVE = 1.3  # end of the axis, in limits, which leaves room for its name
 WIDE, NARROW = 0.84, 0.42  # heights of bars then and now, in lanes
 
 
@@ -98,6 +100,7 @@ class DriftDisplay:
         """
         is_over_time = self.name is None and len(self.periods) > 0
         n = min(len(self.names), MAX_BARS)
+        n = lanes_within(ax, n) if self.name is None else n  # neighbours tell what parts without a name are
         lines = 1.0 + 0.5 * min(2, max(map(len, self._labels(n, WHOLE)), default=0) // ONE_LINE)
         ax = axes_for(ax, WIDTH, 3.8 if is_over_time else 1.4 + lines * LANE * n)
         self.ax_, self.figure_ = ax, ax.figure
@@ -134,7 +137,7 @@ class DriftDisplay:
         limit = self.comparison.limits.threshold
         ax.axhline(limit, color=INK, linewidth=0.8, linestyle="--")
         ax.annotate("drift", (0.0, limit), xytext=(2, 2), textcoords="offset points", fontsize=LARGEST - 1, color=INK)
-        ax.set_ylim(0.0, max(float(self.values.max()), limit) * 1.1)
+        ax.set_ylim(0.0, max(1.1 * float(self.values.max()), ABOVE * limit))
         ax.set_xlim(-0.5, len(places) - 0.5)
         label = partial(self._label_periods, ax, places)
         label()

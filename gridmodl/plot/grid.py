@@ -36,7 +36,7 @@ from gridmodl.plot.axes.maps import (
     width_of_map,
     write_cells,
 )
-from gridmodl.plot.classes import class_stripes, is_too_many
+from gridmodl.plot.classes import class_stripes, interval_stripes, is_too_many
 from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import (
     AROUND_ZERO,
@@ -98,8 +98,8 @@ class GridDisplay:
         Number of other variables of the grid, over whose parts the rows are summed.
     event : int, optional
         Number of the event among the classes; by default the second of two.
-    target : str, optional
-        Name of the target whose parts take the place of classes.
+    target : Partition, optional
+        The target whose parts take the place of classes.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class GridDisplay:
         y_linkage: NDArray[np.float64] | None = None,
         n_others: int = 0,
         event: int | None = None,
-        target: str = "",
+        target: Partition | None = None,
     ) -> None:
         self.x, self.y, self.counts = x, y, counts
         self.classes = np.asarray(classes)
@@ -163,7 +163,7 @@ class GridDisplay:
         target = model.target
         if target is not None and target is not below and target is not left:
             counts, n_others = pair_target_counts(model, left, below), len(others) - (target.name in others)
-            return cls(below, left, counts, target.names, n_others=n_others, target=str(target.name))
+            return cls(below, left, counts, target.names, n_others=n_others, target=target)
         of_x, of_y = (None, None) if len(classes) else _linkages(model.hierarchy(), below, left)
         counts = pair_counts(model, left, below)
         return cls(
@@ -202,7 +202,8 @@ class GridDisplay:
             The display itself.
         """
         check_choice("sizes", sizes, SIZES)
-        ax = axes_for(ax, width_of_map(self.x.n_parts, part_labels(self.y)), height_of_map(self.y.n_parts))
+        below, left = part_labels(self.x), part_labels(self.y)
+        ax = axes_for(ax, width_of_map(len(below), left), height_of_map(len(left), below))
         self.ax_, self.figure_ = ax, ax.figure
         self.x_order_, self.y_order_ = _order(self.x, self.x_linkage), _order(self.y, self.y_linkage)
         has_trees = dendrogram and (self.x_linkage is not None or self.y_linkage is not None)
@@ -216,7 +217,8 @@ class GridDisplay:
         if has_trees:
             self._draw_trees(ax)
         others = f", summed over {counted(self.n_others, 'more variable')}" if self.n_others else ""
-        of_target = f"; colours are parts of {drawn(self.target, 24)}" if self.target and self.event is None else ""
+        is_colours = self.target is not None and self.event is None
+        of_target = f"; colours are parts of {self._target_name}" if is_colours else ""
         title = f"{self.y.n_parts} x {self.x.n_parts} parts{others}{of_target}"
         finish(ax, title, entries, label=label)  # then the size of cells is known
         texts = self._texts
@@ -242,17 +244,22 @@ class GridDisplay:
         entries = draw_empty(ax, self._edges, self.counts.sum(axis=-1) == 0)
         if self.event is not None:
             self.values_ = shares_of(self.counts)[..., self.event]
-            of_target = f"{drawn(self.target, 24)} in " if self.target else ""
+            of_target = "" if self.target is None else f"{self._target_name} in "
             what = f"share of {of_target}{class_names(self.classes)[self.event]}"
             self._draw_values(ax, SHARES, Normalize(0.0, 1.0), what)
             return entries
         self.values_ = np.full(self.counts.shape[:2], np.nan)
-        if is_too_many(self.counts) and font_for(ax) == LARGEST and self._draw_largest(ax):
+        is_ordered = self.target is not None and self.target.kind != "categorical"
+        if not is_ordered and is_too_many(self.counts) and font_for(ax) == LARGEST and self._draw_largest(ax):
             return entries
-        shown = class_stripes(self.counts, self.classes)
+        shown = (interval_stripes if is_ordered else class_stripes)(self.counts, self.classes)
         stripes = draw_stripes(ax, self._edges, shown.shares, shown.colours)
         self._texts = self._texts._replace(box=ON_STRIPES)
-        return [*zip(stripes, shown.entries, strict=True), *entries]
+        return [*shown.legend(stripes), *entries]
+
+    @property
+    def _target_name(self) -> str:
+        return "" if self.target is None else drawn(self.target.name, 24)
 
     def _draw_largest(self, ax: Axes) -> bool:
         """Colour cells by the share of their most frequent class with its name, if there is room for the names."""

@@ -32,6 +32,8 @@ GAP = 0.12  # between bars of equal width
 MANY = 8
 FEW = 0.01  # share of the rows
 EVENT = OF_CLASSES[1]
+DOT, SMALLEST_DOT, LARGEST_DOT = 0.8, 1.5, 4.5  # size of dots, in distances of parts; points
+NARROW = 4.0  # points of a bar below which it has no white edge, which would pale it
 
 
 class PartsDisplay:
@@ -289,9 +291,10 @@ class EventDisplay:
             (unlabelled, PALE, "rows without a class"),
         ]
         entries, bottom = [], np.zeros(len(places))
+        edge = 0.4 if size_in_points(ax)[0] / len(places) >= NARROW else 0.0
         for rows, colour, name in stacks:
             if name != "rows without a class" or rows.any():
-                bars = ax.bar(places, rows / whole, width, bottom, color=colour, edgecolor="white", linewidth=0.4)
+                bars = ax.bar(places, rows / whole, width, bottom, color=colour, edgecolor="white", linewidth=edge)
                 entries.append((bars, name))
                 bottom = bottom + rows / whole
         plain_frame(ax, "left", "bottom")
@@ -321,6 +324,7 @@ class EventDisplay:
     def _draw_statistic(self, ax: Axes, places: NDArray[np.float64], statistic: str, by_rows: bool) -> tuple[Any, str]:
         """Draw rates or weights of evidence, with a line through those of intervals of equal width."""
         labelled = self.events + self.rest
+        size = float(np.clip(DOT * size_in_points(ax)[0] / len(places), SMALLEST_DOT, LARGEST_DOT))
         with np.errstate(invalid="ignore"):
             values = np.where(labelled > 0, self.events / np.maximum(labelled, 1), np.nan)
         average, name = self.events.sum() / max(1, labelled.sum()), f"rate of {self.event}"
@@ -329,7 +333,8 @@ class EventDisplay:
         else:
             low, high = rate_range(self.events, labelled)
             errors = np.maximum(np.vstack([values - low, high - values]), 0.0)
-            ax.errorbar(places, values, errors, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.5)
+            caps = 2.5 if size == LARGEST_DOT else 0.0
+            ax.errorbar(places, values, errors, fmt="none", ecolor=INK, elinewidth=min(1.0, size / 2.0), capsize=caps)
             ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
             ax.set_ylim(
                 0.0,
@@ -342,7 +347,10 @@ class EventDisplay:
             self.partition.kind != "categorical" and not by_rows
         ):  # intervals in a row; missing values and special codes stand alone
             ax.plot(places[ordered], values[ordered], color=INK, linewidth=1.2)
-        (marks,) = ax.plot(places, values, "o", color=INK, markersize=4.5, markeredgecolor="white")
+        edge = 1.0 if size == LARGEST_DOT else 0.0  # white edges would hide small dots that are near
+        (marks,) = ax.plot(
+            places, values, "o", color=INK, markersize=size, markeredgecolor="white", markeredgewidth=edge
+        )
         ax.axhline(average, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
         plain_frame(ax, "right")
         ax.set_ylabel(f"event rate, with its {COVERAGE:.0%} range" if statistic == "rate" else name, fontsize=LARGEST)

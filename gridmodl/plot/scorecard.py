@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.plot.axes.labels import label_rows
+from gridmodl.plot.axes.lanes import lanes_within
 from gridmodl.plot.axes.layout import (
     LARGEST,
     LETTER,
@@ -82,45 +83,48 @@ class ScorecardDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+            Where to draw, as many columns as have room for their names; by default a new figure.
 
         Returns
         -------
         ScorecardDisplay
             The display itself.
         """
-        n = len(self.names)
+        n = lanes_within(ax, len(self.names))
         ax = axes_for(ax, 6.4, 1.2 + LANE * max(1, n))
         self.ax_, self.figure_ = ax, ax.figure
         places = np.arange(n, dtype=np.float64)
-        for place, points, shares in zip(places, self.points, self.shares, strict=True):
+        largest = min(LARGEST_DOT, (size_in_points(ax)[1] / max(1, n)) ** 2)  # no higher than its lane
+        for place, points, shares in zip(places, self.points[:n], self.shares[:n], strict=True):
             ax.plot([points.min(), points.max()], [place, place], color=PLAIN, linewidth=1.5, zorder=1)
             ax.scatter(
-                points, np.full(len(points), place), s=SMALLEST_DOT + LARGEST_DOT * shares, color=OF_CLASSES[0],
+                points, np.full(len(points), place), s=SMALLEST_DOT + largest * shares, color=OF_CLASSES[0],
                 edgecolor="white", linewidth=0.6, zorder=2,
             )  # fmt: skip
         ax.axvline(0.0, color=INK, linewidth=0.8, zorder=0)
         ax.set_ylim(max(1, n) - 0.5, -0.5)
         self._name_ends(ax, places)
-        label = partial(label_rows, ax, places, [str(name) for name in self.names])
+        label = partial(label_rows, ax, places, [str(name) for name in self.names[:n]])
         label()
         plain_frame(ax, "bottom")
         ax.set_xlabel("points of the parts; dots as large as their rows", fontsize=LARGEST)
-        finish(ax, f"base {self.card.base:.4g} points", label=label)
+        n_all = len(self.card.models)
+        cut = "" if n == n_all else f"; {n} of {n_all} columns, those of the largest range"
+        finish(ax, f"base {self.card.base:.4g} points{cut}", label=label)
         return self
 
     def _name_ends(self, ax: Axes, places: NDArray[np.float64]) -> None:
         """Write the names of the parts of the fewest and the most points beside their dots, where lanes leave room."""
         width, height = size_in_points(ax)
         size = fitting_font(0.8 * height / max(1, len(places)), font_for(ax) - 0.5)
-        if size is None or not self.names:
+        if size is None or not len(places):
             return
-        every = np.concatenate(self.points)
+        every = np.concatenate(self.points[: len(places)])
         low, high = min(0.0, float(every.min())), max(0.0, float(every.max()))
         beyond = ENDS * ((high - low) or 1.0)
         low, high = ax.set_xlim(low - beyond, high + beyond)
         letters = width / (high - low) / (size * LETTER)  # for each point of the scale
-        for place, name, points, shares in zip(places, self.names, self.points, self.shares, strict=True):
+        for place, name, points, shares in zip(places, self.names, self.points, self.shares, strict=False):
             ends = (int(points.argmin()), int(points.argmax()))
             room = int(letters * min(points.min() - low, high - points.max())) - 2
             if room < FEWEST_LETTERS:
@@ -194,15 +198,15 @@ class ScoresDisplay:
         """
         ax = axes_for(ax, 6.4, 3.6)
         self.ax_, self.figure_ = ax, ax.figure
+        entries: list[tuple[Any, str]] = []
         for shares, colour, label in ((self.rest, OF_CLASSES[0], "rest"), (self.events, OF_CLASSES[3], "event")):
             ax.stairs(shares, self.edges, color=colour, fill=True, alpha=0.35)
-            ax.stairs(shares, self.edges, color=colour, linewidth=1.5, label=label)
+            entries.append((ax.stairs(shares, self.edges, color=colour, linewidth=1.5), label))
         if np.isfinite(self.cutoffs.best):
             ax.axvline(self.cutoffs.best, color=INK, linewidth=0.8, linestyle="--")
-        ax.legend(frameon=False, fontsize=font_for(ax))
         plain_frame(ax, "bottom", "left")
         ax.set_ylim(bottom=0.0)
         ax.set_xlabel("score", fontsize=LARGEST)
         ax.set_ylabel("share of the rows of the class", fontsize=LARGEST)
-        finish(ax, f"Gini {self.cutoffs.gini:.3f}, KS {self.cutoffs.ks:.3f} at {self.cutoffs.best:.4g}")
+        finish(ax, f"Gini {self.cutoffs.gini:.3f}, KS {self.cutoffs.ks:.3f} at {self.cutoffs.best:.4g}", entries)
         return self

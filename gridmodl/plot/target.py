@@ -162,7 +162,7 @@ class TargetDisplay:
     def _plot_groups(self, ax: Axes | None) -> Axes:
         """Draw a map: groups below, parts of the column from the top."""
         width = width_of_map(self.target.n_parts, part_labels(self.partition))
-        ax = axes_for(ax, width, height_of_map(self.partition.n_parts))
+        ax = axes_for(ax, width, height_of_map(self.partition.n_parts, part_labels(self.target)))
         edges = CellEdges(even_edges(self.target.n_parts), even_edges(self.partition.n_parts))
         labels = partial(part_labels, self.target), partial(part_labels, self.partition)
         open_map(ax, edges)

@@ -1,10 +1,11 @@
-"""The summary of a model as text, for a terminal: that of a grid fits a screen of 40 lines by 100 characters.
+"""The summary of a model as text, for a terminal: that of a grid fits a screen of 40 lines by 80 characters.
 
 What was found comes first, then the parts of each variable and the main cells of a grid, then the cost.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 from collections.abc import Sequence
@@ -37,12 +38,13 @@ if TYPE_CHECKING:
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
 
-MAX_LINES, MAX_WIDTH = 40, 100  # of the summary of a grid
+MAX_LINES, MAX_WIDTH = 40, 80  # of the summary of a grid
 MAX_LEFT_OUT = 4  # lines on columns left out
 MAX_TARGET_PARTS = 6  # of a partitioned target
 MAX_COLUMNS = 8  # of a grid, whose parts are listed
 MAX_COLUMN_NAME = 20  # characters of its name in the tables of a grid
 MIN_NAME = 12  # characters of a group in these tables
+ROOMS = (40, 28, 20, MIN_NAME)  # characters of a group, of which the first is taken that fits
 KEPT_SPACE = "\xa0"  # no line ends with it
 # Words of a reason in `Model.left_out`, and those for several columns that share it.
 OF_MANY = {
@@ -57,7 +59,8 @@ MIN_PARTS, MIN_CLASSES = 2, 3  # of each column, however little room there is
 
 def summary_of(model: Model) -> str:
     """Summary of a model."""
-    return "\n".join(_grid_lines(model) if len(model.partitions) > 1 else _column_lines(model))
+    lines = _grid_lines(model) if len(model.partitions) > 1 else _column_lines(model)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _column_lines(model: Model) -> list[str]:
@@ -71,14 +74,18 @@ def _column_lines(model: Model) -> list[str]:
 
 
 def _parts(model: Model, partition: Partition, most: int) -> list[str]:
-    """Lines of the table of parts of one variable: name, rows, statistics of the target."""
-    heads, columns, note = statistics_of(model, partition)
-    names, n_rows = partition.names, partition.rows
-    rows = [["part", "rows", *heads]]
-    rows += [[names[i], str(n_rows[i]), *(of[i] for of in columns)] for i in largest(n_rows, most)]
+    """Lines of the table of parts of one variable: name, rows, statistics of the target that have room."""
     more = partition.n_parts - most
     fewer = [f"  ... and {counted(more, 'more part')}, with fewer rows"] if more > 0 else []
-    return [*aligned(rows), *fewer, *note]
+    for room, most_columns in itertools.product(ROOMS, range(MAX_CLASSES_SHOWN, MIN_CLASSES - 1, -1)):
+        heads, columns, note = statistics_of(model, partition, most_columns)
+        names, n_rows = names_within(partition, room), partition.rows
+        rows = [["part", "rows", *heads]]
+        rows += [[names[i], str(n_rows[i]), *(of[i] for of in columns)] for i in largest(n_rows, most)]
+        lines = aligned(rows)
+        if max(map(len, lines)) <= MAX_WIDTH:
+            break
+    return [*lines, *fewer, *note]
 
 
 def _grid_lines(model: Model) -> list[str]:
@@ -107,21 +114,25 @@ def _columns(model: Model, room: int) -> list[str]:
     most = max(
         [n for n in range(MIN_PARTS, max(sizes) + 1) if sum(min(n, size) for size in sizes) <= room] or [MIN_PARTS]
     )
-    for most_classes in range(MAX_CLASSES_SHOWN, MIN_CLASSES - 1, -1):
-        lines = _parts_table(model, names, most, most_classes)
-        if max(map(len, lines)) <= MAX_WIDTH:
+    tried = itertools.product(ROOMS, range(MAX_CLASSES_SHOWN, MIN_CLASSES - 1, -1))
+    for room_of_name, most_classes in tried:
+        lines = _parts_table(model, names, most, most_classes, room_of_name)
+        if max(len(line.rstrip()) for line in lines) <= MAX_WIDTH:
             break
     others = [f"{name} ({counted(model.partition(name).n_parts, 'part')})" for name in model.informative[MAX_COLUMNS:]]
     return [*lines, *_wrapped(f"  and {', '.join(others)}"), ""] if others else [*lines, ""]
 
 
-def _parts_table(model: Model, names: Sequence[object], most: int, most_classes: int) -> list[str]:
-    """Lines of a table of the parts of several columns, of each the `most` parts with the most rows."""
+def _parts_table(model: Model, names: Sequence[object], most: int, most_classes: int, room: int) -> list[str]:
+    """Lines of a table of the parts of several columns, of each the `most` parts with the most rows.
+
+    Names of groups have at most `room` characters.
+    """
     rows, note = [], list[str]()
     for name in names:
         partition = model.partition(name)
         heads, columns, note = statistics_of(model, partition, most_classes)
-        n_rows, parts = partition.rows, partition.names
+        n_rows, parts = partition.rows, names_within(partition, room)
         shown = largest(n_rows, most)
         is_cut = len(shown) < partition.n_parts
         labels = [shortened(str(name), MAX_COLUMN_NAME), *([f"  {len(shown)} of {partition.n_parts} parts"] * is_cut)]
@@ -209,8 +220,10 @@ def cost_lines(model: Model) -> list[str]:
     """Lines on the cost, its limits, and how the partition was found."""
     lines = [
         level_words(model),
-        f"{criterion_text(model)}, {PROBLEMS[model.problem]}; search {model.search!r} ({proof_text(model)}), "
-        f"{model.elapsed:.3g} s",
+        *_wrapped(
+            f"{criterion_text(model)}, {PROBLEMS[model.problem]}; search {model.search!r} ({proof_text(model)}), "
+            f"{model.elapsed:.3g} s"
+        ),
     ]
     limits = kept_limits(model)
     if limits:
@@ -224,8 +237,8 @@ def cost_lines(model: Model) -> list[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    """Lines of at most MAX_WIDTH characters, unless a word or what stands in brackets is longer."""
+    """Lines of at most MAX_WIDTH characters, unless a word, with what stands in brackets behind it, is longer."""
     indent = " " * (len(text) - len(text.lstrip()) + 2)
-    kept = re.sub(r"\([^()]*\)", lambda found: found[0].replace(" ", KEPT_SPACE), text)
+    kept = re.sub(r" ?\([^()]*\)", lambda found: found[0].replace(" ", KEPT_SPACE), text)
     lines = textwrap.wrap(kept, MAX_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return [line.replace(KEPT_SPACE, " ") for line in lines] or [text]

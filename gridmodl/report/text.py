@@ -13,9 +13,9 @@ from gridmodl.model.counts import cell_information, cell_lifts, input_cells, par
 from gridmodl.model.densities.histogram import density_per, histogram_of
 from gridmodl.model.evidence import evidence_of
 from gridmodl.model.labels import counted, level_text
-from gridmodl.model.names import shortened
+from gridmodl.model.names import distinct, shortened
 from gridmodl.model.target_quantiles import TargetQuantiles
-from gridmodl.report.tables import STATISTICS, largest, of_input_cells, statistics_shown
+from gridmodl.report.tables import STATISTICS, of_input_cells, statistics_shown
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
@@ -25,21 +25,28 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 40  # parts, cells or columns
 MAX_CLASSES_SHOWN = 8
+MAX_NAME = 60  # characters of the name of a column in a sentence
 MAX_EVENT_SHOWN = 40  # characters
 FEW_DIGITS = 10.0  # a cost below it has four decimals
 MAX_CELLS = 10  # of a grid, that are shown first
 MAX_CLASS_NAME = 12  # characters of a class in the head of a column of cells
+MAX_HEAD = 20  # characters of a class in the head of a column of parts
+MAIN_STATISTICS = ("mean", "q5", "q95")  # of a numerical target, where room is short
+MAX_NAMED = 3  # classes of a line that names its largest
 
 
 def finding_text(model: Model) -> str:
     """Sentence on the result."""
     names = model.informative
-    parts = ", ".join(f"{name} ({parts_text(model, model.partition(name))})" for name in names)
+    parts = ", ".join(
+        f"{shortened(str(name), MAX_NAME)} ({parts_text(model, model.partition(name))})" for name in names
+    )
     what = "the rows" if not PROBLEMS[model.problem].has_target else "the target"
     if len(model.partitions) == 1:
         (partition,) = model.partitions.values()
         tells_nothing = partition.n_parts == 1 and not PROBLEMS[model.problem].has_widths
-        return f"{partition.name}: {parts_text(model, partition)}{f', tells nothing about {what}' * tells_nothing}"
+        name = shortened(str(partition.name), MAX_NAME)
+        return f"{name}: {parts_text(model, partition)}{f', tells nothing about {what}' * tells_nothing}"
     of_all = f"{len(names)} of {len(model.partitions)} columns"
     if not names:
         return f"none of {len(model.partitions)} columns tells anything about {what}"
@@ -87,9 +94,13 @@ def _cell_statistics(
     if not PROBLEMS[model.problem].has_target:
         return ["times expected"], [[f"{lift:.2f}" for lift in cell_lifts(model)[order].tolist()]]
     if model._target_quantiles is not None:
-        heads = ["mean", "q5", "q95"]
+        heads = list(MAIN_STATISTICS)
         columns = target_texts(of_input_cells(model, cells), heads)
         return heads, [[column[i] for i in order.tolist()] for column in columns]
+    if model.has_one_event and model.target is None:
+        events, rows = cells.counts[order, model.event_index], cells.counts[order].sum(axis=1)
+        head = shortened(str(model.event), MAX_CLASS_NAME)
+        return [head], [[f"{n / of:.1%}" if of else "" for n, of in zip(events.tolist(), rows.tolist(), strict=True)]]
     classes = model.classes.tolist() if model.target is None else group_names(cells.counts.shape[1])
     short = [shortened(str(name), MAX_CLASS_NAME) for name in classes]
     heads, columns, _ = shares_of(cells.counts[order], short, "classes", most)
@@ -166,11 +177,11 @@ def statistics_of(
 ) -> tuple[list[str], list[list[str]], list[str]]:
     """Heads and columns of a table of parts beyond label and rows, and the lines of a note below it.
 
-    At most `most` classes have a column.
+    At most `most` classes, or statistics of a numerical target, have a column.
     """
     rows = partition.counts.sum(axis=1)
     if partition.n_values is None:
-        classes = [str(name) for name in model.classes.tolist()]
+        classes = distinct([shortened(str(name), MAX_HEAD) for name in model.classes.tolist()])
         heads, columns, note = shares_of(partition.counts, classes, "classes", most)
         if partition.unlabelled is not None:
             heads, columns = ["unlabelled", *heads], [[str(n) for n in partition.unlabelled.tolist()], *columns]
@@ -185,9 +196,10 @@ def statistics_of(
     if model._target_quantiles is None:
         counts = part_counts(model, partition)
         return shares_of(counts, group_names(counts.shape[1]), "groups", most)
-    columns = target_texts(quantiles_of_parts(model, partition), STATISTICS)
+    shown = list(STATISTICS if most >= len(STATISTICS) else MAIN_STATISTICS)
+    columns = target_texts(quantiles_of_parts(model, partition), shown)
     is_empty = (rows == 0).tolist()
-    return list(STATISTICS), [["" if e else x for x, e in zip(of, is_empty, strict=True)] for of in columns], []
+    return shown, [["" if e else x for x, e in zip(of, is_empty, strict=True)] for of in columns], []
 
 
 def group_names(n: int) -> list[str]:
@@ -215,9 +227,20 @@ def _numbers(values: NDArray[np.float64], rows: NDArray[np.int64]) -> list[str]:
 def shares_of(
     counts: NDArray[np.int64], names: Sequence[str], what: str, most: int = MAX_CLASSES_SHOWN
 ) -> tuple[list[str], list[list[str]], list[str]]:
-    """Heads, columns and note of the shares of classes (or groups of classes), at most of the `most` largest."""
-    rows, is_cut = counts.sum(axis=1), len(names) > most
-    order = largest(counts.sum(axis=0), most) if is_cut else range(len(names))
-    columns = [[f"{counts[i, j] / n:.1%}" if n else "" for i, n in enumerate(rows.tolist())] for j in order]
-    note = [f"  (the {most} largest of {len(names)} {what})"] if is_cut else []
-    return [names[j] for j in order], columns, note
+    """Heads, columns and note of the shares of classes, or groups of classes.
+
+    Of more than `most`, one column has the largest of each line, as those of all rows may be in none of them.
+    """
+    if len(names) > most:
+        texts = [_largest_of(of, names, min(MAX_NAMED, most - 2)) for of in counts]
+        width = max(map(len, texts), default=0)
+        return [f"largest {what}".ljust(width)], [[text.ljust(width) for text in texts]], [f"  ({len(names)} {what})"]
+    rows = counts.sum(axis=1)
+    columns = [[f"{counts[i, j] / n:.1%}" if n else "" for i, n in enumerate(rows.tolist())] for j in range(len(names))]
+    return list(names), columns, []
+
+
+def _largest_of(counts: NDArray[np.int64], names: Sequence[str], most: int) -> str:
+    """At most `most` of the largest classes and their shares, such as ``L 89%, F 11%``."""
+    order = [j for j in np.argsort(-counts, kind="stable")[:most].tolist() if counts[j]]
+    return ", ".join(f"{shortened(names[j], MAX_CLASS_NAME)} {counts[j] / counts.sum():.0%}" for j in order)

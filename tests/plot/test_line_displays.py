@@ -155,14 +155,14 @@ def test_the_display_of_an_average_draws_what_it_says():
     x = rng.normal(size=300)
     found = gridmodl.average({"x": np.where(x > 1.5, np.nan, x)}, np.where(x + rng.normal(size=300) > 0, "yes", "no"))
     display = AverageDisplay.from_average(found, coverage=0.8).plot(ax=new_axes())
-    curve = next(line for line in display.ax_.lines if line.get_label() == "average")
+    curve = display.ax_.lines[-1]
     at = np.searchsorted(found.knots, display.curve.values)
     assert np.array_equal(curve.get_ydata(), found.shares[1 + at, 1])
     assert np.all((display.curve.low < display.curve.shares) & (display.curve.shares < display.curve.high))
     assert display.ax_.get_ylabel() == "probability of yes"
     assert "missing" in display.ax_.get_title(loc="left")
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
-        "80% band", "best partition", "average", "rows",
+        "average", "80% band", "best partition", "rows",
     ]  # fmt: skip
     other = AverageDisplay.from_average(found, label="no").plot(ax=new_axes())
     assert other.curve.shares == pytest.approx(1.0 - display.curve.shares)

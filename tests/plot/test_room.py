@@ -16,7 +16,9 @@ from plot.plot_cases import COUNTS, LINKAGE, contributions, event_display, inter
 
 import gridmodl
 from gridmodl import plot
+from gridmodl.plot.axes.labels import FIXED
 from gridmodl.plot.axes.layout import SMALLEST
+from gridmodl.plot.cells import cell_labels
 from gridmodl.plot.style import fitted, part_labels
 from gridmodl.report.averages import Curve
 
@@ -205,3 +207,59 @@ def test_names_of_groups_get_shorter_by_whole_values(room):
     assert max(map(len, labels)) <= room
     if room >= 20:
         assert all(label.endswith(("+58", "+59")) for label in labels)
+
+
+def test_bars_with_names_of_their_own_are_as_many_as_have_room():
+    """Of columns, unlike intervals, no name can be guessed from those of its neighbours."""
+    display = columns(45).plot(plt.subplots(figsize=(3, 2))[1])
+    names = [label.get_text() for label in display.ax_.get_yticklabels()]
+    n = len(display.ax_.containers[0])
+    assert 3 <= n < 45
+    assert len(names) == n
+    assert display.ax_.get_title(loc="left").replace("\n", " ") == f"the {n} most informative of 45 columns"
+    shown = plot.ContributionsDisplay(contributions()).plot(plt.subplots(figsize=(3, 1.4))[1])
+    assert len(shown.ax_.get_yticklabels()) == len(shown.ax_.containers[0]) == len(shown.names)
+    assert shown.lengths.sum() == pytest.approx(plot.ContributionsDisplay(contributions()).lengths.sum())
+    plt.close("all")
+
+
+def test_labels_break_between_words_only():
+    groups = tuple((name,) for name in ("Other-service", "Handlers-cleaners", "Transportation", "Prof-specialty"))
+    partition = gridmodl.Partition("work", "categorical", COUNTS[:4, 1, :2], groups=groups)
+    display = event_display(partition).plot(plt.subplots(figsize=(2.6, 2))[1])
+    words = {word for i, (name,) in enumerate(groups) for word in (f"{i}:", name, *name.replace("-", "- ").split())}
+    for label in display.ax_.get_xticklabels():
+        assert all(word in words or "…" in word for word in label.get_text().split())
+    plt.close("all")
+
+
+def test_labels_of_many_narrow_columns_are_apart():
+    groups = tuple((letter,) for letter in "ABCDEFGHIJKLMNOPQRSTUVWX")
+    target = gridmodl.Partition("letter", "categorical", COUNTS[:24, 1, :1], groups=groups)
+    display = plot.TargetDisplay(intervals(11, 1), target, COUNTS[:11, 0, :24]).plot()
+    display.figure_.canvas.draw()
+    boxes = [label.get_window_extent() for label in display.ax_.get_xticklabels()]
+    assert not any(one.overlaps(other) for one, other in itertools.pairwise(boxes))
+    plt.close("all")
+
+
+def test_intervals_of_a_target_have_colours_in_their_order():
+    rng = np.random.default_rng(0)
+    x, z = rng.random(800), rng.random(800)
+    model = gridmodl.optimize({"x": x, "z": z}, np.round(8 * x * z) + 0.1 * rng.random(800), target_kind="numerical")
+    assert model.target is not None
+    assert model.target.n_parts > 2
+    display = plot.CellsDisplay.from_model(model).plot()
+    colours = [bars.patches[0].get_facecolor()[:3] for bars in display.ax_.containers[: model.target.n_parts]]
+    lightness = [0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in colours]
+    assert np.all(np.diff(lightness) > 0.0)
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == model.target.names
+    plt.close("all")
+
+
+def test_cells_on_small_axes_keep_the_bounds_of_intervals():
+    names = cell_labels([["(-inf, 28.5]", "3: Prof-specialty, Exec-managerial", "(34.5, 40.5]"],
+                         ["(36.5, inf)", "1: Adm-clerical, +4", "(40.5, inf)"]], 37)  # fmt: skip
+    assert names[0].replace(FIXED, " ").startswith("≤ 28.5 · 3: Prof")
+    assert names[0].replace(FIXED, " ").endswith(" · (34.5, 40.5]")
+    assert names[1].replace(FIXED, " ") == "> 36.5 · 1: Adm-…, +4 · > 40.5"

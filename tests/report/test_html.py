@@ -100,7 +100,7 @@ def test_head_says_what_was_asked_and_found() -> None:
     assert facts["Criterion"] == "modl(selection=True)"
     assert (facts["Rows"], facts["Classes"], facts["Informative"]) == ("900", "3", "3 of 4 columns")
     assert facts["Level"] == f"{model.level:.4f}"
-    assert float(facts["Cost"].replace(",", "")) == pytest.approx(model.cost)
+    assert facts["Cost"] == f"{model.cost:,.2f}"
     assert facts["Proof"] == "not proven"
     semi = htmlpages.semi()
     rows = dict(Page(htmlpages.text_of("semi")).section["facts"])["Rows"]

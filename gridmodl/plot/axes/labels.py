@@ -19,6 +19,7 @@ WHOLE = 300  # characters that no label has
 FIXED = "\N{NO-BREAK SPACE}"  # in a label, a blank where no line ends
 LARGE_ENOUGH = 0.75  # of a font, for labels on several lines; else they are shortened
 MOST_LINES = 3  # of a label
+FEWEST = 6  # characters of a shortened label
 BESIDE, BELOW = 0.4, 0.36  # shares of a slot for labels on the left, and below
 BELOW_LOW = 0.26  # share for labels below in a low slot, which a title and a legend take much of
 SLANTED = 35.0  # degrees
@@ -84,23 +85,28 @@ def in_lines(labels: Labels, width: float, height: float, font: float) -> tuple[
         if n_lines > 1 and size < max(SMALLEST, LARGE_ENOUGH * font):
             break
         size = max(size, SMALLEST)
-        room = max(6, int(width / (size * LETTER)))
+        room = max(1, int(width / (size * LETTER)))
         texts = [_wrapped(text, room) for text in whole]
-        if all(len(text) <= n_lines for text in texts):
+        if _fit(texts, n_lines, room):
             return ["\n".join(text) for text in texts], size
-        found.append((n_lines * room, n_lines, size, room))
+        found.append((n_lines * room, n_lines, size, max(FEWEST, room)))
     most, n_lines, size, room = max(found)
     while most > room:
         texts = [_wrapped(text, room) for text in labels(most)]
-        if all(len(text) <= n_lines for text in texts):
+        if _fit(texts, n_lines, room):
             return ["\n".join(text) for text in texts], size
         most -= max(1, room // 8)
     return [text.replace(FIXED, " ") for text in labels(room)], size
 
 
 def _wrapped(text: str, room: int) -> list[str]:
-    """The text in lines of at most `room` characters, broken between words."""
-    return [line.replace(FIXED, " ") for line in wrap(text, room, break_on_hyphens=False)]
+    """The text in lines of at most `room` characters, broken between words only; a longer word is a line."""
+    return [line.replace(FIXED, " ") for line in wrap(text, room, break_long_words=False)]
+
+
+def _fit(texts: Sequence[Sequence[str]], n_lines: int, room: int) -> bool:
+    """Whether each text has at most `n_lines` lines, none of more than `room` characters."""
+    return all(len(lines) <= n_lines and max(map(len, lines), default=0) <= room for lines in texts)
 
 
 def _span(limits: tuple[float, float]) -> float:

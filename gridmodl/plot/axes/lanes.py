@@ -18,6 +18,8 @@ WIDE = 0.76  # share of the width for what is drawn of a part
 ROWS = 0.16  # share of the width for bars of rows; the rest is a gap
 MOST_HIGH = 15.0  # inches
 WIDE_ENOUGH = 40.0  # points of the bars of rows for two ticks
+NAMED_LANE = 9.5  # points of a lane whose name must not be left out
+FEWEST = 3  # lanes that are drawn, however low the axes
 BAR = 0.84  # height of a bar, in lanes
 
 
@@ -34,6 +36,11 @@ def lane_places(partition: Partition) -> NDArray[np.float64]:
 def height_for(places: NDArray[np.float64], lines: float = 1.0, most: float = MOST_HIGH) -> float:
     """Height in inches of a figure with these lanes, at most `most`; `lines` is the height of a lane in lines."""
     return float(np.clip(1.5 + 0.3 * lines * (places[-1] + 1.0), 2.4, most))
+
+
+def lanes_within(ax: Axes | None, n: int) -> int:
+    """Number of lanes, of `n`, that given axes have room for, each with a name of its own; all on a new figure."""
+    return n if ax is None else int(np.clip(size_in_points(ax)[1] / NAMED_LANE, min(n, FEWEST), n))
 
 
 def open_lanes(ax: Axes, places: NDArray[np.float64], low: float, high: float) -> None:

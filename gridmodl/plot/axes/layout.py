@@ -139,7 +139,7 @@ def finish(
     pad = 4.0 + (3.0 + n_lines * font * ENTRY if n_lines else 2.0)
     ax.set_title("\n".join(lines), fontsize=size, loc="left", pad=pad)
     _fit(ax, around)
-    if label is not None and not is_laid_out(ax):
+    if label is not None:
         for _ in range(2):  # as labels that take other room change the size
             label()
             _wrap_sides(ax, around, children, font)
@@ -203,8 +203,10 @@ def _add_legend(ax: Axes, entries: Sequence[tuple[Any, str]], room: float, font:
 
 
 def _fit(ax: Axes, around: Sequence[Axes]) -> None:
-    """Make axes smaller until all that is around them is in their slot; in figures without a layout engine."""
-    if is_laid_out(ax):
+    """Make axes smaller until all that is around them is in their slot, or let the layout engine do it, if any."""
+    engine = ax.figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(ax.figure.figure)  # of subfigures, the whole
         return
     figure, pad = ax.figure, PAD * ax.figure.dpi / INCH
     slot = _slot(ax).transformed(figure.transSubfigure)

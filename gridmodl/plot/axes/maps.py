@@ -26,6 +26,7 @@ from gridmodl.plot.axes.layout import (
 )
 from gridmodl.plot.style import EMPTY, OTHER, ink_on
 
+SHORT_BELOW, LONG_BELOW = 12, 32  # characters of a label below for which a map needs no more, and the most, height
 SHORT_LEFT = 16  # characters of a label on the left for which a map needs no more width
 MARGIN = 0.03  # of a cell on each side, in its widths
 FEW_LINES = 60  # rows or columns of cells up to which white lines separate them
@@ -56,15 +57,16 @@ def edges_by_rows(rows: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.concatenate([[0.0], np.cumsum(sizes / sizes.mean())]) - 0.5
 
 
-def height_of_map(n_rows: int) -> float:
-    """Height in inches of a figure with `n_rows` rows of cells."""
-    return float(np.clip(2.4 + 0.24 * n_rows, 3.6, 14.0))
+def height_of_map(n_rows: int, below: Sequence[str]) -> float:
+    """Height in inches of a figure with `n_rows` rows of cells and labels below."""
+    beyond = max(0, min(LONG_BELOW, max(map(len, below))) - SHORT_BELOW) * LARGEST * LETTER / INCH
+    return float(np.clip(2.4 + 0.24 * n_rows, 3.6, 14.0)) + beyond
 
 
 def width_of_map(n_columns: int, left: Sequence[str]) -> float:
     """Width in inches of a figure with `n_columns` columns of cells and labels on the left."""
     beyond = max(0, max(map(len, left)) - SHORT_LEFT) * LARGEST * LETTER / INCH
-    return float(np.clip(3.8 + 0.24 * n_columns, 5.6, 14.0)) + beyond
+    return float(np.clip(4.4 + 0.28 * n_columns, 5.6, 14.0)) + beyond
 
 
 def open_map(ax: Axes, edges: CellEdges, beyond: float = 0.0) -> None:
@@ -149,10 +151,20 @@ def write_cells(
         return False
     x, y = edges.middles
     sizes = _cell_fonts(ax, edges, texts)
-    size = float(sizes[sizes >= SMALLEST].min())
+    usual = float(np.median(sizes[sizes >= SMALLEST]))  # smaller in cells that have less room
     for i, j in np.argwhere(sizes >= SMALLEST).tolist():
         ink = ink_on(colour_of(i, j))
-        ax.text(x[j], y[i], texts[i][j], ha="center", va="center", fontsize=size, color=ink, bbox=box, linespacing=1.1)
+        ax.text(
+            x[j],
+            y[i],
+            texts[i][j],
+            ha="center",
+            va="center",
+            fontsize=min(usual, sizes[i, j]),
+            color=ink,
+            bbox=box,
+            linespacing=1.1,
+        )
     return True
 
 

@@ -41,7 +41,7 @@ from gridmodl.report.html.plain import cut, plain_number, plain_values
 from gridmodl.report.html.variables import MAX_CLASSES, Pairs, Tables, make_section, short_names, variable_record
 from gridmodl.report.pictures import plain
 from gridmodl.report.tables import columns_of, largest
-from gridmodl.report.text import criterion_text, kept_limits, proof_text
+from gridmodl.report.text import cost_text, criterion_text, kept_limits, proof_text
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
@@ -143,11 +143,10 @@ def _class_table(tables: Tables, model: Model) -> dict[str, Any]:
 
 
 def _about(model: Model) -> str:
-    cost = f"cost {model.cost:,.4f}, null cost {model.null_cost:,.4f}, search {model.search}: {proof_text(model)}"
+    costs = f"cost {cost_text(model.cost)}, with one part {cost_text(model.null_cost)}"
     evidence = total_evidence(model, next(iter(model.partitions.values())))
-    if evidence is None:
-        return cost
-    return f"{cost}; iv {evidence.iv:.4f}, Gini {evidence.gini:.4f}, KS {evidence.ks:.4f}"
+    words = "" if evidence is None else f"iv {evidence.iv:.4f}, Gini {evidence.gini:.4f}, KS {evidence.ks:.4f}; "
+    return f"{words}{costs}, search {model.search}: {proof_text(model)}"
 
 
 def _edges(model: DensityModel) -> NDArray[Any]:
@@ -162,8 +161,8 @@ def _facts_of_model(model: Model) -> Pairs:
         informative = f"{len(model.informative):,} of {len(model.partitions):,} columns"
         facts += [("Informative", informative), ("Cells with rows", f"{len(model.cells.parts):,}")]
     facts += [
-        ("Cost", f"{model.cost:,.6f}"),
-        ("Null cost", f"{model.null_cost:,.6f}"),
+        ("Cost", cost_text(model.cost)),
+        ("Null cost", cost_text(model.null_cost)),
         ("Level", level_text(model.level)),
     ]
     if len(model.cells.names) > 1:

@@ -135,10 +135,16 @@ def _columns(model: Model, partition: Partition) -> tuple[dict[str, Any], str]:
 
 
 def _values(partition: Partition, n_groups: int) -> list[dict[str, Any]]:
-    """Values of each group, as many as fit on the page; none if all groups are short enough for their labels."""
-    if not any(len(group) > FEWEST_VALUES for group in partition.groups):
+    """Values of each group, as many as fit on the page; none if the names of all groups have all of their values."""
+    is_mixed = has_mixed_types(partition)
+    if partition.kind == "categorical":
+        texts = [", ".join(shown_value(value, is_mixed) for value in group) for group in partition.groups]
+        is_whole = all(name.endswith(f": {text}") for name, text in zip(partition.names, texts, strict=True))
+    else:
+        is_whole = all(len(group) <= FEWEST_VALUES for group in partition.groups)
+    if is_whole:
         return []
-    most, is_mixed = max(FEWEST_VALUES, MAX_VALUES // max(1, n_groups)), has_mixed_types(partition)
+    most = max(FEWEST_VALUES, MAX_VALUES // max(1, n_groups))
     return [
         {"shown": [cut(shown_value(value, is_mixed)) for value in group[:most]], "all": len(group)}
         for group in partition.groups

@@ -3,6 +3,7 @@
 const MANY_TINY = 8; // bars are as wide as the root of their rows where more parts than this
 const TINY = 0.01; // have a smaller share of the rows
 const ANGLE = -35; // degrees of the names of parts
+const OF_LEGEND = 140; // pixels of the name of a class in the legend
 const TURNED_GAP = 24; // pixels between two of them
 
 function eventSpec(variable, width, statistic) {
@@ -24,7 +25,7 @@ function eventSpec(variable, width, statistic) {
   const stacks = stacksOf(variable, rows, edges, byRows);
   const marks = chart.events.map((n, part) => markOf(variable, part, middles[part], n + chart.others[part]));
   return {
-    params: [{ name: "names", value: turned.labelAngle ? clipped(names, TURNED_ROOM) : names }, { name: "middles", value: middles }, { name: "of", value: stacks.names }],
+    params: [{ name: "names", value: turned.labelAngle ? clipped(names, TURNED_ROOM) : names }, { name: "middles", value: middles }, { name: "of", value: clipped(stacks.names, OF_LEGEND) }],
     width: space, height: 220, resolve: { scale: { y: "independent" } },
     layer: [rowsLayer(stacks, x, byRows), statisticLayer(chart, marks, x, statistic, byRows)],
   };
@@ -73,7 +74,7 @@ function rowsLayer(stacks, x, byRows) {
     axis: { title, tickCount: 4, format: byRows ? ".0%" : ",d", grid: false, tickMinStep: byRows ? undefined : 1 },
   };
   const range = [PALETTE[1], colour("--pale"), colour("--line")].slice(0, stacks.names.length);
-  const legend = { title: null, orient: "top", labelExpr: "of[datum.value]", labelLimit: 140 };
+  const legend = { title: null, orient: "top", labelExpr: "of[datum.value]", labelLimit: OF_LEGEND + 20 };
   const color = { field: "stack", type: "nominal", scale: { domain: stacks.names.map((_, j) => j), range }, legend };
   return {
     data: { values: stacks.values },

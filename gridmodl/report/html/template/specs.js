@@ -75,7 +75,7 @@ function sharesSpec(variable, width) {
   const shares = keys.map((key) => columnOf(record, key));
   if (hasOther) shares.push(shares[0].map((_, i) => (shares[0][i] === null ? null : othersShare(shares, i))));
   return withRows(variable, width, (labels, room, axis) => ({
-    params: [{ name: "names", value: all }],
+    params: [{ name: "names", value: clipped(all, legendRoom(all, room)) }],
     width: room, height: { step: partStep(labels.length) },
     data: { values: labels.flatMap((label, i) => shares.map((of, j) => shareValue(i, label, j, all[j], of[i]))) },
     mark: { type: "bar", stroke: colour("--page"), strokeWidth: 0.7 },
@@ -91,11 +91,16 @@ function sharesSpec(variable, width) {
 
 const SHARE_AXIS = { title: "share", format: ".0%", tickCount: 4 };
 
+// Pixels that the longest name of a class may take in a legend beside its mark.
+function legendRoom(names, room) {
+  const longest = Math.max(...names.map((name) => name.length)) * PIXELS_PER_LETTER;
+  return Math.max(60, Math.min(longest, room - 30));
+}
+
 function classColour(names, hasOther, room) {
-  const longest = Math.max(...names.map((name) => name.length)) * PIXELS_PER_LETTER + 30;
-  const columns = Math.max(1, Math.floor(room / longest));
-  const labelLimit = Math.max(60, Math.min(longest, room) - 30);
-  const legend = { title: null, orient: "top", labelExpr: "names[datum.value]", labelLimit, columns };
+  const longest = legendRoom(names, room);
+  const columns = Math.max(1, Math.floor(room / (longest + 30)));
+  const legend = { title: null, orient: "top", labelExpr: "names[datum.value]", labelLimit: longest + 20, columns };
   const scale = { domain: names.map((_, j) => j), range: palette(names.length, hasOther) };
   return { field: "class", type: "nominal", scale, legend };
 }

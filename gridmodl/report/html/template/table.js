@@ -4,10 +4,12 @@ const PAGE_ROWS = 50;
 const BRIEF = 16; // letters of a text that stays on one line everywhere,
 const SHORT = 40; // of one that does so where there is room
 const LONG = 60; // letters of a text that needs a wider column
+const LONG_HEAD = 40; // letters of the head of a column
 const NARROW = 3; // columns of a table that does not need the whole width
 const MARKS = { none: "↕", ascending: "▲", descending: "▼" };
 
-// Columns are { label, format, values, order }; `order` is what to sort by where that is not the values themselves.
+// Columns are { label, format, values, order, shown }; `order` is what to sort by, and `shown` what is written, where that
+// is not the values themselves.
 class Table {
   constructor(caption, columns) {
     const heading = element("caption", { className: "unseen" }, given(caption)); // its text is beside the button
@@ -47,7 +49,7 @@ class Table {
   }
 
   headCell(column, j) {
-    const button = element("button", { type: "button" }, given(column.label));
+    const button = element("button", { type: "button" }, given(ends(column.label, LONG_HEAD)));
     button.append(element("span", { className: "mark", "aria-hidden": "true" }, MARKS.none));
     button.addEventListener("click", () => this.sortBy(j));
     return element("th", { scope: "col", className: column.format, "aria-sort": "none" }, button);
@@ -97,7 +99,9 @@ class Table {
 
   has(i) {
     const isText = (column) => column.format === "text";
-    return !this.words || this.columns.some((c) => isText(c) && c.values[i].toLowerCase().includes(this.words));
+    const texts = (c) => (c.shown ? [c.values[i], c.shown[i]] : [c.values[i]]);
+    const found = (c) => isText(c) && texts(c).some((text) => text.toLowerCase().includes(this.words));
+    return !this.words || this.columns.some(found);
   }
 
   sort(column) {
@@ -131,7 +135,7 @@ class Table {
   }
 
   cell(column, j, i) {
-    const text = formats[column.format](column.values[i]);
+    const text = column.shown ? column.shown[i] : formats[column.format](column.values[i]);
     const className = column.format === "text" ? textClass(text) : column.format;
     if (j === 0) return element("th", { scope: "row", className }, given(seen(text)));
     return element("td", { className }, column.format === "text" ? given(text) : text);
@@ -144,11 +148,13 @@ function textClass({ length }) {
   return length > SHORT ? "text" : length > BRIEF ? "text short" : "text short brief";
 }
 
-// The table of a record of the document.
-function tableOf(record) {
+// The table of a record of the document; `names` are those of parts, as charts have them, beside the labels in files.
+function tableOf(record, names = []) {
   const columns = record.head.map((column, j) => ({ ...column, values: record.data[j] }));
-  // Parts have an order of their own, which is not that of their names.
-  for (const column of columns) if (column.key === "part") column.order = column.values.map((_, i) => i);
+  for (const column of columns.filter(({ key }) => key === "part")) {
+    column.order = column.values.map((_, i) => i); // parts have an order of their own, which is not that of their names
+    if (names.length === column.values.length) column.shown = names;
+  }
   const table = new Table(record.caption, columns);
   const note = record.note ? [element("p", { className: "soft" }, record.note)] : [];
   return { table, element: element("div", {}, table.element, ...note) };

@@ -84,8 +84,9 @@ class Entry {
   }
 
   text() {
-    const labels = () => [this.variable.name, ...(columnOf(this.variable.tables[0], "part") || []), ...this.variable.names];
-    return (this.searched ??= labels().join("\n").toLowerCase());
+    const { name, tables, names, values } = this.variable;
+    const texts = () => [name, ...(columnOf(tables[0], "part") || []), ...names, ...values.flatMap(({ shown }) => shown)];
+    return (this.searched ??= texts().join("\n").toLowerCase());
   }
 
   // Open it, and bring it into view.
@@ -113,7 +114,7 @@ function fillBody({ section, variable, body, others }) {
   const tables = element("div", { className: "tables" });
   body.append(tables);
   variable.tables.forEach((record, i) => {
-    const { table, element: box } = tableOf(record);
+    const { table, element: box } = tableOf(record, i === 0 ? variable.names : []);
     if (i === 0) linkParts(section, variable, table);
     tables.append(record.fold ? folded(record.fold, box) : box);
   });
