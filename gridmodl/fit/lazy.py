@@ -40,6 +40,7 @@ from gridmodl.data.remote.queries import (
     check_same_rows,
     collected,
     engine_errors,
+    one_if,
     schema_of,
 )
 from gridmodl.data.remote.rows import LazyRows, lazy_rows
@@ -133,7 +134,7 @@ def sums_of_weights(schema: Any, weights: str) -> tuple[Any, Any]:
     wrong = entry.is_null() | (entry < 0)
     if schema[weights].is_float() or schema[weights].is_decimal():
         wrong = wrong | ~(amount == amount.floor())
-    return amount.sum(), wrong.cast(nw.Int64).sum()
+    return amount.sum(), one_if(wrong).sum()
 
 
 def check_sums_of_weights(total: float | None, n_wrong: int, weights: Name | None) -> None:
@@ -149,7 +150,7 @@ def _is_real(schema: Any, target: str) -> Any:
     if not (schema[target].is_float() or schema[target].is_decimal()):
         return nw.lit(0)
     entry = nw.col(target).cast(nw.Float64)
-    return (~entry.is_nan() & (~entry.is_finite() | (entry != entry.floor()))).cast(nw.Int64).sum()
+    return one_if(~entry.is_nan() & (~entry.is_finite() | (entry != entry.floor()))).sum()
 
 
 def _with_target_spans(data: LazyData) -> LazyData:

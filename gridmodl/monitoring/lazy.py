@@ -36,7 +36,7 @@ from gridmodl.fit.lazy import (
     counted_model,
     sums_of_weights,
 )
-from gridmodl.model.lazy.parts import literals, part_of, zone_of
+from gridmodl.model.lazy.parts import as_time, literals, part_of, zone_of
 from gridmodl.model.model import Model
 from gridmodl.model.policy import NEUTRAL
 from gridmodl.monitoring.counting import (
@@ -96,6 +96,7 @@ class LazyNew(NamedTuple):
             assert partition.domain is not None  # noqa: S101  for mypy
             dtype = self.frame.collect_schema()[compared.name]
             low, high = literals(partition.domain, zone_of(dtype, partition))
+            value = as_time(value, dtype)
             is_number = ~value.is_null() & (part < partition.n_parts - partition.n_special)
             side = nw.when(is_number & (value > high)).then(nw.lit(1)).otherwise(nw.lit(0))
             columns[SIDE] = nw.when(is_number & (value < low)).then(nw.lit(-1)).otherwise(side)
@@ -189,7 +190,7 @@ def _period(frame: Any, by: str | None) -> tuple[Any, bool]:
                 f"by={by!r} has times of the zone {dtype.time_zone}, and its engine cannot convert them to UTC; make a "
                 "column of months on the engine"
             ) from error
-    return value.dt.year() * 12 + value.dt.month().cast(nw.Int32) - 1, True
+    return value.dt.year() * 12 + value.dt.month() - 1, True
 
 
 def _numbered(values: list[Any], by: str | None, is_month: bool) -> tuple[dict[Any, int], list[str]]:

@@ -8,6 +8,7 @@ import json
 from decimal import Decimal
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -70,4 +71,4 @@ def long_column(n=4000, seed=5):
 
 def collect(lazy):
     """A polars frame of a lazy result."""
-    return lazy.collect() if isinstance(lazy, pl.LazyFrame) else lazy.pl()
+    return nw.from_native(lazy).collect("polars").to_native()

@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 import narwhals as nw
 
 from gridmodl.data.frames import Name
-from gridmodl.data.remote.queries import CLASS, ROWS, WEIGHT, collected, is_ordered, key_of, plain_value, weight_of
+from gridmodl.data.remote.queries import (
+    CLASS,
+    ROWS,
+    WEIGHT,
+    collected,
+    is_ordered,
+    key_of,
+    one_if,
+    plain_value,
+    weight_of,
+)
 
 MIXERS = (94906265.62425156, 31622776.60168379, 7071067.811865476, 54772255.75051661, 17320508.07568877)
 MIX_AGAIN = 104729.7071067812
@@ -156,13 +166,13 @@ def _place_of_text(dtype: Any, column: str) -> Any:
     """A number from 0 to 1 from the length and the first characters of a text, or from a boolean."""
     value = nw.col(column)
     if isinstance(dtype, nw.Boolean):
-        return nw.when(value.is_null()).then(nw.lit(0.7)).otherwise(value.cast(nw.Int64).cast(nw.Float64) * 0.4)
+        return nw.when(value.is_null()).then(nw.lit(0.7)).otherwise(one_if(value).cast(nw.Float64) * 0.4)
     text = value.cast(nw.String)
     number = text.str.len_chars().cast(nw.Float64)
     for i in range(CHARACTERS):
         character = text.str.slice(i, 1)
         digit = nw.lit(0)
         for letter in LETTERS:
-            digit = digit + (character >= letter).cast(nw.Int64)
+            digit = digit + one_if(character >= letter)
         number = number + digit.cast(nw.Float64) * (8.0 ** (CHARACTERS - i))
     return nw.when(value.is_null()).then(nw.lit(0.3)).otherwise(number * 8.0 ** -(CHARACTERS + 1))

@@ -76,7 +76,7 @@ class Looks:
             rows = rows.filter(weight_of(self._weights) > 0)
         on_line = {name: _on_line(schema, name, apart) for name, apart in block.items()}
         keys = [
-            value if has_keys_here(schema[str(name)]) else key_of(schema[str(name)], value)
+            value if _is_own_key(schema[str(name)]) else key_of(schema[str(name)], value)
             for name, value in on_line.items()
         ]
         ends = rows.select(
@@ -108,11 +108,16 @@ def _on_line(schema: Mapping[str, Any], name: Name, apart: Collection[Any]) -> A
     return nw.when(*is_line).then(value) if is_line else value
 
 
+def _is_own_key(dtype: Any) -> bool:
+    """Whether ends of a column are asked for as they are: numbers; Dask has no lowest date."""
+    return bool(dtype.is_numeric() and has_keys_here(dtype))
+
+
 def _key(dtype: Any, end: Any) -> Any:
-    """Key of an end of a column, a series of one value that is a key if it cannot be computed here."""
+    """Key of an end of a column: a series of one value, or of its key."""
     if end[0] is None:
         return None
-    return keys_here(dtype, end)[0] if has_keys_here(dtype) else end[0]
+    return keys_here(dtype, end)[0] if _is_own_key(dtype) else end[0]
 
 
 def look_at(rows: LazyRows, apart: Collection[Any], max_groups: int) -> Look:

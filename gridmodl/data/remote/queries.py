@@ -112,17 +112,25 @@ def keys_here(dtype: Any, values: Any) -> Any:
 
 
 def plain_value(schema: Mapping[str, Any], name: Name) -> Any:
-    """Values of a column; NaN is missing, and -0.0 is 0.0."""
+    """Values of a column; NaN is missing, and -0.0 is 0.0.
+
+    Null is not written: a column of nulls is one of objects on Dask, and so would be the values beside it.
+    """
     value, dtype = nw.col(str(name)), schema[str(name)]
     if not dtype.is_float():
         return value
     # Sums of a float32 are float64 on some engines, and bounds have the type of their column.
-    return nw.when(value.is_nan()).then(None).otherwise((value + 0.0).cast(dtype))
+    return nw.when(~value.is_nan()).then((value + 0.0).cast(dtype))
 
 
 def weight_of(weights: Name | None) -> Any:
     """Weight of each row as a whole number."""
     return nw.lit(1).cast(nw.Int64) if weights is None else nw.col(str(weights)).cast(nw.Int64)
+
+
+def one_if(condition: Any) -> Any:
+    """1 where a condition holds, else 0, also where a missing value leaves it open: Dask casts no such booleans."""
+    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
 
 
 def is_ordered(dtype: Any) -> bool:

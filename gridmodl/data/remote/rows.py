@@ -167,6 +167,9 @@ def lazy_rows(
     if not rows.is_ordered:
         return rows
     value = nw.col(VALUE)
+    if dtype.is_integer() and selected.implementation.is_pyarrow():  # rows in memory; it refuses to round long integers
+        here = selected.collect()
+        return rows._replace(frame=here.with_columns(keys_here(dtype, here[VALUE])).lazy())
     if isinstance(dtype, nw.Datetime) and dtype.time_zone not in (None, "UTC"):
         try:
             in_utc = selected.with_columns(key_of(dtype, value.dt.convert_time_zone("UTC")).alias(KEY))

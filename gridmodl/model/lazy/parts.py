@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.remote.queries import one_if
 from gridmodl.model.policy import Policy
 from gridmodl.spelling import check_columns
 
@@ -134,13 +135,18 @@ def part_of(frame: Any, partition: Partition, policy: Policy) -> Any:
     check_columns("the model", [partition.name], schema.names())
     value, dtype = nw.col(str(partition.name)), schema[partition.name]
     if dtype.is_float():
-        value = nw.when(value.is_nan()).then(None).otherwise(value)
+        value = nw.when(~value.is_nan()).then(value)
     if partition.kind == "numerical":
-        part = _interval_of(value, partition, zone_of(dtype, partition))
+        part = _interval_of(as_time(value, dtype), partition, zone_of(dtype, partition))
     else:
         part = _group_of(value, partition, policy)
     missing = nw.lit(partition.part_of_missing(policy))
     return nw.when(value.is_null()).then(missing).otherwise(part).cast(nw.Int64)
+
+
+def as_time(value: Any, dtype: Any) -> Any:
+    """Values of a column, dates as times, which bounds of dates are: Dask does not compare the two."""
+    return value.cast(nw.Datetime("us")) if isinstance(dtype, nw.Date) else value
 
 
 def zone_of(dtype: Any, partition: Partition) -> datetime.tzinfo | None:
@@ -160,7 +166,7 @@ def _interval_of(value: Any, partition: Partition, zone: datetime.tzinfo | None)
     """Number of the interval or special part of each value that is not missing."""
     part = nw.lit(int(partition.is_missing_apart))
     for bound in literals(partition.bounds, zone):
-        part = part + (value > bound).cast(nw.Int64)
+        part = part + one_if(value > bound)
     sizes = partition.special_sizes or [1] * partition.n_special
     of_code = np.repeat(np.arange(partition.n_special), sizes) + partition.n_parts - partition.n_special
     for code, number in zip(literals(partition.special, zone), of_code.tolist(), strict=True):

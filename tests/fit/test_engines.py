@@ -1,0 +1,235 @@
+"""Every engine that narwhals has lazy frames of: model files, grids, counts and predictions are those of the rows.
+
+Rows are read from Parquet files, in another order and in several partitions.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+from oracles.lazy_frames import collect, long_column, mixed, record
+
+from gridmodl import average_each, count, optimize, optimize_each, price, verify
+from gridmodl.fit import lazy as fit_lazy
+from gridmodl.fit import lazy_grid
+
+pytestmark = [
+    # Spark, Dask and Ibis ask libraries for what they will not have for long.
+    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:pyspark"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index"),
+    pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning"),
+]
+
+
+def polars_frame(path, request):
+    return pl.scan_parquet(path)
+
+
+def duckdb_frame(path, request):
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection.read_parquet(path)
+
+
+def ibis_frame(path, request):
+    ibis = pytest.importorskip("ibis", reason='needs pip install "ibis-framework[duckdb]"')
+    connection = ibis.duckdb.connect()
+    connection.raw_sql("SET TimeZone = 'UTC'")
+    return connection.read_parquet(path)
+
+
+def dask_frame(path, request):
+    dask = pytest.importorskip("dask.dataframe", reason='needs pip install "dask[dataframe]"')
+    return dask.read_parquet(path, dtype_backend="pyarrow").repartition(npartitions=3)
+
+
+def spark_frame(path, request):
+    return request.getfixturevalue("spark").read.parquet(path).repartition(3)
+
+
+ENGINES = {"polars": polars_frame, "duckdb": duckdb_frame, "ibis": ibis_frame, "dask": dask_frame}
+# Ibis writes numbers as decimals, of which DuckDB makes floats that may differ in the last digit.
+LAST_DIGIT = {"ibis": 4e-16}
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request, tmp_path):
+    """Function that returns a lazy frame of the rows of a frame: shuffled, from two files."""
+    n_made = 0
+
+    def made(data):
+        nonlocal n_made
+        n_made += 1
+        shuffled = data.sample(fraction=1.0, shuffle=True, seed=n_made)
+        for i, some in enumerate((shuffled.head(len(data) // 3), shuffled.tail(-(len(data) // 3)))):
+            some.write_parquet(tmp_path / f"{n_made}-{i}.parquet")
+        return ENGINES[request.param](str(tmp_path / f"{n_made}-*.parquet"), request)
+
+    made.name = request.param
+    return made
+
+
+def of_all_types(n=600):
+    """Columns of all types, each with missing values."""
+    data = mixed(n)
+    lacks = pl.int_range(n) % 37 == 5
+    return data.with_columns(
+        pl.when(~lacks).then(pl.col("flag", "day", "price")),
+        zoned=pl.when(~lacks).then(pl.col("moment").dt.replace_time_zone("UTC")),
+        short=pl.when(~lacks).then(pl.col("real").cast(pl.Float32)),
+        huge=pl.col("real") * 1e308,
+        tiny=pl.col("w").cast(pl.Int8),
+    )
+
+
+def records(models):
+    return {name: record(model) for name, model in models.items()}
+
+
+def test_models_of_columns_of_all_types(engine):
+    data, options = of_all_types(), {"weights": "w", "special": {"real": [-999], "price": [0]}}
+    expected = optimize_each(data, "y", **options)
+    found = optimize_each(engine(data), "y", on_error="raise", **options)
+    assert records(found) == records(expected)
+    assert all(model.proven for model in found.values())
+
+
+@pytest.mark.parametrize(
+    "options", [{"unlabelled": None}, {"unlabelled": "no", "missing": "apart"}, {"target_kind": "grouped"}]
+)
+def test_options_of_models(engine, options):
+    data = mixed().select("real", "y")
+    if options.get("unlabelled", "") is None:
+        data = data.with_columns(y=pl.when(pl.int_range(len(data)) % 3 > 0).then("y"))
+    assert record(optimize(engine(data), "y", **options)) == record(optimize(data, "y", **options))
+
+
+def test_models_of_more_values_than_groups(engine, monkeypatch):
+    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 256)
+    data = long_column()
+    number = (pl.col("x") * 1e9).fill_nan(7).cast(pl.Int64)
+    data = data.with_columns(
+        pl.when(pl.int_range(len(data)) % 9 == 0).then(-1.0).otherwise("x").alias("x"),
+        moment=dt.datetime(2024, 1, 1) + pl.duration(microseconds=number),
+        day=dt.date(2024, 1, 1) + pl.duration(days=number % 30_011),
+        long=2**60 + number,
+    )
+    found = optimize_each(engine(data), "y", special={"x": [-1.0]}, on_error="raise")
+    assert all(model.resolution > 0 for model in found.values())
+    assert records(found) == records(optimize_each(data.lazy(), "y", special={"x": [-1.0]}))
+
+
+def test_grids_by_value_and_pairs(engine):
+    data = of_all_types().select("real", "whole", "text", "flag", "zoned", "y")
+    assert record(optimize(engine(data), "y")) == record(optimize(data, "y"))
+    for pair in (["real", "text"], ["whole", "zoned"]):
+        rows = data.select(pair)
+        assert record(optimize(engine(rows))) == record(optimize(rows))
+
+
+def test_grids_of_a_sample(engine, monkeypatch):
+    monkeypatch.setattr(lazy_grid, "MAX_CELLS", 100)
+    monkeypatch.setattr(lazy_grid, "SAMPLE_ROWS", 1000)
+    rng = np.random.default_rng(0)
+    data = long_column().with_columns(
+        z=pl.Series(rng.normal(size=4000)), town=pl.Series(rng.choice(["Bonn", "Łódź", "東京", None], 4000))
+    )
+    found = optimize(engine(data), "y")
+    assert found.sample_rows > 0
+    assert record(found) == record(optimize(data.lazy(), "y"))
+
+
+@pytest.mark.parametrize("in_buckets", [False, True])
+def test_numerical_targets(engine, in_buckets, monkeypatch):
+    if in_buckets:
+        monkeypatch.setattr(fit_lazy, "JOINT_ROWS", 100)
+        monkeypatch.setattr(fit_lazy, "JOINT_GROUPS", 64)
+    rng = np.random.default_rng(1)
+    data = mixed(1000).select("real", "text")
+    data = data.with_columns(z=pl.Series(rng.normal(size=1000)) + (pl.col("real").fill_nan(0) > 0.3) * 3)
+    found = optimize_each(engine(data), "z", on_error="raise")
+    expected = optimize_each(data.lazy() if in_buckets else data, "z")
+    for name, model in records(found).items():
+        other = record(expected[name])
+        assert (model["resolution"] > 0) == in_buckets
+        for field in ("means", "percentiles")[: 1 + in_buckets]:  # of sums whose order the engine chooses
+            assert np.allclose(model["spread"].pop(field), other["spread"].pop(field), rtol=1e-12)
+        assert model == other
+
+
+def assert_same_rows(engine, lazy, expected):
+    """Check that the rows of a lazy result are those of a matrix, in any order."""
+    found = collect(lazy).to_numpy()
+    found, expected = (rows[np.lexsort(rows.T)] for rows in (found, expected))
+    np.testing.assert_allclose(found, expected, rtol=LAST_DIGIT.get(engine.name, 0.0), atol=0.0)
+
+
+def test_predictions(engine):
+    data = of_all_types().select("real", "whole", "text", "flag", "day", "zoned", "y")
+    new = data.with_columns(text=pl.when(pl.col("flag")).then(pl.lit("new")).otherwise("text"))
+    models = optimize_each(data, "y", special={"real": [-999]})
+    grid = optimize(data.select("real", "text", "zoned", "y"), "y")
+    frame = engine(new)
+    for found, expected in (
+        (models.transform(frame), models.transform(new)),
+        (grid.predict_proba(frame), grid.predict_proba(new)),
+    ):
+        assert type(found) is type(frame)
+        assert_same_rows(engine, found, np.asarray(expected))
+    found = collect(grid.predict(frame))["prediction"]
+    assert sorted(found) == sorted(grid.predict(new))
+
+
+def of_segments(average):
+    """Take the segments, which are a model, out of the record of an average."""
+    return {name: value for name, value in average.pop("segments").items() if name not in ("elapsed", "frame")}
+
+
+def test_averages(engine):
+    data = mixed().select(pl.col("real").floor(), "text", "y")
+    options = {"special": {"real": [-999]}, "order": {"text": ["Ä", "b", "日本"]}}
+    expected = average_each(data, "y", **options)
+    frame = engine(data)
+    found = average_each(frame, "y", on_error="raise", **options)
+    assert list(found) == ["real", "text"]
+    for name in found:
+        own, other = record(found[name]), record(expected[name])
+        assert of_segments(own) == of_segments(other)
+        assert own == other
+    assert_same_rows(engine, found.predict_proba(frame), np.column_stack(list(expected.predict_proba(data).values())))
+
+
+def test_comparisons(engine):
+    data = of_all_types().drop("w")
+    data = data.select("real", "text", "day", "zoned", "y")
+    new = of_all_types(500).with_columns(text=pl.when(pl.col("flag")).then(pl.lit("new")).otherwise("text"))
+    models = optimize_each(data, "y", special={"real": [-999]})
+    for arguments in ({"target": "y", "by": "day"}, {"weights": "w", "by": "text"}):
+        assert models.compare(engine(new), **arguments).to_json() == models.compare(new, **arguments).to_json()
+
+
+def test_prices_and_proofs(engine):
+    data = mixed().select("real", "y")
+    model = optimize(data, "y")
+    frame = engine(data)
+    assert verify(model, frame, "y")
+    assert price(frame, model.partitions, "y") == pytest.approx(model.cost, rel=1e-14)
+    assert verify(model, engine(data[:500]), "y").reason == "the data has 500 rows, the model 600"
+
+
+@pytest.mark.parametrize("max_groups", [64, 65_536])
+def test_counts_add_up(engine, max_groups):
+    data = of_all_types(1500).with_columns(x=pl.Series(np.random.default_rng(0).normal(size=1500)))
+    options = {"weights": "w", "on_error": "raise"}
+    expected = count(data[:1000], "y", max_groups=max_groups, special={"real": [-999]}, **options)
+    first = count(engine(data[:1000]), "y", max_groups=max_groups, special={"real": [-999]}, **options)
+    both = first + count(engine(data[1000:]), like=first, **options)
+    for found, rows in ((first, expected), (both, count(data, like=expected, **options))):
+        assert list(found) == list(rows)
+        assert all(found[name].equals(rows[name]) for name in rows)
