@@ -76,6 +76,7 @@ class LazyData(NamedTuple):
     max_groups: int = MAX_GROUPS
     of_target: Axis | None = None  # spans of a numerical target with many values
     looks: Looks | None = None  # at columns of numbers and times
+    has_classes: bool = False  # whether the target is one of classes that are not grouped
 
     def look(self, rows: LazyRows, options: Options) -> Look | None:
         """A look at a column, with others that will be counted; None if its type tells enough, or if it is short."""
@@ -105,8 +106,11 @@ def read_lazy(frame: Any, target: Any, weights: Any, target_kind: str | None = N
     if n_rows == 0:
         raise ValueError("data has no rows" if weights is None else "all weights are 0: there are no rows")
     looks = Looks(frame, names, weights)
-    data = LazyData(frame, names, target, weights, n_rows, threading.Lock(), MAX_GROUPS, looks=looks)
     is_numerical = target_kind == "numerical" or (target_kind is None and bool(totals["real"][0]))
+    has_classes = target is not None and target_kind in (None, "classes") and not is_numerical
+    data = LazyData(
+        frame, names, target, weights, n_rows, threading.Lock(), MAX_GROUPS, looks=looks, has_classes=has_classes
+    )
     if n_rows <= JOINT_ROWS or target is None:
         return data
     return _with_target_spans(data) if is_numerical else _with_classes(data)
@@ -244,17 +248,19 @@ class CountedColumn:
 
 
 def count_lazy(
-    data: LazyData, name: Name, options: Options, given: Sequence[Any] = (), given_target: Sequence[Any] = (),
-    others: Partition | None = None,
+    data: LazyData, name: Name, options: Options, given: Sequence[Any] = (), given_target: Sequence[Any] = (), *,
+    others: Partition | None = None, beside: Mapping[str, Any] | None = None,
 ) -> CountedColumn:  # fmt: skip
     """Count the column `name` with the target; no span holds one of the bounds that the user gave.
 
     All categories that the partition `others` does not list are counted together, under the name that it has for them.
+    `beside` are expressions of parts of other columns, which are counted apart.
     """
     kind, apart = options.kinds.get(name), apart_of(options, name)
     with data.lock, engine_errors(name):
         is_joint = data.of_target is not None
-        rows = lazy_rows(data.frame, name, None if is_joint else data.target, data.weights, data.n_rows)
+        target = None if is_joint else data.target
+        rows = lazy_rows(data.frame, name, target, data.weights, data.n_rows, beside=beside)
         if kind not in (None, "numerical") and rows.is_ordered:
             rows = rows._replace(dtype=nw.Unknown())  # counted by value
         if others is None:
@@ -262,7 +268,7 @@ def count_lazy(
         else:
             counts, edges, rare = count_frequent(rows, set(itertools.chain(*others.listed))), (), others.others
         axis = Axis(rows, counts, edges, apart, data.max_groups, kind, not is_joint, rare)
-        axis = axis.at([*_given_bounds(options, name), *given])
+        axis = axis.at([*given_bounds_of(options, name), *given])
         return _joined(data, axis, None if data.of_target is None else data.of_target.at(given_target))
 
 
@@ -297,7 +303,7 @@ def kept_counts(counts: Counts, name: Name, options: Options) -> CountedColumn:
             raise ValueError(
                 f"special of column {name!r} holds {code!r}, which was counted in a span; give special= to count()"
             )
-    check_bounds(column, _given_bounds(options, name))
+    check_bounds(column, given_bounds_of(options, name))
     return found
 
 
@@ -335,17 +341,25 @@ def counted_model(
     if found.rare is not None and isinstance(data, LazyData):
         model, found = _model_of_rare(data, found, read, search)
         return _with_rare_values(model, name, found.rare)
+    found, table, model = zoomed_model(data, found, read, search)
+    return with_resolution(model, found, table, options)
+
+
+def zoomed_model(
+    data: LazyData | Counts, found: CountedColumn, read: Reader, search: Callable[[Table], Model]
+) -> tuple[CountedColumn, Table, Model]:
+    """Search a column that was counted, and again with the spans near the bounds divided; the last counts and model."""
     for zoom in range(MAX_ZOOMS + 1):
         table = found.table(read)
         model = search(table)
         if zoom == MAX_ZOOMS or not found.resolution or not isinstance(data, LazyData):
             break
-        with data.lock, engine_errors(name):
+        with data.lock, engine_errors(found.name):
             finer = found.near(data, model, zoom > 0)
         if finer is None:
             break
         found = finer
-    return with_resolution(model, found, table, options)
+    return found, table, model
 
 
 def with_resolution(model: Model, found: CountedColumn, table: Table, options: Options) -> Model:
@@ -445,7 +459,7 @@ def apart_of(options: Options, name: Name) -> list[Any]:
     return [value for part in special_parts(given, "special") for value in part] if given else []
 
 
-def _given_bounds(options: Options, name: Name) -> list[Any]:
+def given_bounds_of(options: Options, name: Name) -> list[Any]:
     """Bounds of a column that the user fixes or allows."""
     of_column = options.of(name)
     return [bound for given in (of_column.fixed, of_column.allowed) if given is not None for bound in given]

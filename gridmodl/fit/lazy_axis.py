@@ -55,13 +55,21 @@ class Axis(NamedTuple):
         places = np.searchsorted(lows, at, side="right")
         excess = None
         if self.rows.has_target and self.by_value and len(places):
-            classes = encode_values(self.counts[CLASS], "target").codes[on_line]
+            classes = self._classes()[on_line]
             by_class = np.zeros((len(lows), int(classes.max()) + 1))
             np.add.at(by_class, (span, classes), self.counts[ROWS].to_numpy()[on_line])
             excess = move_excess(by_class, places)
         near = FoundBounds(places.tolist(), excess, is_moved)
         finer, edges = zoomed(self.rows, self.counts, near, self.apart, self.max_groups, self.edges, self.by_value)
         return None if finer is None else self._replace(counts=finer, edges=edges)
+
+    def _classes(self) -> NDArray[np.int64]:
+        """Number of the class of each count; classes beside other parts of other columns are others."""
+        classes = encode_values(self.counts[CLASS], "target").codes.astype(np.int64)
+        for one in self.rows.beside:
+            part = self.counts[one].to_numpy()
+            _, classes = np.unique(classes * (int(part.max()) + 1) + part, return_inverse=True)
+        return classes
 
     def at(self, given: Sequence[Any]) -> Axis:
         """The axis in which no span of several values holds one of the bounds `given` by the user."""

@@ -45,6 +45,7 @@ from gridmodl.fit.column.groups import class_means
 from gridmodl.fit.grid import given_grid
 from gridmodl.fit.lazy import LazyData, Reader
 from gridmodl.fit.lazy_axis import Axis
+from gridmodl.fit.lazy_codes import SearchColumn, coded_cells, improved_parts, shortened
 from gridmodl.fit.options import Options
 from gridmodl.model.given import given_partition
 from gridmodl.model.lazy.parts import part_of
@@ -60,6 +61,13 @@ MARGIN = 3.0  # standard deviations by which a sample keeps more rows in a part 
 Searcher = Callable[[Table, Options], Model]
 
 
+class Searches(NamedTuple):
+    """Functions that search: the grid of a table, and the best partition of a column, by name, of a table."""
+
+    grid: Searcher
+    column: SearchColumn
+
+
 def counted_density(data: LazyData, options: Options, read: Reader, search: Searcher) -> Model:
     """Model of the density of the one column, counted by value."""
     (name,) = data.names
@@ -73,19 +81,41 @@ def counted_density(data: LazyData, options: Options, read: Reader, search: Sear
     return search(read({name: in_order(counts, [LOW])[LOW]}, in_order(counts, [LOW])[ROWS].to_numpy()), options)
 
 
-def counted_grid(data: LazyData, options: Options, read: Reader, search: Searcher, clock: Clock) -> Model:
+def counted_grid(data: LazyData, options: Options, read: Reader, search: Searches, clock: Clock) -> Model:
     """Model of a grid over all columns: `read` makes a table of counted rows, `search` finds its grid."""
     cells = lazy_cells(data.frame, data.names, data.target, data.weights)
     found = all_cells(cells, MAX_PAIRS if data.target is None and len(data.names) == 2 else MAX_CELLS)
     if found is not None:
         check_same_rows(data.n_rows, int(found[ROWS].sum()))
-        return search(_table(cells, data, found, read), options)
-    sample = sampled_cells(cells, data.n_rows, SAMPLE_ROWS)
-    sampled = _table(cells, data, sample, partial(read, event=None))  # it may lack the class of the event
-    model = search(sampled, _of_sample(options, data, sampled.target.n_rows))
+        return search.grid(_table(cells, data, found, read), options)
+    coded = coded_cells(data, options, read, search.column, MAX_CELLS) if data.has_classes else None
+    n_sample = 0
+    if coded is not None:
+        model = search.grid(coded.table, options)
+    else:
+        sample = sampled_cells(cells, data.n_rows, SAMPLE_ROWS)
+        sampled = _table(cells, data, sample, partial(read, event=None))  # it may lack the class of the event
+        n_sample = sampled.target.n_rows
+        model = search.grid(sampled, _of_sample(options, data, n_sample))
+    if data.has_classes:
+        parts = Recount(data, options, model).partitions()
+        model = replace(model, partitions=improved_parts(data, parts, options, read, clock, MAX_CELLS))
     counted = Recount(data, options, model).counted(read, clock)
     _check_limits(counted, options)
-    return replace(counted, sample_rows=sampled.target.n_rows, stopped=model.stopped, left_out=model.left_out)
+    resolution = counted.resolution if coded is None else coded.resolution
+    return replace(
+        counted,
+        resolution=resolution,
+        sample_rows=n_sample,
+        stopped=model.stopped,
+        left_out=_left_out(counted, model),
+    )
+
+
+def _left_out(counted: Model, model: Model) -> dict[Name, str]:
+    """Reasons of the columns with one part: those of the search, or that their parts do not pay on all rows."""
+    one_part = [name for name in counted.partitions if name not in counted.informative]
+    return {name: model.left_out.get(name, "beside the others its parts cost more than they tell") for name in one_part}
 
 
 def _table(cells: LazyCells, data: LazyData, found: Any, read: Reader) -> Table:
@@ -152,9 +182,13 @@ class Recount:
             self.of_target = data.of_target.at(list(model.target.bounds))
         self.by_value: dict[Name, Any] = {}  # counts by value of the columns that are not numerical
 
+    def partitions(self) -> dict[Name, Partition]:
+        """Partitions of the columns, without rows; they hold every value of all rows."""
+        return {name: self._partition(name) for name in self.data.names}
+
     def counted(self, read: Reader, clock: Clock) -> Model:
         """Model of the grid, with the counts and the cost of all rows."""
-        partitions = {name: self._partition(name) for name in self.data.names}
+        partitions = self.partitions()
         cells = self._cells(partitions)
         check_same_rows(self.data.n_rows, int(cells[ROWS].sum()))
         values = {name: self._values(k, partitions[name], cells) for k, name in enumerate(self.data.names)}
@@ -223,7 +257,7 @@ class Recount:
             groups.append([None])
             unseen = [i for i in unseen if column.values[i] is not None]
         best = np.full(len(unseen), int(found.rows[:n_plain].argmax()))
-        if self.has_classes:
+        if self.has_classes and unseen:
             shares = np.log((found.counts[:n_plain] + 1) / (found.rows[:n_plain, None] + found.counts.shape[1]))
             best = (self._class_rows(column)[unseen] @ shares.T).argmax(axis=1)
         for i, group in zip(unseen, best.tolist(), strict=True):
@@ -246,7 +280,7 @@ class Recount:
         columns |= {WEIGHT: weight_of(data.weights)} | self._target_columns(schema)
         facts = [nw.col(WEIGHT).sum().alias(ROWS)]
         for k, name in enumerate(data.names):
-            columns[column_of(k)] = part_of(data.frame, _shortened(partitions[name]), BY_PARTITION)
+            columns[column_of(k)] = part_of(data.frame, shortened(partitions[name]), BY_PARTITION)
             if partitions[name].kind != "numerical":
                 continue
             value = nw.col(f"value_{k}")
@@ -386,15 +420,6 @@ def _ordered(partition: Partition, counted: Partition, table: Table) -> Partitio
     groups = (*(partition.groups[i] for i in order), *partition.groups[n_plain:])
     missing = next((i for i, group in enumerate(groups) if None in group), None)
     return replace(partition, groups=groups, missing=missing)
-
-
-def _shortened(partition: Partition) -> Partition:
-    """A partition of the same parts for all of its values: the group of the most values is that of all others."""
-    if partition.kind != "categorical":
-        return partition
-    longest = max(range(partition.n_parts), key=lambda i: len(partition.groups[i]))
-    groups = tuple(() if i == longest else group for i, group in enumerate(partition.groups))
-    return replace(partition, groups=groups, default=longest)
 
 
 def _joined(series: list[Any], has_missing: bool) -> Any:

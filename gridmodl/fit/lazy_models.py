@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gridmodl.clock import Clock
@@ -20,10 +21,11 @@ from gridmodl.fit.build import (
     parts_of,
 )
 from gridmodl.fit.lazy import LazyData, Reader, counted_model, model_at
-from gridmodl.fit.lazy_grid import counted_density, counted_grid
+from gridmodl.fit.lazy_grid import Searches, counted_density, counted_grid
 from gridmodl.fit.models import best_model, table_model
 from gridmodl.fit.options import Options
 from gridmodl.model.model import Model
+from gridmodl.search import Search
 from gridmodl.spelling import check_columns
 
 LAZY_FRAME = "pyarrow"  # kind of frame in which counts come, and tables of their models
@@ -68,7 +70,9 @@ def lazy_model(
         return counted_density(data, options, read, search)
     if data.target is None:
         check_joint_columns(len(names))
-    return counted_grid(data, options, read, search, clock)
+    alone = options._replace(search=Search("merge"))
+    of_column = partial(_searching, options=alone, random_state=random_state, clock=clock)
+    return counted_grid(data, options, read, Searches(search, of_column), clock)
 
 
 def _searching(name: Name, options: Options, random_state: int | None, clock: Clock) -> Callable[[Table], Model]:

@@ -7,7 +7,7 @@ share, and the sample depends neither on the engine nor on the order of the rows
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -64,10 +64,18 @@ def column_of(k: int) -> str:
     return f"gridmodl_{k}"
 
 
-def lazy_cells(frame: Any, names: Sequence[Name], target: Name | None, weights: Name | None) -> LazyCells:
-    """Rows of the columns `names` of a lazy frame; rows of weight 0 are left out."""
-    schema = frame.collect_schema()
-    columns = {column_of(k): plain_value(schema, name) for k, name in enumerate(names)}
+def lazy_cells(
+    frame: Any, names: Sequence[Name], target: Name | None, weights: Name | None,
+    codes: Mapping[Name, Any] | None = None,
+) -> LazyCells:  # fmt: skip
+    """Rows of the columns `names` of a lazy frame; rows of weight 0 are left out.
+
+    `codes` are expressions, by name, that stand for the values of columns.
+    """
+    schema, codes = frame.collect_schema(), codes or {}
+    columns = {
+        column_of(k): codes[name] if name in codes else plain_value(schema, name) for k, name in enumerate(names)
+    }
     if target is not None:
         columns[CLASS] = nw.col(str(target))
     columns[WEIGHT] = weight_of(weights)

@@ -23,7 +23,6 @@ from gridmodl.data.remote.looks import Look, look_at
 from gridmodl.data.remote.queries import (
     APART,
     BUCKET,
-    CLASS,
     KEY,
     LOW,
     LOW_KEY,
@@ -127,7 +126,7 @@ def _kept_here(rows: LazyRows, counts: Any) -> LazyRows:
     """The rows as counts by value that are here: further queries need no engine, and have the same answers."""
     if not rows.has_keys_here:
         return rows
-    names = {LOW: VALUE, ROWS: WEIGHT, LOW_KEY: KEY, **({CLASS: CLASS} if rows.has_target else {})}
+    names = {LOW: VALUE, ROWS: WEIGHT, LOW_KEY: KEY, **{one: one for one in rows.classes}}
     return rows._replace(frame=counts.select(*names).rename(names).lazy(), has_weights=True)
 
 

@@ -54,6 +54,7 @@ class LazyRows(NamedTuple):
     has_weights: bool
     is_local: bool = False  # whether keys are times of a local clock, which shows an hour twice a year
     target_edges: Edges | None = None  # buckets of a numerical target with many values
+    beside: tuple[str, ...] = ()  # columns that are counted beside: parts of other columns
 
     @property
     def is_ordered(self) -> bool:
@@ -67,10 +68,10 @@ class LazyRows(NamedTuple):
 
     @property
     def classes(self) -> list[str]:
-        """Columns that tell the classes, or the buckets of the target, apart."""
+        """Columns that tell the classes, or the buckets of the target, apart, and those that are counted beside."""
         if not self.has_target:
-            return []
-        return [CLASS] if self.target_edges is None else [TARGET_BUCKET]
+            return [*self.beside]
+        return [CLASS if self.target_edges is None else TARGET_BUCKET, *self.beside]
 
     def by_value(self, frame: Any, most: int | None = None, groups: Sequence[str] = (VALUE,)) -> Any:
         """Rows of each value and class of `frame`, a part of the lazy frame; of any `most` + 1 if they are more.
@@ -149,13 +150,17 @@ def target_columns(schema: Mapping[str, Any], target: Name) -> dict[str, Any]:
 
 
 def lazy_rows(
-    frame: Any, name: Name, target: Name | None, weights: Name | None, n_rows: int, target_edges: Edges | None = None
-) -> LazyRows:
-    """Rows of the column `name` of a lazy frame; `target_edges` are of a numerical target."""
+    frame: Any, name: Name, target: Name | None, weights: Name | None, n_rows: int, target_edges: Edges | None = None,
+    beside: Mapping[str, Any] | None = None,
+) -> LazyRows:  # fmt: skip
+    """Rows of the column `name` of a lazy frame; `target_edges` are of a numerical target.
+
+    `beside` are expressions of further columns, by name, whose values are counted apart.
+    """
     schema = schema_of(frame)
     check_columns("data", [name], schema)
     dtype = schema[str(name)]
-    columns = {VALUE: plain_value(schema, name), WEIGHT: weight_of(weights)}
+    columns = {VALUE: plain_value(schema, name), WEIGHT: weight_of(weights), **(beside or {})}
     if target is not None:
         columns[CLASS] = nw.col(str(target))
     if target is not None and target_edges is not None:
@@ -163,7 +168,8 @@ def lazy_rows(
     selected = frame.select(**columns)
     if weights is not None:
         selected = selected.filter(nw.col(WEIGHT) > 0)
-    rows = LazyRows(selected, name, dtype, n_rows, target is not None, weights is not None, target_edges=target_edges)
+    has_target, keys = target is not None, tuple(beside or ())
+    rows = LazyRows(selected, name, dtype, n_rows, has_target, weights is not None, False, target_edges, keys)
     if not rows.is_ordered:
         return rows
     value = nw.col(VALUE)

@@ -164,14 +164,21 @@ def zone_of(dtype: Any, partition: Partition) -> datetime.tzinfo | None:
 
 def _interval_of(value: Any, partition: Partition, zone: datetime.tzinfo | None) -> Any:
     """Number of the interval or special part of each value that is not missing."""
-    part = nw.lit(int(partition.is_missing_apart))
-    for bound in literals(partition.bounds, zone):
-        part = part + one_if(value > bound)
+    first = nw.lit(int(partition.is_missing_apart))
+    part = _sum([first, *(one_if(value > bound) for bound in literals(partition.bounds, zone))])
     sizes = partition.special_sizes or [1] * partition.n_special
     of_code = np.repeat(np.arange(partition.n_special), sizes) + partition.n_parts - partition.n_special
     for code, number in zip(literals(partition.special, zone), of_code.tolist(), strict=True):
         part = nw.when(value == code).then(nw.lit(number)).otherwise(part)
     return part
+
+
+def _sum(terms: Sequence[Any]) -> Any:
+    """Sum of expressions: a tree, as engines limit depth."""
+    if len(terms) == 1:
+        return terms[0]
+    middle = len(terms) // 2
+    return _sum(terms[:middle]) + _sum(terms[middle:])
 
 
 def _group_of(value: Any, partition: Partition, policy: Policy) -> Any:
