@@ -24,8 +24,9 @@ def stack_tables(app: Any, doctree: Any) -> None:
         for row in body.findall(nodes.row):
             for text, cell in list(zip(heads, row.findall(nodes.entry), strict=True))[1:]:
                 paragraph = next(cell.findall(nodes.paragraph), None)
-                if paragraph is not None and text:
-                    paragraph.insert(0, nodes.inline("", f"{text}: ", classes=[HEAD]))
+                if paragraph is not None and paragraph.astext() and text:
+                    said = f"{text} " if text.endswith("?") else f"{text}: "
+                    paragraph.insert(0, nodes.inline("", said, classes=[HEAD]))
 
 
 def setup(app: Any) -> dict[str, bool]:

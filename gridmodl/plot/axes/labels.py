@@ -58,7 +58,7 @@ def label_columns(ax: Axes, places: NDArray[np.float64], labels: Labels | Sequen
         room >= WIDE or all(len(_wrapped(text, room)) <= MOST_LINES for text in whole)
     ):
         texts, size = in_lines(labels, (room + 0.5) * font * LETTER, MOST_LINES * LINE * font, font)
-        ax.set_xticks(places, texts, fontsize=size, linespacing=1.0)
+        ax.set_xticks(places, texts, fontsize=size, linespacing=1.15)  # brackets of two lines do not touch
         return
     step = max(1, int(np.ceil(SMALLEST * LINE / pitch)))
     slant_labels(ax, places[::step], lambda room: labels(room)[::step], pitch * step)
