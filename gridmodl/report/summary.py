@@ -15,6 +15,7 @@ import numpy as np
 
 from gridmodl.model.labels import aligned, counted
 from gridmodl.model.names import names_within, shortened
+from gridmodl.report.hints import hints_of
 from gridmodl.report.tables import largest
 from gridmodl.report.text import (
     MAX_CELLS,
@@ -70,7 +71,8 @@ def _column_lines(model: Model) -> list[str]:
     for partition in shown:
         lines += ["", *([f"{partition.name}: {parts_text(model, partition)}"] if model.target is not None else [])]
         lines += _parts(model, partition, MAX_SHOWN)
-    return [*lines, "", *cost_lines(model)]
+    hints = [line for hint in hints_of(model) for line in _wrapped(f"note: {hint}")]
+    return [*lines, *hints, "", *cost_lines(model)]
 
 
 def _parts(model: Model, partition: Partition, most: int) -> list[str]:
