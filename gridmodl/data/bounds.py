@@ -20,6 +20,7 @@ EXACT = "exact"  # placement of a density, whose parts have widths: middles, but
 DIGITS = {2: 3, 4: 6, 8: 10}
 EXACT_DIGITS = {2: 4, 4: 7, 8: 15}
 MOVE = 0.01  # share of the distance of two values by which rounding may move a middle
+PER_DAY = {"h": 24, "m": 1440, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 EXACT_POWER = 22  # largest power of ten that float64 holds exactly
 
 
@@ -31,11 +32,13 @@ def bounds_between(
     Between two places of levels, the levels in between, which the data lacks, are divided in half; an odd one joins the
     lower side. With `placement` SHORT, the shortest bounds: those of floats of any size are float64, so that their text
     is exact. Else the middles; those of floats are rounded to ten significant digits where that moves them by at most a
-    hundredth of the distance of the two values.
+    hundredth of the distance of the two values, and those of whole days are days, not noon.
     """
     if placement == SHORT and not _are_places(low, dtype):
         return _short_bounds(low, high, dtype)
     bounds = middle_bounds(low, high, dtype)
+    if dtype.kind == "M" and placement is None:
+        return _whole_days(bounds, low, high)
     if dtype.kind != "f":
         return bounds
     digits = (EXACT_DIGITS if placement == EXACT else DIGITS)[dtype.itemsize]
@@ -68,6 +71,16 @@ def middles(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
         middle = np.where(np.isfinite(middle), middle, low / 2.0 + high / 2.0)
         good = np.isfinite(middle) & (low <= middle) & (middle < high)
     return np.where(good, middle, low)
+
+
+def _whole_days(bounds: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
+    """The middles of dates, `bounds`, as the day that they are in if both values, counted in its unit, are days."""
+    unit, n_units = np.datetime_data(bounds.dtype)
+    if unit not in PER_DAY or n_units != 1:  # days, or longer units
+        return bounds
+    day, at = PER_DAY[unit], bounds.view(np.int64)
+    is_day = (low.view(np.int64) % day == 0) & (high.view(np.int64) % day == 0)
+    return np.where(is_day, at - at % day, at).view(bounds.dtype)
 
 
 def _rounded(bounds: NDArray[Any], low: NDArray[Any], high: NDArray[Any], digits: int) -> NDArray[Any]:

@@ -347,6 +347,8 @@ class Models(MutableMapping[Name, Model]):
 
     def summary(self) -> str:
         """Text table of the columns, in their order: the most informative first, as `optimize_each` returns them."""
+        from gridmodl.report.hints import hints_of_models
+
         has_parts = any(model.target is not None for model in self.values())
         has_iv = self._target_kind() != "numerical"
         rows = [["column", "kind", "parts", *(["target parts"] * has_parts), "level", *(["iv"] * has_iv), "proven"]]
@@ -360,6 +362,7 @@ class Models(MutableMapping[Name, Model]):
         if len(self) > MAX_SHOWN:
             lines.append(f"  ... and {len(self) - MAX_SHOWN} more columns")
         lines += [f"  {name}: no model; {error}" for name, error in self.errors.items()]
+        lines += [f"  note: {hint}" for hint in hints_of_models(self)]
         return "\n".join([*lines, *([] if self.event is None else [f"  event: {self.event}"])])
 
     def plot(self, n: int = 30, ax: Any = None) -> Any:

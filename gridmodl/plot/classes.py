@@ -14,16 +14,14 @@ from numpy.typing import NDArray
 from gridmodl.plot.axes.lanes import BAR, WIDE
 from gridmodl.plot.axes.layout import LARGEST, LETTER, fitting_font, font_for, size_in_points
 from gridmodl.plot.style import INK, OF_CLASSES, OTHER, PALETTE, class_names, ink_on, shares_of
-from gridmodl.report.pictures import counted_others, shown_classes
+from gridmodl.report.pictures import RANKS, is_too_many, ranked_classes, shown_classes
 
 MOST = len(OF_CLASSES)  # colours of classes
 ROOMS = 24, 16, 10  # characters of the name of a class in a bar, from which the longest is taken that fits
 LOW = 6.0  # points of a lane below which bars have no white edges, which would pale them
 LEAST = 0.09  # smallest share that is written into its bar
-MOSTLY = 0.8  # share of the rows that classes with colours have, or else each part has its own largest classes
 MOST_ENTRIES = 9  # of a legend
 ORDERED = "viridis"  # colours of intervals of a target
-RANKS = {"largest": "#08519C", "second": "#3182BD", "third": "#6BAED6", "fourth": "#BDD7E7"}
 
 
 class ClassStripes(NamedTuple):
@@ -59,27 +57,10 @@ def class_stripes(counts: NDArray[np.int64], classes: Any, most: int = MOST) -> 
     classes leave many rows without one.
     """
     shown = shown_classes(counts, [str(name) for name in np.asarray(classes).tolist()], PALETTE, min(most, MOST))
-    if not is_too_many(counts, most):
+    if not is_too_many(counts, min(most, MOST)):
         return ClassStripes(shown.names, shown.colours, shares_of(shown.counts), None)
-    n_classes, n_ranks = counts.shape[-1], min(len(RANKS), most - 1)
-    order = np.argsort(-counts, axis=-1, kind="stable")[..., :n_ranks]
-    largest = np.take_along_axis(counts, order, axis=-1)
-    rest = counts.sum(axis=-1, keepdims=True) - largest.sum(axis=-1, keepdims=True)
-    return ClassStripes(
-        [*list(RANKS)[:n_ranks], counted_others(n_classes - n_ranks)],
-        [*list(RANKS.values())[:n_ranks], OTHER],
-        shares_of(np.concatenate([largest, rest], axis=-1)),
-        order,
-    )
-
-
-def is_too_many(counts: NDArray[np.int64], most: int = MOST) -> bool:
-    """Whether colours for the largest classes would leave many rows without one."""
-    n_classes = counts.shape[-1]
-    if n_classes <= min(most, MOST):
-        return False
-    rows = np.sort(counts.reshape(-1, n_classes).sum(axis=0))[::-1]
-    return bool(rows[: min(most, MOST) - 1].sum() < MOSTLY * rows.sum())
+    ranked, order = ranked_classes(counts, min(len(RANKS), most - 1))
+    return ClassStripes(ranked.names, [*ranked.colours[:-1], OTHER], shares_of(ranked.counts), order)
 
 
 def draw_shares(ax: Axes, places: NDArray[np.float64], stripes: ClassStripes) -> list[Any]:

@@ -36,7 +36,7 @@ from gridmodl.plot.axes.maps import (
     width_of_map,
     write_cells,
 )
-from gridmodl.plot.classes import class_stripes, interval_stripes, is_too_many
+from gridmodl.plot.classes import MOST, class_stripes, interval_stripes
 from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import (
     AROUND_ZERO,
@@ -47,6 +47,7 @@ from gridmodl.plot.style import (
     part_labels,
     shares_of,
 )
+from gridmodl.report.pictures import is_too_many
 from gridmodl.spelling import check_choice
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ class GridDisplay:
             return entries
         self.values_ = np.full(self.counts.shape[:2], np.nan)
         is_ordered = self.target is not None and self.target.kind != "categorical"
-        if not is_ordered and is_too_many(self.counts) and font_for(ax) == LARGEST and self._draw_largest(ax):
+        if not is_ordered and is_too_many(self.counts, MOST) and font_for(ax) == LARGEST and self._draw_largest(ax):
             return entries
         shown = (interval_stripes if is_ordered else class_stripes)(self.counts, self.classes)
         stripes = draw_stripes(ax, self._edges, shown.shares, shown.colours)

@@ -115,7 +115,24 @@ def _shorter(lines: Sequence[str], room: int, keep: int | None = None) -> list[s
 def part_labels(partition: Partition, room: int = ROOM) -> list[str]:
     """Names of the parts, ready to be drawn, each of at most `room` characters; no two look alike."""
     longest = len(str(partition.n_parts)) + len(": ")
-    return fitted(names_of(partition, min(MAX_NAME, max(MIN_VALUE, room - longest))), room)
+    names = names_of(partition, min(MAX_NAME, max(MIN_VALUE, room - longest)))
+    if partition.kind == "numerical" and not partition.given_names and max(map(len, names)) > room:
+        names = [_by_one_bound(name) for name in names]
+    return fitted(names, room)
+
+
+def _by_one_bound(name: str) -> str:
+    """A shorter name of an interval that stands beside its neighbours; other names as they are.
+
+    >>> [_by_one_bound(name) for name in ("(-inf, 2.5]", "(2.5, 4.5]", "(4.5, inf)", "missing")]
+    ['≤ 2.5', '≤ 4.5', '> 4.5', 'missing']
+    """
+    low, _, high = name.partition(", ")
+    if not low.startswith("(") or name == "(-inf, inf)":
+        return name
+    if high == "inf)":
+        return f"> {low[1:]}"
+    return f"≤ {high[:-1]}" if high.endswith("]") else name
 
 
 def title_of(partition: Partition, level: float | None) -> str:

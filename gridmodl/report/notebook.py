@@ -16,14 +16,18 @@ from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import counted, level_text
 from gridmodl.monitoring.record import lost_text
 from gridmodl.report.curves import bound_text
+from gridmodl.report.hints import hints_of
 from gridmodl.report.pictures import (
     MAX_DRAWN,
+    PALETTE,
     Markup,
+    ShownClasses,
     bars,
     folded,
     frame,
     heat_map,
     histogram,
+    is_too_many,
     joined,
     label_tag,
     legend,
@@ -33,6 +37,7 @@ from gridmodl.report.pictures import (
     name_tag,
     plain,
     ranges,
+    ranked_classes,
     shown_classes,
     table,
     tag,
@@ -80,6 +85,7 @@ def model_html(model: Model) -> str:
         *([plain(finding_text(model), MAX_SENTENCE)] if is_grid else []), plain(size_text(model), MAX_SENTENCE)
     )
     foot = lines(
+        *(plain(f"note: {hint}", MAX_SENTENCE) for hint in ([] if is_grid else hints_of(model))),
         level_words(model),
         joined(criterion_text(model), ", ", PROBLEMS[model.problem].text, f"; {proof_text(model)}"),
         *([plain(f"limits: {', '.join(limits)}", MAX_SENTENCE)] if limits else []),
@@ -159,8 +165,13 @@ def _ends(edges: NDArray[Any], note: str = "") -> Markup:
 
 
 def _mosaic(counts: Any, names: Sequence[Any], rows: Any, labels: Sequence[str]) -> Markup:
-    shares = shown_classes(counts, [plain(name) for name in names])
+    shares = _coloured(counts, [plain(name) for name in names])
     return joined(mosaic(shares, rows, labels), legend(shares))
+
+
+def _coloured(counts: Any, names: Sequence[str]) -> ShownClasses:
+    """A colour for each class; where that would leave most rows grey, for the largest classes of each part."""
+    return ranked_classes(counts)[0] if is_too_many(counts, len(PALETTE)) else shown_classes(counts, names)
 
 
 def _counted_cells(model: Model) -> tuple[Cells, list[Any]]:
@@ -230,7 +241,7 @@ def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | Non
 def _small_picture(model: Any) -> Markup:
     partition = next(iter(model.partitions.values())) if hasattr(model, "partitions") else model.partition
     if partition.counts.shape[1] > 1:
-        shares = shown_classes(partition.counts, [str(j) for j in range(partition.counts.shape[1])])
+        shares = _coloured(partition.counts, [str(j) for j in range(partition.counts.shape[1])])
         return mosaic(shares, partition.rows, partition.names, 120, 16)
     return bars(partition.rows, partition.names, 120, 16)
 

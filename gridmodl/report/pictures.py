@@ -22,6 +22,9 @@ from gridmodl.report.tables import largest, with_others
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442")
 OTHER = "#999999"  # of all classes that have no colour of their own, and of rows without a class
 PALETTE = (*OKABE_ITO, OTHER)
+# Colours of the largest classes of each part, where there are too many classes for a colour each.
+RANKS = {"largest": "#08519C", "second": "#3182BD", "third": "#6BAED6", "fourth": "#BDD7E7"}
+MOSTLY = 0.8  # share of the rows that classes with colours have, or else each part has its own largest classes
 
 WIDTH, HEIGHT = 480, 80
 MAX_DRAWN = 100  # parts drawn one by one; the rest is drawn as one
@@ -79,7 +82,8 @@ def label_tag(label: str) -> Markup:
 
 def frame(*children: Any) -> Markup:
     """The outermost element of what a notebook shows of one object."""
-    return tag("div", *children, style="font-size:13px;line-height:1.5;overflow-x:auto")
+    style = "font-size:13px;line-height:1.5;overflow-x:auto"
+    return tag("div", *children, class_="mathjax_ignore tex2jax_ignore", style=style)  # names are no formulas
 
 
 def lines(*texts: Any) -> Markup:
@@ -138,6 +142,25 @@ def shown_classes(
         [*palette[: len(kept)], palette[-1]],
         with_others(counts, kept),
     )
+
+
+def is_too_many(counts: NDArray[np.int64], most: int) -> bool:
+    """Whether colours for `most` classes, the last for all others, would leave many rows without one of their own."""
+    n_classes = counts.shape[-1]
+    if n_classes <= most:
+        return False
+    rows = np.sort(counts.reshape(-1, n_classes).sum(axis=0))[::-1]
+    return bool(rows[: most - 1].sum() < MOSTLY * rows.sum())
+
+
+def ranked_classes(counts: NDArray[np.int64], n_ranks: int = len(RANKS)) -> tuple[ShownClasses, NDArray[np.int64]]:
+    """The largest classes of each part by their rank, and all others as one; and which class has which rank."""
+    order = np.argsort(-counts, axis=-1, kind="stable")[..., :n_ranks]
+    ranked = np.take_along_axis(counts, order, axis=-1)
+    rest = counts.sum(axis=-1, keepdims=True) - ranked.sum(axis=-1, keepdims=True)
+    names = [*list(RANKS)[:n_ranks], counted_others(counts.shape[-1] - n_ranks)]
+    colours = [*list(RANKS.values())[:n_ranks], OTHER]
+    return ShownClasses(names, colours, np.concatenate([ranked, rest], axis=-1)), order
 
 
 def counted_others(n: int) -> str:

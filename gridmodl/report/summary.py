@@ -15,6 +15,7 @@ import numpy as np
 
 from gridmodl.model.labels import aligned, counted
 from gridmodl.model.names import names_within, shortened
+from gridmodl.report.hints import hints_of
 from gridmodl.report.tables import largest
 from gridmodl.report.text import (
     MAX_CELLS,
@@ -45,6 +46,7 @@ MAX_COLUMNS = 8  # of a grid, whose parts are listed
 MAX_COLUMN_NAME = 20  # characters of its name in the tables of a grid
 MIN_NAME = 12  # characters of a group in these tables
 ROOMS = (40, 28, 20, MIN_NAME)  # characters of a group, of which the first is taken that fits
+OF_SECONDS = 8  # characters, as lines must not depend on the digits of the time
 KEPT_SPACE = "\xa0"  # no line ends with it
 # Words of a reason in `Model.left_out`, and those for several columns that share it.
 OF_MANY = {
@@ -70,7 +72,8 @@ def _column_lines(model: Model) -> list[str]:
     for partition in shown:
         lines += ["", *([f"{partition.name}: {parts_text(model, partition)}"] if model.target is not None else [])]
         lines += _parts(model, partition, MAX_SHOWN)
-    return [*lines, "", *cost_lines(model)]
+    hints = [line for hint in hints_of(model) for line in _wrapped(f"note: {hint}")]
+    return [*lines, *hints, "", *cost_lines(model)]
 
 
 def _parts(model: Model, partition: Partition, most: int) -> list[str]:
@@ -218,12 +221,12 @@ def _of_many(reason: str) -> str:
 
 def cost_lines(model: Model) -> list[str]:
     """Lines on the cost, its limits, and how the partition was found."""
+    asked = f"{criterion_text(model)}, {PROBLEMS[model.problem]};"
+    found, seconds = f"search {model.search!r} ({proof_text(model)})", f"{model.elapsed:.3g} s"
+    is_short = len(f"{asked} {found}") <= MAX_WIDTH - OF_SECONDS
     lines = [
         level_words(model),
-        *_wrapped(
-            f"{criterion_text(model)}, {PROBLEMS[model.problem]}; search {model.search!r} ({proof_text(model)}), "
-            f"{model.elapsed:.3g} s"
-        ),
+        *([f"{asked} {found}, {seconds}"] if is_short else [asked, f"  {found}, {seconds}"]),
     ]
     limits = kept_limits(model)
     if limits:

@@ -13,7 +13,7 @@ import pytest
 
 import gridmodl
 from gridmodl import GridDiscretizer, optimize, optimize_each
-from gridmodl.data.bounds import bounds_between, middles
+from gridmodl.data.bounds import EXACT, bounds_between, middle_bounds, middles
 
 SHORT = "short"
 
@@ -291,3 +291,17 @@ def test_unlabelled_rows_and_other_doors():
     assert json.loads(polars.to_json())["partitions"]
     other = models["x"].explain("x").table()
     assert other is not None
+
+
+@pytest.mark.parametrize("unit", ["h", "s", "us", "ns", "D"])
+def test_middles_of_whole_days_are_days(unit):
+    """Also before 1970, where counts are negative; between moments, and in a density, the middle stays."""
+    days = np.array(["1969-03-01", "1969-03-02", "1999-03-01", "1999-03-05"], dtype=f"M8[{unit}]")
+    low, high = days[:-1].view(np.int64), days[1:].view(np.int64)
+    found = bounds_between(low, high, days.dtype)
+    assert found.astype("M8[D]").astype(str).tolist() == ["1969-03-01", "1984-03-01", "1999-03-03"]
+    assert np.array_equal(found.astype("M8[D]").astype(found.dtype), found)
+    assert np.all((days[:-1] <= found) & (found < days[1:]))
+    if unit != "D":
+        assert np.array_equal(bounds_between(low + 1, high, days.dtype), middle_bounds(low + 1, high, days.dtype))
+        assert bounds_between(low[:1], high[:1], days.dtype, EXACT).astype(str).tolist()[0].startswith("1969-03-01T12")

@@ -262,4 +262,4 @@ def test_cells_on_small_axes_keep_the_bounds_of_intervals():
                          ["(36.5, inf)", "1: Adm-clerical, +4", "(40.5, inf)"]], 37)  # fmt: skip
     assert names[0].replace(FIXED, " ").startswith("≤ 28.5 · 3: Prof")
     assert names[0].replace(FIXED, " ").endswith(" · (34.5, 40.5]")
-    assert names[1].replace(FIXED, " ") == "> 36.5 · 1: Adm-…, +4 · > 40.5"
+    assert names[1].replace(FIXED, " ") == "> 36.5 · 1: Adm-c…, +4 · > 40.5"

@@ -164,7 +164,7 @@ def test_hostile_names_are_shown_as_they_are(open_page: Open) -> None:
     assert page.locator("h1").text_content() == EVIL
     entry = page.locator(".variables > li").first
     assert entry.locator("h3").text_content() == EVIL
-    assert column_of(entry.locator("table").first, 0) == htmlpages.hostile_models()[EVIL].partitions[EVIL].labels
+    assert column_of(entry.locator("table").first, 0) == htmlpages.hostile_models()[EVIL].partitions[EVIL].names
     assert "<b>yes<img src=x" in hovered(page, entry.locator("svg .mark-rect path").first).text_content()
     assert page.locator("img, b, i, script:not(body > script)").count() == 0
     page.get_by_label("Search names and parts").fill(VALUES[0].upper())

@@ -20,7 +20,7 @@ CELLS = [
     """import numpy as np
 import gridmodl
 x = np.arange(200.0) % 50
-y = np.select([x < 10, x < 30], ["low", "middle"], "high")
+y = np.select([x < 10, x < 30], ["low", "middle"], "$x^2$")
 model = gridmodl.optimize({"a long name of a column": x}, y)
 model""",
     """towns = np.array(["Paris in the North", "Lyon in the South", "Nice by the sea", "Metz"])[np.arange(200) % 4]
@@ -66,6 +66,14 @@ def test_tables_never_break_inside_a_word(page: Any, theme: str, width: int) -> 
         assert len(words) > 10
         assert [word for word, n_lines in words if n_lines > 1] == []
     page.set_viewport_size({"width": 1280, "height": 1600})
+
+
+def test_names_are_no_formulas(page: Any) -> None:
+    """JupyterLab typesets what stands between two dollars, unless it is told not to."""
+    shown = output(page, 0)
+    expect(shown).to_contain_text("$x^2$")
+    page.wait_for_timeout(1000)
+    assert shown.locator("mjx-container").count() == 0
 
 
 def test_edits_reach_python(page: Any) -> None:

@@ -32,7 +32,7 @@ TAGS = {
     "b", "bdi", "circle", "details", "div", "g", "polyline", "rect", "span", "summary", "svg", "table", "tbody", "td",
     "th", "thead", "title", "tr",
 }  # fmt: skip
-ATTRIBUTES = {
+ATTRIBUTES = {"class", 
     "aria-label", "cx", "cy", "fill", "fill-opacity", "height", "open", "points", "preserveaspectratio", "r", "role",
     "stroke", "stroke-opacity", "style", "viewbox", "width", "x", "xmlns", "y",
 }  # fmt: skip

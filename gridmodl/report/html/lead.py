@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gridmodl.model.labels import counted, level_text
+from gridmodl.report.hints import hints_of, hints_of_models
 from gridmodl.report.pictures import plain
 from gridmodl.report.text import cost_text, criterion_text, finding_text, kept_limits, proof_text
 from gridmodl.terms import PROBLEMS
@@ -42,7 +43,12 @@ def lead_of_model(model: Model) -> Lead:
     found = finding_text(model)
     level = "" if model.level is None else f", level {level_text(model.level)}"
     price = f"{cost_text(model.cost)} nats, with one part {cost_text(model.null_cost)}{level}; {proof_text(model)}"
-    return [("Asked", _asked(model)), ("Found", plain(found, MAX_WORDS)), ("Cost", price)]
+    hints = hints_of(model) if len(model.partitions) == 1 else []
+    return [("Asked", _asked(model)), ("Found", plain(found, MAX_WORDS)), *_notes(hints), ("Cost", price)]
+
+
+def _notes(hints: list[str]) -> Lead:
+    return [("Note", plain(hint, MAX_WORDS)) for hint in hints]
 
 
 def _asked(model: Model) -> str:
@@ -68,6 +74,7 @@ def lead_of_models(models: Models) -> Lead:
     return [
         ("Asked", plain(f"{asked}{criterion_text(first)} ({PROBLEMS[first.problem].text})", MAX_WORDS)),
         ("Found", plain(found, MAX_WORDS)),
+        *_notes(hints_of_models(models)),
     ]
 
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 ALONE = "information alone"  # mutual information of one column of a grid and the target, in nats
 MAX_LIMITS = 400  # letters
+MAX_EVENT = 60  # letters
 MAX_MERGED = 3  # numbers of merged groups in the name of the group that they make
 MAX_NAMES = 20_000  # short names of parts on a page
 MAX_NUMBERS = 1_000_000  # in all cells of a page, some 5 MB
@@ -228,7 +229,7 @@ def _problem_facts(model: Model) -> Pairs:
         facts.append(("Classes", f"{len(model.classes):,}"))
     if model.target is not None:
         facts.append(("Target", cut(str(model.target.name))))
-    return facts if model.event_index is None else [*facts, ("Event", cut(str(model.event)))]
+    return facts if model.event_index is None else [*facts, ("Event", shortened(cut(str(model.event)), MAX_EVENT))]
 
 
 def _all_of(names: Iterable[str]) -> str:

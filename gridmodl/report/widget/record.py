@@ -16,6 +16,7 @@ from gridmodl.data.frames import Name
 from gridmodl.model.counts import part_counts, quantiles_of_parts
 from gridmodl.model.densities.histogram import histogram_of
 from gridmodl.model.evidence import evidence_of
+from gridmodl.model.names import distinct, shortened
 from gridmodl.report.tables import largest, with_others
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from gridmodl.model.partition import Partition
 
 MAX_CLASSES = 6  # classes whose shares are shown; the others are one
+MAX_CLASS = 32  # characters of the name of a class
 MAX_LABEL = 400  # characters of the label of a part
 
 
@@ -47,7 +49,9 @@ def measures_of(model: Model, partition: Partition) -> list[Measure]:
         return []
     event, counts = model.event_index, partition.counts
     with np.errstate(invalid="ignore"):
-        rate = Measure(f"rate of {model.event}", "rate", counts[:, event] / counts.sum(axis=1))
+        rate = Measure(
+            f"rate of {shortened(str(model.event), MAX_CLASS)}", "rate", counts[:, event] / counts.sum(axis=1)
+        )
     found = evidence_of(model, partition)
     one = found[0] if model.has_one_event else found[event]
     return [rate, Measure("woe", "signed", one.woe)]
@@ -69,6 +73,7 @@ def shares_of(model: Model, partition: Partition) -> tuple[list[str], NDArray[np
     if len(names) > MAX_CLASSES + 1:
         kept = largest(counts.sum(axis=0), MAX_CLASSES)
         counts, names = with_others(counts, kept), [*(names[j] for j in kept), f"{len(names) - MAX_CLASSES} others"]
+    names = distinct([shortened(name, MAX_CLASS) for name in names])
     return names, counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
 
 

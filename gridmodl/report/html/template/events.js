@@ -27,7 +27,7 @@ function eventSpec(variable, width, statistic) {
   return {
     params: [{ name: "names", value: turned.labelAngle ? clipped(names, TURNED_ROOM) : names }, { name: "middles", value: middles }, { name: "of", value: clipped(stacks.names, OF_LEGEND) }],
     width: space, height: 220, resolve: { scale: { y: "independent" } },
-    layer: [rowsLayer(stacks, x, byRows), statisticLayer(chart, marks, x, statistic, byRows)],
+    layer: [rowsLayer(stacks, x, byRows, space), statisticLayer(chart, marks, x, statistic, byRows)],
   };
 }
 
@@ -67,14 +67,15 @@ function stacksOf(variable, rows, edges, byRows) {
   return { names: all, values: [1, 0, 2].flatMap((j) => values.filter(({ stack }) => stack === j)) };
 }
 
-function rowsLayer(stacks, x, byRows) {
+function rowsLayer(stacks, x, byRows, space) {
   const title = byRows ? "share of the part; widths: root of rows" : "rows";
   const y = {
     field: "from", type: "quantitative", scale: byRows ? { domain: [0, 1] } : {},
     axis: { title, tickCount: 4, format: byRows ? ".0%" : ",d", grid: false, tickMinStep: byRows ? undefined : 1 },
   };
   const range = [PALETTE[1], colour("--pale"), colour("--line")].slice(0, stacks.names.length);
-  const legend = { title: null, orient: "top", labelExpr: "of[datum.value]", labelLimit: OF_LEGEND + 20 };
+  const columns = Math.max(1, Math.floor(space / (legendRoom(stacks.names, OF_LEGEND + 30) + 30)));
+  const legend = { title: null, orient: "top", labelExpr: "of[datum.value]", labelLimit: OF_LEGEND + 20, columns };
   const color = { field: "stack", type: "nominal", scale: { domain: stacks.names.map((_, j) => j), range }, legend };
   return {
     data: { values: stacks.values },

@@ -1,0 +1,55 @@
+"""Hints below summaries: a target of one class, a copy of the target, texts that look like numbers or dates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gridmodl
+
+rng = np.random.default_rng(0)
+N = 400
+Y = rng.integers(0, 2, N)
+DATA = {
+    "number": [str(value) for value in rng.integers(0, 40, N)],
+    "day": [f"2020-01-{day:02d}" for day in rng.integers(1, 29, N)],
+    "copy": Y * 3.0,
+    "name": np.array([f"v{i}" for i in range(20)])[rng.integers(0, 20, N)],
+    "noise": rng.random(N),
+}
+
+
+def notes(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip().startswith("note: ")]
+
+
+def test_the_summary_of_columns_names_what_looks_wrong():
+    assert sorted(notes(gridmodl.optimize_each(DATA, np.where(Y, "yes", "no")).summary())) == [
+        "note: copy: each part has one class only: is it a copy of the target, or known only after it?",
+        "note: day: its values are texts that look like dates; as dates, they would have intervals",
+        "note: number: its values are texts that look like numbers; as numbers, they would have intervals",
+    ]
+
+
+def test_a_target_of_one_class_is_said_once():
+    models = gridmodl.optimize_each({"noise": DATA["noise"], "copy": DATA["copy"]}, ["a"] * N)
+    said = "note: the target has one class, a, so that no column can tell anything about it"
+    assert notes(models.summary()) == [said]
+    assert said in " ".join(models["noise"].summary().split())
+
+
+@pytest.mark.parametrize("name", ["name", "noise"])
+def test_columns_without_a_fault_have_no_hint(name):
+    assert notes(gridmodl.optimize({name: DATA[name]}, Y).summary()) == []
+    assert notes(gridmodl.optimize({name: DATA[name], "z": Y}, None).summary()) == []
+
+
+def test_few_rows_are_told_apart_by_chance():
+    assert notes(gridmodl.optimize([1.0, 2.0, 3.0, 7.0, 8.0, 9.0], [0, 0, 0, 1, 1, 1]).summary()) == []
+
+
+def test_pages_have_the_hints():
+    pytest.importorskip("vl_convert")
+    assert "is it a copy of the target" in gridmodl.optimize_each(DATA, Y).to_html()
+    assert "is it a copy of the target" in gridmodl.optimize({"copy": DATA["copy"]}, Y).to_html()
+    assert "is it a copy of the target" in gridmodl.optimize({"copy": DATA["copy"]}, Y)._repr_html_()
