@@ -52,7 +52,7 @@ from gridmodl.search.moves import is_cheaper
 CODE_CELLS = 2**18  # combinations of codes, values and classes, if all occur, that the atoms of columns are chosen for
 LEAST_ATOMS = 8  # atoms of each column of more values; with fewer a sample is searched
 MAX_SWEEPS = 3  # visits of each column after the search
-LEAST_GROUPS = 64  # values or buckets of a column that is visited, at least
+LEAST_GROUPS = 32  # values or buckets of each part of a column that is visited, at least
 
 SearchColumn = Callable[[Name], Callable[[Table], Model]]
 
@@ -211,14 +211,21 @@ def _check_atoms(coded: CodedColumn, code: NDArray[np.int64], rows: NDArray[np.i
 def improved_parts(
     data: LazyData, partitions: Mapping[Name, Partition], options: Options, read: Reader, clock: Clock, max_cells: int
 ) -> dict[Name, Partition]:
-    """The partitions, which hold every value, with parts of one column after the other improved on all rows."""
+    """The partitions, which hold every value, with parts of one column after the other improved on all rows.
+
+    Each column is counted in about `max_cells` combinations of its values and the parts of the others.
+    """
     found, n_quiet = dict(partitions), 0
     for name in itertools.islice(itertools.cycle(data.names), MAX_SWEEPS * len(data.names)):
         if n_quiet >= len(data.names) or clock.stopped:
             break
         n_quiet += 1
         visit = Visit(data, found, name, options, read, clock, max_cells)
-        new = visit.of_numbers() if found[name].kind == "numerical" else visit.of_values()
+        try:
+            new = visit.of_numbers() if found[name].kind == "numerical" else visit.of_values()
+        except KeyboardInterrupt:
+            clock.stopped = "interrupted"
+            break
         if new is not found[name]:
             found[name], n_quiet = new, 1
     return found
@@ -242,8 +249,9 @@ class Visit:
     def of_numbers(self) -> Partition:
         """The partition of a numerical column, with bounds between single values where the visit can find these."""
         data, partition = self.data, self.partition
-        most = self.max_cells // (2 * math.prod(self.n_parts.values()))
-        fewer = data._replace(max_groups=min(data.max_groups, max(LEAST_GROUPS, most)))
+        least = LEAST_GROUPS * (1 + len(partition.bounds))  # so that spans between bounds are found in few queries
+        most = max(least, self.max_cells // math.prod(self.n_parts.values()))
+        fewer = data._replace(max_groups=min(data.max_groups, most))
         axis = count_lazy(fewer, self.name, self.options, list(partition.bounds), beside=self.beside).axis
         assert axis is not None  # noqa: S101  for mypy
         for zoom in range(MAX_ZOOMS + 1):

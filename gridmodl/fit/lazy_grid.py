@@ -1,8 +1,9 @@
 """Fit a grid over several columns of a lazy frame: count combinations of values on its engine, search here.
 
-Where there are few combinations, all are counted, and the grid is that of the rows. Otherwise a sample of the rows is
-searched, and the grid that was found is counted on all rows: its cost, shares and probabilities are exact, and only
-the search saw less. `Model.sample_rows` says how many rows it saw.
+Where there are few combinations, all are counted, and the grid is that of the rows. Otherwise columns of numbers are
+cut into atoms whose combinations are counted (`lazy_codes`), or a sample of the rows is searched; and the grid that was
+found is counted on all rows: its cost, shares and probabilities are exact, and only the search saw less.
+`Model.resolution` says how many rows an atom has, `Model.sample_rows` how many rows the sample has.
 """
 
 from __future__ import annotations
@@ -98,18 +99,12 @@ def counted_grid(data: LazyData, options: Options, read: Reader, search: Searche
         n_sample = sampled.target.n_rows
         model = search.grid(sampled, _of_sample(options, data, n_sample))
     if data.has_classes:
-        parts = Recount(data, options, model).partitions()
-        model = replace(model, partitions=improved_parts(data, parts, options, read, clock, MAX_CELLS))
+        parts, max_cells = Recount(data, options, model).partitions(), MAX_CELLS // len(model.classes)
+        model = replace(model, partitions=improved_parts(data, parts, options, read, clock, max_cells))
     counted = Recount(data, options, model).counted(read, clock)
     _check_limits(counted, options)
     resolution = counted.resolution if coded is None else coded.resolution
-    return replace(
-        counted,
-        resolution=resolution,
-        sample_rows=n_sample,
-        stopped=model.stopped,
-        left_out=_left_out(counted, model),
-    )
+    return replace(counted, resolution=resolution, sample_rows=n_sample, left_out=_left_out(counted, model))
 
 
 def _left_out(counted: Model, model: Model) -> dict[Name, str]:
@@ -164,7 +159,7 @@ class ValueRows(NamedTuple):
 
 
 class Recount:
-    """Count a grid of a sample on all rows of a lazy frame."""
+    """Count a grid that was found by codes, in a sample or elsewhere, on all rows of a lazy frame."""
 
     def __init__(self, data: LazyData, options: Options, model: Model) -> None:
         self.data, self.model = data, model
@@ -189,10 +184,7 @@ class Recount:
     def counted(self, read: Reader, clock: Clock) -> Model:
         """Model of the grid, with the counts and the cost of all rows."""
         partitions = self.partitions()
-        cells = self._cells(partitions)
-        check_same_rows(self.data.n_rows, int(cells[ROWS].sum()))
-        values = {name: self._values(k, partitions[name], cells) for k, name in enumerate(self.data.names)}
-        table = read(*self._rows(partitions, values, cells))
+        table, values = self.table(partitions, read)
         target = self._target_parts(table)
         found = given_grid(table, {**partitions, **target}, self.given)
         partitions = {name: _ordered(partitions[name], one, table) for name, one in found.best.partitions.items()}
@@ -203,6 +195,13 @@ class Recount:
             described = {name: self._described(one, values[name]) for name, one in model.partitions.items()}
             model = replace(model, partitions=described)
         return replace(model, search=self.model.search, frame=self.model.frame, _source=None)
+
+    def table(self, partitions: Mapping[Name, Partition], read: Reader) -> tuple[Table, dict[Name, ValueRows]]:
+        """Table of rows that have the cells, classes and values of all rows, and these values of each column."""
+        cells = self._cells(partitions)
+        check_same_rows(self.data.n_rows, int(cells[ROWS].sum()))
+        values = {name: self._values(k, partitions[name], cells) for k, name in enumerate(self.data.names)}
+        return read(*self._rows(partitions, values, cells)), values
 
     def _target_parts(self, table: Table) -> dict[Name, Any]:
         """Parts of a target that is partitioned; classes that the sample lacks join the largest group."""
