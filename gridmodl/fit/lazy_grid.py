@@ -98,10 +98,11 @@ def counted_grid(data: LazyData, options: Options, read: Reader, search: Searche
         sampled = _table(cells, data, sample, partial(read, event=None))  # it may lack the class of the event
         n_sample = sampled.target.n_rows
         model = search.grid(sampled, _of_sample(options, data, n_sample))
+    recount = Recount(data, options, model)
     if data.has_classes:
-        parts, max_cells = Recount(data, options, model).partitions(), MAX_CELLS // len(model.classes)
-        model = replace(model, partitions=improved_parts(data, parts, options, read, clock, max_cells))
-    counted = Recount(data, options, model).counted(read, clock)
+        max_cells = MAX_CELLS // len(model.classes)
+        recount = recount.of_parts(improved_parts(data, recount.partitions(), options, read, clock, max_cells))
+    counted = recount.counted(read, clock)
     _check_limits(counted, options)
     resolution = counted.resolution if coded is None else coded.resolution
     return replace(counted, resolution=resolution, sample_rows=n_sample, left_out=_left_out(counted, model))
@@ -176,6 +177,13 @@ class Recount:
         if data.of_target is not None and model.target is not None:
             self.of_target = data.of_target.at(list(model.target.bounds))
         self.by_value: dict[Name, Any] = {}  # counts by value of the columns that are not numerical
+        self.ends: dict[Name, Any] = {}  # lowest and highest value of the others, and a missing value if there is one
+
+    def of_parts(self, partitions: Mapping[Name, Partition]) -> Recount:
+        """The same of other parts of the columns; what was asked of the engine is not asked again."""
+        other = Recount(self.data, self.options, replace(self.model, partitions=partitions))
+        other.by_value, other.ends = self.by_value, self.ends
+        return other
 
     def partitions(self) -> dict[Name, Partition]:
         """Partitions of the columns, without rows; they hold every value of all rows."""
@@ -219,15 +227,17 @@ class Recount:
         """Partition of a column as the sample found it, without rows; it holds every value of all rows."""
         found, is_kept = self.model.partitions[name], name in self.kept
         if found.kind == "numerical":
-            column = encode_column(self._ends(name), name, self.options.kinds.get(name))
+            self.ends[name] = self.ends[name] if name in self.ends else self._ends(name)
+            column = encode_column(self.ends[name], name, self.options.kinds.get(name))
             is_apart = name in self.given.missing and found.missing is None
             own: Any = () if not is_kept else found.bounds if is_apart else found
             return given_partition(column, own, special_of(column, self.given) if is_kept else (), 1, is_apart)
-        target = self.data.target if self.has_classes else None
-        rows = lazy_rows(self.data.frame, name, target, self.data.weights, self.data.n_rows)
-        counts = count_column(rows._replace(dtype=nw.String()), [], MAX_CELLS)
-        self.by_value[name] = counts = counts.filter(nw.col(ROWS) > 0)
-        column = encode_column(counts[LOW], name, self.options.kinds.get(name))
+        if name not in self.by_value:
+            target = self.data.target if self.has_classes else None
+            rows = lazy_rows(self.data.frame, name, target, self.data.weights, self.data.n_rows)
+            counts = count_column(rows._replace(dtype=nw.String()), [], MAX_CELLS)
+            self.by_value[name] = counts.filter(nw.col(ROWS) > 0)
+        column = encode_column(self.by_value[name][LOW], name, self.options.kinds.get(name))
         special = special_of(column, self.given) if is_kept else ()
         if isinstance(column, Categories) and is_kept:
             return given_partition(column, self._all_groups(found, column), special, 1)

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 from decimal import Decimal
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -241,3 +242,15 @@ def test_codes_that_the_engine_lacks(monkeypatch):
     monkeypatch.setattr(lazy_codes, "lazy_cells", fails)
     with pytest.raises(EngineError, match="lacks an operation that counting column 'a, b, town' needs"):
         optimize(rows_of().drop("w").lazy(), "y", search="merge")
+
+
+def test_times_that_the_engine_cannot_convert_to_utc_go_to_a_sample():
+    data = rows_of().drop("w")
+    hours = (data["a"].fill_nan(0.0) * 10_000).cast(pl.Int64).to_list()
+    moments = pl.Series([dt.datetime(2020, 1, 1) + dt.timedelta(hours=one) for one in hours])
+    data = data.drop("a").with_columns(moment=moments.dt.replace_time_zone("UTC"))
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'Europe/Berlin'")
+    found = optimize(connection.from_arrow(data.to_arrow()), "y", search=QUICK, random_state=0)
+    assert (found.resolution, found.sample_rows > 0) == (0, True)
+    assert price(data, found.partitions, "y") == pytest.approx(found.cost, rel=1e-13)
