@@ -26,6 +26,7 @@ from gridmodl.fit.column.groups import value_tasks
 from gridmodl.fit.column.intervals import interval_tasks
 from gridmodl.fit.density import column_limits
 from gridmodl.fit.lazy import LazyData, Reader, counted_at, counted_data, counted_model
+from gridmodl.fit.lazy_grid import Recount
 from gridmodl.fit.models import best_model, best_partition
 from gridmodl.fit.options import Options
 from gridmodl.fit.periods import broken_periods
@@ -113,7 +114,9 @@ def verify(
             f"the model is stable over the periods of {model.stability.over!r}; pass them as stable_over=, as to "
             "optimize"
         )
-    counted = counted_data(data, target, weights, _target_kind(model, True), unlabelled, placement)
+    needs_target = len(model.partitions) == 1 or PROBLEMS[model.problem].has_target
+    kind = _target_kind(model, needs_target)
+    counted = counted_data(data, target, weights, kind, unlabelled, placement, needs_target=needs_target)
     if counted is not None:
         return _verify_counted(model, *counted)
     table = table_for(model, data, target, weights, unlabelled, placement, stable_over)
@@ -162,11 +165,13 @@ def _with_event(table: Table, model: Model) -> Table:
 
 
 def _verify_counted(model: Model, data: LazyData | Counts, read: Reader) -> Verification:
-    """Verify a model of one column on counts, in which no span holds a bound of the model."""
+    """Verify a model on counts of a column, in which no span holds a bound of the model, or of the cells of a grid."""
     names = data.names if isinstance(data, LazyData) else list(data)
     check_columns("the model", model.partitions, names)
+    if len(model.partitions) > 1 and isinstance(data, LazyData):
+        return _verify_cells(model, data, read)
     if len(model.partitions) > 1:
-        raise ValueError("the model has several columns; collect these, as lazy frames and counts are of one at a time")
+        raise ValueError("the model has several columns; give the rows or a lazy frame, as counts are of one at a time")
     (name,) = model.partitions
     try:
         criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
@@ -191,6 +196,20 @@ def _verify_counted(model: Model, data: LazyData | Counts, read: Reader) -> Veri
             )
         return Verification(True, _how(model))
     wrong = _wrong_proof(model, table, criterion)
+    return Verification(False, wrong) if wrong else Verification(True, _how(model))
+
+
+def _verify_cells(model: Model, data: LazyData, read: Reader) -> Verification:
+    """Verify a model of several columns on the cells of a lazy frame, counted again."""
+    if len(data.names) > len(model.partitions):
+        raise ValueError(f"the model has the columns {', '.join(map(repr, model.partitions))}: pass only these")
+    try:
+        criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
+        recount = Recount(data, _options(model, criterion), model)
+        table, _ = recount.table(recount.partitions(), read)
+        wrong = wrong_facts(model, _with_event(table, model), criterion)
+    except (ValueError, TypeError) as error:  # parts or options that do not fit the data
+        return Verification(False, str(error))
     return Verification(False, wrong) if wrong else Verification(True, _how(model))
 
 

@@ -89,7 +89,7 @@ def _hold(column: Column, task: GridTask, k: int, options: Options) -> HeldColum
         held = _hold_intervals(column, task, k, special_codes(column, options), given, limits)
     if held is None or (limits.max_parts == 1 and not held.is_required):  # max_parts=1 leaves the column whole
         return None
-    is_plain = held.least == 1 and held.loose < 0 and len(held.begins) == len(held.atom_of)
+    is_plain = held.least == 1 and held.loose < 0 and len(held.begins) == len(held.atom_of) and len(held.bounds) == 0
     return None if is_plain and _n_absent(held) == 0 else held
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.clock import Clock
-from gridmodl.data.bounds import bounds_between
+from gridmodl.data.bounds import SHORT, bounds_between
 from gridmodl.data.frames import Name, SpanColumn
 from gridmodl.data.numbers import Numbers, encode_codes, encode_special
 from gridmodl.data.remote.cells import all_cells, column_of, in_order, lazy_cells
@@ -52,7 +52,7 @@ from gridmodl.search.moves import is_cheaper
 CODE_CELLS = 2**18  # combinations of codes, values and classes, if all occur, that the atoms of columns are chosen for
 LEAST_ATOMS = 8  # atoms of each column of more values; with fewer a sample is searched
 MAX_SWEEPS = 3  # visits of each column after the search
-LEAST_GROUPS = 64  # values or buckets of a column that is visited, at least
+LEAST_GROUPS = 32  # values or buckets of each part of a column that is visited, at least
 
 SearchColumn = Callable[[Name], Callable[[Table], Model]]
 
@@ -112,12 +112,19 @@ def coded_cells(
 def _counted_columns(data: LazyData, options: Options) -> dict[Name, CountedColumn] | None:
     """Counts of all columns; None as soon as LEAST_ATOMS of each, or its values if they are fewer, are too many."""
     counted: dict[Name, CountedColumn] = {}
+    if any(_is_local(data, name) for name in data.names):
+        return None
     for name in data.names if 2 ** len(data.names) <= CODE_CELLS else ():
         counted[name] = found = count_lazy(data, name, options)
         least = [n if is_whole else min(n, LEAST_ATOMS) for n, is_whole in map(_values_of, counted.values())]
         if found.rare is not None or math.prod(least) * found.counts[CLASS].n_unique() > CODE_CELLS:
             return None
     return counted or None
+
+
+def _is_local(data: LazyData, name: Name) -> bool:
+    """Whether a column has times of a zone that the engine cannot convert to UTC, which cannot be cut into buckets."""
+    return lazy_rows(data.frame, name, data.target, data.weights, data.n_rows).is_local
 
 
 def _values_of(found: CountedColumn) -> tuple[int, bool]:
@@ -152,7 +159,8 @@ def _coded(found: CountedColumn, bounds: NDArray[Any], n_atoms: int, options: Op
     lows, first, span = np.unique(column.values[is_free], return_index=True, return_inverse=True)
     highs, span_rows = ends[is_free][first], np.bincount(span, rows[is_free], len(lows)).astype(np.float64)
     is_cut = _cuts(found, lows, span_rows, bounds, n_atoms, options)
-    cuts = bounds_between(highs[:-1][is_cut], lows[1:][is_cut], column.type)
+    placement = SHORT if column.type.kind in "mM" else None  # expressions hold no nanoseconds
+    cuts = bounds_between(highs[:-1][is_cut], lows[1:][is_cut], column.type, placement)
     partition = given_partition(column, cuts, special, 1, True)
     code = partition.part_of_encoded(column, STRICT)
     n_free = partition.n_parts - partition.n_special
@@ -211,14 +219,21 @@ def _check_atoms(coded: CodedColumn, code: NDArray[np.int64], rows: NDArray[np.i
 def improved_parts(
     data: LazyData, partitions: Mapping[Name, Partition], options: Options, read: Reader, clock: Clock, max_cells: int
 ) -> dict[Name, Partition]:
-    """The partitions, which hold every value, with parts of one column after the other improved on all rows."""
+    """The partitions, which hold every value, with parts of one column after the other improved on all rows.
+
+    Each column is counted in about `max_cells` combinations of its values and the parts of the others.
+    """
     found, n_quiet = dict(partitions), 0
     for name in itertools.islice(itertools.cycle(data.names), MAX_SWEEPS * len(data.names)):
         if n_quiet >= len(data.names) or clock.stopped:
             break
         n_quiet += 1
         visit = Visit(data, found, name, options, read, clock, max_cells)
-        new = visit.of_numbers() if found[name].kind == "numerical" else visit.of_values()
+        try:
+            new = visit.of_numbers() if found[name].kind == "numerical" else visit.of_values()
+        except KeyboardInterrupt:
+            clock.stopped = "interrupted"
+            break
         if new is not found[name]:
             found[name], n_quiet = new, 1
     return found
@@ -242,8 +257,11 @@ class Visit:
     def of_numbers(self) -> Partition:
         """The partition of a numerical column, with bounds between single values where the visit can find these."""
         data, partition = self.data, self.partition
-        most = self.max_cells // (2 * math.prod(self.n_parts.values()))
-        fewer = data._replace(max_groups=min(data.max_groups, max(LEAST_GROUPS, most)))
+        if _is_local(data, self.name):
+            return partition
+        least = LEAST_GROUPS * (1 + len(partition.bounds))  # so that spans between bounds are found in few queries
+        most = max(least, self.max_cells // math.prod(self.n_parts.values()))
+        fewer = data._replace(max_groups=min(data.max_groups, most))
         axis = count_lazy(fewer, self.name, self.options, list(partition.bounds), beside=self.beside).axis
         assert axis is not None  # noqa: S101  for mypy
         for zoom in range(MAX_ZOOMS + 1):

@@ -1,8 +1,9 @@
 """Fit a grid over several columns of a lazy frame: count combinations of values on its engine, search here.
 
-Where there are few combinations, all are counted, and the grid is that of the rows. Otherwise a sample of the rows is
-searched, and the grid that was found is counted on all rows: its cost, shares and probabilities are exact, and only
-the search saw less. `Model.sample_rows` says how many rows it saw.
+Where there are few combinations, all are counted, and the grid is that of the rows. Otherwise columns of numbers are
+cut into atoms whose combinations are counted (`lazy_codes`), or a sample of the rows is searched; and the grid that was
+found is counted on all rows: its cost, shares and probabilities are exact, and only the search saw less.
+`Model.resolution` says how many rows an atom has, `Model.sample_rows` how many rows the sample has.
 """
 
 from __future__ import annotations
@@ -97,19 +98,14 @@ def counted_grid(data: LazyData, options: Options, read: Reader, search: Searche
         sampled = _table(cells, data, sample, partial(read, event=None))  # it may lack the class of the event
         n_sample = sampled.target.n_rows
         model = search.grid(sampled, _of_sample(options, data, n_sample))
+    recount = Recount(data, options, model)
     if data.has_classes:
-        parts = Recount(data, options, model).partitions()
-        model = replace(model, partitions=improved_parts(data, parts, options, read, clock, MAX_CELLS))
-    counted = Recount(data, options, model).counted(read, clock)
+        max_cells = MAX_CELLS // len(model.classes)
+        recount = recount.of_parts(improved_parts(data, recount.partitions(), options, read, clock, max_cells))
+    counted = recount.counted(read, clock)
     _check_limits(counted, options)
     resolution = counted.resolution if coded is None else coded.resolution
-    return replace(
-        counted,
-        resolution=resolution,
-        sample_rows=n_sample,
-        stopped=model.stopped,
-        left_out=_left_out(counted, model),
-    )
+    return replace(counted, resolution=resolution, sample_rows=n_sample, left_out=_left_out(counted, model))
 
 
 def _left_out(counted: Model, model: Model) -> dict[Name, str]:
@@ -164,7 +160,7 @@ class ValueRows(NamedTuple):
 
 
 class Recount:
-    """Count a grid of a sample on all rows of a lazy frame."""
+    """Count a grid that was found by codes, in a sample or elsewhere, on all rows of a lazy frame."""
 
     def __init__(self, data: LazyData, options: Options, model: Model) -> None:
         self.data, self.model = data, model
@@ -181,6 +177,13 @@ class Recount:
         if data.of_target is not None and model.target is not None:
             self.of_target = data.of_target.at(list(model.target.bounds))
         self.by_value: dict[Name, Any] = {}  # counts by value of the columns that are not numerical
+        self.ends: dict[Name, Any] = {}  # lowest and highest value of the others, and a missing value if there is one
+
+    def of_parts(self, partitions: Mapping[Name, Partition]) -> Recount:
+        """The same of other parts of the columns; what was asked of the engine is not asked again."""
+        other = Recount(self.data, self.options, replace(self.model, partitions=partitions))
+        other.by_value, other.ends = self.by_value, self.ends
+        return other
 
     def partitions(self) -> dict[Name, Partition]:
         """Partitions of the columns, without rows; they hold every value of all rows."""
@@ -189,10 +192,7 @@ class Recount:
     def counted(self, read: Reader, clock: Clock) -> Model:
         """Model of the grid, with the counts and the cost of all rows."""
         partitions = self.partitions()
-        cells = self._cells(partitions)
-        check_same_rows(self.data.n_rows, int(cells[ROWS].sum()))
-        values = {name: self._values(k, partitions[name], cells) for k, name in enumerate(self.data.names)}
-        table = read(*self._rows(partitions, values, cells))
+        table, values = self.table(partitions, read)
         target = self._target_parts(table)
         found = given_grid(table, {**partitions, **target}, self.given)
         partitions = {name: _ordered(partitions[name], one, table) for name, one in found.best.partitions.items()}
@@ -203,6 +203,13 @@ class Recount:
             described = {name: self._described(one, values[name]) for name, one in model.partitions.items()}
             model = replace(model, partitions=described)
         return replace(model, search=self.model.search, frame=self.model.frame, _source=None)
+
+    def table(self, partitions: Mapping[Name, Partition], read: Reader) -> tuple[Table, dict[Name, ValueRows]]:
+        """Table of rows that have the cells, classes and values of all rows, and these values of each column."""
+        cells = self._cells(partitions)
+        check_same_rows(self.data.n_rows, int(cells[ROWS].sum()))
+        values = {name: self._values(k, partitions[name], cells) for k, name in enumerate(self.data.names)}
+        return read(*self._rows(partitions, values, cells)), values
 
     def _target_parts(self, table: Table) -> dict[Name, Any]:
         """Parts of a target that is partitioned; classes that the sample lacks join the largest group."""
@@ -220,15 +227,17 @@ class Recount:
         """Partition of a column as the sample found it, without rows; it holds every value of all rows."""
         found, is_kept = self.model.partitions[name], name in self.kept
         if found.kind == "numerical":
-            column = encode_column(self._ends(name), name, self.options.kinds.get(name))
+            self.ends[name] = self.ends[name] if name in self.ends else self._ends(name)
+            column = encode_column(self.ends[name], name, self.options.kinds.get(name))
             is_apart = name in self.given.missing and found.missing is None
             own: Any = () if not is_kept else found.bounds if is_apart else found
             return given_partition(column, own, special_of(column, self.given) if is_kept else (), 1, is_apart)
-        target = self.data.target if self.has_classes else None
-        rows = lazy_rows(self.data.frame, name, target, self.data.weights, self.data.n_rows)
-        counts = count_column(rows._replace(dtype=nw.String()), [], MAX_CELLS)
-        self.by_value[name] = counts = counts.filter(nw.col(ROWS) > 0)
-        column = encode_column(counts[LOW], name, self.options.kinds.get(name))
+        if name not in self.by_value:
+            target = self.data.target if self.has_classes else None
+            rows = lazy_rows(self.data.frame, name, target, self.data.weights, self.data.n_rows)
+            counts = count_column(rows._replace(dtype=nw.String()), [], MAX_CELLS)
+            self.by_value[name] = counts.filter(nw.col(ROWS) > 0)
+        column = encode_column(self.by_value[name][LOW], name, self.options.kinds.get(name))
         special = special_of(column, self.given) if is_kept else ()
         if isinstance(column, Categories) and is_kept:
             return given_partition(column, self._all_groups(found, column), special, 1)

@@ -105,10 +105,11 @@ class Model:
         For a grid over several columns: the columns with one part, and why.
     resolution : int
         For a model of a lazy frame: the rows of the largest span of values that were counted together; 0 if all were
-        counted one by one, as in memory. A finer partition may hide inside of spans, and nothing is proven then.
+        counted one by one, as in memory. A finer partition may hide inside of spans, and nothing is proven then. For a
+        grid: the spans that its search saw; its bounds are between single values, where these could be counted.
     sample_rows : int
-        For a grid of a lazy frame with more combinations of values than are counted: the rows of the sample that was
-        searched. Cost, counts and shares are of all rows nevertheless. 0 if the search saw all rows.
+        For a grid of a lazy frame with more combinations of values, and of spans, than are counted: the rows of the
+        sample that was searched. Cost, counts and shares are of all rows nevertheless. 0 if the search saw all rows.
     optima : tuple of Model
         Distinct local optima that the search kept (``Search(keep_optima=n)``), the cheapest first, each with the
         partitions of its informative columns.

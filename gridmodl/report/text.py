@@ -145,7 +145,8 @@ def proof_text(model: Model) -> str:
         return "the user's own"
     how = "proven optimum" if model.proven else "not proven"
     if model.resolution:
-        how = f"not proven: values counted together in up to {counted(model.resolution, 'row')}"
+        together = f"values counted together in up to {counted(model.resolution, 'row')}"
+        how = f"not proven: {together}" if len(model.partitions) == 1 else f"not proven: searched by codes, {together}"
     if model.sample_rows:
         how = f"not proven: searched in a sample of {counted(model.sample_rows, 'row')}, counted on all"
     if model.gap:

@@ -69,7 +69,7 @@ def thin(n_columns: int) -> Draw:
 
 
 def mixed(n_columns: int) -> Draw:
-    """Numbers, a column of 30 and one of 2,000 categories, of which a third behave differently, and a pattern of all."""
+    """Numbers, a column of 30 categories and, beside few numbers, one of 2,000; a third of the categories differ."""
 
     def draw(rng: np.random.Generator, n: int) -> pl.DataFrame:
         x, few, many = rng.normal(size=(n_columns, n)), rng.integers(0, 30, n), (2000 * rng.random(n) ** 2).astype(int)

@@ -242,3 +242,10 @@ def test_estimators(make):
     assert np.all(np.isfinite(fitted.predict_proba(new)))
     if make is GridClassifier:
         assert np.allclose(fitted.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_allowed_bounds_are_kept_where_each_interval_between_them_holds_one_value():
+    x = np.repeat([1.0, 2.0, 3.0], 40)
+    data = {"x": x, "z": np.tile([0.0, 1.0], 60)}
+    model = optimize(data, x > 1, allowed={"x": [1.2, 2.9]})
+    assert model.partitions["x"].bounds.tolist() == [1.2]

@@ -214,6 +214,9 @@ def _check_facts(model: Model) -> None:
             raise wrong(name, f"must be finite, got {number!r}")
     check_one_of("problem", model.problem, PROBLEMS)
     check_run(model.elapsed, model.stopped, model.frame)
+    for why, rows in (("values were counted together", model.resolution), ("a sample was searched", model.sample_rows)):
+        if model.proven and rows:
+            raise wrong("proven", f"must be false, as {why}")
     for name, text in (("criterion", model.criterion), ("search", model.search)):
         if not text:
             raise wrong(name, "must not be empty")

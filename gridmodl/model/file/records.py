@@ -231,7 +231,7 @@ def _read_facts(record: dict[str, Any], version: int) -> Model:
         stopped=None if record["stopped"] is None else read_text(record["stopped"], "stopped"),
         delta=None if record["delta"] is None else read_float(record["delta"], "delta"),
         frame=read_text(record["frame"], "frame"),
-        resolution=read_integer(record["resolution"], "resolution", 0, MAX_INTEGER) if version > 5 else 0,
+        resolution=read_integer(record["resolution"], "resolution", 0, n_rows) if version > 5 else 0,
         stability=read_stability(record["stability"]) if version > 5 else None,
         sample_rows=read_integer(record["sample_rows"], "sample_rows", 0, n_rows) if version > 5 else 0,
     )
