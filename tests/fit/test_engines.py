@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from oracles.lazy_frames import collect, long_column, mixed, record
 
+import gridmodl
 from gridmodl import average_each, count, optimize, optimize_each, price, verify
 from gridmodl.fit import lazy as fit_lazy
 from gridmodl.fit import lazy_grid
@@ -50,15 +51,15 @@ def dask_frame(path, request):
 
 
 def spark_frame(path, request):
-    return request.getfixturevalue("spark").read.parquet(path).repartition(3)
+    return request.getfixturevalue("spark").read.parquet(path)
 
 
-ENGINES = {"polars": polars_frame, "duckdb": duckdb_frame, "ibis": ibis_frame, "dask": dask_frame}
+ENGINES = {"polars": polars_frame, "duckdb": duckdb_frame, "ibis": ibis_frame, "dask": dask_frame, "spark": spark_frame}
 # Ibis writes numbers as decimals, of which DuckDB makes floats that may differ in the last digit.
 LAST_DIGIT = {"ibis": 4e-16}
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ENGINES])
 def engine(request, tmp_path):
     """Function that returns a lazy frame of the rows of a frame: shuffled, from two files."""
     n_made = 0
@@ -98,6 +99,12 @@ def test_models_of_columns_of_all_types(engine):
     found = optimize_each(engine(data), "y", on_error="raise", **options)
     assert records(found) == records(expected)
     assert all(model.proven for model in found.values())
+
+
+def test_models_of_rows_of_pandas():
+    data = mixed().drop("whole", "day", "price")  # pandas has no such types
+    options = {"weights": "w", "special": {"real": [-999]}}
+    assert records(optimize_each(data.to_pandas(), "y", **options)) == records(optimize_each(data, "y", **options))
 
 
 @pytest.mark.parametrize(
@@ -203,6 +210,11 @@ def test_averages(engine):
         assert of_segments(own) == of_segments(other)
         assert own == other
     assert_same_rows(engine, found.predict_proba(frame), np.column_stack(list(expected.predict_proba(data).values())))
+    np.testing.assert_allclose(
+        np.sort(collect(found.transform(frame)).to_numpy(), axis=0),
+        np.sort(expected.transform(data).to_numpy(), axis=0),
+        atol=1e-12,
+    )
 
 
 def test_comparisons(engine):
@@ -233,3 +245,27 @@ def test_counts_add_up(engine, max_groups):
     for found, rows in ((first, expected), (both, count(data, like=expected, **options))):
         assert list(found) == list(rows)
         assert all(found[name].equals(rows[name]) for name in rows)
+
+
+def dask_of(data, tmp_path, **options):
+    """A frame of Dask that is read with the types of pandas, or others."""
+    dask = pytest.importorskip("dask.dataframe", reason='needs pip install "dask[dataframe]"')
+    for i in range(2):
+        data[i::2].write_parquet(tmp_path / f"{i}.parquet")
+    return dask.read_parquet(str(tmp_path / "*.parquet"), **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"dtype_backend": "numpy_nullable"}])
+def test_types_of_pandas_on_dask(tmp_path, options):
+    """Pandas has no integers and booleans beside missing values, which become floats and objects."""
+    data = of_all_types().drop("whole").with_columns(short=pl.when(pl.col("w") > 0).then(pl.col("w") + 1))
+    data = data.with_columns(y=pl.when(pl.int_range(len(data)) % 7 > 0).then(pl.col("y") == "yes"))
+    found = optimize_each(dask_of(data, tmp_path, **options), "y", unlabelled=None, on_error="raise")
+    assert records(found) == records(optimize_each(data, "y", unlabelled=None))
+
+
+def test_long_integers_that_dask_rounded(tmp_path):
+    data = mixed().select("whole", "flag", "y")
+    with pytest.warns(gridmodl.ColumnWarning, match=r"rounded integers beyond 2\^53.*'whole'.*dtype_backend="):
+        found = optimize_each(dask_of(data, tmp_path), "y")
+    assert list(found) == ["flag"]

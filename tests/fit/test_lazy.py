@@ -135,6 +135,7 @@ def test_bounds_of_the_user_divide_spans(monkeypatch):
         np.random.default_rng(1).integers(0, 2**62, 3000),
         np.datetime64("2024-01-01", "us") + np.random.default_rng(2).integers(0, 10**14, 3000),
         np.append(np.zeros(2000), np.random.default_rng(3).normal(size=1000)),
+        np.random.default_rng(4).integers(0, 10**9, 3000).astype("timedelta64[us]"),
         np.full(100, 7.5),
     ],
 )

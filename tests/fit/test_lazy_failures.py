@@ -6,12 +6,18 @@ import duckdb
 import narwhals as nw
 import polars as pl
 import pytest
-from oracles.lazy_frames import as_duckdb, mixed
+from oracles.lazy_frames import as_dask, as_duckdb, as_ibis, as_polars, mixed
 
 import gridmodl
 from gridmodl import count, optimize, optimize_each, verify
 from gridmodl.data.remote import looks, rows
 from gridmodl.data.remote.queries import EngineError
+
+pytestmark = [  # Dask and Ibis ask libraries for what they will not have for long
+    pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index"),
+    pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning"),
+]
+EVERY = pytest.mark.parametrize("engine", [as_polars, as_duckdb, as_ibis, as_dask])
 
 
 @pytest.fixture
@@ -32,12 +38,13 @@ def cluster(monkeypatch):
     return made
 
 
-def test_columns_done_before_a_cluster_fails_are_kept(cluster):
+@EVERY
+def test_columns_done_before_a_cluster_fails_are_kept(engine, cluster):
     data = mixed().select("real", "whole", "text", "flag", "y")
-    expected = optimize_each(data, "y")
+    expected, frame = optimize_each(data, "y"), engine(data)
     cluster(3)
     with pytest.warns(gridmodl.ColumnWarning, match="no executor left"):
-        found = optimize_each(data.lazy(), "y", n_jobs=1)
+        found = optimize_each(frame, "y", n_jobs=1)
     assert 0 < len(found) < 4
     assert set(found) | set(found.errors) == set(expected)
     for name, model in found.items():
@@ -73,15 +80,32 @@ def test_an_operation_that_the_engine_lacks(monkeypatch):
     assert list(found) == ["text"]
 
 
-def test_a_column_that_is_missing():
+@EVERY
+def test_a_column_that_is_missing(engine):
     data = mixed().select("real", "y")
     with pytest.raises(ValueError, match="target names column 'z'"):
-        count(as_duckdb(data), "z")
+        count(engine(data), "z")
     with pytest.raises(ValueError, match=r"columns names column 'rea'; .*did you mean 'real'"):
-        count(as_duckdb(data), "y", columns=["rea"])
-    earlier = count(data, "y")
+        count(engine(data), "y", columns=["rea"])
+    earlier, other = count(data, "y"), data.rename({"real": "other"})
     with pytest.raises(ValueError, match="like names column 'real'"):
-        count(as_duckdb(data.rename({"real": "other"})), like=earlier)
+        count(engine(other), like=earlier)
+    with pytest.raises(ValueError, match="'real'"):
+        optimize(data, "y").predict_proba(engine(other))
+
+
+@EVERY
+def test_a_column_of_records(engine):
+    data = mixed().select("real", "y").with_columns(odd=pl.struct("y"))
+    with pytest.warns(gridmodl.ColumnWarning, match="column 'odd' has no model"):
+        found = optimize_each(engine(data), "y")
+    assert list(found) == ["real"]
+
+
+@pytest.mark.parametrize("engine", [as_polars, as_duckdb, as_dask])  # Ibis has texts of them
+def test_a_column_of_times_of_a_day(engine):
+    with pytest.raises(TypeError, match="column 'at' holds Time; gridmodl takes numbers, dates, durations"):
+        optimize(engine(mixed().select("y", at=pl.time(1, 2, 3))), "y")
 
 
 def test_a_table_that_is_gone():
@@ -91,6 +115,56 @@ def test_a_table_that_is_gone():
     connection.execute("DROP TABLE t")
     with pytest.raises(EngineError, match=r"'y'|columns"):
         optimize(table, "y")
+
+
+def test_a_table_of_ibis_that_is_gone():
+    table = as_ibis(mixed().select("real", "y"))
+    table.get_backend().con.execute("DROP TABLE rows")
+    with pytest.raises(EngineError, match=r"'y'.*rows does not exist"):
+        optimize(table, "y")
+
+
+def test_a_table_of_ibis_that_grows_between_queries(monkeypatch):
+    data, run = mixed().select("real", "y"), nw.LazyFrame.collect
+    table = as_ibis(data)
+
+    def collect(frame, *arguments, **options):
+        found = run(frame, *arguments, **options)
+        if not frame.implementation.is_pyarrow():
+            table.get_backend().con.execute("INSERT INTO rows SELECT * FROM rows LIMIT 10")
+        return found
+
+    monkeypatch.setattr(nw.LazyFrame, "collect", collect)
+    with pytest.raises(EngineError, match="have changed between two queries: 600 rows became 610 in column 'real'"):
+        optimize(table, "y")
+
+
+def test_partitions_of_dask_that_change_between_queries():
+    frame, taken = as_dask(mixed().select("real", "y")), []
+
+    def fewer(rows):
+        taken.append(1)
+        return rows.head(len(rows) - len(taken))
+
+    changing = frame.map_partitions(fewer, meta=frame._meta)
+    with pytest.raises(EngineError, match=r"have changed between two queries: \d+ rows became \d+"):
+        optimize(changing, "y")
+
+
+def test_a_worker_of_dask_that_fails():
+    frame, taken = as_dask(mixed().select("real", "flag", "text", "y")), []
+
+    def lost(rows):
+        taken.append(1)
+        if len(taken) > 2 * frame.npartitions:  # the rows, and the first column
+            raise MemoryError("worker was killed")
+        return rows
+
+    failing = frame.map_partitions(lost, meta=frame._meta)
+    with pytest.warns(gridmodl.ColumnWarning, match=r"failed to count column '\w+': MemoryError: worker was k"):
+        found = optimize_each(failing, "y", n_jobs=1)
+    assert list(found) == ["real"]
+    assert set(found.errors) == {"flag", "text"}
 
 
 @pytest.mark.parametrize("function", [optimize, lambda data, y: count(data, y, on_error="raise")])

@@ -10,6 +10,7 @@ from decimal import Decimal
 import duckdb
 import narwhals as nw
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -26,6 +27,19 @@ def connection():
 
 def as_duckdb(frame):
     return connection().from_arrow(frame.to_arrow())
+
+
+def as_dask(frame):
+    dask = pytest.importorskip("dask.dataframe", reason='needs pip install "dask[dataframe]"')
+    return dask.from_pandas(frame.to_arrow().to_pandas(types_mapper=pd.ArrowDtype), npartitions=3)
+
+
+def as_ibis(frame):
+    ibis = pytest.importorskip("ibis", reason='needs pip install "ibis-framework[duckdb]"')
+    tables = ibis.duckdb.connect()
+    tables.con.register("arrow", frame.to_arrow())
+    tables.con.execute("CREATE TABLE rows AS SELECT * FROM arrow")
+    return tables.table("rows")
 
 
 ENGINES = pytest.mark.parametrize("engine", [as_polars, as_duckdb])

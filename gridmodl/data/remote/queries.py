@@ -35,7 +35,7 @@ def collected(lazy: Any, name: Name) -> Any:
     """Run a query; its result as a narwhals frame of pyarrow, with ROWS as 64-bit integers."""
     try:
         found = lazy.collect(backend="pyarrow")
-        return found.with_columns(nw.col(ROWS).cast(nw.Int64)) if ROWS in found.columns else found
+        found = found.with_columns(nw.col(ROWS).cast(nw.Int64)) if ROWS in found.columns else found
     except ModuleNotFoundError as error:
         raise EngineError(
             f"counts come as Arrow tables, and {error.name} is not installed: pip install 'gridmodl[duckdb]'"
@@ -44,6 +44,20 @@ def collected(lazy: Any, name: Name) -> Any:
         raise EngineError(
             f"the engine of the lazy frame failed to count column {name!r}: {type(error).__name__}: {error}"
         ) from error
+    return _with_integers(lazy, found, name) if lazy.implementation.is_dask() else found
+
+
+def _with_integers(lazy: Any, found: Any, name: Name) -> Any:
+    """The result of a query of Dask; columns of integers that it read as floats, as some are missing, are integers."""
+    for column, dtype in lazy.collect_schema().items():
+        if dtype.is_integer() and found.schema[column].is_float():
+            if (found[column].abs() >= 2.0**53).any():
+                raise EngineError(
+                    f"Dask has rounded integers beyond 2^53, as some are missing, which column {name!r} was counted "
+                    'with; read them with dtype_backend="pyarrow"'
+                )
+            found = found.with_columns(nw.col(column).cast(dtype))
+    return found
 
 
 @contextmanager
@@ -134,8 +148,8 @@ def one_if(condition: Any) -> Any:
 
 
 def is_ordered(dtype: Any) -> bool:
-    """Whether values of a type are numbers or times, which can be cut into buckets."""
-    return bool(dtype.is_numeric() or dtype.is_temporal())
+    """Whether values of a type are numbers, dates, moments or durations, which can be cut into buckets."""
+    return bool(dtype.is_numeric() or dtype.is_temporal()) and not isinstance(dtype, nw.Time)
 
 
 def is_finite(value: Any) -> Any:

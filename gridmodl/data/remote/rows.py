@@ -67,6 +67,11 @@ class LazyRows(NamedTuple):
         return has_keys_here(self.dtype)
 
     @property
+    def _is_duration(self) -> bool:
+        """Whether the values are durations, of which pyarrow finds no lowest one in a group."""
+        return isinstance(self.dtype, nw.Duration)
+
+    @property
     def classes(self) -> list[str]:
         """Columns that tell the classes, or the buckets of the target, apart, and those that are counted beside."""
         if not self.has_target:
@@ -94,8 +99,10 @@ class LazyRows(NamedTuple):
         found = self._collected(frame.with_columns(bucket.alias(BUCKET)), [BUCKET], ends)
         lowest = nw.col(*(name for name in ends if name in (LOW, LOW_KEY))).min()
         highest = nw.col(*(name for name in ends if name in (HIGH, HIGH_KEY))).max()
-        found = found.drop(*ends).join(found.group_by(BUCKET).agg(lowest, highest), on=BUCKET, how="inner")
-        number = nw.col(BUCKET)
+        spans = found.with_columns(nw.col(LOW, HIGH).cast(nw.Int64)) if self._is_duration else found
+        spans = spans.group_by(BUCKET).agg(lowest, highest)
+        spans = spans.with_columns(nw.col(LOW, HIGH).cast(found.schema[LOW])) if self._is_duration else spans
+        found, number = found.drop(*ends).join(spans, on=BUCKET, how="inner"), nw.col(BUCKET)
         return self._with_keys(found.with_columns(nw.when(number < 0).then(APART).otherwise(number).alias(BUCKET)))
 
     def _apart_or(self, bucket: Any, apart: Collection[Any]) -> Any:
