@@ -17,7 +17,7 @@ nothing and may go, as fewer parts of the same sum do not cost more. So no parti
 That is a shortest path over positions: the ends of spans, and for each span all sets of classes that lie before a bound
 (two in a span of two classes). It is no chain of atoms, as neither of two sets need hold the other one, so the searches
 of gridmodl, near-linear over a chain, do not apply; a run over all pairs of P positions takes P^2 / 2 prices. With
-65,536 buckets that is minutes for each slope and column, so that `gap` of a model does not use this bound.
+65,536 buckets that is, by arithmetic, minutes for each slope and column: `gap` of a model does not use this bound.
 
 `check` tries all partitions of random columns of few rows, with classes at random, sorted, or sorted inside of spans:
 none may cost less than the bound. `gaps` draws the columns of `reproduce.measured.scale`, counts them in buckets, and
