@@ -40,9 +40,16 @@ def collected(lazy: Any, name: Name) -> Any:
             f"counts come as Arrow tables, and {error.name} is not installed: pip install 'gridmodl[duckdb]'"
         ) from error
     except Exception as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
         raise EngineError(
             f"the engine of the lazy frame failed to count column {name!r}: {type(error).__name__}: {error}"
         ) from error
+
+
+def is_interrupt(error: Exception) -> bool:
+    """Whether an error is what DuckDB makes of Ctrl-C while it runs a query."""
+    return isinstance(error, RuntimeError) and str(error) == "Query interrupted"
 
 
 @contextmanager
