@@ -13,7 +13,7 @@ import pytest
 from cli.commands import bad, call, good
 
 import gridmodl
-from gridmodl.cli.reading import engine
+from gridmodl.cli.reading import csvfiles, engine
 from gridmodl.cli.reading.columns import ReadSettings, read_columns
 from gridmodl.cli.reading.sources import DataFile, open_source
 
@@ -53,10 +53,15 @@ LONG = "x" * 1_000_000
         (b'"1\n2",2\n3,4\n', {"has_names": False}, {"x0": ["1\n2", "3"], "x1": [2, 4]}),
         (b"a,b\n,\n,\n", {}, {"a": [None, None], "b": [None, None]}),
         (b"\n\r\n\na,b\n1,2\n", {}, {"a": [1], "b": [2]}),
+        (b"a,b\n1,2,\n3,4,,\n", {}, {"a": [1, 3], "b": [2, 4]}),
+        (b"a,b\r\n1,2,\n3,4,,\r\n", {}, {"a": [1, 3], "b": [2, 4]}),
     ],
 )
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_odd_files_are_read_as_they_are(tmp_path, raw, about, expected, is_packed):
+@pytest.mark.parametrize("widest", [csvfiles.WIDE, 0])
+def test_odd_files_are_read_as_they_are(tmp_path, monkeypatch, raw, about, expected, is_packed, widest):
+    """By DuckDB, and by Python's reader of wide tables."""
+    monkeypatch.setattr(csvfiles, "WIDE", widest)
     path = tmp_path / "d.csv"
     path.write_bytes(gzip.compress(raw) if is_packed else raw)
     assert read(path, **about) == expected

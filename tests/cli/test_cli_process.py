@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +20,8 @@ import pytest
 from terminal import on_terminal
 
 import gridmodl
+from gridmodl.cli.reading.engine import EngineLimits, connected
+from gridmodl.data.remote.queries import EngineError, collected
 
 COMMAND = [sys.executable, "-m", "gridmodl"]
 
@@ -229,6 +233,20 @@ def test_colours_and_none(folder, words, environment):
     assert code == 0, shown
     assert "┃" in shown
     assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", shown)) == (not words and not environment)
+
+
+def test_what_duckdb_makes_of_ctrl_c_is_an_interrupt():
+    """It was an internal error, or that of a single column."""
+    query = SimpleNamespace(collect=Mock(side_effect=RuntimeError("Query interrupted")))  # what DuckDB raises
+    with pytest.raises(KeyboardInterrupt), connected(EngineLimits()):
+        query.collect()
+    with pytest.raises(KeyboardInterrupt):
+        collected(query, "x")
+    query.collect.side_effect = RuntimeError("another")
+    with pytest.raises(RuntimeError, match="another"), connected(EngineLimits()):
+        query.collect()
+    with pytest.raises(EngineError, match="another"):
+        collected(query, "x")
 
 
 def test_a_second_interrupt_ends_at_once_and_leaves_nothing_half_written(tmp_path):

@@ -17,6 +17,7 @@ from rich.filesize import decimal
 
 from gridmodl.cli.messages import Failure
 from gridmodl.cli.outputs import drop, temporary_folder
+from gridmodl.data.remote.queries import is_interrupt
 
 ROWS = 2**16  # in a batch
 LEAST_MEMORY = 128_000_000  # bytes that DuckDB gets at least; a choice, not a measured need
@@ -38,7 +39,10 @@ class EngineLimits(NamedTuple):
 
 @contextlib.contextmanager
 def connected(limits: EngineLimits) -> Iterator[Any]:
-    """Connection to a new database in memory, which spills to a temporary folder; nothing is downloaded."""
+    """Connection to a new database in memory, which spills to a temporary folder; nothing is downloaded.
+
+    Ctrl-C while it runs a query is a KeyboardInterrupt.
+    """
     import duckdb
 
     folder = temporary_folder()
@@ -54,6 +58,10 @@ def connected(limits: EngineLimits) -> Iterator[Any]:
     connection = duckdb.connect(config=settings)
     try:
         yield connection
+    except RuntimeError as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
+        raise
     finally:
         connection.close()
         drop(folder)

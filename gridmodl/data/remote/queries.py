@@ -41,6 +41,8 @@ def collected(lazy: Any, name: Name) -> Any:
             f"counts come as Arrow tables, and {error.name} is not installed: pip install 'gridmodl[duckdb]'"
         ) from error
     except Exception as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
         raise EngineError(
             f"the engine of the lazy frame failed to count column {name!r}: {type(error).__name__}: {error}"
         ) from error
@@ -58,6 +60,11 @@ def _with_integers(lazy: Any, found: Any, name: Name) -> Any:
                 )
             found = found.with_columns(nw.col(column).cast(dtype))
     return found
+
+
+def is_interrupt(error: Exception) -> bool:
+    """Whether an error is what DuckDB makes of Ctrl-C while it runs a query."""
+    return isinstance(error, RuntimeError) and str(error) == "Query interrupted"
 
 
 @contextmanager
