@@ -32,9 +32,9 @@ TAGS = {
     "b", "bdi", "circle", "details", "div", "g", "polyline", "rect", "span", "summary", "svg", "table", "tbody", "td",
     "th", "thead", "title", "tr",
 }  # fmt: skip
-ATTRIBUTES = {"class", 
-    "aria-label", "cx", "cy", "fill", "fill-opacity", "height", "open", "points", "preserveaspectratio", "r", "role",
-    "stroke", "stroke-opacity", "style", "viewbox", "width", "x", "xmlns", "y",
+ATTRIBUTES = {
+    "aria-label", "class", "cx", "cy", "fill", "fill-opacity", "height", "open", "points", "preserveaspectratio", "r",
+    "role", "stroke", "stroke-opacity", "style", "viewbox", "width", "x", "xmlns", "y",
 }  # fmt: skip
 
 RNG = np.random.default_rng(5)
