@@ -1,6 +1,6 @@
 """The picture of `docs/use/edit_by_eye.md`: the editor of one column in JupyterLab, a part open to be split.
 
-.venv/bin/pip install --group test jupyterlab && .venv/bin/python -m reproduce.pictures.edit_by_eye
+.venv/bin/pip install --group test && .venv/bin/python -m reproduce.pictures.edit_by_eye
 """
 
 from __future__ import annotations

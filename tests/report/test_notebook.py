@@ -32,9 +32,9 @@ TAGS = {
     "b", "bdi", "circle", "details", "div", "g", "polyline", "rect", "span", "summary", "svg", "table", "tbody", "td",
     "th", "thead", "title", "tr",
 }  # fmt: skip
-ATTRIBUTES = {"class", 
-    "aria-label", "cx", "cy", "fill", "fill-opacity", "height", "open", "points", "preserveaspectratio", "r", "role",
-    "stroke", "stroke-opacity", "style", "viewbox", "width", "x", "xmlns", "y",
+ATTRIBUTES = {
+    "aria-label", "class", "cx", "cy", "fill", "fill-opacity", "height", "open", "points", "preserveaspectratio", "r",
+    "role", "stroke", "stroke-opacity", "style", "viewbox", "width", "x", "xmlns", "y",
 }  # fmt: skip
 
 RNG = np.random.default_rng(5)
@@ -274,7 +274,7 @@ def test_an_estimator_shows_its_diagram_and_what_it_fitted(name):
     assert "<table style" not in before._repr_html_().split("</style>")[-1]
     shown = estimator._repr_html_()
     assert type(estimator).__name__ in shown
-    fitted = shown[shown.rindex('<div style="font-size:13px') :]
+    fitted = shown[shown.rindex('<div class="mathjax_ignore') :]
     assert {"svg", "table"} <= set(Checker(fitted).tags)
     assert estimator._repr_mimebundle_()["text/html"].endswith(fitted)
     with config_context(display="text"):
