@@ -47,8 +47,8 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.estimators import GridScorecard as GridScorecard
     from gridmodl.evidence.contributions import Contributions as Contributions
     from gridmodl.evidence.record import WeightedEvidence as WeightedEvidence
-    from gridmodl.fit.count import CountWarning as CountWarning
-    from gridmodl.fit.count import count as count
+    from gridmodl.fit.lazy.count import CountWarning as CountWarning
+    from gridmodl.fit.lazy.count import count as count
     from gridmodl.jit.cache import clear_cache as clear_cache
     from gridmodl.model.densities.conditional import Conditional as Conditional
     from gridmodl.model.file import ModelFileError as ModelFileError

@@ -26,8 +26,9 @@ from gridmodl.fit.build import check_names, check_option_names, encoded_column
 from gridmodl.fit.column.common import labelled_apart
 from gridmodl.fit.column.intervals import Intervals, intervals_task
 from gridmodl.fit.column.priced import with_missing
-from gridmodl.fit.lazy import LazyData, counted_column, counted_data
-from gridmodl.fit.lazy_models import LAZY_FRAME
+from gridmodl.fit.lazy.column import counted_column
+from gridmodl.fit.lazy.data import LazyData, counted_data
+from gridmodl.fit.lazy.models import LAZY_FRAME
 from gridmodl.fit.options import Options, check_integer, checked_jobs, checked_options, checked_time
 from gridmodl.model.densities.ranges import with_domain
 from gridmodl.model.partition import interval_partition

@@ -41,7 +41,7 @@ from gridmodl.estimators.inputs import (
     read_weights,
     reading_columns,
 )
-from gridmodl.fit.count import count_batch
+from gridmodl.fit.lazy.count import count_batch
 from gridmodl.fit.options import RULES, checked_options
 from gridmodl.model.encoding import TARGETS_OF, check_encoding, encoded_names, rows_of_parts, unique_names
 from gridmodl.model.models import Models

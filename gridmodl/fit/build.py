@@ -19,7 +19,8 @@ from gridmodl.fit.column.common import Found, special_of
 from gridmodl.fit.column.priced import priced, with_missing
 from gridmodl.fit.density import checked_density
 from gridmodl.fit.grid import FoundGrid, GridModel, given_grid, grid_problem
-from gridmodl.fit.lazy import LazyData, counted_data, model_at
+from gridmodl.fit.lazy.column import model_at
+from gridmodl.fit.lazy.data import LazyData, counted_data
 from gridmodl.fit.options import (
     FOR_NUMBERS,
     RULES,

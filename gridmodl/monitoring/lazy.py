@@ -28,14 +28,8 @@ from gridmodl.data.remote.queries import (
 )
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.lazy import (
-    LazyData,
-    check_lazy_names,
-    check_sums_of_weights,
-    counted_at,
-    counted_model,
-    sums_of_weights,
-)
+from gridmodl.fit.lazy.column import counted_at, counted_model
+from gridmodl.fit.lazy.data import LazyData, check_lazy_names, check_sums_of_weights, sums_of_weights
 from gridmodl.model.lazy.parts import as_time, literals, part_of, zone_of
 from gridmodl.model.model import Model
 from gridmodl.model.policy import NEUTRAL

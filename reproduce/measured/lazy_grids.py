@@ -19,7 +19,8 @@ import numpy as np
 import polars as pl
 
 import gridmodl
-from gridmodl.fit import lazy_codes, lazy_grid
+from gridmodl.fit.lazy import codes as lazy_codes
+from gridmodl.fit.lazy import grid as lazy_grid
 from reproduce.measured.scale import Queries
 
 Draw = Callable[[np.random.Generator, int], pl.DataFrame]

@@ -28,7 +28,7 @@ import narwhals as nw
 import numpy as np
 
 import gridmodl
-from gridmodl.fit import lazy
+from gridmodl.fit.lazy import data as lazy_data
 
 U = "(hash(i * 16 + {k}) / 18446744073709551616.0)"  # evenly spread, and the same in every run
 NORMAL = f"(sqrt(-2 * ln({U.format(k=1)} + 1e-18)) * cos(2 * pi() * {U.format(k=2)}))"
@@ -156,7 +156,7 @@ def losses(columns: int, groups: int, rows: int) -> None:
     """Cost of buckets and zoom, less that of the optimum."""
     import polars as pl
 
-    lazy.MAX_GROUPS = groups
+    lazy_data.MAX_GROUPS = groups
     rng = np.random.default_rng(0)
     lost, asked, resolutions = [], [], []
     for _ in range(columns):

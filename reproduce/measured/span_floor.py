@@ -37,7 +37,8 @@ import numpy as np
 
 import gridmodl
 from gridmodl.data.remote.queries import CLASS, HIGH, LOW, ROWS
-from gridmodl.fit import lazy
+from gridmodl.fit.lazy import column as lazy_column
+from gridmodl.fit.lazy import data as lazy_data
 from reproduce.measured.scale import drawn
 
 
@@ -134,15 +135,15 @@ def gaps(columns: int, groups: int, rows: int) -> None:
     """Cost of models of buckets, less the bound."""
     import polars as pl
 
-    lazy.MAX_GROUPS = groups
+    lazy_data.MAX_GROUPS = groups
     counted: list[Any] = []
-    with_resolution = lazy.with_resolution
+    with_resolution = lazy_column.with_resolution
 
     def kept(model: Any, found: Any, *rest: Any) -> Any:
         counted.append(found.counts)
         return with_resolution(model, found, *rest)
 
-    lazy.with_resolution = kept
+    lazy_column.with_resolution = kept
     rng, found, lost, resolutions = np.random.default_rng(0), [], [], []
     for _ in range(columns):
         x, y = drawn(rng, rows)

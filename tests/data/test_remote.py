@@ -16,8 +16,8 @@ from gridmodl.data.remote.edges import Spans, divided_ranges, runs_of
 from gridmodl.data.remote.looks import look_at
 from gridmodl.data.remote.queries import BUCKET, HIGH, LOW, ROWS
 from gridmodl.data.remote.rows import lazy_rows
-from gridmodl.fit import lazy as fit_lazy
-from gridmodl.fit.lazy_axis import move_excess
+from gridmodl.fit.lazy import data as lazy_data
+from gridmodl.fit.lazy.axis import move_excess
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_counts_do_not_depend_on_what_a_look_shows(engine, kind, queries):
 
 
 def test_many_columns_are_looked_at_in_one_query(queries, monkeypatch):
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 256)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 256)
     rng = np.random.default_rng(0)
     data = pl.DataFrame({f"x{i}": rng.random(5000) for i in range(40)} | {"y": rng.integers(0, 2, 5000)})
     models = gridmodl.optimize_each(data.lazy(), "y", n_jobs=1)
@@ -68,7 +68,7 @@ def test_many_columns_are_looked_at_in_one_query(queries, monkeypatch):
 
 
 def test_a_column_that_fails_does_not_keep_others_from_a_look(monkeypatch):
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 256)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 256)
     rng = np.random.default_rng(0)
     data = pl.DataFrame({"a": rng.random(2000), "b": rng.random(2000), "y": rng.integers(0, 2, 2000)})
     failing = pl.col("a").map_batches(lambda s: 1 / 0, return_dtype=pl.Float64).alias("bad")
@@ -80,7 +80,7 @@ def test_a_column_that_fails_does_not_keep_others_from_a_look(monkeypatch):
 
 
 def test_special_values_and_infinities_do_not_widen_buckets(monkeypatch):
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 256)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 256)
     rng = np.random.default_rng(0)
     x = rng.random(5000)
     x[:40], x[40:60], x[60:70], x[70:75] = 1e300, np.nan, np.inf, -np.inf

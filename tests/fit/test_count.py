@@ -19,7 +19,8 @@ from gridmodl import Counts, average_each, count, optimize, optimize_each, price
 from gridmodl.data import counts as data_counts
 from gridmodl.data.frames import object_array
 from gridmodl.data.remote import counting
-from gridmodl.fit import lazy as fit_lazy
+from gridmodl.fit.lazy import column as lazy_column
+from gridmodl.fit.lazy import data as lazy_data
 
 SPECIAL = {"real": [-999]}
 
@@ -238,7 +239,7 @@ def test_a_column_that_fails_is_an_error_of_its_own():
 
 @ENGINES
 def test_prices_given_parts_and_averages_of_lazy_frames(engine, monkeypatch):
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 64)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 64)
     data = long_column()
     bounds = {"x": [0.01, 0.02, 1.5, 40.0]}
     expected = price(data, bounds, "y")
@@ -272,7 +273,7 @@ def test_verify_counts_again(engine, monkeypatch):
         assert verify(model, engine(data), "y"), name
         changed = data.with_columns(y=pl.when(pl.int_range(len(data)) < 3).then(pl.lit("no")).otherwise(pl.col("y")))
         assert not verify(model, engine(changed), "y")
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 64)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 64)
     data = long_column()
     model = optimize(engine(data), "y")
     assert verify(model, engine(data), "y")
@@ -295,8 +296,8 @@ def test_numerical_targets(engine, monkeypatch):
     data = real_target()
     of_rows = optimize(data, "z")
     assert record(optimize(engine(data), "z")) == record(of_rows)
-    monkeypatch.setattr(fit_lazy, "JOINT_ROWS", 100)
-    monkeypatch.setattr(fit_lazy, "JOINT_GROUPS", 128)
+    monkeypatch.setattr(lazy_data, "JOINT_ROWS", 100)
+    monkeypatch.setattr(lazy_data, "JOINT_GROUPS", 128)
     for model in (optimize(engine(data), "z"), optimize(count(engine(data), "z"))):
         assert model.resolution > 0
         own = gridmodl.Model.from_partitions(data, "z", model.all_partitions)
@@ -318,9 +319,9 @@ def test_numerical_targets(engine, monkeypatch):
 
 
 def test_many_classes_have_fewer_buckets(monkeypatch):
-    monkeypatch.setattr(fit_lazy, "JOINT_ROWS", 100)
-    monkeypatch.setattr(fit_lazy, "JOINT_GROUPS", 64)
-    monkeypatch.setattr(fit_lazy, "MAX_CELLS", 64)
+    monkeypatch.setattr(lazy_data, "JOINT_ROWS", 100)
+    monkeypatch.setattr(lazy_data, "JOINT_GROUPS", 64)
+    monkeypatch.setattr(lazy_data, "MAX_CELLS", 64)
     data = long_column()
     model = optimize(as_polars(data), "y", target_kind="grouped")
     assert model.resolution > 0
@@ -356,8 +357,9 @@ def many_categories(make, seed=0, n=3000):
 
 
 def few_are_counted(monkeypatch, max_groups=10):
-    for module in (counting, fit_lazy):
+    for module in (counting, lazy_column):
         monkeypatch.setattr(module, "MAX_VALUES", 50)
+    for module in (counting, lazy_data):
         monkeypatch.setattr(module, "MAX_GROUPS", max_groups)
 
 
@@ -431,8 +433,8 @@ def test_models_of_rare_categories_are_edited_and_compared(engine, make, monkeyp
 @ENGINES
 def test_a_numerical_target_takes_too_many_categories(engine, make, monkeypatch):
     few_are_counted(monkeypatch)
-    monkeypatch.setattr(fit_lazy, "JOINT_ROWS", 100)
-    monkeypatch.setattr(fit_lazy, "JOINT_GROUPS", 64)
+    monkeypatch.setattr(lazy_data, "JOINT_ROWS", 100)
+    monkeypatch.setattr(lazy_data, "JOINT_GROUPS", 64)
     data = many_categories(make)
     rng = np.random.default_rng(0)
     real = pl.Series("y", np.where(data["y"] == "yes", 3.0, 0.0) + rng.normal(size=len(data)))
@@ -448,15 +450,15 @@ def test_a_numerical_target_takes_too_many_categories(engine, make, monkeypatch)
 def test_rare_categories_are_asked_for_again_where_they_pay(engine, make, monkeypatch):
     few_are_counted(monkeypatch)
     data = many_categories(make)
-    monkeypatch.setattr(fit_lazy, "MAX_VALUES", 80)  # ten, then eighty
+    monkeypatch.setattr(lazy_column, "MAX_VALUES", 80)  # ten, then eighty
     model = optimize(engine(data), "y", **KINDS)
     listed = {value for group in model.partitions["x"].listed for value in group}
     assert set(make(range(150, 160))) <= listed
     assert 10 < len(listed) <= 80
-    monkeypatch.setattr(fit_lazy, "MAX_VALUES", 50)
+    monkeypatch.setattr(lazy_column, "MAX_VALUES", 50)
     assert model.cost < optimize(engine(data), "y", **KINDS).cost
     noise = data.with_columns(pl.Series("y", np.random.default_rng(3).integers(0, 2, len(data))))
-    monkeypatch.setattr(fit_lazy, "MAX_VALUES", 80)
+    monkeypatch.setattr(lazy_column, "MAX_VALUES", 80)
     of_noise = optimize(engine(noise), "y", **KINDS).partitions["x"]
     assert of_noise.n_parts == 1
     assert sum(map(len, of_noise.listed)) <= 10

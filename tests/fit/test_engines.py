@@ -15,8 +15,8 @@ from oracles.lazy_frames import collect, long_column, mixed, record
 
 import gridmodl
 from gridmodl import average_each, count, optimize, optimize_each, price, verify
-from gridmodl.fit import lazy as fit_lazy
-from gridmodl.fit import lazy_grid
+from gridmodl.fit.lazy import data as lazy_data
+from gridmodl.fit.lazy import grid as lazy_grid
 
 pytestmark = [
     # Spark, Dask and Ibis ask libraries for what they will not have for long.
@@ -118,7 +118,7 @@ def test_options_of_models(engine, options):
 
 
 def test_models_of_more_values_than_groups(engine, monkeypatch):
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 256)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 256)
     data = long_column()
     number = (pl.col("x") * 1e9).fill_nan(7).cast(pl.Int64)
     data = data.with_columns(
@@ -155,8 +155,8 @@ def test_grids_of_a_sample(engine, monkeypatch):
 @pytest.mark.parametrize("in_buckets", [False, True])
 def test_numerical_targets(engine, in_buckets, monkeypatch):
     if in_buckets:
-        monkeypatch.setattr(fit_lazy, "JOINT_ROWS", 100)
-        monkeypatch.setattr(fit_lazy, "JOINT_GROUPS", 64)
+        monkeypatch.setattr(lazy_data, "JOINT_ROWS", 100)
+        monkeypatch.setattr(lazy_data, "JOINT_GROUPS", 64)
     rng = np.random.default_rng(1)
     data = mixed(1000).select("real", "text")
     data = data.with_columns(z=pl.Series(rng.normal(size=1000)) + (pl.col("real").fill_nan(0) > 0.3) * 3)

@@ -17,7 +17,7 @@ from gridmodl import optimize, optimize_each, price
 from gridmodl.data.remote.counting import count_column
 from gridmodl.data.remote.queries import HIGH, LOW, ROWS, EngineError
 from gridmodl.data.remote.rows import lazy_rows
-from gridmodl.fit import lazy as fit_lazy
+from gridmodl.fit.lazy import data as lazy_data
 
 
 @ENGINES
@@ -97,7 +97,7 @@ def test_options_are_those_of_rows(engine, options):
 
 @ENGINES
 def test_many_values_are_counted_in_spans(engine, monkeypatch):
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 256)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 256)
     data = long_column()
     best, found = optimize(data, "y"), optimize(engine(data), "y")
     assert found.resolution > 0
@@ -113,7 +113,7 @@ def test_many_values_are_counted_in_spans(engine, monkeypatch):
 
 
 def test_spans_do_not_depend_on_the_engine_or_the_order_of_rows(monkeypatch):
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 256)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 256)
     data = long_column()
     expected = record(optimize(as_polars(data), "y"))
     assert record(optimize(as_duckdb(data), "y")) == expected
@@ -121,7 +121,7 @@ def test_spans_do_not_depend_on_the_engine_or_the_order_of_rows(monkeypatch):
 
 
 def test_bounds_of_the_user_divide_spans(monkeypatch):
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 64)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 64)
     data = long_column()
     found = optimize(as_polars(data), "y", fixed=[0.5, 2.0])
     assert {0.5, 2.0} <= set(found.partitions["x"].bounds.tolist())
@@ -255,7 +255,7 @@ def test_spans_of_times_do_not_depend_on_the_zone():
 
 
 def test_spans_of_times_of_a_session_that_is_not_in_utc(monkeypatch):
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 8)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 8)
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'Europe/Paris'")
     with pytest.raises(ValueError, match=r"more than 8 times of the zone Europe/Paris.*SET TimeZone = 'UTC'"):

@@ -16,8 +16,10 @@ import gridmodl
 from gridmodl import optimize, price, verify
 from gridmodl.clock import Clock
 from gridmodl.data.remote.queries import EngineError
-from gridmodl.fit import lazy, lazy_codes, lazy_grid
-from gridmodl.fit.lazy_codes import coded_cells, improved_parts
+from gridmodl.fit.lazy import codes as lazy_codes
+from gridmodl.fit.lazy import data as lazy_data
+from gridmodl.fit.lazy import grid as lazy_grid
+from gridmodl.fit.lazy.codes import coded_cells, improved_parts
 from gridmodl.fit.models import best_model
 from gridmodl.fit.options import Options
 
@@ -49,7 +51,7 @@ def _few(monkeypatch):
     monkeypatch.setattr(lazy_grid, "MAX_CELLS", 3000)
     monkeypatch.setattr(lazy_codes, "CODE_CELLS", 3000)
     monkeypatch.setattr(lazy_codes, "LEAST_ATOMS", 6)
-    monkeypatch.setattr(lazy, "MAX_GROUPS", 300)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 300)
     monkeypatch.setattr(lazy_grid, "SAMPLE_ROWS", 700)
 
 
@@ -190,7 +192,7 @@ def test_improved_parts_are_the_best_of_one_column_beside_the_others():
     data = pl.DataFrame(
         {"a": a, "b": b, "y": (rng.random(400) < np.where((a > 0.6) ^ (b > 0.4), 0.9, 0.1)).astype(int)}
     )
-    counted = lazy.counted_data(data.lazy(), "y", None, None)
+    counted = lazy_data.counted_data(data.lazy(), "y", None, None)
     start = gridmodl.Model.from_partitions(data, "y", {"a": [0.3], "b": [0.4]})
     found = improved_parts(counted[0], start.partitions, Options(), counted[1], Clock(), 3000)
     bounds = np.sort(a)
@@ -200,7 +202,7 @@ def test_improved_parts_are_the_best_of_one_column_beside_the_others():
 
 def test_codes_are_of_all_rows(monkeypatch):
     data = rows_of().drop("w")
-    counted, read = lazy.counted_data(data.lazy(), "y", None, None)
+    counted, read = lazy_data.counted_data(data.lazy(), "y", None, None)
 
     def alone(name):
         return lambda table: best_model(table, name, Options(), 0, Clock())

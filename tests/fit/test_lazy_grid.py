@@ -15,9 +15,9 @@ import gridmodl
 from gridmodl import optimize, price
 from gridmodl.data.remote.cells import column_of, lazy_cells, sampled_cells
 from gridmodl.data.remote.queries import ROWS, EngineError
-from gridmodl.fit import lazy as fit_lazy
-from gridmodl.fit import lazy_grid
-from gridmodl.fit.lazy_grid import spread
+from gridmodl.fit.lazy import data as lazy_data
+from gridmodl.fit.lazy import grid as lazy_grid
+from gridmodl.fit.lazy.grid import spread
 
 
 @ENGINES
@@ -189,8 +189,8 @@ def with_targets(n=6000):
 @pytest.mark.parametrize(("target", "kind"), [("kind", "grouped"), ("z", "numerical")])
 @pytest.mark.parametrize("max_groups", [10**6, 64])
 def test_grid_of_a_sample_with_a_partitioned_target(target, kind, max_groups, monkeypatch):
-    monkeypatch.setattr(fit_lazy, "JOINT_ROWS", 100)
-    monkeypatch.setattr(fit_lazy, "JOINT_GROUPS", max_groups)
+    monkeypatch.setattr(lazy_data, "JOINT_ROWS", 100)
+    monkeypatch.setattr(lazy_data, "JOINT_GROUPS", max_groups)
     data = with_targets().drop({"kind": "z", "z": "kind"}[target])
     found = optimize(data.lazy(), target, target_kind=kind, random_state=0)
     assert 1000 < found.sample_rows < 2000

@@ -12,8 +12,8 @@ from oracles.lazy_frames import as_duckdb, long_column
 
 import gridmodl
 from gridmodl import optimize, verify
-from gridmodl.fit import lazy as fit_lazy
-from gridmodl.fit.spans_floor import moved_bound_cost
+from gridmodl.fit.lazy import data as lazy_data
+from gridmodl.fit.lazy.spans_floor import moved_bound_cost
 
 
 def log_binomial(n, k):
@@ -59,7 +59,7 @@ def test_bound_against_all_partitions_of_random_columns():
 
 
 def test_gap_is_stated_among_partitions_of_at_most_max_parts(monkeypatch, tmp_path):
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 256)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 256)
     data = long_column(1500)
     model = optimize(as_duckdb(data), "y", max_parts=4)
     best = optimize(data, "y", max_parts=4)
@@ -78,7 +78,7 @@ def test_gap_is_stated_among_partitions_of_at_most_max_parts(monkeypatch, tmp_pa
     [{}, {"max_parts": 4, "min_rows": 5}, {"max_parts": 4, "criterion": "bic"}, {"max_parts": 4, "fixed": [1.0]}],
 )
 def test_no_gap_is_stated_elsewhere(monkeypatch, options):
-    monkeypatch.setattr(fit_lazy, "MAX_GROUPS", 128)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 128)
     model = optimize(as_duckdb(long_column(800)), "y", **options)
     assert model.resolution > 0
     assert (model.gap, model.certificate, model.proven) == (None, None, False)

@@ -8,6 +8,7 @@ other spellings (``1_000``, ``2020/1/5``, ``epoch``).
 
 from __future__ import annotations
 
+import itertools
 import numbers
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -146,7 +147,7 @@ def _families(partition: Partition) -> tuple[list[tuple[pa.DataType, ...]], str]
 
 def _categories(partition: Partition, text: pa.Array, nulls: Iterable[str]) -> np.ndarray:
     """Map each text to the category it stands for; a category of the model is never read as missing."""
-    known = [value for group in partition.groups for value in group if value is not None]
+    known = list(itertools.chain(*partition.listed))
     names = {value for value in known if isinstance(value, str)}
     encoded = with_nulls(text, [spelling for spelling in nulls if spelling not in names]).dictionary_encode()
     read = _reader(known)

@@ -1,7 +1,7 @@
 """Fit a grid over several columns of a lazy frame: count combinations of values on its engine, search here.
 
 Where there are few combinations, all are counted, and the grid is that of the rows. Otherwise columns of numbers are
-cut into atoms whose combinations are counted (`lazy_codes`), or a sample of the rows is searched; and the grid that was
+cut into atoms whose combinations are counted (`codes`), or a sample of the rows is searched; and the grid that was
 found is counted on all rows: its cost, shares and probabilities are exact, and only the search saw less.
 `Model.resolution` says how many rows an atom has, `Model.sample_rows` how many rows the sample has.
 """
@@ -44,9 +44,9 @@ from gridmodl.fit.build import grid_model
 from gridmodl.fit.column.common import special_of
 from gridmodl.fit.column.groups import class_means
 from gridmodl.fit.grid import given_grid
-from gridmodl.fit.lazy import LazyData, Reader
-from gridmodl.fit.lazy_axis import Axis
-from gridmodl.fit.lazy_codes import SearchColumn, coded_cells, improved_parts, shortened
+from gridmodl.fit.lazy.axis import Axis
+from gridmodl.fit.lazy.codes import SearchColumn, coded_cells, improved_parts, shortened
+from gridmodl.fit.lazy.data import LazyData, Reader
 from gridmodl.fit.options import Options
 from gridmodl.model.given import given_partition
 from gridmodl.model.lazy.parts import part_of

@@ -16,8 +16,8 @@ from gridmodl.data.remote.counting import MAX_GROUPS, count_again, count_frequen
 from gridmodl.data.remote.queries import CLASS, ROWS, check_same_rows, engine_errors
 from gridmodl.data.remote.rows import LazyRows, lazy_rows
 from gridmodl.data.targets import TARGET_KINDS, encode_weights
-from gridmodl.fit.lazy import JOINT_GROUPS, LazyData, apart_of, read_lazy
-from gridmodl.fit.lazy_axis import Axis
+from gridmodl.fit.lazy.axis import Axis
+from gridmodl.fit.lazy.data import JOINT_GROUPS, LazyData, apart_of, read_lazy
 from gridmodl.fit.options import Options, check_integer, checked_options
 from gridmodl.spelling import check_choice, check_columns
 

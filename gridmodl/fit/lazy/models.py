@@ -20,8 +20,9 @@ from gridmodl.fit.build import (
     column_of_parts,
     parts_of,
 )
-from gridmodl.fit.lazy import LazyData, Reader, counted_model, model_at
-from gridmodl.fit.lazy_grid import Searches, counted_density, counted_grid
+from gridmodl.fit.lazy.column import counted_model, model_at
+from gridmodl.fit.lazy.data import LazyData, Reader
+from gridmodl.fit.lazy.grid import Searches, counted_density, counted_grid
 from gridmodl.fit.models import best_model, table_model
 from gridmodl.fit.options import Options
 from gridmodl.model.model import Model

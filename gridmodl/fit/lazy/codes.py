@@ -28,15 +28,8 @@ from gridmodl.data.table import Table
 from gridmodl.fit.column.common import special_of
 from gridmodl.fit.grid import grid_problem, grid_task, partition_of
 from gridmodl.fit.holds import hold_columns
-from gridmodl.fit.lazy import (
-    MAX_ZOOMS,
-    CountedColumn,
-    LazyData,
-    Reader,
-    count_lazy,
-    given_bounds_of,
-    zoomed_model,
-)
+from gridmodl.fit.lazy.column import MAX_ZOOMS, CountedColumn, count_lazy, given_bounds_of, zoomed_model
+from gridmodl.fit.lazy.data import LazyData, Reader
 from gridmodl.fit.options import Options
 from gridmodl.model.given import given_partition
 from gridmodl.model.lazy.parts import part_of
