@@ -30,7 +30,7 @@ PIECE = 2**16  # bytes read at a time
 BLOCK = 2**22  # bytes of the longest row
 SAMPLE = 2**20  # bytes read to estimate the length of a row; compressed bytes may hold a thousand times as many
 # Columns of the widest table that DuckDB parses: 100,000 columns of 20 rows took it 38 seconds of processor time, and 8
-# for any 100 of them; Python's reader takes 3.
+# for the first 100 of them alone; Python's reader takes 3.
 WIDE = 2**13
 CELLS = 2**22  # of a batch of a wide table
 DELIMITERS = (";", "\t", "|", ",")
