@@ -48,6 +48,7 @@ class Table(NamedTuple):
     stable_over: str = ""  # name of the column of periods, or that of the argument if an array was given
     periods: tuple[str, ...] = ()  # names of the periods in which the order of shares must be the same
     target_means: NDArray[np.float64] | None = None  # of a numerical target that was counted in spans, of each row
+    target_name: str | None = None  # of the column, or of the series; None if it has none
 
     @property
     def names(self) -> list[Name]:
@@ -145,7 +146,14 @@ def read_table(
             f"placement={placement!r} moves bounds, which costs nothing where parts are of rows alone; the parts of a "
             "density have widths, and its bounds are midway between two values: leave placement= out"
         )
-    return table if placement is None or placement == MEDIAN else table._replace(placement=placement)
+    placement = None if placement == MEDIAN else placement
+    return table._replace(placement=placement, target_name=_name_of(target))
+
+
+def _name_of(target: Any) -> str | None:
+    """Name of a target: of a column, or of a series of pandas or Polars; None if it has none."""
+    name = target if isinstance(target, str) else getattr(target, "name", None)
+    return name if isinstance(name, str) and name else None
 
 
 def _with_periods(table: Table, raw: Any, name: str) -> Table:

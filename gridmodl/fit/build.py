@@ -106,6 +106,7 @@ def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, An
         "options": dict(found.criterion.chosen),
         "n_rows": table.target.n_rows,
         "classes": table.classes,
+        "target_name": table.target_name,
         "event_index": table.target.event,
         "event_is_default": table.target.event_is_default,
         "search": found.search,

@@ -83,6 +83,8 @@ class Model:
     target : Partition or None
         Groups of classes, or intervals of a numerical target, if the target is partitioned too. Its name is that of the
         column, or ``"target"``.
+    target_name : str or None
+        Name of the target, if it was a column or a series with a name.
     proven : bool
         Whether it is proven that no partition within the limits is cheaper.
     gap : float or None
@@ -139,6 +141,7 @@ class Model:
     sample_rows: int = 0
     event_is_default: bool = False
     limits: tuple[str, ...] = ()
+    target_name: str | None = None
     certificate: Certificate | None = field(default=None, repr=False)
     stability: Stability | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable

@@ -61,7 +61,9 @@ def check_model(model: Model) -> None:
 
 
 def _check_event(model: Model) -> None:
-    """Check that the event is the number of a class, and that classes are not grouped."""
+    """Check that a target with a name is there, and that the event is the number of a class that is not grouped."""
+    if model.target_name is not None and not PROBLEMS[model.problem].has_target:
+        raise wrong("target_name", "must be left out, as the model has no target")
     n_classes = len(model.classes) if PROBLEMS[model.problem].has_classes else 0
     if model.event_index is not None and not 0 <= model.event_index < n_classes:
         raise wrong("event", f"must be null or the number of one of {n_classes} classes, got {model.event_index}")

@@ -63,7 +63,7 @@ OPTIMUM = (*OPTIMUM_2, "target", "spread")
 
 def model_record(model: Model) -> dict[str, Any]:
     """JSON object of a model."""
-    return {
+    record = {
         "format": FORMAT,
         "version": VERSION,
         "gridmodl": __version__,
@@ -95,6 +95,9 @@ def model_record(model: Model) -> dict[str, Any]:
         "limits": list(model.limits),
         "stability": stability_record(model.stability),
     }
+    if model.target_name is not None:
+        record["target_name"] = write_value(model.target_name, "target_name")
+    return record
 
 
 def _optimum_record(optimum: Model, place: str) -> dict[str, Any]:
@@ -144,7 +147,8 @@ def _read_version_3(record: dict[str, Any]) -> Model:
 
 def _read_version_4(record: dict[str, Any], version: int = 4) -> Model:
     """Version 4: models with a certificate. Also reads the later versions."""
-    model = _read_grid(read_fields(record, "", FIELDS if version > 5 else FIELDS_5), version)
+    optional = ("target_name",) if version > 5 and "target_name" in record else ()
+    model = _read_grid(read_fields(record, "", (*(FIELDS if version > 5 else FIELDS_5), *optional)), version)
     return replace(model, certificate=read_certificate(record["certificate"], "certificate", version))
 
 
@@ -233,6 +237,7 @@ def _read_facts(record: dict[str, Any], version: int) -> Model:
         frame=read_text(record["frame"], "frame"),
         resolution=read_integer(record["resolution"], "resolution", 0, n_rows) if version > 5 else 0,
         stability=read_stability(record["stability"]) if version > 5 else None,
+        target_name=read_text(record["target_name"], "target_name") if "target_name" in record else None,
         sample_rows=read_integer(record["sample_rows"], "sample_rows", 0, n_rows) if version > 5 else 0,
     )
 

@@ -56,8 +56,14 @@ def _asked(model: Model) -> str:
     columns = listed([plain(name) for name in model.partitions])
     what = "best partition" if len(model.partitions) == 1 else "best grid"
     limits = ", ".join(kept_limits(model))
-    asked = f"the {what} of {columns} by the criterion {criterion_text(model)} ({PROBLEMS[model.problem].text})"
+    asked = f"the {what} of {columns}{_for_target(model)} by the criterion {criterion_text(model)} "
+    asked += f"({PROBLEMS[model.problem].text})"
     return plain(asked + (f", with {limits}" if limits else ""), MAX_WORDS)
+
+
+def _for_target(model: Model) -> str:
+    """The target of a model in words, if it has a name."""
+    return "" if model.target_name is None else f" for the target {plain(model.target_name)}"
 
 
 def lead_of_models(models: Models) -> Lead:
@@ -65,9 +71,15 @@ def lead_of_models(models: Models) -> Lead:
     if not made:
         return [("Found", f"no model of {counted(len(models.errors), 'column')}")]
     first = made[0][1]
-    asked = f"the best partition of each of {counted(len(made), 'column')} on its own by the criterion "
+    asked = (
+        f"the best partition of each of {counted(len(made), 'column')} on its own{_for_target(first)} by the criterion "
+    )
     telling = [(name, model) for name, model in made if next(iter(model.partitions.values())).n_parts > 1]
-    what = "have more than one part" if not PROBLEMS[first.problem].has_target else "tell about the target"
+    what = (
+        "have more than one part"
+        if not PROBLEMS[first.problem].has_target
+        else f"tell about {plain(first.target_name or 'the target')}"
+    )
     ranked = sorted(telling, key=lambda one: -(one[1].level or 0.0))[:MOST_NAMED]
     most = ", ".join(f"{plain(name)} (level {level_text(model.level)})" for name, model in ranked)
     found = f"{len(telling):,} of {counted(len(made), 'column')} {what}" + (f"; most of all {most}" if most else "")

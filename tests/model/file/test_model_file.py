@@ -630,14 +630,14 @@ def as_in_old_files(model):
         )
         for name, partition in model.partitions.items()
     }
-    return replace(model, certificate=None, partitions=partitions)
+    return replace(model, certificate=None, partitions=partitions, target_name=None)
 
 
 def of_version_2(record):
     """The fields that there were before targets could have parts."""
     later = (
         "target", "class_rows", "spread", "certificate", "event", "event_is_default", "limits", "resolution",
-        "sample_rows", "stability",
+        "sample_rows", "stability", "target_name",
     )  # fmt: skip
     record = {key: value for key, value in record.items() if key not in later}
     record |= {"version": 2, "partitions": [without_values(partition) for partition in record["partitions"]]}
@@ -674,7 +674,7 @@ def test_version_3_is_read(frame):
     record = json.loads(write_model(model))
     assert (record.pop("certificate")["method"], record.pop("event")) == ("slopes", 1)
     assert (record.pop("event_is_default"), record.pop("limits"), record.pop("resolution")) == (False, [], 0)
-    assert (record.pop("sample_rows"), record.pop("stability")) == (0, None)
+    assert (record.pop("sample_rows"), record.pop("stability"), record.pop("target_name")) == (0, None, "y")
     partitions = [without_values(p) | {"n_values": None, "log_value_factorials": 0.0} for p in record["partitions"]]
     again = read_model(json.dumps(record | {"version": 3, "partitions": partitions}))
     assert_same(as_in_old_files(model), again)
@@ -1319,3 +1319,15 @@ def test_a_model_is_read_without_the_compiler():
         "import sys; from gridmodl import Model; Model.from_json(sys.stdin.read()); assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], input=GOOD, text=True, check=True)
+
+
+def test_the_name_of_the_target_is_kept():
+    data = {"x": [1.0, 2.0, 3.0, 4.0], "bought": [0, 0, 1, 1]}
+    model = optimize(data, "bought")
+    assert Model.from_json(model.to_json()).target_name == "bought"
+    assert "for the target bought" in model.to_html()
+    assert optimize({"x": data["x"]}, data["bought"]).target_name is None
+    assert optimize(data).target_name is None
+    record = json.loads(optimize(data).to_json())
+    with pytest.raises(ModelFileError, match="target_name: must be left out, as the model has no target"):
+        Model.from_json(json.dumps(record | {"target_name": "bought"}))
