@@ -16,7 +16,8 @@ from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name
 from gridmodl.data.table import read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.build import check_classes, check_grid_options, check_names, model_of_partitions
+from gridmodl.fit.build import check_classes, check_grid_options, check_names
+from gridmodl.fit.given import model_of_partitions
 from gridmodl.fit.lazy.data import counted_data
 from gridmodl.fit.lazy.models import LAZY_FRAME, input_names, lazy_model, lazy_model_or_error, refuse_periods
 from gridmodl.fit.models import model_or_error, table_model

@@ -10,24 +10,18 @@ import numpy as np
 
 from gridmodl.clock import Clock
 from gridmodl.data.columns import Categories, Column
-from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name
 from gridmodl.data.line import check_bounds
-from gridmodl.data.table import Table, read_table
-from gridmodl.data.targets import NOT_GIVEN
+from gridmodl.data.table import Table
 from gridmodl.fit.column.common import Found, special_of
 from gridmodl.fit.column.priced import priced, with_missing
 from gridmodl.fit.density import checked_density
 from gridmodl.fit.grid import FoundGrid, GridModel, given_grid, grid_problem
-from gridmodl.fit.lazy.column import model_at
-from gridmodl.fit.lazy.data import LazyData, counted_data
 from gridmodl.fit.options import (
     FOR_NUMBERS,
     RULES,
     ColumnOptions,
     Options,
-    check_one_input,
-    checked_options,
     for_numbers,
 )
 from gridmodl.model.densities.ranges import with_domain
@@ -126,7 +120,7 @@ LIMIT_TEXTS = {
     "allowed": "no other bounds than {}",
 }
 
-# Partitions of the user's own, with their exact cost: `Model.from_partitions` and `Model.edit`.
+# Partitions of the user's own, with their exact cost: `Model.from_partitions` (fit/given.py) and `Model.edit`.
 
 OF_SHARES = (
     "monotone=",
@@ -135,46 +129,6 @@ OF_SHARES = (
     "stable_over=",
 )  # limits that a grid of several columns cannot have
 JOINT_COLUMNS = 10  # largest joint grid that was tested; 400 columns took 41 s, without a useful result
-
-
-def model_of_partitions(
-    data: Any, target: Any, partitions: Any, criterion: Any, weights: Any, kinds: Any, order: Any, special: Any,
-    target_kind: str | None, unlabelled: Any = NOT_GIVEN, event: Any = None,
-) -> Model:  # fmt: skip
-    """Build the model of the user's partitions: the body of `Model.from_partitions`."""
-    clock = Clock()
-    options = checked_options(criterion, kinds=kinds, order=order, special=special)
-    if not isinstance(partitions, Mapping):
-        raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
-    counted = counted_data(data, target, weights, target_kind, unlabelled, event=event)
-
-    def build(table: Table) -> Model:
-        check_columns("partitions", partitions, table.known_names)
-        given = {name: parts for name, parts in partitions.items() if isinstance(parts, Partition)}
-        levels = {name: parts.levels for name, parts in given.items() if parts.levels}
-        of_table = options._replace(kinds={**levels, **options.kinds})
-        check_names(table, of_table)
-        check_one_input(table, unlabelled)
-        if is_grid(table):
-            check_grid_options(of_table, table)
-        return of_partitions(table, partitions, of_table, clock)
-
-    if counted is None:
-        return build(read_table(data, target, weights, target_kind, unlabelled, event=event))
-    lazy, read = counted
-    return model_at(lazy, _only_input(lazy, partitions), options, read, partitions, build)
-
-
-def _only_input(data: LazyData | Counts, partitions: Mapping[Name, Any]) -> Name:
-    """Name of the one input column of a lazy frame, or of counts, that has `partitions`."""
-    names = data.names if isinstance(data, LazyData) else list(data)
-    check_columns("partitions", partitions, [*names, data.target])
-    if len(names) > 1:
-        raise ValueError(
-            f"data has {len(names)} input columns, and partitions of lazy frames and counts are priced for one: select "
-            "that column and the target; optimize_each(..., partitions=) takes each on its own"
-        )
-    return names[0]
 
 
 def edited(model: Model, name: Name, bounds: Any, groups: Any) -> Model:

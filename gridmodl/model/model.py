@@ -250,7 +250,7 @@ class Model:
         >>> round(model.cost, 4)
         5.193
         """
-        from gridmodl.fit.build import model_of_partitions
+        from gridmodl.fit.given import model_of_partitions
 
         return model_of_partitions(
             data, target, partitions, criterion, weights, kinds, order, special, target_kind, unlabelled, event

@@ -200,8 +200,7 @@ class Recount:
         if self.of_target is not None:
             model = replace(model, resolution=self.of_target.resolution)
         if not table.problem.flags.has_classes:
-            described = {name: self._described(one, values[name]) for name, one in model.partitions.items()}
-            model = replace(model, partitions=described)
+            model = replace(model, partitions=self.described(model.partitions, values))
         return replace(model, search=self.model.search, frame=self.model.frame, _source=None)
 
     def table(self, partitions: Mapping[Name, Partition], read: Reader) -> tuple[Table, dict[Name, ValueRows]]:
@@ -226,22 +225,28 @@ class Recount:
     def _partition(self, name: Name) -> Partition:
         """Partition of a column as the sample found it, without rows; it holds every value of all rows."""
         found, is_kept = self.model.partitions[name], name in self.kept
+        column = self.column(name, found.kind == "numerical")
         if found.kind == "numerical":
-            self.ends[name] = self.ends[name] if name in self.ends else self._ends(name)
-            column = encode_column(self.ends[name], name, self.options.kinds.get(name))
             is_apart = name in self.given.missing and found.missing is None
             own: Any = () if not is_kept else found.bounds if is_apart else found
             return given_partition(column, own, special_of(column, self.given) if is_kept else (), 1, is_apart)
+        special = special_of(column, self.given) if is_kept else ()
+        if isinstance(column, Categories) and is_kept:
+            return given_partition(column, self._all_groups(found, column), special, 1)
+        return given_partition(column, found if is_kept else (), special, 1)
+
+    def column(self, name: Name, is_numerical: bool) -> Any:
+        """The encoded column `name`, of its ends if it is numerical, else of all its values."""
+        kind = self.options.kinds.get(name)
+        if is_numerical:
+            self.ends[name] = self.ends[name] if name in self.ends else self._ends(name)
+            return encode_column(self.ends[name], name, kind)
         if name not in self.by_value:
             target = self.data.target if self.has_classes else None
             rows = lazy_rows(self.data.frame, name, target, self.data.weights, self.data.n_rows)
             counts = count_column(rows._replace(dtype=nw.String()), [], MAX_CELLS)
             self.by_value[name] = counts.filter(nw.col(ROWS) > 0)
-        column = encode_column(self.by_value[name][LOW], name, self.options.kinds.get(name))
-        special = special_of(column, self.given) if is_kept else ()
-        if isinstance(column, Categories) and is_kept:
-            return given_partition(column, self._all_groups(found, column), special, 1)
-        return given_partition(column, found if is_kept else (), special, 1)
+        return encode_column(self.by_value[name][LOW], name, kind)
 
     def _ends(self, name: Name) -> Any:
         """Lowest and highest value of a column, and a missing value if it has any."""
@@ -360,6 +365,12 @@ class Recount:
             means = (cells[TARGET_SUM].to_numpy() / cells[ROWS].to_numpy())[cell]
             columns[self.data.target] = SpanColumn(target, cells[TARGET_HIGH][cell.tolist()], means)
         return columns, weights
+
+    def described(
+        self, partitions: Mapping[Name, Partition], values: Mapping[Name, ValueRows]
+    ) -> dict[Name, Partition]:
+        """Partitions without classes, with what is said of the values of their parts."""
+        return {name: self._described(one, values[name]) for name, one in partitions.items()}
 
     def _described(self, partition: Partition, counted: ValueRows) -> Partition:
         """Partition without classes: with its number of values, or with the most typical values of its groups first.
