@@ -26,7 +26,7 @@ from gridmodl.fit.options import (
 )
 from gridmodl.model.densities.ranges import with_domain
 from gridmodl.model.file.values import check_column, check_writable
-from gridmodl.model.given import given_partition, with_unlabelled
+from gridmodl.model.given import given_partition, with_rare_named, with_unlabelled
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition, with_others
 from gridmodl.plugins import criterion_for
@@ -174,10 +174,21 @@ def with_parts(model: Model, name: Name, given: Any) -> Model:
 
 def of_partitions(table: Table, partitions: Mapping[Name, Any], options: Options, clock: Clock) -> Model:
     """Build the model of the user's partitions of a table."""
+    table = with_rare_values(table, partitions)
     if is_grid(table):
         return grid_model(table, given_grid(table, partitions, options), clock)
     (name,) = table.names
     return _given_model(table, name, partitions.get(name, ()), options, clock)
+
+
+def with_rare_values(table: Table, partitions: Mapping[Name, Any]) -> Table:
+    """The table, in which categories that one of `partitions` counts together have its name for them."""
+    named = {
+        name: with_rare_named(table.inputs.columns[name], parts)
+        for name, parts in partitions.items()
+        if isinstance(parts, Partition) and parts.others is not None
+    }
+    return table._replace(inputs=table.inputs._replace(columns={**table.inputs.columns, **named}))
 
 
 def column_of_parts(table: Table, name: Name, given: Any, options: Options, clock: Clock) -> Model:

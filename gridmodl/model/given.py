@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gridmodl.data.atoms import Target
 from gridmodl.data.bounds import bounds_between, middle_bounds
-from gridmodl.data.columns import Categories, Column, kind_of_column
-from gridmodl.data.frames import Name, as_array
+from gridmodl.data.columns import Categories, Column, encode_column, kind_of_column
+from gridmodl.data.frames import Name, as_array, object_array
 from gridmodl.data.numbers import Numbers, Special, encode_numbers, encode_special, is_missing_value, special_parts
 from gridmodl.model.partition import Partition, group_partition, interval_partition
 from gridmodl.model.policy import STRICT, Policy
@@ -81,6 +81,15 @@ def _without_rows(partition: Partition, column: Column, n_classes: int) -> Parti
         partition, name=column.name, counts=counts, unlabelled=None, missing=missing, default=default, widths=None,
         domain=None, lowest=None, highest=None,
     )  # fmt: skip
+
+
+def with_rare_named(raw: Any, partition: Partition) -> Any:
+    """Values of the column `raw`, in which those that no group of `partition` lists have its name for all others."""
+    column = encode_column(raw, partition.name, "categorical")
+    assert isinstance(column, Categories)  # noqa: S101  for mypy
+    partition.part_of_encoded(column)  # raises if the values are of another type
+    listed = {None, *itertools.chain(*partition.listed)}
+    return object_array([value if value in listed else partition.others for value in column.values])[column.codes]
 
 
 def _intervals(

@@ -33,7 +33,7 @@ def labels_of(partition: Partition) -> list[str]:
         is_mixed, first_special = has_mixed_types(partition), partition.n_parts - partition.n_special
         return [
             f"{'special ' * (i >= first_special)}{label_of_group(values, is_mixed)}"
-            for i, values in enumerate(partition.groups)
+            for i, values in enumerate(_others_first(partition))
         ]
     if partition.kind == "ordinal":
         return _labels_of_levels(partition)
@@ -48,6 +48,13 @@ def labels_of(partition: Partition) -> list[str]:
     sizes = partition.special_sizes or [1] * partition.n_special
     what = "special" if partition.widths is None else "mass at"
     return labels + [f"{what} {', '.join(itertools.islice(codes, size))}" for size in sizes]
+
+
+def _others_first(partition: Partition) -> list[Sequence[Any]]:
+    """Groups of a categorical variable, each with the name of `others` first, so that a long label has it too."""
+    if partition.others is None:
+        return list(partition.groups)
+    return [sorted(group, key=lambda value: value != partition.others) for group in partition.groups]
 
 
 def _labels_of_levels(partition: Partition) -> list[str]:

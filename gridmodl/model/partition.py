@@ -151,9 +151,8 @@ class Partition:
     @property
     def listed(self) -> tuple[tuple[Any, ...], ...]:
         """Values of each group, missing ones and the name of ``others`` left out."""
-        return tuple(
-            tuple(value for value in group if value is not None and value != self.others) for group in self.groups
-        )
+        left_out = {None, self.others}
+        return tuple(tuple(value for value in group if value not in left_out) for group in self.groups)
 
     @property
     def labels(self) -> list[str]:
@@ -310,9 +309,10 @@ class Partition:
                 f"column {self.name!r} holds values of {kinds} that cannot be compared with those of its groups: "
                 f"{type(error).__name__}: {error}"
             ) from error
-        types, known = _types_of(column.values), _types_of(group_of)
-        if types and known and not types & known and np.all(parts < 0):
-            raise OtherTypeError(self.name, column.values[-1], self.groups[-1][-1])
+        listed = list(itertools.chain(*self.listed))
+        types, known = _types_of(column.values), _types_of(listed)
+        if types and known and not types & known and np.all(parts[[value is not None for value in column.values]] < 0):
+            raise OtherTypeError(self.name, column.values[-1], listed[-1])
         if np.any(parts < 0):
             self._place_unseen(column, parts, policy)
         return parts[column.codes]

@@ -12,7 +12,7 @@ from gridmodl.clock import Clock, in_threads
 from gridmodl.data.frames import Name, Raw
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
-from gridmodl.fit.build import check_names, column_of_parts, grid_model, of_partitions
+from gridmodl.fit.build import check_names, column_of_parts, grid_model, of_partitions, with_rare_values
 from gridmodl.fit.grid import best_grid
 from gridmodl.fit.models import best_model
 from gridmodl.fit.options import Options, checked_jobs, checked_options
@@ -79,7 +79,7 @@ class PricedColumn(NamedTuple):
 def prices_of_column(table: Table, model: Model, counts: PartsCounts, clock: Clock) -> PricedColumn:
     """Price the parts of a model of one column, and search the best."""
     ((name, partition),) = model.partitions.items()
-    table = table.only(name)
+    table = with_rare_values(table.only(name), {name: partition})
     options = options_of(model, [name])
     given = replace(model, partitions={name: extended(partition, counts)})
     same = column_of_parts(table, name, given, options, clock.child())

@@ -71,7 +71,7 @@ def counted(
     known of the column.
     """
     if not rows.is_ordered:
-        return count_categories(rows, max_groups)
+        return count_categories(rows, apart, max_groups)
     if rows.n_rows <= max_groups:
         return CountedAtoms(rows.by_value(rows.frame), (), rows)
     look = look or look_at(rows, apart, max_groups)
@@ -153,10 +153,21 @@ def count_again(rows: LazyRows, apart: Collection[Any], edges: Edges, max_groups
     return found.counts
 
 
-def count_categories(rows: LazyRows, max_groups: int) -> CountedAtoms:
+def count_categories(rows: LazyRows, apart: Collection[Any], max_groups: int) -> CountedAtoms:
     """Counts of the values of a categorical column; of rare ones together if there are more than MAX_VALUES."""
     found = _categories(rows)
-    return frequent_values(rows, max_groups) if found is None else CountedAtoms(found, (), rows)
+    return frequent_values(rows, apart, max_groups) if found is None else CountedAtoms(found, (), rows)
+
+
+def count_values(rows: LazyRows) -> Any:
+    """Counts of all values of a categorical column; raise ValueError if it has more than MAX_VALUES."""
+    found = _categories(rows)
+    if found is None:
+        raise ValueError(
+            f"column {rows.name!r} has more than {MAX_VALUES} categories, the most of a column in a grid; join rare "
+            "ones on the engine, or fit the column alone"
+        )
+    return found
 
 
 def _categories(rows: LazyRows) -> Any:
@@ -169,8 +180,8 @@ def _categories(rows: LazyRows) -> Any:
     return rows.by_value(rows.frame) if n_values <= MAX_VALUES else None
 
 
-def frequent_values(rows: LazyRows, max_groups: int) -> CountedAtoms:
-    """Counts of the most frequent categories, at most `max_groups`; of all others together as RARE.
+def frequent_values(rows: LazyRows, apart: Collection[Any], max_groups: int) -> CountedAtoms:
+    """Counts of the most frequent categories, at most `max_groups`, and of those `apart`; of all others as RARE.
 
     Their classes have no part in the choice, so that no chance of rare ones is taken for a pattern. The name of the
     others says how many rows a frequent value has at least.
@@ -182,7 +193,8 @@ def frequent_values(rows: LazyRows, max_groups: int) -> CountedAtoms:
     size, n_as_large = by_size[SIZE].to_numpy().astype(np.int64), np.cumsum(by_size[ROWS].to_numpy())
     is_kept = n_as_large <= max_groups
     least = int(size[is_kept][-1]) if is_kept.any() else int(size[0]) + 1
-    kept = sizes.filter(nw.col(SIZE) >= least)
+    is_kept_apart = nw.col(VALUE).is_in(list(apart)) if apart else nw.lit(False)
+    kept = sizes.filter((nw.col(SIZE) >= least) | is_kept_apart)
     found = _marked(rows, rows.frame.join(kept, on=VALUE, how="left"), ~nw.col(SIZE).is_null())
     if len(found.filter(nw.col(BUCKET) == RARE)) == 0:
         return CountedAtoms(found, (), rows)

@@ -85,10 +85,10 @@ class CountedColumn:
 
     def with_more_values(self, data: LazyData) -> CountedColumn | None:
         """The counts with MORE_VALUES times as many categories by value; None if these would be too many."""
-        if self.axis is None or self.of_target is not None or self.axis.max_groups * MORE_VALUES > MAX_VALUES:
+        if self.axis is None or self.axis.max_groups * MORE_VALUES > MAX_VALUES:
             return None
         max_groups = self.axis.max_groups * MORE_VALUES
-        counts, _, rows, rare = frequent_values(self.axis.rows, max_groups)
+        counts, _, rows, rare = frequent_values(self.axis.rows, self.axis.apart, max_groups)
         axis = self.axis._replace(counts=counts, rows=rows, max_groups=max_groups, rare=rare)
         return _joined(data, axis, None)
 
@@ -198,7 +198,7 @@ def counted_model(
 ) -> Model:
     """Model of the column `name`: `read` makes a table of counted rows and their weights, `search` finds its model."""
     found = counted_column(data, name, options)
-    if found.rare is not None and isinstance(data, LazyData):
+    if found.rare is not None and isinstance(data, LazyData) and found.of_target is None:
         model, found = _model_of_rare(data, found, read, search)
         return _with_rare_values(model, name, found.rare)
     found, table, model = zoomed_model(data, found, read, search)

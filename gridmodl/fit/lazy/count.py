@@ -219,7 +219,7 @@ def _first_counts(rows: LazyData, of_name: LazyRows, options: Options) -> tuple[
     if of_name.target_edges is not None:
         alone = lazy_rows(rows.frame, of_name.name, None, rows.weights, rows.n_rows)._replace(dtype=of_name.dtype)
     first = counted(alone, apart, rows.max_groups, look=rows.look(alone, options))
-    frequent = None if first.rare is None else frequent_in(first.counts)
+    frequent = None if first.rare is None else frequent_in(first.counts).union(apart)
     like = ColumnCounts(None, first.edges, tuple(apart), first.rare, frequent)
     return like, first.counts if of_name.target_edges is None else None
 

@@ -22,7 +22,7 @@ from gridmodl.clock import Clock
 from gridmodl.data.columns import Categories, encode_column, encode_values
 from gridmodl.data.frames import Name, SpanColumn
 from gridmodl.data.remote.cells import LazyCells, all_cells, column_of, in_order, lazy_cells, sampled_cells
-from gridmodl.data.remote.counting import MAX_GROUPS, count_column
+from gridmodl.data.remote.counting import MAX_GROUPS, count_column, count_values
 from gridmodl.data.remote.queries import (
     CLASS,
     HIGH,
@@ -244,7 +244,7 @@ class Recount:
         if name not in self.by_value:
             target = self.data.target if self.has_classes else None
             rows = lazy_rows(self.data.frame, name, target, self.data.weights, self.data.n_rows)
-            counts = count_column(rows._replace(dtype=nw.String()), [], MAX_CELLS)
+            counts = count_values(rows._replace(dtype=nw.Unknown()))
             self.by_value[name] = counts.filter(nw.col(ROWS) > 0)
         return encode_column(self.by_value[name][LOW], name, kind)
 

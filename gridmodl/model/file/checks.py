@@ -216,9 +216,17 @@ def _check_facts(model: Model) -> None:
             raise wrong(name, f"must be finite, got {number!r}")
     check_one_of("problem", model.problem, PROBLEMS)
     check_run(model.elapsed, model.stopped, model.frame)
-    for why, rows in (("values were counted together", model.resolution), ("a sample was searched", model.sample_rows)):
-        if model.proven and rows:
+    has_others = any(partition.others is not None for partition in model.partitions.values())
+    if model.target is not None and model.target.others is not None:
+        raise wrong("target.others", "must not be there: all classes of a target are counted")
+    for why, is_so in (
+        ("values were counted together", model.resolution or has_others),
+        ("a sample was searched", model.sample_rows),
+    ):
+        if model.proven and is_so:
             raise wrong("proven", f"must be false, as {why}")
+    if model.certificate is not None and has_others:
+        raise wrong("certificate", "must be null, as values were counted together")
     for name, text in (("criterion", model.criterion), ("search", model.search)):
         if not text:
             raise wrong(name, "must not be empty")
