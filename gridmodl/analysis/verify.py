@@ -27,7 +27,7 @@ from gridmodl.fit.column.intervals import interval_tasks
 from gridmodl.fit.density import column_limits
 from gridmodl.fit.lazy.column import counted_at, counted_model
 from gridmodl.fit.lazy.data import LazyData, Reader, counted_data
-from gridmodl.fit.lazy.grid import Recount
+from gridmodl.fit.lazy.recount import Recount
 from gridmodl.fit.models import best_model, best_partition
 from gridmodl.fit.options import Options
 from gridmodl.fit.periods import broken_periods

@@ -18,8 +18,8 @@ from gridmodl.fit.build import check_grid_options, check_names, is_grid, of_part
 from gridmodl.fit.column.common import special_of
 from gridmodl.fit.lazy.column import model_at
 from gridmodl.fit.lazy.data import LazyData, Reader, counted_data
-from gridmodl.fit.lazy.grid import Recount
 from gridmodl.fit.lazy.models import LAZY_FRAME
+from gridmodl.fit.lazy.recount import Recount
 from gridmodl.fit.options import Options, check_one_input, checked_options
 from gridmodl.model.given import given_partition
 from gridmodl.model.model import Model

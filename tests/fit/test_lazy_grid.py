@@ -17,7 +17,7 @@ from gridmodl.data.remote.cells import column_of, lazy_cells, sampled_cells
 from gridmodl.data.remote.queries import ROWS, EngineError
 from gridmodl.fit.lazy import data as lazy_data
 from gridmodl.fit.lazy import grid as lazy_grid
-from gridmodl.fit.lazy.grid import spread
+from gridmodl.fit.lazy.recount import spread
 
 
 @ENGINES
