@@ -17,7 +17,8 @@ X, X_new, y, y_new = train_test_split(data, target, test_size=0.5, random_state=
 model = gridmodl.GridScorecard(event=sorted(set(y))[-1], pdo=20, base_points=600, base_odds=50, rounded=True)
 card = model.fit(X, y).scorecard_
 print(f"event {card.event}; {len(card.models)} of {data.shape[1]} columns, base {card.base:.0f}")
-print(card.table().head(6)[["column", "part", "rows", "event_rate", "points"]].round(4).to_string(index=False))
+parts = card.table()[["column", "part", "rows", "event_rate", "points"]]
+print(parts.head(6).round(4).to_string(index=False))
 print("left out:", dict(list(card.left_out.items())[:2]))
 
 # New rows: scores, cut-offs, and why the first row has not more points.

@@ -17,7 +17,8 @@ bad, bad_new = (y == event).to_numpy().astype(int), (y_new == event).to_numpy().
 
 # Bins of each column, columns, weights and points.
 categories = [name for name in data if data[name].dtype == object]
-process = BinningProcess(list(data), categorical_variables=categories, selection_criteria={"iv": {"min": 0.02}})
+enough = {"iv": {"min": 0.02}}
+process = BinningProcess(list(data), categorical_variables=categories, selection_criteria=enough)
 card = Scorecard(
     process, LogisticRegression(max_iter=1000), scaling_method="pdo_odds",
     scaling_method_params={"pdo": 20, "odds": 50, "scorecard_points": 600}, rounding=True,
