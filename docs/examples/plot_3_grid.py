@@ -28,6 +28,12 @@ CellsDisplay.from_model(model).plot()
 GridDisplay.from_model(model, "flavanoids", "color_intensity").plot()
 
 # %%
+# With three columns to choose from, two are in the grid, and these are all of its cells.
+
+columns = wine.data[["alcohol", "flavanoids", "ash"]]
+GridDisplay.from_model(gridmodl.optimize(columns, wine.target_names[wine.target])).plot()
+
+# %%
 # All about it: :doc:`/use/grid`.
 
 # sphinx_gallery_thumbnail_number = 2

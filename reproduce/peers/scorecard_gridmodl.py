@@ -14,16 +14,18 @@ target = data.pop("class")
 X, X_new, y, y_new = train_test_split(data, target, test_size=0.5, random_state=0, stratify=target)
 
 # Parts of each column, columns, weights and points.
-model = gridmodl.GridScorecard(event=sorted(set(y))[-1], pdo=20, base_points=600, base_odds=50, rounded=True).fit(X, y)
-card = model.scorecard_
+model = gridmodl.GridScorecard(event=sorted(set(y))[-1], pdo=20, base_points=600, base_odds=50, rounded=True)
+card = model.fit(X, y).scorecard_
 print(f"event {card.event}; {len(card.models)} of {data.shape[1]} columns, base {card.base:.0f}")
-print(card.table().head(6)[["column", "part", "rows", "event_rate", "points"]].round(4).to_string(index=False))
+parts = card.table()[["column", "part", "rows", "event_rate", "points"]]
+print(parts.head(6).round(4).to_string(index=False))
 print("left out:", dict(list(card.left_out.items())[:2]))
 
 # New rows: scores, cut-offs, and why the first row has not more points.
 cutoffs = card.cutoffs(X_new, y_new, n=5)
 print(f"gini {cutoffs.gini:.4f}, KS {cutoffs.ks:.4f} at {cutoffs.best:.0f} points")
-print(cutoffs.table()[["cutoff", "approval_rate", "event_rate", "ks", "expected_loss"]].round(3).to_string(index=False))
+shown = ["cutoff", "approval_rate", "event_rate", "ks", "expected_loss"]
+print(cutoffs.table()[shown].round(3).to_string(index=False))
 print(card.reasons(X_new[:1], 3)[["rank", "column", "part", "points", "lost"]].to_string(index=False))
 
 # The card in a database, in a file, on a page.

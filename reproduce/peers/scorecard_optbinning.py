@@ -17,7 +17,8 @@ bad, bad_new = (y == event).to_numpy().astype(int), (y_new == event).to_numpy().
 
 # Bins of each column, columns, weights and points.
 categories = [name for name in data if data[name].dtype == object]
-process = BinningProcess(list(data), categorical_variables=categories, selection_criteria={"iv": {"min": 0.02}})
+enough = {"iv": {"min": 0.02}}
+process = BinningProcess(list(data), categorical_variables=categories, selection_criteria=enough)
 card = Scorecard(
     process, LogisticRegression(max_iter=1000), scaling_method="pdo_odds",
     scaling_method_params={"pdo": 20, "odds": 50, "scorecard_points": 600}, rounding=True,
@@ -35,8 +36,7 @@ print(f"gini {2 * roc_auc_score(bad_new, p) - 1:.4f}, KS {(true - false).max():.
 for share in (0.0, 0.2, 0.4, 0.6, 0.8):
     cutoff = np.quantile(scores, share)
     ok = scores >= cutoff
-    print(
-        f"cut-off {cutoff:.0f}: approved {ok.mean():.3f}, event rate {bad_new[ok].mean():.3f}, loss {p[ok].sum():.1f}"
-    )
+    rate, loss = bad_new[ok].mean(), p[ok].sum()
+    print(f"cut-off {cutoff:.0f}: approved {ok.mean():.3f}, event rate {rate:.3f}, loss {loss:.1f}")
 
-# Its Scorecard has save and load, and beside it counterfactuals and monitoring; reasons and a query are left to you.
+# Its Scorecard has save and load, counterfactuals and monitoring; reasons and a query are left to you.

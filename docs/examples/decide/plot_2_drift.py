@@ -17,15 +17,16 @@ from gridmodl.plot import DriftDisplay
 rng = np.random.default_rng(0)
 
 
-def loans(n, months, growth):
-    month = rng.choice(months, n)
-    income = rng.gamma(4.0, 800.0, n) * (1 + growth * (month - months[0]))
-    age = rng.integers(18, 80, n)
+def loans(n, first, last, drift):
+    month = rng.integers(first, last + 1, n)
+    income = rng.gamma(4.0, 800.0, n) * (1 + drift * (month - first))
+    age, town = rng.integers(18, 80, n), rng.choice(["Bonn", "Lyon", "Oslo"], n)
     default = rng.random(n) < 1 / (1 + np.exp(income / 900 - 1.5 + 0.02 * age))
-    return pd.DataFrame({"income": income, "age": age, "month": month, "default": default.astype(int)})
+    columns = {"income": income, "age": age, "town": town, "month": month, "default": default.astype(int)}
+    return pd.DataFrame(columns)
 
 
-old, new = loans(20_000, np.arange(1, 13), 0.0), loans(18_000, np.arange(13, 19), 0.08)
+old, new = loans(20_000, 1, 12, 0.0), loans(18_000, 13, 18, 0.08)
 models = gridmodl.optimize_each(old.drop(columns="month"), "default")
 found = models.compare(new, "default", "month")
 print(found)
