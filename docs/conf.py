@@ -27,6 +27,7 @@ extensions = [
     "mathsvg",
     "myst_parser",
     "numpydoc",
+    "pictures",
     "samplereport",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",

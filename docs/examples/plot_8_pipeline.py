@@ -38,7 +38,7 @@ discretizer = pipelines["woe"].fit(X, y)[0]
 PartsDisplay.from_estimator(discretizer, "worst perimeter").plot()
 
 # %%
-# One grid over three columns, as rules.
+# One grid over three columns, of which it keeps two, as rules.
 
 classifier = gridmodl.GridClassifier(search=gridmodl.Search(effort=2))
 classifier.fit(X[["worst perimeter", "worst smoothness", "mean texture"]], y)

@@ -38,7 +38,7 @@ print(f"{coarse.mutual_information / grid.mutual_information:.0%} of the informa
 
 for name in ("estimator", "word"):
     print(f"groups of {name}s")
-    for values in coarse.typical_values(name, n=6):
+    for values in coarse.typical_values(name, n=4):
         print("   ", ", ".join(values))
 
 # %%

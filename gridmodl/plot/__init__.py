@@ -1,4 +1,4 @@
-"""Plots of models with matplotlib: one display class per kind of plot, which holds the data and draws it.
+"""Plots of models with matplotlib: one display class per kind of plot, which holds the data and draws it::
 
     display = gridmodl.plot.PartsDisplay.from_model(model).plot()
 

@@ -110,7 +110,7 @@ class ColumnsDisplay:
         ax.set_xlim(min(0.0, float(levels.min(initial=0.0))), max(float(levels.max(initial=0.0)), 1e-12))
         plain_frame(ax, "bottom")
         ax.tick_params(axis="x", labelsize=LARGEST)
-        ax.set_xlabel("level: share of the cost that the parts save", fontsize=LARGEST, loc="left")
+        ax.set_xlabel("level: share of the cost saved", fontsize=LARGEST, loc="left")
         label, n_all = partial(self._label, ax, places[:n]), len(self.names) + self.n_more
         label()
         is_cut = n < n_all

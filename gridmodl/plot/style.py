@@ -1,7 +1,7 @@
 """Colours, and texts as matplotlib can draw them.
 
 Colours suit colour-blind readers: classes have those of M. Okabe and K. Ito, "Color universal design", 2008, shares
-those of cividis, and values around 0 run from purple to orange.
+those of viridis, and values around 0 run from purple to orange.
 
 Texts are on one line, shortened to fit, and never read as a formula; no two labels of a picture look alike. A character
 that the font lacks is drawn as ``�``; ``matplotlib.rcParams["font.family"]`` names fonts to try in turn.
@@ -32,7 +32,7 @@ INK = "#404040"  # of lines and marks
 PLAIN = "#6B8CA8"  # of bars of rows of all classes
 PALE = "#C9D3DC"  # of unlabelled rows
 EMPTY = "#EDEDED"  # of cells without rows
-SHARES = "cividis"
+SHARES = "viridis"
 AROUND_ZERO = "PuOr_r"
 
 ROOM = 40  # characters of the label of a part

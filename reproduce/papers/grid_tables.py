@@ -133,7 +133,7 @@ def figure_1(run: Run) -> str:
     shape = " x ".join(str(model.partitions[name].n_parts) for name in model.informative)
     return (
         f"## Figure 1: wine, alcohol and flavanoids\n\nA grid of {shape} intervals, as the paper's.\n\n{shown}\n"
-        f"```\n{model.summary()}\n```\n"
+        f"```text\n{model.summary()}\n```\n"
     )
 
 

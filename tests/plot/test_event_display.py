@@ -6,7 +6,7 @@ import io
 
 import numpy as np
 import pytest
-from plot.drawn import legend_of, new_axes, title_of, x_labels, y_labels
+from plot.drawn import legend_lines, legend_of, new_axes, title_of, x_labels, y_labels
 from plot.plot_cases import event_display, intervals, special_parts
 
 import gridmodl
@@ -33,6 +33,15 @@ def test_rates_rows_and_names(models):
     assert marks.tolist() == pytest.approx((partition.counts[:, 1] / partition.counts.sum(axis=1)).tolist())
     assert title_of(display).startswith("x: ")
     display.figure_.savefig(io.BytesIO())
+
+
+def test_entries_of_the_legend_share_lines_where_they_fit_together():
+    display = event_display(intervals(3))
+    display.event = "malignant"
+    display.plot(ax=new_axes(5.0, 3.8))
+    assert legend_lines(display) == [["malignant", "others", "rate of malignant"]]  # the last takes half of the line
+    display.plot(ax=new_axes(3.0, 3.8))
+    assert legend_lines(display) == [["malignant", "others"], ["rate of malignant"]]
 
 
 def test_weights_of_evidence(models):

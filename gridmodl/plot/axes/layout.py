@@ -188,12 +188,20 @@ def _add_legend(ax: Axes, entries: Sequence[tuple[Any, str]], room: float, font:
     for n_columns in range(len(texts), 0, -1):
         letters = int(room / n_columns / (font * LETTER)) - HANDLE
         n_lines = -(-len(texts) // n_columns)
-        if max(map(len, texts)) <= letters or n_columns == 1 or (n_lines + 1 > most and letters >= 8):
+        columns = [texts[i::n_columns] for i in range(n_columns)]
+        if sum(max(map(len, column)) + HANDLE for column in columns) <= room / (font * LETTER):
+            letters = max(map(len, texts))
+            break
+        if n_columns == 1 or (n_lines + 1 > most and letters >= 8):
             break
     letters = max(8, letters)
+    # matplotlib fills columns, and a legend is read line by line.
+    order = [i for first in range(n_columns) for i in range(first, len(texts), n_columns)]
     while True:
+        shown = fitted(texts, letters)
         legend = ax.legend(
-            handles, fitted(texts, letters), loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=n_columns,
+            [handles[i] for i in order], [shown[i] for i in order],
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=n_columns,
             frameon=False, fontsize=font, borderaxespad=0.2, borderpad=0.2, handlelength=1.2, handletextpad=0.5,
             columnspacing=1.2, labelspacing=ENTRY - 1.1,
         )  # fmt: skip

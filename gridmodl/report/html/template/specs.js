@@ -81,7 +81,7 @@ function sharesSpec(variable, width) {
     mark: { type: "bar", stroke: colour("--page"), strokeWidth: 0.7 },
     encoding: {
       y: axis,
-      x: { field: "share", type: "quantitative", scale: { domain: [0, 1] }, axis: SHARE_AXIS },
+      x: { field: "share", type: "quantitative", scale: { domain: [0, 1] }, axis: WHOLE_AXIS },
       color: classColour(all, hasOther, room),
       order: { field: "class", type: "quantitative" },
       tooltip: tooltip(["label", "part"], ["name", "class"], ["text", "share"]),
@@ -90,6 +90,8 @@ function sharesSpec(variable, width) {
 }
 
 const SHARE_AXIS = { title: "share", format: ".0%", tickCount: 4 };
+// Where shares run from 0 to 1: without room for all, every second is named.
+const WHOLE_AXIS = { ...SHARE_AXIS, values: [0, 0.25, 0.5, 0.75, 1], labelOverlap: true, labelSeparation: 4 };
 
 // Pixels that the longest name of a class may take in a legend beside its mark.
 function legendRoom(names, room) {
@@ -170,7 +172,7 @@ function typicalSpec(variable, width) {
       });
     });
     const rank = (range) => ({ field: "rank", type: "nominal", scale: { domain: [0, 1, 2], range }, legend: null });
-    const x = { field: "from", type: "quantitative", scale: { domain: [0, 1] }, axis: { ...SHARE_AXIS, title: TYPICAL } };
+    const x = { field: "from", type: "quantitative", scale: { domain: [0, 1] }, axis: { ...WHOLE_AXIS, title: TYPICAL } };
     const isWritten = partStep(labels.length) >= 14;
     const bars = {
       mark: { type: "bar", stroke: colour("--page"), strokeWidth: 1 },
@@ -200,7 +202,7 @@ function largestSpec(variable, width) {
         return { part, label, name, share, text: share > 0.6 ? "" : text, written: formats.share(share) };
       }),
     );
-    const x = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, axis: { ...SHARE_AXIS, title: "largest class of each part" } };
+    const x = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, axis: { ...WHOLE_AXIS, title: "largest class of each part" } };
     const tips = tooltip(["label", "part"], ["name", "class"], ["written", "share"]);
     return {
       width: room, height: { step: partStep(labels.length) }, data: { values }, encoding: { y: axis, x, tooltip: tips },
