@@ -35,6 +35,7 @@ RECORDS = {
         "density/model",
         "analysis/curve",
         "analysis/explain",
+        "analysis/hierarchy",
         "analysis/posterior",
         "averaging/averages",
         "averaging/record",

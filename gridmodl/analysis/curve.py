@@ -75,6 +75,22 @@ class CostByParts:
         columns = {"parts": self.n_parts, "cost": self.cost, "gap": self.gap}
         return make_frame(columns, frame or self.frame)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the costs with matplotlib: `gridmodl.plot.CostDisplay`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        CostDisplay
+        """
+        from gridmodl.plot import CostDisplay
+
+        return CostDisplay.from_curve(self).plot(ax)
+
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""
         from gridmodl.report.curves import curve_html

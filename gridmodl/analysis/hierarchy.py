@@ -76,6 +76,12 @@ class Hierarchy:
         sizes = " x ".join(str(n) for n in self.n_parts.values() if n > 1) or "1 part"
         return f"Hierarchy({sizes}, {len(self)} merges)"
 
+    def _repr_html_(self) -> str:
+        """HTML that notebooks show."""
+        from gridmodl.report.curves import hierarchy_html
+
+        return hierarchy_html(self)
+
     def parts_at(self, step: int) -> dict[Name, NDArray[np.int64]]:
         """New part of each of the model's parts after `step` steps, by variable.
 

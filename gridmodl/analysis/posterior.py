@@ -46,6 +46,26 @@ class BoundPosterior(NamedTuple):
     posterior: NDArray[np.float64]
     one_part: float
 
+    def plot(self, name: Any = "bound", ax: Any = None, *, coverage: float = 1.0) -> Any:
+        """Draw the probabilities with matplotlib: `gridmodl.plot.PosteriorDisplay`.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column, which the posterior does not hold.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        coverage : float
+            Share of the probability that the bounds shown hold, as in `gridmodl.plot.PosteriorDisplay`.
+
+        Returns
+        -------
+        PosteriorDisplay
+        """
+        from gridmodl.plot import PosteriorDisplay
+
+        return PosteriorDisplay.from_posterior(self, name).plot(ax, coverage=coverage)
+
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""
         from gridmodl.report.curves import posterior_html

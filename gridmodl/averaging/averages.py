@@ -265,6 +265,24 @@ class Averages(Mapping[Name, Average]):
 
         return write_report(self, sections, path, title, about)
 
+    def plot(self, name: Name | None = None, label: Any = None, ax: Any = None) -> Any:
+        """Draw the average of one column with matplotlib: `gridmodl.plot.AverageDisplay`.
+
+        Parameters
+        ----------
+        name : str, optional
+            The column; by default the most informative one.
+        label, ax
+            As in `Average.plot`.
+
+        Returns
+        -------
+        AverageDisplay
+        """
+        if not self:
+            raise ValueError("no column has an average; `errors` has the reasons")
+        return self[next(iter(self)) if name is None else name].plot(label, ax)
+
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""
         from gridmodl.report.averages import averages_html

@@ -27,7 +27,7 @@ from gridmodl.data.columns import Categories, encode_column, encode_for_model
 from gridmodl.data.frames import ARRAYS, Name, lazy_frame, make_frame, read_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.fit.options import check_integer, check_seed
-from gridmodl.model.labels import counted, has_mixed_types, shown_value
+from gridmodl.model.labels import counted, has_mixed_types, shown_value, time_texts
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition, as_type_of
 from gridmodl.plugins import get_criterion
@@ -361,6 +361,8 @@ class Average:
     def _labels_of(self, values: NDArray[Any]) -> list[str]:
         """Text of some of ``knots`` or ``bounds``; of an ordinal column, the level at each place."""
         levels = self.segments.levels
+        if not levels and values.dtype.kind in "mM":
+            return time_texts(values, self.segments.is_utc)
         if not levels:
             return [str(value) for value in values]
         is_mixed = has_mixed_types(self.segments)

@@ -257,6 +257,24 @@ class DensityModel:
     def _domain(self) -> Domain:
         return domain_of(self.domain, self.type)
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the density with matplotlib: `gridmodl.plot.DensityDisplay`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        options
+            ``sample``, ``label`` and ``color``, as in ``plot`` of `gridmodl.plot.DensityDisplay`.
+
+        Returns
+        -------
+        DensityDisplay
+        """
+        from gridmodl.plot import DensityDisplay
+
+        return DensityDisplay.from_model(self).plot(ax, **options)
+
     def _repr_html_(self) -> str:
         """HTML for notebooks."""
         from gridmodl.report.notebook import density_html

@@ -94,7 +94,7 @@ def has_mixed_types(partition: Partition) -> bool:
 def _bound_texts(bounds: NDArray[Any], is_utc: bool) -> list[str]:
     """Texts of numbers or dates: the shortest that give exactly the bound when they are read in its type."""
     if bounds.dtype.kind in "mM":
-        return _time_texts(bounds, is_utc)
+        return time_texts(bounds, is_utc)
     if bounds.dtype.kind in "iu":
         return [str(b) for b in bounds.tolist()]
     if bounds.dtype.itemsize < 8:
@@ -102,7 +102,7 @@ def _bound_texts(bounds: NDArray[Any], is_utc: bool) -> list[str]:
     return [repr(b) for b in bounds.tolist()]
 
 
-def _time_texts(times: NDArray[Any], is_utc: bool) -> list[str]:
+def time_texts(times: NDArray[Any], is_utc: bool) -> list[str]:
     """Texts of dates or durations, dates in the coarsest unit that is exact."""
     if times.dtype.kind == "m":
         return [_duration_text(time) for time in times]

@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.plot.axes.labels import WHOLE, label_columns
-from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, plain_frame, size_in_points
+from gridmodl.plot.axes.layout import LARGEST, LETTER, axes_for, finish, plain_frame, size_in_points
 from gridmodl.plot.axes.scales import check_span, scale_of
 from gridmodl.plot.style import INK, OF_CLASSES, PALE, bound_words, drawn
-from gridmodl.report.averages import Curve, curve_of
+from gridmodl.report.averages import Curve, curve_of, ranked
 
 if TYPE_CHECKING:
     from gridmodl.analysis.posterior import BoundPosterior
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 N_BINS = 50  # of the rows
 ROOM = 0.16  # of the height that rows take
+MAX_TICKS = 8  # of an axis of ranks
 FEW = 200  # bounds up to which each is drawn as a stroke
 
 
@@ -80,7 +81,7 @@ class AverageDisplay:
         """
         ax = axes_for(ax, 6.4, 3.6)
         self.ax_, self.figure_ = ax, ax.figure
-        curve, colour = self.curve, OF_CLASSES[0]
+        curve, colour = ranked(self.curve), OF_CLASSES[0]
         scale = scale_of(curve.values, curve.is_utc)
         places = np.asarray(scale.places(curve.values), dtype=np.float64)
         entries: list[tuple[Any, str]] = []
@@ -98,7 +99,9 @@ class AverageDisplay:
         ax.set_ylim(-ROOM, 1.02)
         ax.set_yticks(np.linspace(0.0, 1.0, 6))
         plain_frame(ax, "left", "bottom")
-        scale.name_axis(ax, drawn(curve.name))
+        scale.name_axis(ax, drawn(curve.name) + (", by rank" if curve.ranks else ""))
+        if curve.ranks:
+            _label_ranks(ax, curve)
         label = None if not curve.levels else lambda: label_columns(ax, places, curve.levels, size_in_points(ax)[0])
         if label is not None:
             label()
@@ -123,6 +126,14 @@ class AverageDisplay:
     def _title(self) -> str:
         others = "" if not self.curve.apart else f"; {', '.join(self.curve.apart)}"
         return drawn(f"{self.curve.name}{others}", WHOLE)
+
+
+def _label_ranks(ax: Axes, curve: Curve) -> None:
+    """Write the values at some of the ranks, as many as have room."""
+    longest = max(map(len, curve.ranks)) + 2
+    n = int(np.clip(size_in_points(ax)[0] / (longest * LARGEST * LETTER), 2, MAX_TICKS))
+    at = np.linspace(0, len(curve.ranks) - 1, n).round().astype(np.int64)
+    ax.set_xticks(curve.values[at], [curve.ranks[i] for i in at.tolist()])
 
 
 class PosteriorDisplay:

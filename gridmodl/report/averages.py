@@ -23,6 +23,8 @@ MAX_POINTS = 100  # of a curve; the band takes about 1 ms a point
 MAX_COLUMNS = 100  # rows of a table of averages
 WIDTH, HEIGHT, FOOT = 480.0, 180.0, 26.0
 LIKELY = 0.05  # probability of a bound that is listed
+CROWDED = 0.05  # of the span of the values: where half of them lie within so little of it, ranks are drawn
+FEW_VALUES = 10  # up to this many, values are never drawn by rank
 MAX_ERROR = 300  # characters of the reason why a column has no average
 
 
@@ -46,6 +48,7 @@ class Curve(NamedTuple):
     apart_shares: NDArray[np.float64] = np.empty(0)  # share of the class in each of these
     apart_bands: NDArray[np.float64] = np.empty((0, 2))  # ends of the band of each share
     apart_rows: NDArray[np.int64] = np.empty(0, dtype=np.int64)  # rows of each
+    ranks: Sequence[str] = ()  # text of each value where the values are ranks
 
 
 def curve_of(average: Average, label: Any = None, coverage: float = 0.9) -> Curve:
@@ -90,6 +93,24 @@ def curves_of(average: Average, chosen: Sequence[int], coverage: float = 0.9) ->
     ]  # fmt: skip
 
 
+def ranked(curve: Curve) -> Curve:
+    """The curve over the ranks of its values if half of these would be crowded on an axis; else the same curve.
+
+    Such are amounts: most of them small, and a few a hundred times larger.
+    """
+    if curve.levels or curve.values.dtype.kind in "mM" or len(curve.values) < FEW_VALUES:
+        return curve
+    values = curve.values.astype(np.float64)
+    if not np.isfinite(values).all():
+        return curve
+    low, first, third, high = np.quantile(values / 4.0, [0.0, 0.25, 0.75, 1.0])  # as differences may overflow
+    if third - first >= CROWDED * (high - low):
+        return curve
+    ranks = np.arange(len(values), dtype=np.float64)
+    bounds = np.interp(curve.bounds.astype(np.float64), values, ranks)
+    return curve._replace(values=ranks, bounds=bounds, ranks=[f"{value:.6g}" for value in values.tolist()])
+
+
 def _apart(average: Average) -> tuple[list[str], NDArray[np.int64]]:
     """Names and numbers of the segments of missing values and special codes."""
     segments, names, numbers = average.segments, [], []
@@ -109,7 +130,9 @@ def average_html(average: Average) -> str:
     drawn = f"average and {curve.coverage:.0%} band (blue), best partition (dashed), rows (grey)"
     words = f"probability of {plain(curve.label)}, from 0 to 1: {drawn}"
     labels = average._labels_of(curve.values[[0, -1]]) if len(curve.values) else []
-    across = [f"{'levels' if curve.levels else 'values'} from {' to '.join(map(plain, labels))}"] if labels else []
+    by_rank = ", by rank" if ranked(curve).ranks else ""
+    what = "levels" if curve.levels else "values"
+    across = [f"{what} from {' to '.join(map(plain, labels))}{by_rank}"] if labels else []
     apart = [f"apart: {plain(', '.join(curve.apart), 200)}"] if curve.apart else []
     return frame(lines(head), picture(curve), lines(words, *across, *apart, *facts), _likely_bounds(average))
 
@@ -146,6 +169,7 @@ def averages_html(averages: Averages) -> str:
 
 def picture(curve: Curve) -> Markup:
     """The curve, its band, the best partition and the rows as SVG."""
+    curve = ranked(curve)
     x = _across(curve.values, curve.values)
     if not len(x):
         return Markup("")

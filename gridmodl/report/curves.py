@@ -1,4 +1,4 @@
-"""HTML for notebooks of curves: the cost by number of parts, and the posterior of one bound."""
+"""HTML for notebooks of curves: cost by number of parts, information by number of merges, posterior of one bound."""
 
 from __future__ import annotations
 
@@ -8,15 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.model.labels import counted
-from gridmodl.report.pictures import HEIGHT, OKABE_ITO, WIDTH, Markup, folded, frame, lines, picture, plain, table, tag
+from gridmodl.report.pictures import (
+    HEIGHT,
+    OKABE_ITO,
+    WIDTH,
+    Markup,
+    folded,
+    frame,
+    joined,
+    lines,
+    name_tag,
+    picture,
+    plain,
+    table,
+    tag,
+)
 from gridmodl.report.text import MAX_SHOWN, cost_text
 
 if TYPE_CHECKING:
     from gridmodl.analysis.curve import CostByParts
+    from gridmodl.analysis.hierarchy import Hierarchy
     from gridmodl.analysis.posterior import BoundPosterior
 
 MAX_BARS = 240  # of a posterior; the probabilities of more bounds are added up
 MAX_LIKELY = 10  # bounds in a table
+KEPT = (0.99, 0.95, 0.9, 0.8, 0.5, 0.25)  # shares of the information whose smallest grids are listed
+MAX_SHAPE = 6  # variables whose parts are listed
 TAILS = (0.05, 0.5, 0.95)
 DOT = 6.0
 
@@ -61,6 +78,40 @@ def _dots(curve: CostByParts, best: int) -> Markup:
                   fill=OKABE_ITO[3 if i == best else 0])  # fmt: skip
         drawn.append(tag("g", tag("title", title), dot))
     return picture(f"cost of {counted(len(x), 'number')} of parts", drawn, WIDTH, HEIGHT)
+
+
+def hierarchy_html(found: Hierarchy) -> str:
+    """The information kept after each merge, and how few parts keep most of it."""
+    names = [name for name, n in found.n_parts.items() if n > 1]
+    if not names:
+        return frame(lines("hierarchy of a single cell: there is nothing to merge"))
+    parts = [joined(name_tag(name), f" ({counted(found.n_parts[name], 'part')})") for name in names[:MAX_SHOWN]]
+    head = joined(f"hierarchy of {counted(len(found), 'merge')}, down to a single cell: ", *_listed(parts))
+    more = [f"... and {counted(len(names) - MAX_SHOWN, 'more variable')}"] if len(names) > MAX_SHOWN else []
+    steps = [int(np.flatnonzero(found.information >= share)[-1]) for share in KEPT if share <= found.information.max()]
+    rows = []
+    for step in dict.fromkeys(steps):
+        shape = found.shape_at(step)
+        rows.append([step, f"{found.information[step]:.1%}", *(shape[name] for name in names[:MAX_SHAPE])])
+    heads = ["merges", "information kept", *(joined("parts of ", name_tag(name)) for name in names[:MAX_SHAPE])]
+    drawn = joined(
+        _information(found), lines(f"information kept, from all of it to none, by merges from 0 to {len(found)}")
+    )
+    return frame(lines(head, *more), drawn, table(heads, rows, 0))
+
+
+def _listed(parts: list[Markup]) -> list[Any]:
+    return [part for i, one in enumerate(parts) for part in ((", ", one) if i else (one,))]
+
+
+def _information(found: Hierarchy) -> Markup:
+    """A line from the information of the model to that of a single cell."""
+    kept = np.clip(found.information, 0.0, 1.0)
+    x = np.linspace(DOT, WIDTH - DOT, len(kept))
+    y = DOT + (HEIGHT - 2.0 * DOT) * (1.0 - kept)
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+    line = tag("polyline", points=points, fill="none", stroke=OKABE_ITO[0], stroke_opacity="1")
+    return picture(f"information kept by {counted(len(found), 'merge')}", [line], WIDTH, HEIGHT)
 
 
 def posterior_html(found: BoundPosterior) -> str:

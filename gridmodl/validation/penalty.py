@@ -161,6 +161,22 @@ class PenaltyChoice:
         how = f"{self.method} loss {self.loss:.6f} nats a row, {self.null_loss:.6f} without a partition"
         return f"{found}; {how}" + (f" ({self.stopped})" if self.stopped else "")
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the losses with matplotlib: `gridmodl.plot.PenaltyDisplay`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        PenaltyDisplay
+        """
+        from gridmodl.plot import PenaltyDisplay
+
+        return PenaltyDisplay.from_choice(self).plot(ax)
+
     def __repr__(self) -> str:
         chosen = ", ".join(f"{name}={value:.6g}" for name, value in self.options.items())
         return f"PenaltyChoice({self.criterion.name}, {chosen}, loss {self.loss:.6f})"

@@ -200,3 +200,40 @@ def test_parts_of_the_fewest_and_the_most_points_are_named_where_there_is_room()
     assert len(written) == 4
     narrow = ScorecardDisplay(card).plot(ax=Figure(figsize=(2, 2)).subplots())
     assert list(narrow.ax_.texts) == []
+
+
+def test_what_has_a_display_draws_it():
+    curve = gridmodl.cost_by_parts(X, Y, max_parts=4)
+    ax = new_axes()
+    assert curve.plot(ax).ax_ is ax
+    assert curve.plot(new_axes()).best_ == 3
+    posterior = gridmodl.bound_posterior([1, 2, 3, 4, 5, 6], [0, 0, 1, 0, 1, 1])
+    assert posterior.plot("wait", new_axes(), coverage=0.9).ax_.get_xlabel() == "wait"
+    choice = gridmodl.choose_penalty(list(range(40)), [0] * 10 + [0, 1] * 10 + [1] * 10)
+    assert choice.plot(new_axes()).chosen == (choice.options["alpha"], choice.loss)
+    density = gridmodl.optimize_density(WAITS).plot(new_axes(), label="waits")
+    assert density.ax_.get_legend().get_texts()[0].get_text() == "waits"
+    averages = gridmodl.average_each({"noise": [1, 2, 1, 2] * 10, "x": list(range(40))}, [0] * 20 + [1] * 20)
+    assert averages.plot(ax=new_axes()).curve.name == "x"
+    assert averages.plot("noise", 0, new_axes()).curve.label == 0
+    with pytest.raises(ValueError, match="no column has an average"):
+        gridmodl.Averages({}, {}).plot()
+
+
+def test_an_average_of_crowded_values_is_along_their_ranks():
+    rng = np.random.default_rng(0)
+    amounts = np.round(np.exp(rng.normal(5.0, 2.0, 400)))
+    found = gridmodl.average({"amount": amounts}, (amounts > 200).astype(int))
+    display = AverageDisplay.from_average(found).plot(ax=new_axes())
+    curve, ranks = display.curve, display.ax_.lines[-1].get_xdata()
+    assert np.array_equal(ranks, np.arange(len(curve.values)))
+    assert display.ax_.get_xlabel() == "amount, by rank"
+    for text in display.ax_.get_xticklabels():
+        assert float(text.get_text()) == pytest.approx(curve.values[round(text.get_position()[0])], rel=1e-5)
+    (bound,) = found.best.partitions["amount"].bounds
+    step = display.ax_.lines[0].get_xdata()[1]
+    assert curve.values[int(step)] <= bound <= curve.values[int(step) + 1]
+    assert ", by rank" in found._repr_html_()
+    even = AverageDisplay.from_average(gridmodl.average({"x": np.arange(400)}, np.arange(400) > 200)).plot(new_axes())
+    assert even.ax_.get_xlabel() == "x"
+    assert even.ax_.lines[-1].get_xdata()[-1] == 399

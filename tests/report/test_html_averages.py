@@ -124,3 +124,20 @@ def test_notebooks_show_them_without_scripts() -> None:
     assert "leave-one-out loss" in shown
     assert "order= gives them an order" in shown
     assert EVIL[:6] not in shown
+
+
+def test_a_probability_is_a_share_of_the_whole_bar_and_days_are_days(open_page: Open) -> None:
+    page = open_page(text_of("average"))  # its age is informative with a probability of 4e-5
+    assert float(page.locator(".worth .track > span").first.evaluate("bar => bar.style.width.replace('%', '')")) < 1
+    section = Page(text_of("averages")).section
+    (day,) = [variable for variable in section["variables"] if variable["name"] == "day"]
+    assert all(re.fullmatch(r"2024-\d\d-\d\d", bound) for bound in table_of(section, day["tables"][0])["bound"])
+
+
+def test_crowded_values_are_drawn_by_rank(open_page: Open) -> None:
+    amounts = np.round(np.exp(np.random.default_rng(0).normal(5.0, 2.0, 400)))
+    page = open_page(average({"amount": amounts}, (amounts > 200).astype(int)).to_html())
+    page.locator(".chart svg text", has_text="amount, by rank").wait_for(state="attached")
+    ticks = page.locator(".chart svg .role-axis-label text").all_text_contents()
+    drawn = [float(tick) for tick in ticks if tick.isdigit()]
+    assert len(set(drawn) & set(amounts.tolist())) >= 4

@@ -181,3 +181,21 @@ def test_what_a_link_leads_to_is_not_below_the_links(open_page: Open) -> None:
         page.wait_for_timeout(1500)  # the page scrolls
         nav = page.locator("#nav").bounding_box()
         assert heading.bounding_box()["y"] >= max(0, nav["y"] + nav["height"])
+
+
+def test_nothing_follows_a_name_that_may_turn_the_line_around(open_page: Open) -> None:
+    captions = [
+        table["caption"] for one in Page(text_of("hostile drift")).section["variables"] for table in one["tables"]
+    ]
+    assert "All new rows, parts of (no name)" in captions
+    assert f"All new rows, parts of {EVIL}" in captions
+    page = open_page(text_of("joint"))
+    state = page.locator(".state")
+    assert state.locator("bdi").all_text_contents() == ["numbers", EVIL]
+    assert state.text_content().endswith(f"{EVIL}: 19 parts")
+
+
+def test_a_heat_map_shows_the_event_first(open_page: Open) -> None:
+    page = open_page(text_of("grid"))
+    assert htmlpages.grid().event == "yes"
+    assert page.get_by_label("Colour").locator("option:checked").text_content() == "share of yes"

@@ -234,6 +234,19 @@ def test_the_posterior_of_a_bound():
     assert any("2024-01-0" in text for text in checked(gridmodl.bound_posterior(days, np.arange(9) // 5)).text)
 
 
+@pytest.mark.parametrize("name", HOSTILE[:6])
+def test_a_hierarchy(name):
+    x = RNG.integers(0, 6, 600)
+    hierarchy = gridmodl.optimize({name: x, "y": np.array(list("abcdef"))[x]}).hierarchy()
+    shown = checked(hierarchy)
+    assert shown.tags.count("polyline") == 1
+    step = int(np.flatnonzero(hierarchy.information >= 0.5)[-1])
+    shape = hierarchy.shape_at(step)
+    row = [str(step), f"{hierarchy.information[step]:.1%}", str(shape[name]), str(shape["y"])]
+    assert any(shown.text[i : i + 4] == row for i in range(len(shown.text)))
+    assert "nothing to merge" in "".join(checked(gridmodl.optimize({"a": [1, 2], "b": [1, 1]}).hierarchy()).text)
+
+
 def test_short_names_are_never_broken(models):
     day = np.array(["2024-01-01", "2024-05-03"], dtype="datetime64[D]")[CLASSES % 2]
     shown = gridmodl.optimize({"day": day}, CLASSES % 2)._repr_html_()

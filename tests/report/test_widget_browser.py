@@ -174,3 +174,16 @@ def test_fits_and_is_accessible(open_page: Open, width: int, scheme: str) -> Non
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_many_parts_scroll_in_a_box_and_stay_where_they_were(open_page: Open, width: int) -> None:
+    rows = np.arange(2000)
+    model = gridmodl.optimize({"x": rows / 20}, rows // 20 % 2)
+    assert model.partitions["x"].n_parts == 100
+    page = start(open_page, PartitionEditor(model), width)
+    assert page.evaluate("document.documentElement.scrollHeight") < 2 * page.viewport_size["height"]
+    page.locator("[data-key=merge50]").click()  # which comes into view
+    expect(page.locator("li.part")).to_have_count(99)
+    assert page.locator(".parts").evaluate("box => box.scrollTop") > 1000
+    expect(page.locator("[data-key=merge50]")).to_be_in_viewport()

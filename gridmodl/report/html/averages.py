@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import ARRAYS
 from gridmodl.model.labels import counted
-from gridmodl.report.averages import LIKELY, Curve, curves_of
+from gridmodl.report.averages import LIKELY, Curve, curves_of, ranked
 from gridmodl.report.html.charts import on_axis
 from gridmodl.report.html.lead import MAX_WORDS, listed
-from gridmodl.report.html.plain import cut, plain_number, plain_values
+from gridmodl.report.html.plain import caption, cut, plain_number, plain_values
 from gridmodl.report.html.variables import MAX_CLASSES, Pairs, Tables, make_section
 from gridmodl.report.pictures import plain
 from gridmodl.report.tables import largest
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gridmodl.averaging.record import Average
 
 WORTH = "probability informative"
+MOST = {"most": 1}  # the whole bar
 COVERAGE = 0.9
 N_BINS = 40  # of the rows along a column
 MAX_PARTS = 50  # numbers of parts in a table
@@ -39,7 +40,7 @@ LABELS = {
 def section_of_average(average: Average) -> dict[str, Any]:
     tables = Tables()
     words = f"Average of {plain(average.name)}", _lead([average]), _facts(average)
-    return make_section(words, [], tables, [_variable(average, tables)], WORTH)
+    return make_section(words, [], tables, [_variable(average, tables)], WORTH) | MOST
 
 
 def section_of_averages(averages: Averages) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def section_of_averages(averages: Averages) -> dict[str, Any]:
     variables = [_variable(average, tables) for average in every]
     facts = [("Columns", f"{len(every):,}"), *(_shared_facts(every[0]) if every else [])]
     words = f"Averages of {counted(len(every), 'column')}", _lead(every), facts
-    return make_section(words, own, tables, variables, WORTH)
+    return make_section(words, own, tables, variables, WORTH) | MOST
 
 
 def _lead(averages: list[Average]) -> Pairs:
@@ -153,7 +154,7 @@ def _curve_table(average: Average, curves: list[Curve], tables: Tables) -> dict[
             formats[f"{key}_{c}"], labels[f"{key}_{c}"] = "share", f"{curve.label}: {text}"
     n = len(average.knots)
     note = f"{len(one.values):,} of {n:,} values." if len(one.values) < n else ""
-    record = tables.make(f"Curve of {average.name}", columns, note, formats=formats, labels=labels)
+    record = tables.make(caption("Curve of", average.name), columns, note, formats=formats, labels=labels)
     return record | {"fold": "The curve as a table"}
 
 
@@ -164,20 +165,21 @@ def _bounds(average: Average, tables: Tables) -> list[dict[str, Any]]:
         return []
     columns = {"bound": average._labels_of(average.bounds[likely]), "probability": average.p_bounds[likely]}
     labels = {"bound": "last level below"} if average.segments.levels else {}
-    return [tables.make(f"Likely bounds of {average.name}", columns, formats=FORMATS, labels=labels)]
+    return [tables.make(caption("Likely bounds of", average.name), columns, formats=FORMATS, labels=labels)]
 
 
 def _parts(average: Average, tables: Tables) -> dict[str, Any]:
     """A table of the numbers of parts and their probabilities, the likely ones."""
     found = np.flatnonzero(average.p_parts >= 5e-5)[:MAX_PARTS]
     columns = {"parts": found + 1, "probability": average.p_parts[found]}
-    return tables.make(f"Number of parts of {average.name}", columns, formats=FORMATS, labels={"parts": "parts"})
+    return tables.make(caption("Number of parts of", average.name), columns, formats=FORMATS, labels={"parts": "parts"})
 
 
 def _chart(curves: list[Curve]) -> dict[str, Any]:
     """Chart of the curves: places of the knots, the rows along them, and what each class has there."""
     one = curves[0]
-    at, bounds = on_axis(one.values), on_axis(one.bounds)
+    drawn = ranked(one)
+    at, bounds = on_axis(drawn.values), on_axis(drawn.bounds)
     finite = np.isfinite(np.array(at, dtype=np.float64)) if len(at) else np.empty(0, dtype=bool)
     kept = np.flatnonzero(finite).tolist()
     places = np.array([at[i] for i in kept], dtype=np.float64)
@@ -187,6 +189,7 @@ def _chart(curves: list[Curve]) -> dict[str, Any]:
         "texts": [_text(one, i) for i in kept],
         "is_date": one.values.dtype.kind == "M",
         "levels": [cut(one.levels[i]) for i in kept] if one.levels else None,
+        "ranks": [cut(text) for text in drawn.ranks],
         "bars": _bars(places, one.rows[finite], bool(one.levels)),
         "apart": [cut(name) for name in one.apart_names],
         "coverage": f"{one.coverage:.0%}",

@@ -11,7 +11,7 @@ from gridmodl.monitoring.parts import DRIFT
 from gridmodl.monitoring.record import remarks_on
 from gridmodl.monitoring.tables import RATES, column_lines, part_lines, period_lines
 from gridmodl.report.html.lead import listed
-from gridmodl.report.html.plain import cut, plain_number, plain_values
+from gridmodl.report.html.plain import caption, cut, plain_number, plain_values
 from gridmodl.report.html.variables import MAX_CLASSES, Pairs, Tables, make_section
 from gridmodl.report.pictures import plain
 
@@ -84,12 +84,12 @@ def _variable(one: PartsComparison, comparison: Comparison, tables: Tables) -> d
         f"{what}_{one.classes[j]}": f"{one.classes[j]}: {what.replace('_', ' ')}" for j in one.events for what in RATES
     }
     formats = {**of_classes, **FORMATS}
-    caption = f"Parts of {one.name}, all new rows"
-    parts = [tables.make(caption, shown, note, formats=formats, labels=labels if len(one.events) > 1 else {})]
+    what = caption("All new rows, parts of", one.name)
+    parts = [tables.make(what, shown, note, formats=formats, labels=labels if len(one.events) > 1 else {})]
     if len(one.periods) > 1:
         by_period = period_lines([one])
         del by_period["column"]
-        parts.append(tables.make(f"Periods of {one.name}", by_period, formats=FORMATS))
+        parts.append(tables.make(caption("Periods of", one.name), by_period, formats=FORMATS))
     return {
         "name": cut(str(one.name)),
         "kind": f"{one.kind}, {_verdict(one)}",

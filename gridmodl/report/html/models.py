@@ -37,7 +37,7 @@ from gridmodl.report.html.lead import (
     title_of_models,
 )
 from gridmodl.report.html.merges import MergePrices
-from gridmodl.report.html.plain import cut, plain_number, plain_values
+from gridmodl.report.html.plain import caption, cut, plain_number, plain_values
 from gridmodl.report.html.variables import MAX_CLASSES, Pairs, Tables, make_section, short_names, variable_record
 from gridmodl.report.pictures import plain
 from gridmodl.report.tables import columns_of, largest
@@ -85,8 +85,8 @@ def section_of_models(models: Models) -> dict[str, Any]:
         (partition,) = model.partitions.values()
         record = variable_record(model, partition, tables, n_groups, model.level, _about(model))
         if model.target is not None:
-            caption = f"Parts of the target beside {name}"
-            record["tables"].append(tables.make(caption, columns_of(model, model.target)))
+            what = caption("Parts of the target beside", name)
+            record["tables"].append(tables.make(what, columns_of(model, model.target)))
         variables.append(record | {"name": cut(str(name)), "merges": prices.of(model, partition)})
     _drop_names(variables)
     words = title_of_models(models), lead_of_models(models), _facts_of_models(models)
@@ -107,7 +107,7 @@ def section_of_density(model: DensityModel) -> dict[str, Any]:
     record = {
         "name": cut(str(model.partition.name)), "kind": "numerical", "parts": model.n_parts, "worth": None, "about": "",
         "marks": [], "names": short_names(model.partition), "merges": [],
-        "tables": [tables.make(f"Parts of {model.partition.name}", columns)],
+        "tables": [tables.make(caption("Parts of", model.partition.name), columns)],
         "chart": density_chart(_edges(model), []),
         "values": [],
     }  # fmt: skip
@@ -256,6 +256,7 @@ def _grid_record(model: Model) -> dict[str, Any] | None:
         "counts": [cells.counts[order, j].tolist() for j in classes],
         "classes": [cut(str(model.classes[j])) for j in classes],
         "class_rows": [int(model.class_rows[j]) for j in classes],
+        "event": classes.index(model.event_index) if model.event_index in classes else 0,  # drawn first
         "n_rows": int(model.n_rows),
         "other_values": _other_values(model),
         "cost": model.cost,

@@ -17,6 +17,11 @@ def cut(text: str) -> str:
     return shortened(text, MAX_TEXT)
 
 
+def caption(what: str, name: Any) -> str:
+    """Caption of a table on the column `name`, which comes last: nothing after it can be turned around by it."""
+    return f"{what} {name if str(name).strip() else '(no name)'}"
+
+
 def plain_values(values: Any, digits: int = DIGITS) -> list[Any]:
     """The values for JSON: integers unchanged, floats rounded to `digits` significant digits, all else as text."""
     array = np.asarray(values)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import has_mixed_types, shown_value
 from gridmodl.report.html.charts import chart_of, shares_of_parts
-from gridmodl.report.html.plain import cut, plain_number, plain_values
+from gridmodl.report.html.plain import caption, cut, plain_number, plain_values
 from gridmodl.report.tables import columns_of, largest
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def variable_record(
         "about": about,
         "marks": marks_of(model, partition),
         "names": short_names(partition),
-        "tables": [tables.make(f"Parts of {partition.name}", columns, note, prefix)],
+        "tables": [tables.make(caption("Parts of", partition.name), columns, note, prefix)],
         "chart": chart_of(model, partition),
         "values": _values(partition, n_groups),
     }

@@ -3,6 +3,7 @@
 
 const number = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
 const decimals = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const MANY = 20; // parts up to which none scrolls
 const HINT = "A price is the change of the cost: + is dearer than the parts as they are, − is cheaper.";
 const small = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
 const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(share > 0 && share < 0.001 ? 3 : 1)} %`);
@@ -232,11 +233,12 @@ function render({ model, el }) {
     const active = root.contains(document.activeElement) ? document.activeElement : null;
     const key = focus ?? active?.dataset?.key;
     const caret = active?.tagName === "INPUT" && active.type !== "checkbox" ? [active.selectionStart, active.selectionEnd] : null;
-    const scrolled = root.querySelector(".values")?.scrollTop ?? 0;
+    const boxes = [".values", ".parts"]; // that scroll
+    const scrolled = boxes.map((box) => root.querySelector(box)?.scrollTop ?? 0);
     const most = now.measures.map((_, j) => Math.max(...now.parts.map((part) => Math.abs(part.measures[j] ?? 0))));
     most.share = Math.max(...now.parts.map((part) => part.share));
     const columns = 1 + now.measures.length + (now.classes.length ? 1 : 0);
-    const list = make("ol", { class: "parts", "aria-label": `Parts of ${now.column}`, style: { "--columns": columns, "--actions": now.kind === "categorical" ? "11rem" : "5rem" } });
+    const list = make("ol", { class: now.parts.length > MANY ? "parts many" : "parts", "aria-label": `Parts of ${now.column}`, style: { "--columns": columns, "--actions": now.kind === "categorical" ? "11rem" : "5rem" } });
     list.append(make("li", { class: "titles", "aria-hidden": "true" }, make("span"), make("span", {}, "part"), make("span", {}, "rows"),
       ...now.measures.map((measure) => make("span", {}, measure.title)), now.classes.length ? make("span", {}, "classes") : "", make("span")));
     now.parts.forEach((part, i) => {
@@ -246,8 +248,7 @@ function render({ model, el }) {
     });
     const status = make("p", { class: now.is_error ? "status error" : "status", role: "status" }, now.message || HINT);
     root.replaceChildren(...[heading(now), toolbar(now), status, list, legend(now), suggestions(now)].filter(Boolean));
-    const values = root.querySelector(".values");
-    if (values) values.scrollTop = scrolled;
+    boxes.forEach((box, k) => { const found = root.querySelector(box); if (found) found.scrollTop = scrolled[k]; });
     if (key) {
       const wanted = root.querySelector(`[data-key="${key}"]:not(:disabled)`) ?? root.querySelector("[data-key=undo]:not(:disabled)");
       wanted?.focus({ preventScroll: true });

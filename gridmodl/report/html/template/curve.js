@@ -2,6 +2,7 @@
 // partition, and the rows below; missing values and special codes stand to the right.
 
 const APART = 64; // pixels of a value apart
+const MAX_TICKS = 16; // of an axis of ranks
 
 function curveSpec(variable, width, at = 0) {
   const { chart } = variable;
@@ -18,7 +19,7 @@ function curveSpec(variable, width, at = 0) {
   const upper = { width: space, height: 210, layer: curveLayers(chart, of, { ...x, axis: null }, y, domain) };
   const lower = rowsAlong(chart, x, space);
   const along = { vconcat: [upper, lower], spacing: 6, resolve: { scale: { x: "shared" } } };
-  const params = [{ name: "levels", value: chart.levels || [] }, { name: "apart", value: chart.apart }];
+  const params = [{ name: "levels", value: chart.levels || [] }, { name: "ranks", value: chart.ranks }, { name: "apart", value: chart.apart }];
   if (!chart.at.length) return { params, ...apartView(chart, of, y, Math.max(apart, 120)) };
   if (!apart) return { params, ...along };
   const beside = apartView(chart, of, { ...y, axis: null }, apart);
@@ -32,14 +33,16 @@ function curveEnds({ at, levels, bars }) {
   return low < high ? [low, high] : [low - 1, high + 1];
 }
 
-// Dates are not in the zone of the reader; levels are places that are written as their names.
-function curveAxis({ at, levels, is_date: isDate }, domain, name) {
-  const axis = { title: name, titleLimit: 300, labelOverlap: true, labelSeparation: 8, grid: false };
+// Dates are not in the zone of the reader; levels and ranks are places that are written as their names or values.
+function curveAxis({ at, levels, ranks, is_date: isDate }, domain, name) {
+  const axis = { title: ranks.length ? `${name}, by rank` : name, titleLimit: 300, labelOverlap: true, labelSeparation: 8, grid: false };
   if (isDate) return { type: "temporal", scale: { type: "utc", nice: false }, axis };
   if (levels) {
     const written = { values: at, labelExpr: `levels[indexof(${JSON.stringify(at)}, datum.value)]` };
     Object.assign(axis, written, { labelAngle: ANGLE, labelAlign: "right", labelLimit: 120 });
   }
+  const step = Math.ceil(ranks.length / MAX_TICKS);
+  if (step) Object.assign(axis, { values: at.filter((_, i) => i % step === 0), labelExpr: "ranks[datum.value]" });
   return { type: "quantitative", scale: { domain, nice: false, zero: false }, axis };
 }
 

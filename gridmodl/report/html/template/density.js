@@ -22,7 +22,7 @@ function intervalsLayer(variable, x, title) {
   }));
   return {
     data: { values },
-    mark: { type: "rect", color: colour("--bar"), stroke: colour("--page"), strokeWidth: 0.5 },
+    mark: { type: "rect", color: colour("--bar"), stroke: colour("--bar"), strokeWidth: 1 }, // a narrow part is a stroke,
     encoding: {
       x: { field: "from", ...x }, x2: { field: "to" },
       y: { field: "density", type: "quantitative", axis: { title, format: "~g" } }, y2: { datum: 0 },

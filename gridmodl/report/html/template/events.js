@@ -73,7 +73,7 @@ function rowsLayer(stacks, x, byRows, space) {
     field: "from", type: "quantitative", scale: byRows ? { domain: [0, 1] } : {},
     axis: { title, tickCount: 4, format: byRows ? ".0%" : ",d", grid: false, tickMinStep: byRows ? undefined : 1 },
   };
-  const range = [PALETTE[1], colour("--pale"), colour("--line")].slice(0, stacks.names.length);
+  const range = [PALETTE[1], colour("--pale"), colour("--other")].slice(0, stacks.names.length);
   const columns = Math.max(1, Math.floor(space / (legendRoom(stacks.names, OF_LEGEND + 30) + 30)));
   const legend = { title: null, orient: "top", labelExpr: "of[datum.value]", labelLimit: OF_LEGEND + 20, columns };
   const color = { field: "stack", type: "nominal", scale: { domain: stacks.names.map((_, j) => j), range }, legend };

@@ -14,7 +14,7 @@ class GridView {
     const { grid } = section;
     [this.section, this.grid] = [section, grid];
     this.measures = measuresOf(grid);
-    this.measure = grid.classes.length === 2 ? 1 : 0; // of two classes the second one
+    this.measure = grid.event; // the share of the event
     this.axes = [...grid.axes];
     this.step = 0;
     this.byRows = false;
@@ -94,11 +94,11 @@ class GridView {
 
   describeStep() {
     if (!this.slider) return;
-    const size = ({ name, labels }) => `${name}: ${counted(labels.length, "part")}`;
+    const size = ({ name, labels }, i) => [i ? "; " : "", given(seen(name)), `: ${counted(labels.length, "part")}`];
     const { cost, information } = this.step ? this.grid.merges[this.step - 1] : this.grid;
     const kept = `${formats.share(information)} of the information kept, cost ${formats.cost(cost)}`;
     const merges = `${counted(this.step, "merge")} of ${this.grid.merges.length}`;
-    this.state.replaceChildren(`${merges}: ${kept}. `, given(variablesAt(this.grid, this.step).map(size).join("; ")));
+    this.state.replaceChildren(`${merges}: ${kept}. `, ...variablesAt(this.grid, this.step).flatMap(size));
     this.slider.setAttribute("aria-valuetext", `${merges}, ${kept}`);
   }
 

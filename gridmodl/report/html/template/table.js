@@ -1,7 +1,7 @@
 // A table that can be sorted by each of its columns and filtered, and shows a page of its rows at a time.
 
 const PAGE_ROWS = 50;
-const BRIEF = 16; // letters of a text that stays on one line everywhere,
+const BRIEF = 18; // letters of a text that stays on one line everywhere,
 const SHORT = 40; // of one that does so where there is room
 const LONG = 60; // letters of a text that needs a wider column
 const LONG_HEAD = 40; // letters of the head of a column

@@ -9,7 +9,7 @@ const ORDERS = {
 };
 
 function variablesBlock(section) {
-  const most = section.variables.reduce((most, variable) => Math.max(most, variable.worth || 0), 1e-12);
+  const most = section.most ?? section.variables.reduce((most, variable) => Math.max(most, variable.worth || 0), 1e-12);
   const entries = (section.entries = section.variables.map((variable, i) => new Entry(section, variable, i, most)));
   const list = element("ol", { className: "variables" }, ...entries.map((entry) => entry.element));
   const block = section.block("variables", entries.length === 1 ? "Variable" : "Variables");
@@ -98,7 +98,7 @@ class Entry {
   }
 }
 
-// A number and a bar, against the largest on the page.
+// A number and a bar, against the largest possible, or else the largest of the section.
 function worthOf({ worth: what, digits = 4 }, worth, most) {
   const bar = element("span");
   bar.style.width = `${(100 * Math.max(0, worth)) / most}%`;
