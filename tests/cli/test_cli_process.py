@@ -253,8 +253,10 @@ INTERRUPTED = """import os, signal, threading
 import duckdb, narwhals as nw
 from gridmodl.data.remote.queries import collected
 
+short = duckdb.sql("SELECT 1 AS rows")
 endless = duckdb.sql("SELECT sum(a.range * b.range) AS rows FROM range(100000000) a, range(100000000) b")
-threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+collected(nw.from_native(short).lazy(), "x")  # all that it imports is there: the signal comes while the query runs
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     collected(nw.from_native(endless).lazy(), "x")
 except KeyboardInterrupt:
