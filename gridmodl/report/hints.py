@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ def hints_of(model: Model) -> list[str]:
         hints.append(f"the target has one class, {name}, so that no column can tell anything about it")
     elif _is_perfect(model, partition):
         hints.append("each part has one class only: is it a copy of the target, or known only after it?")
-    kind = _looks_like(value for group in partition.groups for value in group)
+    kind = _looks_like(itertools.chain(*partition.listed))
     if kind and partition.kind == "categorical":
         hints.append(f"its values are texts that look like {kind}; as {kind}, they would have intervals")
     return hints
@@ -61,7 +62,7 @@ def _is_perfect(model: Model, partition: Partition) -> bool:
 
 def _looks_like(values: Iterable[Any]) -> str:
     """``"numbers"`` or ``"dates"`` if all of many texts look so; empty else."""
-    texts = [value for value in values if value is not None]
+    texts = list(values)
     if len(texts) < MANY_TEXTS or not all(isinstance(text, str) for text in texts):
         return ""
     if all(map(_is_number, texts)):

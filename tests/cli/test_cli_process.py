@@ -249,6 +249,26 @@ def test_what_duckdb_makes_of_ctrl_c_is_an_interrupt():
         collected(query, "x")
 
 
+INTERRUPTED = """import os, signal, threading
+import duckdb, narwhals as nw
+from gridmodl.data.remote.queries import collected
+
+short = duckdb.sql("SELECT 1 AS rows")
+endless = duckdb.sql("SELECT sum(a.range * b.range) AS rows FROM range(100000000) a, range(100000000) b")
+collected(nw.from_native(short).lazy(), "x")  # all that it imports is there: the signal comes while the query runs
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    collected(nw.from_native(endless).lazy(), "x")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_ctrl_c_while_duckdb_runs_a_query():
+    found = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout == "interrupted\n"
+
+
 def test_a_second_interrupt_ends_at_once_and_leaves_nothing_half_written(tmp_path):
     code = (
         "import os, signal, sys\nfrom gridmodl.cli.group import handle_interrupts\n"

@@ -298,3 +298,11 @@ def test_a_grid_refuses_too_many_categories(engine, make, monkeypatch):
     few_are_counted(monkeypatch)
     with pytest.raises(ValueError, match="column 'x' has more than 50 categories, the most of a column in a grid"):
         optimize(engine(data), "y", search=search, **KINDS)
+
+
+def test_numbers_as_text_are_noted_also_where_some_are_rare(monkeypatch):
+    few_are_counted(monkeypatch, max_groups=20)
+    data = many_categories(list).with_columns(pl.col("x").cast(pl.String))
+    model = optimize(data.lazy(), "y")
+    assert model.partitions["x"].others is not None
+    assert "its values are texts that look like numbers" in model.summary()
