@@ -211,6 +211,12 @@ def test_no_time_at_all_gives_the_null_model(search, criterion, time_limit):
     assert "stopped: time limit" in model.summary()
 
 
+def test_a_grid_that_was_stopped_at_once_says_so():
+    x, y = steps()
+    model = optimize({"a": x, "b": x[::-1].copy()}, y, time_limit=0)
+    assert model.summary().startswith("nothing was found in 2 columns before the search was stopped (time limit)")
+
+
 @pytest.mark.usefixtures("_processor_time")
 @pytest.mark.parametrize("search", SEARCHES)
 def test_short_time_gives_a_model_in_time(search):

@@ -146,7 +146,9 @@ def table_for(
     if len(model.partitions) == 1:
         return table.only(next(iter(model.partitions)))
     if len(table.names) > len(model.partitions):
-        raise ValueError(f"the model has the columns {', '.join(map(repr, model.partitions))}: pass only these")
+        raise ValueError(
+            f"the model has the columns {', '.join(map(repr, model.partitions))}: pass only these, and the target"
+        )
     return table
 
 
@@ -184,7 +186,7 @@ def _verify_counted(model: Model, data: LazyData | Counts, read: Reader) -> Veri
     if wrong or (model.certificate is None and not model.proven):
         return Verification(False, wrong) if wrong else Verification(True, _how(model))
     if found.resolution or model.resolution:
-        again = _span_certificate(model, data, read, criterion)
+        again = _certificate_again(model, data, read, criterion)
         if again is None:
             return Verification(
                 False,
@@ -202,8 +204,7 @@ def _verify_counted(model: Model, data: LazyData | Counts, read: Reader) -> Veri
 
 def _verify_cells(model: Model, data: LazyData, read: Reader) -> Verification:
     """Verify a model of several columns on the cells of a lazy frame, counted again."""
-    if len(data.names) > len(model.partitions):
-        raise ValueError(f"the model has the columns {', '.join(map(repr, model.partitions))}: pass only these")
+    data = data._replace(names=[name for name in data.names if name in model.partitions])
     try:
         criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
         recount = Recount(data, _options(model, criterion), model)
@@ -214,9 +215,12 @@ def _verify_cells(model: Model, data: LazyData, read: Reader) -> Verification:
     return Verification(False, wrong) if wrong else Verification(True, _how(model))
 
 
-def _span_certificate(model: Model, data: LazyData | Counts, read: Reader, criterion: Criterion) -> Certificate | None:
-    """Certificate of a column that is counted and searched again; None if the model has none of spans."""
-    if model.certificate is None or model.certificate.method != SPANS:
+def _certificate_again(model: Model, data: LazyData | Counts, read: Reader, criterion: Criterion) -> Certificate | None:
+    """Certificate of a column that is counted and searched again as the model was; None if there is none like its own.
+
+    A model is proven where every value was counted in the end; a model with spans has a certificate of spans.
+    """
+    if model.certificate is None or (model.certificate.method == SPANS) != (model.resolution > 0):
         return None
     (name,) = model.partitions
     options = _options(model, criterion)._replace(search=Search("auto"), min_rows=None)
@@ -224,7 +228,8 @@ def _span_certificate(model: Model, data: LazyData | Counts, read: Reader, crite
     def search(table: Table) -> Model:
         return best_model(_with_event(table, model), name, options, 0, Clock())
 
-    return counted_model(data, name, options, read, search).certificate
+    again = counted_model(data, name, options, read, search)
+    return again.certificate if bool(again.resolution) == bool(model.resolution) else None
 
 
 def _options(model: Model, criterion: Criterion) -> Options:

@@ -133,7 +133,11 @@ def make_frame(columns: Mapping[str, Any], kind: str) -> Any:
 def as_array(data: Any, what: str) -> NDArray[Any]:
     """Convert `data` to an array of one type; raise if there is no such array, or if it would change the values."""
     if isinstance(data, (str, bytes)):
-        raise TypeError(f"{what} must be array-like, got {type(data).__name__} {data!r}")
+        is_file = isinstance(data, str) and data.lower().endswith((".parquet", ".csv", ".feather", ".arrow"))
+        advice = (
+            "; read the file first, as by polars.scan_parquet or duckdb.read_csv, or use the command line" * is_file
+        )
+        raise TypeError(f"{what} must be array-like, got {type(data).__name__} {data!r}{advice}")
     if isinstance(data, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(data)
         nothing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(data.dtype.kind)
@@ -196,8 +200,8 @@ def _from_native(data: Any, what: str) -> Any:
         raise ValueError(f"{what} cannot be read: {error}") from error
     if isinstance(native, nw.LazyFrame):
         raise TypeError(
-            f"{what} is a lazy {type(data).__name__}, which optimize_each, optimize, transform and predict_proba "
-            "take; collect it first"
+            f"{what} is a lazy {type(data).__name__}, which optimize_each, optimize, count, transform and "
+            "predict_proba take; here, collect it first, or some of its rows"
         )
     return native
 

@@ -48,6 +48,8 @@ def finding_text(model: Model) -> str:
         name = shortened(str(partition.name), MAX_NAME)
         return f"{name}: {parts_text(model, partition)}{f', tells nothing about {what}' * tells_nothing}"
     of_all = f"{len(names)} of {len(model.partitions)} columns"
+    if not names and model.stopped is not None:
+        return f"nothing was found in {len(model.partitions)} columns before the search was stopped ({model.stopped})"
     if not names:
         return f"none of {len(model.partitions)} columns tells anything about {what}"
     if len(names) == 1:

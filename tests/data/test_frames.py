@@ -644,6 +644,10 @@ def test_things_that_are_no_table(data):
     refused(data, TypeError, "data must be array-like")
 
 
+def test_names_of_files_are_no_tables():
+    refused("people.parquet", TypeError, "got str 'people.parquet'; read the file first, as by polars.scan_parquet")
+
+
 def test_three_dimensions():
     refused(np.zeros((10, 1, 1)), ValueError, r"data must be one column or a table of columns.*\(10, 1, 1\)")
     refused({"a": np.zeros((10, 2))}, ValueError, r"column 'a' must be a 1-D array.*\(10, 2\)")

@@ -276,6 +276,11 @@ def test_verify_counts_again(engine, monkeypatch):
     assert verify(model, engine(data), "y")
     assert verify(model, data, "y")
     assert not verify(model, engine(data.with_columns(y=1 - pl.col("y"))), "y")
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 1500)
+    found = optimize(engine(data), "y")
+    assert (found.proven, found.resolution) == (True, 0)  # divided until every value was counted
+    assert verify(found, engine(data), "y")
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 64)
     of_rows = optimize(data, "y")
     assert "the proof cannot be repeated" in verify(of_rows, engine(data), "y").reason
     with pytest.raises(ValueError, match="'x'"):

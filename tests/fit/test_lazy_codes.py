@@ -124,8 +124,9 @@ def test_verify_on_the_engine_sees_what_is_wrong():
     assert "rows in the parts" in verify(model, data.lazy().with_columns(pl.col("a") + 0.1), "y").reason
     assert "the data has 4999 rows" in verify(model, data.head(4999).lazy(), "y").reason
     assert not verify(model, data.lazy().with_columns(town=pl.lit("new")), "y")
-    with pytest.raises(ValueError, match="pass only these"):
-        verify(model, data.lazy().with_columns(more=pl.lit(1)), "y")
+    assert verify(model, data.lazy().with_columns(more=pl.lit(1)), "y")
+    with pytest.raises(ValueError, match="pass only these, and the target"):
+        verify(model, data.with_columns(more=pl.lit(1)), "y")
     with pytest.raises(ValueError, match="counts are of one at a time"):
         verify(model, gridmodl.count(data, "y"))
 
