@@ -1,4 +1,4 @@
-"""What a user may have overlooked in the data of one column, in words below its summary."""
+"""What a user may have overlooked in the data, in words below a summary."""
 
 from __future__ import annotations
 
@@ -19,32 +19,43 @@ if TYPE_CHECKING:
 
 MAX_NAME, MOST_NAMED = 40, 5  # characters of the name of a column; columns named together
 MANY_TEXTS = 10  # distinct values from which on texts that all look like numbers are hardly names
+MOST_STRAYS = 3  # texts that may look otherwise, at most one in MANY_TEXTS
 MANY_ROWS = 100  # rows from which on a column that makes no error is hardly a chance
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4}")
 
 
 def hints_of(model: Model) -> list[str]:
-    """Hints on the model of one column, each a sentence without its subject: the column."""
-    (partition,) = model.partitions.values()
+    """Hints on a model, each a sentence; of a grid, with the names of the columns."""
+    return _named({name: _hints(model, partition) for name, partition in model.partitions.items()})
+
+
+def hints_of_models(models: Mapping[Any, Model]) -> list[str]:
+    """Hints on the models of many columns: what several share is said once, with their names."""
+    return _named({name: hints_of(model) for name, model in models.items()})
+
+
+def _hints(model: Model, partition: Partition) -> list[str]:
+    """Hints on one column of a model, each a sentence without its subject: the column."""
     hints = []
     if PROBLEMS[model.problem].has_classes and len(model.classes) == 1:
         name = shown_value(model.classes.tolist()[0], False)
         hints.append(f"the target has one class, {name}, so that no column can tell anything about it")
     elif _is_perfect(model, partition):
         hints.append("each part has one class only: is it a copy of the target, or known only after it?")
-    kind = _looks_like(itertools.chain(*partition.listed))
+    kind, strays = _looks_like(itertools.chain(*partition.listed))
     if kind and partition.kind == "categorical":
-        hints.append(f"its values are texts that look like {kind}; as {kind}, they would have intervals")
+        but = f", all but {', '.join(repr(shortened(one, MAX_NAME)) for one in strays)}" if strays else ""
+        hints.append(f"its values are texts that look like {kind}{but}; as {kind}, they would have intervals")
     return hints
 
 
-def hints_of_models(models: Mapping[Any, Model]) -> list[str]:
-    """Hints on the models of many columns: what several share is said once, with their names."""
+def _named(hints: Mapping[Any, list[str]]) -> list[str]:
+    """Hints by name of a column as sentences, each once, with the names of its columns unless it is on all."""
     names: dict[str, list[str]] = {}
-    for name, model in models.items():
-        for hint in hints_of(model):
+    for name, of_name in hints.items():
+        for hint in of_name:
             names.setdefault(hint, []).append(shortened(str(name), MAX_NAME))
-    return [hint if len(of) == len(models) else f"{_listed(of)}: {hint}" for hint, of in names.items()]
+    return [hint if len(of) == len(hints) else f"{_listed(of)}: {hint}" for hint, of in names.items()]
 
 
 def _listed(names: list[str]) -> str:
@@ -60,19 +71,26 @@ def _is_perfect(model: Model, partition: Partition) -> bool:
     return bool(np.all(has_rows.sum(axis=1) <= 1) and np.all(has_rows.sum(axis=0) == 1))
 
 
-def _looks_like(values: Iterable[Any]) -> str:
-    """``"numbers"`` or ``"dates"`` if all of many texts look so; empty else."""
+def _looks_like(values: Iterable[Any]) -> tuple[str, list[str]]:
+    """``"numbers"`` or ``"dates"`` if many texts look so, and the few that do not; empty if there are more of these."""
     texts = list(values)
     if len(texts) < MANY_TEXTS or not all(isinstance(text, str) for text in texts):
-        return ""
-    if all(map(_is_number, texts)):
-        return "numbers"
-    return "dates" if all(DATE.match(text.strip()) for text in texts) else ""
+        return "", []
+    for kind, looks_so in (("numbers", _is_number), ("dates", _is_date)):
+        strays = list(itertools.islice((text for text in texts if not looks_so(text)), MOST_STRAYS + 1))
+        if len(strays) <= MOST_STRAYS and len(strays) * MANY_TEXTS <= len(texts):
+            return kind, strays
+    return "", []
+
+
+def _is_date(text: str) -> bool:
+    return DATE.match(text.strip()) is not None
 
 
 def _is_number(text: str) -> bool:
+    """Whether a text is a number, with a point or a comma."""
     try:
-        float(text)
+        float(text.replace(",", ".", 1))
     except ValueError:
         return False
     return True

@@ -85,7 +85,7 @@ def model_html(model: Model) -> str:
         *([plain(finding_text(model), MAX_SENTENCE)] if is_grid else []), plain(size_text(model), MAX_SENTENCE)
     )
     foot = lines(
-        *(plain(f"note: {hint}", MAX_SENTENCE) for hint in ([] if is_grid else hints_of(model))),
+        *(plain(f"note: {hint}", MAX_SENTENCE) for hint in hints_of(model)),
         level_words(model),
         joined(criterion_text(model), ", ", PROBLEMS[model.problem].text, f"; {proof_text(model)}"),
         *([plain(f"limits: {', '.join(limits)}", MAX_SENTENCE)] if limits else []),

@@ -72,8 +72,11 @@ def _column_lines(model: Model) -> list[str]:
     for partition in shown:
         lines += ["", *([f"{partition.name}: {parts_text(model, partition)}"] if model.target is not None else [])]
         lines += _parts(model, partition, MAX_SHOWN)
-    hints = [line for hint in hints_of(model) for line in _wrapped(f"note: {hint}")]
-    return [*lines, *hints, "", *cost_lines(model)]
+    return [*lines, *_hint_lines(model), "", *cost_lines(model)]
+
+
+def _hint_lines(model: Model) -> list[str]:
+    return [line for hint in hints_of(model) for line in _wrapped(f"note: {hint}")]
 
 
 def _parts(model: Model, partition: Partition, most: int) -> list[str]:
@@ -102,7 +105,7 @@ def _grid_lines(model: Model) -> list[str]:
             "",
         ]
     cells = [*_cells(model), ""] if len(model.informative) > 1 else []
-    last = [*_left_out(model), *cost_lines(model)]
+    last = [*_left_out(model), *_hint_lines(model), *cost_lines(model)]
     room = MAX_LINES - len(first) - len(target) - len(cells) - len(last)
     return [*first, *target, *_columns(model, room), *cells, *last]
 

@@ -31,6 +31,21 @@ def test_the_summary_of_columns_names_what_looks_wrong():
     ]
 
 
+def test_a_grid_has_the_hints_of_its_columns():
+    summary = gridmodl.optimize({"copy": DATA["copy"], "noise": DATA["noise"], "day": DATA["day"]}, Y).summary()
+    assert [line for line in notes(summary) if "copy" in line] == [
+        "note: copy: each part has one class only: is it a copy of the target, or known"
+    ]
+    assert any(line.startswith("note: day: its values are texts that look like dates") for line in notes(summary))
+
+
+@pytest.mark.parametrize(("stray", "said"), [("n.a.", ", all but 'n.a.'"), ("1,5", "")])
+def test_few_texts_that_are_no_numbers_are_named(stray, said):
+    amounts = [f"{value:.1f}" for value in rng.integers(0, 400, N) / 10]
+    summary = " ".join(gridmodl.optimize({"amount": [stray, *amounts[1:]]}, Y).summary().split())
+    assert f"its values are texts that look like numbers{said}; as numbers, they would have intervals" in summary
+
+
 def test_a_target_of_one_class_is_said_once():
     models = gridmodl.optimize_each({"noise": DATA["noise"], "copy": DATA["copy"]}, ["a"] * N)
     said = "note: the target has one class, a, so that no column can tell anything about it"

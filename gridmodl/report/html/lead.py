@@ -43,8 +43,7 @@ def lead_of_model(model: Model) -> Lead:
     found = finding_text(model)
     level = "" if model.level is None else f", level {level_text(model.level)}"
     price = f"{cost_text(model.cost)} nats, with one part {cost_text(model.null_cost)}{level}; {proof_text(model)}"
-    hints = hints_of(model) if len(model.partitions) == 1 else []
-    return [("Asked", _asked(model)), ("Found", plain(found, MAX_WORDS)), *_notes(hints), ("Cost", price)]
+    return [("Asked", _asked(model)), ("Found", plain(found, MAX_WORDS)), *_notes(hints_of(model)), ("Cost", price)]
 
 
 def _notes(hints: list[str]) -> Lead:
