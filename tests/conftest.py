@@ -43,6 +43,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("tier", ["never", "always"], ids=["plain", "compiled"])
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):  # several processes: what takes long begins first, so that all end together
         items.sort(key=lambda item: item.path.parent.name not in LONG)

@@ -146,8 +146,8 @@ def read_table(
             f"placement={placement!r} moves bounds, which costs nothing where parts are of rows alone; the parts of a "
             "density have widths, and its bounds are midway between two values: leave placement= out"
         )
-    placement = None if placement == MEDIAN else placement
-    return table._replace(placement=placement, target_name=_name_of(target))
+    table = table._replace(target_name=_name_of(target))
+    return table if placement is None or placement == MEDIAN else table._replace(placement=placement)
 
 
 def _name_of(target: Any) -> str | None:
