@@ -34,8 +34,8 @@ def test_head_says_what_was_asked_and_found_and_when(open_page: Open, monkeypatc
     page = open_page(htmlpages.models().to_html(title="Buyers", about=f"Rows of 2024, target buys {EVIL}"))
     assert page.locator("#about").text_content() == f"Rows of 2024, target buys {EVIL} · 1970-01-02"
     asked, found = page.locator(".lead dd").all_text_contents()
-    assert asked.startswith("the best partition of each of 4 columns on its own for the target buys by the criterion modl")
-    assert found.startswith("3 of 4 columns tell about the target; most of all day (level ")
+    assert asked.startswith("the best partition of each of 4 columns on its own for the target buys by the criterion")
+    assert found.startswith("3 of 4 columns tell about buys; most of all day (level ")
     assert page.locator("img").count() == 0
 
 
