@@ -8,6 +8,7 @@ the result of a search with a limit would depend on which kernels are compiled a
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
@@ -182,20 +183,41 @@ class Clock:
         """
         size, before, plain_before = max(1, size // FIRST_TURN), share() if share else None, pace.plain
         try:
-            while not self.look():
-                begun = time.perf_counter()
-                done = turn(size)
-                took = time.perf_counter() - begun
-                now = None if share is None else share()
-                pace.expected = 0.0 if done else _remaining_seconds(pace.plain - plain_before, before, now)
-                self.tell(now)
-                if done:
-                    return
-                size = max(1, int(size * min(8.0, max(0.125, TURN_SECONDS / max(took, 1e-9)))))
+            with self._hearing_lost_interrupts():
+                while not self.look():
+                    begun = time.perf_counter()
+                    done = turn(size)
+                    took = time.perf_counter() - begun
+                    now = None if share is None else share()
+                    pace.expected = 0.0 if done else _remaining_seconds(pace.plain - plain_before, before, now)
+                    self.tell(now)
+                    if done:
+                        return
+                    size = max(1, int(size * min(8.0, max(0.125, TURN_SECONDS / max(took, 1e-9)))))
         except KeyboardInterrupt:
             self.stopped = "interrupted"
         finally:
             pace.expected = 0.0
+
+    @contextlib.contextmanager
+    def _hearing_lost_interrupts(self) -> Iterator[None]:
+        """Stop also at a Ctrl-C that Python drops: LLVM calls back while a kernel is loaded or compiled."""
+        if threading.current_thread() is not threading.main_thread():  # others get no Ctrl-C
+            yield
+            return
+        hook = sys.unraisablehook
+
+        def hear(dropped: Any) -> None:
+            if issubclass(dropped.exc_type, KeyboardInterrupt):
+                self.stopped = "interrupted"
+            else:
+                hook(dropped)
+
+        sys.unraisablehook = hear
+        try:
+            yield
+        finally:
+            sys.unraisablehook = hook
 
     def as_done(self, futures: Collection[Future[Any]]) -> Iterator[Future[Any]]:
         """Yield each future when it is done; meanwhile, report compiling to the callback."""

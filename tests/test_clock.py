@@ -4,6 +4,7 @@ Seconds are not asserted here but generously, as machines are noisy: what is, is
 the clock. ``asv_benchmarks/benchmarks/limits.py`` measures seconds.
 """
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -272,3 +273,22 @@ def test_many_classes_obey_an_interrupt(seconds):
     stopped, late = done.stdout.split()
     assert stopped in ("interrupted", "raised")
     assert float(late) < 10.0
+
+
+def test_an_interrupt_inside_a_callback_of_c_stops_the_search():
+    """Python prints such an exception and drops it, as when LLVM asks for a compiled kernel."""
+    clock, hook = Clock(), sys.unraisablehook
+    turns = []
+
+    @ctypes.CFUNCTYPE(None)
+    def call_back():
+        raise KeyboardInterrupt
+
+    def turn(size):
+        turns.append(size)
+        call_back()
+        return len(turns) == 100
+
+    clock.repeat(turn, None)
+    assert (len(turns), clock.stopped) == (1, "interrupted")
+    assert sys.unraisablehook is hook

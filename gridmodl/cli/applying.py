@@ -31,6 +31,7 @@ from gridmodl.cli.scorecard.running import checked_outputs, scored
 from gridmodl.cli.use import ApplySettings
 from gridmodl.data.frames import ARRAYS, Name
 from gridmodl.model.densities.grid import GridDensity, density_of
+from gridmodl.model.densities.histogram import histogram_of, own_unit
 from gridmodl.model.evidence import encoded_events
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models
@@ -68,8 +69,16 @@ def run_apply(settings: ApplySettings, messages: Messages) -> Applied:
     n_rows = _write_all(source, wanted, scorer, output, settings, messages)
     score = scorer.sum_of_logs / scorer.n_logs if scorer.n_logs else None
     if score is not None:
-        messages.say(f"mean log_density {score:.6g} of {scorer.n_logs:,} rows")
+        messages.say(f"mean log_density {score:.6g} of {scorer.n_logs:,} rows{_of_unit(found)}")
     return Applied(n_rows, score)
+
+
+def _of_unit(found: Model | Models) -> str:
+    """The unit of densities of a column of dates or durations, for the end of a sentence; "" for all others."""
+    if not isinstance(found, Model) or not PROBLEMS[found.problem].has_widths:
+        return ""
+    domain = histogram_of(found).domain
+    return f", of the density{unit.per}" if domain and (unit := own_unit(domain.type)).name else ""
 
 
 def _checked_output(path: str, chosen: str | None, is_safe: bool) -> OutputFile:

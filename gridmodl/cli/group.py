@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import socket
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +24,8 @@ from gridmodl.cli.scorecard.command import scorecard
 from gridmodl.cli.showing import edit, export, report, show, sql
 from gridmodl.cli.use import apply, compare, sample
 
+STOPPING = b"gridmodl: stopping; Ctrl-C again ends at once, without a result\n"
+
 
 class Commands(click.Group):
     """Group whose commands report an error in one line; with --debug the traceback."""
@@ -30,6 +35,11 @@ class Commands(click.Group):
         with _warnings_as_messages():
             try:
                 return super().invoke(ctx)
+            except click.UsageError as error:
+                hint = _of_unquoted_pattern(error.message)
+                if not hint:
+                    raise
+                raise click.UsageError(error.message + hint, error.ctx) from error
             except (click.ClickException, click.exceptions.Exit, click.Abort):
                 raise
             except KeyboardInterrupt:
@@ -38,6 +48,14 @@ class Commands(click.Group):
                 if ctx.obj.get("debug"):
                     raise
                 raise Failure(describe_error(error)) from error
+
+
+def _of_unquoted_pattern(message: str) -> str:
+    """What to say of file names beyond the arguments of a command: a shell makes them of a pattern without quotes."""
+    found = re.match(r"Got unexpected extra arguments? \((.*)\)", message, re.DOTALL)
+    if found is None or not any(map(os.path.isfile, [found[1], *found[1].split(" ")])):
+        return ""
+    return ". Several files of one table are given as a pattern in quotes, such as 'folder/*.parquet'"
 
 
 @contextmanager
@@ -71,15 +89,36 @@ def handle_interrupts() -> None:
 
     def interrupt(number: int, frame: Any) -> None:
         signal.signal(signal.SIGINT, _end_at_once)
+        threading.Thread(target=_end_at_next, args=(_signals(),), daemon=True).start()
+        os.write(2, b"\n" * os.isatty(2) + STOPPING)  # at once: a query of DuckDB may go on for a while
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupt)
 
 
-def _end_at_once(number: int, frame: Any) -> None:
-    drop_unfinished()
-    os.write(2, b"\ngridmodl: interrupted again; nothing more was written\n")
-    os._exit(INTERRUPTED)
+def _signals() -> socket.socket:
+    """A socket that gets the number of each signal as a byte when it comes, whatever the main thread does."""
+    signals, written = socket.socketpair()
+    written.setblocking(False)
+    signal.set_wakeup_fd(written.detach())
+    return signals
+
+
+def _end_at_next(signals: socket.socket) -> None:
+    """End the process at the next Ctrl-C: handlers run in the main thread, which waits while DuckDB cancels a query."""
+    while signal.SIGINT not in signals.recv(64):
+        pass
+    _end_at_once()
+
+
+_ending = threading.RLock()  # two threads may hear of the same Ctrl-C
+
+
+def _end_at_once(*_: Any) -> None:
+    with _ending:
+        drop_unfinished()
+        os.write(2, b"\ngridmodl: interrupted again; nothing more was written\n")
+        os._exit(INTERRUPTED)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

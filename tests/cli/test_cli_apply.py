@@ -329,6 +329,16 @@ def test_rows_are_drawn(joint, folder, tmp_path):
     assert "models of one column each" in bad("sample", folder / "models.json")
 
 
+def test_the_mean_log_density_of_dates_names_its_unit(tmp_path):
+    rows = pa.table({"day": np.arange(60).astype("M8[D]").astype("M8[ms]")})
+    gridmodl.optimize(rows, max_parts=1).to_json(tmp_path / "model.json")
+    (tmp_path / "rows.csv").write_text(as_csv(rows), encoding="utf-8")
+    said = call(
+        "apply", tmp_path / "model.json", tmp_path / "rows.csv", "--as", "log_density", "-o", tmp_path / "o.csv"
+    )
+    assert "of 60 rows, of the density per millisecond" in said.stderr
+
+
 def test_densities_of_a_target(tmp_path, folder):
     rng = np.random.default_rng(1)
     x = rng.normal(size=200)

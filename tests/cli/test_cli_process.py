@@ -20,6 +20,7 @@ import pytest
 from terminal import on_terminal
 
 import gridmodl
+from gridmodl.cli.group import STOPPING
 from gridmodl.cli.reading.engine import EngineLimits, connected
 from gridmodl.data.remote.queries import EngineError, collected
 
@@ -212,7 +213,7 @@ def test_an_interrupt_before_anything_is_found(tmp_path):
         err = running.stderr.read()
         running.wait(timeout=60)
     assert running.returncode == 130
-    assert err == "gridmodl: interrupted\n"
+    assert err == STOPPING.decode() + "gridmodl: interrupted\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -249,24 +250,32 @@ def test_what_duckdb_makes_of_ctrl_c_is_an_interrupt():
         collected(query, "x")
 
 
-INTERRUPTED = """import os, signal, threading
-import duckdb, narwhals as nw
+INTERRUPTED = """import os, signal, sys, threading
+import narwhals as nw
+from gridmodl.cli.reading.engine import EngineLimits, connected
 from gridmodl.data.remote.queries import collected
 
-short = duckdb.sql("SELECT 1 AS rows")
-endless = duckdb.sql("SELECT sum(a.range * b.range) AS rows FROM range(100000000) a, range(100000000) b")
-collected(nw.from_native(short).lazy(), "x")  # all that it imports is there: the signal comes while the query runs
-threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
-    collected(nw.from_native(endless).lazy(), "x")
+    with connected(EngineLimits()) as connection:
+        collected(nw.from_native(connection.sql("SELECT 1 AS rows")).lazy(), "x")  # imports all that the next one does
+        threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+        collected(nw.from_native(connection.sql(sys.argv[1])).lazy(), "x")
 except KeyboardInterrupt:
-    print("interrupted")
+    print("interrupted", signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 """
 
 
-def test_ctrl_c_while_duckdb_runs_a_query():
-    found = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=True)
-    assert found.stdout == "interrupted\n"
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT sum(hash(range)) AS rows FROM range(1000000000000)",
+        "SELECT sum(a.range * b.range) AS rows FROM range(1000000) a, range(100000000000) b",
+    ],
+)
+def test_ctrl_c_cancels_a_query_of_duckdb(query):
+    code = [sys.executable, "-c", INTERRUPTED, query]
+    found = subprocess.run(code, capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout == "interrupted True\n"
 
 
 def test_a_second_interrupt_ends_at_once_and_leaves_nothing_half_written(tmp_path):
@@ -280,5 +289,36 @@ def test_a_second_interrupt_ends_at_once_and_leaves_nothing_half_written(tmp_pat
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "m.json")], capture_output=True, text=True)
     assert done.returncode == 130
-    assert done.stderr == "\ngridmodl: interrupted again; nothing more was written\n"
+    assert done.stderr == STOPPING.decode() + "\ngridmodl: interrupted again; nothing more was written\n"
     assert list(tmp_path.iterdir()) == []
+
+
+STUCK = """import os, signal, time
+from gridmodl.cli.group import handle_interrupts
+
+handle_interrupts()
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(10)
+except KeyboardInterrupt:
+    signal.signal(signal.SIGINT, lambda *_: None)  # as if the main thread never came to run the handler
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(10)
+"""
+
+
+def test_a_second_interrupt_ends_the_process_while_the_main_thread_is_busy():
+    """An engine may keep it for long; handlers of Python wait until it comes back."""
+    done = subprocess.run([sys.executable, "-c", STUCK], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 130
+    assert done.stderr == STOPPING.decode() + "\ngridmodl: interrupted again; nothing more was written\n"
+
+
+def test_a_pattern_without_quotes_is_told(tmp_path):
+    for name in ("a.csv", "b.csv", "c.csv"):
+        (tmp_path / name).write_text("x,y\n1,0\n2,1\n")
+    found = subprocess.run(
+        [*COMMAND, "fit", "a.csv", "b.csv", "c.csv", "-t", "y"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert found.returncode == 2
+    assert "given as a pattern in quotes, such as 'folder/*.parquet'" in " ".join(found.stderr.split())

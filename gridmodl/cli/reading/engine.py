@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,7 +59,8 @@ def connected(limits: EngineLimits) -> Iterator[Any]:
         settings["threads"] = limits.threads
     connection = duckdb.connect(config=settings)
     try:
-        yield connection
+        with _cancelled_by_interrupts(connection):
+            yield connection
     except RuntimeError as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from error
@@ -65,6 +68,26 @@ def connected(limits: EngineLimits) -> Iterator[Any]:
     finally:
         connection.close()
         drop(folder)
+
+
+@contextlib.contextmanager
+def _cancelled_by_interrupts(connection: Any) -> Iterator[None]:
+    """Let Ctrl-C cancel the query that runs: DuckDB alone waits for what its threads have begun, which may be all."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def cancel(number: int, frame: Any) -> Any:
+        connection.interrupt()
+        return handler(number, frame)
+
+    signal.signal(signal.SIGINT, cancel)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is cancel:
+            signal.signal(signal.SIGINT, handler)
 
 
 def literal(text: str) -> str:
