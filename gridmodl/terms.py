@@ -367,6 +367,14 @@ class Criterion:
         """
         return 0.0, np.empty(0)
 
+    def moved_bound_cost(self, problem: Problem, n_moved: float) -> float:
+        """Most that it adds to the cost of a numerical variable to move a bound over at most `n_moved` rows.
+
+        All rows of the `problem` have a class; a part that loses all its rows is none. Infinite where nothing is known:
+        models of lazy frames with more values than buckets then have no `gap`.
+        """
+        return math.inf
+
     def __repr__(self) -> str:
         chosen = ", ".join(f"{name}={value!r}" for name, value in self.chosen.items())
         return f"{type(self).__name__}({chosen})"

@@ -20,13 +20,14 @@ from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.table import Table, read_table
-from gridmodl.data.targets import NOT_GIVEN
+from gridmodl.data.targets import NOT_GIVEN, MissingTarget
 from gridmodl.fit.build import encoded_column, of_partitions, parts_of
 from gridmodl.fit.column.groups import value_tasks
 from gridmodl.fit.column.intervals import interval_tasks
 from gridmodl.fit.density import column_limits
 from gridmodl.fit.lazy.column import counted_at, counted_model
 from gridmodl.fit.lazy.data import LazyData, Reader, counted_data
+from gridmodl.fit.lazy.rare import join_others
 from gridmodl.fit.lazy.recount import Recount
 from gridmodl.fit.models import best_model, best_partition
 from gridmodl.fit.options import Options
@@ -181,6 +182,8 @@ def _verify_counted(model: Model, data: LazyData | Counts, read: Reader) -> Veri
         found = counted_at(data, name, _options(model, criterion), parts_of(model, name, data.target))
         table = _with_event(found.table(read), model)
         wrong = wrong_facts(model, table, criterion)
+    except MissingTarget:  # as for rows in memory
+        raise
     except (ValueError, TypeError) as error:  # parts or options that do not fit the data
         return Verification(False, str(error))
     if wrong or (model.certificate is None and not model.proven):
@@ -207,9 +210,13 @@ def _verify_cells(model: Model, data: LazyData, read: Reader) -> Verification:
     data = data._replace(names=[name for name in data.names if name in model.partitions])
     try:
         criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
-        recount = Recount(data, _options(model, criterion), model)
+        joined = join_others(data, model.partitions)
+        of_frame = replace(model, partitions=joined.in_frame(model.partitions))
+        recount = Recount(joined.data, _options(model, criterion), of_frame)
         table, _ = recount.table(recount.partitions(), read)
         wrong = wrong_facts(model, _with_event(table, model), criterion)
+    except MissingTarget:
+        raise
     except (ValueError, TypeError) as error:  # parts or options that do not fit the data
         return Verification(False, str(error))
     return Verification(False, wrong) if wrong else Verification(True, _how(model))

@@ -141,6 +141,17 @@ class Modl(Criterion):
     ) -> tuple[float, NDArray[np.float64]]:
         return 0.0, groupings(variable)
 
+    def moved_bound_cost(self, problem: Problem, n_moved: float) -> float:
+        """d log(e N / d) + (J - 1) log(1 + d), for d moved of the N rows of a problem of J classes.
+
+        A block D of at most d rows leaves a part A for a part B. With W(S) = |S|! / prod S_j!, W(A) >= W(A - D) W(D)
+        and W(B + D) <= C(n_B + |D|, |D|) W(B) W(D), so that the lengths of the classes grow by at most log C(N, d)
+        <= d log(e N / d); the lengths of the class frequencies, log C(n + J - 1, J - 1), fall for A and grow by at most
+        (J - 1) log(1 + d) for B; and the length of the bounds does not rise, as there are not more parts.
+        """
+        in_order = n_moved * (1.0 + math.log(problem.n_rows / n_moved))
+        return in_order + (problem.n_classes - 1) * math.log1p(n_moved)
+
     variable = staticmethod(partition_length)
     cell = staticmethod(class_length)
     floor = staticmethod(class_floor)

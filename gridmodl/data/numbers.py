@@ -250,13 +250,13 @@ def _special_levels(special: Any, column: Numbers, what: str) -> NDArray[Any]:
 # Missing values: null and NaN alike, of all libraries.
 
 
-def n_missing_of(raw: Raw) -> int:
-    """Number of missing values of a column."""
+def missing_rows(raw: Raw) -> NDArray[np.bool_]:
+    """Flags of the missing values of a column."""
     if isinstance(raw, np.ndarray):
-        return int(np.count_nonzero(is_missing(raw)))
+        return is_missing(raw)
     if isinstance(raw.dtype, (nw.Object, nw.Unknown)) or raw.dtype.is_float():
-        return int(np.count_nonzero(is_missing(raw.to_numpy())))
-    return int(raw.null_count())
+        return is_missing(raw.to_numpy())
+    return np.asarray(raw.is_null().to_numpy(), dtype=bool)
 
 
 def is_missing(array: NDArray[Any]) -> NDArray[np.bool_]:

@@ -210,9 +210,9 @@ def _read_table(
     if PROBLEMS[kind].target_is_partitioned:
         check_no_event(event, f"the target is {kind}")
     if PROBLEMS[kind].target_is_numerical:
-        quantities = encode_quantities(target_of, _new_name(inputs) if name is None else name)
+        quantities = encode_quantities(target_of, _new_name(inputs) if name is None else name, rows)
         return _table_without_classes(inputs, rows, kept, n_lines, kind)._replace(searched=quantities)
-    names, codes, event_number, is_default = encode_classes(target_of, event)
+    names, codes, event_number, is_default = encode_classes(target_of, event, rows)
     if target_kind is None:
         check_meant_as_classes(names, n_lines if rows is None else int(rows.sum()))
     if PROBLEMS[kind].target_is_partitioned:
@@ -241,7 +241,8 @@ def _table_with_unlabelled(
     unlabelled: Any, at_medians: bool, event: Any,
 ) -> Table:  # fmt: skip
     """Table of a class target in which rows that hold `unlabelled` have no class."""
-    (names, codes, event_number, is_default), has_unlabelled = encode_labelled(target, unlabelled, target_kind, event)
+    classes, has_unlabelled = encode_labelled(target, unlabelled, target_kind, event, rows)
+    names, codes, event_number, is_default = classes
     by_class = count_rows(codes, rows, len(names) + has_unlabelled)[: len(names)]
     if target_kind is None:
         check_meant_as_classes(names, int(by_class.sum()))

@@ -25,7 +25,7 @@ from gridmodl.data.numbers import (
     encode_numbers,
     is_missing,
     is_missing_value,
-    n_missing_of,
+    missing_rows,
     numbers_of_objects,
     types_in,
 )
@@ -48,6 +48,10 @@ class ManyNumbers(ValueError):
     def __init__(self, found: str, way_out: str) -> None:
         super().__init__(f"{found}; {way_out}")
         self.found = found
+
+
+class MissingTarget(ValueError):
+    """The target has missing values, and nothing says what they mean."""
 
 
 class NotGiven:
@@ -110,8 +114,17 @@ def check_meant_as_classes(names: NDArray[Any], n_rows: int, what: str = "target
         )
 
 
-def encode_classes(raw: Raw, event: Any = None) -> Classes:
-    """Encode a class target: names of the classes, the code of each row, and the number of the class `event`."""
+def encode_classes(raw: Raw, event: Any = None, rows: NDArray[np.int64] | None = None) -> Classes:
+    """Encode a class target: names of the classes, the code of each row, and the number of the class `event`.
+
+    `rows` are weights, None for 1 each.
+    """
+    _check_none_missing(
+        raw,
+        rows,
+        "; drop those rows, or with unlabelled=None learn from them as rows without a class, which "
+        "target_kind='grouped' cannot",
+    )
     names, codes, *_ = _encoded(raw)
     is_default = (event is None or isinstance(event, DefaultEvent)) and len(names) > 2
     return Classes(names, codes, event_of(names.tolist(), event), is_default)
@@ -141,14 +154,17 @@ def check_no_event(event: Any, why: str) -> None:
         raise ValueError(f"event={event!r} names a class of the target, and {why}; leave event= out")
 
 
+def _check_none_missing(raw: Raw, rows: NDArray[np.int64] | None, way_out: str) -> None:
+    """Raise MissingTarget if a target has missing values; `rows` are the weights of its rows, None for 1 each."""
+    flags = missing_rows(raw)
+    if not flags.any():
+        return
+    n_missing, n_rows = (int(flags.sum()), len(raw)) if rows is None else (int(rows[flags].sum()), int(rows.sum()))
+    raise MissingTarget(f"target has {n_missing} missing values of {n_rows}{way_out}")
+
+
 def _encoded(raw: Raw) -> Classes:
-    """Encode a class target, without an event."""
-    n_missing = n_missing_of(raw)
-    if n_missing:
-        raise ValueError(
-            f"target has {n_missing} missing values of {len(raw)}; drop those rows, or with unlabelled=None learn from "
-            "them as rows without a class, which target_kind='grouped' cannot"
-        )
+    """Encode a class target without missing values, without an event."""
     if not isinstance(raw, np.ndarray) and isinstance(raw.dtype, TEXTS):
         values, codes = _named_classes(raw)
         names = np.array(values)
@@ -170,16 +186,19 @@ def _named_classes(raw: Raw) -> tuple[list[Any], NDArray[np.int32]]:
     return [levels[int(i)] for i in places], codes.astype(np.int32)
 
 
-def encode_labelled(raw: Raw, mark: Any, target_kind: str | None, event: Any = None) -> tuple[Classes, bool]:
+def encode_labelled(
+    raw: Raw, mark: Any, target_kind: str | None, event: Any = None, rows: NDArray[np.int64] | None = None
+) -> tuple[Classes, bool]:
     """Encode a target with unlabelled rows: rows that hold `mark` get the code after the last class.
 
-    Also returns whether any row holds the mark.
+    `rows` are weights, None for 1 each. Also returns whether any row holds the mark.
     """
     is_marked = marked_rows(raw, mark)
     n_marked = int(np.count_nonzero(is_marked))
     if n_marked == len(raw):
+        n_rows = len(raw) if rows is None else int(rows.sum())
         raise ValueError(
-            f"no row has a class: all {len(raw)} are marked by unlabelled={mark!r}; without any class, "
+            f"no row has a class: all {n_rows} are marked by unlabelled={mark!r}; without any class, "
             "gridmodl.optimize_density partitions a numerical column"
         )
     labelled = rows_of(raw, ~is_marked) if n_marked else raw
@@ -188,12 +207,9 @@ def encode_labelled(raw: Raw, mark: Any, target_kind: str | None, event: Any = N
             "unlabelled= marks rows without a class, and the target is of real numbers; target_kind='classes' takes "
             "them as classes"
         )
-    n_missing = n_missing_of(labelled)
-    if n_missing and not is_missing_value(mark):
-        raise ValueError(
-            f"target has {n_missing} missing values of {len(raw)} beside the mark unlabelled={mark!r}; drop those "
-            "rows, or give them the mark too"
-        )
+    if not is_missing_value(mark):
+        way_out = f" beside the mark unlabelled={mark!r}; drop those rows, or give them the mark too"
+        _check_none_missing(raw, rows, way_out)
     classes = encode_classes(labelled, event)
     if not n_marked:
         _check_no_lookalike(classes.names, mark)
@@ -262,11 +278,9 @@ def _looks_like(name: Any, mark: Any) -> bool:
         return False
 
 
-def encode_quantities(raw: Raw, name: Name) -> Numbers:
-    """Encode a numerical target, which must be finite, so that it has means and quantiles."""
-    n_missing = n_missing_of(raw)
-    if n_missing:
-        raise ValueError(f"target has {n_missing} missing values of {len(raw)}; drop those rows")
+def encode_quantities(raw: Raw, name: Name, rows: NDArray[np.int64] | None = None) -> Numbers:
+    """Encode a numerical target, which must be finite, so that it has means and quantiles; `rows` are weights."""
+    _check_none_missing(raw, rows, "; drop those rows")
     try:
         found = encode_numbers(_array_of(raw), name)
     except TypeError as error:

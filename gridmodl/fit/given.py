@@ -19,6 +19,7 @@ from gridmodl.fit.column.common import special_of
 from gridmodl.fit.lazy.column import model_at
 from gridmodl.fit.lazy.data import LazyData, Reader, counted_data
 from gridmodl.fit.lazy.models import LAZY_FRAME
+from gridmodl.fit.lazy.rare import join_others
 from gridmodl.fit.lazy.recount import Recount
 from gridmodl.fit.options import Options, check_one_input, checked_options
 from gridmodl.model.given import given_partition
@@ -76,15 +77,19 @@ def _lazy_grid(
     """Model of the parts `given` by name: `build` makes it of rows that have the cells of all rows."""
     kinds = {name: one.column_kind for name, one in given.items() if isinstance(one, Partition) and name in data.names}
     options = options._replace(kinds={**kinds, **options.kinds})
+    joined = join_others(data, given)
+    data = joined.data
+    in_frame = {**given, **joined.in_frame({name: given[name] for name in joined.stand_ins})}
     with data.lock, engine_errors(", ".join(map(str, data.names))):
         whole = {name: Partition(name, "numerical", NO_ROWS) for name in data.names}
         start = Recount(data, options, _unpriced(data, whole, given))
-        parts = {name: _parts(start, name, given.get(name, ())) for name in data.names}
+        parts = {name: _parts(start, name, in_frame.get(name, ())) for name in data.names}
         recount = start.of_parts(parts)
         table, values = recount.table(parts, read)
     model = build(table)
     if not table.problem.flags.has_classes:
-        model = replace(model, partitions=recount.described(model.partitions, values))
+        described = recount.described(joined.in_frame(model.partitions), values)
+        model = joined.named(replace(model, partitions=described))
     resolution = 0 if recount.of_target is None else recount.of_target.resolution
     return replace(model, resolution=resolution, _source=None)
 

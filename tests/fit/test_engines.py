@@ -6,6 +6,7 @@ Rows are read from Parquet files, in another order and in several partitions.
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 
 import duckdb
 import numpy as np
@@ -15,6 +16,8 @@ from oracles.lazy_frames import collect, long_column, mixed, record
 
 import gridmodl
 from gridmodl import average_each, count, optimize, optimize_each, price, verify
+from gridmodl.data.remote import counting
+from gridmodl.data.remote.queries import EngineError
 from gridmodl.fit.lazy import data as lazy_data
 from gridmodl.fit.lazy import grid as lazy_grid
 
@@ -150,6 +153,36 @@ def test_grids_of_a_sample(engine, monkeypatch):
     found = optimize(engine(data), "y")
     assert found.sample_rows > 0
     assert record(found) == record(optimize(data.lazy(), "y"))
+
+
+@pytest.mark.parametrize("as_value", [str, int, float, Decimal, lambda days: dt.date(2024, 1, 1) + dt.timedelta(days)])
+def test_grids_of_rare_categories(engine, as_value, monkeypatch):
+    monkeypatch.setattr(counting, "MAX_VALUES", 50)
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 10)
+    monkeypatch.setattr(lazy_grid, "MAX_CELLS", 100)
+    monkeypatch.setattr(lazy_grid, "SAMPLE_ROWS", 700)
+    rng = np.random.default_rng(0)
+    number = np.minimum(199, rng.geometric(0.1, 2000))
+    number[:200] = np.tile(np.arange(100, 200), 2)
+    values = [None if i % 11 == 0 else as_value(one) for i, one in enumerate(number.tolist())]
+    z = rng.normal(size=2000).round(2)
+    y = np.where(rng.random(2000) < np.where((number < 4) == (z > 0), 0.9, 0.1), "yes", "no")
+    data = pl.DataFrame({"x": values, "z": z, "y": y})
+    options = {"kinds": {"x": "categorical"}, "search": gridmodl.Search(effort=1), "random_state": 0}
+    if engine.name == "dask" and data.schema["x"] not in (pl.String, pl.Int64, pl.Float64):
+        with pytest.raises(EngineError, match=r"Dask has no constants of .*; cast the column to text"):
+            optimize(engine(data), "y", **options)
+        return
+    model = optimize(engine(data), "y", **options)
+    assert model.partitions["x"].others is not None
+    assert model.informative == ["x", "z"]
+    assert record(model) == record(optimize(data.lazy(), "y", **options))
+    assert verify(model, engine(data), "y")
+    alone = optimize(engine(data.select("x", "y")), "y", kinds={"x": "categorical"})
+    assert alone.partitions["x"].others is not None
+    assert record(alone) == record(optimize(data.select("x", "y").lazy(), "y", kinds={"x": "categorical"}))
+    parts = collect(model.transform(engine(data)))["x"].to_numpy()
+    np.testing.assert_array_equal(np.bincount(parts), model.partitions["x"].rows)
 
 
 @pytest.mark.parametrize("in_buckets", [False, True])

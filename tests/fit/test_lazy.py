@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, collect, long_column, mixed, record
+from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, collect, connection, long_column, mixed, record
 
 import gridmodl
 from gridmodl import optimize, optimize_each, price
@@ -290,3 +290,65 @@ def test_results_are_of_the_library_of_the_data():
     assert isinstance(model.transform(data.lazy()), pl.LazyFrame)
     assert isinstance(model.transform(as_duckdb(data)), duckdb.DuckDBPyRelation)
     assert isinstance(model.transform(pd.DataFrame({"real": [1.0]})), np.ndarray)
+
+
+@ENGINES
+def test_files_of_numerical_targets_are_those_of_rows(engine):
+    """Means too, to the last digit, whatever the order of the rows, and with weights."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300).round(1)
+    data = pl.DataFrame({"x": x, "w": rng.integers(0, 4, 300), "y": (x + rng.normal(size=300)).round(2)})
+    assert record(optimize(engine(data.drop("w")), "y")) == record(optimize(data.drop("w"), "y"))
+    assert record(optimize(engine(data), "y", weights="w")) == record(optimize(data, "y", weights="w"))
+
+
+def of_durations(n=300):
+    rng = np.random.default_rng(0)
+    x = rng.integers(-40, 40, n)
+    spans = [None if i % 20 == 0 else dt.timedelta(seconds=1000 * int(v), microseconds=int(v)) for i, v in enumerate(x)]
+    return pl.DataFrame({"took": spans, "y": x > 3})
+
+
+@ENGINES
+def test_durations(engine, monkeypatch):
+    """Those of DuckDB come as intervals of months, days and nanoseconds."""
+    data = of_durations()
+    model = optimize(data, "y")
+    lazy = engine(data)
+    assert record(optimize(lazy, "y")) == record(model)
+    assert record(optimize(gridmodl.count(lazy, "y"))) == record(model)
+    assert gridmodl.verify(model, lazy, "y").valid
+    np.testing.assert_array_equal(collect(model.transform(lazy)), model.transform(data))
+    special = {"took": [dt.timedelta(seconds=10_000, microseconds=10)]}
+    assert record(optimize(lazy, "y", special=special)) == record(optimize(data, "y", special=special))
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 16)
+    assert record(optimize(lazy, "y")) == record(optimize(data.lazy(), "y"))
+
+
+def test_intervals_of_months_have_no_length():
+    months = connection().sql("SELECT to_months(i::INT) AS took, i > 3 AS y FROM range(9) t(i)")
+    with pytest.raises(EngineError, match="column 'took' was counted with intervals of months, which have no length"):
+        optimize(months, "y")
+    days = connection().sql("SELECT to_days(i::INT) AS took, i > 30 AS y FROM range(99) t(i)")
+    assert optimize(days, "y").partitions["took"].bounds.tolist() == [dt.timedelta(days=30, hours=12)]
+
+
+@ENGINES
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_rows_without_a_class_are_counted(engine, weights):
+    """An error says how many rows have no class, not how many groups of equal rows."""
+    data = mixed().select("real", "text", "w", "y")
+    data = data if weights else data.drop("w")
+    whole, lacking = data, data.with_columns(pl.when(pl.int_range(len(data)) % 3 > 0).then("y").alias("y"))
+    n_rows, n_missing = len(data), lacking["y"].null_count()
+    if weights:
+        n_rows, n_missing = data["w"].sum(), data.filter(lacking["y"].is_null())["w"].sum()
+    message = f"^target has {n_missing} missing values of {n_rows}; drop those rows"
+    for names in (["real"], ["real", "text"]):
+        others = ["y"] if weights is None else ["w", "y"]
+        model = optimize(whole.select(*names, *others), "y", weights=weights)
+        for rows in (lacking.select(*names, *others), engine(lacking.select(*names, *others))):
+            with pytest.raises(ValueError, match=message):
+                optimize(rows, "y", weights=weights)
+            with pytest.raises(ValueError, match=message):
+                gridmodl.verify(model, rows, "y", weights=weights)

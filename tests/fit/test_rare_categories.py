@@ -285,19 +285,148 @@ def test_files_prove_nothing_of_rare_categories(monkeypatch):
             gridmodl.Model.from_json(json.dumps(forged))
 
 
+# How a grid is found: from all combinations, by codes of numbers, or in a sample.
+WAYS = {"all": {"MAX_CELLS": 1300}, "codes": {"MAX_CELLS": 600}, "sample": {"MAX_CELLS": 100, "SAMPLE_ROWS": 700}}
+VNS = gridmodl.Search("vns", effort=1)
+
+
+def with_column(make, seed=0):
+    """Many categories beside numbers, which say more together."""
+    data = many_categories(make, seed)
+    rng = np.random.default_rng(seed)
+    z = np.round(rng.normal(size=len(data)) + np.where(data["y"] == "yes", 0.7, 0.0), 1)
+    return data.with_columns(z=pl.Series(z))
+
+
+def grid_way(way, monkeypatch):
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(lazy_grid, name, value)
+    if way == "sample":
+        monkeypatch.setattr(lazy_codes, "CODE_CELLS", 100)
+
+
+def with_rare_named(data, partition):
+    """The rows, in which values that no group lists have the name of the others; and whether there are any."""
+    listed = {None, *(value for group in partition.listed for value in group)}
+    values = [one if one in listed else partition.others for one in data["x"].to_list()]
+    return {"x": object_array(values), "z": data["z"].to_numpy()}, data["y"].to_numpy()
+
+
+@pytest.mark.parametrize("way", WAYS)
 @CATEGORIES
 @ENGINES
-def test_a_grid_refuses_too_many_categories(engine, make, monkeypatch):
-    data = many_categories(make).with_columns(z=pl.Series(np.random.default_rng(0).normal(size=3000)))
-    monkeypatch.setattr(lazy_grid, "MAX_CELLS", 100)
-    monkeypatch.setattr(lazy_grid, "SAMPLE_ROWS", 700)
-    monkeypatch.setattr(lazy_codes, "CODE_CELLS", 100)
-    search = gridmodl.Search("vns", effort=1)
-    model = optimize(engine(data), "y", search=search, **KINDS)
-    assert verify(model, engine(data), "y")
+def test_a_grid_counts_rare_ones_of_too_many_categories_together(engine, make, way, monkeypatch):
     few_are_counted(monkeypatch)
-    with pytest.raises(ValueError, match="column 'x' has more than 50 categories, the most of a column in a grid"):
-        optimize(engine(data), "y", search=search, **KINDS)
+    grid_way(way, monkeypatch)
+    data = with_column(make)
+    model = optimize(engine(data), "y", search=VNS, random_state=0, **KINDS)
+    assert (model.sample_rows > 0) == (way == "sample")
+    partition = model.partitions["x"]
+    sizes = dict(data["x"].drop_nulls().value_counts().iter_rows())
+    least = int(partition.others.split()[-2])
+    assert {value for group in partition.listed for value in group} == {one for one, n in sizes.items() if n >= least}
+    assert model.informative == ["x", "z"]
+    columns, y = with_rare_named(data, partition)
+    expected = optimize(columns, y, search=VNS, random_state=0, **KINDS)
+    assert model.cost == pytest.approx(expected.cost, abs=1e-9 if way == "all" else 30.0)
+    assert model.cost == pytest.approx(price(columns, model.partitions, y, **KINDS), rel=1e-12)
+
+    parts = partition.part_of(data["x"])
+    np.testing.assert_array_equal(np.bincount(parts, minlength=partition.n_parts), partition.rows)
+    assert partition.part_of(pl.Series(make([5000])))[0] == partition.default
+    lazily = collect(model.transform(engine(data)))
+    np.testing.assert_array_equal(lazily["x"].to_numpy(), parts)
+    shares = model.predict_proba(data)
+    np.testing.assert_allclose(collect(model.predict_proba(engine(data))).to_numpy(), shares, rtol=1e-12)
+    again = gridmodl.Model.from_json(model.to_json())
+    assert record(again) == record(model)
+    assert verify(model, engine(data), "y")
+    assert verify(model, data, "y")
+    assert not verify(model, engine(with_column(make, seed=7)), "y")
+    query = model.to_sql("duckdb", table="data", output="parts")
+    found = duckdb.connect().register("data", data.to_arrow()).sql(query).pl()
+    np.testing.assert_array_equal(found.to_series(0).to_numpy(), parts)
+
+
+@CATEGORIES
+@ENGINES
+def test_grids_of_rare_categories_are_priced_and_compared_on_other_rows(engine, make, monkeypatch):
+    few_are_counted(monkeypatch)
+    grid_way("all", monkeypatch)
+    model = optimize(engine(with_column(make)), "y", search=VNS, random_state=0, **KINDS)
+    other = with_column(make, seed=7)
+    moved = [gridmodl.Model.from_partitions(one, "y", model.partitions, **KINDS) for one in (engine(other), other)]
+    rows = np.bincount(model.partitions["x"].part_of(other["x"]), minlength=model.partitions["x"].n_parts)
+    for one in moved:
+        np.testing.assert_array_equal(one.partitions["x"].rows, rows)
+        assert one.partitions["x"].others == model.partitions["x"].others
+        assert verify(one, engine(other), "y")
+    assert moved[0].cost == pytest.approx(moved[1].cost, rel=1e-12)
+    assert price(engine(other), model.partitions, "y", **KINDS) == pytest.approx(moved[1].cost, rel=1e-12)
+    kept = other.filter(pl.col("x").is_in([value for group in model.partitions["x"].listed for value in group]))
+    few = gridmodl.Model.from_partitions(engine(kept), "y", model.partitions, **KINDS)  # no value is rare
+    assert few.n_rows == len(kept)
+    assert verify(few, engine(kept), "y")
+    here, there = (model.compare(one, "y").table(frame="pandas") for one in (other, engine(other)))
+    prices = ["same_parts", "best_parts"]  # of lazy frames, those of columns alone
+    assert here.drop(columns=prices).equals(there.drop(columns=prices))
+
+
+@CATEGORIES
+@ENGINES
+def test_joint_and_partitioned_grids_take_too_many_categories(engine, make, monkeypatch):
+    few_are_counted(monkeypatch)
+    grid_way("all", monkeypatch)
+    monkeypatch.setattr(lazy_grid, "MAX_PAIRS", 1300)
+    data = with_column(make)
+    joint = optimize(engine(data), search=VNS, random_state=0, **KINDS)
+    real = data.with_columns(y=pl.Series(np.where(data["y"] == "yes", 3.0, 0.0) + data["z"].to_numpy()))
+    numerical = optimize(engine(real), "y", target_kind="numerical", search=VNS, random_state=0, **KINDS)
+    for model, rows, target in ((joint, data, None), (numerical, real, "y")):
+        partition = model.partitions["x"]
+        assert partition.others is not None
+        np.testing.assert_array_equal(np.bincount(partition.part_of(rows["x"])), partition.rows)
+        assert verify(model, engine(rows), target)
+        assert record(gridmodl.Model.from_json(model.to_json())) == record(model)
+        moved = gridmodl.Model.from_partitions(engine(rows), target, model.all_partitions, **KINDS)
+        assert moved.cost == pytest.approx(model.cost, rel=1e-12)
+        assert moved.partitions["x"].groups == partition.groups
+        np.testing.assert_array_equal(moved.partitions["x"].value_rows, partition.value_rows)
+
+
+def test_grids_of_rare_categories_are_the_same_on_all_engines(monkeypatch):
+    few_are_counted(monkeypatch)
+    grid_way("sample", monkeypatch)
+    for make in (as_text, list):
+        data = with_column(make)
+        found = [
+            optimize(engine(data[order]), "y", search=VNS, random_state=0, **KINDS)
+            for engine in (as_polars, as_duckdb) for order in (slice(None), slice(None, None, -1))
+        ]  # fmt: skip
+        assert all(record(one) == record(found[0]) for one in found)
+
+
+def test_a_grid_keeps_special_values_optima_and_edits_of_rare_categories(monkeypatch):
+    few_are_counted(monkeypatch)
+    grid_way("all", monkeypatch)
+    data = with_column(as_text)
+    search = gridmodl.Search("vns", effort=1, keep_optima=3)
+    model = optimize(data.lazy(), "y", search=search, random_state=0, special={"x": ["Ä150"]})
+    partition = model.partitions["x"]
+    assert (partition.groups[-1], partition.n_special) == (("Ä150",), 1)
+    for one in model.optima:
+        if "x" in one.partitions:
+            assert one.partitions["x"].others == partition.others
+    edited = model.edit("z", merge=[(0, 1)])
+    assert edited.partitions["x"].others == partition.others
+    np.testing.assert_array_equal(edited.partitions["x"].rows, partition.rows)
+
+
+def test_partitions_without_others_need_few_categories(monkeypatch):
+    few_are_counted(monkeypatch)
+    data = with_column(as_text)
+    with pytest.raises(ValueError, match="column 'x' has more than 50 categories, which cannot all be counted"):
+        gridmodl.Model.from_partitions(data.lazy(), "y", {"x": [data["x"].unique().to_list()], "z": [0.0]})
 
 
 def test_numbers_as_text_are_noted_also_where_some_are_rare(monkeypatch):

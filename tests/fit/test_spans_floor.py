@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -12,8 +13,9 @@ from oracles.lazy_frames import as_duckdb, long_column
 
 import gridmodl
 from gridmodl import optimize, verify
+from gridmodl.criteria.modl import Modl
 from gridmodl.fit.lazy import data as lazy_data
-from gridmodl.fit.lazy.spans_floor import moved_bound_cost
+from gridmodl.terms import Criterion
 
 
 def log_binomial(n, k):
@@ -52,7 +54,8 @@ def test_bound_against_all_partitions_of_random_columns():
         loss = cheapest(classes, n_classes, places.tolist(), max_parts) - cheapest(
             classes, n_classes, list(range(1, n)), max_parts
         )
-        most = (max_parts - 1) * moved_bound_cost(resolution, n, n_classes)
+        problem = SimpleNamespace(n_rows=n, n_classes=n_classes)
+        most = (max_parts - 1) * Modl().moved_bound_cost(problem, resolution / 2)
         assert -1e-9 <= loss <= most
         largest = max(largest, loss / most)
     assert largest > 0.1  # the bound is not empty
@@ -93,3 +96,7 @@ def test_what_hides_in_spans_may_be_much():
     found = optimize(counts)
     assert found.partitions["x"].n_parts == 1
     assert found.gap is None
+
+
+def test_a_criterion_without_a_bound_says_nothing():
+    assert Criterion.moved_bound_cost(Modl(), SimpleNamespace(n_rows=9, n_classes=2), 2.0) == math.inf

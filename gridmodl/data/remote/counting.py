@@ -33,6 +33,7 @@ from gridmodl.data.remote.queries import (
     check_same_rows,
     collected,
     is_apart_from,
+    is_text,
 )
 from gridmodl.data.remote.rows import LazyRows
 
@@ -164,8 +165,8 @@ def count_values(rows: LazyRows) -> Any:
     found = _categories(rows)
     if found is None:
         raise ValueError(
-            f"column {rows.name!r} has more than {MAX_VALUES} categories, the most of a column in a grid; join rare "
-            "ones on the engine, or fit the column alone"
+            f"column {rows.name!r} has more than {MAX_VALUES} categories, which cannot all be counted; give it a "
+            "partition with others, as models of lazy frames have it, or join rare ones on the engine"
         )
     return found
 
@@ -175,38 +176,60 @@ def _categories(rows: LazyRows) -> Any:
     found = rows.by_value(rows.frame, MAX_VALUES)
     if len(found) <= MAX_VALUES:
         return found
+    return None if has_too_many(rows) else rows.by_value(rows.frame)
+
+
+def has_too_many(rows: LazyRows) -> bool:
+    """Whether a column has more than MAX_VALUES values."""
+    if rows.n_rows <= MAX_VALUES:
+        return False
     values = rows.frame.group_by(VALUE).agg(nw.len().alias(ROWS))
-    n_values = int(collected(values.select(nw.len().alias(ROWS)), rows.name)[ROWS][0])
-    return rows.by_value(rows.frame) if n_values <= MAX_VALUES else None
+    return int(collected(values.select(nw.len().alias(ROWS)), rows.name)[ROWS][0]) > MAX_VALUES
 
 
 def frequent_values(rows: LazyRows, apart: Collection[Any], max_groups: int) -> CountedAtoms:
-    """Counts of the most frequent categories, at most `max_groups`, and of those `apart`; of all others as RARE.
+    """Counts of the most frequent categories, at most `max_groups`, and of those `apart`; of all others as RARE."""
+    rows, kept, least = _frequent(rows, apart, max_groups)
+    found = _marked(rows, rows.frame.join(kept, on=VALUE, how="left"), ~nw.col(SIZE).is_null())
+    if len(found.filter(nw.col(BUCKET) == RARE)) == 0:
+        return CountedAtoms(found, (), rows)
+    return CountedAtoms(found, (), rows, _name_of_others(least, frequent_in(found)))
 
-    Their classes have no part in the choice, so that no chance of rare ones is taken for a pattern. The name of the
-    others says how many rows a frequent value has at least.
+
+def most_frequent(rows: LazyRows, apart: Collection[Any], max_groups: int) -> tuple[frozenset[Any], str]:
+    """The most frequent categories, at most `max_groups`, and those `apart`; and the name of all others."""
+    rows, kept, least = _frequent(rows, apart, max_groups)
+    values = frozenset(collected(kept.select(VALUE), rows.name)[VALUE].to_list())
+    return values, _name_of_others(least, values)
+
+
+def _frequent(rows: LazyRows, apart: Collection[Any], max_groups: int) -> tuple[LazyRows, Any, int]:
+    """The rows, texts as plain ones; a lazy frame of the frequent categories and their SIZE; the least size of these.
+
+    Classes have no part in the choice, so that no chance of rare ones is taken for a pattern.
     """
     rows = _plain_text(rows)
     there = rows.frame.filter(~nw.col(VALUE).is_null())
-    sizes = there.group_by(VALUE).agg(nw.col(WEIGHT).sum().cast(nw.Int64).alias(SIZE))
+    sizes = there.group_by(VALUE).agg(nw.col(WEIGHT).sum().alias(SIZE)).with_columns(nw.col(SIZE).cast(nw.Int64))
     by_size = collected(sizes.group_by(SIZE).agg(nw.len().alias(ROWS)), rows.name).sort(SIZE, descending=True)
     size, n_as_large = by_size[SIZE].to_numpy().astype(np.int64), np.cumsum(by_size[ROWS].to_numpy())
     is_kept = n_as_large <= max_groups
     least = int(size[is_kept][-1]) if is_kept.any() else int(size[0]) + 1
     is_kept_apart = nw.col(VALUE).is_in(list(apart)) if apart else nw.lit(False)
-    kept = sizes.filter((nw.col(SIZE) >= least) | is_kept_apart)
-    found = _marked(rows, rows.frame.join(kept, on=VALUE, how="left"), ~nw.col(SIZE).is_null())
-    if len(found.filter(nw.col(BUCKET) == RARE)) == 0:
-        return CountedAtoms(found, (), rows)
-    name, values = f"(others < {least} rows)", frequent_in(found)
+    return rows, sizes.filter((nw.col(SIZE) >= least) | is_kept_apart), least
+
+
+def _name_of_others(least: int, values: Collection[Any]) -> str:
+    """Name of the categories of fewer than `least` rows, which none of `values` has."""
+    name = f"(others < {least} rows)"
     while name in values:
         name = f"({name})"
-    return CountedAtoms(found, (), rows, name)
+    return name
 
 
 def _plain_text(rows: LazyRows) -> LazyRows:
     """The rows, with texts of any type as plain ones."""
-    if not isinstance(rows.dtype, (nw.String, nw.Categorical, nw.Enum)):
+    if not is_text(rows.dtype):
         return rows
     return rows._replace(frame=rows.frame.with_columns(nw.col(VALUE).cast(nw.String)), dtype=nw.String())
 

@@ -34,12 +34,14 @@ class EngineError(RuntimeError):
 def collected(lazy: Any, name: Name) -> Any:
     """Run a query; its result as a narwhals frame of pyarrow, with ROWS as 64-bit integers."""
     try:
-        found = lazy.collect(backend="pyarrow")
+        found = _with_durations(lazy.collect(backend="pyarrow"), name)
         found = found.with_columns(nw.col(ROWS).cast(nw.Int64)) if ROWS in found.columns else found
     except ModuleNotFoundError as error:
         raise EngineError(
             f"counts come as Arrow tables, and {error.name} is not installed: pip install 'gridmodl[duckdb]'"
         ) from error
+    except EngineError:
+        raise
     except Exception as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from error
@@ -47,6 +49,37 @@ def collected(lazy: Any, name: Name) -> Any:
             f"the engine of the lazy frame failed to count column {name!r}: {type(error).__name__}: {error}"
         ) from error
     return _with_integers(lazy, found, name) if lazy.implementation.is_dask() else found
+
+
+def _with_durations(found: Any, name: Name) -> Any:
+    """The result of a query, in which intervals of months, days and nanoseconds, as DuckDB has them, are durations."""
+    import pyarrow as pa
+
+    table = found.to_native()
+    for i, column in enumerate(table.schema):
+        if column.type == pa.month_day_nano_interval():
+            array = pa.concat_arrays(table.column(i).chunks) if table.num_rows else pa.array([], column.type)
+            table = table.set_column(i, column.name, _durations(array, name))
+    return nw.from_native(table, eager_only=True)
+
+
+def _durations(array: Any, name: Name) -> Any:
+    """Durations, in microseconds, of an array of intervals; EngineError if one has months, whose length varies."""
+    import pyarrow as pa
+
+    is_null = np.asarray(array.is_null())
+    parts = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
+    found = np.zeros(len(array), dtype=parts)
+    if not is_null.all():
+        found[:] = np.frombuffer(array.buffers()[1], parts)[array.offset : array.offset + len(array)]
+        found[is_null] = 0
+    if found["months"].any():
+        raise EngineError(
+            f"column {name!r} was counted with intervals of months, which have no length in days; make durations of "
+            "them, as by to_days() or by the difference of two timestamps"
+        )
+    microseconds = found["days"].astype(np.int64) * 86_400_000_000 + found["nanoseconds"] // 1000
+    return pa.array(microseconds, mask=is_null).cast(pa.duration("us"))
 
 
 def _with_integers(lazy: Any, found: Any, name: Name) -> Any:
@@ -157,6 +190,11 @@ def one_if(condition: Any) -> Any:
 def is_ordered(dtype: Any) -> bool:
     """Whether values of a type are numbers, dates, moments or durations, which can be cut into buckets."""
     return bool(dtype.is_numeric() or dtype.is_temporal()) and not isinstance(dtype, nw.Time)
+
+
+def is_text(dtype: Any) -> bool:
+    """Whether values of a type are texts, also where these are of a list of categories."""
+    return isinstance(dtype, (nw.String, nw.Categorical, nw.Enum))
 
 
 def is_finite(value: Any) -> Any:

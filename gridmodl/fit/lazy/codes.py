@@ -110,7 +110,7 @@ def _counted_columns(data: LazyData, options: Options) -> dict[Name, CountedColu
     for name in data.names if 2 ** len(data.names) <= CODE_CELLS else ():
         counted[name] = found = count_lazy(data, name, options)
         least = [n if is_whole else min(n, LEAST_ATOMS) for n, is_whole in map(_values_of, counted.values())]
-        if found.rare is not None or math.prod(least) * found.counts[CLASS].n_unique() > CODE_CELLS:
+        if math.prod(least) * found.counts[CLASS].n_unique() > CODE_CELLS:
             return None
     return counted or None
 

@@ -3,7 +3,8 @@
 Where there are few combinations, all are counted, and the grid is that of the rows. Otherwise columns of numbers are
 cut into atoms whose combinations are counted (`codes`), or a sample of the rows is searched; and the grid that was
 found is counted on all rows: its cost, shares and probabilities are exact, and only the search saw less.
-`Model.resolution` says how many rows an atom has, `Model.sample_rows` how many rows the sample has.
+`Model.resolution` says how many rows an atom has, `Model.sample_rows` how many rows the sample has. Rare values of a
+column of very many categories are one value of it from the start (`rare`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from gridmodl.clock import Clock
 from gridmodl.data.frames import Name
-from gridmodl.data.remote.cells import LazyCells, all_cells, column_of, in_order, lazy_cells, sampled_cells
+from gridmodl.data.remote.cells import all_cells, column_of, in_order, lazy_cells, sampled_cells
 from gridmodl.data.remote.counting import MAX_GROUPS, count_column
 from gridmodl.data.remote.queries import (
     CLASS,
@@ -31,6 +32,7 @@ from gridmodl.data.remote.rows import lazy_rows
 from gridmodl.data.table import Table
 from gridmodl.fit.lazy.codes import SearchColumn, coded_cells, improved_parts
 from gridmodl.fit.lazy.data import LazyData, Reader
+from gridmodl.fit.lazy.rare import join_rare
 from gridmodl.fit.lazy.recount import Recount
 from gridmodl.fit.options import Options
 from gridmodl.model.model import Model
@@ -65,18 +67,35 @@ def counted_density(data: LazyData, options: Options, read: Reader, search: Sear
 
 def counted_grid(data: LazyData, options: Options, read: Reader, search: Searches, clock: Clock) -> Model:
     """Model of a grid over all columns: `read` makes a table of counted rows, `search` finds its grid."""
+    found = _all_cells(data)
+    if found is not None:
+        return search.grid(_table(data, found, read), options)
+    joined = join_rare(data, options)
+    found = _all_cells(joined.data) if joined.stand_ins else None
+    if found is not None:
+        return joined.named(search.grid(_table(data, found, read), options))
+    return joined.named(_grid_of_many(joined.data, options, read, search, clock))
+
+
+def _all_cells(data: LazyData) -> Any:
+    """Rows of each combination of values and class; None if there are too many to search."""
     cells = lazy_cells(data.frame, data.names, data.target, data.weights)
     found = all_cells(cells, MAX_PAIRS if data.target is None and len(data.names) == 2 else MAX_CELLS)
     if found is not None:
         check_same_rows(data.n_rows, int(found[ROWS].sum()))
-        return search.grid(_table(cells, data, found, read), options)
+    return found
+
+
+def _grid_of_many(data: LazyData, options: Options, read: Reader, search: Searches, clock: Clock) -> Model:
+    """Model of a grid of too many combinations of values: found by codes or in a sample, counted on all rows."""
     coded = coded_cells(data, options, read, search.column, MAX_CELLS) if data.has_classes else None
     n_sample = 0
     if coded is not None:
         model = search.grid(coded.table, options)
     else:
+        cells = lazy_cells(data.frame, data.names, data.target, data.weights)
         sample = sampled_cells(cells, data.n_rows, SAMPLE_ROWS)
-        sampled = _table(cells, data, sample, partial(read, event=None))  # it may lack the class of the event
+        sampled = _table(data, sample, partial(read, event=None))  # it may lack the class of the event
         n_sample = sampled.target.n_rows
         model = search.grid(sampled, _of_sample(options, data, n_sample))
     recount = Recount(data, options, model)
@@ -95,9 +114,9 @@ def _left_out(counted: Model, model: Model) -> dict[Name, str]:
     return {name: model.left_out.get(name, "beside the others its parts cost more than they tell") for name in one_part}
 
 
-def _table(cells: LazyCells, data: LazyData, found: Any, read: Reader) -> Table:
+def _table(data: LazyData, found: Any, read: Reader) -> Table:
     """Table of counted rows."""
-    columns: dict[Name, Any] = {name: found[column_of(k)] for k, name in enumerate(cells.names)}
+    columns: dict[Name, Any] = {name: found[column_of(k)] for k, name in enumerate(data.names)}
     if data.target is not None:
         columns[data.target] = found[CLASS]
     return read(columns, found[ROWS].to_numpy())
