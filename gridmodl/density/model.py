@@ -16,7 +16,7 @@ from gridmodl.data.frames import ARRAYS, make_frame, read_column, read_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.targets import encode_weights
 from gridmodl.density.sample import read_numbers
-from gridmodl.model.densities.histogram import density_per
+from gridmodl.model.densities.histogram import Unit, shown_unit
 from gridmodl.model.labels import counted, labels_of
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import Policy
@@ -52,7 +52,7 @@ class DensityModel:
         Empty for equal width and equal frequency.
     held_out : ndarray
         Mean log-likelihood of a held-out row by number of cuts: entry k is for k cuts, that is for k + 1 parts. Empty
-        without cross-validation.
+        without cross-validation. Densities are per unit as in `densities`.
     n_folds : int
         Number of folds of the cross-validation; 0 without cross-validation, fewer than the argument ``n_folds`` if
         there are fewer rows or the time limit was reached.
@@ -98,7 +98,7 @@ class DensityModel:
 
     @property
     def densities(self) -> NDArray[np.float64]:
-        """The density of each part, per unit of the column."""
+        """The density of each part, per unit of the column; for dates and durations per unit of their type."""
         with np.errstate(over="ignore"):
             return np.exp(self.log_densities)
 
@@ -109,7 +109,7 @@ class DensityModel:
         return log_ratio(rows, self.shares, self.n_rows) - math.log(self._domain.width)
 
     def density(self, data: Any) -> NDArray[np.float64]:
-        """The density at each value of `data`, per unit of the column; NaN for a missing value.
+        """The density at each value of `data`, per unit as in `densities`; NaN for a missing value.
 
         Infinite if it is beyond the largest float, in a domain narrower than 1e-308; see `log_density`.
         """
@@ -117,7 +117,7 @@ class DensityModel:
             return np.exp(self.log_density(data))
 
     def log_density(self, data: Any) -> NDArray[np.float64]:
-        """The logarithm of the density at each value of `data`; NaN for a missing value."""
+        """The logarithm of `density` at each value of `data`; NaN for a missing value."""
         parts = self.transform(data)
         return np.where(parts < 0, np.nan, self.log_densities[parts])
 
@@ -154,7 +154,7 @@ class DensityModel:
         return self.partition.part_of_encoded(column, Policy(missing="neutral"))
 
     def table(self, frame: str | None = None) -> Any:
-        """One row per part: its rows, their share, its width and its density.
+        """One row per part: its rows, their share, its width and its density, per unit as in `widths` and `densities`.
 
         Parameters
         ----------
@@ -178,8 +178,8 @@ class DensityModel:
             f"{rows_text(self)}; domain {low} to {high}; {self.elapsed:.3g} s{stopped}",
         ]
         if len(self.held_out):
-            best, alone = self.held_out.max(), self.held_out[0]
-            lines.append(f"log-likelihood per row held out ({self.n_folds} folds) {best:.4f}, of one part {alone:.4f}")
+            best, alone, how = held_out_texts(self)
+            lines.append(f"log-likelihood per row held out ({how}) {best}, of one part {alone}")
         return "\n".join([*lines, "", *self._table_lines()])
 
     def _table_lines(self) -> list[str]:
@@ -187,8 +187,9 @@ class DensityModel:
         from gridmodl.model.labels import aligned
         from gridmodl.report.text import MAX_SHOWN
 
-        table = self.table("arrays")
-        rows = [["part", "rows", "share", density_per(self.type)]]
+        unit = unit_of(self)
+        table = unit.shown(self.table("arrays"))
+        rows = [["part", "rows", "share", unit.heads["density"]]]
         for i in range(min(self.n_parts, MAX_SHOWN)):
             values = table["rows"][i], table["share"][i], table["density"][i]
             rows.append([str(table["part"][i]), str(values[0]), f"{values[1]:.1%}", f"{values[2]:.4g}"])
@@ -289,6 +290,18 @@ class DensityModel:
 def rows_text(model: DensityModel) -> str:
     """The number of rows, and of further rows with a missing value."""
     return f"{model.n_rows} rows" + (f", {model.n_missing} more are missing" if model.n_missing else "")
+
+
+def unit_of(model: DensityModel) -> Unit:
+    """The unit in which summaries, plots and pages show widths and densities, such as days."""
+    return shown_unit(model._domain)
+
+
+def held_out_texts(model: DensityModel) -> tuple[str, str, str]:
+    """Log-likelihood of a held-out row, the best and that of one part; and the folds and the unit of densities."""
+    unit = unit_of(model)
+    best, alone = (float(one) + math.log(unit.size) for one in (model.held_out.max(), model.held_out[0]))
+    return f"{best:.4f}", f"{alone:.4f}", f"{model.n_folds} folds{f', density{unit.per}' if unit.name else ''}"
 
 
 def domain_ends(model: DensityModel) -> list[str]:

@@ -790,7 +790,8 @@ class Model:
 
         Without classes also the number of distinct values; with grouped classes the share of each group; with a
         numerical target its mean and quantiles in each part. Of a density also the width of each part, its density per
-        unit of the column, which a mass does not have (NaN), and whether the part is a mass.
+        unit of the column (for dates and durations per unit of their type), which a mass does not have (NaN), and
+        whether the part is a mass.
 
         With two classes, or with ``event``, also the event, and its weight of evidence (``woe``), information value
         (``iv``) and lift in each part; with more classes, those of each class against the rest. A positive woe means

@@ -288,6 +288,36 @@ class Models(MutableMapping[Name, Model]):
         edited = self[name].edit(name, bounds=bounds, groups=groups, merge=merge, split=split)
         return Models({**self._models, name: edited}, self.errors, self._frame, by_level=False)
 
+    def rename(self, name: Name, names: Mapping[Any, str | None] | Sequence[str | None] | None) -> Models:
+        """Models whose parts of the column `name` have names of the user's own, all else unchanged.
+
+        They stand for the parts wherever those of `Model.rename` do. For the parts of a partitioned target, which each
+        model has on its own, use ``models[name] = models[name].rename(...)``.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        names : dict, sequence of str or None
+            As in `Model.rename`: names by number of the part (or by its name so far), or one for each part; None
+            brings back ``Partition.names`` as they were.
+
+        Returns
+        -------
+        Models
+            In the same order.
+
+        Examples
+        --------
+        >>> import gridmodl
+        >>> data = {"size": [1, 2, 3, 7, 8, 9], "colour": ["red", "blue", "red", "blue", "red", "blue"]}
+        >>> models = gridmodl.optimize_each(data, ["no", "no", "no", "yes", "yes", "yes"])
+        >>> models.rename("size", ["small", "large"])["size"].partitions["size"].names
+        ['small', 'large']
+        """
+        named = self[name].rename(name, names)
+        return Models({**self._models, name: named}, self.errors, self._frame, by_level=False)
+
     def widget(self, name: Name) -> PartitionEditor:
         """Edit the parts of the column `name` by eye, as `Model.widget`; ``editor.model`` is its model."""
         return self[name].widget(name)

@@ -74,8 +74,11 @@ def make_target_quantiles(
 def _of_sorted(values: NDArray[np.float64], weights: NDArray[np.int64] | None) -> tuple[float, NDArray[np.float64]]:
     """Mean and percentiles of ascending values, each repeated as often as its weight says."""
     n_rows = len(values) if weights is None else int(weights.sum())
-    shares = 1.0 / n_rows if weights is None else weights / n_rows
-    mean = float(np.sum(values * shares))  # cannot overflow, as the sum of the values can
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    of_value = np.add.reduceat(np.ones(len(values), dtype=np.int64) if weights is None else weights, starts)
+    starts, of_value = starts[of_value > 0], of_value[of_value > 0]
+    # By value, so that rows and their counts have the same digits. The sum of the values could overflow.
+    mean = float(np.sum(values[starts] * (of_value / n_rows)))
     place = PERCENTILES * (n_rows - 1)
     low, share = place // 100, place % 100 / 100.0
     high = np.minimum(low + 1, n_rows - 1)

@@ -271,8 +271,9 @@ class TestColumns:
     def test_dates_have_a_density_per_unit(self):
         days = np.datetime64("2020-01-01") + np.random.default_rng(0).geometric(0.01, 200)
         model = optimize(pd.DataFrame({"day": days.astype("datetime64[s]")}))
-        assert "density per second" in model.summary()
         numbers = optimize(days.astype(int).astype(float))
+        assert model.table("day")["density"].to_numpy() == pytest.approx(numbers.table()["density"] / 86_400.0)
+        assert model.table("day")["width"].to_numpy() == pytest.approx(numbers.table()["width"] * 86_400.0)
         assert model.cost == pytest.approx(numbers.cost, rel=1e-12)
         assert model.score(days) == pytest.approx(numbers.score(days.astype(int)) - math.log(86_400.0))
         drawn = model.sample(50, 0)
@@ -282,6 +283,53 @@ class TestColumns:
         back = Model.from_json(model.to_json())
         assert back.partitions["day"].domain.tolist() == model.partitions["day"].domain.tolist()
         assert verify(back, pd.DataFrame({"day": days.astype("datetime64[s]")}))
+
+    @pytest.mark.parametrize(
+        ("values", "unit", "size"),
+        [
+            (np.arange(3000).astype("M8[D]").astype("M8[us]"), "day", 86_400e6),
+            (np.arange(3000).astype("M8[D]"), "day", 1.0),
+            (np.arange(3000).astype("m8[h]"), "day", 24.0),
+            (np.arange(10_000, 10_000 + 5 * 3600, 60).astype("M8[s]").astype("M8[ns]"), "hour", 3600e9),
+            (np.arange(0, 7199).astype("M8[s]"), "minute", 60.0),
+            (np.arange(0, 7201).astype("M8[s]"), "hour", 3600.0),
+            (np.arange(100_000, 100_100).astype("m8[s]").astype("m8[ms]"), "second", 1000.0),
+            (np.arange(0, 1900).astype("m8[ms]"), "millisecond", 1.0),
+            (np.arange(2).astype("M8[D]"), "day", 1.0),  # one day wide
+            (np.arange(2).astype("M8[D]").astype("M8[us]"), "hour", 3600e6),
+            (np.arange(30).astype("M8[W]"), "week", 1.0),
+            (np.arange(30).astype("M8[M]"), "month", 1.0),
+            (np.arange(50).astype("M8[25s]"), "minute", 2.4),
+            (np.arange(2).astype("M8[25s]"), "25 seconds", 1.0),
+        ],
+    )
+    def test_dates_and_durations_are_shown_in_a_unit_that_people_think_in(self, values, unit, size):
+        """The largest of day, hour, minute and second of which the domain has two; never finer than the type."""
+        model, other = optimize(values, special=[], max_parts=1), gridmodl.density.equal_width(values, n_parts=1)
+        width = float((values[-1] - values[0]).astype(np.int64)) / size
+        for summary in (model.summary(), other.summary()):
+            assert f"density per {unit}\n" in summary
+            assert f" {1.0 / width:.4g}\n" in f"{summary}\n"
+        assert f"  width, {'times ' * (' ' in unit)}{unit.removesuffix('s')}s  density per {unit}\n" in model.summary()
+        assert f" {width:.4g} " in model.summary()
+        assert model.table()["width"].tolist() == other.widths.tolist() == [pytest.approx(width * size)]
+        assert other.densities.tolist() == [pytest.approx(1.0 / (width * size))]
+
+    def test_a_single_day_is_a_mass_without_a_unit(self):
+        model = optimize(np.array(["2020-01-01"] * 9, dtype="M8[us]"))
+        assert "width  density\n" in model.summary()
+        assert "microsecond" not in model.summary() + model._repr_html_() + model.to_html()
+
+    def test_numbers_have_no_unit(self):
+        assert "width    density\n" in optimize(np.arange(3000.0), special=[]).summary()
+
+    def test_a_log_likelihood_names_its_unit(self):
+        days = np.datetime64("2020-01-01") + np.random.default_rng(0).geometric(0.01, 200)
+        model, numbers = (gridmodl.optimize_density(x) for x in (days.astype("M8[us]"), days.astype(float)))
+        best = f"{numbers.held_out.max():.4f}"
+        assert f"log-likelihood per row held out (10 folds) {best}, of one part" in numbers.summary()
+        assert f"log-likelihood per row held out (10 folds, density per day) {best}, of one part" in model.summary()
+        assert model.held_out.max() == pytest.approx(numbers.held_out.max() - math.log(86_400e6))
 
     def test_days_whose_middles_are_rounded(self):
         """A middle of two days is no day: widths, and so the price, are those of the middle."""

@@ -22,6 +22,7 @@ from gridmodl.clock import Clock
 from gridmodl.data.atoms import Target
 from gridmodl.model.cells import make_cells
 from gridmodl.plugins import criterion_for
+from gridmodl.report.summary import _telling_apart
 
 QUICK = Search(effort=1)
 
@@ -306,6 +307,32 @@ def test_the_summary_of_a_grid_fits_a_screen():
     (hidden,) = [line for line in lines if line.startswith("  not shown: ")]
     shared = " ".join(lines[lines.index(head) + 11 : lines.index(hidden)])
     assert head.count("column n…") + shared.count("column number") + hidden.count("column number") == 9
+
+
+def test_cells_of_a_summary_look_alike_only_where_no_column_fits():
+    """Names get shorter before a column is not shown, and those that tell the cells apart are shown first."""
+    codes = np.arange(1280)
+    colours = np.array(["chocolate", "cinnamon"])
+    data = {f"colour of {k}": colours[codes >> k & 1] for k in range(6)}
+    model = Model.from_partitions(data, None, {name: [["chocolate"], ["cinnamon"]] for name in data})
+    names = list(data)
+    parts = np.array([[0, 0, 0, 0, 0, 1], [0, 1, 0, 1, 0, 0], [0, 1, 1, 1, 0, 0]])
+    assert _telling_apart(parts, range(6))[:2] == [1, 2]
+    shown = [line for line in model.summary().splitlines() if line.startswith(("  0: ", "  1: "))]
+    assert len({line.split("  20 ")[0] for line in shown}) == len(shown) == 10
+    four = Model.from_partitions(
+        {n: data[n] for n in names[:4]}, None, {n: model.partitions[n].groups for n in names[:4]}
+    )
+    assert "not shown" not in four.summary()
+
+
+def test_a_reason_that_columns_share_is_said_once_with_the_range_of_levels(found):
+    _, _, model = found
+    reason = "alone it has level {}, but beside the others its parts cost more than they tell"
+    levels = {"noise": "0.0429", "id": "0.1623", "one": "0.0288"}
+    text = replace(model, left_out={name: reason.format(level) for name, level in levels.items()}).summary()
+    said = "noise, id, one: alone each has a level of 0.0288 to 0.1623, but beside the others their parts cost more"
+    assert said in " ".join(text.split())
 
 
 def test_a_part_that_all_shown_cells_share_is_said_once():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gridmodl
-from gridmodl import Model, ModelFileError
+from gridmodl import Model, ModelFileError, Models
 from gridmodl.model.names import MAX_NAME, distinct, names_within
 from gridmodl.model.partition import Partition, group_partition
 
@@ -159,6 +159,54 @@ def test_wrong_names_are_refused(model, names, message):
 def test_the_column_must_be_known(model):
     with pytest.raises(ValueError, match="did you mean 'town'"):
         model.rename("towns", None)
+
+
+@pytest.fixture(scope="module")
+def models():
+    rng = np.random.default_rng(0)
+    size, town = rng.integers(0, 40, 800), rng.choice(["a", "b", "c", "d"], 800)
+    data = {"noise": rng.random(800), "town": town, "size": size, "wrong": [{}] * 800}
+    target = (size > 20) ^ (rng.random(800) < np.where(town < "c", 0.3, 0.1))
+    return gridmodl.optimize_each(data, target, on_error="ignore")
+
+
+def test_a_column_of_models_is_renamed_and_nothing_is_lost(models):
+    assert list(models.errors) == ["wrong"]
+    before = models["size"].partitions["size"].names
+    named = models.rename("size", {0: "small"})
+    assert named["size"].to_json() == models["size"].rename("size", {0: "small"}).to_json()
+    assert named["size"].partitions["size"].names == ["small", *before[1:]]
+    assert models["size"].partitions["size"].names == before
+    assert list(named) == list(models)
+    assert all(named[name] is models[name] for name in models if name != "size")
+    assert named.errors == models.errors
+    assert named.event == models.event
+    again = Models.from_json(named.to_json())
+    assert again["size"].partitions["size"].names == ["small", *before[1:]]
+    assert "/* small */" in named.to_sql("duckdb")
+    assert named.rename("size", None)["size"].partitions["size"].names == before
+
+
+def test_renamed_models_keep_an_order_of_the_users_own(models):
+    mine = Models({name: models[name] for name in reversed(list(models))}, by_level=False)
+    assert list(mine.rename("size", {0: "small"})) == list(mine) != list(models)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("sizes", "no column 'sizes'; there are models of 'size'.*did you mean 'size'"),
+        ("wrong", "column 'wrong' has no model: "),
+    ],
+)
+def test_models_have_no_names_for_a_column_without_a_model(models, name, message):
+    with pytest.raises(KeyError, match=message):
+        models.rename(name, {0: "small"})
+
+
+def test_wrong_names_for_models_are_those_of_a_model(models):
+    with pytest.raises(ValueError, match="which is no part of 'size'"):
+        models.rename("size", {99: "small"})
 
 
 @pytest.mark.parametrize("names", [["x"], [None, None, None], ["x", "x", "y"], ["", "y", "z"], ["a\x00", "y", "z"], 3])

@@ -31,6 +31,11 @@ UNITS = {
     "Y": "year", "M": "month", "W": "week", "D": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond",
     "us": "microsecond", "ns": "nanosecond", "ps": "picosecond", "fs": "femtosecond", "as": "attosecond",
 }  # fmt: skip
+ATTOSECONDS = {
+    "W": 604_800 * 10**18, "D": 86_400 * 10**18, "h": 3_600 * 10**18, "m": 60 * 10**18, "s": 10**18, "ms": 10**15,
+    "us": 10**12, "ns": 10**9, "ps": 10**6, "fs": 10**3, "as": 1,
+}  # fmt: skip
+SHOWN = ("D", "h", "m", "s")  # units that people think in, in which widths and densities are shown
 
 
 class Histogram(NamedTuple):
@@ -40,11 +45,16 @@ class Histogram(NamedTuple):
     domain: Domain | None  # None if all values are masses
     shares: NDArray[np.float64]  # of the width of the domain, of each interval
     probabilities: NDArray[np.float64]  # of each part
-    log_densities: NDArray[np.float64]  # of each part: per unit of the column, and of a mass its probability
+    log_densities: NDArray[np.float64]  # of each part: per unit of the type, and of a mass its probability
 
     @property
     def n_intervals(self) -> int:
         return self.partition.n_parts - self.partition.n_special
+
+    @property
+    def unit(self) -> Unit:
+        """The unit in which widths and densities are shown."""
+        return shown_unit(self.domain)
 
     @property
     def edges(self) -> NDArray[Any]:
@@ -60,7 +70,7 @@ class Histogram(NamedTuple):
 
     @property
     def densities(self) -> NDArray[np.float64]:
-        """Density of each part, per unit of the column; NaN of a mass, and of an interval without a width."""
+        """Density of each part, per unit of the type of the column; NaN of a mass or without a width."""
         with np.errstate(over="ignore"):
             found = np.exp(self.log_densities)
         found[self.n_intervals :] = np.nan
@@ -138,9 +148,45 @@ def histogram_of(model: Model) -> Histogram:
         )  # an interval without rows and width, outside of the domain, has no density: NaN
 
 
-def density_per(dtype: np.dtype[Any]) -> str:
-    """The word "density", with its unit for dates and durations."""
+class Unit(NamedTuple):
+    """Unit in which widths and densities are shown; tables, files and `densities` have the unit of the type."""
+
+    name: str  # such as "day"; "" for numbers, which have no unit
+    size: float  # in units of the type of the column
+
+    @property
+    def plural(self) -> str:
+        return f"times {self.name}" if self.name[:1].isdigit() else f"{self.name}s" if self.name else ""
+
+    @property
+    def per(self) -> str:
+        """Such as " per day", to follow a word."""
+        return f" per {self.name}" if self.name else ""
+
+    @property
+    def heads(self) -> dict[str, str]:
+        """Heads of columns of widths and of densities, which name the unit."""
+        return {"width": f"width, {self.plural}" if self.name else "width", "density": f"density{self.per}"}
+
+    def shown(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """Columns of a table in the unit of the type, with widths and densities in this one."""
+        return {**columns, "width": columns["width"] / self.size, "density": columns["density"] * self.size}
+
+
+def own_unit(dtype: np.dtype[Any]) -> Unit:
+    """The unit of the type of a column of dates or durations; no name for numbers."""
     if dtype.kind not in "mM":
-        return "density"
-    unit, size = np.datetime_data(dtype)
-    return f"density per {f'{size} {UNITS[unit]}s' if size != 1 else UNITS[unit]}"
+        return Unit("", 1.0)
+    unit, count = np.datetime_data(dtype)
+    return Unit(UNITS[unit] if count == 1 else f"{count} {UNITS[unit]}s", 1.0)
+
+
+def shown_unit(domain: Domain | None) -> Unit:
+    """The largest of SHOWN of which the domain has two or more, never finer than the unit of the type; else that."""
+    if domain is None:
+        return Unit("", 1.0)
+    own = own_unit(domain.type)
+    if own.name and (unit := np.datetime_data(domain.type))[0] in ATTOSECONDS:
+        sizes = ((UNITS[name], ATTOSECONDS[name] / (ATTOSECONDS[unit[0]] * unit[1])) for name in SHOWN)
+        return next((Unit(name, size) for name, size in sizes if size >= 1.0 and domain.width >= 2.0 * size), own)
+    return own
