@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
+from gridmodl.model.partition import Partition
 
 if TYPE_CHECKING:
     from gridmodl.analysis.model_task import ModelTask
@@ -53,6 +54,8 @@ class Hierarchy:
         grid.
     n_parts : dict of str to int
         Number of parts of each variable of the model.
+    partitions : dict of str to Partition
+        These parts.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class Hierarchy:
     steps: tuple[Merge, ...]
     information: NDArray[np.float64]
     n_parts: Mapping[Name, int]
+    partitions: Mapping[Name, Partition]
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -81,6 +85,22 @@ class Hierarchy:
         from gridmodl.report.curves import hierarchy_html
 
         return hierarchy_html(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw a dendrogram of each variable with matplotlib: `gridmodl.plot.HierarchyDisplay`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        HierarchyDisplay
+        """
+        from gridmodl.plot import HierarchyDisplay
+
+        return HierarchyDisplay.from_hierarchy(self).plot(ax)
 
     def parts_at(self, step: int) -> dict[Name, NDArray[np.int64]]:
         """New part of each of the model's parts after `step` steps, by variable.
@@ -161,7 +181,9 @@ def hierarchy_of(whole: ModelTask) -> Hierarchy:
     if len(whole.grid.variables):  # the last step makes the null grid; drop the rounding error
         steps[-1] = steps[-1]._replace(cost=model.null_cost, information=0.0)
     information = np.array([kept(model.cost), *(merge.information for merge in steps)])
-    return Hierarchy(tuple(steps), information, {part.name: part.n_parts for part in whole.partitions})
+    partitions = {partition.name: partition for partition in whole.partitions}
+    n_parts = {name: partition.n_parts for name, partition in partitions.items()}
+    return Hierarchy(tuple(steps), information, n_parts, partitions)
 
 
 def _empty_parts(whole: ModelTask) -> list[tuple[Name, int, int]]:

@@ -20,6 +20,7 @@ from gridmodl.plot.curves import CostDisplay, History, PenaltyDisplay, ProgressD
 from gridmodl.plot.density import DensityDisplay
 from gridmodl.plot.drift import DriftDisplay
 from gridmodl.plot.grid import GridDisplay
+from gridmodl.plot.hierarchy import HierarchyDisplay
 from gridmodl.plot.parts import EventDisplay, PartsDisplay
 from gridmodl.plot.scorecard import ScorecardDisplay, ScoresDisplay
 from gridmodl.plot.target import TargetDisplay
@@ -34,6 +35,7 @@ __all__ = [
     "DriftDisplay",
     "EventDisplay",
     "GridDisplay",
+    "HierarchyDisplay",
     "History",
     "PartsDisplay",
     "PenaltyDisplay",

@@ -14,10 +14,10 @@ from gridmodl.model.counts import cell_information, cell_lifts, input_cells
 from gridmodl.model.labels import counted
 from gridmodl.model.names import names_of_cells
 from gridmodl.model.partition import Partition
+from gridmodl.plot.axes.classes import class_stripes, draw_shares, interval_stripes, write_shares
 from gridmodl.plot.axes.labels import FIXED, WHOLE, label_rows
 from gridmodl.plot.axes.lanes import BAR, WIDE, draw_rows, height_for, inner_ticks, open_lanes
 from gridmodl.plot.axes.layout import LARGEST, LETTER, axes_for, finish, fitting_font, font_for, size_in_points
-from gridmodl.plot.classes import class_stripes, draw_shares, interval_stripes, write_shares
 from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import INK, OF_CLASSES, drawn, fitted
 

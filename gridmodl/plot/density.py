@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import read_column
+from gridmodl.density.model import unit_of
 from gridmodl.density.sample import read_numbers
-from gridmodl.model.densities.histogram import density_per, histogram_of
+from gridmodl.model.densities.histogram import ATTOSECONDS, UNITS, histogram_of
 from gridmodl.model.labels import counted
 from gridmodl.model.model import Model
 from gridmodl.plot.axes.layout import LARGEST, LETTER, axes_for, finish, font_for, plain_frame, size_in_points
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from gridmodl.data.frames import Name
     from gridmodl.density import DensityModel
 
-BEHIND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}  # of texts over lines
 MOST_STROKES = 2000  # values of a sample drawn below the axis
+OF_LANES, LANE = 0.6, 1.3  # of the height, for the probabilities of masses; height of one, in letters
+LEAST_SEEN, LEAST_COVERED = 0.01, 0.05  # of the tallest bar; of the span, by bars at least that tall: else a log scale
+LOG_SCALE = ", log scale"  # in the label of an axis
+SIZES = {UNITS[unit]: size for unit, size in ATTOSECONDS.items()}
 SEED = 0  # of the choice of these values, so that a picture is the same each time
 
 
@@ -36,7 +40,7 @@ class DensityDisplay:
     edges : ndarray of shape (n_parts + 1,)
         Ends of the domain and the bounds between them, in the column's own type.
     densities : ndarray of shape (n_parts,)
-        Density of each part, per unit of the column.
+        Density of each part, per unit of the column; of dates and durations per the unit that `what` names.
     name : str
         Name of the column.
     what : str
@@ -103,7 +107,8 @@ class DensityDisplay:
         edges = np.concatenate([model.domain[:1], bounds, model.domain[1:]])
         how = model.method if model.kernel is None else f"{model.method} ({model.kernel})"
         title = f"{drawn(partition.name)}: {counted(model.n_parts, 'part')} by {how}"
-        return cls(edges, model.densities, partition.name, density_per(model.type), partition.is_utc, title)
+        unit = unit_of(model)
+        return cls(edges, model.densities * unit.size, partition.name, unit.heads["density"], partition.is_utc, title)
 
     @classmethod
     def _from_histogram(cls, model: Model) -> DensityDisplay:
@@ -115,7 +120,8 @@ class DensityDisplay:
                   for i, values in enumerate(partition.special_parts) for value in values]  # fmt: skip
         edges = found.edges if n else partition.special[:0]
         return cls(
-            edges, found.densities[:n], partition.name, density_per(edges.dtype), partition.is_utc, title,
+            edges, found.densities[:n] * found.unit.size, partition.name, found.unit.heads["density"],
+            partition.is_utc, title,
             np.array([value for value, _ in masses], dtype=edges.dtype), np.array([share for _, share in masses]),
         )  # fmt: skip
 
@@ -160,16 +166,23 @@ class DensityDisplay:
         scale = scale_of(np.concatenate([self.edges, self.masses]), self.is_utc)
         places = scale.places(self.edges)
         text = None if label is None else drawn(label)
-        if len(self.densities):
-            self.stairs_ = ax.stairs(self.densities, places, fill=True, color=color, alpha=0.35, linewidth=0.0)
-            ax.stairs(self.densities, places, color=color, linewidth=1.2, label=text)
+        is_log = ax.get_yscale() == "log" or (not ax.patches and _is_almost_blank(self.densities, places))
+        densities, what = self._in_unit_of(ax)
+        if len(densities):
+            base = float(densities[densities > 0].min()) / 2.0 if is_log else 0.0
+            heights = np.maximum(densities, base)
+            self.stairs_ = ax.stairs(heights, places, baseline=base, fill=True, color=color, alpha=0.35, linewidth=0.0)
+            ax.stairs(heights, places, baseline=base, color=color, linewidth=1.2, label=text)
+            if is_log and ax.get_yscale() != "log":
+                ax.set_yscale("log")
+                ax.set_ylim(bottom=base)
         self._draw_masses(ax, scale, color)
         if sample is not None:
             _draw_sample(ax, sample, scale)
         plain_frame(ax, "left", "bottom")
         scale.name_axis(ax, drawn(self.name))
         if len(self.densities) or not len(self.masses):
-            ax.set_ylabel(self.what, fontsize=LARGEST)
+            ax.set_ylabel(f"{what}{LOG_SCALE * is_log}", fontsize=LARGEST)
         else:  # there is no density
             ax.set_yticks([])
         if label is not None:
@@ -177,23 +190,65 @@ class DensityDisplay:
         finish(ax, self.title if label is None else "")
         return self
 
+    def _in_unit_of(self, ax: Axes) -> tuple[NDArray[np.float64], str]:
+        """Densities and the label of their axis, in the unit of another display that was drawn on the axes."""
+        before = ax.get_ylabel().removesuffix(LOG_SCALE)
+        sizes = [SIZES.get(what.removeprefix("density per ")) for what in (before, self.what)]
+        if not ax.patches or before == self.what or sizes[0] is None or sizes[1] is None:
+            return self.densities, self.what
+        return self.densities * (sizes[0] / sizes[1]), before
+
     def _draw_masses(self, ax: Axes, scale: Scale, color: str) -> None:
-        """Draw a line for each mass with its probability; those near another line are written below each other."""
+        """Draw a line for each mass up to its probability, those near others below each other.
+
+        A probability is centred on its line, which ends there. Where there is no room for all in the upper part of the
+        axes, the largest are written, and the lines of others end below them.
+        """
         order = np.argsort(self.masses, kind="stable")
-        places = scale.places(self.masses)[order]
+        places, shares = scale.places(self.masses)[order], self.probabilities[order]
         ends = np.concatenate([places, scale.places(self.edges)])
-        room = len("100.0%") * LARGEST * LETTER / size_in_points(ax)[0] * float(np.ptp(ends) if len(ends) else 0.0)
+        width, height = size_in_points(ax)
+        room = len("100.0%") * LARGEST * LETTER / width * float(np.ptp(ends) if len(ends) else 0.0)
         if len(places) == 1 and not len(self.densities):  # nothing else gives the axis an extent
             ax.margins(x=0.5)
             ax.plot(places, [0.0], alpha=0.0)
-        lane, last = 0, -np.inf
-        for place, share in zip(places.tolist(), self.probabilities[order].tolist(), strict=True):
-            lane, last = lane + 1 if place - last < room else 0, place
-            ax.axvline(place, color=color, linewidth=1.4, linestyle="--")
-            ax.annotate(
-                f"{share:.1%}", (place, 1.0), xycoords=ax.get_xaxis_transform(), textcoords="offset points",
-                xytext=(3, -9 - lane * LARGEST * 1.3), fontsize=LARGEST, color=INK, bbox=BEHIND,
-            )  # fmt: skip
+        most_lanes = max(1, int(height * OF_LANES / (LARGEST * LANE)))
+        lanes = _lanes(places - room / 2.0, shares, room, most_lanes)
+        lowest = max(lanes.values(), default=-1) + 1
+        box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5}
+        for i, place in enumerate(places.tolist()):
+            top = 1.0 - (lanes.get(i, lowest) + 0.5) * LARGEST * LANE / height
+            ax.axvline(place, ymax=max(top, 0.0), color=color, linewidth=1.4, linestyle="--")
+            if i in lanes:
+                ax.text(
+                    place, top, f"{shares[i]:.1%}", transform=ax.get_xaxis_transform(), ha="center", va="center",
+                    fontsize=LARGEST, color=INK, bbox=box,
+                )  # fmt: skip
+        if room and lanes:  # the first and the last stay inside
+            outer = places[sorted(lanes)][[0, -1]] + np.array([-0.5, 0.5]) * room
+            ax.update_datalim(np.column_stack([outer, outer]), updatey=False)
+            ax.autoscale_view(scaley=False)
+
+
+def _lanes(starts: NDArray[np.float64], shares: NDArray[np.float64], room: float, most: int) -> dict[int, int]:
+    """Lane of each text, from `starts` and `room` wide; of too many, those of the smallest shares have none."""
+    kept = np.argsort(starts, kind="stable").tolist()
+    while True:
+        lanes, ends = dict[int, int](), list[float]()
+        for i in kept:
+            lane = next((k for k, end in enumerate(ends) if starts[i] >= end), len(ends))
+            ends[lane : lane + 1] = [starts[i] + room]
+            lanes[i] = lane
+        if len(ends) <= most:
+            return lanes
+        kept.remove(min(kept, key=lambda i: shares[i]))
+
+
+def _is_almost_blank(densities: NDArray[np.float64], places: NDArray[np.float64]) -> bool:
+    """Whether bars that can be seen on a linear axis cover almost nothing of it, and others are there."""
+    seen = densities >= LEAST_SEEN * densities.max(initial=0.0)
+    widths = np.diff(places)
+    return bool((densities[~seen] > 0).any() and widths[seen].sum() < LEAST_COVERED * widths.sum())
 
 
 def _draw_sample(ax: Axes, sample: Any, scale: Scale) -> None:

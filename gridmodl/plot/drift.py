@@ -143,6 +143,7 @@ class DriftDisplay:
         label()
         plain_frame(ax, "left", "bottom")
         ax.set_ylabel("PSI", fontsize=LARGEST)
+        ax.set_xlabel("period", fontsize=LARGEST)
         finish(ax, drawn(self.title, WHOLE), entries, label=label)
 
     def _label_periods(self, ax: Axes, places: NDArray[np.float64]) -> None:

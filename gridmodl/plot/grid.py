@@ -18,6 +18,7 @@ from gridmodl.data.frames import Name
 from gridmodl.model.counts import information_by_cell, pair_counts, pair_target_counts, table_information
 from gridmodl.model.labels import counted
 from gridmodl.model.partition import Partition
+from gridmodl.plot.axes.classes import MOST, class_stripes, interval_stripes
 from gridmodl.plot.axes.labels import Labels
 from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for
 from gridmodl.plot.axes.maps import (
@@ -36,11 +37,10 @@ from gridmodl.plot.axes.maps import (
     width_of_map,
     write_cells,
 )
-from gridmodl.plot.classes import MOST, class_stripes, interval_stripes
+from gridmodl.plot.axes.trees import add_brackets, leaf_order, tree_lines
 from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import (
     AROUND_ZERO,
-    INK,
     SHARES,
     class_names,
     drawn,
@@ -62,7 +62,6 @@ BESIDE = 0.2  # room for a tree, in widths of all cells
 GAP = 0.02  # between cells and tree, in widths of all cells
 LONGEST_NAME = 16  # characters of the name of a class in a cell
 SIZES = ("rows", "equal")
-LINES = 0.8  # points, width of the lines of a tree
 
 
 class CellTexts(NamedTuple):
@@ -341,43 +340,9 @@ def _information(model: Model, one: Partition, other: Partition) -> float:
     return table_information(pair_counts(model, one, other)[:, :, 0])
 
 
-def leaf_order(linkage: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Order of the parts in which no lines of the tree cross.
-
-    The branch with the lower part comes first, so that intervals stay in ascending order.
-    """
-    n = len(linkage) + 1
-    members: list[list[int]] = [[i] for i in range(n)]
-    for left, right in linkage[:, :2].astype(np.int64).tolist():
-        first, second = sorted((members[left], members[right]), key=min)
-        members.append(first + second)
-        members[left] = members[right] = []  # so that a long chain takes no more memory than its leaves
-    return np.array(members[-1], dtype=np.int64)
-
-
-def tree_lines(
-    linkage: NDArray[np.float64], order: NDArray[np.int64], places: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
-    """Corners of the bracket of each merge, four per merge: place along the parts, and height.
-
-    `places` are those of the parts in their `order`, by default 0, 1, 2, ...
-    """
-    n = len(linkage) + 1
-    place, height = np.zeros(2 * n - 1), np.zeros(2 * n - 1)
-    place[order] = np.arange(n) if places is None else places
-    corners = np.empty((n - 1, 4, 2))
-    for i, (left, right) in enumerate(linkage[:, :2].astype(np.int64).tolist()):
-        top = height[n + i] = linkage[i, 2]
-        place[n + i] = (place[left] + place[right]) / 2.0
-        corners[i] = (place[left], height[left]), (place[left], top), (place[right], top), (place[right], height[right])
-    return corners
-
-
 def draw_tree(ax: Axes, corners: NDArray[np.float64], n_across: int, on_top: bool) -> LineCollection:
     """Draw the tree above the cells, or to their right; `n_across` is the number of cells between it and the axis."""
     lines = corners.copy()
     highest = float(corners[..., 1].max()) or 1.0
     lines[..., 1] = n_across * (1.0 + GAP + (BESIDE - GAP) * corners[..., 1] / highest) - 0.5
-    drawn = LineCollection(list(lines if on_top else lines[..., ::-1]), colors=INK, linewidths=LINES, clip_on=False)
-    ax.add_collection(drawn, autolim=False)
-    return drawn
+    return add_brackets(ax, lines if on_top else lines[..., ::-1])

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from gridmodl.data.frames import Name
 from gridmodl.model.evidence import COVERAGE, evidence_of, rate_range
 from gridmodl.model.partition import Partition
+from gridmodl.plot.axes.classes import MOST, ClassStripes, class_stripes, draw_shares, write_shares
 from gridmodl.plot.axes.labels import STEEP, label_columns, label_rows, slant_labels
 from gridmodl.plot.axes.lanes import draw_rows, height_for, lane_places, open_lanes, rows_bars
 from gridmodl.plot.axes.layout import LARGEST, axes_for, count_ticks, finish, font_for, plain_frame, size_in_points
-from gridmodl.plot.classes import MOST, ClassStripes, class_stripes, draw_shares, write_shares
 from gridmodl.plot.sources import check_model, model_of, named
 from gridmodl.plot.style import INK, OF_CLASSES, PALE, PLAIN, class_names, part_labels, title_of
 from gridmodl.spelling import check_choice
@@ -140,12 +140,10 @@ class PartsDisplay:
         label = partial(label_rows, ax, places, partial(part_labels, partition))
         label()
         self.ax_, self.figure_, self.rows_ax_, self.bars_ = ax, ax.figure, ax, []
-        names: list[str] = []
         shown: ClassStripes | None = None
         labelled = partition.counts.sum(axis=1)
         if len(self.classes):
             shown = class_stripes(partition.counts, self.classes, most=max_classes)
-            names = shown.entries
             self.bars_ = draw_shares(ax, places, shown)
             if self.event is not None:
                 what = f"share of each class; event: {class_names(self.classes, LONG)[self.event]}"
@@ -154,7 +152,7 @@ class PartsDisplay:
         else:
             of_rows = rows_bars(ax, places, labelled, partition.unlabelled)
         unlabelled = [(bars, "rows without a class") for bars in of_rows[1:]]
-        entries = [*zip(self.bars_, names, strict=True), *unlabelled]
+        entries = [*([] if shown is None else shown.legend(self.bars_)), *unlabelled]
         finish(ax, title_of(self.partition, self.level), entries, label=label)
         if shown is not None:
             write_shares(ax, places, shown, self.classes)
@@ -180,6 +178,8 @@ class EventDisplay:
         Weight of evidence of each part.
     level : float, optional
         Level of the model, for the title.
+    other : str, optional
+        Name of the other class, if there are only two.
 
     Attributes
     ----------
@@ -203,9 +203,16 @@ class EventDisplay:
     figure_: Any
 
     def __init__(
-        self, partition: Partition, event: str, events: Any, rest: Any, woe: Any, level: float | None = None
+        self,
+        partition: Partition,
+        event: str,
+        events: Any,
+        rest: Any,
+        woe: Any,
+        level: float | None = None,
+        other: str | None = None,
     ) -> None:
-        self.partition, self.event, self.level = partition, event, level
+        self.partition, self.event, self.level, self.other = partition, event, level, other
         self.events, self.rest = np.asarray(events, dtype=np.int64), np.asarray(rest, dtype=np.int64)
         self.woe = np.asarray(woe, dtype=np.float64)
 
@@ -230,7 +237,9 @@ class EventDisplay:
         found = evidence_of(model, partition)
         one = found[0] if model.has_one_event else found[model.event_index]
         level = model.level if len(model.partitions) == 1 else None
-        return cls(partition, str(model.event), events, partition.counts.sum(axis=1) - events, one.woe, level)
+        others = [str(name) for j, name in enumerate(model.classes.tolist()) if j != model.event_index]
+        other, rest = others[0] if len(others) == 1 else None, partition.counts.sum(axis=1) - events
+        return cls(partition, str(model.event), events, rest, one.woe, level, other)
 
     @classmethod
     def from_estimator(cls, estimator: Any, name: Name | None = None) -> EventDisplay:
@@ -287,13 +296,13 @@ class EventDisplay:
         whole = np.maximum(self.partition.rows, 1) if by_rows else np.ones(len(places))
         stacks = [
             (self.events, EVENT, self.event),
-            (self.rest, PLAIN, "others"),
+            (self.rest, PLAIN, "others" if self.other is None else self.other),
             (unlabelled, PALE, "rows without a class"),
         ]
         entries, bottom = [], np.zeros(len(places))
         edge = 0.4 if size_in_points(ax)[0] / len(places) >= NARROW else 0.0
         for rows, colour, name in stacks:
-            if name != "rows without a class" or rows.any():
+            if rows is not unlabelled or rows.any():
                 bars = ax.bar(places, rows / whole, width, bottom, color=colour, edgecolor="white", linewidth=edge)
                 entries.append((bars, name))
                 bottom = bottom + rows / whole

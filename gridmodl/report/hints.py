@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MAX_NAME, MOST_NAMED = 40, 5  # characters of the name of a column; columns named together
 MANY_TEXTS = 10  # distinct values from which on texts that all look like numbers are hardly names
 MOST_STRAYS = 3  # texts that may look otherwise, at most one in MANY_TEXTS
+NEARLY_UNIQUE = 0.9  # distinct values per row from which on a column of categories is hardly one
 MANY_ROWS = 100  # rows from which on a column that makes no error is hardly a chance
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4}")
 
@@ -42,6 +43,8 @@ def _hints(model: Model, partition: Partition) -> list[str]:
         hints.append(f"the target has one class, {name}, so that no column can tell anything about it")
     elif _is_perfect(model, partition):
         hints.append("each part has one class only: is it a copy of the target, or known only after it?")
+    if _is_nearly_unique(partition):
+        hints.append("it has almost as many values as rows: is it an identifier? Its groups say nothing of new values")
     kind, strays = _looks_like(itertools.chain(*partition.listed))
     if kind and partition.kind == "categorical":
         but = f", all but {', '.join(repr(shortened(one, MAX_NAME)) for one in strays)}" if strays else ""
@@ -69,6 +72,14 @@ def _is_perfect(model: Model, partition: Partition) -> bool:
         return False
     has_rows = partition.counts > 0
     return bool(np.all(has_rows.sum(axis=1) <= 1) and np.all(has_rows.sum(axis=0) == 1))
+
+
+def _is_nearly_unique(partition: Partition) -> bool:
+    """Whether a categorical column of many rows has nearly one value per row."""
+    n_rows = int(partition.rows.sum())
+    if partition.kind != "categorical" or n_rows < MANY_ROWS:
+        return False
+    return sum(map(len, partition.listed)) >= NEARLY_UNIQUE * n_rows
 
 
 def _looks_like(values: Iterable[Any]) -> tuple[str, list[str]]:

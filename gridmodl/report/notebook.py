@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.density.model import rows_text
+from gridmodl.density.model import rows_text, unit_of
 from gridmodl.evidence.contributions import PRIOR
 from gridmodl.model.counts import cell_lifts, part_counts, quantiles_of_parts
-from gridmodl.model.densities.histogram import density_per, histogram_of
+from gridmodl.model.densities.histogram import histogram_of
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import counted, level_text
 from gridmodl.monitoring.record import lost_text
@@ -144,9 +144,9 @@ def _histogram(model: Model) -> Markup:
     n = found.n_intervals if found.domain is not None else 0
     if n == 0:
         return bars(found.partition.rows, found.partition.names)
-    heights = found.log_densities[:n]
-    of_intervals = zip(found.partition.names[:n], found.densities[:n].tolist(), strict=True)
-    titles = [f"{plain(label)}: density {density:.4g}" for label, density in of_intervals]
+    heights, unit = found.log_densities[:n], found.unit
+    of_intervals = zip(found.partition.names[:n], (found.densities[:n] * unit.size).tolist(), strict=True)
+    titles = [f"{plain(label)}: density {density:.4g}{unit.per}" for label, density in of_intervals]
     edges = found.edges.astype(np.float64)
     width = edges[-1] - edges[0]
     masses = [
@@ -275,7 +275,8 @@ def partition_html(partition: Partition) -> str:
 
 def density_html(model: DensityModel) -> str:
     """A picture and a table of the parts of a density."""
-    columns = model.table("arrays")
+    unit = unit_of(model)
+    columns = unit.shown(model.table("arrays"))
     rows = [
         [label_tag(label), int(n), f"{share:.1%}", f"{density:.4g}"]
         for label, n, share, density in zip(
@@ -288,11 +289,11 @@ def density_html(model: DensityModel) -> str:
     )
     ratios = np.exp(model.log_densities - model.log_densities.max())  # as densities may overflow floats
     titles = [
-        f"{plain(label)}: density {density:.4g}"
+        f"{plain(label)}: density {density:.4g}{unit.per}"
         for label, density in zip(columns["part"], columns["density"], strict=True)
     ]
     drawn = joined(histogram(model.shares, ratios, titles), _ends(model.domain))
-    body = table(["part", "rows", "share", density_per(model.type)], rows)
+    body = table(["part", "rows", "share", unit.heads["density"]], rows)
     return frame(lines(head, rows_text(model)), drawn, body, _more(model.n_parts, "part"))
 
 

@@ -23,7 +23,11 @@ OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "
 OTHER = "#999999"  # of all classes that have no colour of their own, and of rows without a class
 PALETTE = (*OKABE_ITO, OTHER)
 # Colours of the largest classes of each part, where there are too many classes for a colour each.
-RANKS = {"largest": "#08519C", "second": "#3182BD", "third": "#6BAED6", "fourth": "#BDD7E7"}
+RANKS = {
+    "largest": "#08306B", "second": "#08519C", "third": "#2171B5", "fourth": "#4292C6", "fifth": "#6BAED6",
+    "sixth": "#9ECAE1", "seventh": "#C6DBEF", "eighth": "#DEEBF7",
+}  # fmt: skip
+REST = "#EEEEEE"  # of the classes beyond these ranks: so pale that what is known of a part is what one sees
 MOSTLY = 0.8  # share of the rows that classes with colours have, or else each part has its own largest classes
 
 WIDTH, HEIGHT = 480, 80
@@ -159,7 +163,7 @@ def ranked_classes(counts: NDArray[np.int64], n_ranks: int = len(RANKS)) -> tupl
     ranked = np.take_along_axis(counts, order, axis=-1)
     rest = counts.sum(axis=-1, keepdims=True) - ranked.sum(axis=-1, keepdims=True)
     names = [*list(RANKS)[:n_ranks], counted_others(counts.shape[-1] - n_ranks)]
-    colours = [*list(RANKS.values())[:n_ranks], OTHER]
+    colours = [*list(RANKS.values())[:n_ranks], REST]
     return ShownClasses(names, colours, np.concatenate([ranked, rest], axis=-1)), order
 
 

@@ -34,8 +34,9 @@ def scale_text(card: Scorecard) -> str:
     """The scale in words."""
     scale = card.scaling
     whose = "the rest against the event" if scale.odds_of == "rest" else "the event"
-    whole = ", whole points" if scale.rounded else ""
-    return f"{scale.base_points:g} points at odds of {scale.base_odds:g} of {whose}; {scale.pdo:g} double them{whole}"
+    whole = "; whole points" if scale.rounded else ""
+    at = f"{scale.base_points:g} points at odds of {scale.base_odds:g} of {whose}"
+    return f"{at}; {scale.pdo:g} points double the odds{whole}"
 
 
 def points_text(card: Scorecard, points: float) -> str:
@@ -70,9 +71,11 @@ def _parts(card: Scorecard, name: Any) -> Markup:
     columns = card.column_table(name)
     points = np.array(columns["points"])
     most = max(1e-300, float(np.abs(points).max()))
+    names = card.partition(name).names
+    names = [*names, *columns["part"][len(names) :]]  # short; other values have no part
     rows = [
         [
-            label_tag(columns["part"][i]), int(columns["rows"][i]),
+            label_tag(names[i]), int(columns["rows"][i]),
             "" if np.isnan(columns["event_rate"][i]) else f"{columns['event_rate'][i]:.2%}",
             f"{columns['woe'][i]:.4f}", points_text(card, points[i]), _bar(points[i] / most),
         ]

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from gridmodl.data.frames import Name
 from gridmodl.model.labels import aligned, counted
 from gridmodl.model.names import names_within, shortened
 from gridmodl.report.hints import hints_of
@@ -45,9 +47,11 @@ MAX_TARGET_PARTS = 6  # of a partitioned target
 MAX_COLUMNS = 8  # of a grid, whose parts are listed
 MAX_COLUMN_NAME = 20  # characters of its name in the tables of a grid
 MIN_NAME = 12  # characters of a group in these tables
+MIN_CELL_NAME = 9  # of a group in the table of cells, as two cells look alike where a column is not shown
 ROOMS = (40, 28, 20, MIN_NAME)  # characters of a group, of which the first is taken that fits
 OF_SECONDS = 8  # characters, as lines must not depend on the digits of the time
 KEPT_SPACE = "\xa0"  # no line ends with it
+LEVEL, NO_LEVEL = re.compile(r"\blevel (\d+\.\d+)\b"), "a level"  # in a reason of `Model.left_out`
 # Words of a reason in `Model.left_out`, and those for several columns that share it.
 OF_MANY = {
     "it has": "each has",
@@ -191,28 +195,50 @@ def _fitting(model: Model, found: MainCells, own: list[int], room: int) -> tuple
     def widths(of: dict[int, list[str]]) -> list[int]:
         return [max(map(len, column)) + 2 for column in of.values()]
 
-    longest = max([MIN_NAME, *(len(text) for column in texts(MAX_WIDTH).values() for text in column)])
-    for most in range(longest, MIN_NAME - 1, -1):
+    longest = max([MIN_CELL_NAME, *(len(text) for column in texts(MAX_WIDTH).values() for text in column)])
+    for most in range(longest, MIN_CELL_NAME - 1, -1):
         fitted = texts(most)
         if sum(widths(fitted)) <= room:
             return fitted, []
-    n_shown = max(1, int(np.searchsorted(np.cumsum(widths(fitted)), room, side="right")))
-    return {k: fitted[k] for k in own[:n_shown]}, [str(names[k]) for k in own[n_shown:]]
+    fitted = texts(MIN_NAME)
+    width = dict(zip(own, widths(fitted), strict=True))
+    shown = list[int]()
+    for k in _telling_apart(found.cells.parts[found.order[:MAX_CELLS]], own):
+        if not shown or sum(width[j] for j in shown) + width[k] <= room:
+            shown.append(k)
+    return {k: fitted[k] for k in own if k in shown}, [str(names[k]) for k in own if k not in shown]
+
+
+def _telling_apart(parts: NDArray[np.int64], columns: Sequence[int]) -> list[int]:
+    """The `columns` of `parts` in the order of how many more rows each tells apart, ties: leftmost."""
+    order = list[int]()
+    while len(order) < len(columns):
+        rest = [k for k in columns if k not in order]
+        order.append(max(rest, key=lambda k: len(np.unique(parts[:, [*order, k]], axis=0))))
+    return order
 
 
 def _left_out(model: Model) -> list[str]:
     """Lines on the columns left out, by reason, and an empty line below them."""
     if not model.left_out:
         return []
-    by_reason: dict[str, list[str]] = {}
+    by_reason: dict[str, list[Name]] = {}  # but for the levels in it
     for name, reason in model.left_out.items():
-        by_reason.setdefault(reason, []).append(str(name))
+        by_reason.setdefault(LEVEL.sub(NO_LEVEL, reason), []).append(name)
     lines = [f"columns left out: {len(model.left_out)}"]
     for reason, names in list(by_reason.items())[:MAX_LEFT_OUT]:
         more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
-        lines += _wrapped(f"  {', '.join(names[:MAX_SHOWN])}{more}: {reason if len(names) == 1 else _of_many(reason)}")
+        said = model.left_out[names[0]] if len(names) == 1 else _of_many(_with_range(model, reason, names))
+        lines += _wrapped(f"  {', '.join(map(str, names[:MAX_SHOWN]))}{more}: {said}")
     n_more = sum(map(len, list(by_reason.values())[MAX_LEFT_OUT:]))
     return [*lines, *([f"  and {counted(n_more, 'more column')}, see left_out"] if n_more else []), ""]
+
+
+def _with_range(model: Model, reason: str, names: Sequence[Name]) -> str:
+    """The reason of several columns, with the range of their levels where it has one."""
+    levels = sorted(found[1] for name in names if (found := LEVEL.search(model.left_out[name])))
+    ends = list(dict.fromkeys(levels[:1] + levels[-1:]))
+    return reason.replace(NO_LEVEL, f"a level of {' to '.join(ends)}")
 
 
 def _of_many(reason: str) -> str:

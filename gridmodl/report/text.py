@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gridmodl.analysis.verify import limits_of
 from gridmodl.model.counts import cell_information, cell_lifts, input_cells, part_counts, quantiles_of_parts
-from gridmodl.model.densities.histogram import density_per, histogram_of
+from gridmodl.model.densities.histogram import histogram_of
 from gridmodl.model.evidence import evidence_of
 from gridmodl.model.labels import counted, level_text
 from gridmodl.model.names import distinct, shortened
@@ -213,13 +213,13 @@ def group_names(n: int) -> list[str]:
 def _densities(model: Model, partition: Partition) -> tuple[list[str], list[list[str]], list[str]]:
     """Heads and columns of the shares, widths and densities of parts; a mass has neither width nor density."""
     found = histogram_of(model)
-    kind = partition.domain if partition.domain is not None else np.empty(0)
+    unit = found.unit
     shares = [f"{n / model.n_rows:.1%}" for n in partition.counts[:, 0].tolist()]
-    assert partition.widths is not None  # noqa: S101  for mypy
-    widths = ["" if i >= found.n_intervals else f"{width:.4g}" for i, width in enumerate(partition.widths.tolist())]
+    shown = unit.shown({"width": partition.widths, "density": found.densities})
+    widths = ["" if i >= found.n_intervals else f"{width:.4g}" for i, width in enumerate(shown["width"].tolist())]
     densities = ["mass" if i >= found.n_intervals else "" if np.isnan(density) else f"{density:.4g}"
-                 for i, density in enumerate(found.densities.tolist())]  # fmt: skip
-    return ["share", "width", density_per(kind.dtype)], [shares, widths, densities], []
+                 for i, density in enumerate(shown["density"].tolist())]  # fmt: skip
+    return ["share", *unit.heads.values()], [shares, widths, densities], []
 
 
 def _numbers(values: NDArray[np.float64], rows: NDArray[np.int64]) -> list[str]:

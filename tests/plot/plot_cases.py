@@ -35,6 +35,7 @@ rng = np.random.default_rng(0)
 COUNTS = rng.integers(1, 100, (60, 60, 30))
 UNLABELLED = np.array([4, 50, 0, 8])
 LINKAGE = np.array([[0, 1, 0.1, 2], [2, 3, 0.3, 2], [4, 5, 1.0, 4]], dtype=float)
+CROSSED = np.array([[0, 2, 0.05, 2], [1, 3, 0.4, 2], [4, 5, 0.9, 4]], dtype=float)
 
 
 def intervals(n_parts: int, n_classes: int = 2, name: Any = "x") -> gridmodl.Partition:
@@ -71,7 +72,7 @@ def groups_of_two(n_groups: int) -> gridmodl.Partition:
 def event_display(partition: gridmodl.Partition) -> plot.EventDisplay:
     rest, events = partition.counts.T
     woe = np.log((events + 0.5) / (rest + 0.5)) - np.log(events.sum() / rest.sum())
-    return plot.EventDisplay(partition, "$yes$", events, rest, woe, 0.2)
+    return plot.EventDisplay(partition, "$yes$", events, rest, woe, 0.2, "no")
 
 
 def grid_counts(n_rows: int, n_columns: int, n_classes: int) -> np.ndarray:
@@ -171,6 +172,7 @@ CASES: dict[str, Callable[[Axes], Any]] = {
     "columns": lambda ax: plot.ColumnsDisplay(
         ["a", HOSTILE, "c"], [0.4, 0.1, np.nan], ["3 parts, iv 1.2", "2 parts", "1 part"], 5
     ).plot(ax),
+    "hierarchy": lambda ax: plot.HierarchyDisplay([intervals(4, name=HOSTILE), groups(4)], [LINKAGE, CROSSED]).plot(ax),
     "grid_two": lambda ax: plot.GridDisplay(intervals(4), groups(3), grid_counts(3, 4, 2), ["no", "yes"]).plot(ax),
     "grid_three": lambda ax: plot.GridDisplay(intervals(4), groups(3), grid_counts(3, 4, 3), list("abc")).plot(ax),
     "grid_classes": lambda ax: plot.GridDisplay(

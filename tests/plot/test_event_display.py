@@ -28,7 +28,7 @@ def test_rates_rows_and_names(models):
     partition = model.partitions["x"]
     assert display.events.tolist() == partition.counts[:, 1].tolist()
     assert x_labels(display) == partition.names
-    assert legend_of(display) == ["True", "others", "rate of True"]
+    assert legend_of(display) == ["True", "False", "rate of True"]
     marks = display.event_ax_.lines[-2].get_ydata()
     assert marks.tolist() == pytest.approx((partition.counts[:, 1] / partition.counts.sum(axis=1)).tolist())
     assert title_of(display).startswith("x: ")
@@ -37,7 +37,7 @@ def test_rates_rows_and_names(models):
 
 def test_entries_of_the_legend_share_lines_where_they_fit_together():
     display = event_display(intervals(3))
-    display.event = "malignant"
+    display.event, display.other = "malignant", None
     display.plot(ax=new_axes(5.0, 3.8))
     assert legend_lines(display) == [["malignant", "others", "rate of malignant"]]  # the last takes half of the line
     display.plot(ax=new_axes(3.0, 3.8))

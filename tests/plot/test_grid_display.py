@@ -15,7 +15,7 @@ import gridmodl
 from gridmodl.estimators import GridClassifier, GridCoclustering
 from gridmodl.model.counts import cell_information
 from gridmodl.plot import GridDisplay
-from gridmodl.plot.grid import leaf_order, tree_lines
+from gridmodl.plot.axes.trees import leaf_order, tree_lines
 from gridmodl.plot.style import part_labels
 
 rng = np.random.default_rng(0)

@@ -18,6 +18,7 @@ from gridmodl.plot import (
     AverageDisplay,
     CostDisplay,
     DensityDisplay,
+    HierarchyDisplay,
     History,
     PosteriorDisplay,
     ProgressDisplay,
@@ -122,6 +123,20 @@ def test_densities_over_one_another_have_a_legend():
     assert [text.get_text() for text in first.ax_.get_legend().get_texts()] == [r"\$found\$", "equal"]
 
 
+def test_densities_of_dates_are_in_the_unit_of_the_axis():
+    """On the axes of another display, in its unit."""
+    hours = np.arange(0, 100, 2).astype("M8[h]").astype("M8[us]")
+    first = DensityDisplay.from_model(equal_width(hours, n_parts=1)).plot(ax=new_axes())
+    assert first.ax_.get_ylabel() == "density per day"
+    assert first.stairs_.get_data().values.tolist() == [pytest.approx(24 / 98)]
+    alone = DensityDisplay.from_model(gridmodl.optimize(hours[:20], special=[], max_parts=1)).plot(ax=new_axes())
+    assert alone.ax_.get_ylabel() == "density per hour"
+    assert alone.stairs_.get_data().values.tolist() == [pytest.approx(1 / 38)]
+    above = DensityDisplay.from_model(equal_width(hours[:20], n_parts=1)).plot(ax=first.ax_)
+    assert first.ax_.get_ylabel() == "density per day"
+    assert above.stairs_.get_data().values.tolist() == [pytest.approx(24 / 38)]
+
+
 def test_a_discretizer_without_a_target_has_densities():
     display = DensityDisplay.from_estimator(GridDiscretizer().fit(WAITS[:, None]))
     assert np.allclose(display.densities, gridmodl.optimize_density(WAITS).densities)
@@ -173,10 +188,43 @@ def test_the_display_of_an_average_draws_what_it_says():
     AverageDisplay.from_average(gridmodl.average([np.nan], ["a"])).plot(ax=new_axes())
 
 
+def test_probabilities_of_many_masses_stay_inside_and_apart():
+    masses = np.append(np.arange(10.0, 90.0, 2.5), 99.0)
+    shares = np.linspace(0.001, 0.01, len(masses))
+    ax = Figure(figsize=(9, 6)).subplots(2, 3)[1, 2]
+    display = DensityDisplay(np.array([0.0, 50.0, 99.0]), np.array([0.2, 0.1]), masses=masses, probabilities=shares)
+    display.plot(ax=ax)
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    inside = ax.get_window_extent().padded(2)
+    assert all(inside.contains(box.x0, box.y0) and inside.contains(box.x1, box.y1) for box in boxes)
+    assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+    written = {text.get_position()[0]: text for text in ax.texts}
+    assert written[99.0].get_text() == "1.0%"  # the largest
+    tops = {line.get_xdata()[0]: line.get_ydata()[1] for line in ax.lines}
+    assert list(tops) == masses.tolist()
+    for place, top in tops.items():  # each ends at its own number, others below all
+        text = written.get(place)
+        assert top == (min(tops.values()) if text is None else text.get_position()[1])
+        assert text is None or text.get_horizontalalignment() == "center"
+    assert min(tops.values()) < min(text.get_position()[1] for text in ax.texts)
+
+
+@pytest.mark.parametrize(("low", "scale"), [(1e-6, "log"), (0.0, "linear"), (0.1, "linear")])
+def test_a_density_that_would_look_blank_has_a_log_scale(low, scale):
+    edges = np.array([0.0, 1.0, 500.0, 1000.0])
+    display = DensityDisplay(edges, np.array([0.9, low, 0.0])).plot(ax=new_axes())
+    assert display.ax_.get_yscale() == scale
+    assert display.ax_.get_ylabel() == f"density{', log scale' * (scale == 'log')}"
+    again = DensityDisplay(edges, np.array([0.1, 0.1, 0.1])).plot(ax=display.ax_)
+    assert again.ax_.get_yscale() == scale
+
+
 def test_probabilities_of_near_masses_are_below_each_other():
     edges, masses = np.array([0.0, 1.0, 4.0]), np.array([2.0, 0.0, 0.1])
     display = DensityDisplay(edges, np.array([0.2, 0.1]), masses=masses, probabilities=np.array([0.2, 0.3, 0.1]))
-    found = {text.get_text(): text.xyann[1] for text in display.plot(ax=new_axes()).ax_.texts}
+    ax = display.plot(ax=new_axes()).ax_
+    found = {text.get_text(): text.get_position()[1] for text in ax.texts}
     assert found["30.0%"] == found["20.0%"] > found["10.0%"]
 
 
@@ -202,6 +250,25 @@ def test_parts_of_the_fewest_and_the_most_points_are_named_where_there_is_room()
     assert list(narrow.ax_.texts) == []
 
 
+def test_trees_are_those_of_the_merges():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 40, 3000)
+    other = np.where(rng.random(3000) < 0.7, x // 8, rng.integers(0, 5, 3000))
+    hierarchy = gridmodl.optimize({"x": x, "other": np.array(list("abcde"))[other], "one": np.ones(3000)}).hierarchy()
+    display = HierarchyDisplay.from_hierarchy(hierarchy).plot(ax=new_axes())
+    names = ["x", "other"]
+    assert [text.get_text() for text in display.ax_.texts] == names
+    labels = [hierarchy.partitions[names[k]].names[i] for k, order in enumerate(display.orders_) for i in order]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == labels
+    for name, lines in zip(names, display.ax_.collections, strict=True):
+        corners = np.array(lines.get_segments())
+        assert corners[:, 1, 0].tolist() == hierarchy.linkage(name)[:, 2].tolist()
+        assert len(corners) == hierarchy.n_parts[name] - 1
+    assert title_of(display).startswith(f"{hierarchy.n_parts['x']} x {hierarchy.n_parts['other']} parts")
+    with pytest.raises(ValueError, match="a single cell"):
+        gridmodl.optimize({"x": [1, 1, 2, 2], "y": list("abab")}).hierarchy().plot()
+
+
 def test_what_has_a_display_draws_it():
     curve = gridmodl.cost_by_parts(X, Y, max_parts=4)
     ax = new_axes()
@@ -211,6 +278,7 @@ def test_what_has_a_display_draws_it():
     assert posterior.plot("wait", new_axes(), coverage=0.9).ax_.get_xlabel() == "wait"
     choice = gridmodl.choose_penalty(list(range(40)), [0] * 10 + [0, 1] * 10 + [1] * 10)
     assert choice.plot(new_axes()).chosen == (choice.options["alpha"], choice.loss)
+    assert gridmodl.optimize({"x": X, "y": Y}).hierarchy().plot(new_axes()).ax_.get_xlabel() == "information lost"
     density = gridmodl.optimize_density(WAITS).plot(new_axes(), label="waits")
     assert density.ax_.get_legend().get_texts()[0].get_text() == "waits"
     averages = gridmodl.average_each({"noise": [1, 2, 1, 2] * 10, "x": list(range(40))}, [0] * 20 + [1] * 20)

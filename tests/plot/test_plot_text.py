@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import string
+from textwrap import wrap
 
 import matplotlib
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import gridmodl
+from gridmodl.plot.axes.layout import wrapped
 from gridmodl.plot.style import bound_words, drawn, part_labels
 from gridmodl.report.text import shortened
 
@@ -69,3 +71,25 @@ def test_bounds_of_other_types():
     assert bound_words(np.array([2**60, 2**60 + 1])) == [str(2**60), str(2**60 + 1)]
     assert bound_words(np.array(["2020-01-01"], dtype="datetime64[s]")) == ["2020-01-01"]
     assert bound_words(np.array([90], dtype="timedelta64[m]")) == ["01:30:00"]
+
+
+def test_no_word_is_left_over_on_a_last_line():
+    assert wrapped("mutual information of the cell, nats", 34, 3) == ["mutual information", "of the cell, nats"]
+    assert wrapped("one line", 34, 3) == ["one line"]
+    assert wrapped("two lines of which the second is long enough", 30, 3) == [
+        "two lines of which the second",
+        "is long enough",
+    ]
+
+
+@given(
+    st.lists(st.text(string.ascii_letters, min_size=1, max_size=20), max_size=12), st.integers(5, 40), st.integers(1, 4)
+)
+@settings(max_examples=60, deadline=None)
+def test_lines_are_never_longer_nor_more_and_lose_no_word_that_had_room(words, letters, most):
+    text = " ".join(words)
+    lines = wrapped(text, letters, most)
+    assert len(lines) <= most
+    assert all(len(line) <= letters for line in lines)
+    if wrap(text, letters, max_lines=most) == wrap(text, letters):
+        assert "".join(lines).replace(" ", "") == "".join(words)

@@ -64,6 +64,11 @@ def joint() -> plot.GridDisplay:
     return plot.GridDisplay(sites(4), renamed(), counts, (), LINKAGE, LINKAGE)
 
 
+def chain(n: int) -> np.ndarray:
+    """Merges of `n` parts, each with all before it."""
+    return np.array([[i - 1 if i == 1 else n + i - 2, i, i / (n - 1.0), i + 1] for i in range(1, n)], dtype=float)
+
+
 def classes_of_map(n_classes: int) -> plot.GridDisplay:
     counts = many_classes(9, n_classes).counts.reshape(3, 3, n_classes)
     return plot.GridDisplay(
@@ -115,6 +120,8 @@ CASES = {
     "grid joint": lambda ax: joint().plot(ax),
     "grid classes": lambda ax: classes_of_map(40).plot(ax),
     "grid event": lambda ax: plot.GridDisplay(sites(9), sites(12), COUNTS[:12, :9, :2], ["no", "yes"]).plot(ax),
+    "hierarchy": lambda ax: plot.HierarchyDisplay([sites(4), renamed()], [LINKAGE, LINKAGE]).plot(ax),
+    "hierarchy forty": lambda ax: plot.HierarchyDisplay([intervals(40), sites(30)], [chain(40), chain(30)]).plot(ax),
     "target groups": lambda ax: plot.TargetDisplay(sites(6), sites(5), COUNTS[:6, 4, :5]).plot(ax),
     "target numbers": lambda ax: numbers_display().plot(ax),
     "columns": lambda ax: columns().plot(ax),

@@ -68,3 +68,10 @@ def test_pages_have_the_hints():
     assert "is it a copy of the target" in gridmodl.optimize_each(DATA, Y).to_html()
     assert "is it a copy of the target" in gridmodl.optimize({"copy": DATA["copy"]}, Y).to_html()
     assert "is it a copy of the target" in gridmodl.optimize({"copy": DATA["copy"]}, Y)._repr_html_()
+
+
+@pytest.mark.parametrize(("n_values", "is_said"), [(N, True), (int(0.95 * N), True), (N // 2, False)])
+def test_a_column_of_almost_as_many_values_as_rows_may_be_an_identifier(n_values, is_said):
+    customer = [f"customer {i % n_values}" for i in range(N)]
+    summary = " ".join(gridmodl.optimize({"customer": customer}, Y).summary().split())
+    assert ("almost as many values as rows: is it an identifier?" in summary) == is_said

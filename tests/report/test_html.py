@@ -240,9 +240,22 @@ def test_densities_of_dates_and_durations() -> None:
     assert chart["is_date"]
     assert chart["edges"][0] == days.min().value // 10**6
     assert chart["edges"] == sorted(chart["edges"])
+    assert (chart["title"], chart["unit"]) == ("density per day", "")
     chart = section_of(gridmodl.optimize_density(days - days.min()))["variables"][0]["chart"]
     assert not chart["is_date"]
-    assert chart["edges"][0] == 0
+    assert (chart["edges"][0], chart["edges"][-1], chart["unit"]) == (0, 409, "days")
+
+
+@pytest.mark.parametrize("make", [gridmodl.optimize, gridmodl.optimize_density])
+def test_tables_of_dates_name_the_unit_of_widths_and_densities(make: Any) -> None:
+    days = np.concatenate([np.repeat(np.arange(50), 4), np.arange(50, 400, 3)])
+    sections = [section_of(make(x)) for x in (days.astype("M8[D]").astype("M8[us]"), days.astype(float))]
+    labels = [[one["label"] for one in section["heads"][0]] for section in sections]
+    assert {"width, days", "density per day"} <= set(labels[0])
+    assert {"width", "density"} <= set(labels[1])
+    of_days, of_numbers = (table_of(section, section["variables"][0]["tables"][0]) for section in sections)
+    assert of_days["width"] == pytest.approx(of_numbers["width"])
+    assert of_days["density"] == pytest.approx(of_numbers["density"])
 
 
 @pytest.mark.parametrize("name", ["grid", "joint", "numerical", "grouped", "semi"])

@@ -199,3 +199,13 @@ def test_a_heat_map_shows_the_event_first(open_page: Open) -> None:
     page = open_page(text_of("grid"))
     assert htmlpages.grid().event == "yes"
     assert page.get_by_label("Colour").locator("option:checked").text_content() == "share of yes"
+
+
+def test_points_have_the_short_names_of_parts() -> None:
+    section = Page(text_of("scorecard")).section
+    (points,) = [table for table in section["tables"] if table["caption"] == "Points"]
+    labels = table_of(section, points)["part"]
+    shown = dict(zip(labels, points["names"], strict=True))
+    assert shown["{black}"] == "2: black"
+    assert shown["(any other value)"] == "(any other value)"
+    assert points["names"][0] == labels[0] == ""

@@ -164,6 +164,10 @@ def test_a_density_and_the_models_of_a_table():
     assert f"density, from {low:.6g} to {high:.6g}" in checked(density).text
     days = gridmodl.optimize_density(np.array(["2024-01-01", "2024-01-03", "NaT"], dtype="datetime64[D]"))
     assert {"density per day", "2 rows, 1 more are missing"} <= set(checked(days).text)
+    waits = np.arange(0, 3 * 3600, 60).astype("timedelta64[s]").astype("timedelta64[us]")
+    for model in (gridmodl.optimize(waits, max_parts=1), gridmodl.density.equal_width(waits, n_parts=1)):
+        assert {"density per hour", "0.3352"} <= set(checked(model).text)
+        assert ": density 0.3352 per hour" in model._repr_html_()
     frame = {name: RNG.random(60) for name in HOSTILE[:4]} | {5: np.array([{}] * 60)}
     with pytest.warns(gridmodl.ColumnWarning):
         models = gridmodl.optimize_each(frame, RNG.integers(0, 2, 60))
@@ -307,3 +311,15 @@ def test_quantiles_that_span_more_than_the_largest_float_are_drawn():
     assert "nan" not in picture
     assert "inf" not in picture
     assert "low: median 0, 3 rows" in picture
+
+
+def test_a_scorecard_has_the_short_names_of_parts() -> None:
+    colour = np.array(["black", "red", "green", "blue"])[np.arange(400) % 4]
+    y = np.where(np.arange(400) % 4 < 2, "yes", "no")
+    y[:40] = np.where(y[:40] == "yes", "no", "yes")
+    card = gridmodl.GridScorecard(event="yes", validate=False).fit(colour[:, None].astype(object), y).scorecard_
+    shown = html.unescape(card._repr_html_())
+    partition = card.partition(next(iter(card.models)))
+    assert partition.names != partition.labels
+    assert all(f">{name}<" in shown for name in partition.names)
+    assert ">(any other value)<" in shown

@@ -268,6 +268,17 @@ def test_every_kind_of_model_has_a_state_that_json_holds(case: str) -> None:
         assert editor.handle({"do": "merge", "parts": [i, j]})["change"] == pytest.approx(delta, abs=1e-7)
 
 
+def test_a_density_of_dates_is_in_the_unit_that_its_head_names() -> None:
+    days = np.concatenate([np.repeat(np.arange(50), 4), np.arange(50, 400, 3)])
+    states = [PartitionEditor(gridmodl.optimize({"x": x}), "x").state() for x in (days.astype("M8[D]"), days / 1.0)]
+    late = PartitionEditor(gridmodl.optimize({"x": days.astype("M8[D]").astype("M8[us]")}), "x").state()
+    assert [state["measures"][0]["title"] for state in states] == ["density per day", "density"]
+    assert late["measures"] == states[0]["measures"]
+    for state in (states[0], late):
+        for part, other in zip(state["parts"], states[1]["parts"], strict=True):
+            assert part["measures"] == pytest.approx(other["measures"])
+
+
 def test_name_is_needed_with_several_columns() -> None:
     model, _ = other_models()["grid"]
     with pytest.raises(ValueError, match=r"several columns; name one of 'x', 'town'"):

@@ -1,1 +1,1 @@
-"""Axes to draw on: room and fonts (`layout`), names of parts beside them (`labels`), lanes, maps, and scales."""
+"""Axes to draw on: room and fonts (`layout`), names of parts (`labels`), lanes, classes, maps, trees and scales."""

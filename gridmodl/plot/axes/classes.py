@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gridmodl.plot.axes.lanes import BAR, WIDE
 from gridmodl.plot.axes.layout import LARGEST, LETTER, fitting_font, font_for, size_in_points
-from gridmodl.plot.style import INK, OF_CLASSES, OTHER, PALETTE, class_names, ink_on, shares_of
+from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_names, ink_on, shares_of
 from gridmodl.report.pictures import RANKS, is_too_many, ranked_classes, shown_classes
 
 MOST = len(OF_CLASSES)  # colours of classes
@@ -33,9 +33,14 @@ class ClassStripes(NamedTuple):
     classes: NDArray[np.int64] | None  # class of each stripe of each part, if colours stand for ranks
 
     def legend(self, drawn_stripes: Sequence[Any]) -> list[tuple[Any, str]]:
-        """Entries of a legend; of very many stripes some, the first and the last among them."""
+        """Entries of a legend; of very many stripes some, the first and the last among them.
+
+        Of ranks, which follow each other from dark to light: the first, the last, and the rest.
+        """
         n = len(self.entries)
         shown = np.unique(np.linspace(0, n - 1, min(n, MOST_ENTRIES)).round().astype(int)).tolist()
+        if self.classes is not None and n > 3:
+            shown = [0, n - 2, n - 1]
         return [(drawn_stripes[i], self.entries[i]) for i in shown]
 
     @property
@@ -60,7 +65,7 @@ def class_stripes(counts: NDArray[np.int64], classes: Any, most: int = MOST) -> 
     if not is_too_many(counts, min(most, MOST)):
         return ClassStripes(shown.names, shown.colours, shares_of(shown.counts), None)
     ranked, order = ranked_classes(counts, min(len(RANKS), most - 1))
-    return ClassStripes(ranked.names, [*ranked.colours[:-1], OTHER], shares_of(ranked.counts), order)
+    return ClassStripes(ranked.names, ranked.colours, shares_of(ranked.counts), order)
 
 
 def draw_shares(ax: Axes, places: NDArray[np.float64], stripes: ClassStripes) -> list[Any]:

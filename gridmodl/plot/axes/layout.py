@@ -32,6 +32,7 @@ ENTRY = 1.4  # height of a line of a legend, in heights of its font
 MOST_ENTRIES = 0.22  # share of the height of a slot for a legend
 BESIDE_ROWS = 0.76  # share of the width of axes that bars of rows at their right leave
 SIDE_LINES = 3  # of the name of an axis
+SHORT = 0.4  # of the first line: a last line below that looks like a leftover
 HANDLE = 4  # characters that the mark of an entry of a legend takes
 
 
@@ -133,9 +134,7 @@ def finish(
     n_lines = _add_legend(ax, entries, room, font) if entries else 0
     size = font * (LARGEST + 1.0) / LARGEST
     most = 2 if slot_size(ax)[1] < USUAL[1] else 4
-    lines = wrap(
-        title, max(12, int(room / (size * LETTER))), break_on_hyphens=False, max_lines=most, placeholder=" …"
-    )  # fmt: skip
+    lines = wrapped(title, max(12, int(room / (size * LETTER))), most)
     pad = 4.0 + (3.0 + n_lines * font * ENTRY if n_lines else 2.0)
     ax.set_title("\n".join(lines), fontsize=size, loc="left", pad=pad)
     _fit(ax, around)
@@ -144,6 +143,18 @@ def finish(
             label()
             _wrap_sides(ax, around, children, font)
             _fit(ax, around)
+
+
+def wrapped(text: str, letters: int, most: int) -> list[str]:
+    """Lines of at most `letters`, at most `most` of them; a short last line takes words from those before it."""
+    lines = wrap(text, letters, break_on_hyphens=False, max_lines=most, placeholder=" …")
+    if len(lines) < 2 or len(lines[-1]) >= SHORT * len(lines[0]) or " ".join(lines) != " ".join(text.split()):
+        return lines
+    for fewer in range(len(lines[-1]), letters):
+        balanced = wrap(text, fewer, break_on_hyphens=False, break_long_words=False)
+        if len(balanced) == len(lines) and max(map(len, balanced)) <= letters:
+            return balanced
+    return lines
 
 
 def _limit_fonts(ax: Axes, font: float) -> None:
@@ -164,8 +175,7 @@ def _wrap_sides(ax: Axes, around: Sequence[Axes], children: Sequence[Axes], font
         for axis, room in ((one.xaxis, width * (BESIDE_ROWS if children else 1.0)), (one.yaxis, height)):
             text = axis.label.get_text().replace("\n", " ")
             letters = max(12, int(room / (font * LETTER)))
-            lines = wrap(text, letters, break_on_hyphens=False, max_lines=SIDE_LINES, placeholder=" …")
-            axis.label.set_text("\n".join(lines))
+            axis.label.set_text("\n".join(wrapped(text, letters, SIDE_LINES)))
 
 
 def _room_above(ax: Axes, around: Sequence[Axes]) -> float:

@@ -91,7 +91,7 @@ def _facts(average: Average) -> Pairs:
     facts = [*_shared_facts(average), ("Most likely", _size(average).removeprefix("most likely "))]
     facts.append(("Log evidence", f"{average.log_evidence:,.6g}"))
     if average.loo_loss is not None and average.loo_gain is not None:
-        gain = f"{average.loo_gain:.4g} less than without it"
+        gain = f"{abs(average.loo_gain):.4g} {'less' if average.loo_gain >= 0 else 'more'} than without it"
         facts.append(("Leave-one-out loss", f"{average.loo_loss:.4g} nats per row, {gain}"))
     if average.p_missing_apart is not None:
         facts.append(("Missing values apart", f"probability {average.p_missing_apart:.3g}"))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.model.counts import part_counts
-from gridmodl.model.densities.histogram import density_per, histogram_of
+from gridmodl.model.densities.histogram import Unit, histogram_of
 from gridmodl.model.evidence import evidence_of, rate_range
 from gridmodl.report.html.plain import cut, plain_number, plain_values
 from gridmodl.report.tables import largest
@@ -91,22 +91,30 @@ def _event(model: Model, partition: Partition) -> dict[str, Any]:
 
 def _histogram_chart(model: Model, partition: Partition) -> dict[str, Any]:
     found = histogram_of(model)
-    return density_chart(found.edges, [
+    return density_chart(found.edges, found.unit, [
         (value, f"{partition.names[found.n_intervals + i]}: {found.probabilities[found.n_intervals + i]:.1%}",
          float(found.probabilities[found.n_intervals + i]))
         for i, values in enumerate(partition.special_parts) for value in values
     ])  # fmt: skip
 
 
-def density_chart(edges: NDArray[Any], masses: list[tuple[Any, str, float]]) -> dict[str, Any]:
-    """Chart of a density: ends of its intervals, and its masses with their texts and shares; dates in milliseconds."""
+def density_chart(edges: NDArray[Any], unit: Unit, masses: list[tuple[Any, str, float]]) -> dict[str, Any]:
+    """Chart of a density: ends of its intervals, and its masses with their texts and shares.
+
+    Dates are in milliseconds, durations in `unit`.
+    """
+
+    def places(values: NDArray[Any]) -> list[Any]:
+        return [place / unit.size for place in on_axis(values)] if edges.dtype.kind == "m" else on_axis(values)
+
     return {
         "kind": "density",
-        "title": density_per(edges.dtype),
-        "edges": on_axis(edges),
+        "title": unit.heads["density"],
+        "unit": unit.plural if edges.dtype.kind == "m" else "",
+        "edges": places(edges),
         "is_date": edges.dtype.kind == "M",
         "masses": [
-            {"at": on_axis(np.array([value]))[0], "text": cut(text), "share": share} for value, text, share in masses
+            {"at": places(np.array([value]))[0], "text": cut(text), "share": share} for value, text, share in masses
         ],
     }
 

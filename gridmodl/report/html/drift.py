@@ -37,31 +37,65 @@ def section_of_comparison(comparison: Comparison) -> dict[str, Any]:
     tables = Tables()
     shown = sorted(comparison.all_parts, key=lambda one: (DRIFT not in one.verdicts, -float(one.psi.max())))
     lines = column_lines(comparison, 0)
-    own = [tables.make("All columns", {key: lines[key] for key in OVERVIEW}, NOTE, formats=FORMATS)]
+    overview = _known({key: lines[key] for key in OVERVIEW})
+    by_period = {"relation_p_adjusted"} if len(comparison.periods) > 1 and "information_lost" in overview else set()
+    own = [tables.make("All columns", overview, _note({*overview, *by_period}), formats=FORMATS)]
     words = f"Drift of {counted(len(comparison.columns), 'column')}", _lead(comparison), _facts(comparison)
-    return make_section(words, own, tables, [_variable(one, comparison, tables) for one in shown], "PSI")
+    return make_section(words, own, tables, [_variable(one, comparison, tables) for one in shown], _worth(comparison))
+
+
+def _worth(comparison: Comparison) -> str:
+    return "highest PSI" if len(comparison.periods) > 1 else "PSI"
+
+
+def _known(lines: dict[str, Any]) -> dict[str, Any]:
+    """Columns of a table that have a value."""
+    return {
+        key: column for key, column in lines.items()
+        if not all(isinstance(value, float) and np.isnan(value) for value in column)
+    }  # fmt: skip
 
 
 def _lead(comparison: Comparison) -> Pairs:
     asked = "whether new rows fall into the parts of the model as those of training did"
     n_all, n_drifted = len(comparison.all_parts), len(comparison.drifted)
     names = listed([plain(name) for name in comparison.drifted])
-    found = f"drift in {n_drifted} of {n_all}: {names}" if n_drifted else f"no drift in {counted(n_all, 'column')}"
+    found = f"drift in {n_drifted} of {n_all}: {names}" if n_drifted else f"no drift in {_compared(comparison)}"
     return [("Asked", asked), ("Found", cut(found))]
 
 
-NOTE = (
-    "psi noise is the PSI to expect by chance; p adjusted is the probability of such a PSI by chance, adjusted for all "
-    "tests; information lost is the share of the information on the classes that the old shares miss; below and above "
-    "are shares of values out of the training range; the last four columns are prices of the classes, per row."
-)
+def _compared(comparison: Comparison) -> str:
+    """All that is compared, in words."""
+    cells = ["the cells"] if comparison.cells is not None else []
+    target = ["the target"] if comparison.target is not None else []
+    *first, last = counted(len(comparison.columns), "column"), *cells, *target
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+NOTES = {
+    "psi_noise": "psi noise is the PSI to expect by chance",
+    "p_adjusted": "p adjusted is the probability of such a PSI by chance, adjusted for all tests",
+    "information_lost": "information lost is the share of the information on the classes that the old shares miss",
+    "relation_p_adjusted": "relation p adjusted is that of the test that the odds of the classes changed by one factor "
+    "in all parts",
+    "below": "below and above are shares of values out of the training range",
+    "old_shares": "old shares and best shares are prices of the classes per row, by the shares of training and of the "
+    "new rows",
+    "same_parts": "same parts and best parts are those by the criterion, with the parts of the model and with the best "
+    "of the new rows",
+}
+
+
+def _note(columns: set[str]) -> str:
+    """What the columns of a table mean."""
+    return "; ".join(text for key, text in NOTES.items() if key in columns) + "."
 
 
 def _facts(comparison: Comparison) -> Pairs:
     threshold, loss, alpha = comparison.limits
-    names = ", ".join(map(str, comparison.drifted))
+    names = listed([plain(name) for name in comparison.drifted])
     facts = [
-        ("Drift", cut(names) if names else "none"),
+        ("Drift", names or "none"),
         ("New rows", f"{int(comparison.n_new[0]):,}"),
         ("Training rows", f"{comparison.n_old:,}"),
         ("Columns", f"{len(comparison.columns):,}"),
@@ -87,7 +121,7 @@ def _variable(one: PartsComparison, comparison: Comparison, tables: Tables) -> d
     what = caption("All new rows, parts of", one.name)
     parts = [tables.make(what, shown, note, formats=formats, labels=labels if len(one.events) > 1 else {})]
     if len(one.periods) > 1:
-        by_period = period_lines([one])
+        by_period = _known(period_lines([one]))
         del by_period["column"]
         parts.append(tables.make(caption("Periods of", one.name), by_period, formats=FORMATS))
     return {

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import ARRAYS
-from gridmodl.density.model import domain_ends
+from gridmodl.density.model import domain_ends, held_out_texts, unit_of
 from gridmodl.model.counts import group_of_classes, pair_counts, part_counts, table_information
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import (
@@ -103,12 +103,13 @@ def _drop_names(variables: list[dict[str, Any]]) -> None:
 
 def section_of_density(model: DensityModel) -> dict[str, Any]:
     tables = Tables()
-    columns = dict(model.table(ARRAYS))
+    unit = unit_of(model)
+    columns = unit.shown(model.table(ARRAYS))
     record = {
         "name": cut(str(model.partition.name)), "kind": "numerical", "parts": model.n_parts, "worth": None, "about": "",
         "marks": [], "names": short_names(model.partition), "merges": [],
-        "tables": [tables.make(caption("Parts of", model.partition.name), columns)],
-        "chart": density_chart(_edges(model), []),
+        "tables": [tables.make(caption("Parts of", model.partition.name), columns, labels=unit.heads)],
+        "chart": density_chart(_edges(model), unit, []),
         "values": [],
     }  # fmt: skip
     words = f"Density of {plain(model.partition.name)}", lead_of_density(model), _facts_of_density(model)
@@ -205,9 +206,10 @@ def _facts_of_density(model: DensityModel) -> Pairs:
         ("Parts", f"{model.n_parts:,}"),
     ]
     if len(model.held_out):
+        best, alone, how = held_out_texts(model)
         facts += [
-            (f"Log-likelihood per row held out, {model.n_folds} folds", f"{model.held_out.max():.4f}"),
-            ("The same of one part", f"{model.held_out[0]:.4f}"),
+            (f"Log-likelihood per row held out, {how}", best),
+            ("The same of one part", alone),
         ]
     facts.append(("Time", _seconds(model.elapsed)))
     return [*facts, ("Stopped", model.stopped)] if model.stopped else facts
@@ -228,7 +230,7 @@ def _problem_facts(model: Model) -> Pairs:
     if len(model.classes):
         facts.append(("Classes", f"{len(model.classes):,}"))
     if model.target is not None:
-        facts.append(("Target", cut(str(model.target.name))))
+        facts.append(("Target", cut(str(model.target_name or model.target.name))))
     return facts if model.event_index is None else [*facts, ("Event", shortened(cut(str(model.event)), MAX_EVENT))]
 
 

@@ -24,7 +24,7 @@ MAX_BARS = 40  # of the distribution of the score
 
 def section_of_scorecard(card: Scorecard) -> dict[str, Any]:
     tables = Tables()
-    own = [tables.make("Columns", dict(card.columns(ARRAYS))), tables.make("Points", dict(card.table(ARRAYS)))]
+    own = [tables.make("Columns", dict(card.columns(ARRAYS))), _points(card, tables)]
     if card.left_out:
         columns = {"column": list(card.left_out), "reason": list(card.left_out.values())}
         own.append(tables.make("Columns left out", columns))
@@ -40,6 +40,17 @@ def section_of_scorecard(card: Scorecard) -> dict[str, Any]:
     words = f"Scorecard of {counted(len(card.models), 'column')}", _lead(card), _facts(card)
     digits = 0 if card.scaling.rounded else 2  # of the range of points
     return make_section(words, own, tables, variables, WORTH) | {"digits": digits}
+
+
+def _points(card: Scorecard, tables: Tables) -> dict[str, Any]:
+    """Table of the points of all parts, with the short names of parts, as other tables have them."""
+    columns = dict(card.table(ARRAYS))
+    names = list(columns["part"][:1])  # of the base
+    for name in card.models:
+        own = card.partition(name).names
+        labels = card.column_table(name)["part"]
+        names += [*own, *labels[len(own) :]]
+    return tables.make("Points", columns) | {"names": [cut(name) for name in names]}
 
 
 def section_of_cutoffs(cutoffs: Cutoffs) -> dict[str, Any]:
@@ -114,7 +125,6 @@ def _facts(card: Scorecard) -> Pairs:
         low = card.base + sum(float(card.points_of(name).min()) for name in card.models)
         high = card.base + sum(float(card.points_of(name).max()) for name in card.models)
         facts.append(("Scores", f"{points_text(card, low)} to {points_text(card, high)}"))
-    unknown = (
-        f"unknown categories: {card.policy.unknown}; missing values that training had none of: {card.policy.missing}"
-    )
+    missing = f"missing values where training had none: {card.policy.missing}"
+    unknown = f"unknown categories: {card.policy.unknown}; {missing}"
     return [*facts, ("Other values", shortened(unknown, 400))]

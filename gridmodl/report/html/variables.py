@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
+from gridmodl.model.densities.histogram import histogram_of
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import has_mixed_types, shown_value
 from gridmodl.report.html.charts import chart_of, shares_of_parts
@@ -79,6 +80,10 @@ def variable_record(
     `more` are columns of its table that come after the parts.
     """
     columns, note = _columns(model, partition)
+    heads: Mapping[str, str] | None = None
+    if partition.widths is not None:
+        unit = histogram_of(model).unit
+        columns, heads = unit.shown(columns), unit.heads
     columns = {"part": columns["part"], **(more or {}), **columns}
     prefix = "" if partition.n_values is None else "group "
     return {
@@ -89,7 +94,7 @@ def variable_record(
         "about": about,
         "marks": marks_of(model, partition),
         "names": short_names(partition),
-        "tables": [tables.make(caption("Parts of", partition.name), columns, note, prefix)],
+        "tables": [tables.make(caption("Parts of", partition.name), columns, note, prefix, labels=heads)],
         "chart": chart_of(model, partition),
         "values": _values(partition, n_groups),
     }
@@ -169,10 +174,11 @@ class Tables:
     ) -> dict[str, Any]:
         """A table; `prefix` precedes the names of classes, or of groups, in its head.
 
-        `formats` and `labels` are those of columns that are none of a model's table; those that `formats` does not
-        name are numbers, those that `labels` does not name have their key as label.
+        `formats` are those of a table that is none of a model; columns that it does not name are numbers. `labels` are
+        heads of columns; those that it does not name have their usual head, or their key in a table with `formats`.
         """
-        head = [_head(key, prefix) if formats is None else _own_head(key, formats, labels or {}) for key in columns]
+        named = labels or {}
+        head = [_head(key, prefix, named) if formats is None else _own_head(key, formats, named) for key in columns]
         keys = tuple((one["key"], one["label"], one["format"]) for one in head)
         if keys not in self._number_of:
             self._number_of[keys] = len(self.heads)
@@ -193,13 +199,13 @@ def _plain_column(key: str, column: Any, texts: Collection[str]) -> list[Any]:
     return plain_values(column, VALUE_DIGITS) if key in VALUES else plain_values(column)
 
 
-def _head(key: str, prefix: str) -> dict[str, str]:
+def _head(key: str, prefix: str, labels: Mapping[str, str]) -> dict[str, str]:
     """Head of a column: its name in `Model.table`, its label, and the format of its values."""
     for what in OF_CLASSES:
         if key.startswith(f"{what}_"):
             name = key.removeprefix(f"{what}_")
             return {"key": key, "label": cut(f"{prefix}{name}: {what}".translate(TURNS)), "format": _format(what)}
-    return {"key": key, "label": LABELS.get(key, key), "format": _format(key)}
+    return {"key": key, "label": labels.get(key, LABELS.get(key, key)), "format": _format(key)}
 
 
 def _format(key: str) -> str:

@@ -39,7 +39,8 @@ class Measure(NamedTuple):
 def measures_of(model: Model, partition: Partition) -> list[Measure]:
     """What the parts say of the target: the first is the one whose trend is judged."""
     if partition.widths is not None:
-        return [Measure("density", "number", np.asarray(histogram_of(model).densities, dtype=np.float64))]
+        histogram = histogram_of(model)
+        return [Measure(histogram.unit.heads["density"], "number", histogram.densities * histogram.unit.size)]
     if partition is model.target or (model.target is None and not len(model.classes)):
         return []
     if model._target_quantiles is not None:

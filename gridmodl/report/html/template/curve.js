@@ -15,7 +15,7 @@ function curveSpec(variable, width, at = 0) {
     axis: { title: `probability of ${ends(of.name, 60)}`, titleLimit: 210, format: ".0%", tickCount: 5 },
   };
   const domain = curveEnds(chart);
-  const x = curveAxis(chart, domain, variable.name);
+  const x = curveAxis(chart, domain, variable.name, space);
   const upper = { width: space, height: 210, layer: curveLayers(chart, of, { ...x, axis: null }, y, domain) };
   const lower = rowsAlong(chart, x, space);
   const along = { vconcat: [upper, lower], spacing: 6, resolve: { scale: { x: "shared" } } };
@@ -34,12 +34,12 @@ function curveEnds({ at, levels, bars }) {
 }
 
 // Dates are not in the zone of the reader; levels and ranks are places that are written as their names or values.
-function curveAxis({ at, levels, ranks, is_date: isDate }, domain, name) {
+function curveAxis({ at, levels, ranks, is_date: isDate }, domain, name, space) {
   const axis = { title: ranks.length ? `${name}, by rank` : name, titleLimit: 300, labelOverlap: true, labelSeparation: 8, grid: false };
   if (isDate) return { type: "temporal", scale: { type: "utc", nice: false }, axis };
   if (levels) {
     const written = { values: at, labelExpr: `levels[indexof(${JSON.stringify(at)}, datum.value)]` };
-    Object.assign(axis, written, { labelAngle: ANGLE, labelAlign: "right", labelLimit: 120 });
+    Object.assign(axis, written, hasRoom(levels, space) ? { labelOverlap: false } : { labelAngle: ANGLE, labelAlign: "right", labelLimit: 120 });
   }
   const step = Math.ceil(ranks.length / MAX_TICKS);
   if (step) Object.assign(axis, { values: at.filter((_, i) => i % step === 0), labelExpr: "ranks[datum.value]" });

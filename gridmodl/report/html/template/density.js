@@ -1,9 +1,10 @@
 // A density over the column itself: the area of a part is its share of the rows.
 
 function densitySpec(variable, width) {
-  const { edges, title, is_date: isDate, masses } = variable.chart;
+  const { edges, title, unit, is_date: isDate, masses } = variable.chart;
+  const name = unit ? `${variable.name} (${unit})` : variable.name;
   const type = isDate ? "temporal" : "quantitative";
-  const axis = { labelOverlap: true, labelSeparation: 8, title: variable.name, titleLimit: 300, grid: false, tickCount: Math.round(width / 90) };
+  const axis = { labelOverlap: true, labelSeparation: 8, title: name, titleLimit: 300, grid: false, tickCount: Math.round(width / 90) };
   const scale = isDate ? { type: "utc", nice: false } : { zero: false, nice: false }; // not in the zone of the reader
   const shared = { type, scale, axis };
   const size = { width: Math.max(160, width - (masses.length ? 130 : 100)), height: 240 };
@@ -16,8 +17,10 @@ function densitySpec(variable, width) {
 function intervalsLayer(variable, x, title) {
   const { edges } = variable.chart;
   const [rows, densities] = ["rows", "density"].map((key) => columnOf(variable.tables[0], key));
+  const isLog = isAlmostBlank(densities, edges);
+  const base = isLog ? Math.min(...densities.filter((density) => density > 0)) / 2 : 0;
   const values = variable.names.slice(0, edges.length - 1).map((label, i) => ({
-    label, from: edges[i], to: edges[i + 1], density: densities[i],
+    label, from: edges[i], to: edges[i + 1], density: Math.max(densities[i], base),
     rows: formats.count(rows[i]), text: formats.number(densities[i]),
   }));
   return {
@@ -25,10 +28,25 @@ function intervalsLayer(variable, x, title) {
     mark: { type: "rect", color: colour("--bar"), stroke: colour("--bar"), strokeWidth: 1 }, // a narrow part is a stroke,
     encoding: {
       x: { field: "from", ...x }, x2: { field: "to" },
-      y: { field: "density", type: "quantitative", axis: { title, format: "~g" } }, y2: { datum: 0 },
+      y: {
+        field: "density", type: "quantitative", axis: { title: isLog ? `${title}, log scale` : title, format: "~g", ...(isLog ? { tickCount: 5 } : {}) },
+        ...(isLog ? { scale: { type: "log", domainMin: base, nice: false } } : {}),
+      },
+      y2: { datum: base },
       tooltip: tooltip(["label", "part"], ["rows", "rows"], ["text", title]),
     },
   };
+}
+
+const LEAST_SEEN = 0.01; // of the tallest bar; bars at least that tall cover this much of the span, or the scale is a log scale:
+const LEAST_COVERED = 0.05;
+
+// Whether bars that can be seen on a linear axis cover almost nothing of it, as gridmodl/plot/density.py has it.
+function isAlmostBlank(densities, edges) {
+  const least = LEAST_SEEN * Math.max(0, ...densities);
+  const covered = densities.reduce((sum, density, i) => sum + (density >= least ? edges[i + 1] - edges[i] : 0), 0);
+  const isHidden = densities.some((density) => density > 0 && density < least);
+  return isHidden && covered < LEAST_COVERED * (edges[edges.length - 1] - edges[0]);
 }
 
 // A mass has a probability and no density: a stroke with a head, as high as its share on the axis to the right.

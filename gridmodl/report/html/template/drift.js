@@ -75,14 +75,15 @@ function periodsOf(variable) {
     period, label, psi: psi[period], text: formats.number(psi[period]),
     noise: formats.number(noise[period]), verdict: verdicts[period],
   }));
-  const axis = {
-    title: null, labelExpr: "labels[datum.value]", labelAngle: -45, labelLimit: 90, labelOverlap: true, ticks: false,
-  };
-  const encoding = {
-    x: { field: "period", type: "ordinal", axis, scale: { domain: labels.map((_, i) => i) } },
+  const axis = (space) => ({
+    title: null, labelExpr: "labels[datum.value]", labelLimit: 90, labelOverlap: true, ticks: false,
+    labelAngle: hasRoom(labels, space) ? 0 : -45,
+  });
+  const encodingOf = (space) => ({
+    x: { field: "period", type: "ordinal", axis: axis(space), scale: { domain: labels.map((_, i) => i) } },
     y: { field: "psi", type: "quantitative", axis: { title: "PSI", tickCount: 4 } },
     tooltip: tooltip(["label", "period"], ["text", "PSI"], ["noise", "by chance"], ["verdict", "verdict"]),
-  };
+  });
   const kinds = [...new Set(verdicts)].sort();
   const range = kinds.map((verdict) => (verdict === "drift" ? PALETTE[3] : verdict === "stable" ? colour("--other") : colour("--bar")));
   const color = { field: "verdict", type: "nominal", scale: { domain: kinds, range }, legend: { title: null, orient: "top" } };
@@ -91,7 +92,7 @@ function periodsOf(variable) {
     params: [{ name: "labels", value: labels }],
     width: Math.max(160, width - 80), height: 150, data: { values },
     layer: [
-      { mark: { type: "bar" }, encoding: { ...encoding, color } },
+      { mark: { type: "bar" }, encoding: { ...encodingOf(Math.max(160, width - 80)), color } },
       { mark: { type: "rule", ...line }, encoding: { y: { datum: threshold } } },
     ],
   });

@@ -11,7 +11,12 @@ function element(tag, properties = {}, ...children) {
 }
 
 // A name of the user's own, which may be written from right to left, or try to turn the line around.
-const given = (text) => element("bdi", {}, text);
+const given = (...texts) => element("bdi", {}, ...texts);
+
+// A text whose dates are not broken at their hyphens.
+const unbroken = (text) => element("bdi", {}, ...text.split(/(\d{4}-\d\d-\d\d[\w:.]*)/).map((piece, i) => (
+  i % 2 ? element("span", { className: "date" }, piece) : piece
+)));
 
 // A name for headings and lists, where nothing cannot be seen.
 const seen = (name) => (name.trim() ? name : "(no name)");

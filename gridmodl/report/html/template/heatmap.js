@@ -128,6 +128,9 @@ function heatAxis(layout, variable, names, reverse, space, fit) {
   return { type: "quantitative", scale: { domain: [0, layout.end], nice: false, zero: false, reverse }, axis };
 }
 
+// Whether names are short enough to stand level below columns of the same width.
+const hasRoom = (labels, space) => labels.every((label) => (label.length + 1) * PIXELS_PER_LETTER < Math.min(90, space / labels.length));
+
 // Names below their columns: level where all have room.
 function turnedLabels(labels, { from, to, end }, space) {
   const fits = labels.every((label, i) => label.length * PIXELS_PER_LETTER < ((to[i] - from[i]) * space) / end);

@@ -51,7 +51,7 @@ class Section {
 
   tableBlock(record, i) {
     const block = this.block(`table-${i}`, record.caption);
-    const { table, element: box } = tableOf(record);
+    const { table, element: box } = tableOf(record, record.names);
     table.element.classList.add("own"); // its caption is the heading
     if (record.chart) block.append(...chartOf({ name: record.caption, chart: record.chart, tables: [record] }));
     if (record.data[0].length > PAGE_ROWS) {
@@ -65,7 +65,7 @@ class Section {
 
 // Terms and texts.
 function pairsOf(className, pairs, wrap) {
-  const made = pairs.flatMap(([term, text]) => wrap([element("dt", {}, term), element("dd", {}, given(text))]));
+  const made = pairs.flatMap(([term, text]) => wrap([element("dt", {}, term), element("dd", {}, unbroken(text))]));
   return element("dl", { className }, ...made);
 }
 

@@ -137,9 +137,15 @@ class Table {
   cell(column, j, i) {
     const text = column.shown ? column.shown[i] : formats[column.format](column.values[i]);
     const className = column.format === "text" ? textClass(text) : column.format;
-    if (j === 0) return element("th", { scope: "row", className }, given(seen(text)));
-    return element("td", { className }, column.format === "text" ? given(text) : text);
+    if (j === 0) return element("th", { scope: "row", className }, given(...words(seen(text))));
+    return element("td", { className }, column.format === "text" ? given(...words(text)) : text);
   }
+}
+
+// Parts of a text that break at its spaces only, not at the signs of short words, nor after the number of a group.
+function words(text) {
+  const isWhole = (word) => word.length <= BRIEF && /[-:/]/.test(word);
+  return text.split(/((?:^\d+: )?\S+)/).map((word) => (isWhole(word) ? element("span", { className: "word" }, word) : word));
 }
 
 // Texts of some length are never broken: dates and numbers would break at their signs.
