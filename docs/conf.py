@@ -35,6 +35,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "stackedtables",
+    "wholewords",
 ]
 # README.md is for who writes these pages, and that of the results is included; the gallery reads its scripts itself.
 exclude_patterns = [
@@ -59,6 +60,7 @@ autodoc_member_order = "groupwise"
 autosummary_generate = True
 numpydoc_show_class_members = False  # the template of a class lists them
 numpydoc_use_plots = False
+toc_object_entries_show_parents = "hide"  # beside the text there is no room for `GridScorecard.cutoffs()`
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
@@ -100,9 +102,10 @@ html_math_renderer = "svg"
 
 
 def left_out(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out methods that a class has from elsewhere: scikit-learn and Python document theirs."""
+    """Leave out methods that a class has from elsewhere, and fields of tuples, which its docstring lists."""
     is_ours = (getattr(obj, "__module__", None) or "").startswith("gridmodl")
-    return True if inspect.isroutine(obj) and not is_ours else None
+    is_field = (getattr(obj, "__doc__", None) or "").startswith("Alias for field number")
+    return True if is_field or (inspect.isroutine(obj) and not is_ours) else None
 
 
 def at_the_top(app: Any, env: Any, node: Any, contnode: Any) -> Any:

@@ -117,9 +117,9 @@ def load(name: str, run: Run) -> tuple[pd.DataFrame, pd.Series]:
     return table.drop(columns="class", errors="ignore"), y.astype(str)
 
 
-def table_of(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A table in markdown, the first column to the left."""
-    rules = ["---", *["---:"] * (len(head) - 1)]
+def table_of(head: Sequence[str], lines: Iterable[Sequence[str]], texts: Sequence[str] = ()) -> str:
+    """A table in markdown: the first column and those whose heads are in `texts` to the left, numbers to the right."""
+    rules = ["---" if name in (head[0], *texts) else "---:" for name in head]
     return "\n".join("| " + " | ".join(line) + " |" for line in (head, rules, *lines)) + "\n"
 
 

@@ -25,14 +25,20 @@ def drawing(tex: str) -> str:
     source, font = f"${' '.join(tex.split())}$", FontProperties(size=SIZE, math_fontfamily="cm")
     width, height, depth = text_to_path.get_text_width_height_descent(source, font, ismath=True)
     outline = TextPath((0, 0), source, prop=font)
+    # what is measured can be smaller than what is drawn: below a binomial, or left of a slanted capital
+    (left, low), (right, high) = outline.get_extents().get_points()
+    left, right = min(left, 0.0), max(right, width)
+    depth, height = max(depth, -low), max(height - depth, high) + max(depth, -low)
+    width = right - left
     steps = "".join(
         LETTERS[code] + (" ".join(f"{x:.2f}" for x in points) if code != Path.CLOSEPOLY else "")
         for points, code in outline.iter_segments(curves=True, simplify=False)
     )
+    box = f"{left:.2f} {depth - height:.2f} {width:.2f} {height:.2f}"
     return (
-        f'<svg class="formula" role="img" aria-label="{escape(tex)}" viewBox="0 {depth - height:.2f} {width:.2f} '
-        f'{height:.2f}" style="width:{width / SIZE:.3f}em;height:{height / SIZE:.3f}em;'
-        f'vertical-align:{-depth / SIZE:.3f}em"><path fill="currentColor" transform="scale(1,-1)" d="{steps}"/></svg>'
+        f'<svg class="formula" role="img" aria-label="{escape(tex)}" viewBox="{box}" '
+        f'style="width:{width / SIZE:.3f}em;height:{height / SIZE:.3f}em;vertical-align:{-depth / SIZE:.3f}em">'
+        f'<path fill="currentColor" transform="scale(1,-1)" d="{steps}"/></svg>'
     )
 
 

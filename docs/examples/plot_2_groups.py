@@ -40,4 +40,4 @@ EventDisplay.from_model(gridmodl.optimize({"age": age}, buys, special=[-1])).plo
 # %%
 # All about it: :doc:`/use/group`; missing values and special codes: :doc:`/use/discretize`.
 
-# sphinx_gallery_thumbnail_number = 2
+# sphinx_gallery_thumbnail_number = 1

@@ -289,7 +289,7 @@ def ablation(run: Run) -> str:
             [name, *(f"{100 * share:.0f}" for share in shares.values()), PAPER.get((n_variables, name), "-")]
             for name, shares in same.items()
         ]
-        tables.append(table_of(head, lines))
+        tables.append(table_of(head, lines, texts=["paper"]))
     return f"## 6.2.2: what each part of the search does\n\n{tables[0]}\n{tables[1]}\n{_words(found, least)}"
 
 

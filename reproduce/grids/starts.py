@@ -83,7 +83,7 @@ def starts(run: Run) -> str:
         lines.append([f"{n:,}", where, name, share, _half(hits, n_rounds), f"{1e3 * seconds:.0f}"])
         say(run, *lines[-1])
     head = ["rows", "bounds of the XOR", "start of a round", "rounds that find it", "rounds until half have it"]
-    table = table_of([*head, "ms of a round"], lines)
+    table = table_of([*head, "ms of a round"], lines, texts=head[1:3])
     return f"### 10 in 10: where rounds start\n\n{table}\n{_words(found, n_rounds)}"
 
 

@@ -4,6 +4,7 @@
     .venv/bin/python -m reproduce.measured.scale make FOLDER --rows 100_000_000
     .venv/bin/python -m reproduce.measured.scale fit FOLDER
     .venv/bin/python -m reproduce.measured.scale losses --columns 1000
+    .venv/bin/python -m reproduce.measured.scale categories FOLDER --rows 14_000_000
 
 `make` writes ten columns of several types and a class as Parquet files, the same for any number of threads. `fit` runs
 `optimize_each` on them with a memory limit of DuckDB, and prints the resident memory of the process, the time, the
@@ -12,6 +13,9 @@ time of its queries, and the time of one group-by of each column alone: into buc
 `losses` draws random columns of 20,000 rows, finds the optimum of the rows in memory, and the partition of counts in
 buckets, 1,024 in a query, so that a bucket has as many as 40 rows. It prints the share of columns without a loss, the
 largest losses in nats, and the queries of a column. Three more serve up to 32 columns: rows, ends and a first look.
+
+`categories` writes a column of about 0.35 texts a row, most of which are rare, beside two columns of numbers, and fits
+the texts alone, then all columns as a grid, and verifies both.
 """
 
 # ruff: noqa: S608  queries are made of the names of this file and of the folder that the user gives
@@ -140,6 +144,35 @@ def fit(folder: Path, memory: str) -> None:
     )
 
 
+TOWN, USER = f"floor(400 * {U.format(k=1)} * {U.format(k=1)})::INTEGER", "floor({n} * " + U.format(k=2) + ")::BIGINT"
+IS_TOWN = f"{U.format(k=0)} < 0.4"
+
+
+def categories(folder: Path, rows: int, memory: str) -> None:
+    """Fit a column of millions of texts, alone and in a grid: every third town tells about the class, as u does."""
+    import duckdb
+
+    folder.mkdir(parents=True, exist_ok=True)
+    who = f"CASE WHEN {IS_TOWN} THEN 'town ' || {TOWN} ELSE 'user ' || {USER.format(n=rows // 2)} END"
+    share = f"CASE WHEN {IS_TOWN} AND {TOWN} % 3 = 0 THEN 0.6 ELSE 0.2 END + 0.2 * ({U.format(k=3)} > 0.5)::INT"
+    duckdb.connect().execute(
+        f"COPY (SELECT {who} AS who, {U.format(k=3)} AS u, floor(60 * {U.format(k=4)})::INTEGER AS age, "
+        f"{U.format(k=5)} < {share} AS y FROM range({rows}) t(i)) TO '{folder}/categories.parquet' (FORMAT parquet)"
+    )
+    _, table = connected(folder, memory)
+    for what, frame in (("texts alone", table.select("who, y")), ("grid of three columns", table)):
+        begun, by_processor = time.perf_counter(), time.process_time()
+        with Queries() as queries:
+            model = gridmodl.optimize(frame, "y", search=gridmodl.Search(effort=1), random_state=0)
+        elapsed, processor = time.perf_counter() - begun, time.process_time() - by_processor
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        print(model.summary())
+        print(
+            f"{what}, {rows:,} rows: {elapsed:.0f} s ({processor:.0f} s of the processor), {queries.n} queries; "
+            f"resident {peak:.2f} GB at most; {gridmodl.verify(model, frame, 'y')}\n"
+        )
+
+
 def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
     """A random column of many values and its classes: steps of the share of a class at random places, or noise."""
     kind = rng.integers(5)
@@ -179,7 +212,7 @@ def losses(columns: int, groups: int, rows: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("make", "fit", "losses"))
+    parser.add_argument("what", choices=("make", "fit", "losses", "categories"))
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--rows", type=lambda text: int(text.replace("_", "")))
     parser.add_argument("--memory-limit", default="1GB")
@@ -190,6 +223,8 @@ def main() -> None:
         losses(given.columns, given.groups, given.rows or 20_000)
     elif given.folder is None:
         parser.error("name a folder")
+    elif given.what == "categories":
+        categories(given.folder, given.rows or 14_000_000, given.memory_limit)
     elif given.what == "make":
         make(given.folder, given.rows or 100_000_000)
     else:

@@ -225,7 +225,7 @@ def themes(run: Run) -> str:
         for paper, name in zip(THEMES, models, strict=False)
     ]
     n_informative = sum(model.level > 0.0 for model in models.values())
-    table = table_of(["the paper's theme", "ours", "level of ours"], lines)
+    table = table_of(["the paper's theme", "ours", "level of ours"], lines, texts=["ours"])
     return (
         f"## 7.4.3: themes of Nova\n\n{n_informative} of {len(models)} themes tell something of the topics of the "
         "labelled texts (the paper: about a third, it does not say how that was found). The most informative, in their "

@@ -20,6 +20,7 @@ PAPERS = {
     "003": "M. Biba et al., discretization by density, 2007: [density](density_table.md)",
     "004": "M. Boullé, many classes, 2010: [many classes](many_classes.md)",
 }
+AUTHORS = {"000": "Bondu et al.", "001": "Jin et al.", "002": "Boullé 2011", "003": "Biba et al.", "004": "Boullé 2010"}
 SIZES = "rows", "numeric_columns", "categorical_columns", "classes", "missing_cells", "paper_size"
 # What there is nothing of, by paper.
 MISSING = {
@@ -57,18 +58,23 @@ def read_manifest(run: Run) -> pd.DataFrame:
     return pd.DataFrame(lines).reindex(columns=["name", "papers", "source", "deviation", *SIZES], fill_value="")
 
 
-def without_sources(text: str) -> str:
-    return re.sub(r"\s*\([^()]*github:[^()]*\)", "", text)
+def readable(text: str) -> str:
+    """A note without its sources, papers by their authors."""
+    text = re.sub(r"\s*\([^()]*github:[^()]*\)", "", text)
+    text = re.sub(r"\bpaper (?=00[0-4]\b)", "the paper of ", text)
+    return re.sub(r"\b00[0-4]\b", lambda found: AUTHORS[found[0]], text)
 
 
 def section(paper: str, manifest: pd.DataFrame) -> str:
-    lines = []
+    lines, named = [], dict[str, list[str]]()
     for _, one in manifest[manifest["papers"].str.contains(paper)].iterrows():
-        sizes = [one[name] or "-" for name in SIZES]
-        lines.append([one["name"], state(one), *sizes, without_sources(one["deviation"])])
-    head = ["data", "state", "rows", "numerical", "categorical", "classes", "missing cells", "in the paper", "note"]
-    missing = f"\nMissing: {MISSING[paper]}\n" if MISSING[paper] else ""
-    return f"## {PAPERS[paper]}\n\n{table_of(head, lines)}{missing}"
+        lines.append([one["name"], state(one), *(readable(one[name]) or "-" for name in SIZES)])
+        named.setdefault(readable(one["deviation"]), []).append(f"`{one['name']}`")
+    head = ["data", "state", "rows", "numerical", "categorical", "classes", "missing cells", "in the paper"]
+    table = table_of(head, lines, texts=["state", "in the paper"])
+    notes = "".join(f"* {', '.join(names)}: {note}\n" for note, names in named.items() if note)
+    missing = f"Missing: {MISSING[paper]}\n" if MISSING[paper] else ""
+    return "\n".join(block for block in (f"## {PAPERS[paper]}\n", table, notes, missing) if block)
 
 
 def main() -> None:

@@ -315,7 +315,7 @@ def chosen(run: Run) -> str:
         "better, by three folds of the training rows, each with a short search, then averages the grids of all "
         "training rows by the best of them. 1 nat a cell is `aic`. "
         "No test row is looked at. Seconds are of the processor, with the choice.\n\n"
-        f"{table_of(head, lines)}"
+        f"{table_of(head, lines, texts=head[1:3])}"
     )
 
 

@@ -211,8 +211,8 @@ def wins(results: dict[str, dict[str, Any]]) -> str:
     said = []
     for key, name in words.items():
         better = [method for method, one in results.items() if key in one and one[key] < first[key] * (1.0 - 1e-9)]
-        said.append(f"{name}: {', '.join(better) or 'none'}")
-    return f"Better than gridmodl here: {'; '.join(said)}.\n"
+        said.append(f"* {name}: {'; '.join(better) or 'none'}.")
+    return "Better than gridmodl here:\n\n" + "\n".join(said) + "\n"
 
 
 def main() -> None:

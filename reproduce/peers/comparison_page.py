@@ -93,10 +93,10 @@ def in_short(records: pd.DataFrame, times: pd.DataFrame) -> str:
             clearly += [f"{method} ({below} / {above})"] * (below > above)
             quick += [f"{method} ({won[0]} / {won[1]} of {won[2]})"] * any(won[:2])
         lines += [
-            f"* {kind}, cheaper on any column: {', '.join(cheaper) or 'none'}.",
-            f"* {kind}, lower held-out loss in the mean over all columns: {', '.join(lower) or 'none'}.",
-            f"* {kind}, loss clearly lower on more columns than clearly higher: {', '.join(clearly) or 'none'}.",
-            f"* {kind}, faster on any line (than proven / than merge): {', '.join(quick) or 'none'}.",
+            f"* {kind}, cheaper on any column: {'; '.join(cheaper) or 'none'}.",
+            f"* {kind}, lower held-out loss in the mean over all columns: {'; '.join(lower) or 'none'}.",
+            f"* {kind}, loss clearly lower on more columns than clearly higher: {'; '.join(clearly) or 'none'}.",
+            f"* {kind}, faster on any line (than proven / than merge): {'; '.join(quick) or 'none'}.",
         ]
     return "\n".join(lines) + "\n"
 
@@ -137,7 +137,7 @@ def reasons(records: pd.DataFrame) -> str:
         "class shares that change smoothly are followed more closely by more parts than that.\n"
     )
     if len(single):
-        where = ", ".join(f"{n} of {job}" for job, n in single.index.get_level_values("job").value_counts().items())
+        where = "; ".join(f"{n} of {job}" for job, n in single.index.get_level_values("job").value_counts().items())
         said += (
             f"\noptbinning has one part on {len(single)} columns where gridmodl has more ({where}): before it "
             "searches, it takes out parts without a row of some class, which tell the most, and has none of less than "
@@ -150,7 +150,7 @@ def failures(times: pd.DataFrame) -> str:
     lines = []
     if "error" in times:
         for error, rows in times.dropna(subset=["error"]).groupby("error", sort=False):
-            lines.append(f"* {', '.join(sorted(set(rows['method'])))}: {error} ({'; '.join(rows['job'].unique())})")
+            lines.append(f"* {'; '.join(sorted(set(rows['method'])))}: {error} ({'; '.join(rows['job'].unique())})")
     if "failed" in times:
         for _, row in times.dropna(subset=["failed"]).iterrows():
             lines.append(f"* {row['method']}: no parts for {int(row['failed'])} columns of {row['job']}")
@@ -173,7 +173,7 @@ def text(records: pd.DataFrame, times: pd.DataFrame, sizes: dict[str, Any], know
 def checked(records: pd.DataFrame) -> str:
     first = records[records["method"] == FIRST]
     wrong = records[~records["understood"]]
-    which = ", ".join(sorted(set(wrong["method"]))) or "none"
+    which = "; ".join(sorted(set(wrong["method"]))) or "none"
     return (
         f"{len(first)} columns; gridmodl has proven the optimum of {int(first['proven'].sum())}. Parts whose rows of "
         f"each class, counted here, are not those that the library itself counts: {len(wrong)} of {len(records)} "

@@ -146,7 +146,8 @@ def main() -> None:
         "heart, breast, ionosphere and sick_euthyroid. optbinning's defaults were not tuned here.\n\n"
     )
     missing = [method.package for method in METHODS.values() if method.package not in known]
-    publish("Scorecards beside optbinning", words + table_of(head, lines) + "\n" + skipped_words(missing), run)
+    table = table_of(head, lines, texts=head[1:2])
+    publish("Scorecards beside optbinning", words + table + "\n" + skipped_words(missing), run)
 
 
 if __name__ == "__main__":

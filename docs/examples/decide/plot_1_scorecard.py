@@ -53,7 +53,7 @@ print(cutoffs.table()[["cutoff", "approval_rate", "event_rate", "ks", "gini"]].r
 cutoffs.plot()
 
 # %%
-# Why has the first of them not more points?
+# Why does the first row not have more points?
 
 print(card.reasons(new[:1], 2).to_string(index=False))
 

@@ -34,7 +34,7 @@ print(found)
 # %%
 # The population stability index (PSI) by month. A drift is a PSI above the limit that chance does not explain.
 
-found.plot()
+found.plot().ax_.set_xlabel("month")
 
 # %%
 # The parts of the column that moved: their shares in training, and in the last month.

@@ -2,8 +2,8 @@
 Probabilities: the average over all partitions
 ==============================================
 
-The best partition is to be read. To predict, all partitions are taken, each by its probability: a curve with a band
-that says how sure it is.
+The best partition is to be read. To predict, all partitions are taken, each weighted by its probability: a curve
+with a band that says how sure it is.
 """
 
 # %%

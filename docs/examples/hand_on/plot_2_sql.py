@@ -34,7 +34,7 @@ labels = model.partitions["worst radius"].labels
 figure, ax = plt.subplots(figsize=(5, 3.5), layout="constrained")
 bars = ax.barh(labels, counts["rate"], color="tab:blue")
 ax.bar_label(bars, [f"{rate:.0%} of {n}" for rate, n in zip(counts["rate"], counts["rows"], strict=True)], padding=3)
-ax.set(xlim=(0, 1.25), xticks=[], xlabel="malignant", title="counted by DuckDB")
+ax.set(xlim=(0, 1.25), xticks=[], xlabel="share of malignant rows in the part", title="counted by DuckDB")
 ax.spines[["top", "right", "bottom"]].set_visible(False)
 
 # %%

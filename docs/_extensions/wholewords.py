@@ -1,0 +1,41 @@
+"""Short code is never divided: a browser breaks lines at any space and hyphen, as in `--max-` and `parts`.
+
+Long names are divided after a dot, a bracket or an underscore, not inside of a word.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from docutils import nodes
+
+LONGEST_WORD = 24  # characters that fit on a line of a phone, in a list in a list
+LONGEST_WHOLE = 18  # characters of several words that stay together
+
+
+def mark_short_code(app: Any, doctree: Any) -> None:
+    for literal in doctree.findall(nodes.literal):
+        text = literal.astext()
+        if len(text) <= LONGEST_WHOLE:
+            literal["classes"].append("whole")
+        elif all(len(word) <= LONGEST_WORD for word in text.split()):
+            literal["classes"].append("whole-words")
+
+
+def divide_long_code(app: Any, doctree: Any, name: str) -> None:
+    if app.builder.format != "html":
+        return
+    for literal in doctree.findall(nodes.literal):
+        if {"whole", "whole-words"} & set(literal["classes"]):
+            continue
+        for text in list(literal.findall(nodes.Text)):
+            pieces = re.findall(r".+?(?:[._(\[]+|$)", text, re.DOTALL)
+            divided = [node for piece in pieces for node in (nodes.raw("", "<wbr>", format="html"), nodes.Text(piece))]
+            text.parent.replace(text, divided[1:])
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("doctree-read", mark_short_code)
+    app.connect("doctree-resolved", divide_long_code)
+    return {"parallel_read_safe": True}
