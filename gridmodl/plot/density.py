@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -175,10 +176,11 @@ class DensityDisplay:
             ax.stairs(heights, places, baseline=base, color=color, linewidth=1.2, label=text)
             if is_log and ax.get_yscale() != "log":
                 ax.set_yscale("log")
-                ax.set_ylim(bottom=base)
         self._draw_masses(ax, scale, color)
         if sample is not None:
             _draw_sample(ax, sample, scale)
+        if is_log and ax.get_autoscaley_on():  # the lowest bars of all displays on the axes stand on it
+            ax.set_ylim(bottom=ax.dataLim.minposy, auto=None)
         plain_frame(ax, "left", "bottom")
         scale.name_axis(ax, drawn(self.name))
         if len(self.densities) or not len(self.masses):
@@ -231,22 +233,27 @@ class DensityDisplay:
 
 
 def _lanes(starts: NDArray[np.float64], shares: NDArray[np.float64], room: float, most: int) -> dict[int, int]:
-    """Lane of each text, from `starts` and `room` wide; of too many, those of the smallest shares have none."""
-    kept = np.argsort(starts, kind="stable").tolist()
-    while True:
+    """Lane of each text, from `starts`, which ascend, and `room` wide; of too many, the smallest shares have none."""
+    by_share = np.argsort(shares, kind="stable")
+
+    def without(n: int) -> dict[int, int] | None:
+        """Lanes of all texts but those of the `n` smallest shares; None if there are more lanes than `most`."""
         lanes, ends = dict[int, int](), list[float]()
-        for i in kept:
+        for i in np.sort(by_share[n:]).tolist():
             lane = next((k for k, end in enumerate(ends) if starts[i] >= end), len(ends))
+            if lane == most:
+                return None
             ends[lane : lane + 1] = [starts[i] + room]
             lanes[i] = lane
-        if len(ends) <= most:
-            return lanes
-        kept.remove(min(kept, key=lambda i: shares[i]))
+        return lanes
+
+    fewest = bisect_left(range(len(starts)), True, key=lambda n: without(n) is not None)
+    return without(fewest) or {}
 
 
 def _is_almost_blank(densities: NDArray[np.float64], places: NDArray[np.float64]) -> bool:
     """Whether bars that can be seen on a linear axis cover almost nothing of it, and others are there."""
-    seen = densities >= LEAST_SEEN * densities.max(initial=0.0)
+    seen = densities >= LEAST_SEEN * np.nanmax(densities, initial=0.0)
     widths = np.diff(places)
     return bool((densities[~seen] > 0).any() and widths[seen].sum() < LEAST_COVERED * widths.sum())
 

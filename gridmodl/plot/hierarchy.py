@@ -22,7 +22,7 @@ from gridmodl.plot.style import OTHER, fitted, part_labels
 if TYPE_CHECKING:
     from gridmodl.analysis.hierarchy import Hierarchy
 
-HEAD = 1.2  # lanes from the last part of a variable to the first of the next, beyond the usual one, for its name
+HEAD = 1.2  # lanes from the name of a variable to its first part, and to the last part of the variable above it
 WIDTH = 1.2  # points, width of the lines of a tree
 BOLD = 0.7  # width of a bold letter, in heights of its font
 SHORTEST = 8  # characters of the name of a variable
@@ -136,8 +136,5 @@ class HierarchyDisplay:
             text.set_text(name)
 
     def _labels(self, room: int) -> list[str]:
-        return [
-            part_labels(partition, room)[i]
-            for partition, order in zip(self.partitions, self.orders_, strict=True)
-            for i in order
-        ]
+        labels = (part_labels(partition, room) for partition in self.partitions)
+        return [names[i] for names, order in zip(labels, self.orders_, strict=True) for i in order]

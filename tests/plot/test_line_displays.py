@@ -7,6 +7,8 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from plot.drawn import new_axes, title_of
 from plot.plot_cases import COST, GAP, RECORDS, dates_display, scorecard
@@ -24,6 +26,7 @@ from gridmodl.plot import (
     ProgressDisplay,
     ScorecardDisplay,
 )
+from gridmodl.plot.density import _lanes
 
 X, Y = [1, 2, 3, 4, 5, 6] * 5, ["a", "a", "b", "b", "a", "a"] * 5
 WAITS = np.append(np.arange(100), np.arange(100, 1000, 50)).astype(float)
@@ -218,6 +221,44 @@ def test_a_density_that_would_look_blank_has_a_log_scale(low, scale):
     assert display.ax_.get_ylabel() == f"density{', log scale' * (scale == 'log')}"
     again = DensityDisplay(edges, np.array([0.1, 0.1, 0.1])).plot(ax=display.ax_)
     assert again.ax_.get_yscale() == scale
+
+
+def test_a_log_scale_has_room_for_all_displays_on_it():
+    edges = np.array([0.0, 0.001, 50.0, 100.0])
+    ax = DensityDisplay(edges, np.array([900.0, 0.001, 0.0005])).plot(ax=new_axes()).ax_
+    assert ax.get_ylim()[0] == 0.00025
+    DensityDisplay(edges, np.array([90_000.0, 0.00001, 0.0005])).plot(ax=ax)
+    assert ax.get_ylim()[0] == 0.000005
+    assert ax.get_ylim()[1] > 90_000.0
+    ax.set_ylim(0.01, 10.0)
+    DensityDisplay(edges, np.array([900.0, 0.001, 0.0005])).plot(ax=ax)
+    assert ax.get_ylim() == (0.01, 10.0)  # the user's own
+
+
+def test_an_interval_outside_of_the_domain_makes_no_log_scale():
+    model = gridmodl.Model.from_partitions({"x": np.linspace(0.0, 10.0, 200)}, None, {"x": [5.0, 20.0]})
+    display = DensityDisplay.from_model(model).plot(ax=new_axes())
+    assert np.isnan(display.densities).tolist() == [False, False, True]
+    assert display.ax_.get_yscale() == "linear"
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 5)), max_size=20), st.integers(1, 8), st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_of_too_many_masses_as_many_of_the_largest_as_have_room_are_written(masses, room, most):
+    """Against leaving out the smallest one by one."""
+    starts, shares = (np.array([one[k] for one in sorted(masses)], dtype=float) for k in (0, 1))
+
+    def has_room(kept):
+        return all(np.sum((starts[kept] <= start) & (start < starts[kept] + room)) <= most for start in starts[kept])
+
+    kept = list(range(len(starts)))
+    while not has_room(kept):
+        kept.remove(min(kept, key=lambda i: shares[i]))
+    lanes = _lanes(starts, shares, float(room), most)
+    assert list(lanes) == kept
+    assert all(lane < most for lane in lanes.values())
+    for lane in lanes.values():
+        assert (np.diff([starts[i] for i in lanes if lanes[i] == lane]) >= room).all()
 
 
 def test_probabilities_of_near_masses_are_below_each_other():

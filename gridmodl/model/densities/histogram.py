@@ -135,7 +135,7 @@ def histogram_of(model: Model) -> Histogram:
     ends, widths = partition.domain, partition.widths
     assert ends is not None and widths is not None  # noqa: S101, PT018  for mypy
     rows, n = partition.counts[:, 0], partition.n_parts - partition.n_special
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         if len(ends) == 0:
             probabilities = rows / model.n_rows
             return Histogram(partition, None, np.zeros(n), probabilities, np.log(probabilities))
