@@ -1,11 +1,13 @@
 """The command ``gridmodl``: fit, apply, show and export models without Python.
 
 group                            the command, its exit codes, Ctrl-C
-fit, use, about                  commands that fit a model, use a model, and all others; quick to import, for --help
-fitting, applying                the work of gridmodl fit, and of gridmodl apply and compare
+fit, use, showing, about         commands that make a model, use one on rows, show or export one, and all others; quick
+                                 to import, for --help
+fitting, applying, comparing     the work of gridmodl fit and average, of apply and sample, and of compare
+scorecard/                       the command for scorecards, and its work
 modelfiles, outputs              model files read and shown; files written whole or not at all
-columns, sources, csvfiles       data files, from typed columns down to bytes
-engine                           DuckDB, which parses text and counts long tables; what memory holds
+reading/                         data files, from typed columns down to bytes; DuckDB, which parses text and counts long
+                                 tables; what memory holds
 options, messages                options that commands share; messages and errors
 """
 

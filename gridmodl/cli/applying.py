@@ -1,4 +1,4 @@
-"""Run ``gridmodl apply``: read, score and write rows batch by batch, in bounded memory; and ``gridmodl compare``."""
+"""Run ``gridmodl apply``: read, score and write rows batch by batch, in bounded memory; and ``gridmodl sample``."""
 
 from __future__ import annotations
 

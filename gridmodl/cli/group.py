@@ -6,10 +6,11 @@ import os
 import re
 import signal
 import socket
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -90,10 +91,25 @@ def handle_interrupts() -> None:
     def interrupt(number: int, frame: Any) -> None:
         signal.signal(signal.SIGINT, _end_at_once)
         threading.Thread(target=_end_at_next, args=(_signals(),), daemon=True).start()
-        os.write(2, b"\n" * os.isatty(2) + STOPPING)  # at once: a query of DuckDB may go on for a while
+        _say_stopping()
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupt)
+
+
+def _say_stopping() -> None:
+    """Write STOPPING, also where the same Ctrl-C has ended the reader; at once, as a query of DuckDB may go on."""
+    at_broken_pipe = signal.signal(signal.SIGPIPE, signal.SIG_IGN) if hasattr(signal, "SIGPIPE") else None
+    _write(b"\n" * os.isatty(2) + STOPPING)
+    if at_broken_pipe is not None:
+        signal.signal(signal.SIGPIPE, at_broken_pipe)
+
+
+def _write(message: bytes) -> None:
+    """Write on the error stream, if there is one and somebody reads it."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            os.write(2, message)
 
 
 def _signals() -> socket.socket:
@@ -115,9 +131,10 @@ _ending = threading.RLock()  # two threads may hear of the same Ctrl-C
 
 
 def _end_at_once(*_: Any) -> None:
+    """End the process; what is half written is deleted."""
     with _ending:
         drop_unfinished()
-        os.write(2, b"\ngridmodl: interrupted again; nothing more was written\n")
+        _write(b"\ngridmodl: interrupted again; nothing more was written\n")
         os._exit(INTERRUPTED)
 
 

@@ -314,6 +314,28 @@ def test_a_second_interrupt_ends_the_process_while_the_main_thread_is_busy():
     assert done.stderr == STOPPING.decode() + "\ngridmodl: interrupted again; nothing more was written\n"
 
 
+UNHEARD = """import os, signal, time
+from gridmodl.cli.group import handle_interrupts
+
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+handle_interrupts()
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(10)
+except KeyboardInterrupt:
+    print("interrupted", signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL)
+"""
+
+
+def test_an_interrupt_of_a_pipe_whose_reader_it_ended_keeps_the_result():
+    """Ctrl-C ends all of `gridmodl fit ... 2>&1 | tee log`; the result is to be written all the same."""
+    outlet, inlet = os.pipe()
+    os.close(outlet)
+    done = subprocess.run([sys.executable, "-c", UNHEARD], stdout=subprocess.PIPE, stderr=inlet, text=True, timeout=60)
+    os.close(inlet)
+    assert (done.returncode, done.stdout) == (0, "interrupted True\n")
+
+
 def test_a_pattern_without_quotes_is_told(tmp_path):
     for name in ("a.csv", "b.csv", "c.csv"):
         (tmp_path / name).write_text("x,y\n1,0\n2,1\n")
