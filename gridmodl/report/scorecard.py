@@ -67,12 +67,17 @@ def scorecard_html(card: Scorecard) -> str:
     return frame(head, overview, *folds, _left_out(card))
 
 
+def part_names(card: Scorecard, name: Any) -> list[str]:
+    """Short name of each line of `column_table`; those of values that have no part are as in the table."""
+    names = card.partition(name).names
+    return [*names, *card.column_table(name)["part"][len(names) :]]
+
+
 def _parts(card: Scorecard, name: Any) -> Markup:
     columns = card.column_table(name)
     points = np.array(columns["points"])
     most = max(1e-300, float(np.abs(points).max()))
-    names = card.partition(name).names
-    names = [*names, *columns["part"][len(names) :]]  # short; other values have no part
+    names = part_names(card, name)
     rows = [
         [
             label_tag(names[i]), int(columns["rows"][i]),

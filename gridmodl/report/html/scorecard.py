@@ -12,7 +12,7 @@ from gridmodl.model.names import shortened
 from gridmodl.report.html.plain import cut, plain_number, plain_values
 from gridmodl.report.html.variables import Pairs, Tables, make_section, variable_record
 from gridmodl.report.pictures import plain
-from gridmodl.report.scorecard import points_text, scale_text
+from gridmodl.report.scorecard import part_names, points_text, scale_text
 
 if TYPE_CHECKING:
     from gridmodl.scorecard.cutoffs import Cutoffs
@@ -47,9 +47,7 @@ def _points(card: Scorecard, tables: Tables) -> dict[str, Any]:
     columns = dict(card.table(ARRAYS))
     names = list(columns["part"][:1])  # of the base
     for name in card.models:
-        own = card.partition(name).names
-        labels = card.column_table(name)["part"]
-        names += [*own, *labels[len(own) :]]
+        names += part_names(card, name)
     return tables.make("Points", columns) | {"names": [cut(name) for name in names]}
 
 
