@@ -19,6 +19,7 @@ from gridmodl.plot.cells import CellsDisplay
 from gridmodl.plot.density import DensityDisplay
 from gridmodl.plot.grid import GridDisplay
 from gridmodl.plot.parts import EventDisplay, PartsDisplay
+from gridmodl.plot.sources import named
 from gridmodl.plot.style import INK, PLAIN, drawn
 from gridmodl.plot.target import TargetDisplay
 from gridmodl.terms import PROBLEMS
@@ -141,6 +142,7 @@ def draw_model(model: Model, name: Name | None, ax: Axes | None, options: dict[s
     kind, n_informative = PROBLEMS[model.problem], len(model.informative)
     display: Any
     if kind.has_widths:
+        named(dict(model.partitions), name, "column")
         display = DensityDisplay.from_model(model)
     elif name is not None or len(model.partitions) == 1:
         display = _of_column(model, name)

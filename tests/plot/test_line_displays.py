@@ -329,6 +329,13 @@ def test_what_has_a_display_draws_it():
         gridmodl.Averages({}, {}).plot()
 
 
+def test_a_density_has_no_other_column():
+    model = gridmodl.optimize({"wait": WAITS})
+    assert model.plot("wait", new_axes()).name == "wait"
+    with pytest.raises(ValueError, match="name must be one of the columns 'wait', got 'waits'; did you mean 'wait'"):
+        model.plot("waits")
+
+
 def test_an_average_of_crowded_values_is_along_their_ranks():
     rng = np.random.default_rng(0)
     amounts = np.round(np.exp(rng.normal(5.0, 2.0, 400)))
