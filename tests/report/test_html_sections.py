@@ -209,3 +209,23 @@ def test_points_have_the_short_names_of_parts() -> None:
     assert shown["{black}"] == "2: black"
     assert shown["(any other value)"] == "(any other value)"
     assert points["names"][0] == labels[0] == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds", "title"),
+    [
+        (
+            np.append(np.linspace(-500, 500, 300), np.linspace(-0.02, 0.02, 3000)),
+            [-0.03, 0.03],
+            "density, log scale",
+        ),
+        (np.linspace(0.0, 10.0, 200), [5.0, 20.0], "density"),  # the last part lies outside of the domain
+    ],
+)
+def test_a_density_that_would_look_blank_has_a_log_scale(
+    values: np.ndarray, bounds: list[float], title: str, open_page: Open
+) -> None:
+    page = open_page(gridmodl.Model.from_partitions({"x": values}, None, {"x": bounds}).to_html())
+    titles = page.locator(".chart svg .role-axis-title text")
+    titles.first.wait_for()
+    assert sorted(titles.all_text_contents()) == [title, "x"]
