@@ -13,9 +13,9 @@ from oracles.lazy_frames import as_duckdb, long_column
 
 import gridmodl
 from gridmodl import optimize, verify
+from gridmodl.criteria.information import Bic
 from gridmodl.criteria.modl import Modl
 from gridmodl.fit.lazy import data as lazy_data
-from gridmodl.terms import Criterion
 
 
 def log_binomial(n, k):
@@ -98,5 +98,13 @@ def test_what_hides_in_spans_may_be_much():
     assert found.gap is None
 
 
-def test_a_criterion_without_a_bound_says_nothing():
-    assert Criterion.moved_bound_cost(Modl(), SimpleNamespace(n_rows=9, n_classes=2), 2.0) == math.inf
+def test_a_criterion_may_say_what_a_moved_bound_costs(monkeypatch):
+    class Bounded(Bic):
+        name = "bounded"
+
+        def moved_bound_cost(self, problem, n_moved):
+            return 100.0 * n_moved
+
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 128)
+    model = optimize(as_duckdb(long_column(800)), "y", max_parts=4, criterion=Bounded)
+    assert model.gap == pytest.approx(3 * 100.0 * model.resolution / 2.0)
