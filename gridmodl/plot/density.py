@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import StepPatch
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import read_column
@@ -179,8 +180,9 @@ class DensityDisplay:
         self._draw_masses(ax, scale, color)
         if sample is not None:
             _draw_sample(ax, sample, scale)
-        if is_log and ax.get_autoscaley_on():  # the lowest bars of all displays on the axes stand on it
+        if is_log and ax.get_autoscaley_on():
             ax.set_ylim(bottom=ax.dataLim.minposy, auto=None)
+            _stand_on(ax, ax.dataLim.minposy)
         plain_frame(ax, "left", "bottom")
         scale.name_axis(ax, drawn(self.name))
         if len(self.densities) or not len(self.masses):
@@ -256,6 +258,14 @@ def _is_almost_blank(densities: NDArray[np.float64], places: NDArray[np.float64]
     seen = densities >= LEAST_SEEN * np.nanmax(densities, initial=0.0)
     widths = np.diff(places)
     return bool((densities[~seen] > 0).any() and widths[seen].sum() < LEAST_COVERED * widths.sum())
+
+
+def _stand_on(ax: Axes, bottom: float) -> None:
+    """Let the bars of all displays on axes of a log scale, which have no 0, begin at the same height."""
+    for bars in ax.patches:
+        if isinstance(bars, StepPatch):
+            heights, _, base = bars.get_data()
+            bars.set_data(np.where(heights == base, bottom, heights), baseline=bottom)
 
 
 def _draw_sample(ax: Axes, sample: Any, scale: Scale) -> None:

@@ -230,9 +230,14 @@ def test_a_log_scale_has_room_for_all_displays_on_it():
     DensityDisplay(edges, np.array([90_000.0, 0.00001, 0.0005])).plot(ax=ax)
     assert ax.get_ylim()[0] == 0.000005
     assert ax.get_ylim()[1] > 90_000.0
+    assert [bars.get_data().baseline for bars in ax.patches] == [0.000005] * 4
+    assert ax.patches[0].get_data().values.tolist() == [900.0, 0.001, 0.0005]
     ax.set_ylim(0.01, 10.0)
     DensityDisplay(edges, np.array([900.0, 0.001, 0.0005])).plot(ax=ax)
     assert ax.get_ylim() == (0.01, 10.0)  # the user's own
+    ax = DensityDisplay(edges, np.array([900.0, 0.001, 0.0])).plot(ax=new_axes()).ax_
+    DensityDisplay(edges, np.array([900.0, 0.0001, 0.0005])).plot(ax=ax)
+    assert ax.patches[0].get_data().values.tolist() == [900.0, 0.001, 0.00005]  # nothing is as high as the axis is low
 
 
 def test_an_interval_outside_of_the_domain_makes_no_log_scale():

@@ -1,1 +1,1 @@
-"""Densities of grids: of rows, of a target given its inputs, and of one column given others."""
+"""Densities of a column (`histogram`), of the rows of a grid, of a target given inputs, of a column given others."""
