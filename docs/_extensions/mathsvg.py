@@ -7,6 +7,7 @@ the text around it, and its TeX is what a screen reader reads.
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 
@@ -17,12 +18,16 @@ from matplotlib.textpath import TextPath, text_to_path
 from sphinx.application import Sphinx
 
 SIZE = 10.0  # of the font while drawing; the page scales it to its own
+# matplotlib leaves no room after a sum, and none before a logarithm
+LOG = re.compile(r"(?<=[\w)}!])\s*(?=\\log)")
+SUM = re.compile(r"(\\(?:sum|prod)(?![a-z])(?:_(?:\w|\{(?:[^{}]|\{[^{}]*\})*\}))?)")
 LETTERS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C", Path.CLOSEPOLY: "Z"}
 
 
 def drawing(tex: str) -> str:
     """One formula as an SVG element whose base line is that of the text."""
-    source, font = f"${' '.join(tex.split())}$", FontProperties(size=SIZE, math_fontfamily="cm")
+    source = "$" + LOG.sub(r"\\,", SUM.sub(r"\1\\,", " ".join(tex.split()))) + "$"
+    font = FontProperties(size=SIZE, math_fontfamily="cm")
     width, height, depth = text_to_path.get_text_width_height_descent(source, font, ismath=True)
     outline = TextPath((0, 0), source, prop=font)
     # what is measured can be smaller than what is drawn: below a binomial, or left of a slanted capital
@@ -59,6 +64,18 @@ def _in_full_size(tex: str) -> str:
     return tex.replace(r"\frac", r"\dfrac").replace(r"\binom", r"\genfrac{(}{)}{0}{0}")
 
 
+def join_signs(app: Sphinx, doctree: nodes.document, name: str) -> None:
+    """Keep a comma or a colon after a formula on its line."""
+    for formula in list(doctree.findall(nodes.math)):
+        after = formula.next_node(descend=False, siblings=True)
+        if isinstance(after, nodes.Text) and (sign := re.match(r"[,.:;)]+", after)):
+            formula.parent.replace(after, nodes.Text(after[sign.end() :]))
+            joined = nodes.inline(classes=["joined"])
+            formula.replace_self(joined)
+            joined += [formula, nodes.Text(sign[0])]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_math_renderer("svg", (visit_inline, None), (visit_block, None))
+    app.connect("doctree-resolved", join_signs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,7 @@
 """Short code is never divided: a browser breaks lines at any space and hyphen, as in `--max-` and `parts`.
 
-Long names are divided after a dot, a bracket or an underscore, not inside of a word.
+Long names are divided after a dot, a bracket or an underscore, not inside of a word, a number or the name of a file;
+paths after a slash. A range of numbers in a table, 0.4-0.6, stays whole too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,11 @@ from docutils import nodes
 
 LONGEST_WORD = 24  # characters that fit on a line of a phone, in a list in a list
 LONGEST_WHOLE = 18  # characters of several words that stay together
+# A piece of a name ends after these signs, but for the dot of a number or of a suffix, and not before ")", "]" or ",".
+PIECE = re.compile(r".+?(?:(?:(?!\.(?:\d|(?:py|md|json|gz|csv|fish)\b))[._(\[])++(?![)\],])|$)", re.DOTALL)
+PIECE_OF_PATH = re.compile(r".+?(?:/|$)")
+RANGE = re.compile(r"(?<=\d)-(?=\d)")
+JOINER = "\u2060"  # no line ends beside it
 
 
 def mark_short_code(app: Any, doctree: Any) -> None:
@@ -30,9 +36,17 @@ def divide_long_code(app: Any, doctree: Any, name: str) -> None:
         if {"whole", "whole-words"} & set(literal["classes"]):
             continue
         for text in list(literal.findall(nodes.Text)):
-            pieces = re.findall(r".+?(?:[._(\[]+|$)", text, re.DOTALL)
+            pieces = [
+                piece
+                for word in re.split(r"(?<=\s)", text)
+                for piece in (PIECE_OF_PATH if re.fullmatch(r"\w+(/[\w.*-]+)+\s*", word) else PIECE).findall(word)
+            ]
             divided = [node for piece in pieces for node in (nodes.raw("", "<wbr>", format="html"), nodes.Text(piece))]
             text.parent.replace(text, divided[1:])
+    for cell in doctree.findall(nodes.entry):
+        for text in list(cell.findall(nodes.Text)):
+            if RANGE.search(text) and not isinstance(text.parent, nodes.literal | nodes.math | nodes.raw):
+                text.parent.replace(text, nodes.Text(RANGE.sub(f"{JOINER}-{JOINER}", text)))
 
 
 def setup(app: Any) -> dict[str, bool]:

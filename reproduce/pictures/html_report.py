@@ -27,13 +27,17 @@ def main() -> None:
         path = Path(folder) / "page.html"
         models.to_html(path, title="Wine", about="178 wines; target: cultivar", sections=[averages, grid])
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 1000})
+        page = browser.new_page(viewport={"width": 1000, "height": 1200})
         page.goto(path.as_uri())
         page.get_by_role("link", name="Averages").click()
         page.locator("#result-2 .chart svg").first.wait_for()
         page.wait_for_timeout(1500)  # the page scrolls, and charts above it are drawn
         page.locator("#result-2").evaluate("section => section.scrollIntoView({ behavior: 'instant' })")
-        page.screenshot(path=PICTURES / "html_report.png")
+        chart = page.locator("#result-2 .chart").first.bounding_box()
+        page.screenshot(  # ends below the first chart
+            path=PICTURES / "html_report.png",
+            clip={"x": 0, "y": 0, "width": 1000, "height": chart["y"] + chart["height"] + 10},
+        )
         small = browser.new_page(viewport={"width": 700, "height": 490}, device_scale_factor=2)
         small.goto(path.as_uri())
         small.locator(".chart svg").first.wait_for()
