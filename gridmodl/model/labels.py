@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from unicodedata import combining, east_asian_width
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,10 +158,22 @@ def shown_value(value: Any, is_mixed: bool) -> str:
 
 def aligned(rows: Sequence[Sequence[str]], n_left: int = 1) -> list[str]:
     """Lines of a text table, with the first `n_left` columns aligned left and the others right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    widths = [max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  " + "  ".join(_padded(row, widths, n_left)) for row in rows]
 
 
 def _padded(row: Sequence[str], widths: Sequence[int], n_left: int) -> list[str]:
     cells = enumerate(zip(row, widths, strict=True))
-    return [text.ljust(width) if i < n_left else text.rjust(width) for i, (text, width) in cells]
+    blanks = [(text, " " * (width - text_width(text)), i < n_left) for i, (text, width) in cells]
+    return [text + blank if is_left else blank + text for text, blank, is_left in blanks]
+
+
+def text_width(text: str) -> int:
+    """Places that a text takes in a terminal, where Chinese and Japanese letters take two, and accents none.
+
+    >>> text_width("abc"), text_width("名前")
+    (3, 4)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)

@@ -30,6 +30,7 @@ MIN_VALUE = 5  # characters of the first value in the name of a group, however s
 MIN_COMMON = 4  # characters that all values begin with, to be left out
 MAX_GIVEN = 200  # characters of a name that the user gives
 DIGITS = 6  # of a bound, or more where bounds would look alike
+MANY_DIGITS = 8  # up to which all bounds of a column have the same number of them
 NEAR = 0.01  # largest rounding error of a bound, in distances between bounds
 
 
@@ -128,7 +129,8 @@ class GroupNamer:
         for value in values:
             rest = n_values - len(shown) - 1
             of_rest = len(f", +{rest:,}") if rest else 0
-            text = self._text(value, MAX_VALUE if shown else max(MIN_VALUE, min(MAX_VALUE, room - of_rest)))
+            left = room - of_rest - bool(self.begin or self.end)
+            text = self._text(value, MAX_VALUE if shown else max(MIN_VALUE, min(MAX_VALUE, left)))
             if shown and len(", ".join([*shown, text])) + of_rest > room:
                 break
             shown.append(text)
@@ -171,11 +173,13 @@ def shortened(text: str, room: int) -> str:
     if len(text) <= room:
         return text
     tail = (room - 1) // 3
-    return f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
+    return f"{text[: room - 1 - tail].rstrip('…')}…{text[len(text) - tail :].lstrip('…')}"
 
 
 def rounded(bounds: NDArray[Any], domain: NDArray[Any] | None = None) -> NDArray[Any]:
     """Bounds with the fewest digits that keep the rounding error small against the distance between neighbours.
+
+    All have the same number of digits, unless that is many: then each has as many as its own neighbours ask for.
 
     Of dates, the ends of the `domain` of the column are neighbours too, if they are known.
     """
@@ -184,12 +188,19 @@ def rounded(bounds: NDArray[Any], domain: NDArray[Any] | None = None) -> NDArray
     if bounds.dtype.kind != "f":
         return bounds
     finite = np.isfinite(bounds)
-    gap = float(np.diff(bounds[finite]).min(initial=np.inf))
+    gaps = np.diff(bounds[finite], prepend=-np.inf, append=np.inf)
+    own = np.full(bounds.shape, np.inf)
+    own[finite] = np.minimum(gaps[:-1], gaps[1:])
+    nearest, short = float(own.min(initial=np.inf)), bounds.copy()
+    lacking = finite.copy()
     for digits in range(DIGITS, 17):
-        short = np.array([float(f"{bound:.{digits}g}") for bound in bounds.tolist()])
-        if np.all(np.abs(short[finite] - bounds[finite]) <= NEAR * gap):
-            return short
-    return bounds
+        rounded_all = np.array([float(f"{bound:.{digits}g}") for bound in bounds.tolist()])
+        error = np.abs(np.subtract(rounded_all, bounds, where=finite, out=np.zeros(bounds.shape)))
+        if digits <= MANY_DIGITS and np.all(error <= NEAR * nearest):
+            return rounded_all
+        is_near = lacking & (error <= NEAR * own)
+        short[is_near], lacking = rounded_all[is_near], lacking & ~is_near
+    return short
 
 
 def _rounded_dates(bounds: NDArray[Any], domain: NDArray[Any] | None) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,11 @@ from gridmodl.model.labels import counted
 from gridmodl.model.names import names_of_cells
 from gridmodl.model.partition import Partition
 from gridmodl.plot.axes.classes import class_stripes, draw_shares, interval_stripes, write_shares
-from gridmodl.plot.axes.labels import FIXED, WHOLE, label_rows
+from gridmodl.plot.axes.labels import WHOLE, label_rows
 from gridmodl.plot.axes.lanes import BAR, WIDE, draw_rows, height_for, inner_ticks, open_lanes
-from gridmodl.plot.axes.layout import LARGEST, LETTER, axes_for, finish, fitting_font, font_for, size_in_points
+from gridmodl.plot.axes.layout import FIXED, LARGEST, LETTER, axes_for, finish, fitting_font, font_for, size_in_points
 from gridmodl.plot.sources import check_model, model_of
-from gridmodl.plot.style import INK, OF_CLASSES, drawn, fitted
+from gridmodl.plot.style import INK, OF_CLASSES, by_one_bound, drawn, fitted
 
 Drawing = tuple[list[tuple[Any, str]], Callable[[], None]]  # entries of a legend, and what writes into the bars
 
@@ -29,9 +30,14 @@ if TYPE_CHECKING:
 
 WIDTH = 8.5  # inches, of a new figure
 MOST = 20  # cells shown by default
+GROUP = re.compile(r"\d+: ")  # with which names of groups begin
+FEWEST_LETTERS = 5  # of the name of a group
+SHORT_NAME = 12  # characters, below which the end of the name of a group is left out
 FEWEST, LOWEST = 3, 16.0  # least number of cells shown by default, and points of the lane of each
+LOWEST_OF_TWO = 20.0  # points of a lane whose label takes two lines
 MOST_HIGH = 100.0  # inches, as many cells are to be readable too
 ONE_LINE = 44  # characters of a label for which a lane of the usual height is enough
+ALMOST_ALL = 0.995  # share of the rows that would be rounded to all of them
 BETWEEN = " \N{MIDDLE DOT} "  # of parts in a label
 
 
@@ -147,8 +153,11 @@ class CellsDisplay:
         CellsDisplay
             The display itself.
         """
-        if max_cells is None:
-            max_cells = MOST if ax is None else int(np.clip(size_in_points(ax)[1] / LOWEST, FEWEST, MOST))
+        if max_cells is None and ax is not None:
+            longest = max(len(BETWEEN.join(one)) for one in self.parts)
+            lowest = LOWEST if longest <= ONE_LINE else LOWEST_OF_TWO
+            max_cells = int(np.clip(size_in_points(ax)[1] / lowest, FEWEST, MOST))
+        max_cells = MOST if max_cells is None else max_cells
         if max_cells < 1:
             raise ValueError(f"max_cells must be at least 1, got {max_cells!r}")
         self.order_ = np.argsort(-self._rows, kind="stable")[:max_cells]
@@ -184,7 +193,8 @@ class CellsDisplay:
     def _title(self) -> str:
         n, shown = len(self.parts), len(self.order_)
         share = self._rows[self.order_].sum() / max(1, self._rows.sum())
-        what = counted(n, "cell") if shown == n else f"the {shown} largest of {n} cells, with {share:.0%} of the rows"
+        percent = "more than 99%" if ALMOST_ALL <= share < 1.0 else f"{share:.0%}"
+        what = counted(n, "cell") if shown == n else f"the {shown} largest of {n} cells, with {percent} of the rows"
         what += variables_of(self.names, self._shown)
         return what if self.target is None else f"{what}; colours are parts of {drawn(self.target.name, 24)}"
 
@@ -242,15 +252,33 @@ def cell_labels(cells: Sequence[Sequence[str]], room: int) -> list[str]:
     if max(len(BETWEEN.join(one[k] for k in differing)) for one in cells) > room:
         cells = [[_without_infinity(text) for text in one] for one in cells]
     texts = [list(dict.fromkeys(one[k] for one in cells)) for k in differing]
-    rooms = _rooms([max(map(len, one)) for one in texts], room - len(BETWEEN) * (len(differing) - 1))
-    short = [
-        {text: part.replace(" ", FIXED) for text, part in zip(one, fitted(one, most), strict=True)}
+    for_all = room - len(BETWEEN) * (len(differing) - 1)
+    rooms = _rooms([max(map(len, one)) for one in texts], for_all)
+    shorter = [
+        [by_one_bound(text) for text in one] if max(map(len, one)) > most else one
         for one, most in zip(texts, rooms, strict=True)
     ]
-    joined = [BETWEEN.join(of[one[k]] for of, k in zip(short, differing, strict=True)) for one in cells]
+    rooms = _rooms_of_parts(shorter, for_all)
+    short = [
+        {text: part.replace(" ", FIXED) for text, part in zip(one, _short_parts(parts, most), strict=True)}
+        for one, parts, most in zip(texts, shorter, rooms, strict=True)
+    ]
+    between = FIXED + BETWEEN[1:]  # no line begins with the dot
+    joined = [between.join(of[one[k]] for of, k in zip(short, differing, strict=True)) for one in cells]
     if max(map(len, joined)) <= room:
         return joined
     return fitted([BETWEEN.join(one[k] for k in differing) for one in cells], room)
+
+
+def _short_parts(names: Sequence[str], room: int) -> list[str]:
+    """Names of parts of at most `room` characters; no two look alike. Where room is short, groups have no end.
+
+    >>> _short_parts(["0: WHITE, GREEN", "1: BROWN, GRAY, RED"], 8)
+    ['0: WHIT…', '1: BROW…']
+    """
+    if room < SHORT_NAME and all(GROUP.match(name) for name in names):
+        names = [name if len(name) <= room else f"{name[: max(1, room - 1)].rstrip(' ,')}…" for name in names]
+    return fitted(names, room)
 
 
 def _without_infinity(text: str) -> str:
@@ -274,7 +302,7 @@ def variables_of(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
     """
     differing = _differing(cells)
     shared = [f"{drawn(names[k])} {drawn(cells[0][k])}" for k in range(len(names)) if k not in differing]
-    listed = f": {BETWEEN.join(drawn(names[k]) for k in differing)}" if differing else ""
+    listed = f": {(FIXED + BETWEEN[1:]).join(drawn(names[k]) for k in differing)}" if differing else ""
     return listed + (f"; all in {' and '.join(shared)}" if shared else "")
 
 
@@ -295,6 +323,21 @@ def _rooms(lengths: Sequence[int], room: int) -> list[int]:
         rooms[k] = max(1, min(lengths[k], left // (len(lengths) - rank)))
         left -= rooms[k]
     return rooms
+
+
+def _rooms_of_parts(names: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Characters for the names of the parts of each variable: bounds are whole where that leaves some for groups.
+
+    >>> _rooms_of_parts([["≤ 0.29275", "≤ 0.40975"], ["0: BRUISES", "1: NO"]], 16)
+    [9, 7]
+    """
+    lengths = [max(map(len, one)) for one in names]
+    of_groups = [k for k, one in enumerate(names) if all(GROUP.match(name) for name in one)]
+    left = room - sum(length for k, length in enumerate(lengths) if k not in of_groups)
+    if left < FEWEST_LETTERS * len(of_groups):
+        return _rooms(lengths, room)
+    rooms = dict(zip(of_groups, _rooms([lengths[k] for k in of_groups], left), strict=True))
+    return [rooms.get(k, length) for k, length in enumerate(lengths)]
 
 
 def _parts_of_cells(model: Model, cells: Cells) -> tuple[list[str], list[list[str]]]:

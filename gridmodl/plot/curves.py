@@ -13,6 +13,7 @@ from gridmodl.model.labels import counted, level_text
 from gridmodl.plot.axes.labels import WHOLE
 from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for, plain_frame
 from gridmodl.plot.style import INK, OF_CLASSES, drawn
+from gridmodl.report.text import cost_text
 from gridmodl.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ class ProgressDisplay:
         ax.set_ylabel("cost of the best grid so far", fontsize=LARGEST)
         last = self.records[-1]
         n_found = counted(len(self.records), "improvement")
-        finish(ax, f"{n_found}; cost {last.cost:.8g}, level {level_text(last.level)}")
+        finish(ax, f"{n_found}; cost {cost_text(last.cost)}, level {level_text(last.level)}")
         return self
 
 

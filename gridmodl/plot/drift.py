@@ -158,7 +158,7 @@ class DriftDisplay:
         label = partial(label_rows, ax, places, partial(self._labels, n))
         label()
         plain_frame(ax, "bottom")
-        ax.set_xlabel("PSI", fontsize=LARGEST)
+        ax.set_xlabel("PSI; dashed: drift", fontsize=LARGEST)
         finish(ax, self._title(n), label=label)
 
     def _shares(self, ax: Axes, n: int) -> None:

@@ -307,7 +307,7 @@ class EventDisplay:
                 entries.append((bars, name))
                 bottom = bottom + rows / whole
         plain_frame(ax, "left", "bottom")
-        ax.set_ylabel("share of the part's rows; widths: root of rows" if by_rows else "rows", fontsize=LARGEST)
+        ax.set_ylabel("share of the part; widths: root of rows" if by_rows else "rows", fontsize=LARGEST)
         ax.tick_params(axis="y", labelsize=LARGEST)
         if by_rows:
             ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
@@ -358,8 +358,9 @@ class EventDisplay:
             ax.plot(places[ordered], values[ordered], color=INK, linewidth=1.2)
         edge = 1.0 if size == LARGEST_DOT else 0.0  # white edges would hide small dots that are near
         (marks,) = ax.plot(
-            places, values, "o", color=INK, markersize=size, markeredgecolor="white", markeredgewidth=edge
-        )
+            places, values, "o", color=INK, markersize=size, markeredgecolor="white", markeredgewidth=edge,
+            clip_on=False, zorder=3.0,
+        )  # fmt: skip
         ax.axhline(average, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
         plain_frame(ax, "right")
         ax.set_ylabel(f"event rate, with its {COVERAGE:.0%} range" if statistic == "rate" else name, fontsize=LARGEST)

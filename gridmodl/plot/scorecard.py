@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gridmodl.plot.axes.labels import label_rows
 from gridmodl.plot.axes.lanes import lanes_within
 from gridmodl.plot.axes.layout import (
+    INCH,
     LARGEST,
     LETTER,
     axes_for,
@@ -103,8 +104,7 @@ class ScorecardDisplay:
             )  # fmt: skip
         ax.axvline(0.0, color=INK, linewidth=0.8, zorder=0)
         ax.set_ylim(max(1, n) - 0.5, -0.5)
-        self._name_ends(ax, places)
-        label = partial(label_rows, ax, places, [str(name) for name in self.names[:n]])
+        label = partial(self._label, ax, places)
         label()
         plain_frame(ax, "bottom")
         ax.set_xlabel("points of the parts; dots as large as their rows", fontsize=LARGEST)
@@ -113,9 +113,15 @@ class ScorecardDisplay:
         finish(ax, f"base {self.card.base:.4g} points{cut}", label=label)
         return self
 
+    def _label(self, ax: Axes, places: NDArray[np.float64]) -> None:
+        label_rows(ax, places, [str(name) for name in self.names[: len(places)]])
+        for text in list(ax.texts):
+            text.remove()
+        self._name_ends(ax, places)
+
     def _name_ends(self, ax: Axes, places: NDArray[np.float64]) -> None:
         """Write the names of the parts of the fewest and the most points beside their dots, where lanes leave room."""
-        width, height = size_in_points(ax)
+        width, height = ax.get_window_extent().width * INCH / ax.figure.dpi, size_in_points(ax)[1]
         size = fitting_font(0.8 * height / max(1, len(places)), font_for(ax) - 0.5)
         if size is None or not len(places):
             return

@@ -117,14 +117,14 @@ def part_labels(partition: Partition, room: int = ROOM) -> list[str]:
     longest = len(str(partition.n_parts)) + len(": ")
     names = names_of(partition, min(MAX_NAME, max(MIN_VALUE, room - longest)))
     if partition.kind == "numerical" and not partition.given_names and max(map(len, names)) > room:
-        names = [_by_one_bound(name) for name in names]
+        names = [by_one_bound(name) for name in names]
     return fitted(names, room)
 
 
-def _by_one_bound(name: str) -> str:
+def by_one_bound(name: str) -> str:
     """A shorter name of an interval that stands beside its neighbours; other names as they are.
 
-    >>> [_by_one_bound(name) for name in ("(-inf, 2.5]", "(2.5, 4.5]", "(4.5, inf)", "missing")]
+    >>> [by_one_bound(name) for name in ("(-inf, 2.5]", "(2.5, 4.5]", "(4.5, inf)", "missing")]
     ['≤ 2.5', '≤ 4.5', '> 4.5', 'missing']
     """
     low, _, high = name.partition(", ")

@@ -190,10 +190,12 @@ class TargetDisplay:
         label = partial(label_rows, ax, places, partial(part_labels, self.partition))
         label()
         ax.set_xticks(inner_ticks(ax, low, high))
-        ax.set_xlabel(drawn(self.target.name), fontsize=LARGEST, loc="left")
         entries = _draw_boxes(ax, places, self.quantiles, self.means)
-        for bound in self.target.bounds[(self.target.bounds > low) & (self.target.bounds < high)]:
+        bounds = self.target.bounds[(self.target.bounds > low) & (self.target.bounds < high)]
+        for bound in bounds:
             ax.axvline(bound, color=INK, linewidth=0.7, linestyle=":", zorder=0)
+        dotted = "; dotted: bounds of its parts" if len(bounds) else ""
+        ax.set_xlabel(f"{drawn(self.target.name)}{dotted}", fontsize=LARGEST, loc="left")
         self.rows_ax_, _ = draw_rows(ax, places, self.counts.sum(axis=1))
         finish(ax, title_of(self.partition, self.level), entries, label=label)
         return ax

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
-from gridmodl.model.labels import aligned, counted
+from gridmodl.model.labels import aligned, counted, text_width
 from gridmodl.model.names import names_within, shortened
 from gridmodl.report.hints import hints_of
 from gridmodl.report.tables import largest
@@ -86,6 +86,8 @@ def _hint_lines(model: Model) -> list[str]:
 def _parts(model: Model, partition: Partition, most: int) -> list[str]:
     """Lines of the table of parts of one variable: name, rows, statistics of the target that have room."""
     more = partition.n_parts - most
+    if more == 1:  # which takes no more room than the line that would say so
+        most, more = most + 1, 0
     fewer = [f"  ... and {counted(more, 'more part')}, with fewer rows"] if more > 0 else []
     for room, most_columns in itertools.product(ROOMS, range(MAX_CLASSES_SHOWN, MIN_CLASSES - 1, -1)):
         heads, columns, note = statistics_of(model, partition, most_columns)
@@ -93,7 +95,7 @@ def _parts(model: Model, partition: Partition, most: int) -> list[str]:
         rows = [["part", "rows", *heads]]
         rows += [[names[i], str(n_rows[i]), *(of[i] for of in columns)] for i in largest(n_rows, most)]
         lines = aligned(rows)
-        if max(map(len, lines)) <= MAX_WIDTH:
+        if max(map(text_width, lines)) <= MAX_WIDTH:
             break
     return [*lines, *fewer, *note]
 
@@ -127,7 +129,7 @@ def _columns(model: Model, room: int) -> list[str]:
     tried = itertools.product(ROOMS, range(MAX_CLASSES_SHOWN, MIN_CLASSES - 1, -1))
     for room_of_name, most_classes in tried:
         lines = _parts_table(model, names, most, most_classes, room_of_name)
-        if max(len(line.rstrip()) for line in lines) <= MAX_WIDTH:
+        if max(text_width(line.rstrip()) for line in lines) <= MAX_WIDTH:
             break
     others = [f"{name} ({counted(model.partition(name).n_parts, 'part')})" for name in model.informative[MAX_COLUMNS:]]
     return [*lines, *_wrapped(f"  and {', '.join(others)}"), ""] if others else [*lines, ""]

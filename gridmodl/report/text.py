@@ -51,7 +51,8 @@ def finding_text(model: Model) -> str:
     if not names and model.stopped is not None:
         return f"nothing was found in {len(model.partitions)} columns before the search was stopped ({model.stopped})"
     if not names:
-        return f"none of {len(model.partitions)} columns tells anything about {what}"
+        of_none = f"none of {len(model.partitions)} columns"
+        return f"{of_none} depends on another" if what == "the rows" else f"{of_none} tells anything about {what}"
     if len(names) == 1:
         return f"{of_all} tells about {what}: {parts}"
     n_cells = len(shown_cells(model).parts)
@@ -105,7 +106,8 @@ def _cell_statistics(
         return [head], [[f"{n / of:.1%}" if of else "" for n, of in zip(events.tolist(), rows.tolist(), strict=True)]]
     classes = model.classes.tolist() if model.target is None else group_names(cells.counts.shape[1])
     short = [shortened(str(name), MAX_CLASS_NAME) for name in classes]
-    heads, columns, _ = shares_of(cells.counts[order], short, "classes", most)
+    what = "classes" if model.target is None else "groups"
+    heads, columns, _ = shares_of(cells.counts[order], short, what, most)
     return heads, columns
 
 
@@ -166,7 +168,7 @@ def size_text(model: Model) -> str:
     if n_missing and PROBLEMS[model.problem].has_widths:  # else they are in a part
         classes = f", {n_missing} more are missing ({n_missing / (n_missing + model.n_rows):.1%})"
     event = "" if model.event_index is None else f", event {shortened(str(model.event), MAX_EVENT_SHOWN)}"
-    return f"{model.n_rows} rows{classes}{event}"
+    return f"{counted(model.n_rows, 'row')}{classes}{event}"
 
 
 def parts_text(model: Model, partition: Partition) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
+import gridmodl
 from gridmodl import Model, Partition, optimize
 
 
@@ -365,3 +366,16 @@ def test_categories_of_another_type_are_refused_and_not_put_into_the_default_gro
         model.transform({"code": [1, 2]})
     assert model.transform({"code": ["9"]}, unknown="neutral").tolist() == [[-1]]
     assert model.transform({"code": [None]}, unknown="neutral").tolist() == [[-1]]
+
+
+def test_summary_of_one_row_and_of_columns_that_do_not_depend_on_one_another():
+    assert gridmodl.optimize([1.0], ["a"]).summary().splitlines()[1] == "1 row, 1 class"
+    a, b = np.repeat(np.arange(10.0), 10), np.tile(np.arange(10.0), 10)
+    assert gridmodl.optimize({"a": a, "b": b}).summary().startswith("none of 2 columns depends on another\n100 rows")
+
+
+def test_summary_shows_a_part_in_place_of_a_line_that_says_that_it_is_not_shown():
+    x = np.arange(70)
+    model = gridmodl.Model.from_partitions({"x": x}, x % 2 == 0, {"x": list(range(40))})
+    assert model.partition("x").n_parts == 41
+    assert "more part" not in model.summary()

@@ -10,7 +10,8 @@ import pytest
 
 import gridmodl
 from gridmodl import Model, ModelFileError, Models
-from gridmodl.model.names import MAX_NAME, distinct, names_within
+from gridmodl.model.labels import aligned
+from gridmodl.model.names import MAX_NAME, distinct, names_within, rounded, shortened
 from gridmodl.model.partition import Partition, group_partition
 
 
@@ -215,3 +216,37 @@ def test_wrong_names_of_a_file_are_refused(model, names):
     record["partitions"][0]["names"] = names
     with pytest.raises(ModelFileError, match="names"):
         Model.from_json(json.dumps(record))
+
+
+def test_a_narrow_interval_does_not_lengthen_all_bounds():
+    bounds = np.array([-3.1559272971172, -1.57779527689217, -0.00018707595542664, -0.00018707495542664, 5.5])
+    assert rounded(bounds).tolist() == [-3.15593, -1.5778, -0.00018707596, -0.00018707496, 5.5]
+    assert rounded(np.array([-np.inf, 1.25, np.inf])).tolist() == [-np.inf, 1.25, np.inf]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rounded_bounds_keep_their_order_and_place(seed):
+    rng = np.random.default_rng(seed)
+    bounds = np.unique(np.concatenate([rng.normal(size=6), 5.0 + 1e-9 * rng.normal(size=4)]))
+    gaps = np.diff(bounds, prepend=-np.inf, append=np.inf)
+    short = rounded(bounds)
+    assert np.all(np.diff(short) > 0.0)
+    assert np.all(np.abs(short - bounds) <= 0.01 * np.minimum(gaps[:-1], gaps[1:]))
+
+
+def test_what_is_shortened_twice_has_one_mark():
+    assert shortened("3: Ass…ac, +1", 11) == "3: Ass… +1"
+    assert all("……" not in shortened("3: Ass…voc, +1", room) for room in range(4, 14))
+
+
+def test_groups_in_a_short_room_have_the_number_of_their_other_values():
+    values = [[f"department {c}{c}{j} {'x' * 20}{j}, {c}" for j in range(10)] for c in "abc"]
+    for room in (14, 16, 20):
+        names = names_within(groups(*values), room)
+        assert max(map(len, names)) <= room
+        assert all(name.endswith(", +9") for name in names)
+
+
+def test_wide_letters_take_two_places_in_tables():
+    lines = aligned([["名前", "12"], ["abcde", "3"]])
+    assert lines == ["  名前   12", "  abcde   3"]

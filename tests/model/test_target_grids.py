@@ -136,6 +136,8 @@ def test_summary_notebook_and_page(either):
     assert "two or more input columns" in text
     assert f"{len(model.rules())} cells of the inputs:" in text
     assert "columns left out: 1" in text
+    assert "largest classes" not in text
+    assert "and 1 more part" not in text
     assert "town" in model._repr_html_()
     assert "Columns left out" in model.to_html()
 

@@ -134,3 +134,10 @@ def test_several_inputs_show_the_parts_of_the_target(kind):
     with_target = GridDisplay.from_model(model, "a", "target")  # the colour is then the mutual information
     assert with_target.counts.shape == (4, 2, 1)
     assert len(with_target.classes) == 0
+
+
+def test_almost_all_rows_are_not_all():
+    counts = np.array([[5000], [4000], [3000], [1]])
+    parts = [[f"({i}, {i + 1}]"] for i in range(4)]
+    display = CellsDisplay(["a"], parts, counts, ["yes"]).plot(new_axes(), max_cells=3)
+    assert title_of(display).startswith("the 3 largest of 4 cells, with more than 99% of the rows")

@@ -17,8 +17,7 @@ from plot.plot_cases import COUNTS, LINKAGE, contributions, event_display, inter
 
 import gridmodl
 from gridmodl import plot
-from gridmodl.plot.axes.labels import FIXED
-from gridmodl.plot.axes.layout import SMALLEST
+from gridmodl.plot.axes.layout import FIXED, SMALLEST
 from gridmodl.plot.cells import cell_labels
 from gridmodl.plot.style import fitted, part_labels
 from gridmodl.report.averages import Curve
@@ -272,3 +271,76 @@ def test_cells_on_small_axes_keep_the_bounds_of_intervals():
     assert names[0].replace(FIXED, " ").startswith("≤ 28.5 · 3: Prof")
     assert names[0].replace(FIXED, " ").endswith(" · (34.5, 40.5]")
     assert names[1].replace(FIXED, " ") == "> 36.5 · 1: Adm-c…, +4 · > 40.5"
+
+
+def test_cells_with_little_room_have_numbers_of_groups_and_bounds():
+    cells = [
+        ["1: CONVEX, FLAT", "(0.29275, 0.40975]", "0: BRUISES"],
+        ["0: BELL, CONICAL", "(0.1925, 0.29275]", "1: NO"],
+    ]
+    names = [name.replace(FIXED, " ") for name in cell_labels(cells, 32)]
+    assert names == ["1: CONVE… · ≤ 0.40975 · 0: BRUI…", "0: BELL… · ≤ 0.29275 · 1: NO"]
+
+
+def test_no_line_of_a_label_or_title_begins_between_two_parts():
+    display = cells().plot(plt.subplots(figsize=(3, 2))[1])
+    texts = [label.get_text() for label in display.ax_.get_yticklabels()] + [display.ax_.get_title(loc="left")]
+    assert not any(line.startswith("·") for text in texts for line in text.split("\n"))
+    plt.close("all")
+
+
+@pytest.mark.parametrize("layout", ["constrained", "tight", None])
+def test_a_wide_legend_does_not_make_axes_narrow(layout):
+    figure, ax = plt.subplots(figsize=(3, 2), layout=layout)
+    display = event_display(one_large()).plot(ax, statistic="woe")
+    figure.canvas.draw()
+    assert ax.get_window_extent().width > 0.3 * figure.bbox.width
+    assert display.ax_.get_legend().get_window_extent().x1 <= figure.bbox.width
+    plt.close("all")
+
+
+def ticks_of(ax):
+    low, high = ax.get_xlim()
+    labels = [one for one in ax.get_xticklabels() if one.get_text() and low <= one.get_position()[0] <= high]
+    return sorted((label.get_window_extent() for label in labels), key=lambda box: box.x0)
+
+
+@pytest.mark.parametrize("layout", ["constrained", None])
+def test_ticks_on_small_axes_are_apart(layout):
+    moments = np.datetime64("2020-01-01") + np.arange(5) * np.timedelta64(200, "D")
+    bounds = np.array([0.0, 5000.0, 70_000.0])
+    for draw in (
+        lambda ax: plot.DensityDisplay(moments, np.array([0.001, 0.002, 0.001, 0.001]), "when").plot(ax),
+        lambda ax: plot.PosteriorDisplay(bounds, np.array([0.1, 0.8, 0.1]), "gain").plot(ax),
+        lambda ax: plot.PartsDisplay(sites(5), ["no", "yes"]).plot(ax),
+    ):
+        figure, ax = plt.subplots(figsize=(2.4, 2), layout=layout)
+        draw(ax)
+        figure.canvas.draw()
+        boxes = ticks_of(ax)
+        assert len(boxes) >= 2
+        assert all(before.x1 < after.x0 for before, after in itertools.pairwise(boxes))
+        plt.close("all")
+
+
+def test_rows_on_small_axes_have_a_scale():
+    display = plot.PartsDisplay(intervals(5), ["no", "yes"]).plot(plt.subplots(figsize=(3, 2))[1])
+    (tick,) = display.rows_ax_.get_xticks()
+    assert 0.5 * display.rows_ax_.get_xlim()[1] < tick <= display.rows_ax_.get_xlim()[1]
+    plt.close("all")
+
+
+def test_small_cells_of_a_map_have_no_white_lines():
+    counts = COUNTS[:40, :40, :2]
+    for size, n_lines in (((3, 2), 0), ((12, 9), 1)):
+        ax = plt.subplots(figsize=size)[1]
+        plot.GridDisplay(intervals(40), intervals(40), counts, ["no", "yes"]).plot(ax)
+        widths = ax.collections[0].get_linewidths()
+        assert bool(np.max(widths) > 0.0) == bool(n_lines)
+        plt.close("all")
+
+
+def test_marks_at_the_ends_of_the_scale_are_whole():
+    display = event_display(one_large()).plot()
+    assert not any(line.get_clip_on() for line in display.event_ax_.lines if line.get_marker() == "o")
+    plt.close("all")

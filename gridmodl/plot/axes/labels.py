@@ -10,13 +10,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from gridmodl.plot.axes.layout import LETTER, LINE, SMALLEST, USUAL, font_for, size_in_points, slot_size
+from gridmodl.plot.axes.layout import FIXED, LETTER, LINE, SMALLEST, USUAL, font_for, size_in_points, slot_size
 from gridmodl.plot.style import fitted
 
 Labels = Callable[[int], list[str]]  # from the most characters of a label to the labels; no two look alike
 
 WHOLE = 300  # characters that no label has
-FIXED = "\N{NO-BREAK SPACE}"  # in a label, a blank where no line ends
 LARGE_ENOUGH = 0.75  # of a font, for labels on several lines; else they are shortened
 MOST_LINES = 3  # of a label
 FEWEST = 6  # characters of a shortened label
@@ -90,6 +89,11 @@ def in_lines(labels: Labels, width: float, height: float, font: float) -> tuple[
         if _fit(texts, n_lines, room):
             return ["\n".join(text) for text in texts], size
         found.append((n_lines * room, n_lines, size, max(FEWEST, room)))
+    size = min(found[0][2], max(SMALLEST, LARGE_ENOUGH * font))
+    room = max(1, int(width / (size * LETTER)))
+    if _fit([[text] for text in whole], 1, room):
+        return [text.replace(FIXED, " ") for text in whole], size
+    found.append((room, 1, size, max(FEWEST, room)))
     most, n_lines, size, room = max(found)
     while most > room:
         texts = [_wrapped(text, room) for text in labels(most)]

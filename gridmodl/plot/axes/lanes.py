@@ -17,7 +17,7 @@ APART = 0.6  # gap, in lanes, between intervals and the parts of missing values 
 WIDE = 0.76  # share of the width for what is drawn of a part
 ROWS = 0.16  # share of the width for bars of rows; the rest is a gap
 MOST_HIGH = 15.0  # inches
-WIDE_ENOUGH = 40.0  # points of the bars of rows for two ticks
+WIDE_ENOUGH = 40.0  # points of the bars of rows for two ticks; else one is near the longest bar
 NAMED_LANE = 9.5  # points of a lane whose name must not be left out
 FEWEST = 3  # lanes that are drawn, however low the axes
 BAR = 0.84  # height of a bar, in lanes
@@ -70,8 +70,12 @@ def draw_rows(
     pane = ax.inset_axes((1.0 - ROWS, 0.0, ROWS, 1.0), sharey=ax)
     pane.set_facecolor("none")
     pane.tick_params(axis="y", left=False, labelleft=False)
-    n_ticks = 2 if ROWS * size_in_points(ax)[0] > WIDE_ENOUGH else 1
-    return pane, rows_bars(pane, places, rows, unlabelled, height, n_ticks)
+    of_rows = rows_bars(pane, places, rows, unlabelled, height, 2)
+    if ROWS * size_in_points(ax)[0] <= WIDE_ENOUGH:
+        most = pane.get_xlim()[1]
+        size = 10.0 ** np.floor(np.log10(most))
+        pane.set_xticks([most // size * size])
+    return pane, of_rows
 
 
 def rows_bars(

@@ -7,14 +7,16 @@ that is written around them is in their slot.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from textwrap import wrap
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.dates import AutoDateLocator
 from matplotlib.text import Text
-from matplotlib.ticker import EngFormatter, MaxNLocator
+from matplotlib.ticker import AutoLocator, EngFormatter, FixedLocator, MaxNLocator
 from matplotlib.transforms import Bbox
 
 from gridmodl.plot.style import fitted
@@ -28,11 +30,15 @@ USUAL = 360.0, 230.0  # points, width and height of a slot from which on fonts a
 PAD = 3.0  # points between what is written and the edge of a slot
 LEAST_SHARE = 0.12  # of the slot that axes keep at least, across and down
 INSIDE = 0.6  # estimated share of the width and height of a slot that labels leave
+SHARED = 0.42  # the same share of the width where layouts give all subplots of a column the same margins
 ENTRY = 1.4  # height of a line of a legend, in heights of its font
 MOST_ENTRIES = 0.22  # share of the height of a slot for a legend
 BESIDE_ROWS = 0.76  # share of the width of axes that bars of rows at their right leave
+MOST_TICKS, TICK_GAP = 7, 3.0  # ticks below axes whose labels would touch, and points between two labels
+FEWEST_DATES, MOST_DATES = 2, 5  # of ticks at dates; with fewer than the latter matplotlib may find no interval
 SIDE_LINES = 3  # of the name of an axis
 SHORT = 0.4  # of the first line: a last line below that looks like a leftover
+FIXED = "\N{NO-BREAK SPACE}"  # in a label or a title, a blank where no line ends
 HANDLE = 4  # characters that the mark of an entry of a legend takes
 
 
@@ -92,7 +98,19 @@ def size_in_points(ax: Axes) -> tuple[float, float]:
     scale = INCH / ax.figure.dpi
     width, height = box.width * scale, box.height * scale
     across, down = slot_size(ax)
-    return min(width, INSIDE * across), height if is_laid_out(ax) else min(height, INSIDE * down)
+    share = SHARED if is_laid_out(ax) and _n_rows(ax) > 1 else INSIDE
+    return min(width, share * across), height if is_laid_out(ax) else min(height, INSIDE * down)
+
+
+def _is_only_subplot(ax: Axes) -> bool:
+    spec = ax.get_subplotspec()
+    return spec is not None and spec.get_geometry()[:2] == (1, 1)
+
+
+def _n_rows(ax: Axes) -> int:
+    """Rows of subplots in the figure of the axes."""
+    spec = ax.get_subplotspec()
+    return 1 if spec is None else spec.get_gridspec().nrows
 
 
 def fitting_font(room: float, largest: float = LARGEST) -> float | None:
@@ -130,19 +148,87 @@ def finish(
         _limit_fonts(one, font)
     _wrap_sides(ax, around, children, font)
     _fit(ax, around)
-    room = _room_above(ax, around)
-    n_lines = _add_legend(ax, entries, room, font) if entries else 0
-    size = font * (LARGEST + 1.0) / LARGEST
-    most = 2 if slot_size(ax)[1] < USUAL[1] else 4
-    lines = wrapped(title, max(12, int(room / (size * LETTER))), most)
-    pad = 4.0 + (3.0 + n_lines * font * ENTRY if n_lines else 2.0)
-    ax.set_title("\n".join(lines), fontsize=size, loc="left", pad=pad)
-    _fit(ax, around)
+    _write_above(ax, around, title, entries, font)
     if label is not None:
         for _ in range(2):  # as labels that take other room change the size
             label()
             _wrap_sides(ax, around, children, font)
             _fit(ax, around)
+    for one in around:
+        _thin_ticks(one)
+    legend = ax.get_legend() if entries else None
+    if legend is not None:
+        if _width(legend) > _room_above(ax, around):  # as labels took more room
+            _write_above(ax, around, title, entries, font)
+            legend = ax.get_legend()
+        _let_in(legend, ax, around)
+
+
+def _thin_ticks(ax: Axes) -> None:
+    """Leave out ticks below the axes, where matplotlib chose them, until no two of their labels touch."""
+    axis = ax.xaxis
+    locator = axis.get_major_locator()
+    if isinstance(locator, FixedLocator) and _are_shares(ax) and _do_touch(ax):
+        ends, labels = axis.get_ticklocs()[[0, -1]], axis.get_ticklabels()
+        sides = [labels[0].get_horizontalalignment(), labels[-1].get_horizontalalignment()]
+        ax.set_xticks(ends, [labels[0].get_text(), labels[-1].get_text()])
+        for label, side in zip(axis.get_ticklabels(), sides, strict=True):
+            label.set_horizontalalignment(side)
+    if not isinstance(locator, (AutoLocator, AutoDateLocator)):
+        return
+    for n_ticks in range(MOST_TICKS, 1, -1):
+        if not _do_touch(ax):
+            return
+        if isinstance(locator, AutoDateLocator):
+            locator.minticks = FEWEST_DATES
+            locator.maxticks = dict.fromkeys(locator.maxticks, max(MOST_DATES, n_ticks))
+        else:
+            axis.set_major_locator(MaxNLocator(n_ticks, steps=[1, 2, 2.5, 5, 10]))
+
+
+def _are_shares(ax: Axes) -> bool:
+    """Whether the axis below has three ticks at shares."""
+    texts = [label.get_text() for label in ax.get_xticklabels()]
+    return len(texts) == 3 and all(text.endswith("%") for text in texts)
+
+
+def _do_touch(ax: Axes) -> bool:
+    """Whether labels of ticks below the axes touch."""
+    boxes = [
+        label.get_window_extent()
+        for label in ax.get_xticklabels()
+        if label.get_text() and _is_within(label.get_position()[0], ax.get_xlim())
+    ]
+    boxes.sort(key=lambda box: box.x0)
+    gap = TICK_GAP * ax.figure.dpi / INCH
+    return any(after.x0 - before.x1 < gap for before, after in itertools.pairwise(boxes))
+
+
+def _is_within(value: Any, limits: tuple[float, float]) -> bool:
+    return min(limits) <= float(value) <= max(limits)
+
+
+def _write_above(ax: Axes, around: Sequence[Axes], title: str, entries: Sequence[tuple[Any, str]], font: float) -> None:
+    """Write the title, and the legend below it if there are entries, for the room above the axes."""
+    room = _room_above(ax, around)
+    n_lines = _add_legend(ax, entries, room, font) if entries else 0
+    size = font * (LARGEST + 1.0) / LARGEST
+    most = 2 if slot_size(ax)[1] < USUAL[1] else 4
+    lines = wrapped(title, max(12, int(room / (size * LETTER))), most)
+    pad = 4.0 + (3.0 + n_lines * font * ENTRY if n_lines else 2.0)  # which keeps room for the legend
+    ax.set_title("\n".join(lines).replace(FIXED, " "), fontsize=size, loc="left", pad=pad)
+    _fit(ax, around)
+
+
+def _let_in(legend: Any, ax: Axes, around: Sequence[Axes]) -> None:
+    """Let layouts see the legend, unless it could make the axes narrow.
+
+    A legend that ends right of all else is not less wide on narrower axes, so that layouts would make them narrower
+    again and again. Alone in a figure such a legend has room; axes beside them may take it away.
+    """
+    is_alone = all(other in around or other in ax.child_axes for other in ax.figure.axes)
+    is_inside = legend.get_window_extent().x1 <= _extent(around).x1
+    legend.set_in_layout(is_inside or (is_alone and _width(legend) <= _room_above(ax, around)))
 
 
 def wrapped(text: str, letters: int, most: int) -> list[str]:
@@ -182,7 +268,7 @@ def _room_above(ax: Axes, around: Sequence[Axes]) -> float:
     """Width in points from the left end of the axes to the right end of their slot."""
     scale = INCH / ax.figure.dpi
     box, slot = ax.get_window_extent(), _slot(ax).transformed(ax.figure.transSubfigure)
-    if not is_laid_out(ax):
+    if not is_laid_out(ax) or _is_only_subplot(ax):
         return float((slot.x1 - box.x0) * scale) - PAD
     return float((slot.width - (box.x0 - _extent(around).x0)) * scale) - PAD
 
@@ -191,18 +277,27 @@ def _extent(around: Sequence[Axes]) -> Bbox:
     return Bbox.union([box for box in (one.get_tightbbox() for one in around) if box is not None])
 
 
+def _width(legend: Any) -> float:
+    """Width in points."""
+    return float(legend.get_window_extent().width) * INCH / float(legend.figure.dpi)
+
+
 def _add_legend(ax: Axes, entries: Sequence[tuple[Any, str]], room: float, font: float) -> int:
     """Add a legend above the axes in as many columns as there is room for; return its number of lines."""
     handles, texts = [handle for handle, _ in entries], [name for _, name in entries]
     most = max(1, int(slot_size(ax)[1] * MOST_ENTRIES / (font * ENTRY)))
+
+    def may_be_whole(n_columns: int) -> bool:
+        widths = [max(map(len, texts[i::n_columns])) + HANDLE for i in range(n_columns)]
+        return sum(widths) <= room / (font * LETTER)
+
     for n_columns in range(len(texts), 0, -1):
         letters = int(room / n_columns / (font * LETTER)) - HANDLE
         n_lines = -(-len(texts) // n_columns)
-        columns = [texts[i::n_columns] for i in range(n_columns)]
-        if sum(max(map(len, column)) + HANDLE for column in columns) <= room / (font * LETTER):
+        if may_be_whole(n_columns):
             letters = max(map(len, texts))
             break
-        if n_columns == 1 or (n_lines + 1 > most and letters >= 8):
+        if n_columns == 1 or (n_lines + 1 > most + may_be_whole(n_columns - 1) and letters >= 8):
             break
     letters = max(8, letters)
     # matplotlib fills columns, and a legend is read line by line.
@@ -215,7 +310,8 @@ def _add_legend(ax: Axes, entries: Sequence[tuple[Any, str]], room: float, font:
             frameon=False, fontsize=font, borderaxespad=0.2, borderpad=0.2, handlelength=1.2, handletextpad=0.5,
             columnspacing=1.2, labelspacing=ENTRY - 1.1,
         )  # fmt: skip
-        if letters <= 8 or legend.get_window_extent().width * INCH / ax.figure.dpi <= room:
+        legend.set_in_layout(False)  # see `_let_in`
+        if letters <= 8 or _width(legend) <= room:
             return n_lines
         letters = min(letters, max(map(len, texts))) - 2
 

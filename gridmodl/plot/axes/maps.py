@@ -30,6 +30,8 @@ SHORT_BELOW, LONG_BELOW = 12, 32  # characters of a label below for which a map 
 SHORT_LEFT = 16  # characters of a label on the left for which a map needs no more width
 MARGIN = 0.03  # of a cell on each side, in its widths
 FEW_LINES = 60  # rows or columns of cells up to which white lines separate them
+LINE_WIDTH, THINNEST = 0.8, 0.25  # points of these lines, and least width with which they are drawn
+WHITE = 0.05  # width of these lines in cells, as thick ones would leave nothing of small cells
 COLOUR_BAR = 95.0  # points of a colour bar, its ticks and its name
 NARROW = 0.45  # least size of a row or column of cells, in those of the mean
 
@@ -91,7 +93,10 @@ def name_sides(ax: Axes, below: str, left: str) -> None:
 
 def draw_map(ax: Axes, edges: CellEdges, values: NDArray[np.float64], colours: Colormap, norm: Normalize) -> Any:
     """Colour cells by their values; cells with NaN stay as they are."""
-    lines = {"edgecolors": "white", "linewidth": 0.8} if max(values.shape) <= FEW_LINES else {"linewidth": 0.0}
+    across, down = size_in_points(ax)
+    smallest = min(across / values.shape[1], down / values.shape[0])  # of a cell, about
+    width = min(LINE_WIDTH, WHITE * smallest) if max(values.shape) <= FEW_LINES else 0.0
+    lines = {"edgecolors": "white", "linewidth": width} if width >= THINNEST else {"linewidth": 0.0}
     return ax.pcolormesh(*edges, np.ma.masked_invalid(values), cmap=colours, norm=norm, **lines)
 
 
