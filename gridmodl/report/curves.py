@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.model.labels import counted
+from gridmodl.model.labels import counted, time_texts
 from gridmodl.report.pictures import (
     HEIGHT,
     OKABE_ITO,
@@ -132,6 +132,8 @@ def posterior_html(found: BoundPosterior) -> str:
 
 
 def bound_text(bound: Any) -> str:
+    if isinstance(bound, (np.datetime64, np.timedelta64)):
+        return time_texts(np.array([bound]), False)[0]
     return f"{bound:.6g}" if isinstance(bound, (float, np.floating)) else plain(bound)
 
 

@@ -172,6 +172,34 @@ def test_labels_of_a_chart_never_look_alike(open_page: Open) -> None:
         assert len(parts) == len(set(parts)) == 6
 
 
+def test_names_below_bars_are_whole_where_there_is_room(open_page: Open) -> None:
+    rng = np.random.default_rng(0)
+    value = rng.integers(0, 3, 3000)
+    names = np.array(["Amer-Indian-Eskimo and all others", "Asian-Pacific-Islander", "Scandinavian"])
+    model = gridmodl.optimize({"x": names[value]}, rng.random(3000) < np.array([0.1, 0.5, 0.9])[value])
+    shown = model.rename("x", sorted(names))
+    periods = np.array(["the first quarter of 2024", "the second quarter of 2024"])[rng.integers(0, 2, 300)]
+    for page, parts in (
+        (open_page(shown.to_html(), width=1280), set(names.tolist())),
+        (open_page(model.compare({"x": names[value[:300]]}, by=periods).to_html(), width=1280), set(periods.tolist())),
+    ):
+        chart = page.locator(".chart").last
+        chart.locator("svg").first.wait_for()
+        assert parts <= set(chart.locator(".role-axis-label text").all_text_contents())
+
+
+@pytest.mark.parametrize("name", ["models", "drift", "numerical", "average", "averages", "grouped"])
+@pytest.mark.parametrize("width", [390, 640])
+def test_no_chart_is_wider_than_its_place(open_page: Open, name: str, width: int) -> None:
+    page = open_page(text_of(name), width=width)
+    if page.get_by_role("button", name="Expand all").count():
+        page.get_by_role("button", name="Expand all").click()
+    for chart in page.locator(".chart").all():
+        chart.scroll_into_view_if_needed()
+        chart.locator("svg").first.wait_for()
+        assert chart.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+
+
 def test_what_a_link_leads_to_is_not_below_the_links(open_page: Open) -> None:
     for width in (390, 1000):
         page = open_page(text_of("report"), width=width, height=700)

@@ -164,6 +164,8 @@ def test_a_density_and_the_models_of_a_table():
     assert f"density, from {low:.6g} to {high:.6g}" in checked(density).text
     days = gridmodl.optimize_density(np.array(["2024-01-01", "2024-01-03", "NaT"], dtype="datetime64[D]"))
     assert {"density per day", "2 rows, 1 more are missing"} <= set(checked(days).text)
+    days = gridmodl.optimize_density(np.array(["2024-01-01", "2024-01-03"], dtype="datetime64[ns]"))
+    assert "density, from 2024-01-01 to 2024-01-03" in checked(days).text
     waits = np.arange(0, 3 * 3600, 60).astype("timedelta64[s]").astype("timedelta64[us]")
     for model in (gridmodl.optimize(waits, max_parts=1), gridmodl.density.equal_width(waits, n_parts=1)):
         assert {"density per hour", "0.3352"} <= set(checked(model).text)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import ARRAYS
-from gridmodl.model.labels import counted
+from gridmodl.model.labels import counted, time_texts
+from gridmodl.model.names import rounded
 from gridmodl.report.averages import LIKELY, Curve, curves_of, ranked
 from gridmodl.report.html.charts import on_axis
 from gridmodl.report.html.lead import MAX_WORDS, listed
@@ -139,7 +140,7 @@ def _curve_table(average: Average, curves: list[Curve], tables: Tables) -> dict[
     """Rows, probability and band of each class at each knot that is shown, and of the parts apart."""
     one = curves[0]
     columns: dict[str, Any] = {
-        "value": [*one.apart_names, *average._labels_of(one.values)],
+        "value": [*one.apart_names, *average._labels_of(rounded(one.values))],
         "rows": np.concatenate([one.apart_rows, one.rows]),
     }
     formats, labels = dict(FORMATS), dict(LABELS)
@@ -163,7 +164,7 @@ def _bounds(average: Average, tables: Tables) -> list[dict[str, Any]]:
     likely = np.flatnonzero(average.p_bounds >= LIKELY)
     if not len(likely):
         return []
-    columns = {"bound": average._labels_of(average.bounds[likely]), "probability": average.p_bounds[likely]}
+    columns = {"bound": average._labels_of(rounded(average.bounds)[likely]), "probability": average.p_bounds[likely]}
     labels = {"bound": "last level below"} if average.segments.levels else {}
     return [tables.make(caption("Likely bounds of", average.name), columns, formats=FORMATS, labels=labels)]
 
@@ -183,10 +184,12 @@ def _chart(curves: list[Curve]) -> dict[str, Any]:
     finite = np.isfinite(np.array(at, dtype=np.float64)) if len(at) else np.empty(0, dtype=bool)
     kept = np.flatnonzero(finite).tolist()
     places = np.array([at[i] for i in kept], dtype=np.float64)
+    short = time_texts(one.values, False) if one.values.dtype.kind in "mM" else rounded(one.values)
+    texts = one.levels or short
     return {
         "kind": "curve",
         "at": [at[i] for i in kept],
-        "texts": [_text(one, i) for i in kept],
+        "texts": [cut(str(texts[i])) for i in kept],
         "is_date": one.values.dtype.kind == "M",
         "levels": [cut(one.levels[i]) for i in kept] if one.levels else None,
         "ranks": [cut(text) for text in drawn.ranks],
@@ -207,10 +210,6 @@ def _chart(curves: list[Curve]) -> dict[str, Any]:
             for curve in curves
         ],
     }
-
-
-def _text(curve: Curve, i: int) -> str:
-    return cut(str(curve.levels[i] if curve.levels else curve.values[i]))
 
 
 def _bars(places: NDArray[np.float64], rows: NDArray[np.float64], is_ordinal: bool) -> list[list[Any]]:

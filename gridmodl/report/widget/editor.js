@@ -6,7 +6,7 @@ const decimals = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maxi
 const MANY = 20; // parts up to which none scrolls
 const HINT = "A price is the change of the cost: + is dearer than the parts as they are, − is cheaper.";
 const small = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
-const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(share > 0 && share < 0.001 ? 3 : 1)} %`);
+const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(share > 0 && share < 0.001 ? 3 : 1)}%`);
 const signed = (x) => (x === null || x === undefined ? "–" : `${x < 0 ? "−" : "+"}${decimals.format(Math.abs(x))}`);
 const plural = (n, what) => `${number.format(n)} ${what}${n === 1 ? "" : "s"}`;
 

@@ -7,19 +7,20 @@ const MAX_TICKS = 16; // of an axis of ranks
 function curveSpec(variable, width, at = 0) {
   const { chart } = variable;
   const of = chart.curves[at];
-  const apart = chart.apart.length ? Math.min(chart.apart.length * APART, Math.round(width * 0.4)) : 0;
-  const space = Math.max(140, width - 76 - (apart ? apart + 24 : 0));
+  const apart = chart.apart.length ? Math.min(chart.apart.length * APART, Math.round(width * 0.3)) : 0;
+  const space = Math.max(120, width - 86 - (apart ? apart + 24 : 0));
   const top = Math.min(1, 1.06 * Math.max(0.05, ...of.high, ...of.best, ...of.apart_bands.map(([, high]) => high)));
   const y = {
     type: "quantitative", scale: { domain: [0, top], nice: false },
-    axis: { title: `probability of ${ends(of.name, 60)}`, titleLimit: 210, format: ".0%", tickCount: 5 },
+    axis: { title: `probability of ${ends(of.name, 60)}`, titleLimit: 210, format: "~%", tickCount: 5 },
   };
   const domain = curveEnds(chart);
-  const x = curveAxis(chart, domain, variable.name, space);
+  const levels = chart.levels ? namesBelow(chart.levels, evenly(chart.levels.length), space, 56) : { names: [] };
+  const x = curveAxis(chart, domain, variable.name, levels.axis);
   const upper = { width: space, height: 210, layer: curveLayers(chart, of, { ...x, axis: null }, y, domain) };
   const lower = rowsAlong(chart, x, space);
   const along = { vconcat: [upper, lower], spacing: 6, resolve: { scale: { x: "shared" } } };
-  const params = [{ name: "levels", value: chart.levels || [] }, { name: "ranks", value: chart.ranks }, { name: "apart", value: chart.apart }];
+  const params = [{ name: "levels", value: levels.names }, { name: "ranks", value: chart.ranks }, { name: "apart", value: clipped(chart.apart, 90) }];
   if (!chart.at.length) return { params, ...apartView(chart, of, y, Math.max(apart, 120)) };
   if (!apart) return { params, ...along };
   const beside = apartView(chart, of, { ...y, axis: null }, apart);
@@ -34,12 +35,12 @@ function curveEnds({ at, levels, bars }) {
 }
 
 // Dates are not in the zone of the reader; levels and ranks are places that are written as their names or values.
-function curveAxis({ at, levels, ranks, is_date: isDate }, domain, name, space) {
+function curveAxis({ at, levels, ranks, is_date: isDate }, domain, name, below) {
   const axis = { title: ranks.length ? `${name}, by rank` : name, titleLimit: 300, labelOverlap: true, labelSeparation: 8, grid: false };
   if (isDate) return { type: "temporal", scale: { type: "utc", nice: false }, axis };
   if (levels) {
     const written = { values: at, labelExpr: `levels[indexof(${JSON.stringify(at)}, datum.value)]` };
-    Object.assign(axis, written, hasRoom(levels, space) ? { labelOverlap: false } : { labelAngle: ANGLE, labelAlign: "right", labelLimit: 120 });
+    Object.assign(axis, written, { labelOverlap: below.labelAngle !== 0 }, below);
   }
   const step = Math.ceil(ranks.length / MAX_TICKS);
   if (step) Object.assign(axis, { values: at.filter((_, i) => i % step === 0), labelExpr: "ranks[datum.value]" });

@@ -55,7 +55,7 @@ function massLayers(masses, x) {
   const top = Math.max(...masses.map(({ share }) => share));
   const y = {
     field: "share", type: "quantitative", scale: { domain: [0, Math.min(1, top * 1.1)] },
-    axis: { title: "share of rows of a mass", orient: "right", format: ".0%", tickCount: 4, grid: false },
+    axis: { title: "share of rows of a mass", orient: "right", format: "~%", tickCount: 4, grid: false },
   };
   const encoding = { x: { field: "at", ...x }, tooltip: tooltip(["text", "mass"]) };
   const ink = colour("--focus");

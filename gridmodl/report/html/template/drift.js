@@ -53,7 +53,10 @@ function rateChanges(record, labels, width, axis) {
   });
   const x = (field) => ({
     field, type: "quantitative",
-    axis: { title: "rate change", format: "+.0%", tickCount: 3, labelOverlap: true, labelSeparation: 4 },
+    axis: {
+      title: "rate change", format: "+~%", labelExpr: "datum.value ? datum.label : '0%'", tickCount: 3,
+      labelOverlap: "greedy", labelSeparation: 4,
+    },
   });
   const ink = colour("--text");
   return {
@@ -75,12 +78,9 @@ function periodsOf(variable) {
     period, label, psi: psi[period], text: formats.number(psi[period]),
     noise: formats.number(noise[period]), verdict: verdicts[period],
   }));
-  const axis = (space) => ({
-    title: null, labelExpr: "labels[datum.value]", labelLimit: 90, labelOverlap: true, ticks: false,
-    labelAngle: hasRoom(labels, space) ? 0 : -45,
-  });
-  const encodingOf = (space) => ({
-    x: { field: "period", type: "ordinal", axis: axis(space), scale: { domain: labels.map((_, i) => i) } },
+  const axis = { title: null, labelExpr: "labels[datum.value]", labelOverlap: false, ticks: false };
+  const encodingOf = (below) => ({
+    x: { field: "period", type: "ordinal", axis: { ...axis, ...below.axis }, scale: { domain: labels.map((_, i) => i) } },
     y: { field: "psi", type: "quantitative", axis: { title: "PSI", tickCount: 4 } },
     tooltip: tooltip(["label", "period"], ["text", "PSI"], ["noise", "by chance"], ["verdict", "verdict"]),
   });
@@ -88,14 +88,20 @@ function periodsOf(variable) {
   const range = kinds.map((verdict) => (verdict === "drift" ? PALETTE[3] : verdict === "stable" ? colour("--other") : colour("--bar")));
   const color = { field: "verdict", type: "nominal", scale: { domain: kinds, range }, legend: { title: null, orient: "top" } };
   const line = { strokeDash: [4, 3], color: colour("--text") };
-  const makeSpec = (width) => ({
-    params: [{ name: "labels", value: labels }],
-    width: Math.max(160, width - 80), height: 150, data: { values },
-    layer: [
-      { mark: { type: "bar" }, encoding: { ...encodingOf(Math.max(160, width - 80)), color } },
-      { mark: { type: "rule", ...line }, encoding: { y: { datum: threshold } } },
-    ],
-  });
+  const makeSpec = (width) => {
+    const space = Math.max(160, width - 80);
+    const below = namesBelow(labels, evenly(labels.length), space, 60);
+    const places = labels.map((_, i) => i);
+    if (below.axis.labelAngle) below.axis.values = labelled(places, places.map(() => 1), (TURNED_GAP * labels.length) / space);
+    return {
+      params: [{ name: "labels", value: below.names }],
+      width: space, height: 150, data: { values },
+      layer: [
+        { mark: { type: "bar" }, encoding: { ...encodingOf(below), color } },
+        { mark: { type: "rule", ...line }, encoding: { y: { datum: threshold } } },
+      ],
+    };
+  };
   const description = `Chart of ${variable.name}: PSI of each period. The table of periods has the same numbers.`;
   return new Chart(description, makeSpec, 230);
 }

@@ -16,16 +16,16 @@ function eventSpec(variable, width, statistic) {
   const space = Math.max(140, width - 150);
   const end = edges[edges.length - 1];
   const shown = labelled(middles, rows, (TURNED_GAP * end) / space);
-  const turned = turnedLabels(names, { from: edges, to: edges.slice(1), end }, space);
+  const below = namesBelow(names, { from: edges, to: edges.slice(1), end }, space, 90);
   const axis = {
     values: shown.map((i) => middles[i]), labelExpr: "names[indexof(middles, datum.value)]", title: null, grid: false,
-    ticks: true, labelOverlap: false, ...turned,
+    ticks: true, labelOverlap: false, ...below.axis,
   };
   const x = { type: "quantitative", scale: { domain: [0, end], nice: false }, axis };
   const stacks = stacksOf(variable, rows, edges, byRows);
   const marks = chart.events.map((n, part) => markOf(variable, part, middles[part], n + chart.others[part]));
   return {
-    params: [{ name: "names", value: turned.labelAngle ? clipped(names, TURNED_ROOM) : names }, { name: "middles", value: middles }, { name: "of", value: clipped(stacks.names, OF_LEGEND) }],
+    params: [{ name: "names", value: below.names }, { name: "middles", value: middles }, { name: "of", value: clipped(stacks.names, OF_LEGEND) }],
     width: space, height: 220, resolve: { scale: { y: "independent" } },
     layer: [rowsLayer(stacks, x, byRows, space), statisticLayer(chart, marks, x, statistic, byRows)],
   };
@@ -105,7 +105,7 @@ function statisticLayer(chart, marks, x, statistic, byRows) {
   const values = marks.filter((mark) => mark.rate !== null);
   const top = byRows ? 1 : Math.min(1, 1.08 * Math.max(0.05, ...values.map(({ high }) => high)));
   const title = isRate ? "rate of the event, 90% range" : "weight of evidence";
-  const axis = { title, orient: "right", tickCount: 5, grid: false, format: isRate ? ".0%" : "~g" };
+  const axis = { title, orient: "right", tickCount: 5, grid: false, format: isRate ? "~%" : "~g" };
   const y = (field) => ({ field, type: "quantitative", axis, scale: isRate ? { domain: [0, top] } : {} });
   const ink = colour("--text");
   const tips = tooltip(["label", "part"], ["rate_text", "event rate"], ["range", "90% range"], ["woe_text", "woe"]);

@@ -1,7 +1,7 @@
 // A heat map of two variables of the grid; the others are added up.
 
 const MAX_DRAWN_CELLS = 10000;
-const TURNED_ROOM = 150; // pixels of a name that is turned
+const TURNED_ROOM = 220; // pixels of a name that is turned, where that many are to its left
 const SIDES = 2; // of the root of rows, where cells are as large as their rows
 
 // What the colour of a cell can be: { label, format, values, scale }; `values` takes variables, two of them, and cells.
@@ -76,7 +76,8 @@ function heatSpec(grid, view, width) {
   const height = Math.max(160, Math.min(620, Math.max(40 * up.labels.length, space * 0.3)));
   const [scale, legend] = [heatScale(measure, values), heatLegend(measure, space)];
   const isFine = across.labels.length * up.labels.length > 900;
-  const axisX = heatAxis(layouts[0], across, "xs", false, space, turnedLabels(across.labels, layouts[0], space));
+  const below = namesBelow(across.labels, layouts[0], space, room + 45);
+  const axisX = heatAxis(layouts[0], across, "xs", false, space, below.axis);
   const axisY = heatAxis(layouts[1], up, "ys", !up.isNumerical, height, { labelLimit: room + 10, maxExtent: room + 20 });
   const boxes = {
     mark: { type: "rect", stroke: colour("--page"), strokeWidth: isFine ? 0 : 1, cursor: "pointer" },
@@ -89,7 +90,7 @@ function heatSpec(grid, view, width) {
   };
   return {
     params: [
-      { name: "xs", value: axisX.axis.labelAngle ? clipped(across.labels, TURNED_ROOM) : across.labels }, { name: "x_at", value: layouts[0].middles },
+      { name: "xs", value: below.names }, { name: "x_at", value: layouts[0].middles },
       { name: "ys", value: clipped(up.labels, room) }, { name: "y_at", value: layouts[1].middles },
     ],
     width: space, height, data: { values },
@@ -128,14 +129,21 @@ function heatAxis(layout, variable, names, reverse, space, fit) {
   return { type: "quantitative", scale: { domain: [0, layout.end], nice: false, zero: false, reverse }, axis };
 }
 
-// Whether names are short enough to stand level below columns of the same width.
-const hasRoom = (labels, space) => labels.every((label) => (label.length + 1) * PIXELS_PER_LETTER < Math.min(90, space / labels.length));
-
-// Names below their columns: level where all have room.
-function turnedLabels(labels, { from, to, end }, space) {
-  const fits = labels.every((label, i) => label.length * PIXELS_PER_LETTER < ((to[i] - from[i]) * space) / end);
-  return fits ? { labelAngle: 0 } : { labelAngle: ANGLE, labelAlign: "right", labelLimit: TURNED_ROOM + 10 };
+// Names below their columns and how an axis writes them: level where all have room; else turned, and no longer than the
+// room to the left of each, which is that of the columns and `left` pixels.
+function namesBelow(labels, { from, to, end }, space, left) {
+  const pixels = (length) => (length * space) / end;
+  const widths = labels.map((_, i) => pixels(to[i] - from[i]));
+  if (labels.every((label, i) => label.length * PIXELS_PER_LETTER < widths[i])) {
+    return { names: labels, axis: { labelAngle: 0, labelLimit: Math.max(...widths) } };
+  }
+  const along = Math.cos((ANGLE * Math.PI) / 180);
+  const names = clipped(labels, labels.map((_, i) => Math.min(TURNED_ROOM, (left + pixels((from[i] + to[i]) / 2)) / along)));
+  return { names, axis: { labelAngle: ANGLE, labelAlign: "right", labelLimit: TURNED_ROOM + 10 } };
 }
+
+// Columns of the same width.
+const evenly = (n) => ({ from: Array.from({ length: n }, (_, i) => i), to: Array.from({ length: n }, (_, i) => i + 1), end: n });
 
 // Of values with a sign, from minus to plus the largest, so that 0 has the colour in the middle.
 function heatScale(measure, values) {

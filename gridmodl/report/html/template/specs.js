@@ -10,12 +10,13 @@ function labelRoom(labels, width) {
   return Math.round(Math.min(longest * PIXELS_PER_LETTER + 8, width * 0.4, 320));
 }
 
-// Labels that fit into `pixels`: their beginning and their end; with a number in front where two would look alike.
+// Labels that fit into `pixels`, of all or of each: their beginning and their end; with a number in front where two would
+// look alike.
 function clipped(labels, pixels) {
-  const letters = Math.max(6, Math.floor(pixels / PIXELS_PER_LETTER));
-  const shown = labels.map((label) => ends(label, letters));
+  const letters = labels.map((_, i) => Math.max(6, Math.floor((pixels[i] ?? pixels) / PIXELS_PER_LETTER)));
+  const shown = labels.map((label, i) => ends(label, letters[i]));
   const n = (text) => shown.reduce((sum, other) => sum + (other === text), 0);
-  return shown.map((text, i) => (n(text) > 1 ? ends(`${i}: ${labels[i]}`, letters) : text));
+  return shown.map((text, i) => (n(text) > 1 ? ends(`${i}: ${labels[i]}`, letters[i]) : text));
 }
 
 function ends(label, letters) {
@@ -89,7 +90,7 @@ function sharesSpec(variable, width) {
   }));
 }
 
-const SHARE_AXIS = { title: "share", format: ".0%", tickCount: 4 };
+const SHARE_AXIS = { title: "share", format: "~%", tickCount: 4 };
 // Where shares run from 0 to 1: without room for all, every second is named.
 const WHOLE_AXIS = { ...SHARE_AXIS, values: [0, 0.25, 0.5, 0.75, 1], labelOverlap: true, labelSeparation: 4 };
 
@@ -120,7 +121,7 @@ function spreadSpec(variable, width) {
   const columns = ["mean", "median", "q5", "q25", "q75", "q95"].map((key) => [key, columnOf(record, key)]);
   return withRows(variable, width, (labels, room, axis) => {
     const values = labels.map((label, i) => spreadValue(label, i, columns));
-    const title = room > 320 ? `target: ${SPREAD}` : ["target", ...SPREAD.split("; ")];
+    const title = room > 430 ? `target: ${SPREAD}` : ["target", ...SPREAD.split("; ")];
     const axis5 = { title, tickCount: Math.max(3, Math.round(room / 80)) };
     const x = (field) => ({ field, type: "quantitative", scale: { zero: false }, axis: axis5 });
     const [blue, size] = [colour("--bar"), Math.ceil(partStep(labels.length) / 2)];
@@ -167,7 +168,7 @@ function typicalSpec(variable, width) {
         const name = variable.chart.typical_names[j];
         const start = from;
         from += share;
-        const text = fitted(name, Math.floor((share * room - 6) / PIXELS_PER_LETTER));
+        const text = fitted(name, Math.floor((share * room - 6) / PIXELS_PER_LETTER), variable.chart.typical_names);
         return { part, label, rank, name, share: formats.share(share), from: start, to: from, text };
       });
     });
@@ -214,8 +215,13 @@ function largestSpec(variable, width) {
   });
 }
 
-// A name in at most `letters` letters; nothing where only its beginning would fit.
-const fitted = (name, letters) => (name.length <= letters ? name : letters >= 6 ? `${name.slice(0, letters - 1)}…` : "");
+// A name in at most `letters` letters; nothing where they are too few to tell it from the other names.
+function fitted(name, letters, names) {
+  if (name.length <= letters) return name;
+  const beginning = name.slice(0, letters - 1);
+  const isAlone = names.filter((other) => other.startsWith(beginning)).length === 1;
+  return letters >= 6 && isAlone ? `${beginning}…` : "";
+}
 
 const TYPICAL = "largest classes of each part";
 
