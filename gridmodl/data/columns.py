@@ -215,6 +215,8 @@ def factorized(raw: Raw, name: Name) -> tuple[NDArray[Any], list[Any]]:
             raw = raw.cast(raw.dtype)  # few functions of pyarrow accept views
         if isinstance(raw.dtype, (nw.Datetime, nw.Duration)) and raw.dtype.time_unit == "ns":
             return factorized(as_array(raw.to_numpy(), f"column {name!r}"), name)  # a list would lose nanoseconds
+        if isinstance(raw.dtype, (nw.Decimal, nw.UInt64)):  # Polars and pyarrow cannot look these up in a list
+            return factorized_objects(raw.to_list(), name)
         values = raw.drop_nulls().unique().to_list()
         if any(value != value for value in values) or isinstance(raw.dtype, nw.Unknown) or not values:
             return factorized(as_array(raw.to_numpy(), f"column {name!r}"), name)

@@ -264,6 +264,17 @@ def test_numbers_called_categorical():
     assert model.transform(data).tolist() == STEP
 
 
+@pytest.mark.parametrize("as_frame", [lambda frame: frame, pl.DataFrame.to_arrow, pl.DataFrame.lazy])
+@pytest.mark.parametrize("dtype", [pl.UInt64, pl.Decimal(12, 3)])
+def test_long_integers_and_decimals_called_categorical(as_frame, dtype):
+    numbers = [2**63 + i for i in (1, 2, 3)] if dtype == pl.UInt64 else [Decimal(i) / 8 for i in (1, 2, 3)]
+    x = pl.Series([*numbers, None] * 50, dtype=dtype)
+    data = pl.DataFrame({"x": x, "y": (x != numbers[1]).fill_null(True)})
+    model = optimize(as_frame(data), "y", kinds={"x": "categorical"})
+    assert set(model.partitions["x"].groups) == {(numbers[1],), (None, numbers[0], numbers[2])}
+    assert model.transform(data["x"]).tolist() == [int(one == "yes") for one in ["yes", "no", "yes", "yes"] * 50]
+
+
 def test_booleans_called_numerical():
     model = optimize(np.array([False] * 5 + [True] * 5), STEP, kinds={"x0": "numerical"})
     assert only(model).bounds.tolist() == [0.5]

@@ -155,7 +155,15 @@ def test_grids_of_a_sample(engine, monkeypatch):
     assert record(found) == record(optimize(data.lazy(), "y"))
 
 
-@pytest.mark.parametrize("as_value", [str, int, float, Decimal, lambda days: dt.date(2024, 1, 1) + dt.timedelta(days)])
+def as_day(days):
+    return dt.date(2024, 1, 1) + dt.timedelta(days)
+
+
+def as_moment(seconds):
+    return dt.datetime(2024, 1, 1) + dt.timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("as_value", [str, int, float, Decimal, as_day, as_moment])
 def test_grids_of_rare_categories(engine, as_value, monkeypatch):
     monkeypatch.setattr(counting, "MAX_VALUES", 50)
     monkeypatch.setattr(lazy_data, "MAX_GROUPS", 10)
@@ -224,6 +232,14 @@ def test_predictions(engine):
         assert_same_rows(engine, found, np.asarray(expected))
     found = collect(grid.predict(frame))["prediction"]
     assert sorted(found) == sorted(grid.predict(new))
+
+
+def test_zeros_of_both_signs_are_one_category(engine):
+    x = np.tile([-0.0, 0.0, 1.5, 2.5], 100)
+    data = pl.DataFrame({"x": x, "y": (x == 0).astype(int)})
+    model = optimize(data, "y", kinds={"x": "categorical"})
+    assert sorted(map(len, model.partitions["x"].groups)) == [1, 2]
+    assert_same_rows(engine, model.transform(engine(data)), model.transform(data))
 
 
 def of_segments(average):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import duckdb
 import narwhals as nw
+import numpy as np
 import polars as pl
 import pytest
 from oracles.lazy_frames import as_dask, as_duckdb, as_ibis, as_polars, mixed
@@ -12,6 +15,7 @@ import gridmodl
 from gridmodl import count, optimize, optimize_each, verify
 from gridmodl.data.remote import looks, rows
 from gridmodl.data.remote.queries import EngineError
+from gridmodl.fit.lazy import grid as lazy_grid
 
 pytestmark = [  # Dask and Ibis ask libraries for what they will not have for long
     pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index"),
@@ -122,6 +126,15 @@ def test_a_table_of_ibis_that_is_gone():
     table.get_backend().con.execute("DROP TABLE rows")
     with pytest.raises(EngineError, match=r"'y'.*rows does not exist"):
         optimize(table, "y")
+
+
+def test_durations_of_ibis_in_a_grid(monkeypatch):
+    rng = np.random.default_rng(0)
+    took = [dt.timedelta(seconds=int(one)) for one in rng.integers(0, 99, 300)]
+    data = pl.DataFrame({"took": took, "z": rng.normal(size=300), "y": rng.integers(0, 2, 300)})
+    monkeypatch.setattr(lazy_grid, "MAX_CELLS", 100)
+    with pytest.raises(EngineError, match="lacks an operation that counting column 'took' needs"):
+        optimize(as_ibis(data), "y")
 
 
 def test_a_table_of_ibis_that_grows_between_queries(monkeypatch):

@@ -422,6 +422,25 @@ def test_a_grid_keeps_special_values_optima_and_edits_of_rare_categories(monkeyp
     np.testing.assert_array_equal(edited.partitions["x"].rows, partition.rows)
 
 
+@ENGINES
+def test_times_of_nanoseconds_are_rare_categories_too(engine, monkeypatch):
+    few_are_counted(monkeypatch)
+    data = with_column(as_days).with_columns(pl.col("x").cast(pl.Datetime("ns")))
+    for way, rows in (("all", data), ("sample", data), ("all", data.drop("z"))):
+        grid_way(way, monkeypatch)
+        model = optimize(engine(rows), "y", search=VNS if "z" in rows else "auto", random_state=0, **KINDS)
+        partition = model.partitions["x"]
+        parts = partition.part_of(rows["x"])
+        assert partition.others is not None
+        np.testing.assert_array_equal(np.bincount(parts), partition.rows)
+        np.testing.assert_array_equal(collect(model.transform(engine(rows)))["x"].to_numpy(), parts)
+        assert verify(model, engine(rows), "y")
+        assert verify(model, rows, "y")
+    late = data.drop("z").with_columns(pl.col("x").dt.offset_by("1ns"))
+    with pytest.raises(ValueError, match="has nanoseconds, which expressions of lazy frames cannot hold; round its"):
+        optimize(engine(late), "y", **KINDS).transform(engine(late))
+
+
 def test_partitions_without_others_need_few_categories(monkeypatch):
     few_are_counted(monkeypatch)
     data = with_column(as_text)

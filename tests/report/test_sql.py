@@ -8,8 +8,10 @@ import math
 from dataclasses import replace
 from decimal import Decimal
 
+import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -444,8 +446,6 @@ def new_frame(new=None):
 
 
 def names_of(query):
-    import duckdb
-
     connection = duckdb.connect()
     connection.execute('CREATE TABLE data ("row number" BIGINT, age DOUBLE, "co""lour" TEXT, "7" DOUBLE)')
     return [column[0] for column in connection.execute(query).description]
@@ -806,3 +806,18 @@ def test_models_without_an_informative_column():
     models = Models({"x": model_of(numerical([]))}, {})
     with pytest.raises(ValueError, match="no column has more than one part"):
         models.to_sql("duckdb")
+
+
+def test_a_grid_without_an_informative_column():
+    rng = np.random.default_rng(0)
+    data = {"a": rng.normal(size=90), "b": rng.normal(size=90), "id": np.arange(90)}
+    model = gridmodl.optimize({name: data[name] for name in "ab"}, rng.integers(0, 2, 90))
+    assert model.informative == []
+    for output in ("parts", "labels", "woe", ["parts", "labels"]):
+        with pytest.raises(ValueError, match="no column has more than one part, so there is nothing to ask"):
+            model.to_sql("duckdb", output=output)
+    table = duckdb.connect().register("data", pa.table(data))
+    for keep in ([], ["id"]):
+        found = table.sql(model.to_sql("duckdb", table="data", output=["proba", "cell"], keep=keep)).fetchnumpy()
+        shares = model.predict_proba({name: data[name] for name in "ab"})
+        np.testing.assert_array_equal(np.column_stack([found["share_0"], found["share_1"]]), shares)

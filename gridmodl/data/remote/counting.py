@@ -32,6 +32,7 @@ from gridmodl.data.remote.queries import (
     WEIGHT,
     check_same_rows,
     collected,
+    comparable,
     is_apart_from,
     is_text,
 )
@@ -252,7 +253,7 @@ def frequent_in(counts: Any) -> frozenset[Any]:
 def count_frequent(rows: LazyRows, frequent: Collection[Any]) -> Any:
     """Counts of the categories `frequent`, and of all others together as RARE; missing values stay missing."""
     rows = _plain_text(rows)
-    return _marked(rows, rows.frame, nw.col(VALUE).is_in(sorted(frequent)))
+    return _marked(rows, rows.frame, nw.col(VALUE).is_in([comparable(one) for one in frequent]))
 
 
 class FoundBounds(NamedTuple):

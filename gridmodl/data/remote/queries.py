@@ -177,6 +177,19 @@ def plain_value(schema: Mapping[str, Any], name: Name) -> Any:
     return nw.when(~value.is_nan()).then((value + 0.0).cast(dtype))
 
 
+def comparable(category: Any) -> Any:
+    """A category as engines compare it with values of a column: no -0.0, and times of numpy as those of Python."""
+    if not isinstance(category, np.datetime64 | np.timedelta64):
+        return category + 0.0 if isinstance(category, float) else category
+    rounded = category.astype(f"{category.dtype.kind}8[us]")
+    if rounded != category:
+        raise ValueError(
+            f"the category {category!r} has nanoseconds, which expressions of lazy frames cannot hold; round its "
+            "column to microseconds, or make texts of it"
+        )
+    return rounded.item()
+
+
 def weight_of(weights: Name | None) -> Any:
     """Weight of each row as a whole number."""
     return nw.lit(1).cast(nw.Int64) if weights is None else nw.col(str(weights)).cast(nw.Int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -93,7 +94,9 @@ def raw_column(counts: Any, rare: str | None) -> Any:
     """The spans of counts as a column; categories that were counted together have the name `rare`."""
     if rare is None:
         return SpanColumn(counts[LOW], counts[HIGH])
-    values = object_array(counts[LOW].to_list())
+    low = counts[LOW]
+    has_nanoseconds = isinstance(low.dtype, (nw.Datetime, nw.Duration)) and low.dtype.time_unit == "ns"
+    values = object_array(list(low.to_numpy()) if has_nanoseconds else low.to_list())  # as columns in memory have them
     values[counts[BUCKET].to_numpy() == RARE] = rare
     return values
 

@@ -117,7 +117,8 @@ def _counted_columns(data: LazyData, options: Options) -> dict[Name, CountedColu
 
 def _is_local(data: LazyData, name: Name) -> bool:
     """Whether a column has times of a zone that the engine cannot convert to UTC, which cannot be cut into buckets."""
-    return lazy_rows(data.frame, name, data.target, data.weights, data.n_rows).is_local
+    with engine_errors(name):
+        return lazy_rows(data.frame, name, data.target, data.weights, data.n_rows).is_local
 
 
 def _values_of(found: CountedColumn) -> tuple[int, bool]:

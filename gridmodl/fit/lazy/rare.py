@@ -15,7 +15,16 @@ import narwhals as nw
 
 from gridmodl.data.frames import Name
 from gridmodl.data.remote.counting import has_too_many, most_frequent
-from gridmodl.data.remote.queries import VALUE, EngineError, collected, engine_errors, is_text, plain_value, schema_of
+from gridmodl.data.remote.queries import (
+    VALUE,
+    EngineError,
+    collected,
+    comparable,
+    engine_errors,
+    is_text,
+    plain_value,
+    schema_of,
+)
 from gridmodl.data.remote.rows import LazyRows, lazy_rows
 from gridmodl.fit.lazy.data import LazyData, apart_of
 from gridmodl.fit.options import Options
@@ -71,10 +80,10 @@ def join_rare(data: LazyData, options: Options) -> JoinedData:
     """Join the rare categories of all columns that have too many to count."""
     joined = JoinedData(data, {})
     for name in data.names:
-        rows = lazy_rows(data.frame, name, None, data.weights, data.n_rows)
         kind = options.kinds.get(name)
-        is_categorical = kind == "categorical" or (kind is None and not rows.is_ordered)
         with data.lock, engine_errors(name):
+            rows = lazy_rows(data.frame, name, None, data.weights, data.n_rows)
+            is_categorical = kind == "categorical" or (kind is None and not rows.is_ordered)
             if is_categorical and has_too_many(rows):
                 kept, others = most_frequent(rows, apart_of(options, name), data.max_groups)
                 joined = _joined(joined, rows, kept, others)
@@ -86,8 +95,8 @@ def join_others(data: LazyData, partitions: Mapping[Name, Any]) -> JoinedData:
     joined = JoinedData(data, {})
     for name, one in partitions.items():
         if isinstance(one, Partition) and one.others is not None and name in data.names:
-            rows = lazy_rows(data.frame, name, None, data.weights, data.n_rows)
             with data.lock, engine_errors(name):
+                rows = lazy_rows(data.frame, name, None, data.weights, data.n_rows)
                 joined = _joined(joined, rows, list(itertools.chain(*one.listed)), one.others)
     return joined
 
@@ -113,11 +122,15 @@ def _joined(joined: JoinedData, rows: LazyRows, kept: Collection[Any], others: s
         (stand_in,) = collected(rare.select(nw.col(VALUE).min()), rows.name)[VALUE].to_list()
     if stand_in is None:  # there is no rare value
         return joined
-    column = nw.when(_is_rare(value, kept)).then(nw.lit(stand_in)).otherwise(value)
+    column = nw.when(_is_rare(value, kept)).then(nw.lit(comparable(stand_in))).otherwise(value)
+    if (
+        rows.dtype == nw.Datetime and rows.dtype.time_zone is None
+    ):  # constants of Spark have a zone, others no nanoseconds
+        column = column.cast(rows.dtype)
     frame = data.frame.with_columns(column.alias(name))
     return JoinedData(data._replace(frame=frame), {**joined.stand_ins, rows.name: StandIn(stand_in, others)})
 
 
 def _is_rare(value: Any, kept: Collection[Any]) -> Any:
     """Whether a value is neither missing nor one of `kept`."""
-    return ~value.is_null() & ~value.is_in(list(kept)) if kept else ~value.is_null()
+    return ~value.is_null() & ~value.is_in([comparable(one) for one in kept]) if kept else ~value.is_null()

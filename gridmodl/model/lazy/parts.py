@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.remote.queries import one_if
+from gridmodl.data.remote.queries import comparable, one_if, plain_value
 from gridmodl.model.policy import Policy
 from gridmodl.spelling import check_columns
 
@@ -139,7 +139,7 @@ def part_of(frame: Any, partition: Partition, policy: Policy) -> Any:
     if partition.kind == "numerical":
         part = _interval_of(as_time(value, dtype), partition, zone_of(dtype, partition))
     else:
-        part = _group_of(value, partition, policy)
+        part = _group_of(plain_value(schema, partition.name), partition, policy)
     missing = nw.lit(partition.part_of_missing(policy))
     return nw.when(value.is_null()).then(missing).otherwise(part).cast(nw.Int64)
 
@@ -187,7 +187,7 @@ def _group_of(value: Any, partition: Partition, policy: Policy) -> Any:
     part = nw.lit(unknown)
     for number, values in enumerate(partition.listed):
         if values and number != unknown:
-            part = nw.when(value.is_in(list(values))).then(nw.lit(number)).otherwise(part)
+            part = nw.when(value.is_in(list(map(comparable, values)))).then(nw.lit(number)).otherwise(part)
     return part
 
 

@@ -89,7 +89,7 @@ def _query(
     models: Mapping[Name, Model],
     density: DensityQuery | None = None,
 ) -> str:
-    if outputs == ["parts"]:
+    if outputs == ["parts"] and (source.kept or source.partitions):
         return f"SELECT\n  {_comma_lines(source.select('  '))}\nFROM {source.table} AS t"
     shown = [f"p.{name}" for name in source.kept]
     if "parts" in outputs:
@@ -103,6 +103,10 @@ def _query(
     entries, joins = source.select("    "), _join(joined, aliases, source)
     if density is not None:
         entries, shown, joins = [*entries, *density.inner], [*shown, density.shown], joins + density.join
+    if not shown:
+        raise ValueError("no column has more than one part, so there is nothing to ask of a database")
+    if not entries:
+        return f"SELECT\n  {_comma_lines(shown)}\nFROM {source.table} AS t"
     inner = f"  SELECT\n    {_comma_lines(entries, '    ')}\n  FROM {source.table} AS t"
     return f"SELECT\n  {_comma_lines(shown)}\nFROM (\n{inner}\n) AS p{joins}"
 
