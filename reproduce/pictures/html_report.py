@@ -27,7 +27,7 @@ def main() -> None:
         path = Path(folder) / "page.html"
         models.to_html(path, title="Wine", about="178 wines; target: cultivar", sections=[averages, grid])
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 1000})
+        page = browser.new_page(viewport={"width": 1000, "height": 1060})
         page.goto(path.as_uri())
         page.get_by_role("link", name="Averages").click()
         page.locator("#result-2 .chart svg").first.wait_for()
