@@ -9,6 +9,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 import gridmodl
 
 HERE = Path(__file__).parent
@@ -109,11 +111,16 @@ def left_out(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any)
 
 
 def at_the_top(app: Any, env: Any, node: Any, contnode: Any) -> Any:
-    """Names of `gridmodl` itself can be linked from docstrings of any module."""
+    """Names of `gridmodl` itself can be linked from docstrings of any module.
+
+    A parameter that has the name of a module, such as `data`, looks like the other parameters.
+    """
     if node.get("refdomain") != "py":
         return None
     target = f"gridmodl.{node['reftarget']}"
-    return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, contnode)
+    found = env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, contnode)
+    is_word = node["reftype"] == "obj" and "." not in node["reftarget"]
+    return nodes.emphasis("", contnode.astext()) if found is None and is_word else found
 
 
 def no_signature(app: Any, what: str, name: str, obj: Any, options: Any, signature: Any, returned: Any) -> Any:
