@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx.pycode import ModuleAnalyzer
 
 import gridmodl
 
@@ -104,10 +106,21 @@ html_math_renderer = "svg"
 
 
 def left_out(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out methods that a class has from elsewhere, and fields of tuples, which its docstring lists."""
+    """Leave out methods that a class has from elsewhere, and fields of tuples that its docstring lists."""
     is_ours = (getattr(obj, "__module__", None) or "").startswith("gridmodl")
     is_field = (getattr(obj, "__doc__", None) or "").startswith("Alias for field number")
+    if is_field and has_comment(app, name):
+        return None
     return True if is_field or (inspect.isroutine(obj) and not is_ours) else None
+
+
+def has_comment(app: Any, field: str) -> bool:
+    """Whether a comment says what a field of the class being read is, and the docstring of the class does not."""
+    module, name = (app.env.temp_data.get(f"autodoc:{what}") for what in ("module", "class"))
+    cls = getattr(importlib.import_module(module), name, None) if module and name else None
+    if cls is None or "Attributes\n" in (cls.__doc__ or ""):
+        return False
+    return (name, field) in ModuleAnalyzer.for_module(cls.__module__).find_attr_docs()
 
 
 def at_the_top(app: Any, env: Any, node: Any, contnode: Any) -> Any:
