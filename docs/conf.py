@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 import sys
 import warnings
 from pathlib import Path
 from typing import Any
+
+from docutils import nodes
+from sphinx.pycode import ModuleAnalyzer
 
 import gridmodl
 
@@ -102,18 +106,34 @@ html_math_renderer = "svg"
 
 
 def left_out(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out methods that a class has from elsewhere, and fields of tuples, which its docstring lists."""
+    """Leave out methods that a class has from elsewhere, and fields of tuples that its docstring lists."""
     is_ours = (getattr(obj, "__module__", None) or "").startswith("gridmodl")
     is_field = (getattr(obj, "__doc__", None) or "").startswith("Alias for field number")
+    if is_field and has_comment(app, name):
+        return None
     return True if is_field or (inspect.isroutine(obj) and not is_ours) else None
 
 
+def has_comment(app: Any, field: str) -> bool:
+    """Whether a comment says what a field of the class being read is, and the docstring of the class does not."""
+    module, name = (app.env.temp_data.get(f"autodoc:{what}") for what in ("module", "class"))
+    cls = getattr(importlib.import_module(module), name, None) if module and name else None
+    if cls is None or "Attributes\n" in (cls.__doc__ or ""):
+        return False
+    return (name, field) in ModuleAnalyzer.for_module(cls.__module__).find_attr_docs()
+
+
 def at_the_top(app: Any, env: Any, node: Any, contnode: Any) -> Any:
-    """Names of `gridmodl` itself can be linked from docstrings of any module."""
+    """Names of `gridmodl` itself can be linked from docstrings of any module.
+
+    A parameter that has the name of a module, such as `data`, looks like the other parameters.
+    """
     if node.get("refdomain") != "py":
         return None
     target = f"gridmodl.{node['reftarget']}"
-    return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, contnode)
+    found = env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, contnode)
+    is_word = node["reftype"] == "obj" and "." not in node["reftarget"]
+    return nodes.emphasis("", contnode.astext()) if found is None and is_word else found
 
 
 def no_signature(app: Any, what: str, name: str, obj: Any, options: Any, signature: Any, returned: Any) -> Any:

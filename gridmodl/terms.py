@@ -47,6 +47,9 @@ class ProblemKind:
         return self.has_target and not self.target_is_numerical
 
 
+#: Kinds of problems by name, for `Criterion.problems`: the meaning of each, as text, and its facts.
+#:
+#: :meta hide-value:
 PROBLEMS = {
     "classes": ProblemKind("one input column, class target", has_classes=True, with_more_inputs="grid"),
     "grid": ProblemKind("two or more input columns, class target", has_classes=True, has_one_input=False),
@@ -116,9 +119,10 @@ class Cell(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Rows that two cells get alike, step by step; after each step the rows y of the classes so added are
+    """Rows that two cells get alike, step by step.
 
-    y = share * counts + d,    0 <= share <= 1,    d >= low,    sum of d = 0,    0 <= y <= counts, whole numbers
+    After each step the rows y of the classes so added are whole numbers with ``0 <= y <= counts``, and
+    ``y = share * counts + d``, where ``0 <= share <= 1``, ``d >= low`` and the sum of d is 0.
     """
 
     counts: Any  #: rows of each class, when all are there

@@ -48,7 +48,7 @@ def drawing(tex: str) -> str:
 
 
 def visit_inline(self: Any, node: nodes.math) -> None:
-    self.body.append(drawing(node.astext()))
+    self.body.append(drawing(node.astext()) + "&#8288;")  # a comma after it does not begin a line
     raise nodes.SkipNode
 
 

@@ -1,12 +1,14 @@
 """Short code is never divided: a browser breaks lines at any space and hyphen, as in `--max-` and `parts`.
 
 Long names are divided after a dot, a bracket or an underscore, not inside of a word, a number or the name of a file;
-paths after a slash. A range of numbers in a table, 0.4-0.6, stays whole too.
+paths after a slash. In text, an interval such as (-inf, 2.5] and a number with its sign of percent stay on one line, in
+tables a range of numbers, 0.4-0.6, too.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from docutils import nodes
@@ -18,6 +20,7 @@ PIECE = re.compile(r".+?(?:(?:(?!\.(?:\d|(?:py|md|json|gz|csv|fish)\b))[._(\[])+
 PIECE_OF_PATH = re.compile(r".+?(?:/|$)")
 RANGE = re.compile(r"(?<=\d)-(?=\d)")
 JOINER = "\u2060"  # no line ends beside it
+WHOLE_TEXT = re.compile(r"[(\[]-?[\w.]+, -?[\w.]+[)\]]|\d %|\d+e-\d+")
 
 
 def mark_short_code(app: Any, doctree: Any) -> None:
@@ -29,12 +32,29 @@ def mark_short_code(app: Any, doctree: Any) -> None:
             literal["classes"].append("whole-words")
 
 
+def keep_numbers_whole(app: Any, doctree: Any) -> None:
+    """Words in brackets are no interval: one of its bounds is a number or inf."""
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, (nodes.paragraph, nodes.emphasis, nodes.strong)):
+            continue
+        found = [one for one in WHOLE_TEXT.finditer(text) if re.search(r"\d|inf", one[0])]
+        ends = [0, *(place for one in found for place in one.span()), len(text)]
+        if found:
+            parts = [text[first:last] for first, last in pairwise(ends)]
+            kept = [
+                nodes.inline("", part, classes=["whole"]) if i % 2 else nodes.Text(part) for i, part in enumerate(parts)
+            ]
+            text.parent.replace(text, kept)
+
+
 def divide_long_code(app: Any, doctree: Any, name: str) -> None:
     if app.builder.format != "html":
         return
     for literal in doctree.findall(nodes.literal):
         if {"whole", "whole-words"} & set(literal["classes"]):
             continue
+        if all(len(word) <= LONGEST_WORD for word in re.split(r"[._(\[]+|\s+", literal.astext())):
+            literal["classes"].append("whole-words")
         for text in list(literal.findall(nodes.Text)):
             pieces = [
                 piece
@@ -51,5 +71,6 @@ def divide_long_code(app: Any, doctree: Any, name: str) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     app.connect("doctree-read", mark_short_code)
+    app.connect("doctree-read", keep_numbers_whole)
     app.connect("doctree-resolved", divide_long_code)
     return {"parallel_read_safe": True}

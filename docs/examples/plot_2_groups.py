@@ -9,6 +9,7 @@ Which categories belong together? And where do missing values go, and numbers th
 # Made data: who sails depends on the town.
 
 import numpy as np
+from matplotlib import pyplot as plt
 
 import gridmodl
 from gridmodl.plot import EventDisplay, PartsDisplay
@@ -25,7 +26,8 @@ print(model.summary())
 # %%
 # The towns by the sea are one group, and the others another.
 
-PartsDisplay.from_model(model).plot()
+figure, ax = plt.subplots(figsize=(5.8, 3.8), layout="constrained")
+PartsDisplay.from_model(model).plot(ax)
 
 # %%
 # Who buys depends on the age, where that is known; -1 stands for "would not say". Missing values are joined to the

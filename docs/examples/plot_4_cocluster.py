@@ -44,8 +44,8 @@ for name, one in zip(names, counts, strict=True):
     print(f"{one.sum():3} images, {one[one > 0.1 * one.sum()].sum() / one.sum():4.0%} of them are {name}")
 
 # %%
-# Brown: these images have more ink in these pixels than by chance; violet: less. The trees at the sides say in which
-# order groups would be merged.
+# Brown: these images have more ink in these pixels than by chance; violet: less. The numbers are ink, as a grey of n
+# counts as n rows. The trees at the sides say in which order groups would be merged.
 
 display = GridDisplay.from_model(coarse, "column", "row").plot()
 display.ax_.set(xlabel="groups of pixels", ylabel="digits of the images")

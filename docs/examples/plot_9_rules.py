@@ -48,7 +48,7 @@ CellsDisplay.from_model(model).plot(ax, max_cells=6)
 GridDisplay.from_model(model, "km", "age").plot()
 
 # %%
-# Only those where cycling is at least twice as frequent as in all rows.
+# Only the rules of cells where cycling is at least twice as frequent as in all rows.
 
 for rule in model.rules(min_lift=2, min_rows=30):
     print(rule)

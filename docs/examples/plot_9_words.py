@@ -10,6 +10,7 @@ Which words go with which texts? Groups of both at once, as many as the texts su
 
 import inspect
 
+from matplotlib import pyplot as plt
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import all_estimators
 
@@ -49,7 +50,8 @@ for name in ("estimator", "word"):
     sizes = [len(group) for group in coarse.partitions[name].groups]
     first = [values[0] for values in coarse.typical_values(name, n=1)]
     coarse = coarse.rename(name, [f"{value} +{n - 1}" for value, n in zip(first, sizes, strict=True)])
-GridDisplay.from_model(coarse, "word", "estimator").plot()
+figure, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
+GridDisplay.from_model(coarse, "word", "estimator").plot(ax)
 
 # %%
 # All about it: :doc:`/use/cocluster`.

@@ -114,7 +114,7 @@ class Averages(Mapping[Name, Average]):
         Examples
         --------
         >>> import gridmodl
-        >>> averages = gridmodl.average_each({"size": [1, 2, 3, 7, 8, 9]}, ["no", "no", "no", "yes", "yes", "yes"])
+        >>> averages = gridmodl.average_each({"size": [1, 2, 3, 7, 8, 9]}, ["no"] * 3 + ["yes"] * 3)
         >>> averages.transform({"size": [2, 5, 8]})["size"].round(2)
         array([-0.78,  0.  ,  0.78])
         """

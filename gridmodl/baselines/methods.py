@@ -238,7 +238,8 @@ def each(
     --------
     >>> import gridmodl
     >>> from gridmodl.baselines import each, equal_frequency
-    >>> models = each(equal_frequency, {"a": [1, 2, 3, 4], "b": [1, 3, 2, 4]}, ["no", "no", "yes", "yes"], n_parts=2)
+    >>> data = {"a": [1, 2, 3, 4], "b": [1, 3, 2, 4]}
+    >>> models = each(equal_frequency, data, ["no", "no", "yes", "yes"], n_parts=2)
     >>> {name: model.partitions[name].n_parts for name, model in models.items()}
     {'a': 2, 'b': 2}
     """

@@ -180,7 +180,7 @@ def estimator(cls: Class) -> Class:
     for field in fields(cls):
         if field.name in vars(cls):
             delattr(cls, field.name)  # the constructor has the default; a parameter is no class attribute
-    methods = [member for member in vars(cls).values() if inspect.isfunction(member)]
+    methods = [member for member in vars(cls).values() if inspect.isfunction(inspect.unwrap(member))]
     for one in (cls, *methods, *map(inspect.unwrap, methods)):
         one.__doc__ = one.__doc__ and _filled(one.__doc__)
     return cls

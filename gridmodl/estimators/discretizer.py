@@ -193,7 +193,8 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
     Examples
     --------
     >>> from gridmodl.estimators import GridDiscretizer
-    >>> X = [[1.0, "red"], [1.5, "blue"], [2.0, "red"], [2.5, "blue"], [7.0, "red"], [7.5, "blue"], [8.0, "red"]]
+    >>> X = [[1.0, "red"], [1.5, "blue"], [2.0, "red"], [2.5, "blue"]]
+    >>> X += [[7.0, "red"], [7.5, "blue"], [8.0, "red"]]
     >>> y = ["no", "no", "no", "no", "yes", "yes", "yes"]
     >>> discretizer = GridDiscretizer().fit(X, y)
     >>> discretizer.transform([[3.0, "red"], [5.0, "blue"]])

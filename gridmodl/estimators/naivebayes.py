@@ -112,7 +112,8 @@ class GridNaiveBayes(EvidenceClassifierBase):
     Examples
     --------
     >>> from gridmodl.estimators import GridNaiveBayes
-    >>> X = [[1.0, "red"], [1.5, "blue"], [2.0, "red"], [2.5, "blue"], [7.0, "red"], [7.5, "blue"], [8.0, "red"]]
+    >>> X = [[1.0, "red"], [1.5, "blue"], [2.0, "red"], [2.5, "blue"]]
+    >>> X += [[7.0, "red"], [7.5, "blue"], [8.0, "red"]]
     >>> y = ["no", "no", "no", "no", "yes", "yes", "yes"]
     >>> classifier = GridNaiveBayes().fit(X * 2, y * 2)
     >>> classifier.predict([[3.0, "red"], [5.0, "blue"]]).tolist()

@@ -879,8 +879,10 @@ class Model:
         Examples
         --------
         >>> import gridmodl
-        >>> model = gridmodl.optimize({"size": [1, 2, 3, 4] * 50 + [6, 7, 8, 9] * 50}, ["no"] * 200 + ["yes"] * 200)
-        >>> found = model.compare({"size": [2, 3, 7, 8, 9, 9] * 20}, ["no", "no", "yes", "yes", "yes", "no"] * 20)
+        >>> sizes = [1, 2, 3, 4] * 50 + [6, 7, 8, 9] * 50
+        >>> model = gridmodl.optimize({"size": sizes}, ["no"] * 200 + ["yes"] * 200)
+        >>> new, classes = [2, 3, 7, 8, 9, 9] * 20, ["no", "no", "yes", "yes", "yes", "no"] * 20
+        >>> found = model.compare({"size": new}, classes)
         >>> found["size"].new_rows[0].tolist(), found["size"].psi.round(3).tolist()
         ([40, 80], [0.114])
         >>> found.drifted

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gridmodl.density import DensityModel
 
 MOST_STROKES = 2000  # values of a sample drawn below the axis
+LANES_ABOVE = 2  # of the probabilities of masses, above all bars
 OF_LANES, LANE = 0.6, 1.3  # of the height, for the probabilities of masses; height of one, in letters
 LEAST_SEEN, LEAST_COVERED = 0.01, 0.05  # of the tallest bar; of the span, by bars at least that tall: else a log scale
 LOG_SCALE = ", log scale"  # in the label of an axis
@@ -219,6 +220,9 @@ class DensityDisplay:
         most_lanes = max(1, int(height * OF_LANES / (LARGEST * LANE)))
         lanes = _lanes(places - room / 2.0, shares, room, most_lanes)
         lowest = max(lanes.values(), default=-1) + 1
+        if lanes and len(self.densities):  # a few stand above the bars
+            above = min(lowest, LANES_ABOVE) * LARGEST * LANE / height
+            ax.margins(y=above / (1.0 - above))
         box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5}
         for i, place in enumerate(places.tolist()):
             top = 1.0 - (lanes.get(i, lowest) + 0.5) * LARGEST * LANE / height

@@ -48,8 +48,8 @@ PAPER_DIFFERENCE = 5  # "approximately", for 5,000 rows of which 2,500 have a la
 
 INTRODUCTION = """\
 A. Bondu, M. Boullé, V. Lemaire, "A non-parametric semi-supervised discretization method", Knowledge and Information
-Systems 24, 2010. M_super has the intervals of the labelled rows alone, M*_super the same with each bound at the median
-of the unlabelled rows between its two labelled ones; both are `GridNaiveBayes(averaged=False)`, without and with
+Systems 24, 2010. `M_super` has the intervals of the labelled rows alone, `M*_super` the same with each bound at the
+median of the unlabelled rows between its two labelled ones; both are `GridNaiveBayes(averaged=False)`, without and with
 `unlabelled=`. The paper gives its results as curves, so there are no numbers to put beside ours: what its text says of
 them is checked.
 """
@@ -158,7 +158,7 @@ def figure_3(run: Run) -> str:
         "## Figure 3: minus the log probability of a bound\n\n"
         f"Flat among the unlabelled rows (from {inside.min():.6f} to {inside.max():.6f}), higher by "
         f"{costs[0] - inside[0]:.2f} at the first row and {costs[-1] - inside[-1]:.2f} at the last: as in the paper, "
-        "which found it by experiment; the proof is in [`docs/bound_posterior.md`](../bound_posterior.md).\n\n"
+        "which found it by experiment; [the proof](../bound_posterior.md) has a page of its own.\n\n"
         f"{shown}"
     )
 
@@ -220,16 +220,18 @@ def figure_4(run: Run) -> str:
     head = ["rows", "labels", "difference", "approximation", "relative difference"]
     return (
         "## Figure 4: difference of the two likelihoods\n\n"
-        "Of the rows of part i, N_i, the labelled ones N^l_i are drawn without replacement. So minus the logarithm of "
-        "equation 24, with the best numbers of rows of each class, is that of the supervised likelihood and beside it "
-        "minus the logarithm of a hypergeometric probability: that of the labels' counts, which are its mode. By the "
-        "normal approximation of that probability the two differ by about\n\n"
-        "    sum over parts i of  (J-1)/2 log(2 pi N^l_i (1 - N^l_i/N_i)) + 1/2 sum over classes j of log p_ij\n\n"
-        "where p_ij are the shares of the classes: that is the O(log N) of Theorem 1 with its constant, which "
-        "`tests/fit/test_semi.py` tests.\n\n"
+        "Of the rows of part $i$, $N_i$, the labelled ones $L_i$ are drawn without replacement. So minus the "
+        "logarithm of equation 24, with the best numbers of rows of each class, is that of the supervised likelihood "
+        "and beside it minus the logarithm of a hypergeometric probability: that of the labels' counts, which are its "
+        "mode. By the normal approximation of that probability the two differ by about\n\n"
+        r"$$\sum_i \, \left[ \, \frac{J - 1}{2} \, \log\left(2 \pi L_i \left(1 - \frac{L_i}{N_i}\right)\right) "
+        r"+ \frac{1}{2} \, \sum_j \, \log p_{ij} \, \right]$$"
+        "\n\n"
+        r"where $p_{ij}$ are the shares of the $J$ classes: that is the $O(\log N)$ of Theorem 1 with its constant, "
+        "which `tests/fit/test_semi.py` tests.\n\n"
         "The paper describes its data as two pure parts. There the counts are certain, and the likelihoods differ by "
-        f"{abs(pure):.0f}, for any N and N_l; but its chart shows about {PAPER_DIFFERENCE} nats for 5,000 rows of "
-        "which 2,500 have a label, so it is not of pure labels and the best numbers of rows. "
+        f"{abs(pure):.0f}, for any numbers of rows and labels; but its chart shows about {PAPER_DIFFERENCE} nats "
+        "for 5,000 rows of which 2,500 have a label, so it is not of pure labels and the best numbers of rows. "
         f"With {OTHER:.0%} of the labels of the other class in each part it is {semi - supervised:.2f}, and the charts "
         f"are drawn with these. That share is our reading, the paper gives none; the difference is {others}.\n\n"
         f"{draw_differences(run)}\n{table_of(head, lines)}\n"
@@ -308,9 +310,10 @@ def figures_5_and_6(run: Run) -> str:
         f"{n_folds} in all (the paper: 100); at most as many rows are labelled as a fold has.\n\n"
         f"{draw_curves(results, run)}\n{curve_table('test AUC of M_super', results, 1, run)}\n"
         f"{curve_table('train AUC of M_super', results, 0, run)}\n"
-        f"M_super against M*_super: mean test AUC differs by {100 * np.median(differences):.3f} % in the median over "
-        f"data sets and numbers of labels, and by {100 * differences.max():.2f} % at most (the paper: 0.01 to 0.1 %). "
-        f"Of {n_tests} paired t-tests over the folds, {len(significant)} are below 5 %, where {0.05 * n_tests:.0f} "
+        f"`M_super` against `M*_super`: mean test AUC differs by {100 * np.median(differences):.3f} % in the median "
+        f"over data sets and numbers of labels, and by {100 * differences.max():.2f} % at most (the paper: 0.01 to "
+        f"0.1 %). Of {n_tests} paired t-tests over the folds, {len(significant)} are below 5 %, where "
+        f"{0.05 * n_tests:.0f} "
         f"would be by chance alone ({', '.join(significant) or 'none'}), and {sum(is_left)} after Bonferroni's "
         "correction; the paper: no significant effect. Folds share rows, so the tests see more than there is. Test AUC "
         f"falls by more than 0.005 from one number of labels to the next in {falls} of "

@@ -35,6 +35,7 @@ TIME_LIMIT = 300  # seconds of the processor for a method and a data set
 FIRST = next(iter(METHODS))
 SELECTION, ONE_MODEL = "sparsebm", "sparsebm, told"
 SLOW = 100.0  # seconds of one model beyond which the selection among hundreds is not tried
+FORMULA = r"\frac{n_{AB} + 1}{n + G H} \cdot \frac{n_a + 1}{n_A + V_A} \cdot \frac{n_b + 1}{n_B + V_B}"
 INTRODUCTION = f"""\
 The groups of two columns of categories, found by each library in an environment of its own from the same rows:
 
@@ -43,16 +44,25 @@ The groups of two columns of categories, found by each library in an environment
 * digits: scikit-learn's digits, image x pixel, the pixels with more than 7 of 16 units of ink;
 * Nova: 1,000 of its texts, drawn at random, and the words in 20 of them or more.
 
-Of digits and Nova, 30 % of the ones are test rows. **cost** is `gridmodl.price` of the groups on the training rows
-(formula 5 of M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011): gridmodl
-minimizes it, and none of the others does, as Khiops' criterion is no longer that. **planted** is the adjusted Rand
-index with the planted groups, of the first and of the second column. **loss** takes no side: the mean over the test
-rows of minus log p(a, b), p(a, b) = (n_AB + 1) / (n + GH) x (n_a + 1) / (n_A + V_A) x (n_b + 1) / (n_B + V_B): A
-and B are the groups of a and b, n, n_A and n_AB training rows, V_A values of A, G and H numbers of groups. Pairs with a
-value that no training row has are left out, the same for all. **seconds** are of the processor, by the clock in
-brackets: the machine had other work to do. They are those of the call with one thread, from texts (gridmodl), from a
-file (Khiops), or from codes, the matrix included (the others), after a small call before it; compiling and writing
-Khiops' file do not count. "No answer" is none in {TIME_LIMIT} s of the processor.
+Of digits and Nova, 30 % of the ones are test rows. What the tables have:
+
+* **cost** is `gridmodl.price` of the groups on the training rows (formula 5 of M. Boullé, "Data grid models for
+  preparation and modeling in supervised learning", 2011): gridmodl minimizes it, and none of the others does, as
+  Khiops' criterion is no longer that.
+* **planted** is the adjusted Rand index with the planted groups, of the first and of the second column.
+* **loss** takes no side: the mean over the test rows $(a, b)$ of $-\\log p(a, b)$, where
+
+  $$p(a, b) = {FORMULA}$$
+
+  $A$ and $B$ are the groups of $a$ and $b$; $n$ counts training rows, all or those of a group or a value; $V_A$ are the
+  values in $A$, and $G$ and $H$ the numbers of groups. Pairs with a value that no training row has are left out, the
+  same for all.
+* **seconds** are of the processor, by the clock in brackets: the machine had other work to do. They are those of the
+  call with one thread, from texts (gridmodl), from a file (Khiops), or from codes, the matrix included (the others),
+  after a small call before it; compiling and writing Khiops' file do not count. "No answer" is none in {TIME_LIMIT} s
+  of the processor.
+
+The methods:
 
 * Khiops: `train_coclustering` as it comes, one core.
 * spectral: `SpectralCoclustering` (as many groups of rows as of columns, each with one of the others) and

@@ -23,10 +23,10 @@ training rows. Numbers and categories are apart, as not every library takes both
   a Bayes optimal discretization method for continuous attributes", Machine Learning 65, 2006). It is what gridmodl
   minimizes, and none of the others does: it says how far their parts are from that optimum, not how good they are by
   their own rule.
-* **Held-out loss** takes no side: the mean over the test rows of minus log (n_ij + 1) / (n_i + J), with n_ij of the n_i
-  training rows of the part in the class, and J classes. A second formula, (n_ij + p_j) / (n_i + 1) with p_j the share
-  of the class in the training rows, shows whether the first one decides who wins. A category that no training row has
-  goes to the group of most categories, whatever the method.
+* **Held-out loss** takes no side: the mean over the test rows of $-\\log \\frac{{n_{{ij}} + 1}}{{n_i + J}}$, with
+  $n_{{ij}}$ of the $n_i$ training rows of the part in the class, and $J$ classes. A second formula,
+  $\\frac{{n_{{ij}} + p_j}}{{n_i + 1}}$ with $p_j$ the share of the class in the training rows, shows whether the first
+  one decides who wins. A category that no training row has goes to the group of most categories, whatever the method.
 * **Seconds** are of the processor, by the clock in brackets, for all columns of a line with one thread: the machine had
   other work to do, so the clock says little. Making the data in the library's own form, compiling, and a call with few
   rows come before. Khiops reads a file and starts processes, which counts; writing the file does not. A method has

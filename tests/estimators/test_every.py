@@ -295,3 +295,10 @@ def test_one_row(name: str) -> None:
     assert len(answer(fitted, X[:1])) == 1
     if name in MIXED and name not in TWO_CLASSES:
         assert len(answer(clone(EVERY[name]).fit(X[:1], y[:1]), X)) == len(X)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_shared_entries_of_docstrings_are_filled_in(name):
+    kind = type(EVERY[name])
+    texts = [inspect.getdoc(getattr(kind, member)) or "" for member in dir(kind) if not member.startswith("_")]
+    assert "%(" not in "\n".join([inspect.getdoc(kind), *texts])

@@ -10,6 +10,7 @@ A model of the first year, held against each month of the second: what has moved
 
 import numpy as np
 import pandas as pd
+from matplotlib import pyplot as plt
 
 import gridmodl
 from gridmodl.plot import DriftDisplay
@@ -34,7 +35,8 @@ print(found)
 # %%
 # The population stability index (PSI) by month. A drift is a PSI above the limit that chance does not explain.
 
-found.plot().ax_.set_xlabel("month")
+figure, ax = plt.subplots(figsize=(5, 3.5), layout="constrained")
+found.plot(ax=ax).ax_.set_xlabel("month")
 
 # %%
 # The parts of the column that moved: their shares in training, and in the last month.

@@ -131,7 +131,7 @@ def _join(joined: JoinedColumns, aliases: list[str], source: TableSource) -> str
         [*map(str, parts), *(column.by_cell[i] for column in joined.columns)] for i, parts in enumerate(joined.cells)
     ]
     on = " AND ".join(f"c.{key} = p.{key}" for key in keys)
-    return f"\nLEFT JOIN {source.dialect.rows([*keys, *aliases], rows)} ON {on}"
+    return f"\nLEFT JOIN {source.dialect.rows([*keys, *aliases], rows)}\n  ON {on}"
 
 
 def _label(partition: Partition, source: TableSource) -> str:
