@@ -121,6 +121,33 @@ def test_a_table_that_is_gone():
         optimize(table, "y")
 
 
+def test_a_table_that_goes_before_any_query_of_a_grid(monkeypatch):
+    """DuckDB looks for it also where a query is only made."""
+    monkeypatch.setattr(lazy_grid, "MAX_CELLS", 300)
+    x, z = np.random.default_rng(0).permutation(2000).reshape(2, -1)
+    rows = pl.DataFrame({"x": x, "z": z, "y": (x > 1000) ^ (z > 1000)}).to_arrow()
+    run, queries, messages = nw.LazyFrame.collect, [], []
+    for n_before in range(30):
+        with duckdb.connect() as connection:
+            connection.from_arrow(rows).create("gone")
+
+            def collect(frame, *arguments, connection=connection, n_before=n_before, **options):
+                queries.append(n_before)
+                if queries.count(n_before) == n_before + 1:
+                    connection.execute("DROP TABLE gone")
+                return run(frame, *arguments, **options)
+
+            monkeypatch.setattr(nw.LazyFrame, "collect", collect)
+            try:
+                optimize(connection.table("gone"), "y", search="merge")
+                break
+            except EngineError as error:
+                messages.append(str(error))
+    assert all("gone" in message for message in messages)
+    assert n_before > 5  # it is searched in the end, after as many queries
+    assert queries.count(n_before) == n_before
+
+
 def test_a_table_of_ibis_that_is_gone():
     table = as_ibis(mixed().select("real", "y"))
     table.get_backend().con.execute("DROP TABLE rows")

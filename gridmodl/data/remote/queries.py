@@ -102,7 +102,7 @@ def is_interrupt(error: Exception) -> bool:
 
 @contextmanager
 def engine_errors(name: Name) -> Iterator[None]:
-    """Raise EngineError where the engine of a lazy frame lacks an operation, or where a column is gone."""
+    """Raise EngineError where the engine of a lazy frame lacks an operation, or where a column or the table is gone."""
     try:
         yield
     except (NotImplementedError, AttributeError) as error:
@@ -110,7 +110,9 @@ def engine_errors(name: Name) -> Iterator[None]:
             f"the engine of the lazy frame lacks an operation that counting column {name!r} needs: "
             f"{type(error).__name__}: {error}; collect the column, or bring the table to another engine, such as DuckDB"
         ) from error
-    except nw.exceptions.NarwhalsError as error:
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] in (__name__.partition(".")[0], "builtins"):
+            raise
         raise EngineError(
             f"the query that counts column {name!r} cannot be made: {type(error).__name__}: {error}"
         ) from error
