@@ -22,6 +22,7 @@ import pytest
 PROJECT = Path(__file__).parent.parent
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(PROJECT / ".numba_cache"))
+os.environ["MPLBACKEND"] = "Agg"  # pictures are drawn into memory
 os.environ["GRIDMODL_QUIET"] = "1"  # what a test reads on the error stream does not depend on what was compiled before
 # The formulas are tested through a plugin's terms too, from its folder: what it prices is no part of gridmodl.
 sys.path.append(str(PROJECT / "plugins" / "gridmodl-khiops11"))
@@ -55,6 +56,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             names = {str(value) for key, value in chosen.params.items() if key in ("name", "criterion")}
             if not names & COMPILED:
                 item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_stays() -> Iterator[None]:
+    """Closes the figures of a test: matplotlib warns of more than 20, which those of a process may add up to."""
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session", autouse=True)

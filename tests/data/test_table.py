@@ -257,7 +257,7 @@ def test_the_progress_of_a_search_without_a_level():
     from gridmodl.search.grid.optima import Improvement
 
     shown = ProgressDisplay([Improvement(0, -105.0, None, 0.1)]).plot()
-    assert "cost -105, level none" in shown.ax_.get_title(loc="left")
+    assert "cost -105.00, level none" in shown.ax_.get_title(loc="left")
 
 
 # Values that were never seen.
