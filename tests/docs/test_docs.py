@@ -129,7 +129,18 @@ def test_the_glossary_leads_from_every_term_to_a_page():
     assert len(words) == len(set(words))
     assert entries == sorted(entries, key=lambda entry: entry[0].lower())
     assert [terms for terms, text in entries if not re.search(r"\]\([\w/]+\.md", text)] == []
-    asked = {"bin", "binning", "WoE", "IV", "scorecard", "calibration", "coclustering", "PSI"}
+    asked = {
+        "bin",
+        "binning",
+        "WoE",
+        "IV",
+        "scorecard",
+        "calibration",
+        "coclustering",
+        "PSI",
+        "missing values",
+        "weights",
+    }
     assert asked <= set(words)
 
 

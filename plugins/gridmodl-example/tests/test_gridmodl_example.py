@@ -1,4 +1,4 @@
-"""What every plugin should test: its criterion keeps the contract, has its name, and prices like its paper."""
+"""What a plugin should test: its criterion keeps the contract, has its name, and prices like its paper."""
 
 from __future__ import annotations
 
