@@ -23,7 +23,7 @@ from gridmodl.data.remote.queries import (
     TARGET_HIGH,
     TARGET_SUM,
     WEIGHT,
-    EngineError,
+    check_same_parts,
     check_same_rows,
     collected,
     plain_value,
@@ -242,14 +242,9 @@ class Recount:
         places: dict[Name, NDArray[np.int64]] = {}
         for k, name in enumerate(self.data.names):
             of_rows, counted = cells[column_of(k)].to_numpy()[cell], values[name]
-            if np.any(
-                np.bincount(of_rows, weights, partitions[name].n_parts)
-                != np.bincount(counted.part, counted.rows, partitions[name].n_parts)
-            ):
-                raise EngineError(
-                    f"the rows of column {name!r} have changed between two queries; count a copy that stays the same, "
-                    "such as a table or a file"
-                )
+            n_parts = partitions[name].n_parts
+            now = np.bincount(of_rows, weights, n_parts)
+            check_same_parts(np.bincount(counted.part, counted.rows, n_parts), now, name)
             row, value, weights = spread(of_rows, weights, counted.part, counted.rows)
             cell, places = cell[row], {one: place[row] for one, place in places.items()}
             places[name] = value
