@@ -59,11 +59,6 @@ class CountedAtoms(NamedTuple):
     rare: str | None = None  # name under which rare categories are counted together
 
 
-def count_column(rows: LazyRows, apart: Collection[Any], max_groups: int) -> Any:
-    """Counts of a column: a frame of spans, LOW to HIGH, with their ROWS by CLASS; each of `apart` is a span alone."""
-    return counted(rows, apart, max_groups, by_value=True).counts
-
-
 def counted(
     rows: LazyRows, apart: Collection[Any], max_groups: int, by_value: bool = False, look: Look | None = None
 ) -> CountedAtoms:
