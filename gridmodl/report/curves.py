@@ -128,6 +128,7 @@ def posterior_html(found: BoundPosterior) -> str:
 
 
 def bound_text(bound: Any) -> str:
+    """Text of a bound: a date or duration in the unit that is exact, a number with six digits."""
     if isinstance(bound, (np.datetime64, np.timedelta64)):
         return time_texts(np.array([bound]), False)[0]
     return f"{bound:.6g}" if isinstance(bound, (float, np.floating)) else plain(bound)

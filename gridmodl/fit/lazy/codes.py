@@ -236,7 +236,8 @@ class Visit:
         self.n_parts = {one: parts.n_parts for one, parts in partitions.items() if one != name and parts.n_parts > 1}
         self.keys = {one: column_of(data.names.index(one)) for one in self.n_parts}
         self.beside = {
-            key: part_of(data.frame, shortened(partitions[one]), BY_PARTITION) for one, key in self.keys.items()
+            key: part_of(data.frame, without_longest_group(partitions[one]), BY_PARTITION)
+            for one, key in self.keys.items()
         }
 
     def of_numbers(self) -> Partition:
@@ -308,8 +309,8 @@ class Visit:
         return self.options._replace(**{**by_name, "kinds": kinds, "order": {}, "special": {self.name: special}})
 
 
-def shortened(partition: Partition) -> Partition:
-    """A partition of the same parts for all of its values: the group of the most values is that of all others."""
+def without_longest_group(partition: Partition) -> Partition:
+    """The same parts with a shorter list of values: the group of the most values is that of all that are not listed."""
     if partition.kind != "categorical":
         return partition
     longest = max(range(partition.n_parts), key=lambda i: len(partition.groups[i]))

@@ -36,7 +36,7 @@ from gridmodl.fit.column.common import special_of
 from gridmodl.fit.column.groups import class_means
 from gridmodl.fit.grid import given_grid
 from gridmodl.fit.lazy.axis import Axis
-from gridmodl.fit.lazy.codes import shortened
+from gridmodl.fit.lazy.codes import without_longest_group
 from gridmodl.fit.lazy.data import LazyData, Reader
 from gridmodl.fit.options import Options
 from gridmodl.model.given import given_partition
@@ -189,7 +189,7 @@ class Recount:
         columns |= {WEIGHT: weight_of(data.weights)} | self._target_columns(schema)
         facts = [nw.col(WEIGHT).sum().alias(ROWS)]
         for k, name in enumerate(data.names):
-            columns[column_of(k)] = part_of(data.frame, shortened(partitions[name]), BY_PARTITION)
+            columns[column_of(k)] = part_of(data.frame, without_longest_group(partitions[name]), BY_PARTITION)
             if partitions[name].kind != "numerical":
                 continue
             value = nw.col(f"value_{k}")
