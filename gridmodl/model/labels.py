@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MAX_VALUES_SHOWN = 5  # values of a group in its label
 MAX_LEVELS_SHOWN = 3  # levels of a group in its label; of more, the first and the last
 MAX_TEXT_SHOWN = 60  # characters of each value
+MAX_NAMED = 5  # names of columns in a sentence
 
 
 def level_text(level: float | None, digits: int = 4) -> str:
@@ -26,6 +27,16 @@ def level_text(level: float | None, digits: int = 4) -> str:
 def counted(n: int, what: str) -> str:
     """Number and noun, such as ``1 part`` or ``3 parts``."""
     return f"{n} {what}{'s' * (n != 1)}"
+
+
+def listed(names: Sequence[Any], most: int = MAX_NAMED) -> str:
+    """The first names of a list, and how many more there are.
+
+    >>> listed(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    more = len(names) - most
+    return ", ".join(map(str, names[:most])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def labels_of(partition: Partition) -> list[str]:

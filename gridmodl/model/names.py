@@ -252,6 +252,7 @@ def _checked_part(part: Any, partition: Partition) -> int:
 
 
 def checked_name(text: Any) -> str:
+    """The text, if it can be the name of a part; raise ValueError otherwise."""
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_GIVEN or not text.isprintable():
         raise ValueError(f"the name of a part must be a text of 1 to {MAX_GIVEN} printable characters, got {text!r}")
     return text

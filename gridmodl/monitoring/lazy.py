@@ -23,6 +23,7 @@ from gridmodl.data.remote.queries import (
     WEIGHT,
     check_same_rows,
     collected,
+    in_utc,
     plain_value,
     weight_of,
 )
@@ -172,18 +173,16 @@ def _period(frame: Any, by: str | None) -> tuple[Any, bool]:
     """Expression of the period of a row, and whether it is the number of a month."""
     if by is None:
         return nw.lit(0), False
-    dtype, value = frame.collect_schema()[by], nw.col(by)
+    dtype = frame.collect_schema()[by]
     if not isinstance(dtype, (nw.Date, nw.Datetime)):
-        return value, False
-    if isinstance(dtype, nw.Datetime) and dtype.time_zone not in (None, "UTC"):
-        try:
-            value = value.dt.convert_time_zone("UTC")
-            frame.select(value)
-        except NotImplementedError as error:
-            raise ValueError(
-                f"by={by!r} has times of the zone {dtype.time_zone}, and its engine cannot convert them to UTC; make a "
-                "column of months on the engine"
-            ) from error
+        return nw.col(by), False
+    value = in_utc(frame, by, dtype)
+    if value is None:
+        zone = getattr(dtype, "time_zone", None)
+        raise ValueError(
+            f"by={by!r} has times of the zone {zone}, and its engine cannot convert them to UTC; make a column of "
+            "months on the engine"
+        )
     return value.dt.year() * 12 + value.dt.month() - 1, True
 
 

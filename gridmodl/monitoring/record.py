@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name, make_frame
-from gridmodl.model.labels import aligned, counted, shown_value
+from gridmodl.model.labels import aligned, counted, listed, shown_value
 from gridmodl.monitoring.counting import ALL
 from gridmodl.monitoring.parts import DRIFT, STABLE, DriftLimits, PartsComparison
 from gridmodl.spelling import did_you_mean
@@ -157,7 +157,7 @@ class Comparison:
         periods = f" in {counted(len(self.periods) - 1, 'period')}" if len(self.periods) > 1 else ""
         head = [f"{int(self.n_new[0]):,} new rows{periods} beside {self.n_old:,} of training"]
         if self.has_drift:
-            head.append(f"drift in {_listed(self.drifted)}")
+            head.append(f"drift in {listed(self.drifted, 2 * MAX_NAMED)}")
         else:
             head.append("no drift")
         threshold, loss, alpha = self.limits
@@ -300,11 +300,6 @@ def _categories(what: str, values: list[Any]) -> str:
     shown = ", ".join(shown_value(value, is_mixed) for value in values[:MAX_NAMED])
     noun = "category" if len(values) == 1 else "categories"
     return f"{len(values)} {what} {noun} ({shown}{', ...' * (len(values) > MAX_NAMED)})"
-
-
-def _listed(names: list[Name]) -> str:
-    more = f" and {len(names) - 2 * MAX_NAMED} more" if len(names) > 2 * MAX_NAMED else ""
-    return ", ".join(map(str, names[: 2 * MAX_NAMED])) + more
 
 
 def _worst(verdicts: list[str]) -> str:

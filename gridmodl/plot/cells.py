@@ -22,11 +22,11 @@ from gridmodl.plot.axes.layout import FIXED, LARGEST, LETTER, axes_for, finish, 
 from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import INK, OF_CLASSES, by_one_bound, drawn, fitted
 
-Drawing = tuple[list[tuple[Any, str]], Callable[[], None]]  # entries of a legend, and what writes into the bars
-
 if TYPE_CHECKING:
     from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
+
+Drawing = tuple[list[tuple[Any, str]], Callable[[], None]]  # entries of a legend, and what writes into the bars
 
 WIDTH = 8.5  # inches, of a new figure
 MOST = 20  # cells shown by default
@@ -287,11 +287,7 @@ def _without_infinity(text: str) -> str:
     >>> _without_infinity("(-inf, 2.5]"), _without_infinity("(4.5, inf)"), _without_infinity("(2.5, 4.5]")
     ('≤ 2.5', '> 4.5', '(2.5, 4.5]')
     """
-    if text.startswith("(-inf, ") and text.endswith("]"):
-        return f"≤ {text[len('(-inf, ') : -1]}"
-    if text.startswith("(") and text.endswith(", inf)"):
-        return f"> {text[1 : -len(', inf)')]}" if text != "(-inf, inf)" else text
-    return text
+    return by_one_bound(text) if text.startswith("(-inf, ") or text.endswith(", inf)") else text
 
 
 def variables_of(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

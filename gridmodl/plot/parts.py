@@ -97,8 +97,8 @@ class PartsDisplay:
             The column, or the target if it is partitioned too; optional if the model has one column.
         """
         check_model(model)
-        is_column = name is not None and name not in model.partitions and name in model.all_partitions
-        partition = model.partition(name) if is_column else named(dict(model.partitions), name, "column")
+        is_target = name is not None and name not in model.partitions and name in model.all_partitions
+        partition = model.partition(name) if is_target else named(dict(model.partitions), name, "column")
         classes = model.classes if partition.n_values is None else ()
         level = model.level if len(model.partitions) == 1 else None
         return cls(partition, classes, level, model.event_index if len(classes) and model.has_one_event else None)

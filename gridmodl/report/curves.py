@@ -86,7 +86,7 @@ def hierarchy_html(found: Hierarchy) -> str:
     if not names:
         return frame(lines("hierarchy of a single cell: there is nothing to merge"))
     parts = [joined(name_tag(name), f" ({counted(found.n_parts[name], 'part')})") for name in names[:MAX_SHOWN]]
-    head = joined(f"hierarchy of {counted(len(found), 'merge')}, down to a single cell: ", *_listed(parts))
+    head = joined(f"hierarchy of {counted(len(found), 'merge')}, down to a single cell: ", Markup(", ".join(parts)))
     more = [f"... and {counted(len(names) - MAX_SHOWN, 'more variable')}"] if len(names) > MAX_SHOWN else []
     steps = [int(np.flatnonzero(found.information >= share)[-1]) for share in KEPT if share <= found.information.max()]
     rows = []
@@ -98,10 +98,6 @@ def hierarchy_html(found: Hierarchy) -> str:
         _information(found), lines(f"information kept, from all of it to none, by merges from 0 to {len(found)}")
     )
     return frame(lines(head, *more), drawn, table(heads, rows, 0))
-
-
-def _listed(parts: list[Markup]) -> list[Any]:
-    return [part for i, one in enumerate(parts) for part in ((", ", one) if i else (one,))]
 
 
 def _information(found: Hierarchy) -> Markup:
@@ -132,6 +128,7 @@ def posterior_html(found: BoundPosterior) -> str:
 
 
 def bound_text(bound: Any) -> str:
+    """Text of a bound: a date or duration in the unit that is exact, a number with six digits."""
     if isinstance(bound, (np.datetime64, np.timedelta64)):
         return time_texts(np.array([bound]), False)[0]
     return f"{bound:.6g}" if isinstance(bound, (float, np.floating)) else plain(bound)

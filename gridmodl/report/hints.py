@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridmodl.model.labels import shown_value
+from gridmodl.model.labels import listed, shown_value
 from gridmodl.model.names import shortened
 from gridmodl.terms import PROBLEMS
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
 
-MAX_NAME, MOST_NAMED = 40, 5  # characters of the name of a column; columns named together
+MAX_NAME = 40  # characters of the name of a column
 MANY_TEXTS = 10  # distinct values from which on texts that all look like numbers are hardly names
 MOST_STRAYS = 3  # texts that may look otherwise, at most one in MANY_TEXTS
 NEARLY_UNIQUE = 0.9  # distinct values per row from which on a column of categories is hardly one
@@ -58,12 +58,7 @@ def _named(hints: Mapping[Any, list[str]]) -> list[str]:
     for name, of_name in hints.items():
         for hint in of_name:
             names.setdefault(hint, []).append(shortened(str(name), MAX_NAME))
-    return [hint if len(of) == len(hints) else f"{_listed(of)}: {hint}" for hint, of in names.items()]
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return [hint if len(of) == len(hints) else f"{listed(of)}: {hint}" for hint, of in names.items()]
 
 
 def _is_perfect(model: Model, partition: Partition) -> bool:

@@ -101,7 +101,8 @@ def test_a_type_that_changes_after_many_rows(tmp_path, monkeypatch):
     for most in (2**20, 0):
         monkeypatch.setattr(engine, "EXACT_ROWS", most)
         models = gridmodl.Models.from_json(good("fit", path, "-t", "y", "--each", "-o", "-"))
-        assert models["code"].partition("code").groups[0] == ("007", "n/a?") or "007" in str(models["code"].table())
+        groups = models["code"].partition("code").groups
+        assert {value for group in groups for value in group} == {"007", "8", "n/a?"}
         assert models["x"].partition("x").kind == "numerical"
 
 

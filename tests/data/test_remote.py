@@ -14,7 +14,7 @@ import gridmodl
 from gridmodl.data.remote.counting import counted
 from gridmodl.data.remote.edges import Spans, divided_ranges, runs_of
 from gridmodl.data.remote.looks import look_at
-from gridmodl.data.remote.queries import BUCKET, HIGH, LOW, ROWS
+from gridmodl.data.remote.queries import BUCKET, HIGH, LOW, ROWS, EngineError, check_same_parts
 from gridmodl.data.remote.rows import lazy_rows
 from gridmodl.fit.lazy import data as lazy_data
 from gridmodl.fit.lazy.axis import move_excess
@@ -144,3 +144,10 @@ def test_excess_of_a_moved_bound():
         for span in range(first, end):
             expected[span] = min(expected[span], moved[span], moved[span + 1])
     np.testing.assert_allclose(move_excess(by_class, places), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("now", [[3, 7], [5, 5, 1], [5]])
+def test_parts_whose_rows_change_between_queries_are_an_error(now):
+    check_same_parts(np.array([5, 5]), np.array([5.0, 5.0]), "x")
+    with pytest.raises(EngineError, match="the rows of column 'x' have changed between two queries"):
+        check_same_parts(np.array([5, 5]), np.array(now), "x")

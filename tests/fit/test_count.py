@@ -323,7 +323,7 @@ def test_numerical_targets(engine, monkeypatch):
 def test_many_classes_have_fewer_buckets(monkeypatch):
     monkeypatch.setattr(lazy_data, "JOINT_ROWS", 100)
     monkeypatch.setattr(lazy_data, "JOINT_GROUPS", 64)
-    monkeypatch.setattr(lazy_data, "MAX_CELLS", 64)
+    monkeypatch.setattr(lazy_data, "MAX_BY_CLASS", 64)
     data = long_column()
     model = optimize(as_polars(data), "y", target_kind="grouped")
     assert model.resolution > 0

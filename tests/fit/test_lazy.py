@@ -14,7 +14,7 @@ from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, collect, connecti
 
 import gridmodl
 from gridmodl import optimize, optimize_each, price
-from gridmodl.data.remote.counting import count_column
+from gridmodl.data.remote.counting import counted
 from gridmodl.data.remote.queries import HIGH, LOW, ROWS, EngineError
 from gridmodl.data.remote.rows import lazy_rows
 from gridmodl.fit.lazy import data as lazy_data
@@ -141,7 +141,8 @@ def test_bounds_of_the_user_divide_spans(monkeypatch):
 )
 def test_counts_of_spans_are_those_of_rows(values):
     data = pl.DataFrame({"x": values, "y": np.arange(len(values)) % 3})
-    counts = count_column(lazy_rows(nw.from_native(data.lazy()), "x", "y", None, len(values)), [], 128)
+    of_column = lazy_rows(nw.from_native(data.lazy()), "x", "y", None, len(values))
+    counts = counted(of_column, [], 128, by_value=True).counts
     low, high, rows = (counts[name].to_numpy() for name in (LOW, HIGH, ROWS))
     classes = counts["gridmodl_class"].to_numpy()
     for one in set(zip(low.tolist(), high.tolist(), strict=True)):
@@ -249,7 +250,7 @@ def test_spans_of_times_do_not_depend_on_the_zone():
     spans = []
     for zone in ("UTC", "Europe/Paris"):
         rows = lazy_rows(nw.from_native(two_days(zone).lazy()), "at", "y", None, 145)
-        counts = count_column(rows, [], 8)
+        counts = counted(rows, [], 8, by_value=True).counts
         spans.append([sorted(moment.timestamp() for moment in counts[name].to_list()) for name in (LOW, HIGH)])
     assert spans[0] == spans[1]
 

@@ -317,6 +317,21 @@ def test_months_of_dates(models):
     assert models.compare(lazy, by="p", refit=False).periods == (ALL, "1.0", "missing")
 
 
+def test_months_of_times_in_a_zone_are_those_of_utc(models):
+    first = datetime.datetime(2024, 1, 31, 20, tzinfo=datetime.UTC)
+    times = [first + datetime.timedelta(hours=i) for i in range(len(NEW))]
+    rows = NEW.with_columns(at=pl.Series(times).dt.convert_time_zone("America/New_York"))
+    here = models.compare(rows, by="at", refit=False)
+    assert here.periods[1:3] == ("2024-01", "2024-02")
+    assert here["colour"].new_rows[1].sum() == 4
+    assert models.compare(rows.lazy(), by="at", refit=False).to_json() == here.to_json()
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'America/New_York'")
+    connection.register("rows", rows.to_arrow())
+    with pytest.raises(ValueError, match="by='at' has times of the zone America/New_York, and its engine cannot"):
+        models.compare(connection.table("rows"), by="at", refit=False)
+
+
 def test_frames_of_all_kinds(models):
     expected = models.compare(NEW, "buys", "month", refit=False).to_json()
     for other in (NEW.to_pandas(), NEW.to_arrow(), NEW.to_dict(as_series=False)):

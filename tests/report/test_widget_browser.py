@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,22 @@ import pytest
 
 import gridmodl
 from gridmodl.report.widget.editor import PartitionEditor
-from gridmodl.report.widget.face import host_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 expect = playwright.expect
 
 Open = Callable[..., Any]
 EVIL = "<img src=x onerror=alert(1)>"
+
+
+def host_page() -> str:
+    """A page that hosts the face without a notebook.
+
+    Its function ``start(state)`` shows a state, and it calls ``handle(command)``, which returns the next one.
+    """
+    host = (Path(__file__).parent / "widget_host.html").read_text(encoding="utf-8")
+    script, style = ((files("gridmodl.report.widget") / f"editor.{kind}").read_text("utf-8") for kind in ("js", "css"))
+    return host.replace("STYLE", style).replace("SCRIPT", script.replace("export default", "const widget ="))
 
 
 def start(open_page: Open, editor: PartitionEditor, width: int = 1280, **options: Any) -> Any:

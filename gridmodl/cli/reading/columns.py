@@ -123,15 +123,21 @@ def _read(source: Source, names: Sequence[str], reading: ReadSettings) -> dict[s
         columns = {name: TextColumn(reading.nulls, name in reading.as_text) for name in names}
     else:
         columns = {field.name: TypedColumn(field.type) for field in source.empty(names).schema}
-    n_rows = 0
-    for batch in sample_rows(source.batches(names), reading.n_rows, reading.seed):
+    for batch in told(sample_rows(source.batches(names), reading.n_rows, reading.seed), reading):
         added = _add_numbers(columns, batch, reading.nulls) if source.is_text and len(names) >= MANY else ()
         for name, piece in zip(names, batch.columns, strict=True):
             if name not in added:
                 columns[name].add(piece)
+    return columns
+
+
+def told(batches: Iterable[pa.RecordBatch], reading: ReadSettings) -> Iterator[pa.RecordBatch]:
+    """The batches; after each, the number of rows so far is told."""
+    n_rows = 0
+    for batch in batches:
+        yield batch
         n_rows += batch.num_rows
         reading.tell(n_rows)
-    return columns
 
 
 def _add_numbers(columns: dict[str, Any], batch: pa.RecordBatch, nulls: Iterable[str]) -> set[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet
 
 from gridmodl.cli.outputs import temporary_folder
-from gridmodl.cli.reading.columns import TEXT, ReadSettings, TextColumn
+from gridmodl.cli.reading.columns import TEXT, ReadSettings, TextColumn, told
 from gridmodl.cli.reading.engine import identifier, path_literal
 from gridmodl.cli.reading.sources import Source, parts_of
 from gridmodl.cli.reading.texts import typed_values, with_nulls
@@ -38,7 +38,7 @@ def countable_names(source: Source, names: Sequence[str]) -> list[str]:
     """
     if len(source.names) > WIDEST:
         return []
-    kinds = {field.name: field.type for field in source.empty(names).schema}
+    kinds = _types(source, names)
     first = {name.lower(): name for name in reversed(names)}
     is_named = {name: first[name.lower()] == name and name != "*" for name in names}
     return [name for name in names if _sql_type(kinds[name]) is not None and is_named[name]]
@@ -87,7 +87,7 @@ def _cast(code: str, kind: str | None) -> str:
 def _text_kinds(source: Source, names: Sequence[str], reading: ReadSettings) -> dict[str, pa.DataType]:
     """Type of each column of a text file, which all its values have."""
     columns = {name: TextColumn(reading.nulls, name in reading.as_text) for name in names}
-    for batch in _told(source.batches(names), reading):
+    for batch in told(source.batches(names), reading):
         for name, column in columns.items():
             if column.types != ():
                 column.add(batch.column(name))
@@ -100,7 +100,7 @@ def _written(source: Source, kinds: dict[str, pa.DataType], codes: list[str], re
     path = str(temporary_folder() / "data.parquet")
     schema = pa.schema(list(zip(codes, kinds.values(), strict=True)))
     with pyarrow.parquet.ParquetWriter(path, schema) as writer:
-        for batch in _told(source.batches(list(kinds)), reading):
+        for batch in told(source.batches(list(kinds)), reading):
             columns = batch.columns
             if source.is_text:
                 columns = [_as_kind(*one, reading.nulls) for one in zip(columns, kinds.values(), strict=True)]
@@ -113,12 +113,3 @@ def _as_kind(text: pa.Array, kind: pa.DataType, nulls: Iterable[str]) -> pa.Arra
     text = with_nulls(text, nulls)
     fit = None if kind == TEXT else typed_values(text, [(kind,)], nulls)
     return text.dictionary_encode() if fit is None else fit.values.cast(kind)
-
-
-def _told(batches: Iterable[pa.RecordBatch], reading: ReadSettings) -> Iterator[pa.RecordBatch]:
-    """The batches, with the number of rows so far told."""
-    n_rows = 0
-    for batch in batches:
-        yield batch
-        n_rows += batch.num_rows
-        reading.tell(n_rows)

@@ -18,6 +18,7 @@ from gridmodl.data.remote.queries import (
     ROWS,
     WEIGHT,
     collected,
+    in_utc,
     is_ordered,
     key_of,
     one_if,
@@ -147,14 +148,8 @@ def place_of_rows(cells: LazyCells) -> Any:
 
 def _key(cells: LazyCells, k: int) -> Any:
     """Floats that sort like the values of input number k."""
-    dtype, value = cells.dtypes[k], nw.col(column_of(k))
-    if isinstance(dtype, nw.Datetime) and dtype.time_zone not in (None, "UTC"):
-        try:
-            cells.frame.select(value.dt.convert_time_zone("UTC"))
-            value = value.dt.convert_time_zone("UTC")
-        except NotImplementedError:  # as DuckDB, whose times are of the zone of the session
-            pass
-    return key_of(dtype, value)
+    dtype, value = cells.dtypes[k], in_utc(cells.frame, column_of(k), cells.dtypes[k])
+    return key_of(dtype, nw.col(column_of(k)) if value is None else value)
 
 
 def _place_on_line(key: Any, low: Any, high: Any) -> Any:

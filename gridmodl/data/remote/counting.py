@@ -43,7 +43,8 @@ MAX_VALUES = 2**22  # values of a categorical column that are all counted
 MAX_RANGES = 32  # ranges near bounds that one query divides: each is a branch of its expression
 MAX_RUNS = 8  # ranges of heavy buckets that one query divides: branches over all rows are what costs
 MAX_LEVELS = 5  # queries that divide a column before its search
-NEAR = 2  # spans on each side of a bound that are divided after a search, if there is more to divide than values
+# Spans on each side of a bound that are divided after a search; after later ones, unless all beside bounds are values.
+NEAR = 2
 HEAVY = 2.0  # buckets of more than HEAVY times the mean rows of MAX_GROUPS buckets are divided again,
 TOO_HEAVY = 5.0  # if one has more than TOO_HEAVY times the mean
 PAIRS = 16  # values and classes, as a multiple of the groups, that are counted by value to see whether values are few
@@ -57,11 +58,6 @@ class CountedAtoms(NamedTuple):
     edges: Edges  # none if all values are counted
     rows: LazyRows
     rare: str | None = None  # name under which rare categories are counted together
-
-
-def count_column(rows: LazyRows, apart: Collection[Any], max_groups: int) -> Any:
-    """Counts of a column: a frame of spans, LOW to HIGH, with their ROWS by CLASS; each of `apart` is a span alone."""
-    return counted(rows, apart, max_groups, by_value=True).counts
 
 
 def counted(

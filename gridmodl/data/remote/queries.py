@@ -13,6 +13,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
 
@@ -128,6 +129,15 @@ def check_same_rows(n_before: int, n_now: int, name: Name | None = None) -> None
         )
 
 
+def check_same_parts(before: NDArray[Any], now: NDArray[Any], name: Name) -> None:
+    """Raise EngineError if a query finds other rows in the parts of the column `name` than an earlier one."""
+    if not np.array_equal(before, now):
+        raise EngineError(
+            f"the rows of column {name!r} have changed between two queries; count a copy that stays the same, such as "
+            "a table or a file"
+        )
+
+
 def schema_of(frame: Any) -> dict[str, Any]:
     """Types of the columns of a lazy frame, by name; EngineError if the engine cannot tell, as where a file is gone."""
     try:
@@ -149,6 +159,21 @@ def key_of(dtype: Any, value: Any) -> Any:
         return days.cast(nw.Float64)
     seconds = ((days.cast(nw.Float64) * 24 + value.dt.hour()) * 60 + value.dt.minute()) * 60 + value.dt.second()
     return seconds + value.dt.microsecond() * 1e-6  # Polars would divide by a constant with other digits
+
+
+def in_utc(frame: Any, column: str, dtype: Any) -> Any:
+    """Values of a column of `frame`, times of another zone in UTC; None if the engine cannot convert them.
+
+    DuckDB cannot: its times are of the zone of the session.
+    """
+    value = nw.col(column)
+    if not isinstance(dtype, nw.Datetime) or dtype.time_zone in (None, "UTC"):
+        return value
+    try:
+        frame.select(value.dt.convert_time_zone("UTC"))
+    except NotImplementedError:
+        return None
+    return value.dt.convert_time_zone("UTC")
 
 
 def has_keys_here(dtype: Any) -> bool:

@@ -27,6 +27,7 @@ from gridmodl.data.remote.queries import (
     WEIGHT,
     collected,
     has_keys_here,
+    in_utc,
     is_finite,
     is_ordered,
     key_of,
@@ -179,14 +180,9 @@ def lazy_rows(
     rows = LazyRows(selected, name, dtype, n_rows, has_target, weights is not None, False, target_edges, keys)
     if not rows.is_ordered:
         return rows
-    value = nw.col(VALUE)
     if dtype.is_integer() and selected.implementation.is_pyarrow():  # rows in memory; it refuses to round long integers
         here = selected.collect()
         return rows._replace(frame=here.with_columns(keys_here(dtype, here[VALUE])).lazy())
-    if isinstance(dtype, nw.Datetime) and dtype.time_zone not in (None, "UTC"):
-        try:
-            in_utc = selected.with_columns(key_of(dtype, value.dt.convert_time_zone("UTC")).alias(KEY))
-            return rows._replace(frame=in_utc)
-        except NotImplementedError:  # as DuckDB, whose times are of the zone of the session
-            rows = rows._replace(is_local=True)
-    return rows._replace(frame=selected.with_columns(key_of(dtype, value).alias(KEY)))
+    value = in_utc(selected, VALUE, dtype)
+    key = key_of(dtype, nw.col(VALUE) if value is None else value)
+    return rows._replace(frame=selected.with_columns(key.alias(KEY)), is_local=value is None)

@@ -22,7 +22,7 @@ from gridmodl.data.bounds import SHORT, bounds_between
 from gridmodl.data.frames import Name, SpanColumn
 from gridmodl.data.numbers import Numbers, encode_codes, encode_special
 from gridmodl.data.remote.cells import all_cells, column_of, in_order, lazy_cells
-from gridmodl.data.remote.queries import CLASS, HIGH, LOW, ROWS, EngineError, check_same_rows, engine_errors
+from gridmodl.data.remote.queries import CLASS, HIGH, LOW, ROWS, check_same_parts, check_same_rows, engine_errors
 from gridmodl.data.remote.rows import lazy_rows
 from gridmodl.data.table import Table
 from gridmodl.fit.column.common import special_of
@@ -97,7 +97,8 @@ def coded_cells(
         columns[name] = found_cells[column_of(k)]
         if name in coded:
             code = columns[name].to_numpy()
-            _check_atoms(coded[name], code, rows)
+            now = np.bincount(code + 1, rows, len(coded[name].rows) + 1)  # first: rows of no atom
+            check_same_parts(np.append(0, coded[name].rows), now, name)
             columns[name] = coded[name].spans(code)
     return CodedCells(read(columns, rows), max((one.resolution for one in coded.values()), default=0))
 
@@ -197,16 +198,6 @@ def _places(lows: NDArray[Any], bounds: NDArray[Any]) -> NDArray[np.int64]:
     return at[(at > 0) & (at < len(lows))] - 1
 
 
-def _check_atoms(coded: CodedColumn, code: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-    """Raise EngineError if the rows of the atoms of a column are not those that were counted before."""
-    is_known = (code >= 0) & (code < len(coded.rows))
-    if not is_known.all() or np.any(np.bincount(code, rows, len(coded.rows)) != coded.rows):
-        raise EngineError(
-            f"the rows of column {coded.partition.name!r} have changed between two queries; count a copy that stays "
-            "the same, such as a table or a file"
-        )
-
-
 # Improve the parts of one column after the other on all rows.
 
 
@@ -245,7 +236,8 @@ class Visit:
         self.n_parts = {one: parts.n_parts for one, parts in partitions.items() if one != name and parts.n_parts > 1}
         self.keys = {one: column_of(data.names.index(one)) for one in self.n_parts}
         self.beside = {
-            key: part_of(data.frame, shortened(partitions[one]), BY_PARTITION) for one, key in self.keys.items()
+            key: part_of(data.frame, without_longest_group(partitions[one]), BY_PARTITION)
+            for one, key in self.keys.items()
         }
 
     def of_numbers(self) -> Partition:
@@ -317,8 +309,8 @@ class Visit:
         return self.options._replace(**{**by_name, "kinds": kinds, "order": {}, "special": {self.name: special}})
 
 
-def shortened(partition: Partition) -> Partition:
-    """A partition of the same parts for all of its values: the group of the most values is that of all others."""
+def without_longest_group(partition: Partition) -> Partition:
+    """The same parts with a shorter list of values: the group of the most values is that of all that are not listed."""
     if partition.kind != "categorical":
         return partition
     longest = max(range(partition.n_parts), key=lambda i: len(partition.groups[i]))

@@ -13,10 +13,7 @@ from gridmodl.data.columns import encode_column
 from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name, SpanColumn, lazy_frame
 from gridmodl.data.numbers import Numbers, special_parts
-from gridmodl.data.remote.counting import (
-    MAX_GROUPS,
-    counted,
-)
+from gridmodl.data.remote.counting import MAX_GROUPS, counted
 from gridmodl.data.remote.looks import Look, Looks
 from gridmodl.data.remote.queries import (
     HIGH,
@@ -37,7 +34,7 @@ from gridmodl.spelling import check_columns
 # A numerical target is counted by value where all pairs of values are at most JOINT_ROWS, as there are no more rows.
 JOINT_ROWS = 2**20
 JOINT_GROUPS = 1024  # else: buckets of the target, and of the column
-MAX_CELLS = 2**22  # pairs of a value and a class that one query asks for, if there are more than 64 classes
+MAX_BY_CLASS = 2**22  # pairs of a value and a class that one query asks for, if there are more than 64 classes
 Reader = Callable[..., Table]  # of columns, weights of their rows and, if another is meant, the event
 
 
@@ -163,7 +160,7 @@ def _with_classes(data: LazyData) -> LazyData:
             return data
         classes = data.frame.group_by(target).agg(nw.len().alias(ROWS)).select(nw.len().alias(ROWS))
         n_classes = int(collected(classes, data.target)[ROWS][0])
-    return data._replace(max_groups=min(MAX_GROUPS, max(JOINT_GROUPS, MAX_CELLS // max(1, n_classes))))
+    return data._replace(max_groups=min(MAX_GROUPS, max(JOINT_GROUPS, MAX_BY_CLASS // max(1, n_classes))))
 
 
 def counted_data(

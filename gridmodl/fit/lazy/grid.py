@@ -20,7 +20,7 @@ import numpy as np
 from gridmodl.clock import Clock
 from gridmodl.data.frames import Name
 from gridmodl.data.remote.cells import all_cells, column_of, in_order, lazy_cells, sampled_cells
-from gridmodl.data.remote.counting import MAX_GROUPS, count_column
+from gridmodl.data.remote.counting import MAX_GROUPS, counted
 from gridmodl.data.remote.queries import (
     CLASS,
     HIGH,
@@ -55,7 +55,8 @@ class Searches(NamedTuple):
 def counted_density(data: LazyData, options: Options, read: Reader, search: Searcher) -> Model:
     """Model of the density of the one column, counted by value."""
     (name,) = data.names
-    counts = count_column(lazy_rows(data.frame, name, None, data.weights, data.n_rows), [], MAX_GROUPS)
+    rows = lazy_rows(data.frame, name, None, data.weights, data.n_rows)
+    counts = counted(rows, [], MAX_GROUPS, by_value=True).counts
     check_same_rows(data.n_rows, int(counts[ROWS].sum()))
     if (counts[LOW] != counts[HIGH]).fill_null(False).any():
         raise ValueError(
@@ -102,15 +103,15 @@ def _grid_of_many(data: LazyData, options: Options, read: Reader, search: Search
     if data.has_classes:
         max_cells = MAX_CELLS // len(model.classes)
         recount = recount.of_parts(improved_parts(data, recount.partitions(), options, read, clock, max_cells))
-    counted = recount.counted(read, clock)
-    _check_limits(counted, options)
-    resolution = counted.resolution if coded is None else coded.resolution
-    return replace(counted, resolution=resolution, sample_rows=n_sample, left_out=_left_out(counted, model))
+    on_all = recount.counted(read, clock)
+    _check_limits(on_all, options)
+    resolution = on_all.resolution if coded is None else coded.resolution
+    return replace(on_all, resolution=resolution, sample_rows=n_sample, left_out=_left_out(on_all, model))
 
 
-def _left_out(counted: Model, model: Model) -> dict[Name, str]:
+def _left_out(on_all: Model, model: Model) -> dict[Name, str]:
     """Reasons of the columns with one part: those of the search, or that their parts do not pay on all rows."""
-    one_part = [name for name in counted.partitions if name not in counted.informative]
+    one_part = [name for name in on_all.partitions if name not in on_all.informative]
     return {name: model.left_out.get(name, "beside the others its parts cost more than they tell") for name in one_part}
 
 

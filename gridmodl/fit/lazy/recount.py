@@ -23,7 +23,7 @@ from gridmodl.data.remote.queries import (
     TARGET_HIGH,
     TARGET_SUM,
     WEIGHT,
-    EngineError,
+    check_same_parts,
     check_same_rows,
     collected,
     plain_value,
@@ -36,7 +36,7 @@ from gridmodl.fit.column.common import special_of
 from gridmodl.fit.column.groups import class_means
 from gridmodl.fit.grid import given_grid
 from gridmodl.fit.lazy.axis import Axis
-from gridmodl.fit.lazy.codes import shortened
+from gridmodl.fit.lazy.codes import without_longest_group
 from gridmodl.fit.lazy.data import LazyData, Reader
 from gridmodl.fit.options import Options
 from gridmodl.model.given import given_partition
@@ -189,7 +189,7 @@ class Recount:
         columns |= {WEIGHT: weight_of(data.weights)} | self._target_columns(schema)
         facts = [nw.col(WEIGHT).sum().alias(ROWS)]
         for k, name in enumerate(data.names):
-            columns[column_of(k)] = part_of(data.frame, shortened(partitions[name]), BY_PARTITION)
+            columns[column_of(k)] = part_of(data.frame, without_longest_group(partitions[name]), BY_PARTITION)
             if partitions[name].kind != "numerical":
                 continue
             value = nw.col(f"value_{k}")
@@ -242,14 +242,9 @@ class Recount:
         places: dict[Name, NDArray[np.int64]] = {}
         for k, name in enumerate(self.data.names):
             of_rows, counted = cells[column_of(k)].to_numpy()[cell], values[name]
-            if np.any(
-                np.bincount(of_rows, weights, partitions[name].n_parts)
-                != np.bincount(counted.part, counted.rows, partitions[name].n_parts)
-            ):
-                raise EngineError(
-                    f"the rows of column {name!r} have changed between two queries; count a copy that stays the same, "
-                    "such as a table or a file"
-                )
+            n_parts = partitions[name].n_parts
+            now = np.bincount(of_rows, weights, n_parts)
+            check_same_parts(np.bincount(counted.part, counted.rows, n_parts), now, name)
             row, value, weights = spread(of_rows, weights, counted.part, counted.rows)
             cell, places = cell[row], {one: place[row] for one, place in places.items()}
             places[name] = value

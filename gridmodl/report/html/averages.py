@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import ARRAYS
-from gridmodl.model.labels import counted, time_texts
+from gridmodl.model.labels import counted, listed, time_texts
 from gridmodl.model.names import rounded
 from gridmodl.report.averages import LIKELY, Curve, curves_of, ranked
 from gridmodl.report.html.charts import on_axis
-from gridmodl.report.html.lead import MAX_WORDS, listed
+from gridmodl.report.html.lead import MAX_WORDS
 from gridmodl.report.html.plain import caption, cut, plain_number, plain_values
 from gridmodl.report.html.variables import MAX_CLASSES, Pairs, Tables, make_section
 from gridmodl.report.pictures import plain

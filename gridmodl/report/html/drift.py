@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridmodl.model.labels import counted
+from gridmodl.model.labels import counted, listed
 from gridmodl.monitoring.parts import DRIFT
 from gridmodl.monitoring.record import remarks_on
 from gridmodl.monitoring.tables import RATES, column_lines, part_lines, period_lines
-from gridmodl.report.html.lead import listed
 from gridmodl.report.html.plain import caption, cut, plain_number, plain_values
 from gridmodl.report.html.variables import MAX_CLASSES, Pairs, Tables, make_section
 from gridmodl.report.pictures import plain
+from gridmodl.report.tables import largest
 
 if TYPE_CHECKING:
     from gridmodl.monitoring.parts import PartsComparison
@@ -108,9 +108,9 @@ def _facts(comparison: Comparison) -> Pairs:
 def _variable(one: PartsComparison, comparison: Comparison, tables: Tables) -> dict[str, Any]:
     """Record of one column, of the cells of a grid or of the target."""
     lines = part_lines(one, 0)
-    classes = _kept_classes(one)
+    classes = largest(one.new_counts[0].sum(axis=0), MAX_CLASSES)  # whose rates the table has
     dropped = {f"{what}_{one.classes[j]}" for j in one.events if j not in classes for what in RATES}
-    kept = largest_parts(one)
+    kept = largest(one.old_rows + one.new_rows[0], MAX_PARTS)
     shown = {key: [column[i] for i in kept] for key, column in lines.items() if key not in dropped}
     note = "" if len(kept) == len(one.labels) else f"The {len(kept):,} of {len(one.labels):,} parts with most rows."
     of_classes = {f"{what}_{one.classes[j]}": "share" for j in one.events for what in RATES if len(one.events) > 1}
@@ -138,18 +138,6 @@ def _variable(one: PartsComparison, comparison: Comparison, tables: Tables) -> d
         "periods": _periods(one, comparison.limits.threshold) if len(one.periods) > 1 else None,
         "values": [],
     }
-
-
-def _kept_classes(one: PartsComparison) -> set[int]:
-    """Classes whose rates a table has: the most frequent."""
-    rows = one.new_counts[0].sum(axis=0)
-    return set(np.argsort(-rows, kind="stable")[:MAX_CLASSES].tolist())
-
-
-def largest_parts(one: PartsComparison) -> list[int]:
-    """The parts that a page shows, in their order."""
-    rows = one.old_rows + one.new_rows[0]
-    return sorted(np.argsort(-rows, kind="stable")[:MAX_PARTS].tolist())
 
 
 def _verdict(one: PartsComparison) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gridmodl.model.labels import counted, level_text
+from gridmodl.model.labels import MAX_NAMED, counted, level_text, listed
 from gridmodl.report.hints import hints_of, hints_of_models
 from gridmodl.report.pictures import plain
 from gridmodl.report.text import cost_text, criterion_text, finding_text, kept_limits, proof_text
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from gridmodl.model.models import Models
 
 MAX_WORDS = 600  # characters
-MOST_NAMED = 5  # columns
 
 Lead = list[tuple[str, str]]  # terms and sentences
 
@@ -31,12 +30,6 @@ def title_of_model(model: Model) -> str:
 
 def title_of_models(models: Models) -> str:
     return f"Best partitions of {counted(len(models), 'column')}"
-
-
-def listed(names: list[str]) -> str:
-    """The first names of a list, and how many more there are."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def lead_of_model(model: Model) -> Lead:
@@ -79,7 +72,7 @@ def lead_of_models(models: Models) -> Lead:
         if not PROBLEMS[first.problem].has_target
         else f"tell about {plain(first.target_name or 'the target')}"
     )
-    ranked = sorted(telling, key=lambda one: -(one[1].level or 0.0))[:MOST_NAMED]
+    ranked = sorted(telling, key=lambda one: -(one[1].level or 0.0))[:MAX_NAMED]
     most = ", ".join(f"{plain(name)} (level {level_text(model.level)})" for name, model in ranked)
     found = f"{len(telling):,} of {counted(len(made), 'column')} {what}" + (f"; most of all {most}" if most else "")
     return [

@@ -16,15 +16,6 @@ def _file(name: str) -> str:
     return (files("gridmodl.report.widget") / name).read_text(encoding="utf-8")
 
 
-def host_page() -> str:
-    """A page that hosts the face without a notebook, for tests and pictures.
-
-    Its function ``start(state)`` shows a state, and it calls ``handle(command)``, which returns the next one.
-    """
-    module = _file("editor.js").replace("export default", "const widget =")
-    return _file("host.html").replace("STYLE", _file("editor.css")).replace("SCRIPT", module)
-
-
 def editor_in_notebook(model: Model, name: Name | None) -> PartitionEditor:
     """An editor that a notebook shows; raise ImportError at once if it could not."""
     editor = PartitionEditor(model, name)
