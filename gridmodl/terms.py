@@ -155,12 +155,12 @@ def grid(p: Any, shape: Shape) -> float:
 
 
 def variable(p: Any, variable: Variable, n_parts: int) -> float:
-    """Price of cutting one variable into `n_parts` parts."""
+    """Price of cutting one ``variable`` into `n_parts` parts."""
     return 0.0
 
 
 def part(p: Any, variable: Variable, part: Part) -> float:
-    """Price of one part of a variable."""
+    """Price of one ``part`` of a ``variable``."""
     return 0.0
 
 
@@ -173,7 +173,7 @@ def margin(p: Any, rows: int, n_target_parts: int) -> float:
 
 
 def cell(p: Any, cell: Cell) -> float:
-    """Price of one non-empty cell."""
+    """Price of one non-empty ``cell``."""
     return 0.0
 
 
@@ -186,17 +186,17 @@ TERMS = (grid, variable, part, margin, cell, finish)
 
 
 def floor(p: Any, cell: Cell) -> float:
-    """What the rows of a cell add at least to the price of one that they join, whatever that holds, if anything."""
+    """What the rows of ``cell`` add at least to the price of one that they join, whatever that holds, if anything."""
     return -math.inf
 
 
 def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
-    """How much more a cell costs at least than `other`, after each step of a `walk`; each may be empty before."""
+    """How much more ``cell`` costs at least than `other`, after each step of a `walk`; each may be empty before."""
     return -math.inf
 
 
 def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
-    """A line below what rows d add to a cell after each step of a `walk`: the constant; its slopes go into `slopes`.
+    """A line below what rows d add to ``cell`` after each step of a `walk`: the constant; its slopes go into `slopes`.
 
     constant + sum over classes of slopes * d  <=  price of the cell with d - price without, for all 0 <= d <= `more`
     """
@@ -205,7 +205,7 @@ def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
 
 
 def gradient(p: Any, cell: Cell, slopes: Any) -> None:
-    """Write to `slopes` what one more row of each of two classes adds to a cell, which is not empty, at most.
+    """Write to `slopes` what one more row of each of two classes adds to ``cell``, which is not empty, at most.
 
     price with rows x more - price  <=  sum over classes of slopes * x, for all x >= 0
 
@@ -220,7 +220,7 @@ FLOORS = (floor, excess, tangent, gradient)
 
 
 def predictive(p: Any, cell: Cell, code: int) -> float:
-    """Probability that the next row of a cell, which may be empty, is of class `code`."""
+    """Probability that the next row of a ``cell``, which may be empty, is of class `code`."""
     return math.nan
 
 
