@@ -31,9 +31,9 @@ class ProblemKind:
     text: str  #: its meaning in words
     has_classes: bool = False  #: cells count the rows of each class; else all rows in one count
     has_one_input: bool = True  #: one variable beside the target; else any number
-    has_target: bool = True  #: else all variables are alike
-    target_is_partitioned: bool = False  #: like a variable
-    target_is_numerical: bool = False  #: else its values are classes
+    has_target: bool = True  #: one variable is the target; else all are alike
+    target_is_partitioned: bool = False  #: the target has parts, as a variable has
+    target_is_numerical: bool = False  #: the target is a number; else its values are classes
     has_unlabelled: bool = False  #: some rows have no class
     with_more_inputs: str | None = None  #: the kind with several inputs and the same target, if there is one
     has_widths: bool = False  #: cells count a width, see `DOMAIN`, and no classes
@@ -83,26 +83,26 @@ DOMAIN = 2**60
 class Shape(NamedTuple):
     """The sizes of a grid, all that `grid` and `finish` may depend on."""
 
-    n_variables: int  #: the inputs; all of them where there is no target
-    n_informative: int  #: those with more than one part
+    n_variables: int  #: number of inputs; of all variables where there is no target
+    n_informative: int  #: number of variables with more than one part
     n_cells: float  #: product of the numbers of parts, empty cells included; a float, as it can be huge
 
 
 class Variable(NamedTuple):
     """One variable, whatever its partition."""
 
-    categorical: bool  #: else numerical
-    is_target: bool  #: of a target that is partitioned too
-    n_values: int  #: distinct ones
-    constant: float  #: the criterion's own, see `Criterion.variable_facts`
+    categorical: bool  #: whether it is categorical; else it is numerical
+    is_target: bool  #: whether it is the target, which is partitioned too
+    n_values: int  #: number of distinct values
+    constant: float  #: the criterion's own constant, see `Criterion.variable_facts`
     by_parts: Any  #: the criterion's own table by number of parts, see `Criterion.variable_facts`
 
 
 class Part(NamedTuple):
     """One part of a variable: statistics that add up when parts merge."""
 
-    rows: int  #: in it
-    values: int  #: distinct ones in it
+    rows: int  #: rows of the part
+    values: int  #: distinct values in the part
 
 
 class Cell(NamedTuple):
@@ -114,7 +114,7 @@ class Cell(NamedTuple):
     """
 
     counts: Any  #: rows of each class; a single entry where there are no classes: the rows, or the width of a density
-    rows: int  #: all of them
+    rows: int  #: all rows of the cell
     unlabelled: int  #: rows without a class; rows = sum of counts + unlabelled. Of no meaning in a density
 
 
@@ -126,7 +126,7 @@ class Walk(NamedTuple):
     """
 
     counts: Any  #: rows of each class, when all are there
-    rows: int  #: when all are there
+    rows: int  #: rows of all classes, when all are there
     low: Any  #: how far each class lags behind its share at most; not above 0
 
 
@@ -134,13 +134,13 @@ class Problem(NamedTuple):
     """What `Criterion.params` may read of the data."""
 
     kind: str  #: a key of PROBLEMS
-    n_rows: int  #: each counted as often as its weight says
-    n_variables: int  #: as of `Shape`
+    n_rows: int  #: number of rows, each counted as often as its weight says
+    n_variables: int  #: number of variables, as of `Shape`
     class_rows: Any  #: rows of each class, an array of integers; empty where there are no classes
 
     @property
     def n_classes(self) -> int:
-        """0 where there are no classes."""
+        """Number of classes; 0 where there are none."""
         return len(self.class_rows)
 
     @property
@@ -155,12 +155,12 @@ def grid(p: Any, shape: Shape) -> float:
 
 
 def variable(p: Any, variable: Variable, n_parts: int) -> float:
-    """Price of cutting one `variable` into `n_parts` parts."""
+    """Price of cutting one ``variable`` into `n_parts` parts."""
     return 0.0
 
 
 def part(p: Any, variable: Variable, part: Part) -> float:
-    """Price of one `part` of a `variable`."""
+    """Price of one ``part`` of a ``variable``."""
     return 0.0
 
 
@@ -173,7 +173,7 @@ def margin(p: Any, rows: int, n_target_parts: int) -> float:
 
 
 def cell(p: Any, cell: Cell) -> float:
-    """Price of one non-empty `cell`."""
+    """Price of one non-empty ``cell``."""
     return 0.0
 
 
@@ -186,17 +186,17 @@ TERMS = (grid, variable, part, margin, cell, finish)
 
 
 def floor(p: Any, cell: Cell) -> float:
-    """What the rows of `cell` add at least to the price of one that they join, whatever that holds, if anything."""
+    """What the rows of ``cell`` add at least to the price of one that they join, whatever that holds, if anything."""
     return -math.inf
 
 
 def excess(p: Any, cell: Cell, other: Cell, walk: Walk) -> float:
-    """How much more `cell` costs at least than `other`, after each step of a `walk`; each may be empty before."""
+    """How much more ``cell`` costs at least than `other`, after each step of a `walk`; each may be empty before."""
     return -math.inf
 
 
 def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
-    """A line below what rows d add to `cell` after each step of a `walk`: the constant; its slopes go into `slopes`.
+    """A line below what rows d add to ``cell`` after each step of a `walk`: the constant; its slopes go into `slopes`.
 
     constant + sum over classes of slopes * d  <=  price of the cell with d - price without, for all 0 <= d <= `more`
     """
@@ -205,7 +205,7 @@ def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
 
 
 def gradient(p: Any, cell: Cell, slopes: Any) -> None:
-    """Write to `slopes` what one more row of each of two classes adds to `cell`, which is not empty, at most.
+    """Write to `slopes` what one more row of each of two classes adds to ``cell``, which is not empty, at most.
 
     price with rows x more - price  <=  sum over classes of slopes * x, for all x >= 0
 
@@ -220,7 +220,7 @@ FLOORS = (floor, excess, tangent, gradient)
 
 
 def predictive(p: Any, cell: Cell, code: int) -> float:
-    """Probability that the next row of a `cell`, which may be empty, is of class `code`."""
+    """Probability that the next row of a ``cell``, which may be empty, is of class `code`."""
     return math.nan
 
 

@@ -177,8 +177,12 @@ def _made(run: Run) -> str:
     versions = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
     return (
         f"*Made by `python -m {'.'.join(run.script.with_suffix('').parts)}{run.asked}` on {datetime.date.today()} in "
-        f"{minutes:.1f} minutes; seed {SEED}, Python {platform.python_version()}, {versions}.*"
+        f"{duration(minutes)}; seed {SEED}, Python {platform.python_version()}, {versions}.*"
     )
+
+
+def duration(minutes: float) -> str:
+    return f"{minutes:.1f} minutes" if minutes >= 0.05 else "a few seconds"
 
 
 def put_table(name: str, text: str) -> None:

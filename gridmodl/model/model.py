@@ -860,13 +860,13 @@ class Model:
         weights : str or array-like, optional
             Whole numbers: a row of weight w counts as w rows.
         threshold : float
-            A column has drifted if the population stability index (PSI) of its parts is this or more,
+            Population stability index (PSI) of the parts of a column from which on it has drifted, unless by chance.
         loss : float
-            or if this share or more of its information on the classes is lost, because their relation to its parts has
-            changed,
+            Share of a column's information on the classes that is lost, as their relation to its parts has changed,
+            from which on it has drifted, unless by chance.
         alpha : float
-            and if chance is no explanation: with a probability of 1 - alpha or more, a comparison without any change
-            has no alarm at all, whatever the number of columns and periods (Holm's adjustment of all p-values).
+            What counts as chance: with a probability of 1 - alpha or more, a comparison without any change has no alarm
+            at all, whatever the number of columns and periods (Holm's adjustment of all p-values).
         refit : bool
             Whether to price the classes of the new rows by the criterion, with the parts of the model and with the best
             parts for the new rows, which takes a search; not for grids of lazy frames.

@@ -199,14 +199,14 @@ def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
 class Change(NamedTuple):
     """Rates then and now, and the change with its confidence interval; NaN without rows."""
 
-    old: NDArray[np.float64]  #: in training
-    new: NDArray[np.float64]  #: of the new rows
+    old: NDArray[np.float64]  #: rate in training
+    new: NDArray[np.float64]  #: rate in the new rows
     lower: NDArray[np.float64]  #: lower end of the interval of the change
     upper: NDArray[np.float64]  #: upper end of the interval of the change
 
     @property
     def change(self) -> NDArray[np.float64]:
-        """``new - old``."""
+        """Change of the rate, ``new - old``."""
         return self.new - self.old
 
 

@@ -32,9 +32,9 @@ DRIFT, SMALL, STABLE = "drift", "small change", "stable"
 class DriftLimits(NamedTuple):
     """From where on a change is a drift; see `Model.compare`."""
 
-    threshold: float  #: PSI
-    loss: float  #: share of the information of a column on the classes
-    alpha: float  #: adjusted p-value
+    threshold: float  #: population stability index (PSI) of a column
+    loss: float  #: share of the information of a column on the classes that is lost
+    alpha: float  #: p-value, adjusted for all tests of the comparison
 
 
 class Prices(NamedTuple):
@@ -48,8 +48,8 @@ class Prices(NamedTuple):
 class PValues(NamedTuple):
     """P-values of a column, by period; the first entry is of all new rows."""
 
-    rows: NDArray[np.float64]  #: of the test that the parts have the same shares
-    relation: NDArray[np.float64]  #: of the test that the classes relate to the parts as they did
+    rows: NDArray[np.float64]  #: p-values of the test that the parts have the same shares
+    relation: NDArray[np.float64]  #: p-values of the test that the classes relate to the parts as they did
 
 
 @dataclass(frozen=True, eq=False)

@@ -141,24 +141,26 @@ class Search:
     Parameters
     ----------
     kind : {"auto", "exact", "merge", "vns", "algorithm3", "diverse"}
-        For one column: ``"merge"`` is a greedy merge down to one part, then post-optimization of the best partition
-        met. ``"exact"`` proves the optimum by dynamic programming: near-linear in the rows for a criterion with floors
-        under its cells (all built-in ones for labelled rows have them), quadratic in the distinct values for others.
-        ``"auto"`` is exact too, but if the proof takes much longer than usual it returns what ``"merge"`` finds;
-        ``Model.gap`` is then the largest possible distance from the optimum, None if that is more than 5 % of the
-        cost. The values of a categorical variable can be grouped exactly if they are few, or if there are two classes
-        and the criterion allows it.
-        For a grid of several columns: ``"merge"`` merges and post-optimizes the product of the best partitions of each
-        column. ``"vns"``, which is ``"auto"``, then tries random neighbours of the best grid (variable neighbourhood
-        search); ``"algorithm3"`` does so in the order of the paper. ``"diverse"``, with classes, looks for many
-        different grids instead of a single cheaper one: each of its rounds takes a random choice of the columns, see
-        ``keep_optima``.
-        For several columns and a target that is partitioned too (grouped classes, or a numerical target): the columns
-        given the parts of the target and these given the columns, in turn, from the best single columns
-        (``"merge"``), and from random neighbours of the best grid (``"vns"``, ``"diverse"``).
-        For two columns without classes (no target, grouped classes, or a numerical target): ``"merge"`` improves and
-        merges random grids; ``"vns"``, which is ``"auto"``, then splits the parts of the best grid and merges again;
-        ``"algorithm3"`` needs a grid without a target.
+        What is done depends on the columns.
+
+        * One column: ``"merge"`` is a greedy merge down to one part, then post-optimization of the best partition met.
+          ``"exact"`` proves the optimum by dynamic programming: near-linear in the rows for a criterion with floors
+          under its cells (all built-in ones for labelled rows have them), quadratic in the distinct values for others.
+          ``"auto"`` is exact too, but if the proof takes much longer than usual it returns what ``"merge"`` finds;
+          ``Model.gap`` is then the largest possible distance from the optimum, None if that is more than 5 % of the
+          cost. The values of a categorical variable can be grouped exactly if they are few, or if there are two classes
+          and the criterion allows it.
+        * A grid of several columns: ``"merge"`` merges and post-optimizes the product of the best partitions of each
+          column. ``"vns"``, which is ``"auto"``, then tries random neighbours of the best grid (variable neighbourhood
+          search); ``"algorithm3"`` does so in the order of the paper. ``"diverse"``, with classes, looks for many
+          different grids instead of a single cheaper one: each of its rounds takes a random choice of the columns, see
+          ``keep_optima``.
+        * Several columns and a target that is partitioned too (grouped classes, or a numerical target): the columns
+          given the parts of the target and these given the columns, in turn, from the best single columns
+          (``"merge"``), and from random neighbours of the best grid (``"vns"``, ``"diverse"``).
+        * Two columns without classes (no target, grouped classes, or a numerical target): ``"merge"`` improves and
+          merges random grids; ``"vns"``, which is ``"auto"``, then splits the parts of the best grid and merges again;
+          ``"algorithm3"`` needs a grid without a target.
     post_optimize : bool
         Whether to improve the merged partition of one column by local moves.
     effort : int

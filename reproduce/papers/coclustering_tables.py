@@ -221,11 +221,12 @@ def themes(run: Run) -> str:
     )
     typical = groups.typical_columns(8)
     lines = [
-        [paper, " ".join(matrix.words[typical[int(name)]]), f"{models[name].level:.4f}"]
-        for paper, name in zip(THEMES, models, strict=False)
+        [str(place), paper, " ".join(matrix.words[typical[int(name)]]), f"{models[name].level:.4f}"]
+        for place, (paper, name) in enumerate(zip(THEMES, models, strict=False), 1)
     ]
     n_informative = sum(model.level > 0.0 for model in models.values())
-    table = table_of(["the paper's theme", "ours", "level of ours"], lines, texts=["ours"])
+    head = ["place", "the paper's theme", "ours", "level of ours"]
+    table = table_of(head, lines, texts=head[1:3])
     return (
         f"## 7.4.3: themes of Nova\n\n{n_informative} of {len(models)} themes tell something of the topics of the "
         "labelled texts (the paper: about a third, it does not say how that was found). The most informative, in their "

@@ -210,7 +210,10 @@ def section(case: Case, results: dict[str, dict[str, Any]]) -> str:
     if case.planted is not None:
         truth = judge(case, [blocks.tolist() for blocks in case.planted])
         shape = " x ".join(map(str, truth["shape"]))
-        lines.append(["the planted groups", f"{truth['cost']:.3f}", shape, "1", f"{truth['loss']:.5f}", ""])
+        lines.append(["the planted groups", f"{truth['cost']:.3f}", shape, "1.000 / 1.000", f"{truth['loss']:.5f}", ""])
+    else:
+        at = head.index("planted")
+        head, *lines = [[*row[:at], *row[at + 1 :]] for row in (head, *lines)]
     return f"## {case.name}\n\n{table_of(head, lines)}\n{wins(results)}"
 
 

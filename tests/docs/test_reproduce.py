@@ -21,7 +21,9 @@ sys.path.append(str(Path(__file__).parents[2]))
 from reproduce.grids.ablation import merge_path
 from reproduce.matrices import Matrix
 from reproduce.papers.coclustering_tables import errors, errors_with
-from reproduce.run import with_section
+from reproduce.papers.grid_tables import name_of
+from reproduce.peers.comparison_joint import Case, section
+from reproduce.run import duration, with_section
 
 PAGE = "# Page\n\nWords.\n\n## Figure 1: one\n\n1\n\n## Table 2\n\n2\n\n*Made by a script on a day in 9 minutes.*\n"
 NAMES = ["Figure 1", "Figure 2", "Table 2", "Table 3"]
@@ -53,6 +55,30 @@ def test_a_section_made_apart_leaves_the_rest_of_its_page_as_it_is(only, expecte
 def test_a_page_that_was_never_made_takes_no_section():
     with pytest.raises(ValueError, match="write all of it first, without --only"):
         with_section("# Page\n", "## Figure 1\n", "Figure 1", NAMES)
+
+
+# Tables that people read.
+
+
+@pytest.mark.parametrize(("minutes", "words"), [(0.01, "a few seconds"), (0.06, "0.1 minutes"), (9, "9.0 minutes")])
+def test_how_long_a_page_took_is_never_nought(minutes, words):
+    assert duration(minutes) == words
+
+
+def test_a_chosen_criterion_fits_a_narrow_column():
+    assert [name_of("modl"), name_of("entropy(alpha=0.119)")] == ["modl", "alpha=0.119"]
+
+
+@pytest.mark.parametrize("is_planted", [True, False])
+def test_only_planted_groups_have_a_column_of_how_far_they_were_found(is_planted):
+    codes = np.repeat([0, 1], 20)
+    planted = (np.array([0, 1]), np.array([0, 1])) if is_planted else None
+    case = Case("made", (codes, codes), (codes[:4], codes[:4]), planted)
+    found = {"cost": 1.0, "loss": 1.0, "planted": [1.0, 1.0] if is_planted else None, "shape": (2, 2)}
+    table = section(case, {"gridmodl": {**found, "processor": 0.1, "clock": 0.1}})
+    assert ("planted" in table.splitlines()[2]) == is_planted
+    assert len({line.count("|") for line in table.splitlines() if line.startswith("|")}) == 1
+    assert ("| 1.000 / 1.000 |" in table) == is_planted
 
 
 # Groups that are judged by other labels.

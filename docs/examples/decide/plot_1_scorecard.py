@@ -49,13 +49,14 @@ EventDisplay.from_model(card.models["age"]).plot()
 # Scores of rows that the card has not seen, and what cut-offs would approve.
 
 cutoffs = card.cutoffs(new, y_new, n=5)
-print(cutoffs.table()[["cutoff", "approval_rate", "event_rate", "ks", "gini"]].round(3).to_string(index=False))
+table = cutoffs.table()[["cutoff", "approval_rate", "event_rate", "ks", "gini"]]
+print(table.round(3).astype({"cutoff": int}).to_string(index=False))
 cutoffs.plot()
 
 # %%
 # Why does the first row not have more points?
 
-print(card.reasons(new[:1], 2).to_string(index=False))
+print(card.reasons(new[:1], 2).to_string(index=False, float_format="%.0f"))
 
 # %%
 # All about it: :doc:`/use/scorecard`.
