@@ -38,6 +38,7 @@ BESIDE_ROWS = 0.76  # share of the width of axes that bars of rows at their righ
 MOST_TICKS, TICK_GAP = 7, 3.0  # ticks below axes whose labels would touch, and points between two labels
 FEWEST_DATES, MOST_DATES = 2, 5  # of ticks at dates; with fewer than the latter matplotlib may find no interval
 SIDE_LINES = 3  # of the name of an axis
+BEYOND_SIDE = 1.3  # lengths of a side that a long word in the name of its axis may take
 SHORT = 0.4  # of the first line: a last line below that looks like a leftover
 FIXED = "\N{NO-BREAK SPACE}"  # in a label or a title, a blank where no line ends
 HANDLE = 4  # characters that the mark of an entry of a legend takes
@@ -262,6 +263,8 @@ def _wrap_sides(ax: Axes, around: Sequence[Axes], children: Sequence[Axes], font
         for axis, room in ((one.xaxis, width * (BESIDE_ROWS if children else 1.0)), (one.yaxis, height)):
             text = axis.label.get_text().replace("\n", " ")
             letters = max(12, int(room / (font * LETTER)))
+            longest = max(map(len, text.split()), default=0)
+            letters = max(letters, min(longest, int(letters * BEYOND_SIDE)))  # no line ends inside a word
             axis.label.set_text("\n".join(wrapped(text, letters, SIDE_LINES)))
 
 
