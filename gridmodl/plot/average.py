@@ -88,12 +88,16 @@ class AverageDisplay:
         if len(places):
             check_span(float(np.nanmin(places)), float(np.nanmax(places)))
             rows = self._draw_rows(ax, places)
-            band = ax.fill_between(places, curve.low, curve.high, color=colour, alpha=0.25, linewidth=0.0)
+            band: Any
+            if len(places) > 1:
+                band = ax.fill_between(places, curve.low, curve.high, color=colour, alpha=0.25, linewidth=0.0)
+            else:
+                band = ax.vlines(places, curve.low, curve.high, color=colour, alpha=0.25, linewidth=4.0)
             bounds = np.asarray(scale.places(curve.bounds), dtype=np.float64)
             edges = np.concatenate([places[:1], bounds, places[-1:]])
             (best,) = ax.step(edges, np.append(curve.best, curve.best[-1:]), where="post", color=INK, linewidth=1.0,
                               linestyle="--")  # fmt: skip
-            mark = "o" if curve.levels else None
+            mark = "o" if curve.levels or len(places) == 1 else None
             (mean,) = ax.plot(places, curve.shares, color=colour, linewidth=1.8, marker=mark, markersize=4.0)
             entries = [(mean, "average"), (band, f"{curve.coverage:.0%} band"), (best, "best partition"), *rows]
         ax.set_ylim(-ROOM, 1.02)

@@ -105,6 +105,7 @@ class CostDisplay:
         plain_frame(ax, "left", "bottom")
         ax.xaxis.set_major_locator(MaxNLocator(10, steps=[1, 2, 5, 10], integer=True, min_n_ticks=1))
         ax.set_xlim(float(self.n_parts[0]) - 0.5, float(self.n_parts[-1]) + 0.5)
+        ax.ticklabel_format(axis="y", useOffset=False, style="plain")
         ax.set_xlabel("parts", fontsize=LARGEST)
         ax.set_ylabel("cost", fontsize=LARGEST)
         of = "" if self.name is None else f"{drawn(self.name)}: "
@@ -220,7 +221,7 @@ class ProgressDisplay:
         plain_frame(ax, "left", "bottom")
         if by == "round":
             ax.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=1))
-        ax.ticklabel_format(axis="y", useOffset=False)
+        ax.ticklabel_format(axis="y", useOffset=False, style="plain")
         ax.set_xlabel(BY[by], fontsize=LARGEST)
         ax.set_ylabel("cost of the best grid so far", fontsize=LARGEST)
         last = self.records[-1]

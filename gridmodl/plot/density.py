@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from gridmodl.data.frames import Name
     from gridmodl.density import DensityModel
 
+MOST_LINES, THIN = 30, 0.5  # masses, beyond which the lines of those without a number are this wide, in points
 MOST_STROKES = 2000  # values of a sample drawn below the axis
 LANES_ABOVE = 2  # of the probabilities of masses, above all bars
-OF_LANES, LANE = 0.6, 1.3  # of the height, for the probabilities of masses; height of one, in letters
+OF_LANES, LANE = 0.4, 1.3  # of the height, for the probabilities of masses; height of one, in letters
 LEAST_SEEN, LEAST_COVERED = 0.01, 0.05  # of the tallest bar; of the span, by bars at least that tall: else a log scale
 LOG_SCALE = ", log scale"  # in the label of an axis
 SIZES = {UNITS[unit]: size for unit, size in ATTOSECONDS.items()}
@@ -118,7 +119,7 @@ class DensityDisplay:
         """The density of a model of one column without a target."""
         found = histogram_of(model)
         partition, n = found.partition, found.n_intervals if found.domain is not None else 0
-        title = f"{drawn(partition.name)}: {counted(partition.n_parts, 'part')} by {model.criterion}"
+        title = f"{drawn(partition.name)}: {counted(n + partition.n_special, 'part')} by {model.criterion}"
         masses = [(value, found.probabilities[found.n_intervals + i] / len(values))
                   for i, values in enumerate(partition.special_parts) for value in values]  # fmt: skip
         edges = found.edges if n else partition.special[:0]
@@ -207,7 +208,7 @@ class DensityDisplay:
         """Draw a line for each mass up to its probability, those near others below each other.
 
         A probability is centred on its line, which ends there. Where there is no room for all in the upper part of the
-        axes, the largest are written, and the lines of others end below them.
+        axes, as many of the largest as do not hide the bars are written, and the lines of others end below them.
         """
         order = np.argsort(self.masses, kind="stable")
         places, shares = scale.places(self.masses)[order], self.probabilities[order]
@@ -219,6 +220,8 @@ class DensityDisplay:
             ax.plot(places, [0.0], alpha=0.0)
         most_lanes = max(1, int(height * OF_LANES / (LARGEST * LANE)))
         lanes = _lanes(places - room / 2.0, shares, room, most_lanes)
+        if len(lanes) < len(places):
+            lanes = _lanes(places - room / 2.0, shares, room, min(LANES_ABOVE, most_lanes))
         lowest = max(lanes.values(), default=-1) + 1
         if lanes and len(self.densities):  # a few stand above the bars
             above = min(lowest, LANES_ABOVE) * LARGEST * LANE / height
@@ -226,16 +229,26 @@ class DensityDisplay:
         box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5}
         for i, place in enumerate(places.tolist()):
             top = 1.0 - (lanes.get(i, lowest) + 0.5) * LARGEST * LANE / height
-            ax.axvline(place, ymax=max(top, 0.0), color=color, linewidth=1.4, linestyle="--")
+            width = 1.4 if i in lanes or len(places) <= MOST_LINES else THIN
+            ax.axvline(place, ymax=max(top, 0.0), color=color, linewidth=width, linestyle="--")
             if i in lanes:
                 ax.text(
-                    place, top, f"{shares[i]:.1%}", transform=ax.get_xaxis_transform(), ha="center", va="center",
+                    place, top, _percent(shares[i]), transform=ax.get_xaxis_transform(), ha="center", va="center",
                     fontsize=LARGEST, color=INK, bbox=box,
                 )  # fmt: skip
         if room and lanes:  # the first and the last stay inside
             outer = places[sorted(lanes)][[0, -1]] + np.array([-0.5, 0.5]) * room
             ax.update_datalim(np.column_stack([outer, outer]), updatey=False)
             ax.autoscale_view(scaley=False)
+
+
+def _percent(share: float) -> str:
+    """The share in percent, with one decimal, or more of a share that would be 0.
+
+    >>> _percent(0.4567), _percent(0.00042)
+    ('45.7%', '0.04%')
+    """
+    return f"{share:.1%}" if share >= 0.001 else f"{100.0 * share:.1g}%"
 
 
 def _lanes(starts: NDArray[np.float64], shares: NDArray[np.float64], room: float, most: int) -> dict[int, int]:

@@ -32,7 +32,7 @@ class DriftDisplay:
     """New rows beside those of training.
 
     Without `name`: the PSI of each column, over the periods if there are any, with the limit of a drift. With `name`:
-    the share of the rows in each part then (wide bars) and now (narrow bars).
+    the share of the rows in each part then (wide bars) and now (narrow bars); of many cells, the largest then or now.
 
     Parameters
     ----------
@@ -100,8 +100,12 @@ class DriftDisplay:
         """
         is_over_time = self.name is None and len(self.periods) > 0
         n = min(len(self.names), MAX_BARS)
-        n = lanes_within(ax, n) if self.name is None else n  # neighbours tell what parts without a name are
-        lines = 1.0 + 0.5 * min(2, max(map(len, self._labels(n, WHOLE)), default=0) // ONE_LINE)
+        if self.name is None or self._variables:  # neighbours tell what parts without a name are
+            n = lanes_within(ax, n)
+        self._shown = np.arange(n)
+        if self._variables and n < len(self.names):
+            self._shown = np.sort(np.argsort(-self.values.max(axis=1), kind="stable")[:n])
+        lines = 1.0 + 0.5 * min(2, max(map(len, self._labels(WHOLE)), default=0) // ONE_LINE)
         ax = axes_for(ax, WIDTH, 3.8 if is_over_time else 1.4 + lines * LANE * n)
         self.ax_, self.figure_ = ax, ax.figure
         if is_over_time:
@@ -109,18 +113,24 @@ class DriftDisplay:
         elif self.name is None:
             self._bars(ax, n)
         else:
-            self._shares(ax, n)
+            self._shares(ax)
         return self
 
-    def _labels(self, n: int, room: int) -> list[str]:
-        """Labels of the first `n` columns, parts or cells; cells are labelled by their parts."""
-        of_cells = cell_labels(self._cells[:n], room) if self._variables else []
-        return [*of_cells, *fitted(self.names[len(of_cells) : n], room)]
+    @property
+    def _shown_cells(self) -> list[list[str]]:
+        return [self._cells[i] for i in self._shown.tolist() if i < len(self._cells)]
 
-    def _title(self, n: int) -> str:
+    def _labels(self, room: int) -> list[str]:
+        """Labels of the columns, parts or cells that are drawn; cells are labelled by their parts."""
+        of_cells = cell_labels(self._shown_cells, room) if self._variables else []
+        return [*of_cells, *fitted([self.names[i] for i in self._shown[len(of_cells) :].tolist()], room)]
+
+    @property
+    def _title(self) -> str:
         """Title, with how many are drawn if not all are, and the variables of cells."""
-        cut = "" if n == len(self.names) else f", {n} of {len(self.names)}"
-        of_cells = variables_of(self._variables, self._cells[:n]) if self._variables else ""
+        n, largest = len(self._shown), "the largest " if self._variables else ""
+        cut = "" if n == len(self.names) else f", {largest}{n} of {len(self.names)}"
+        of_cells = variables_of(self._variables, self._shown_cells) if self._variables else ""
         return f"{drawn(f'{self.title}{cut}', WHOLE)}{of_cells}"
 
     def _lines(self, ax: Axes) -> None:
@@ -155,20 +165,20 @@ class DriftDisplay:
         ax.barh(places, psi, height=WIDE, color=np.where(psi >= limit, OF_CLASSES[3], PLAIN))
         ax.axvline(limit, color=INK, linewidth=0.8, linestyle="--")
         ax.set_ylim(n - 0.5, -0.5)
-        label = partial(label_rows, ax, places, partial(self._labels, n))
+        label = partial(label_rows, ax, places, self._labels)
         label()
         plain_frame(ax, "bottom")
         ax.set_xlabel("PSI; dashed: drift", fontsize=LARGEST)
-        finish(ax, self._title(n), label=label)
+        finish(ax, self._title, label=label)
 
-    def _shares(self, ax: Axes, n: int) -> None:
+    def _shares(self, ax: Axes) -> None:
         """Two bars for each part."""
-        places = np.arange(n, dtype=np.float64)
-        then = ax.barh(places, self.values[:n, 0], height=WIDE, color=OTHER, alpha=0.6)
-        now = ax.barh(places, self.values[:n, 1], height=NARROW, color=OF_CLASSES[0])
-        ax.set_ylim(n - 0.5, -0.5)
-        label = partial(label_rows, ax, places, partial(self._labels, n))
+        places, shown = np.arange(len(self._shown), dtype=np.float64), self.values[self._shown]
+        then = ax.barh(places, shown[:, 0], height=WIDE, color=OTHER, alpha=0.6)
+        now = ax.barh(places, shown[:, 1], height=NARROW, color=OF_CLASSES[0])
+        ax.set_ylim(len(places) - 0.5, -0.5)
+        label = partial(label_rows, ax, places, self._labels)
         label()
         plain_frame(ax, "bottom")
         ax.set_xlabel("share of the rows", fontsize=LARGEST)
-        finish(ax, self._title(n), [(then, "training"), (now, "new rows")], label=label)
+        finish(ax, self._title, [(then, "training"), (now, "new rows")], label=label)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from functools import partial
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from gridmodl.model.labels import counted
 from gridmodl.model.partition import Partition
 from gridmodl.plot.axes.classes import MOST, class_stripes, interval_stripes
 from gridmodl.plot.axes.labels import Labels
-from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for
+from gridmodl.plot.axes.layout import axes_for, finish
 from gridmodl.plot.axes.maps import (
     CellEdges,
     bar_beside,
@@ -29,7 +30,7 @@ from gridmodl.plot.axes.maps import (
     draw_stripes,
     edges_by_rows,
     even_edges,
-    have_room,
+    first_that_fit,
     height_of_map,
     label_map,
     name_sides,
@@ -42,6 +43,7 @@ from gridmodl.plot.sources import check_model, model_of
 from gridmodl.plot.style import (
     AROUND_ZERO,
     SHARES,
+    class_ends,
     class_names,
     drawn,
     part_labels,
@@ -60,14 +62,14 @@ ON_STRIPES = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "boxstyl
 NUMBERS_ARE_ROWS = "; numbers are rows"
 BESIDE = 0.2  # room for a tree, in widths of all cells
 GAP = 0.02  # between cells and tree, in widths of all cells
-LONGEST_NAME = 16  # characters of the name of a class in a cell
+LONGEST_NAME, LONGEST_LINE = 16, 10  # characters of the name of a class in a cell, and of a line of it
 SIZES = ("rows", "equal")
 
 
 class CellTexts(NamedTuple):
     """Texts to write into cells, and what the title says of them."""
 
-    texts: list[list[str]]
+    variants: list[list[list[str]]]  # by preference; each cell has the first that fits
     colour_of: Callable[[int, int], Any]  # of the cell below a text
     box: dict[str, Any] | None
     note: str
@@ -208,7 +210,7 @@ class GridDisplay:
         self.x_order_, self.y_order_ = _order(self.x, self.x_linkage), _order(self.y, self.y_linkage)
         has_trees = dendrogram and (self.x_linkage is not None or self.y_linkage is not None)
         self._edges = self._edges_of(sizes)
-        self._texts = CellTexts(self._rows_in_words, lambda i, j: "white", None, NUMBERS_ARE_ROWS)
+        self._texts = [CellTexts([self._rows_in_words], lambda i, j: "white", None, NUMBERS_ARE_ROWS)]
         label = partial(label_map, ax, self._edges, *self._labels())
         open_map(ax, self._edges, BESIDE if has_trees else 0.0)
         label()
@@ -221,9 +223,11 @@ class GridDisplay:
         of_target = f"; colours are parts of {self._target_name}" if is_colours else ""
         title = f"{self.y.n_parts} x {self.x.n_parts} parts{others}{of_target}"
         finish(ax, title, entries, label=label)  # then the size of cells is known
-        texts = self._texts
-        if write_cells(ax, self._edges, texts.texts, texts.colour_of, texts.box):
-            finish(ax, title + texts.note, entries, label=label)
+        for one in self._texts:
+            texts = first_that_fit(ax, self._edges, one.variants)
+            if write_cells(ax, self._edges, texts, one.colour_of, one.box):
+                finish(ax, title + one.note, entries, label=label)
+                break
         return self
 
     def _edges_of(self, sizes: str) -> CellEdges:
@@ -250,31 +254,35 @@ class GridDisplay:
             return entries
         self.values_ = np.full(self.counts.shape[:2], np.nan)
         is_ordered = self.target is not None and self.target.kind != "categorical"
-        if not is_ordered and is_too_many(self.counts, MOST) and font_for(ax) == LARGEST and self._draw_largest(ax):
+        if not is_ordered and is_too_many(self.counts, MOST):
+            self._draw_largest(ax)
             return entries
         shown = (interval_stripes if is_ordered else class_stripes)(self.counts, self.classes)
         stripes = draw_stripes(ax, self._edges, shown.shares, shown.colours)
-        self._texts = self._texts._replace(box=ON_STRIPES)
+        self._texts = [self._texts[0]._replace(box=ON_STRIPES)]
         return [*shown.legend(stripes), *entries]
 
     @property
     def _target_name(self) -> str:
         return "" if self.target is None else drawn(self.target.name, 24)
 
-    def _draw_largest(self, ax: Axes) -> bool:
-        """Colour cells by the share of their most frequent class with its name, if there is room for the names."""
-        names, rows = class_names(self.classes, LONGEST_NAME), self.counts.sum(axis=-1)
-        largest = self.counts.argmax(axis=-1)
-        texts = [
-            [f"{names[j]}\n{n}" if n else "" for j, n in zip(*line, strict=True)]
-            for line in zip(largest.tolist(), rows.tolist(), strict=True)
-        ]
-        if not have_room(ax, self._edges, texts):
-            return False
+    def _draw_largest(self, ax: Axes) -> None:
+        """Colour cells by the share of their most frequent class, with its name where there is room."""
         self.values_ = shares_of(self.counts).max(axis=-1)
         self._draw_values(ax, SHARES, Normalize(0.0, 1.0), "share of the most frequent class")
-        self._texts = self._texts._replace(texts=texts, note="; each cell has its most frequent class and its rows")
-        return True
+        largest, names = self.counts.argmax(axis=-1), class_names(self.classes, LONGEST_NAME)
+        in_lines = ["\n".join(wrap(name, LONGEST_LINE, break_long_words=False)) for name in names]
+        ways = [(names, "\n"), (in_lines, "\n"), (names, ": "), (class_ends(self.classes), "\n")]
+        variants = [
+            [
+                [f"{of_class[j]}{between}{n}" if n and of_class[j] else "" for j, n in zip(line, row, strict=True)]
+                for line, row in zip(largest.tolist(), self._rows_in_words, strict=True)
+            ]
+            for of_class, between in ways
+        ]
+        (rows,) = self._texts
+        with_names = rows._replace(variants=variants, note="; each cell has its most frequent class and its rows")
+        self._texts = [with_names, rows]
 
     def _draw_information(self, ax: Axes) -> list[tuple[Any, str]]:
         self.values_ = information_by_cell(self.counts.sum(axis=-1))
@@ -298,7 +306,7 @@ class GridDisplay:
         values, palette = self._placed, colormaps[colours]
         is_cut = bool(np.nanmax(np.abs(values), initial=0.0) > norm.vmax)
         bar_beside(ax, draw_map(ax, self._edges, values, palette, norm), what, "both" if is_cut else "neither")
-        self._texts = self._texts._replace(colour_of=lambda i, j: palette(norm(values[i, j])))
+        self._texts = [self._texts[0]._replace(colour_of=lambda i, j: palette(norm(values[i, j])))]
 
     def _draw_trees(self, ax: Axes) -> None:
         if self.x_linkage is not None:

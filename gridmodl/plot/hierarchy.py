@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gridmodl.analysis.hierarchy import Hierarchy
 
 HEAD = 1.2  # lanes from the name of a variable to its first part, and to the last part of the variable above it
-WIDTH = 1.2  # points, width of the lines of a tree
+WIDTH, THINNEST, OF_LANE = 1.2, 0.25, 0.3  # points, most and least width of the lines of a tree; in lanes
 BOLD = 0.7  # width of a bold letter, in heights of its font
 SHORTEST = 8  # characters of the name of a variable
 BEYOND = 1.02  # end of the axis, in heights of the highest merge
@@ -100,8 +100,10 @@ class HierarchyDisplay:
         highest = max(float(linkage[:, 2].max()) for linkage in self.linkages) or 1.0
         ax.set_xlim(0.0, BEYOND * highest)
         ax.set_ylim(float(places[-1][-1]) + 0.5, heads[0] - 0.5)
+        pitch = size_in_points(ax)[1] / (float(places[-1][-1]) + HEAD)
+        width = float(np.clip(OF_LANE * pitch, THINNEST, WIDTH))
         for linkage, order, at in zip(self.linkages, self.orders_, places, strict=True):
-            add_brackets(ax, tree_lines(linkage, order, at)[..., ::-1], WIDTH)
+            add_brackets(ax, tree_lines(linkage, order, at)[..., ::-1], width)
         names = [ax.text(0.0, head, "", va="center", fontsize=font_for(ax), fontweight="bold") for head in heads]
         label = partial(self._label, ax, np.concatenate(places), names)
         label()

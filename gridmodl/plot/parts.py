@@ -163,8 +163,8 @@ class EventDisplay:
     """Event rate or weight of evidence of each part, over bars of its rows.
 
     Bars have the rows of the event on those of the rest. Marks have the rate of the event among the labelled rows with
-    its 90 % range, or the weight of evidence; a dashed line is the rate of all rows. Many parts with few rows, as of a
-    column that is 0 in most rows, have bars of one height, as wide as the square root of their rows.
+    its 90 % range, or the weight of evidence; a dashed line is the rate of all rows, or a weight of 0. Many parts with
+    few rows, as of a column that is 0 in most rows, have bars of one height, as wide as the square root of their rows.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ class EventDisplay:
         label = partial(self._label, ax, places, width, by_rows)
         label()
         self.event_ax_ = ax.twinx()
-        entries.append(self._draw_statistic(self.event_ax_, places, statistic, by_rows))
+        entries += self._draw_statistic(self.event_ax_, places, statistic, by_rows)
         finish(ax, title_of(self.partition, self.level), entries, (self.event_ax_,), label)
         return self
 
@@ -330,8 +330,11 @@ class EventDisplay:
         slant_labels(ax, places[shown], lambda room: [labels(room)[i] for i in shown], STEEP * font)
         ax.tick_params(axis="x", length=2)
 
-    def _draw_statistic(self, ax: Axes, places: NDArray[np.float64], statistic: str, by_rows: bool) -> tuple[Any, str]:
-        """Draw rates or weights of evidence, with a line through those of intervals of equal width."""
+    def _draw_statistic(
+        self, ax: Axes, places: NDArray[np.float64], statistic: str, by_rows: bool
+    ) -> list[tuple[Any, str]]:
+        """Draw rates or weights of evidence, with a line through those of intervals of equal width; return the entries
+        of the legend."""
         labelled = self.events + self.rest
         size = float(np.clip(DOT * size_in_points(ax)[0] / len(places), SMALLEST_DOT, LARGEST_DOT))
         with np.errstate(invalid="ignore"):
@@ -344,13 +347,9 @@ class EventDisplay:
             errors = np.maximum(np.vstack([values - low, high - values]), 0.0)
             caps = 2.5 if size == LARGEST_DOT else 0.0
             ax.errorbar(places, values, errors, fmt="none", ecolor=INK, elinewidth=min(1.0, size / 2.0), capsize=caps)
-            ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
-            ax.set_ylim(
-                0.0,
-                1.0
-                if by_rows
-                else min(1.0, 1.08 * float(np.nanmax(np.where(labelled > 0, high, np.nan), initial=0.05))),
-            )
+            ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100.0 * y:.4g}%"))
+            highest = float(high[labelled > 0].max(initial=0.0)) or 1.0  # rare events fill the axes too
+            ax.set_ylim(0.0, 1.0 if by_rows else min(1.0, 1.08 * highest))
         ordered = slice(int(self.partition.is_missing_apart), self.partition.n_parts - self.partition.n_special)
         if (
             self.partition.kind != "categorical" and not by_rows
@@ -361,11 +360,11 @@ class EventDisplay:
             places, values, "o", color=INK, markersize=size, markeredgecolor="white", markeredgewidth=edge,
             clip_on=False, zorder=3.0,
         )  # fmt: skip
-        ax.axhline(average, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
+        line = ax.axhline(average, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
         plain_frame(ax, "right")
         ax.set_ylabel(f"event rate, with its {COVERAGE:.0%} range" if statistic == "rate" else name, fontsize=LARGEST)
         ax.tick_params(axis="y", labelsize=LARGEST)
-        return marks, name
+        return [(marks, name), *([(line, "all rows")] if statistic == "rate" else [])]
 
 
 def _bars(rows: NDArray[np.int64], by_rows: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

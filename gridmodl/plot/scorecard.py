@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from gridmodl.model.names import MAX_NAME, MIN_VALUE, names_of
 from gridmodl.plot.axes.labels import label_rows
 from gridmodl.plot.axes.lanes import lanes_within
 from gridmodl.plot.axes.layout import (
@@ -135,7 +136,8 @@ class ScorecardDisplay:
             room = int(letters * min(points.min() - low, high - points.max())) - 2
             if room < FEWEST_LETTERS:
                 continue
-            texts = fitted([self.card.partition(name).names[i] for i in ends], room)
+            names = names_of(self.card.partition(name), max(MIN_VALUE, min(MAX_NAME, room)))
+            texts = fitted([names[i] for i in ends], room)
             for i, text, side in zip(ends, texts, (-1.0, 1.0), strict=True):
                 away = 3.0 + (SMALLEST_DOT + LARGEST_DOT * float(shares[i])) ** 0.5 / 2.0
                 ax.annotate(

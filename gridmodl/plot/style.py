@@ -112,6 +112,16 @@ def _shorter(lines: Sequence[str], room: int, keep: int | None = None) -> list[s
     return [shortened(line, room) for line in lines]
 
 
+def percent(share: float) -> str:
+    """The share in whole percents; none and all of it only where that is true.
+
+    >>> percent(0.25), percent(0.0), percent(0.002), percent(0.9996), percent(1.0)
+    ('25%', '0%', '<1%', '>99%', '100%')
+    """
+    text = f"{share:.0%}"
+    return "<1%" if text == "0%" and share > 0.0 else ">99%" if text == "100%" and share < 1.0 else text
+
+
 def part_labels(partition: Partition, room: int = ROOM) -> list[str]:
     """Names of the parts, ready to be drawn, each of at most `room` characters; no two look alike."""
     longest = len(str(partition.n_parts)) + len(": ")
@@ -150,6 +160,18 @@ def bound_words(bounds: NDArray[Any]) -> list[str]:
 def class_names(classes: Sequence[Any] | NDArray[Any], room: int = 24) -> list[str]:
     """Names of the classes, ready to be drawn; no two look alike."""
     return fitted(np.asarray(classes).tolist(), room)
+
+
+def class_ends(classes: Sequence[Any] | NDArray[Any], room: int = 6) -> list[str]:
+    """Names of the classes without what all begin with; empty where a name is still longer than `room` characters.
+
+    >>> class_ends(["class 1", "class 25", "class of all others"])
+    ['…1', '…25', '']
+    """
+    lines = [_with_known_characters(_on_one_line(name)) for name in np.asarray(classes).tolist()]
+    common = common_beginning(lines)
+    ends = [f"…{line[common:]}" if 1 < common < len(line) else line for line in lines]
+    return [_as_no_formula(end) if len(end) <= room and ends.count(end) == 1 else "" for end in ends]
 
 
 @lru_cache(maxsize=8)

@@ -31,7 +31,7 @@ from gridmodl.plot.axes.maps import (
 )
 from gridmodl.plot.axes.scales import check_span
 from gridmodl.plot.sources import check_model, model_of
-from gridmodl.plot.style import INK, OF_CLASSES, PALE, SHARES, drawn, part_labels, shares_of, title_of
+from gridmodl.plot.style import INK, OF_CLASSES, PALE, SHARES, drawn, part_labels, percent, shares_of, title_of
 from gridmodl.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class TargetDisplay:
         norm, palette = Normalize(0.0, max(0.01, float(np.nanmax(shares)))), colormaps[SHARES]
         entries = draw_empty(ax, edges, np.isnan(shares))
         bar_beside(ax, draw_map(ax, edges, shares, palette, norm), "share of the part's rows")
-        texts = [["" if np.isnan(share) else f"{share:.0%}" for share in row] for row in shares.tolist()]
+        texts = [["" if np.isnan(share) else percent(share) for share in row] for row in shares.tolist()]
         finish(ax, title_of(self.partition, self.level), entries, label=label)
         write_cells(ax, edges, texts, lambda i, j: palette(norm(shares[i, j])))
         return ax

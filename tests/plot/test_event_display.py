@@ -28,7 +28,7 @@ def test_rates_rows_and_names(models):
     partition = model.partitions["x"]
     assert display.events.tolist() == partition.counts[:, 1].tolist()
     assert x_labels(display) == partition.names
-    assert legend_of(display) == ["True", "False", "rate of True"]
+    assert legend_of(display) == ["True", "False", "rate of True", "all rows"]
     marks = display.event_ax_.lines[-2].get_ydata()
     assert marks.tolist() == pytest.approx((partition.counts[:, 1] / partition.counts.sum(axis=1)).tolist())
     assert title_of(display).startswith("x: ")
@@ -39,9 +39,21 @@ def test_entries_of_the_legend_share_lines_where_they_fit_together():
     display = event_display(intervals(3))
     display.event, display.other = "malignant", None
     display.plot(ax=new_axes(5.0, 3.8))
-    assert legend_lines(display) == [["malignant", "others", "rate of malignant"]]  # the last takes half of the line
+    assert legend_lines(display) == [["malignant", "others", "rate of malignant", "all rows"]]
     display.plot(ax=new_axes(3.0, 3.8))
-    assert legend_lines(display) == [["malignant", "others"], ["rate of malignant"]]
+    assert legend_lines(display) == [["malignant", "others"], ["rate of malignant", "all rows"]]
+
+
+def test_rates_of_rare_events_fill_the_axes():
+    counts = np.array([[9995, 5], [9990, 10], [9960, 40]])
+    partition = gridmodl.Partition("x", "numerical", counts, bounds=np.array([1.0, 2.0]))
+    ax = event_display(partition).plot(ax=new_axes()).event_ax_
+    high = rate_range(counts[:, 1], counts.sum(axis=1))[1].max()
+    assert high < ax.get_ylim()[1] < 1.2 * high
+    ax.figure.canvas.draw()
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(set(labels)) == len(labels)
+    assert "0.1%" in labels
 
 
 def test_weights_of_evidence(models):
@@ -55,7 +67,7 @@ def test_parts_without_labelled_rows_have_no_mark():
     display = event_display(special_parts()).plot(ax=new_axes())
     marks = display.event_ax_.lines[-2].get_ydata()
     assert np.isnan(marks).tolist() == [False, False, True, False, False, True]
-    assert legend_of(display)[-2] == "rows without a class"
+    assert legend_of(display)[-3] == "rows without a class"
 
 
 def test_many_tiny_parts_are_as_wide_as_the_root_of_their_rows():

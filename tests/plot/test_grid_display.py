@@ -71,6 +71,21 @@ def test_more_classes_divide_a_cell():
     assert [len(one.get_paths()) for one in stripes] == [11, 11, 11]
 
 
+def test_classes_too_many_for_colours_leave_no_cell_without_meaning():
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 3, (4, 6, 40))
+    counts[np.arange(4)[:, None], np.arange(6), rng.integers(0, 40, (4, 6))] = 30
+    names = [f"class {j}" for j in range(40)]
+    for size in ((9.0, 5.0), (4.4, 2.6), (2.2, 1.4)):
+        display = GridDisplay(intervals(6), intervals(4), counts, names).plot(ax=new_axes(*size))
+        assert np.allclose(display.values_, counts.max(axis=2) / counts.sum(axis=2))
+        assert len(collections(display, QuadMesh)) == 1
+        if size[0] > 3:
+            largest = [text.split("\n")[0].removeprefix("class ").removeprefix("…") for text in texts_of(display)]
+            assert largest == [str(j) for j in counts.argmax(axis=2).ravel()]
+    assert all(text.isdigit() for text in texts_of(display))  # at most the rows
+
+
 def test_without_classes_colours_are_information(joint):
     display = GridDisplay.from_model(joint).plot(ax=new_axes())
     assert display.values_.sum() == pytest.approx(joint.mutual_information)

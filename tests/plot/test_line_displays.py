@@ -27,6 +27,7 @@ from gridmodl.plot import (
     ScorecardDisplay,
 )
 from gridmodl.plot.density import _lanes
+from gridmodl.search.grid.optima import Improvement
 
 X, Y = [1, 2, 3, 4, 5, 6] * 5, ["a", "a", "b", "b", "a", "a"] * 5
 WAITS = np.append(np.arange(100), np.arange(100, 1000, 50)).astype(float)
@@ -274,6 +275,33 @@ def test_probabilities_of_near_masses_are_below_each_other():
     assert found["30.0%"] == found["20.0%"] > found["10.0%"]
 
 
+def test_probabilities_of_very_many_masses_do_not_hide_the_bars():
+    masses, shares = np.arange(0.0, 300.0, 2.0), np.linspace(0.0001, 0.0005, 150)
+    display = DensityDisplay(np.array([0.0, 300.0]), np.array([0.003]), masses=masses, probabilities=shares)
+    ax = display.plot(ax=new_axes()).ax_
+    assert 0 < len(ax.texts) < 30
+    assert min(text.get_position()[1] for text in ax.texts) > 0.85  # above the bar
+    assert {text.get_text() for text in ax.texts} <= {"0.04%", "0.05%"}  # and not 0.0%
+
+
+def test_an_average_of_one_value_is_a_point_with_its_band():
+    ax = gridmodl.average([7.0] * 9, ["a"] * 4 + ["b"] * 5).plot(ax=new_axes()).ax_
+    (mean,) = (line for line in ax.lines if line.get_marker() == "o")
+    low, high = (float(y) for y in ax.collections[0].get_segments()[0][:, 1])
+    assert low < mean.get_ydata()[0] < high
+
+
+def test_large_costs_are_written_in_full():
+    records = [Improvement(i, 1_234_567.9 - 0.01 * i, 0.1, float(i)) for i in range(9)]
+    for display in (
+        ProgressDisplay(records).plot(ax=new_axes()),
+        CostDisplay(np.arange(1, 5), 1_234_567.0 + np.arange(4.0)).plot(ax=new_axes()),
+    ):
+        display.figure_.canvas.draw()
+        assert display.ax_.yaxis.get_offset_text().get_text() == ""
+        assert all(label.get_text().startswith("12345") for label in display.ax_.get_yticklabels())
+
+
 def test_one_mass_alone_is_in_the_middle():
     display = DensityDisplay.from_model(gridmodl.optimize([7.0] * 9)).plot(ax=new_axes())
     low, high = display.ax_.get_xlim()
@@ -294,6 +322,17 @@ def test_parts_of_the_fewest_and_the_most_points_are_named_where_there_is_room()
     assert len(written) == 4
     narrow = ScorecardDisplay(card).plot(ax=Figure(figsize=(2, 2)).subplots())
     assert list(narrow.ax_.texts) == []
+
+
+def test_groups_at_the_ends_of_points_are_named_by_whole_values():
+    names = np.array(["Canada", "El Salvador", "Puerto Rico", "South Korea", "Mexico", "Trinidad and Tobago"])
+    town = np.resize(names, 1200)
+    y = np.isin(town, names[:3]) ^ (np.arange(1200) % 5 == 0)
+    card = gridmodl.GridScorecard(averaged=False, validate=False).fit(pd.DataFrame({"town": town}), y).scorecard_
+    texts = [text.get_text() for text in ScorecardDisplay(card).plot(ax=new_axes(5.0, 2.0)).ax_.texts]
+    assert len(texts) == 2
+    values = {value for text in texts for value in text.split(": ", 1)[1].split(", ")}
+    assert all(value in names or value.startswith("+") for value in values)
 
 
 def test_trees_are_those_of_the_merges():

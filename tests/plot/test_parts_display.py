@@ -104,6 +104,21 @@ def test_classes_too_many_for_colours_are_the_largest_of_each_part():
     assert legend_of(few) == ["largest", "second", "98 other classes"]
 
 
+def test_classes_without_room_for_their_names_have_what_tells_them_apart():
+    names = np.array([f"diagnosis {j}" for j in range(100)])
+    display = PartsDisplay(many_classes(6, 100), names).plot(ax=new_axes(3.5, 3.0))
+    texts = [text for text in texts_of(display) if text]
+    assert {f"…{3 * i}" for i in range(6)} < {text.split()[0] for text in texts}
+    assert display.ax_.get_xlabel().replace("\n", " ") == "share of each class, the largest first"
+
+
+def test_a_share_is_all_only_if_it_is():
+    counts = np.array([[10_000, 3], [10, 0], [3, 10_000]])
+    partition = gridmodl.Partition("x", "numerical", counts, bounds=np.array([1.0, 2.0]))
+    display = PartsDisplay(partition, ["no", "yes"]).plot(ax=new_axes())
+    assert [text for text in texts_of(display) if text] == [">99%", "100%", ">99%"]
+
+
 def test_eight_classes_have_a_colour_each():
     display = PartsDisplay(intervals(3, 8), list("abcdefgh")).plot(ax=new_axes())
     colours = [plt.matplotlib.colors.to_hex(bars.patches[0].get_facecolor()).upper() for bars in display.bars_]

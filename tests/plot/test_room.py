@@ -130,6 +130,15 @@ CASES = {
     "drift periods": lambda ax: drift(n_periods=12).plot(ax),
     "drift groups": lambda ax: drift("the department of the application").plot(ax),
     "drift cells": lambda ax: drift("cells").plot(ax),
+    "grid classes crowded": lambda ax: plot.GridDisplay(
+        intervals(12),
+        sites(9),
+        many_classes(108, 324).counts.reshape(9, 12, 324),
+        [f"diagnosis group number {j:03d}" for j in range(324)],
+    ).plot(ax),
+    "event rare": lambda ax: event_display(
+        gridmodl.Partition("x", "numerical", np.array([[9995, 5], [9990, 10], [9960, 40]]), bounds=np.array([1.0, 2.0]))
+    ).plot(ax),
 }
 
 
@@ -237,6 +246,21 @@ def test_labels_break_between_words_only():
     words = {word for i, (name,) in enumerate(groups) for word in (f"{i}:", name, *name.replace("-", "- ").split())}
     for label in display.ax_.get_xticklabels():
         assert all(word in words or "…" in word for word in label.get_text().split())
+    plt.close("all")
+
+
+def test_names_of_axes_break_between_words_only():
+    counts = np.array([[40, 2, 0, 0], [3, 0, 30, 1], [0, 20, 0, 2], [1, 0, 0, 900]])[..., None]
+    left = sites(4, name="SporePrintColor")
+    display = plot.GridDisplay(intervals(4), left, counts, (), LINKAGE, LINKAGE).plot(plt.subplots(figsize=(3, 2))[1])
+    assert display.ax_.get_ylabel() == "SporePrintColor"
+    plt.close("all")
+
+
+def test_lines_of_large_trees_on_small_axes_leave_gaps():
+    display = plot.HierarchyDisplay([intervals(40)], [chain(40)])
+    small, large = (display.plot(plt.subplots(figsize=size)[1]).ax_ for size in ((3, 2), (6, 12)))
+    assert max(small.collections[0].get_linewidths()) < max(large.collections[0].get_linewidths()) == 1.2
     plt.close("all")
 
 

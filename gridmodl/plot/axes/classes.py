@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gridmodl.plot.axes.lanes import BAR, WIDE
 from gridmodl.plot.axes.layout import LARGEST, LETTER, fitting_font, font_for, size_in_points
-from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_names, ink_on, shares_of
+from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_ends, class_names, ink_on, percent, shares_of
 from gridmodl.report.pictures import RANKS, is_too_many, ranked_classes, shown_classes
 
 MOST = len(OF_CLASSES)  # colours of classes
@@ -81,7 +81,8 @@ def draw_shares(ax: Axes, places: NDArray[np.float64], stripes: ClassStripes) ->
     ax.set_xticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
     for label, side in zip(ax.get_xticklabels(), ("left", "center", "right"), strict=True):
         label.set(horizontalalignment=side)
-    ax.set_xlabel("share of each class", fontsize=LARGEST, loc="left")
+    order = ", the largest first" if stripes.classes is not None else ""
+    ax.set_xlabel(f"share of each class{order}", fontsize=LARGEST, loc="left")
     return bars
 
 
@@ -90,11 +91,11 @@ def write_shares(ax: Axes, places: NDArray[np.float64], stripes: ClassStripes, c
     shares, begins, font = stripes.shares, stripes.begins, font_for(ax)
     width, height = size_in_points(ax)
     size = fitting_font(BAR * height / abs(np.subtract(*ax.get_ylim())), min(8.0, font))
-    names = [] if stripes.classes is None else [class_names(classes, room) for room in ROOMS]
+    names = [] if stripes.classes is None else [*(class_names(classes, room) for room in ROOMS), class_ends(classes)]
     for i, j in np.argwhere(shares > 0.0).tolist() if size else []:
         of = [] if stripes.classes is None or j == stripes.classes.shape[1] else [stripes.classes[i, j]]
         room = shares[i, j] * WIDE * width / (LETTER * (size or LARGEST))
-        text = _share_text(shares[i, j], [one[k] for k in of for one in names], room)
+        text = _share_text(shares[i, j], [one[k] for k in of for one in names if one[k]], room)
         ax.text(
             begins[i, j] + shares[i, j] / 2.0, places[i], text,
             ha="center", va="center", fontsize=size, color=ink_on(stripes.colours[j]),
@@ -105,8 +106,8 @@ def write_shares(ax: Axes, places: NDArray[np.float64], stripes: ClassStripes, c
 
 def _share_text(share: float, names: Sequence[str], room: float) -> str:
     """The longest of the names of the class that `room` characters hold, with the share if they hold both."""
-    percent = f"{share:.0%}"
+    number = percent(share)
     if not names:
-        return percent if share >= LEAST and len(percent) <= room else ""
-    texts = [text for name in names for text in (f"{name} {percent}", name)]
+        return number if share >= LEAST and len(number) <= room else ""
+    texts = [text for name in names for text in (f"{name} {number}", name)]
     return next((text for text in texts if len(text) <= room), "")

@@ -33,10 +33,12 @@ INSIDE = 0.6  # estimated share of the width and height of a slot that labels le
 SHARED = 0.42  # the same share of the width where layouts give all subplots of a column the same margins
 ENTRY = 1.4  # height of a line of a legend, in heights of its font
 MOST_ENTRIES = 0.22  # share of the height of a slot for a legend
+MOST_TITLE = 0.22  # share of it for a title of more than two lines
 BESIDE_ROWS = 0.76  # share of the width of axes that bars of rows at their right leave
 MOST_TICKS, TICK_GAP = 7, 3.0  # ticks below axes whose labels would touch, and points between two labels
 FEWEST_DATES, MOST_DATES = 2, 5  # of ticks at dates; with fewer than the latter matplotlib may find no interval
 SIDE_LINES = 3  # of the name of an axis
+BEYOND_SIDE = 1.3  # lengths of a side that a long word in the name of its axis may take
 SHORT = 0.4  # of the first line: a last line below that looks like a leftover
 FIXED = "\N{NO-BREAK SPACE}"  # in a label or a title, a blank where no line ends
 HANDLE = 4  # characters that the mark of an entry of a legend takes
@@ -213,7 +215,7 @@ def _write_above(ax: Axes, around: Sequence[Axes], title: str, entries: Sequence
     room = _room_above(ax, around)
     n_lines = _add_legend(ax, entries, room, font) if entries else 0
     size = font * (LARGEST + 1.0) / LARGEST
-    most = 2 if slot_size(ax)[1] < USUAL[1] else 4
+    most = int(np.clip(slot_size(ax)[1] * MOST_TITLE / (size * LINE), 2, 4))
     lines = wrapped(title, max(12, int(room / (size * LETTER))), most)
     pad = 4.0 + (3.0 + n_lines * font * ENTRY if n_lines else 2.0)  # which keeps room for the legend
     ax.set_title("\n".join(lines).replace(FIXED, " "), fontsize=size, loc="left", pad=pad)
@@ -261,6 +263,8 @@ def _wrap_sides(ax: Axes, around: Sequence[Axes], children: Sequence[Axes], font
         for axis, room in ((one.xaxis, width * (BESIDE_ROWS if children else 1.0)), (one.yaxis, height)):
             text = axis.label.get_text().replace("\n", " ")
             letters = max(12, int(room / (font * LETTER)))
+            longest = max(map(len, text.split()), default=0)
+            letters = max(letters, min(longest, int(letters * BEYOND_SIDE)))  # no line ends inside a word
             axis.label.set_text("\n".join(wrapped(text, letters, SIDE_LINES)))
 
 

@@ -32,6 +32,7 @@ MARGIN = 0.03  # of a cell on each side, in its widths
 FEW_LINES = 60  # rows or columns of cells up to which white lines separate them
 LINE_WIDTH, THINNEST = 0.8, 0.25  # points of these lines, and least width with which they are drawn
 WHITE = 0.05  # width of these lines in cells, as thick ones would leave nothing of small cells
+EASY = 7.0  # points, a font that is not tiny
 COLOUR_BAR = 95.0  # points of a colour bar, its ticks and its name
 NARROW = 0.45  # least size of a row or column of cells, in those of the mean
 
@@ -138,10 +139,15 @@ def _boxes(
     return np.stack([left, low, left, high, right, high, right, low], axis=1).reshape(-1, 4, 2)
 
 
-def have_room(ax: Axes, edges: CellEdges, texts: list[list[str]]) -> bool:
-    """Whether most of the texts fit into their cells."""
-    n_texts = sum(bool(text) for row in texts for text in row)
-    return n_texts > 0 and 2 * int(np.count_nonzero(_cell_fonts(ax, edges, texts) >= SMALLEST)) >= n_texts
+def first_that_fit(ax: Axes, edges: CellEdges, variants: Sequence[list[list[str]]]) -> list[list[str]]:
+    """For each cell the first of its texts that fits into it, best in a font that is not tiny; else the first."""
+    fonts = [_cell_fonts(ax, edges, texts) for texts in variants]
+    found = [list(row) for row in variants[0]]
+    for least in (SMALLEST, EASY):
+        for texts, sizes in reversed(list(zip(variants, fonts, strict=True))):
+            for i, j in np.argwhere(sizes >= least).tolist():
+                found[i][j] = texts[i][j]
+    return found
 
 
 def write_cells(
@@ -152,10 +158,11 @@ def write_cells(
     box: dict[str, Any] | None = None,
 ) -> bool:
     """Write a text in each cell that has room for it, on its colour or in a box; return whether most have."""
-    if not have_room(ax, edges, texts):
-        return False
     x, y = edges.middles
     sizes = _cell_fonts(ax, edges, texts)
+    n_texts = sum(bool(text) for row in texts for text in row)
+    if n_texts == 0 or 2 * int(np.count_nonzero(sizes >= SMALLEST)) < n_texts:
+        return False
     usual = float(np.median(sizes[sizes >= SMALLEST]))  # smaller in cells that have less room
     for i, j in np.argwhere(sizes >= SMALLEST).tolist():
         ink = ink_on(colour_of(i, j))
