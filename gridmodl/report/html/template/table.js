@@ -5,7 +5,7 @@ const BRIEF = 18; // letters of a text that stays on one line everywhere,
 const SHORT = 40; // of one that does so where there is room
 const LONG = 60; // letters of a text that needs a wider column
 const LONG_HEAD = 40; // letters of the head of a column,
-const HEAD_WORD = 24; // of a word in it that stays whole
+const HEAD_WORD = 24; // of a word in the head of texts that stays whole
 const NARROW = 3; // columns of a table that does not need the whole width
 const MARKS = { none: "↕", ascending: "▲", descending: "▼" };
 
@@ -52,7 +52,8 @@ class Table {
   }
 
   headCell(column, j) {
-    const button = element("button", { type: "button" }, given(...words(ends(column.label, LONG_HEAD), HEAD_WORD)));
+    const label = ends(column.label, LONG_HEAD);
+    const button = element("button", { type: "button" }, given(...(column.format === "text" ? words(label, HEAD_WORD) : [label])));
     button.append(element("span", { className: "mark", "aria-hidden": "true" }, MARKS.none));
     button.addEventListener("click", () => this.sortBy(j));
     return element("th", { scope: "col", className: column.format, "aria-sort": "none" }, button);
