@@ -122,6 +122,7 @@ def read_average_record(record: Any) -> Average:
         stopped=finest.stopped,
         frame=finest.frame,
         event_index=finest.event_index,
+        target_name=finest.target_name,
         _counted=SegmentCounts(
             segments,
             _read_integers(record["values"], "values", 0),

@@ -336,6 +336,7 @@ def _average_of(
         stopped=clock.stopped,
         frame=table.inputs.kind,
         event_index=table.target.one_event,
+        target_name=table.target_name,
         _counted=counted,
     )
 

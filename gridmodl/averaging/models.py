@@ -53,6 +53,7 @@ def model_of_starts(average: Average, starts: NDArray[np.int64], search: str, pr
         elapsed=0.0,
         frame=average.frame,
         event_index=average.event_index,
+        target_name=average.target_name,
     )
 
 

@@ -82,7 +82,7 @@ class Average:
         Classes of the target.
     criterion, options, prior, max_parts
         As passed to `average`.
-    stopped, elapsed, frame, event, event_index
+    stopped, elapsed, frame, event, event_index, target_name
         As in `Model`; plots and reports show the probability of the event, or of the last class without one.
 
     Notes
@@ -111,6 +111,7 @@ class Average:
     stopped: str | None = None
     frame: str = ARRAYS
     event_index: int | None = None
+    target_name: str | None = None
     _counted: SegmentCounts = field(repr=False, kw_only=True)
 
     @property

@@ -146,11 +146,11 @@ def read_table(
             f"placement={placement!r} moves bounds, which costs nothing where parts are of rows alone; the parts of a "
             "density have widths, and its bounds are midway between two values: leave placement= out"
         )
-    table = table._replace(target_name=_name_of(target))
+    table = table._replace(target_name=name_of_target(target))
     return table if placement is None or placement == MEDIAN else table._replace(placement=placement)
 
 
-def _name_of(target: Any) -> str | None:
+def name_of_target(target: Any) -> str | None:
     """Name of a target: of a column, or of a series of pandas or Polars; None if it has none."""
     name = target if isinstance(target, str) else getattr(target, "name", None)
     return name if isinstance(name, str) and name else None

@@ -173,4 +173,5 @@ def _comparison(
         event=classes.labels[classes.events[0]] if len(classes.events) == 1 else None,
         limits=request.limits,
         frame=frame,
+        target_name=model.target_name,
     )

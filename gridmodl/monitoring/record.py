@@ -43,6 +43,8 @@ class Comparison:
         ``threshold``, ``loss`` and ``alpha``, from where on a change is a drift.
     frame : str
         Kind of frame of the tables.
+    target_name : str or None
+        Name of the target of the training rows, if it has one.
     n_old : int
         Training rows, weights counted.
     n_new : ndarray of shape (n_periods,)
@@ -60,6 +62,7 @@ class Comparison:
     event: str | None
     limits: DriftLimits
     frame: str
+    target_name: str | None = None
 
     @property
     def all_parts(self) -> list[PartsComparison]:

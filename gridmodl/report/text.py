@@ -57,8 +57,8 @@ def finding_text(model: Model) -> str:
         return f"{of_all} tells about {what}: {parts}"
     n_cells = len(shown_cells(model).parts)
     if what == "the rows":
-        return f"{of_all} depend on one another, in {n_cells} cells: {parts}"
-    return f"{of_all} tell about {what} together, in {n_cells} cells: {parts}"
+        return f"{of_all} depend on one another, in {n_cells:,} cells: {parts}"
+    return f"{of_all} tell about {what} together, in {n_cells:,} cells: {parts}"
 
 
 def shown_cells(model: Model) -> Cells:

@@ -125,4 +125,5 @@ def _counted_anew(card: Scorecard, name: Name, table: CardRows) -> Model | None:
         partitions={name: partition},
         on_error="raise",
     )
-    return replace(models[name], classes=card.classes, _source=None, frame=card.frame)
+    target_name = card.models[name].target_name
+    return replace(models[name], classes=card.classes, _source=None, frame=card.frame, target_name=target_name)

@@ -28,6 +28,7 @@ AVERAGES = {
     "gaps": lambda: average({"x": with_gaps(X)}, Y, special={"x": [-9, -8]}, max_parts=9),
     "unlabelled": lambda: average(X, np.where(np.arange(60) % 4, -1, Y), unlabelled=-1, m=10),
     "many": lambda: average(RNG.normal(size=900), RNG.integers(0, 3, 900), m=40, prior="values"),
+    "named": lambda: average(pd.DataFrame({"x": X, "y": Y}), "y"),
     "days": lambda: average(pd.Series(pd.date_range("2024-01-01", periods=20, tz="UTC")), np.arange(20) // 9),
     "durations": lambda: average(np.arange(5).astype("timedelta64[s]"), [0, 0, 1, 1, 1]),
     "integers": lambda: average(np.array([2**60, 2**60 + 1, 2**61]), ["a", "b", "b"]),
@@ -57,6 +58,7 @@ def test_it_is_read_as_it_was_written(name, tmp_path):
     assert np.array_equal(found.predict_proba(values), again.predict_proba(values))
     for field in ("log_evidence", "p_informative", "loo_loss", "exact", "prior", "max_parts", "stopped", "criterion"):
         assert getattr(found, field) == getattr(again, field)
+    assert found.target_name == again.partition().target_name == ("y" if name == "named" else None)
     assert again.knots.dtype == found.knots.dtype
     assert again.band(values) == pytest.approx(found.band(values), abs=1e-9, nan_ok=True)
     assert [m.cost for m in again.sample(5)] == [m.cost for m in found.sample(5)]

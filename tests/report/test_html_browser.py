@@ -146,6 +146,37 @@ def test_classes_that_are_numbers_are_sorted_and_searched(open_page: Open) -> No
     assert column_of(table, 0) == ["58"]
 
 
+@pytest.mark.parametrize(("scale", "shift", "pattern"), [(1, 0, r"-?\d+(\.\d{1,2})?"), (1e-3, 7, r"[67]\.\d{1,5}")])
+def test_values_of_a_target_have_digits_by_their_range(open_page: Open, scale: float, shift: int, pattern: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(400)
+    target = (np.round(x * 4) * 10 + rng.normal(size=400)) * scale + shift
+    model = gridmodl.optimize({"x": x, "speed": target}, "speed", target_kind="numerical")
+    page = open_page(model.to_html())
+    table, expected = page.get_by_role("table", name="Parts of x"), model.table("x", frame="arrays")
+    heads = [label.rstrip("↕") for label in table.locator("thead th").all_text_contents()]
+    for key in ("mean", "median", "q5", "q95"):
+        found = column_of(table, heads.index(key))
+        assert all(re.fullmatch(pattern, text) for text in found)
+        np.testing.assert_allclose(numbers(found), expected[key], atol=0.006 * scale)
+    page.locator(".chart svg").get_by_text("speed: line 5 to 95%").wait_for()
+
+
+def test_heads_of_tables_are_not_broken_inside_short_words(open_page: Open) -> None:
+    rng = np.random.default_rng(0)
+    names = ["capital_gain", "hours_per_week", "education", "marital_status", "StalkSurfaceAboveRing"]
+    data = {name: rng.random(2000) for name in names}
+    label = sum((column > 0.5).astype(int) for column in data.values()) > 2
+    page = open_page(gridmodl.optimize(data, label, time_limit=5).to_html(), width=900)
+    heads = page.locator("#grid thead button bdi")
+    assert heads.count() > len(names)
+    words = heads.evaluate_all(
+        "all => all.flatMap(head => [...head.children]).map(word => [word.textContent, word.getClientRects().length])"
+    )
+    assert {word for word, _ in words} >= set(names)
+    assert [word for word, lines in words if lines > 1] == []
+
+
 def test_hovering_tells_more(open_page: Open) -> None:
     page = open_page(text_of("models"))
     entry = page.locator(".variables > li", has=page.get_by_role("heading", name="colour"))

@@ -195,6 +195,16 @@ def test_many_classes_are_named_in_their_parts(open_page: Open) -> None:
     expect(chart.locator("svg .mark-text.role-mark text").filter(has_text="kind 17")).to_have_count(1)
 
 
+def test_every_largest_class_is_named_on_a_phone(open_page: Open) -> None:
+    label = np.repeat(np.arange(30), [600, *[20] * 29])
+    x = np.where(label == 0, 0.0, label % 3 + 1) + np.linspace(0, 0.5, len(label))
+    model = gridmodl.optimize({"x": x}, [f"kind {i}" for i in label.tolist()])
+    page = open_page(model.to_html(), width=390)
+    texts = page.locator(".chart svg .mark-text.role-mark text")
+    expect(texts.filter(has_text="kind 0")).to_have_count(1)
+    expect(texts.filter(has_text="kind")).to_have_count(model.partitions["x"].n_parts)
+
+
 def test_masses_of_a_density_are_marked(open_page: Open) -> None:
     rng = np.random.default_rng(0)
     some = gridmodl.optimize(np.concatenate([np.zeros(300), rng.normal(5, 1, 300)]))

@@ -34,6 +34,19 @@ def test_sections_are_those_of_pages_of_their_own() -> None:
     assert [section["title"].split(EVIL[:4])[0] for section in sections] == TITLES
 
 
+@pytest.mark.parametrize("name", ["models", "averages", "scorecard", "drift"])
+def test_sections_name_the_target(name: str) -> None:
+    assert "for the target buys" in dict(Page(text_of(name)).section["lead"])["Asked"]
+
+
+def test_bars_of_psi_are_full_from_the_threshold_on() -> None:
+    model = htmlpages.models()["age"]
+    same = Page(model.compare(htmlpages.frame()).to_html()).section
+    assert max(variable["worth"] for variable in same["variables"]) < same["most"] == 0.1
+    moved = Page(text_of("drift")).section
+    assert moved["most"] == max(variable["worth"] for variable in moved["variables"])
+
+
 def test_any_result_comes_first_and_a_page_of_one_is_named_after_it() -> None:
     model, card = htmlpages.grid(), htmlpages.scorecard()
     page = Page(card.to_html(sections=(one for one in [model, htmlpages.cutoffs()])))

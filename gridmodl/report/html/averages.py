@@ -12,7 +12,7 @@ from gridmodl.model.labels import counted, listed, time_texts
 from gridmodl.model.names import rounded
 from gridmodl.report.averages import LIKELY, Curve, curves_of, ranked
 from gridmodl.report.html.charts import on_axis
-from gridmodl.report.html.lead import MAX_WORDS
+from gridmodl.report.html.lead import MAX_WORDS, for_target
 from gridmodl.report.html.plain import caption, cut, plain_number, plain_values
 from gridmodl.report.html.variables import MAX_CLASSES, Pairs, Tables, make_section
 from gridmodl.report.pictures import plain
@@ -69,7 +69,8 @@ def _lead(averages: list[Average]) -> Pairs:
     if not averages:
         return [("Found", "no column has an average")]
     names = listed([plain(average.name) for average in averages])
-    asked = f"the probability of each class along {names}, averaged over all partitions by the criterion "
+    target = for_target(averages[0].target_name)
+    asked = f"the probability of each class along {names}{target}, averaged over all partitions by the criterion "
     known = [average.p_informative for average in averages if average.p_informative is not None]
     found = f"{sum(p > 0.5 for p in known):,} of {counted(len(averages), 'column')} more likely informative than not"
     if len(known) == len(averages) == 1:

@@ -38,7 +38,8 @@ def chart_of(model: Model, partition: Partition) -> dict[str, Any]:
     names, rows, _ = shares_of_parts(model, partition)
     if not names:
         has_quantiles = model._target_quantiles is not None and partition is not model.target
-        return {"kind": "spread" if has_quantiles else "rows"}
+        target = {"target": cut(str(model.target_name or "target"))}
+        return {"kind": "spread", **target} if has_quantiles else {"kind": "rows"}
     drawn = largest(rows, MAX_DRAWN if len(names) > MAX_DRAWN + 1 else MAX_DRAWN + 1)
     labels = names if partition.n_values is None else _group_labels(model)
     shares: dict[str, Any] = {

@@ -10,6 +10,7 @@ from gridmodl.model.labels import counted, listed
 from gridmodl.monitoring.parts import DRIFT
 from gridmodl.monitoring.record import remarks_on
 from gridmodl.monitoring.tables import RATES, column_lines, part_lines, period_lines
+from gridmodl.report.html.lead import for_target
 from gridmodl.report.html.plain import caption, cut, plain_number, plain_values
 from gridmodl.report.html.variables import MAX_CLASSES, Pairs, Tables, make_section
 from gridmodl.report.pictures import plain
@@ -41,7 +42,11 @@ def section_of_comparison(comparison: Comparison) -> dict[str, Any]:
     by_period = {"relation_p_adjusted"} if len(comparison.periods) > 1 and "information_lost" in overview else set()
     own = [tables.make("All columns", overview, _note({*overview, *by_period}), formats=FORMATS)]
     words = f"Drift of {counted(len(comparison.columns), 'column')}", _lead(comparison), _facts(comparison)
-    return make_section(words, own, tables, [_variable(one, comparison, tables) for one in shown], _worth(comparison))
+    section = make_section(
+        words, own, tables, [_variable(one, comparison, tables) for one in shown], _worth(comparison)
+    )
+    most = max([comparison.limits.threshold, *(float(one.psi.max()) for one in shown)])
+    return section | {"most": plain_number(most)}  # the whole bar is at least the threshold
 
 
 def _worth(comparison: Comparison) -> str:
@@ -57,7 +62,8 @@ def _known(lines: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lead(comparison: Comparison) -> Pairs:
-    asked = "whether new rows fall into the parts of the model as those of training did"
+    target = for_target(comparison.target_name)
+    asked = f"whether new rows fall into the parts of the model{target} as those of training did"
     n_all, n_drifted = len(comparison.all_parts), len(comparison.drifted)
     names = listed([plain(name) for name in comparison.drifted])
     found = f"drift in {n_drifted} of {n_all}: {names}" if n_drifted else f"no drift in {_compared(comparison)}"

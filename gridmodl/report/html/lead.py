@@ -48,14 +48,14 @@ def _asked(model: Model) -> str:
     columns = listed([plain(name) for name in model.partitions])
     what = "best partition" if len(model.partitions) == 1 else "best grid"
     limits = ", ".join(kept_limits(model))
-    asked = f"the {what} of {columns}{_for_target(model)} by the criterion {criterion_text(model)} "
+    asked = f"the {what} of {columns}{for_target(model.target_name)} by the criterion {criterion_text(model)} "
     asked += f"({PROBLEMS[model.problem].text})"
     return plain(asked + (f", with {limits}" if limits else ""), MAX_WORDS)
 
 
-def _for_target(model: Model) -> str:
-    """The target of a model in words, if it has a name."""
-    return "" if model.target_name is None else f" for the target {plain(model.target_name)}"
+def for_target(name: str | None) -> str:
+    """The target in words, if it has a name."""
+    return "" if name is None else f" for the target {plain(name)}"
 
 
 def lead_of_models(models: Models) -> Lead:
@@ -63,9 +63,8 @@ def lead_of_models(models: Models) -> Lead:
     if not made:
         return [("Found", f"no model of {counted(len(models.errors), 'column')}")]
     first = made[0][1]
-    asked = (
-        f"the best partition of each of {counted(len(made), 'column')} on its own{_for_target(first)} by the criterion "
-    )
+    each = f"the best partition of each of {counted(len(made), 'column')} on its own"
+    asked = f"{each}{for_target(first.target_name)} by the criterion "
     telling = [(name, model) for name, model in made if next(iter(model.partitions.values())).n_parts > 1]
     what = (
         "have more than one part"

@@ -28,7 +28,7 @@ const counted = (n, what) => `${formats.count(n)} ${what}${n === 1 ? "" : "s"}`;
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const percent = new Intl.NumberFormat("en", { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const exact = new Intl.NumberFormat("en", { maximumFractionDigits: 4 });
+const exact = new Intl.NumberFormat("en", { minimumFractionDigits: 4, maximumFractionDigits: 4 });
 const four = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 const nine = new Intl.NumberFormat("en", { maximumSignificantDigits: 9 });
 
@@ -55,9 +55,21 @@ const formats = {
   count: written((value) => whole.format(value)),
   share: written(shareText),
   number: written((value) => shortNumber(value)),
-  value: written((value) => shortNumber(value, nine)),
   cost: written((value) => exact.format(value)),
 };
+
+const MOST_DECIMALS = 8;
+
+// How values of a target are written, given all columns of them: with the decimals that make four digits of their range.
+function valueWriter(columns) {
+  const numbers = columns.flat().filter((value) => typeof value === "number");
+  const [low, high] = numbers.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+  const decimals = high > low ? Math.max(0, 3 - Math.floor(Math.log10(high - low))) : Infinity;
+  const isPlain = decimals <= MOST_DECIMALS && Math.max(Math.abs(low), Math.abs(high)) < 1e14;
+  if (!isPlain) return written((value) => shortNumber(value, nine));
+  const format = new Intl.NumberFormat("en", { maximumFractionDigits: decimals });
+  return written((value) => format.format(value));
+}
 
 const compareTexts = (a, b) => a.localeCompare(b, "en", { numeric: true });
 

@@ -120,8 +120,10 @@ function spreadSpec(variable, width) {
   const record = variable.tables[0];
   const columns = ["mean", "median", "q5", "q25", "q75", "q95"].map((key) => [key, columnOf(record, key)]);
   return withRows(variable, width, (labels, room, axis) => {
-    const values = labels.map((label, i) => spreadValue(label, i, columns));
-    const title = room > 430 ? `target: ${SPREAD}` : ["target", ...SPREAD.split("; ")];
+    const write = valueWriter(columns.map(([, values]) => values));
+    const values = labels.map((label, i) => spreadValue(label, i, columns, write));
+    const target = ends(variable.chart.target, LONG_HEAD);
+    const title = room > 430 + PIXELS_PER_LETTER * target.length ? `${target}: ${SPREAD}` : [target, ...SPREAD.split("; ")];
     const axis5 = { title, tickCount: Math.max(3, Math.round(room / 80)) };
     const x = (field) => ({ field, type: "quantitative", scale: { zero: false }, axis: axis5 });
     const [blue, size] = [colour("--bar"), Math.ceil(partStep(labels.length) / 2)];
@@ -140,11 +142,11 @@ function spreadSpec(variable, width) {
 
 const SPREAD = "line 5 to 95%, bar 25 to 75%; stroke at the median, dot at the mean";
 
-function spreadValue(label, part, columns) {
+function spreadValue(label, part, columns, write) {
   const value = { part, label };
   for (const [key, of] of columns) {
     value[key] = typeof of[part] === "number" ? of[part] : null;
-    value[`${key}_text`] = formats.value(of[part]);
+    value[`${key}_text`] = write(of[part]);
   }
   return value;
 }
@@ -193,23 +195,28 @@ function typicalSpec(variable, width) {
   });
 }
 
-// On a small screen the largest class of each part, its name behind its bar.
+// On a small screen the largest class of each part, its name behind its bar, or in it where there is more room.
 function largestSpec(variable, width) {
   return withRows(variable, width, (labels, room, axis) => {
     const values = labels.flatMap((label, part) =>
       variable.chart.typical[part].slice(0, 1).map(([j, share]) => {
         const name = variable.chart.typical_names[j];
-        const text = ends(name, Math.max(6, Math.floor(((1 - share) * room - 6) / PIXELS_PER_LETTER)));
-        return { part, label, name, share, text: share > 0.6 ? "" : text, written: formats.share(share) };
+        const within = share > 0.6;
+        const text = ends(name, Math.max(6, Math.floor(((within ? share : 1 - share) * room - 6) / PIXELS_PER_LETTER)));
+        return { part, label, name, share, within, text, written: formats.share(share) };
       }),
     );
     const x = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, axis: { ...WHOLE_AXIS, title: "largest class of each part" } };
     const tips = tooltip(["label", "part"], ["name", "class"], ["written", "share"]);
+    const writing = (filter, look) => ({
+      transform: [{ filter }], mark: { type: "text", fontSize: 11, ...look }, encoding: { text: { field: "text" } },
+    });
     return {
       width: room, height: { step: partStep(labels.length) }, data: { values }, encoding: { y: axis, x, tooltip: tips },
       layer: [
         { mark: { type: "bar", color: colour("--bar") } },
-        { mark: { type: "text", align: "left", dx: 4, fontSize: 11, color: colour("--text") }, encoding: { text: { field: "text" } } },
+        writing("!datum.within", { align: "left", dx: 4, color: colour("--text") }),
+        writing("datum.within", { align: "right", dx: -4, color: colour("--page") }),
       ],
     };
   });

@@ -4,7 +4,8 @@ const PAGE_ROWS = 50;
 const BRIEF = 18; // letters of a text that stays on one line everywhere,
 const SHORT = 40; // of one that does so where there is room
 const LONG = 60; // letters of a text that needs a wider column
-const LONG_HEAD = 40; // letters of the head of a column
+const LONG_HEAD = 40; // letters of the head of a column,
+const HEAD_WORD = 24; // of a word in the head of texts that stays whole
 const NARROW = 3; // columns of a table that does not need the whole width
 const MARKS = { none: "↕", ascending: "▲", descending: "▼" };
 
@@ -38,6 +39,8 @@ class Table {
   show(columns) {
     const by = this.columns[this.by];
     this.columns = columns;
+    const values = columns.filter(({ format }) => format === "value");
+    this.formats = { ...formats, value: valueWriter(values.map((column) => column.values)) };
     this.kept = null;
     this.by = by ? columns.findIndex((column) => column.label === by.label) : -1;
     this.direction = this.by < 0 ? "none" : this.direction;
@@ -49,7 +52,8 @@ class Table {
   }
 
   headCell(column, j) {
-    const button = element("button", { type: "button" }, given(ends(column.label, LONG_HEAD)));
+    const label = ends(column.label, LONG_HEAD);
+    const button = element("button", { type: "button" }, given(...(column.format === "text" ? words(label, HEAD_WORD) : [label])));
     button.append(element("span", { className: "mark", "aria-hidden": "true" }, MARKS.none));
     button.addEventListener("click", () => this.sortBy(j));
     return element("th", { scope: "col", className: column.format, "aria-sort": "none" }, button);
@@ -135,16 +139,17 @@ class Table {
   }
 
   cell(column, j, i) {
-    const text = column.shown ? column.shown[i] : formats[column.format](column.values[i]);
+    const text = column.shown ? column.shown[i] : this.formats[column.format](column.values[i]);
     const className = column.format === "text" ? textClass(text) : column.format;
     if (j === 0) return element("th", { scope: "row", className }, given(...words(seen(text))));
     return element("td", { className }, column.format === "text" ? given(...words(text)) : text);
   }
 }
 
-// Parts of a text that break at its spaces only, not at the signs of short words, nor after the number of a group.
-function words(text) {
-  const isWhole = (word) => word.length <= BRIEF && /[-:/]/.test(word);
+// Parts of a text that break at its spaces only, not at the signs of short words, nor after the number of a group; words
+// of at most `whole` letters nowhere.
+function words(text, whole = 0) {
+  const isWhole = (word) => word.trim() && (word.length <= whole || (word.length <= BRIEF && /[-:/]/.test(word)));
   return text.split(/((?:^\d+: )?\S+)/).map((word) => (isWhole(word) ? element("span", { className: "word" }, word) : word));
 }
 
