@@ -210,6 +210,8 @@ class Averages(Mapping[Name, Average]):
 
     def summary(self) -> str:
         """Text table of the columns, the most informative first."""
+        from gridmodl.report.summary import wrapped
+
         rows = [["column", "informative", "loss", "likely parts", "exact"]]
         for name, average in list(self.items())[:MAX_SHOWN]:
             p, loss = average.p_informative, average.loo_loss
@@ -222,8 +224,20 @@ class Averages(Mapping[Name, Average]):
         lines = aligned(rows)
         if len(self) > MAX_SHOWN:
             lines.append(f"  ... and {len(self) - MAX_SHOWN} more columns")
-        lines += [f"  {name}: no average; {error}" for name, error in self.errors.items()]
+        lines += [line for reason in self._reasons() for line in wrapped(f"  {reason}")]
         return "\n".join(lines)
+
+    def _reasons(self) -> list[str]:
+        """Why columns have no average: a sentence for each reason, with the names of all columns that share it."""
+        from gridmodl.report.hints import listed
+
+        names: dict[str, list[str]] = {}
+        for name, error in self.errors.items():
+            names.setdefault(error_beside_name(error, name), []).append(str(name))
+        return [
+            f"no average of {listed(of)}: {reason if len(of) == 1 else reason.replace('it is', 'each is', 1)}"
+            for reason, of in names.items()
+        ]
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Write all averages as one JSON text, also to the file `path` if that is passed.

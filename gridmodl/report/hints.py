@@ -58,10 +58,11 @@ def _named(hints: Mapping[Any, list[str]]) -> list[str]:
     for name, of_name in hints.items():
         for hint in of_name:
             names.setdefault(hint, []).append(shortened(str(name), MAX_NAME))
-    return [hint if len(of) == len(hints) else f"{_listed(of)}: {hint}" for hint, of in names.items()]
+    return [hint if len(of) == len(hints) else f"{listed(of)}: {hint}" for hint, of in names.items()]
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
+    """The first few of the names, and how many more there are."""
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
