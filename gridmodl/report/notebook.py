@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 MAX_COLUMNS = 100  # rows of a table of models
 MAX_PICTURES = 20  # of these rows that have a picture
 MAX_SENTENCE = 1000  # characters
-CELL_NAMES, MIN_CELL_NAME = 90, 12  # characters of the groups of a cell, which all columns share; of each at least
+CELL_NAMES, MIN_CELL_NAME = 110, 12  # characters of the groups of a cell, which all columns share; of each at least
 MAX_EXPLAINED = 5  # rows of data whose contributions are shown
 
 

@@ -145,7 +145,11 @@ function render({ model, el }) {
   }
 
   function shares(now, part) {
-    if (part.largest) return cell(now.classes_title, part.largest, null);
+    if (part.largest) {
+      const largest = cell(now.classes_title, part.largest, null);
+      largest.classList.add("wide");
+      return largest;
+    }
     if (!now.classes.length) return null;
     const text = now.classes.map((name, j) => `${name} ${percent(part.shares[j])}`).join(", ");
     return make("div", { class: "number wide" }, make("span", { class: "label" }, `${now.classes_title} `),
