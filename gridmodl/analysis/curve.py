@@ -91,6 +91,12 @@ class CostByParts:
 
         return CostDisplay.from_curve(self).plot(ax)
 
+    def __repr__(self) -> str:
+        least, most = (int(self.n_parts[place]) for place in (0, -1))
+        best = int(self.cost.argmin())
+        name, found = self.partitions[best].name, f"lowest {self.cost[best]:,.2f} with {self.n_parts[best]}"
+        return f"CostByParts({name!r}, {least} to {most} parts, {found})"
+
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""
         from gridmodl.report.curves import curve_html

@@ -81,8 +81,10 @@ class Explanation:
         return next((one for one in self.alternatives if one.n_parts == n_parts), None)
 
     def summary(self) -> str:
-        """The sentences, one per line."""
-        return "\n".join(self.sentences)
+        """The sentences, each in lines of at most 80 characters."""
+        from gridmodl.report.summary import wrapped
+
+        return "\n".join(line for sentence in self.sentences for line in wrapped(sentence))
 
     def table(self, frame: str | None = None) -> Any:
         """Table of the model and each alternative: parts, cost, cost above the model, and the terms of the cost.

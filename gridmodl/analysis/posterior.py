@@ -21,6 +21,7 @@ from gridmodl.data.table import read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.options import check_one_input
 from gridmodl.jit.template import bind
+from gridmodl.model.labels import counted
 from gridmodl.search.average.intervals import price_cuts
 from gridmodl.terms import params_record
 
@@ -65,6 +66,15 @@ class BoundPosterior(NamedTuple):
         from gridmodl.plot import PosteriorDisplay
 
         return PosteriorDisplay.from_posterior(self, name).plot(ax, coverage=coverage)
+
+    def __repr__(self) -> str:
+        if not len(self.bounds):
+            return "BoundPosterior(no bound)"
+        from gridmodl.report.curves import bound_text
+
+        best = int(self.posterior.argmax())
+        likeliest = f"likeliest {bound_text(self.bounds[best])}: {self.posterior[best]:.1%}"
+        return f"BoundPosterior({counted(len(self.bounds), 'bound')}, {likeliest})"
 
     def _repr_html_(self) -> str:
         """HTML that notebooks show."""

@@ -16,7 +16,7 @@ from gridmodl.averaging.record import Average
 from gridmodl.data.columns import error_beside_name
 from gridmodl.data.frames import ARRAYS, Name, lazy_frame, make_frame, read_frame
 from gridmodl.model.encoding import names_of_events, unique_names
-from gridmodl.model.labels import aligned
+from gridmodl.model.labels import aligned, listed
 from gridmodl.model.lazy.parts import LazySteps
 from gridmodl.model.models import columns_for
 from gridmodl.model.policy import BY_PARTITION
@@ -210,6 +210,8 @@ class Averages(Mapping[Name, Average]):
 
     def summary(self) -> str:
         """Text table of the columns, the most informative first."""
+        from gridmodl.report.summary import wrapped
+
         rows = [["column", "informative", "loss", "likely parts", "exact"]]
         for name, average in list(self.items())[:MAX_SHOWN]:
             p, loss = average.p_informative, average.loo_loss
@@ -222,8 +224,18 @@ class Averages(Mapping[Name, Average]):
         lines = aligned(rows)
         if len(self) > MAX_SHOWN:
             lines.append(f"  ... and {len(self) - MAX_SHOWN} more columns")
-        lines += [f"  {name}: no average; {error}" for name, error in self.errors.items()]
+        lines += [line for reason in self._reasons() for line in wrapped(f"  {reason}")]
         return "\n".join(lines)
+
+    def _reasons(self) -> list[str]:
+        """Why columns have no average: a sentence for each reason, with the names of all columns that share it."""
+        names: dict[str, list[str]] = {}
+        for name, error in self.errors.items():
+            names.setdefault(error_beside_name(error, name), []).append(str(name))
+        return [
+            f"no average of {listed(of)}: {reason if len(of) == 1 else reason.replace('it is', 'each is', 1)}"
+            for reason, of in names.items()
+        ]
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Write all averages as one JSON text, also to the file `path` if that is passed.

@@ -189,10 +189,10 @@ class DensityModel:
 
         unit = unit_of(self)
         table = unit.shown(self.table("arrays"))
-        rows = [["part", "rows", "share", unit.heads["density"]]]
+        names, rows = self.partition.names, [["part", "rows", "share", unit.heads["density"]]]
         for i in range(min(self.n_parts, MAX_SHOWN)):
             values = table["rows"][i], table["share"][i], table["density"][i]
-            rows.append([str(table["part"][i]), str(values[0]), f"{values[1]:.1%}", f"{values[2]:.4g}"])
+            rows.append([names[i], str(values[0]), f"{values[1]:.1%}", f"{values[2]:.4g}"])
         lines = aligned(rows)
         if self.n_parts > MAX_SHOWN:
             lines.append(f"  ... and {self.n_parts - MAX_SHOWN} more parts")

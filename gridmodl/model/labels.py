@@ -56,7 +56,7 @@ def labels_of(partition: Partition) -> list[str]:
             labels.insert(0, "missing")
         else:
             labels[0] += " or missing"
-    codes = iter(_bound_texts(partition.special, partition.is_utc))
+    codes = iter(bound_texts(partition.special, partition.is_utc))
     sizes = partition.special_sizes or [1] * partition.n_special
     what = "special" if partition.widths is None else "mass at"
     return labels + [f"{what} {', '.join(itertools.islice(codes, size))}" for size in sizes]
@@ -90,7 +90,7 @@ def label_of_levels(levels: Sequence[Any], is_mixed: bool) -> str:
 
 def edges_of(partition: Partition) -> list[str]:
     """Texts of the bounds of the intervals, with the infinities at both ends."""
-    return ["-inf", *_bound_texts(partition.bounds, partition.is_utc), "inf"]
+    return ["-inf", *bound_texts(partition.bounds, partition.is_utc), "inf"]
 
 
 def label_of_intervals(edges: Sequence[str], first: int, last: int) -> str:
@@ -103,7 +103,7 @@ def has_mixed_types(partition: Partition) -> bool:
     return len({type(value) for group in partition.listed for value in group}) > 1
 
 
-def _bound_texts(bounds: NDArray[Any], is_utc: bool) -> list[str]:
+def bound_texts(bounds: NDArray[Any], is_utc: bool) -> list[str]:
     """Texts of numbers or dates: the shortest that give exactly the bound when they are read in its type."""
     if bounds.dtype.kind in "mM":
         return time_texts(bounds, is_utc)

@@ -71,6 +71,6 @@ class Stability(NamedTuple):
             return f"stable: the best partition has the same order of event rates in {periods}"
         shown = ", ".join(self.broken[:MAX_SHOWN]) + (", ..." if len(self.breaks) > MAX_SHOWN else "")
         return (
-            f"stable in {periods}; without this limit {counted(self.free_parts, 'part')}, cost {self.free_cost:.6f}, "
-            f"broken in {shown} ({len(self.breaks)})"
+            f"stable in {periods}; without this limit {counted(self.free_parts, 'part')}, cost {self.free_cost:,.2f}, "
+            f"their order is another in {counted(len(self.breaks), 'period')}: {shown}"
         )

@@ -291,7 +291,8 @@ def remarks_on(one: PartsComparison) -> list[str]:
         found.append(_categories("vanished", list(one.vanished)))
     outside = one.below[0] + one.above[0]
     if outside > 0:
-        found.append(f"{outside:.2%} of the rows out of the training range")
+        share = f"{outside:.2%}" if outside >= 1e-4 else "less than 0.01%"
+        found.append(f"{share} of the rows out of the training range")
     then, now = one.old_missing, float(one.new_missing[0])
     if (then > 0.0) != (now > 0.0) or abs(now - then) >= MISSING_SHOWN:
         found.append(f"missing {'unknown' if np.isnan(then) else f'{then:.2%}'} then, {now:.2%} now")

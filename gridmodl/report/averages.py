@@ -25,7 +25,7 @@ WIDTH, HEIGHT, FOOT = 480.0, 180.0, 26.0
 LIKELY = 0.05  # probability of a bound that is listed
 CROWDED = 0.05  # of the span of the values: where half of them lie within so little of it, ranks are drawn
 FEW_VALUES = 10  # up to this many, values are never drawn by rank
-MAX_ERROR = 300  # characters of the reason why a column has no average
+MAX_ERROR = 500  # characters of the reason why a column has no average
 
 
 class Curve(NamedTuple):
@@ -161,9 +161,7 @@ def averages_html(averages: Averages) -> str:
         ])  # fmt: skip
     body = table(["column", "informative", "leave-one-out loss", "likely parts", "exact"], rows)
     more = [f"... and {len(averages) - MAX_COLUMNS} more columns"] if len(averages) > MAX_COLUMNS else []
-    failed = [
-        joined(name_tag(name), f": no average; {plain(error, MAX_ERROR)}") for name, error in averages.errors.items()
-    ]
+    failed = [plain(reason, MAX_ERROR) for reason in averages._reasons()]
     return frame(lines(counted(len(averages), "column")), body, lines(*more, *failed[:MAX_SHOWN]))
 
 

@@ -14,6 +14,7 @@ from gridmodl.model.counts import cell_lifts, part_counts, quantiles_of_parts
 from gridmodl.model.densities.histogram import histogram_of
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import counted, level_text
+from gridmodl.model.names import names_within
 from gridmodl.monitoring.record import lost_text
 from gridmodl.report.curves import bound_text
 from gridmodl.report.hints import hints_of
@@ -49,10 +50,10 @@ from gridmodl.report.text import (
     MAX_SHOWN,
     criterion_text,
     finding_text,
-    group_names,
     kept_limits,
     level_words,
     main_cells,
+    nothing_text,
     parts_text,
     proof_text,
     shown_cells,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
 MAX_COLUMNS = 100  # rows of a table of models
 MAX_PICTURES = 20  # of these rows that have a picture
 MAX_SENTENCE = 1000  # characters
+CELL_NAMES, MIN_CELL_NAME = 110, 12  # characters of the groups of a cell, which all columns share; of each at least
 MAX_EXPLAINED = 5  # rows of data whose contributions are shown
 
 
@@ -103,7 +105,8 @@ def model_html(model: Model) -> str:
 
 
 def _heading(model: Model, partition: Partition) -> Markup:
-    return joined(tag("b", name_tag(partition.name)), f": {parts_text(model, partition)}")
+    nothing = "" if partition is model.target else nothing_text(model)
+    return joined(tag("b", name_tag(partition.name)), f": {parts_text(model, partition)}{nothing}")
 
 
 def _more(n: int, what: str) -> Markup:
@@ -130,7 +133,7 @@ def _picture(model: Model, partition: Partition) -> Markup:
         return ranges(quantiles_of_parts(model, partition).boxes(), rows, labels)
     if model.target is not None and not is_target:
         counts = part_counts(model, partition)
-        return _mosaic(counts, group_names(counts.shape[1]), rows, labels)
+        return _mosaic(counts, model.target.names, rows, labels)
     if partition.n_values is None:
         return _mosaic(partition.counts, model.classes.tolist(), rows, labels)
     if partition.widths is not None:
@@ -183,7 +186,8 @@ def _cells(model: Model) -> Markup:
     """A picture of the cells of a grid, a table of the main ones, and a fold with more of them."""
     found = main_cells(model)
     cells, n_left = found.cells, max(1, len(found.cells.names))
-    labels = [model.partition(name).names for name in cells.names]
+    room = max(MIN_CELL_NAME, CELL_NAMES // max(1, len(cells.names)))
+    labels = [names_within(model.partition(name), room) for name in cells.names]
     heads = [*map(name_tag, cells.names), "rows", *map(plain, found.heads)]
     rows = [
         [
@@ -265,7 +269,8 @@ def _facts(model: Any) -> list[Any]:
 def partition_html(partition: Partition) -> str:
     """A picture and a table of the parts of a variable and their rows."""
     labels, rows, counts = partition.names, partition.rows, partition.counts
-    drawn = bars(rows, labels) if counts.shape[1] == 1 else _mosaic(counts, range(counts.shape[1]), rows, labels)
+    classes = [f"class {j}" for j in range(counts.shape[1])]  # whose names a partition does not hold
+    drawn = bars(rows, labels) if counts.shape[1] == 1 else _mosaic(counts, classes, rows, labels)
     total = max(1, int(rows.sum()))
     body = [[label_tag(labels[i]), int(rows[i]), f"{rows[i] / total:.1%}"] for i in largest(rows, MAX_SHOWN)]
     kind = f"{partition.kind}, {counted(partition.n_parts, 'part')}"
@@ -280,7 +285,9 @@ def density_html(model: DensityModel) -> str:
     rows = [
         [label_tag(label), int(n), f"{share:.1%}", f"{density:.4g}"]
         for label, n, share, density in zip(
-            *(columns[name][:MAX_SHOWN] for name in ("part", "rows", "share", "density")), strict=True
+            model.partition.names[:MAX_SHOWN],
+            *(columns[name][:MAX_SHOWN] for name in ("rows", "share", "density")),
+            strict=True,
         )
     ]
     how = model.method if model.kernel is None else f"{model.method}, {model.kernel}"
@@ -290,7 +297,7 @@ def density_html(model: DensityModel) -> str:
     ratios = np.exp(model.log_densities - model.log_densities.max())  # as densities may overflow floats
     titles = [
         f"{plain(label)}: density {density:.4g}{unit.per}"
-        for label, density in zip(columns["part"], columns["density"], strict=True)
+        for label, density in zip(model.partition.names, columns["density"], strict=True)
     ]
     drawn = joined(histogram(model.shares, ratios, titles), _ends(model.domain))
     body = table(["part", "rows", "share", unit.heads["density"]], rows)

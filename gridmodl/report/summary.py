@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
 from gridmodl.model.labels import aligned, counted, text_width
-from gridmodl.model.names import names_within, shortened
+from gridmodl.model.names import distinct, names_within, shortened
 from gridmodl.report.hints import hints_of
 from gridmodl.report.tables import largest
 from gridmodl.report.text import (
@@ -47,7 +47,7 @@ MAX_TARGET_PARTS = 6  # of a partitioned target
 MAX_COLUMNS = 8  # of a grid, whose parts are listed
 MAX_COLUMN_NAME = 20  # characters of its name in the tables of a grid
 MIN_NAME = 12  # characters of a group in these tables
-MIN_CELL_NAME = 9  # of a group in the table of cells, as two cells look alike where a column is not shown
+MIN_CELL_NAME = 7  # of a group in the table of cells, as two cells look alike where a column is not shown
 ROOMS = (40, 28, 20, MIN_NAME)  # characters of a group, of which the first is taken that fits
 OF_SECONDS = 8  # characters, as lines must not depend on the digits of the time
 KEPT_SPACE = "\xa0"  # no line ends with it
@@ -61,6 +61,7 @@ OF_MANY = {
     "its": "their",
 }
 MIN_PARTS, MIN_CLASSES = 2, 3  # of each column, however little room there is
+TABLE_LINES = 2  # the head of a table, and the empty line below it
 
 
 def summary_of(model: Model) -> str:
@@ -71,7 +72,7 @@ def summary_of(model: Model) -> str:
 
 def _column_lines(model: Model) -> list[str]:
     """Lines on the model of one column."""
-    lines = [*_wrapped(finding_text(model)), size_text(model)]
+    lines = [*wrapped(finding_text(model)), size_text(model)]
     shown = [one for one in (model.target, *model.partitions.values()) if one is not None]
     for partition in shown:
         lines += ["", *([f"{partition.name}: {parts_text(model, partition)}"] if model.target is not None else [])]
@@ -80,7 +81,7 @@ def _column_lines(model: Model) -> list[str]:
 
 
 def _hint_lines(model: Model) -> list[str]:
-    return [line for hint in hints_of(model) for line in _wrapped(f"note: {hint}")]
+    return [line for hint in hints_of(model) for line in wrapped(f"note: {hint}")]
 
 
 def _parts(model: Model, partition: Partition, most: int) -> list[str]:
@@ -102,7 +103,7 @@ def _parts(model: Model, partition: Partition, most: int) -> list[str]:
 
 def _grid_lines(model: Model) -> list[str]:
     """Lines on a grid; of its columns as many parts as the screen has room for."""
-    first = [*_wrapped(finding_text(model)), size_text(model), ""]
+    first = [*wrapped(finding_text(model)), size_text(model), ""]
     target = []
     if model.target is not None:
         target = [
@@ -113,6 +114,9 @@ def _grid_lines(model: Model) -> list[str]:
     cells = [*_cells(model), ""] if len(model.informative) > 1 else []
     last = [*_left_out(model), *_hint_lines(model), *cost_lines(model)]
     room = MAX_LINES - len(first) - len(target) - len(cells) - len(last)
+    if room < MIN_PARTS * len(model.informative) + TABLE_LINES:  # the columns are named in the table of their parts
+        first = [*wrapped(finding_text(model).partition(": ")[0]), *first[-2:]]
+        room = MAX_LINES - len(first) - len(target) - len(cells) - len(last)
     return [*first, *target, *_columns(model, room), *cells, *last]
 
 
@@ -122,17 +126,17 @@ def _columns(model: Model, room: int) -> list[str]:
     if not names:
         return []
     sizes = [model.partition(name).n_parts for name in names]
-    room -= 2 + (len(model.informative) > len(names))
-    most = max(
-        [n for n in range(MIN_PARTS, max(sizes) + 1) if sum(min(n, size) for size in sizes) <= room] or [MIN_PARTS]
-    )
+    room -= TABLE_LINES + (len(model.informative) > len(names))
     tried = itertools.product(ROOMS, range(MAX_CLASSES_SHOWN, MIN_CLASSES - 1, -1))
     for room_of_name, most_classes in tried:
+        n_rows = room - len(statistics_of(model, model.partition(names[0]), most_classes)[2])
+        fitting = [n for n in range(MIN_PARTS, max(sizes) + 1) if sum(min(n, of) for of in sizes) <= n_rows]
+        most = max(fitting, default=MIN_PARTS)
         lines = _parts_table(model, names, most, most_classes, room_of_name)
         if max(text_width(line.rstrip()) for line in lines) <= MAX_WIDTH:
             break
     others = [f"{name} ({counted(model.partition(name).n_parts, 'part')})" for name in model.informative[MAX_COLUMNS:]]
-    return [*lines, *_wrapped(f"  and {', '.join(others)}"), ""] if others else [*lines, ""]
+    return [*lines, *wrapped(f"  and {', '.join(others)}"), ""] if others else [*lines, ""]
 
 
 def _parts_table(model: Model, names: Sequence[object], most: int, most_classes: int, room: int) -> list[str]:
@@ -141,13 +145,14 @@ def _parts_table(model: Model, names: Sequence[object], most: int, most_classes:
     Names of groups have at most `room` characters.
     """
     rows, note = [], list[str]()
-    for name in names:
+    short = distinct([shortened(str(name), MAX_COLUMN_NAME) for name in names])
+    for k, name in enumerate(names):
         partition = model.partition(name)
         heads, columns, note = statistics_of(model, partition, most_classes)
         n_rows, parts = partition.rows, names_within(partition, room)
         shown = largest(n_rows, most)
         is_cut = len(shown) < partition.n_parts
-        labels = [shortened(str(name), MAX_COLUMN_NAME), *([f"  {len(shown)} of {partition.n_parts} parts"] * is_cut)]
+        labels = [short[k], *([f"  {len(shown)} of {partition.n_parts} parts"] * is_cut)]
         labels += [""] * len(shown)
         for place, i in enumerate(shown):
             rows.append([labels[place], parts[i], str(n_rows[i]), *(column[i] for column in columns)])
@@ -174,8 +179,8 @@ def _cells(model: Model) -> list[str]:
         rows.append([*where, str(n), f"{n / model.n_rows:.1%}", *(column[i] for column in found.columns)])
     lines = [f"{found.title}:", *aligned(rows, max(1, len(texts)))]
     shared = [f"{names[k]} {model.partition(names[k]).names[parts[0, k]]}" for k in np.flatnonzero(is_shared).tolist()]
-    lines += _wrapped(f"  all of them: {', '.join(shared)}") if shared else []
-    return [*lines, *_wrapped(f"  not shown: {', '.join(hidden)}; see cell_table()")] if hidden else lines
+    lines += wrapped(f"  all of them: {', '.join(shared)}") if shared else []
+    return [*lines, *wrapped(f"  not shown: {', '.join(hidden)}; see cell_table()")] if hidden else lines
 
 
 def _with_heads(found: MainCells) -> list[list[str]]:
@@ -192,7 +197,9 @@ def _fitting(model: Model, found: MainCells, own: list[int], room: int) -> tuple
 
     def texts(most: int) -> dict[int, list[str]]:
         labels = {k: names_within(model.partition(name), most) for k, name in names.items()}
-        return {k: [*labels[k], shortened(str(name), most)] for k, name in names.items()}
+        widest = [max(most, *map(len, labels[k])) for k in names]
+        heads = distinct([shortened(str(name), of) for name, of in zip(names.values(), widest, strict=True)])
+        return {k: [*labels[k], head] for k, head in zip(names, heads, strict=True)}
 
     def widths(of: dict[int, list[str]]) -> list[int]:
         return [max(map(len, column)) + 2 for column in of.values()]
@@ -231,7 +238,7 @@ def _left_out(model: Model) -> list[str]:
     for reason, names in list(by_reason.items())[:MAX_LEFT_OUT]:
         more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
         said = model.left_out[names[0]] if len(names) == 1 else _of_many(_with_range(model, reason, names))
-        lines += _wrapped(f"  {', '.join(map(str, names[:MAX_SHOWN]))}{more}: {said}")
+        lines += wrapped(f"  {', '.join(map(str, names[:MAX_SHOWN]))}{more}: {said}")
     n_more = sum(map(len, list(by_reason.values())[MAX_LEFT_OUT:]))
     return [*lines, *([f"  and {counted(n_more, 'more column')}, see left_out"] if n_more else []), ""]
 
@@ -261,16 +268,16 @@ def cost_lines(model: Model) -> list[str]:
     ]
     limits = kept_limits(model)
     if limits:
-        lines.append(f"limits: {', '.join(limits)}")
+        lines += wrapped(f"limits: {', '.join(limits)}")
     if model.stability is not None:
-        lines.append(model.stability.summary())
+        lines += wrapped(model.stability.summary())
     if model.delta is not None:
         how = "worse" if model.delta > 0 else "better"
         lines.append(f"{cost_text(abs(model.delta))} nats {how} than the model that it was made from")
     return lines
 
 
-def _wrapped(text: str) -> list[str]:
+def wrapped(text: str) -> list[str]:
     """Lines of at most MAX_WIDTH characters, unless a word, with what stands in brackets behind it, is longer."""
     indent = " " * (len(text) - len(text.lstrip()) + 2)
     kept = re.sub(r" ?\([^()]*\)", lambda found: found[0].replace(" ", KEPT_SPACE), text)

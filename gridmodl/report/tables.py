@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 NO_CLASSES = {"density": cell_densities, "lift": cell_lifts, "mutual_information": cell_information}
 
 
+MAX_SAID = 4  # classes of a rule in words, the largest first; one more is said too
 # Columns of the statistics of a numerical target.
 STATISTICS = ("mean", "median", "q5", "q25", "q75", "q95")
 
@@ -112,7 +113,7 @@ def _evidence_columns(model: Model, partition: Partition) -> dict[str, Any]:
 class Rule(NamedTuple):
     """A cell in words: its conditions, its rows, the shares of its classes, and statistics of a numerical target."""
 
-    conditions: dict[Name, str]  #: label of the part of each input
+    conditions: dict[Name, str]  #: label of the part of each input, behind the name that the user gave, if any
     rows: int  #: number of rows of the cell
     support: float  #: share of all rows
     shares: dict[Any, float]  #: share of each class; of each part of a partitioned target, by label
@@ -122,7 +123,9 @@ class Rule(NamedTuple):
     def __str__(self) -> str:
         premise = " and ".join(f"{name} in {label}" for name, label in self.conditions.items()) or "all rows"
         ranked = sorted(self.shares.items(), key=lambda item: -item[1])
-        says = ", ".join(f"{name} {share:.1%}" for name, share in ranked if share > 0)
+        known = [f"{name} {share:.1%}" for name, share in ranked if share > 0]
+        more = len(known) - MAX_SAID
+        says = ", ".join(known if more <= 1 else [*known[:MAX_SAID], f"{more} others"])
         if self.statistics:
             mean, *ends = (self.statistics[name] for name in ("mean", "q5", "q95"))
             says = f"mean {mean:.6g}, 90% from {ends[0]:.6g} to {ends[1]:.6g}"
@@ -134,12 +137,12 @@ def rules_of(model: Model, n: int | None, min_rows: int | float, min_lift: float
     least = _checked_limits(model, n, min_rows, min_lift)
     cells, classes, statistics = model.cells, model.classes.tolist(), dict[str, NDArray[np.float64]]()
     if model.target is not None:
-        cells, classes = input_cells(model), model.target.labels
+        cells, classes = input_cells(model), named_labels(model.target)
         if model._target_quantiles is not None:
             statistics = statistics_shown(of_input_cells(model, cells))
     if not classes:
         raise ValueError(f"rules are of classes in cells, and this model ({model.problem}) has none; see cell_table")
-    labels = [model.partitions[name].labels for name in cells.names]
+    labels = [named_labels(model.partitions[name]) for name in cells.names]
     rows, shares, total = cells.rows, cells.shares(), model.n_rows
     event = model.event_index
     of_all = cells.counts.sum(axis=0) / cells.counts.sum()

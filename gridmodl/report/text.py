@@ -13,7 +13,7 @@ from gridmodl.model.counts import cell_information, cell_lifts, input_cells, par
 from gridmodl.model.densities.histogram import histogram_of
 from gridmodl.model.evidence import evidence_of
 from gridmodl.model.labels import counted, level_text
-from gridmodl.model.names import distinct, shortened
+from gridmodl.model.names import distinct, names_within, shortened
 from gridmodl.model.target_quantiles import TargetQuantiles
 from gridmodl.report.tables import STATISTICS, of_input_cells, statistics_shown
 from gridmodl.terms import PROBLEMS
@@ -44,9 +44,7 @@ def finding_text(model: Model) -> str:
     what = "the rows" if not PROBLEMS[model.problem].has_target else "the target"
     if len(model.partitions) == 1:
         (partition,) = model.partitions.values()
-        tells_nothing = partition.n_parts == 1 and not PROBLEMS[model.problem].has_widths
-        name = shortened(str(partition.name), MAX_NAME)
-        return f"{name}: {parts_text(model, partition)}{f', tells nothing about {what}' * tells_nothing}"
+        return f"{shortened(str(partition.name), MAX_NAME)}: {parts_text(model, partition)}{nothing_text(model)}"
     of_all = f"{len(names)} of {len(model.partitions)} columns"
     if not names and model.stopped is not None:
         return f"nothing was found in {len(model.partitions)} columns before the search was stopped ({model.stopped})"
@@ -59,6 +57,14 @@ def finding_text(model: Model) -> str:
     if what == "the rows":
         return f"{of_all} depend on one another, in {n_cells:,} cells: {parts}"
     return f"{of_all} tell about {what} together, in {n_cells:,} cells: {parts}"
+
+
+def nothing_text(model: Model) -> str:
+    """Words on the model of one column that has a single part; empty for all others."""
+    problem = PROBLEMS[model.problem]
+    if len(model.partitions) > 1 or problem.has_widths or any(of.n_parts > 1 for of in model.partitions.values()):
+        return ""
+    return f", tells nothing about the {'target' if problem.has_target else 'rows'}"
 
 
 def shown_cells(model: Model) -> Cells:
@@ -104,9 +110,10 @@ def _cell_statistics(
         events, rows = cells.counts[order, model.event_index], cells.counts[order].sum(axis=1)
         head = shortened(str(model.event), MAX_CLASS_NAME)
         return [head], [[f"{n / of:.1%}" if of else "" for n, of in zip(events.tolist(), rows.tolist(), strict=True)]]
-    classes = model.classes.tolist() if model.target is None else group_names(cells.counts.shape[1])
-    short = [shortened(str(name), MAX_CLASS_NAME) for name in classes]
-    what = "classes" if model.target is None else "groups"
+    if model.target is None:
+        short, what = [shortened(str(name), MAX_CLASS_NAME) for name in model.classes.tolist()], "classes"
+    else:
+        short, what = names_within(model.target, MAX_CLASS_NAME), "groups"
     heads, columns, _ = shares_of(cells.counts[order], short, what, most)
     return heads, columns
 
@@ -200,16 +207,11 @@ def statistics_of(
         return ["values"], [[str(n) for n in partition.n_values.tolist()]], []
     if model._target_quantiles is None:
         counts = part_counts(model, partition)
-        return shares_of(counts, group_names(counts.shape[1]), "groups", most)
+        return shares_of(counts, names_within(model.target, MAX_CLASS_NAME), "groups", most)
     shown = list(STATISTICS if most >= len(STATISTICS) else MAIN_STATISTICS)
     columns = target_texts(quantiles_of_parts(model, partition), shown)
     is_empty = (rows == 0).tolist()
     return shown, [["" if e else x for x, e in zip(of, is_empty, strict=True)] for of in columns], []
-
-
-def group_names(n: int) -> list[str]:
-    """Names of the `n` groups of classes of a partitioned target, in heads of columns."""
-    return [f"group {j}" for j in range(n)]
 
 
 def _densities(model: Model, partition: Partition) -> tuple[list[str], list[list[str]], list[str]]:
@@ -237,7 +239,7 @@ def shares_of(
     Of more than `most`, one column has the largest of each line, as those of all rows may be in none of them.
     """
     if len(names) > most:
-        texts = [_largest_of(of, names, min(MAX_NAMED, most - 2)) for of in counts]
+        texts = [largest_of(of, names, min(MAX_NAMED, most - 2)) for of in counts]
         width = max(map(len, texts), default=0)
         return [f"largest {what}".ljust(width)], [[text.ljust(width) for text in texts]], [f"  ({len(names)} {what})"]
     rows = counts.sum(axis=1)
@@ -245,7 +247,7 @@ def shares_of(
     return list(names), columns, []
 
 
-def _largest_of(counts: NDArray[np.int64], names: Sequence[str], most: int) -> str:
+def largest_of(counts: NDArray[np.int64], names: Sequence[str], most: int) -> str:
     """At most `most` of the largest classes and their shares, such as ``L 89%, F 11%``."""
     order = [j for j in np.argsort(-counts, kind="stable")[:most].tolist() if counts[j]]
     return ", ".join(f"{shortened(names[j], MAX_CLASS_NAME)} {counts[j] / counts.sum():.0%}" for j in order)

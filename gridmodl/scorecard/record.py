@@ -18,7 +18,7 @@ from gridmodl.evidence.record import as_rows, read_rows
 from gridmodl.model.evidence import evidence_of, total_evidence
 from gridmodl.model.labels import aligned, counted
 from gridmodl.model.models import Models
-from gridmodl.model.names import named_labels
+from gridmodl.model.names import named_labels, names_within, shortened
 from gridmodl.model.partition import Partition
 from gridmodl.model.policy import NEUTRAL, Policy
 from gridmodl.scorecard.cutoffs import Cutoffs, cutoffs_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 BASE, NO_PART_LABEL = "(base)", "(any other value)"
 BLOCK = 2**18  # rows that are scored at a time
 MAX_SHOWN = 100
+MAX_COLUMN, MAX_PART = 20, 24  # characters of a name in the summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,26 +338,34 @@ class Scorecard:
 
     def summary(self) -> str:
         """Text of the points table, and of the columns that are left out."""
+        from gridmodl.report.summary import wrapped
+
         scale = self.scaling
         whose = "the rest against the event" if scale.odds_of == "rest" else "the event"
+        about = (
+            f"  score {scale.base_points:g} at odds {scale.base_odds:g} of {whose}, {scale.pdo:g} points double them"
+        )
         lines = [
             f"scorecard of {counted(len(self.models), 'column')}, event: {self.event}",
-            f"  score {scale.base_points:g} at odds {scale.base_odds:g} of {whose}, {scale.pdo:g} points double them"
-            + (", whole points" if scale.rounded else ""),
+            *wrapped(about + (", whole points" if scale.rounded else "")),
         ]
-        columns, digits = self.table(ARRAYS), 0 if scale.rounded else 2
+        digits = 0 if scale.rounded else 2
         rows = [["column", "part", "rows", "event rate", "woe", "points"]]
-        for i in range(min(len(columns["column"]), MAX_SHOWN)):
-            rate, woe = columns["event_rate"][i], columns["woe"][i]
-            rows.append([
-                str(columns["column"][i]), str(columns["part"][i]), str(columns["rows"][i]) if i else "",
-                "" if np.isnan(rate) else f"{rate:.4f}", "" if np.isnan(woe) else f"{woe:.4f}",
-                f"{columns['points'][i]:.{digits}f}",
-            ])  # fmt: skip
-        lines += aligned(rows)
-        if len(columns["column"]) > MAX_SHOWN:
-            lines.append(f"  ... and {len(columns['column']) - MAX_SHOWN} more parts")
-        return "\n".join([*lines, *(f"  {name} is left out: {why}" for name, why in self.left_out.items())])
+        rows.append([BASE, "", "", "", "", f"{self.base:.{digits}f}"])
+        for name in self.models:
+            columns, names = self.column_table(name), names_within(self.partition(name), MAX_PART)
+            for i, points in enumerate(columns["points"]):
+                rate, woe = columns["event_rate"][i], columns["woe"][i]
+                rows.append([
+                    "" if i else shortened(str(name), MAX_COLUMN), names[i] if i < len(names) else columns["part"][i],
+                    str(columns["rows"][i]), "" if np.isnan(rate) else f"{rate:.2%}",
+                    "" if np.isnan(rate) else f"{woe:.3f}", f"{points:.{digits}f}",
+                ])  # fmt: skip
+        lines += aligned(rows[: MAX_SHOWN + 1], 2)
+        if len(rows) > MAX_SHOWN + 1:
+            lines.append(f"  ... and {counted(len(rows) - MAX_SHOWN - 1, 'more part')}")
+        left_out = [f"  {name} is left out: {why}" for name, why in self.left_out.items()]
+        return "\n".join([*lines, *(line for one in left_out for line in wrapped(one))])
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Write the scorecard as JSON text, also to the file `path` if that is passed; `from_json` reads it exactly."""

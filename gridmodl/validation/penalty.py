@@ -149,7 +149,9 @@ class PenaltyChoice:
 
     def summary(self) -> str:
         """The choice and the model as text."""
-        return f"{self.sentence()}\n\n{self.model.summary()}"
+        from gridmodl.report.summary import wrapped
+
+        return "\n".join([*wrapped(self.sentence()), "", self.model.summary()])
 
     def sentence(self) -> str:
         """The options, the number of parts and the losses in one sentence."""

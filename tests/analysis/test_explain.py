@@ -121,12 +121,14 @@ def test_words_and_numbers():
     data = [1.0, 1.5, 2.0, 2.5, 7.0, 7.5, 8.0, 8.5], [0, 0, 0, 0, 1, 1, 1, 1]
     explained = gridmodl.optimize(*data).explain()
     assert str(explained).splitlines() == [
-        "x0 in 2 parts costs 7.50: 4.28 for the choice of parts and 3.22 for the classes in them.",
-        "With one part it costs 8.53, which is 1.03 more: 3.23 more for the classes in them and 2.20 less for the "
-        "choice of parts.",
-        "With 3 parts it costs at best 9.57, which is 2.08 more: 1.61 more for the choice of parts and 0.47 more "
-        "for the classes in them.",
+        "x0 in 2 parts costs 7.50: 4.28 for the choice of parts and 3.22 for the classes",
+        "  in them.",
+        "With one part it costs 8.53, which is 1.03 more: 3.23 more for the classes in",
+        "  them and 2.20 less for the choice of parts.",
+        "With 3 parts it costs at best 9.57, which is 2.08 more: 1.61 more for the choice",
+        "  of parts and 0.47 more for the classes in them.",
     ]
+    assert len(explained.sentences) == 3
     assert explained.summary() == str(explained)
     assert (explained.fewer.n_parts, explained.more.n_parts) == (1, 3)
     assert repr(explained) == "Explanation('x0', 2 parts, 2 alternatives)"

@@ -420,6 +420,12 @@ def test_many_columns(capsys):
         found = average_each(frame, y)
     assert list(found) == ["good", "noise"]
     assert list(found.errors) == ["text"]
+    assert "no average of text: it is categorical; averages" in " ".join(found.summary().split())
+    with pytest.warns(ColumnWarning):
+        two = average_each(frame.assign(word=frame["text"]), y)
+    assert "no average of text, word: each is categorical; averages" in " ".join(two.summary().split())
+    assert max(map(len, two.summary().splitlines())) <= 80
+    assert two._repr_html_().count("is categorical") == 1
     with pytest.raises(KeyError, match="column 'text' has no average: it is categorical"):
         found["text"]
     with pytest.raises(KeyError, match="did you mean 'good'"):

@@ -367,8 +367,12 @@ class TestModel:
         assert list(table) == ["part", "rows", "share", "width", "density"]
         summary = model.summary()
         assert "density of wait by likelihood" in summary
-        assert all(label in summary for label in model.partition.labels)
+        assert all(name in summary for name in model.partition.names)
         assert "equal frequency" in equal_frequency(values, 50).summary()
+        long = optimize_density({"x": np.random.default_rng(0).normal(size=500)})
+        assert max(map(len, long.summary().splitlines())) < 80
+        assert all(name in long.summary() and name in long._repr_html_() for name in long.partition.names)
+        assert long.partition.labels[1] not in long.summary() + long._repr_html_()
         assert "more parts" in equal_frequency(values, 50).summary()
         assert repr(optimize_density(values, score="kernel", kernel="box")).startswith("DensityModel('kernel, box', x0")
         assert model.log_likelihood(pd.DataFrame({"wait": values})) == pytest.approx(model.log_likelihood(values))

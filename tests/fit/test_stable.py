@@ -266,7 +266,7 @@ def test_a_model_says_which_periods_broke_the_best_partition():
     assert model.stability.free_cost == pytest.approx(free.cost)
     assert model.stability.free_parts == free.partitions["x0"].n_parts
     assert all(one.low_rate > one.high_rate for one in model.stability.breaks)
-    assert "broken in 4, 5 (2)" in model.summary()
+    assert "their order is another in 2 periods: 4, 5" in model.summary()
     again = Model.from_json(model.to_json())
     assert again.stability == model.stability
     assert again.certificate == model.certificate

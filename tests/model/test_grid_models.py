@@ -320,10 +320,45 @@ def test_cells_of_a_summary_look_alike_only_where_no_column_fits():
     assert _telling_apart(parts, range(6))[:2] == [1, 2]
     shown = [line for line in model.summary().splitlines() if line.startswith(("  0: ", "  1: "))]
     assert len({line.split("  20 ")[0] for line in shown}) == len(shown) == 10
-    four = Model.from_partitions(
-        {n: data[n] for n in names[:4]}, None, {n: model.partitions[n].groups for n in names[:4]}
+    five = Model.from_partitions(
+        {n: data[n] for n in names[:5]}, None, {n: model.partitions[n].groups for n in names[:5]}
     )
-    assert "not shown" not in four.summary()
+    assert "not shown" not in five.summary()
+
+
+def test_columns_with_long_names_have_heads_that_differ():
+    codes = np.arange(640)
+    names = [f"the answer of customers to question {k} of the survey" for k in range(4)]
+    data = {name: codes >> k & 1 for k, name in enumerate(names)}
+    lines = Model.from_partitions(data, None, {name: [0.5] for name in names}).summary().splitlines()
+    head = next(line for line in lines if line.endswith("times expected")).split("  rows  ")[0]
+    heads = [name for name in head.split("  ") if name.strip()]
+    assert len(set(heads)) == len(heads) >= 2
+    parts = [line[2:24] for line in lines if line.startswith("  ") and "(-inf, 0.5]" in line[24:40]]
+    assert len(set(parts)) == 4
+
+
+def test_a_summary_leaves_room_for_the_note_below_its_tables():
+    """Many classes are counted below the table of parts, and many columns are named in it alone."""
+    rng = np.random.default_rng(0)
+    data = {f"column {k}": rng.integers(0, 20, 2000) for k in range(3)}
+    bounds = {name: [2.5, 4.5, 6.5, 8.5, 10.5, 12.5, 14.5, 16.5] for name in data}
+    text = Model.from_partitions(data, rng.integers(0, 26, 2000), bounds).summary()
+    assert "  (26 classes)" in text
+    assert len(text.splitlines()) <= 40
+    data = {f"a column of many, number {k}": rng.integers(0, 20, 2000) for k in range(8)}
+    many = Model.from_partitions(data, rng.integers(0, 2, 2000), {name: [2.5, 4.5] for name in data})
+    assert many.summary().startswith("8 of 8 columns tell about the target together, in ")
+    assert len(many.summary().splitlines()) <= 40
+
+
+def test_a_rule_says_its_largest_classes_and_the_names_of_the_user():
+    x = np.repeat(np.arange(2.0), 100)
+    model = Model.from_partitions({"x": x}, np.arange(200) % 10, {"x": [0.5]}).rename("x", {0: "low"})
+    first, second = model.rules()
+    assert first.conditions == {"x": "low: (-inf, 0.5]"}
+    assert str(first) == "x in low: (-inf, 0.5]: 0 10.0%, 1 10.0%, 2 10.0%, 3 10.0%, 6 others (100 rows, 50.0%)"
+    assert len(second.shares) == 10
 
 
 def test_a_reason_that_columns_share_is_said_once_with_the_range_of_levels(found):

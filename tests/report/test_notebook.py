@@ -325,3 +325,29 @@ def test_a_scorecard_has_the_short_names_of_parts() -> None:
     assert partition.names != partition.labels
     assert all(f">{name}<" in shown for name in partition.names)
     assert ">(any other value)<" in shown
+
+
+def test_groups_of_classes_have_their_names_in_pictures_and_tables() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 4, 2000)
+    classes = np.array(["oak", "elm", "fir", "ash", "yew", "box"])[
+        np.where(rng.random(2000) < 0.9, x, rng.integers(0, 6, 2000))
+    ]
+    model = gridmodl.optimize({"x": x}, classes, target_kind="grouped")
+    shown = html.unescape(model._repr_html_())
+    assert all(shown.count(f">{name}<") >= 2 for name in model.target.names)
+    assert "group 0" not in shown
+
+
+def test_a_column_of_one_part_tells_nothing() -> None:
+    shown = gridmodl.optimize({"noise": np.arange(20) % 3}, np.arange(20) // 2 % 2)._repr_html_()
+    assert "1 part, iv 0.0000, tells nothing about the target" in shown
+
+
+def test_curves_and_posteriors_are_one_line_of_text() -> None:
+    x, y = np.arange(40.0), np.repeat(["a", "b"], 20)
+    curve, posterior = gridmodl.cost_by_parts({"x": x}, y, max_parts=3), gridmodl.bound_posterior(x, y)
+    assert repr(curve) == f"CostByParts('x', 1 to 3 parts, lowest {curve.cost[1]:,.2f} with 2)"
+    assert repr(posterior).startswith("BoundPosterior(39 bounds, likeliest 19.5: ")
+    days = np.datetime64("2024-01-01") + np.arange(40)
+    assert "likeliest 2024-01-2" in repr(gridmodl.bound_posterior(days, y))

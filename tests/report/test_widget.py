@@ -28,6 +28,22 @@ def groups_model(n_towns: int = 6) -> Model:
     return Model.from_partitions({"town": names[town]}, y, parts)
 
 
+def test_bounds_that_are_offered_have_few_digits() -> None:
+    x = np.random.default_rng(0).normal(size=400)
+    editor = PartitionEditor(Model.from_partitions({"x": x}, (x > 0.3).astype(int), {"x": [-1.0]}))
+    state = editor.handle({"do": "open", "part": 1})
+    assert all(len(offer["text"]) <= len("at -0.123456") for offer in state["open"]["offers"])
+    best = editor.offers(1).offers[0].at
+    assert len(str(best)) > 10
+    editor.handle({"do": "split", "offer": 0})
+    assert best in editor.model.partitions["x"].bounds  # exactly
+    dates = np.datetime64("2024-01-01T00:00:00.000000") + np.arange(400) * np.timedelta64(3, "h")
+    editor = PartitionEditor(Model.from_partitions({"day": dates}, (x > 0.3).astype(int), {"day": []}))
+    offers = editor.handle({"do": "open", "part": 0})["open"]["offers"]
+    assert offers
+    assert all("00:00.000000" not in offer["text"] for offer in offers)
+
+
 def test_steps_are_those_of_edit_and_undo_brings_back() -> None:
     model = numbers_model()
     editor = PartitionEditor(model)

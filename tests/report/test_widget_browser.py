@@ -147,6 +147,40 @@ def test_double_click_renames_and_hostile_names_are_text(open_page: Open) -> Non
     expect(page.locator("[data-key=pen1]")).to_be_focused()
 
 
+def test_a_name_that_is_refused_stays_to_be_mended(open_page: Open) -> None:
+    editor = PartitionEditor(groups_model())
+    page = start(open_page, editor)
+    name = editor.model.partitions["town"].names[0]
+    page.locator("[data-key=pen1]").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("would have the name")
+    field = page.locator("[data-key=rename]")
+    expect(field).to_be_focused()
+    expect(field).to_have_value(name)
+    field.fill("a name of its own")
+    page.keyboard.press("Enter")
+    expect(field).to_have_count(0)
+    expect(page.locator("li.part .text").nth(1)).to_have_text("a name of its own")
+    expect(page.locator("[data-key=pen1]")).to_be_focused()
+    page.keyboard.press("Enter")
+    field.fill("")
+    page.locator("h3").click()  # which brings back the name as it was
+    expect(field).to_have_count(0)
+    assert editor.model.partitions["town"].names[1] == editor.original.partitions["town"].names[1]
+
+
+def test_parts_of_many_classes_name_their_largest(open_page: Open) -> None:
+    x = np.arange(2600) % 26
+    model = gridmodl.Model.from_partitions({"x": x}, np.array([f"c{i}" for i in range(26)])[x], {"x": [0.5, 12.5]})
+    page = start(open_page, PartitionEditor(model), 390)
+    first = page.locator("li.part").first
+    expect(first).to_contain_text("largest classes c0 100%")
+    assert page.locator(".stack, .legend").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_keys_do_all_that_clicks_do(open_page: Open) -> None:
     model = numbers_model()
     editor = PartitionEditor(model)

@@ -101,7 +101,10 @@ def test_the_points_table_has_every_part_and_other_values() -> None:
         table[table["column"] == "size"]["event_rate"], first.counts[:, 0] / first.counts.sum(axis=1)
     )
     assert CARD.columns()["column"].tolist()[0] == max(CARD.models, key=lambda name: np.ptp(CARD.points_of(name)))
-    assert "scorecard of 4 columns, event: bad" in CARD.summary()
+    text = CARD.summary()
+    assert "scorecard of 4 columns, event: bad" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(text.count(f"\n  {name} ") == 1 for name in CARD.models)  # not on the line of each part
 
 
 def test_one_row_can_be_a_dict() -> None:

@@ -84,18 +84,25 @@ function render({ model, el }) {
         button(`pen${i}`, "✎", `Rename ${part.name}`, begin, { class: "quiet", "aria-label": `Rename ${part.name}` }));
     }
     const done = (text) => {
-      if (renaming === null) return;
-      renaming = null;
-      delete drafts.rename;
-      if (text !== null && text !== part.name) send({ do: "rename", part: i, text });
-      draw(`pen${i}`);
+      if (renaming !== i) return;
+      if (text === null || text === part.name) {
+        renaming = null;
+        drafts = {};
+        draw(`pen${i}`);
+      } else if (text !== drafts.sent) { // a name that was refused stays to be mended
+        drafts.rename = drafts.sent = text;
+        send({ do: "rename", part: i, text });
+      }
     };
     const input = make("input", {
       "data-key": "rename", "aria-label": `New name of ${part.name}`, maxlength: 200,
       oninput: (event) => { drafts.rename = event.target.value; },
       onblur: (event) => { if (event.target.isConnected) done(event.target.value); },
       onkeydown: (event) => {
-        if (event.key === "Enter") done(event.target.value);
+        if (event.key === "Enter") {
+          event.preventDefault(); // or else it would click what gets the focus
+          done(event.target.value);
+        }
         if (event.key === "Escape") done(null);
         event.stopPropagation();
       },
@@ -138,9 +145,14 @@ function render({ model, el }) {
   }
 
   function shares(now, part) {
+    if (part.largest) {
+      const largest = cell(now.classes_title, part.largest, null);
+      largest.classList.add("wide");
+      return largest;
+    }
     if (!now.classes.length) return null;
     const text = now.classes.map((name, j) => `${name} ${percent(part.shares[j])}`).join(", ");
-    return make("div", { class: "number wide" }, make("span", { class: "label" }, "classes "),
+    return make("div", { class: "number wide" }, make("span", { class: "label" }, `${now.classes_title} `),
       make("span", { class: "stack", role: "img", "aria-label": text, title: text },
         ...part.shares.map((share, j) => make("span", { class: `class${j}`, style: { width: `${100 * share}%` } }))));
   }
@@ -237,10 +249,10 @@ function render({ model, el }) {
     const scrolled = boxes.map((box) => root.querySelector(box)?.scrollTop ?? 0);
     const most = now.measures.map((_, j) => Math.max(...now.parts.map((part) => Math.abs(part.measures[j] ?? 0))));
     most.share = Math.max(...now.parts.map((part) => part.share));
-    const columns = 1 + now.measures.length + (now.classes.length ? 1 : 0);
+    const columns = 1 + now.measures.length + (now.classes_title ? 1 : 0);
     const list = make("ol", { class: now.parts.length > MANY ? "parts many" : "parts", "aria-label": `Parts of ${now.column}`, style: { "--columns": columns, "--actions": now.kind === "categorical" ? "11rem" : "5rem" } });
     list.append(make("li", { class: "titles", "aria-hidden": "true" }, make("span"), make("span", {}, "part"), make("span", {}, "rows"),
-      ...now.measures.map((measure) => make("span", {}, measure.title)), now.classes.length ? make("span", {}, "classes") : "", make("span")));
+      ...now.measures.map((measure) => make("span", {}, measure.title)), now.classes_title ? make("span", {}, now.classes_title) : "", make("span")));
     now.parts.forEach((part, i) => {
       list.append(row(now, part, i, most));
       const merge = between(now, i);
@@ -258,14 +270,16 @@ function render({ model, el }) {
 
   let version = state().version;
   const changed = () => {
-    if (state().version !== version) {
+    let focus;
+    if (state().version !== version || (drafts.sent !== undefined && !state().is_error)) {
       version = state().version;
+      if (root.contains(document.activeElement) && document.activeElement.dataset.key === "rename") focus = `pen${renaming}`;
       renaming = null;
       drafts = {};
       clearTimeout(later);
     }
     root.removeAttribute("aria-busy");
-    draw();
+    draw(focus);
   };
   root.addEventListener("keydown", (event) => {
     if (!(event.ctrlKey || event.metaKey)) return;

@@ -9,8 +9,8 @@ import numpy as np
 
 from gridmodl.analysis.edit_prices import MergePrice, SplitOffers, merge_prices, split_offers
 from gridmodl.data.frames import Name
-from gridmodl.model.labels import counted, has_mixed_types, shown_value
-from gridmodl.model.names import shortened
+from gridmodl.model.labels import bound_texts, counted, has_mixed_types, shown_value
+from gridmodl.model.names import rounded, shortened
 from gridmodl.report.widget.record import finite, parts_of
 
 if TYPE_CHECKING:
@@ -289,7 +289,10 @@ class PartitionEditor:
         if self._open is None:
             return None
         opened, partition = self._open, self.model.partition(self.name)
-        offers = [{"text": self._offer_text(one.at), "delta": finite(one.delta)} for one in opened.offers.offers]
+        texts = self._offer_texts([one.at for one in opened.offers.offers])
+        offers = [
+            {"text": text, "delta": finite(one.delta)} for text, one in zip(texts, opened.offers.offers, strict=True)
+        ]
         record: dict[str, Any] = {"part": opened.part, "offers": offers, "note": self._note(opened.offers)}
         if partition.kind == "numerical":
             return record | {"values": None}
@@ -321,12 +324,19 @@ class PartitionEditor:
             return f"The best of {counted(found.n_cuts, what)}{how}."
         return f"The best of the {found.n_tried:,} that were tried of {found.n_cuts:,} {what}s{how}."
 
-    def _offer_text(self, at: Any) -> str:
-        if not isinstance(at, list):
-            return f"at {at}"
-        is_mixed = has_mixed_types(self.model.partition(self.name))
-        text = ", ".join(shown_value(value, is_mixed) for value in at[:20])
-        return f"{shortened(text, MAX_TEXT)} apart" + (f" ({len(at)} values)" if len(at) > 1 else "")
+    def _offer_texts(self, offers: list[Any]) -> list[str]:
+        """Texts of offers: bounds with as few digits as keep them apart from each other and from all bounds."""
+        partition = self.model.partition(self.name)
+        if partition.kind == "numerical":
+            at = np.array(offers) if offers else partition.bounds[:0]
+            every = np.unique(np.concatenate([partition.bounds, at]))
+            texts = bound_texts(rounded(every, partition.domain), partition.is_utc)
+            return [f"at {texts[place]}" for place in np.searchsorted(every, at).tolist()]
+        is_mixed, texts = has_mixed_types(partition), []
+        for values in offers:
+            text = ", ".join(shown_value(value, is_mixed) for value in values[:20])
+            texts.append(f"{shortened(text, MAX_TEXT)} apart" + (f" ({len(values)} values)" if len(values) > 1 else ""))
+        return texts
 
     def _priced(self, price: Callable[[], Any]) -> tuple[Any, str]:
         """What `price` returns, or None and why it cannot."""

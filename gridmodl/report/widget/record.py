@@ -17,7 +17,9 @@ from gridmodl.model.counts import part_counts, quantiles_of_parts
 from gridmodl.model.densities.histogram import histogram_of
 from gridmodl.model.evidence import evidence_of
 from gridmodl.model.names import distinct, shortened
+from gridmodl.report.pictures import is_too_many
 from gridmodl.report.tables import largest, with_others
+from gridmodl.report.text import MAX_NAMED, largest_of
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
@@ -58,10 +60,19 @@ def measures_of(model: Model, partition: Partition) -> list[Measure]:
     return [rate, Measure("woe", "signed", one.woe)]
 
 
-def shares_of(model: Model, partition: Partition) -> tuple[list[str], NDArray[np.float64]] | None:
-    """Names of the classes, or of the groups of classes, and their shares in each part; None for two classes or less.
+class PartClasses(NamedTuple):
+    """Classes, or groups of classes, in each part: the shares of all of them, or the names of the largest."""
 
-    Beyond six, the classes with fewer rows are one.
+    title: str
+    names: list[str]
+    shares: NDArray[np.float64] | None  # None where classes with colours of their own would have few of the rows
+    largest: list[str]
+
+
+def classes_of(model: Model, partition: Partition) -> PartClasses | None:
+    """Classes, or groups of classes, in each part; None for two classes or less.
+
+    Beyond six, the classes with fewer rows are one, if they have few of the rows; else each part names its largest.
     """
     if partition is model.target or not len(model.classes):
         return None
@@ -71,11 +82,15 @@ def shares_of(model: Model, partition: Partition) -> tuple[list[str], NDArray[np
         counts, names = part_counts(model, partition), model.target.names
     if len(names) < 3 and model.target is None:
         return None
+    title = "classes" if model.target is None else "groups"
+    if is_too_many(counts, MAX_CLASSES + 1):
+        texts = [largest_of(of, names, MAX_NAMED) for of in counts]
+        return PartClasses(f"largest {title}", names, None, texts)
     if len(names) > MAX_CLASSES + 1:
         kept = largest(counts.sum(axis=0), MAX_CLASSES)
         counts, names = with_others(counts, kept), [*(names[j] for j in kept), f"{len(names) - MAX_CLASSES} others"]
     names = distinct([shortened(name, MAX_CLASS) for name in names])
-    return names, counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return PartClasses(title, names, counts / np.maximum(counts.sum(axis=1, keepdims=True), 1), [])
 
 
 def trend_of(partition: Partition, measure: Measure) -> str:
@@ -99,7 +114,7 @@ def trend_of(partition: Partition, measure: Measure) -> str:
 def parts_of(model: Model, name: Name) -> dict[str, Any]:
     """Parts of a variable with their rows, measures and shares."""
     partition = model.partition(name)
-    rows, measures, shares = partition.rows, measures_of(model, partition), shares_of(model, partition)
+    rows, measures, found = partition.rows, measures_of(model, partition), classes_of(model, partition)
     total = max(int(rows.sum()), 1)
     labels = [label if len(label) <= MAX_LABEL else f"{label[:MAX_LABEL]}…" for label in partition.labels]
     first, last = int(partition.is_missing_apart), partition.n_parts - partition.n_special
@@ -111,7 +126,8 @@ def parts_of(model: Model, name: Name) -> dict[str, Any]:
             "rows": int(rows[i]),
             "share": int(rows[i]) / total,
             "measures": [finite(measure.values[i]) for measure in measures],
-            "shares": [] if shares is None else shares[1][i].tolist(),
+            "shares": [] if found is None or found.shares is None else found.shares[i].tolist(),
+            "largest": "" if found is None or found.shares is not None else found.largest[i],
             "splits": i in can_split and (partition.kind == "numerical" or len(partition.groups[i]) > 1),
             "merges": i < last,
         }
@@ -120,7 +136,8 @@ def parts_of(model: Model, name: Name) -> dict[str, Any]:
     return {
         "parts": parts,
         "measures": [{"title": measure.title, "kind": measure.kind} for measure in measures],
-        "classes": [] if shares is None else shares[0],
+        "classes": [] if found is None or found.shares is None else found.names,
+        "classes_title": "" if found is None else found.title,
         "trend": trend_of(partition, measures[0]) if measures and partition.kind != "categorical" else "",
     }
 
