@@ -29,7 +29,7 @@ from gridmodl.data.remote.queries import (
 )
 from gridmodl.data.remote.rows import LazyRows, lazy_rows
 from gridmodl.data.table import MEDIAN, Table, read_table
-from gridmodl.data.targets import NOT_GIVEN, check_weight_sum
+from gridmodl.data.targets import NOT_GIVEN, check_target_type, check_weight_sum
 from gridmodl.fit.lazy.axis import Axis
 from gridmodl.fit.options import Options, check_one_input
 from gridmodl.spelling import check_columns
@@ -73,6 +73,8 @@ def read_lazy(frame: Any, target: Any, weights: Any, target_kind: str | None = N
     names: list[Name] = [name for name in schema if name not in (target, weights)]
     if not names:
         raise ValueError("data has no column besides the target")
+    if target is not None:
+        check_target_type(schema[target])
     first = names[0] if target is None else target
     with engine_errors(first):
         rows, bad = (nw.len(), nw.lit(0)) if weights is None else sums_of_weights(schema, weights)
