@@ -49,6 +49,8 @@ def test_weights_are_a_column(engine):
         (pl.Series([2**62] * 4 + [1, 1, 1]), "weights sum to more than 9007199254740991 rows"),  # 3, if it wraps around
         (pl.Series([1e300] * 7), "weights sum to more than 9007199254740991 rows"),
         (pl.Series(["0.5"] * 7).cast(pl.Decimal(9, 1)), "weights must be whole numbers"),
+        (pl.Series([float("nan")] + [1.0] * 6), "weights must be whole numbers"),
+        (pl.Series([float("inf")] + [1.0] * 6), "weights must be whole numbers"),
     ],
 )
 def test_weights_that_cannot_be_counted(engine, weights, message):
@@ -352,6 +354,12 @@ def test_rows_without_a_class_are_counted(engine, weights):
                 optimize(rows, "y", weights=weights)
             with pytest.raises(ValueError, match=message):
                 gridmodl.verify(model, rows, "y", weights=weights)
+
+
+@ENGINES
+def test_weights_that_are_texts(engine):
+    with pytest.raises(TypeError, match="weights must be a column of whole numbers; column 'text' holds String"):
+        optimize(engine(mixed().select("real", "text", "y")), "y", weights="text")
 
 
 def numbers(n):

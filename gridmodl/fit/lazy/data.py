@@ -24,6 +24,7 @@ from gridmodl.data.remote.queries import (
     ROWS,
     collected,
     engine_errors,
+    is_finite,
     one_if,
     schema_of,
 )
@@ -113,10 +114,12 @@ def sums_of_weights(schema: Any, weights: str) -> tuple[Any, Any]:
 
     Floats add up where whole numbers may wrap around, and the sum is exact below 2^53.
     """
+    if not (schema[weights].is_numeric() or isinstance(schema[weights], nw.Boolean)):
+        raise TypeError(f"weights must be a column of whole numbers; column {weights!r} holds {schema[weights]}")
     entry, amount = nw.col(weights), nw.col(weights).cast(nw.Float64)
     wrong = entry.is_null() | (entry < 0)
     if schema[weights].is_float() or schema[weights].is_decimal():
-        wrong = wrong | ~(amount == amount.floor())
+        wrong = wrong | ~is_finite(amount) | ~(amount == amount.floor())
     return amount.sum(), one_if(wrong).sum()
 
 
