@@ -325,6 +325,5 @@ def test_categories_on_dask(tmp_path, backend):
     data = mixed().select(pl.col("text").cast(pl.Categorical), "y")
     model = optimize(data, "y")
     frame = dask_of(data, tmp_path, dtype_backend=backend)
-    assert record(optimize(frame, "y")) == record(model)
     parts = np.bincount(collect(model.transform(frame))["text"])
     assert parts.tolist() == model.partitions["text"].rows.tolist()
