@@ -79,13 +79,27 @@ def _plain(raw: Raw, name: Name) -> Raw:
         return raw
     if isinstance(raw.dtype, nw.Unknown) and _has_zone(raw):  # a zone that narwhals cannot read: America/New_York
         return nw.from_native(raw.to_native().dt.tz_convert("UTC"), series_only=True)
+    if isinstance(raw.dtype, nw.Unknown) and raw.null_count() == len(raw):
+        return np.full(len(raw), np.nan)  # Polars would make short floats of them
     if isinstance(raw.dtype, (nw.Object, nw.Unknown)):
         return as_array(raw.to_numpy(), f"column {name!r}")
-    if isinstance(raw.dtype, (nw.List, nw.Array, nw.Struct, nw.Time, nw.Int128, nw.UInt128)):
-        raise TypeError(
-            f"column {name!r} holds {raw.dtype}; gridmodl takes numbers, dates, durations, text, categories, booleans"
-        )
+    if isinstance(raw.dtype, (nw.Time, nw.Int128, nw.UInt128)):
+        raise _type_error(name, raw.dtype)
+    check_no_records(name, raw.dtype)
     return raw
+
+
+def check_no_records(name: Name, dtype: Any) -> None:
+    """Raise TypeError for a column of lists or records."""
+    if isinstance(dtype, (nw.List, nw.Array, nw.Struct)):
+        raise _type_error(name, dtype)
+
+
+def _type_error(name: Name, dtype: Any) -> TypeError:
+    """Error about a column of a type that is not taken."""
+    return TypeError(
+        f"column {name!r} holds {dtype}; gridmodl takes numbers, dates, durations, text, categories, booleans"
+    )
 
 
 def _has_zone(raw: nw.Series[Any]) -> bool:
@@ -215,6 +229,8 @@ def factorized(raw: Raw, name: Name) -> tuple[NDArray[Any], list[Any]]:
             raw = raw.cast(raw.dtype)  # few functions of pyarrow accept views
         if isinstance(raw.dtype, (nw.Datetime, nw.Duration)) and raw.dtype.time_unit == "ns":
             return factorized(as_array(raw.to_numpy(), f"column {name!r}"), name)  # a list would lose nanoseconds
+        if isinstance(raw.dtype, (nw.Datetime, nw.Duration)) and raw.implementation.is_polars():
+            raw = raw.cast(_in_microseconds(raw.dtype))  # as values of Python are, which it would look up in a list
         if isinstance(raw.dtype, (nw.Decimal, nw.UInt64)):  # Polars and pyarrow cannot look these up in a list
             return factorized_objects(raw.to_list(), name)
         values = raw.drop_nulls().unique().to_list()
@@ -230,6 +246,11 @@ def factorized(raw: Raw, name: Name) -> tuple[NDArray[Any], list[Any]]:
         names, codes = np.unique(raw, return_inverse=True)
         return codes, names.tolist() if raw.dtype.kind not in "mM" else list(names)
     return factorized_objects(raw.tolist(), name)
+
+
+def _in_microseconds(dtype: nw.Datetime | nw.Duration) -> Any:
+    """The type of times or durations in microseconds."""
+    return nw.Datetime("us", dtype.time_zone) if isinstance(dtype, nw.Datetime) else nw.Duration("us")
 
 
 def _decode_categories(raw: nw.Series[Any]) -> nw.Series[Any]:

@@ -260,11 +260,41 @@ def arranged(frame: Any) -> Any:
     if BUCKET not in frame.columns:
         frame, kept = frame.with_columns(nw.lit(APART).cast(nw.Int64).alias(BUCKET)), [*kept, BUCKET]
     table = frame.select(kept).filter(nw.col(ROWS) > 0).to_native()
-    return _sorted(table.cast(_plain_texts(table.schema)))
+    return _sorted(_plain(table))
 
 
-def _plain_texts(schema: Any) -> Any:
-    """The schema with one type for text, which engines return in many; dictionaries with an order stay."""
+def _plain(table: Any) -> Any:
+    """The table with one type for each kind of values, whatever the engine returned or a file has kept."""
+    import pyarrow as pa
+
+    for i, column in enumerate(table.schema):
+        if pa.types.is_dictionary(column.type) and column.type.ordered:
+            table = table.set_column(i, column.name, _plain_levels(table.column(i)))
+    return table.cast(_plain_types(table.schema))
+
+
+def _plain_levels(column: Any) -> Any:
+    """A column of levels in an order, whose texts are of one type."""
+    import pyarrow as pa
+
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), _long_texts(chunk.dictionary), ordered=True)
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks) if chunks else column
+
+
+def _long_texts(values: Any) -> Any:
+    import pyarrow as pa
+
+    return values if pa.types.is_integer(values.type) else values.cast(pa.large_string())
+
+
+def _plain_types(schema: Any) -> Any:
+    """The schema with one type for text, which engines return in many; levels with an order stay.
+
+    Times of whole seconds are of milliseconds, as in Parquet files.
+    """
     import pyarrow as pa
 
     texts = {pa.string(), pa.string_view(), pa.large_string()}
@@ -272,7 +302,9 @@ def _plain_texts(schema: Any) -> Any:
     for one in schema:
         is_plain = pa.types.is_dictionary(one.type) and not one.type.ordered
         is_text = (one.type.value_type if is_plain else one.type) in texts
-        fields.append(one.with_type(pa.large_string()) if is_text else one)
+        is_seconds = pa.types.is_timestamp(one.type) and one.type.unit == "s"
+        kind = pa.large_string() if is_text else pa.timestamp("ms", one.type.tz) if is_seconds else one.type
+        fields.append(one.with_type(kind))
     return pa.schema(fields)
 
 
@@ -290,10 +322,19 @@ def _sorted(table: Any) -> Any:
     return table.take(order)
 
 
+def _with_types_of(counts: ColumnCounts, schema: Any) -> ColumnCounts:
+    """The counts, in which a column of nulls without a type has the type of another schema."""
+    import pyarrow as pa
+
+    fields = [schema.field(one.name) if pa.types.is_null(one.type) else one for one in counts.table.schema]
+    return replace(counts, table=counts.table.cast(pa.schema(fields)))
+
+
 def _added(name: Name, one: ColumnCounts, other: ColumnCounts) -> ColumnCounts:
     """Counts of one column in the rows of both."""
     import pyarrow as pa
 
+    one, other = _with_types_of(one, other.table.schema), _with_types_of(other, one.table.schema)
     wrong = [f for f in one.table.schema if f.type != other.table.schema.field(f.name).type]
     if wrong:
         what = "the target" if wrong[0].name in (CLASS, TARGET_HIGH) else f"column {name!r}"
@@ -393,7 +434,7 @@ def _read_column(name: str, lists: Any, facts: Mapping[str, Any], has_target_edg
 
     records = _one_chunk(lists).values
     words = {**FIELDS, **OF_TARGET} if has_target_edges else FIELDS
-    table = pa.Table.from_struct_array(records).select(list(words.values())).rename_columns(list(words))
+    table = _plain(pa.Table.from_struct_array(records).select(list(words.values())).rename_columns(list(words)))
     edges = _edges_from_json(facts["edges"][name])
     rows, buckets = table[ROWS], table[BUCKET]
     if rows.type != pa.int64() or buckets.type != pa.int64() or rows.null_count or buckets.null_count:
@@ -404,7 +445,9 @@ def _read_column(name: str, lists: Any, facts: Mapping[str, Any], has_target_edg
     if len(frame) == 0 or frame[ROWS].min() <= 0 or sum(frame[ROWS].to_list()) != facts["n_rows"]:
         raise ValueError(f"the rows of column {name!r} do not add up to {facts['n_rows']}")
     is_point = (nw.col(LOW) == nw.col(HIGH)) | (nw.col(LOW).is_null() & nw.col(HIGH).is_null())
-    spans = frame.filter(~is_point | (nw.col(LOW).is_null() != nw.col(HIGH).is_null()))
+    is_empty = pa.types.is_null(table[LOW].type)  # pyarrow compares no values without a type
+    is_span = nw.col(ROWS) < 0 if is_empty else ~is_point | (nw.col(LOW).is_null() != nw.col(HIGH).is_null())
+    spans = frame.filter(is_span)
     if len(spans) and (not edges or len(spans.filter((nw.col(BUCKET) < 0) | ~(nw.col(LOW) < nw.col(HIGH))))):
         raise ValueError(f"column {name!r} has spans that are not from a lowest to a highest value of a bucket")
     rare, frequent = facts["rare"].get(name), facts["frequent"].get(name)

@@ -298,8 +298,16 @@ def encode_quantities(raw: Raw, name: Name, rows: NDArray[np.int64] | None = Non
 
 def _array_of(raw: Raw) -> NDArray[Any]:
     """The target as an array, of dtype object if it holds numpy's variable-width strings."""
+    if not isinstance(raw, np.ndarray):
+        check_target_type(raw.dtype)
     array = raw if isinstance(raw, np.ndarray) else as_array(raw.to_numpy(), "target")
     return array.astype(object) if array.dtype.kind == "T" else array
+
+
+def check_target_type(dtype: Any) -> None:
+    """Raise TypeError for a target of lists or records."""
+    if isinstance(dtype, (nw.List, nw.Array, nw.Struct)):
+        raise TypeError(f"target holds {dtype}; classes are strings, integers, booleans or whole floats")
 
 
 def _holds_fractions(array: NDArray[Any]) -> bool:

@@ -154,7 +154,11 @@ def _plain(value: Any) -> Any:
 
 def read_lazy_new(frame: Any, target: Any, by: Any, weights: Any) -> LazyNew:
     """Check the names of target, by and weights, and find the periods."""
-    check_lazy_names("new", frame.collect_schema().names(), target=target, by=by, weights=weights)
+    names = frame.collect_schema().names()
+    check_lazy_names("new", names, target=target, by=by, weights=weights)
+    for name in (WEIGHT, PERIOD):
+        if name in names:
+            raise ValueError(f"new has a column {name!r}, a name that queries of compare() have; rename the column")
     if weights is not None:
         total, bad = sums_of_weights(frame.collect_schema(), weights)
         sums = collected(frame.select(total.alias("total"), bad.alias("bad")), weights)

@@ -904,6 +904,26 @@ def test_missing_dates(make):
     assert model.transform({"day": make(values)}).ravel().tolist() == [0] * 5 + [1 + step for step in STEP]
 
 
+@pytest.mark.parametrize("dtype", [pl.Datetime("ms"), pl.Datetime("ms", "UTC"), pl.Duration("ms"), pl.Date])
+def test_times_of_polars_as_categories(dtype):
+    """Polars looks up no microseconds, which values of Python are, in a column of milliseconds."""
+    x = pl.Series("x", [1, 5, 1, 7, None] * 20).cast(pl.Int32 if dtype == pl.Date else pl.Int64).cast(dtype)
+    model = optimize({"x": x}, [0, 1, 0, 1, 0] * 20, kinds={"x": "categorical"})
+    assert sorted(map(len, model.partitions["x"].groups)) == [2, 2]
+    assert Model.from_json(model.to_json()).transform({"x": x}).ravel().tolist() == [0, 1, 0, 1, 0] * 20
+
+
+def test_nothing_at_all_is_a_column_of_floats():
+    model = optimize(pl.DataFrame({"x": [None] * 4}), [0, 1, 0, 1])
+    assert model.partitions["x"].bounds.dtype == np.float64
+
+
+def test_records_and_lists_are_no_classes():
+    for target in (pl.Series([{"a": 1}, {"a": 2}]), pl.Series([[1], [2]])):
+        with pytest.raises(TypeError, match=r"target holds (Struct|List)\(.*classes are strings"):
+            optimize([[1], [2]], target)
+
+
 def test_a_time_zone_is_an_instant():
     """The same instants in two zones are one column; the hour that a zone skips or repeats is no trouble."""
     instants = pd.Series(pd.date_range("2021-10-31T00:30", periods=10, freq="30min", tz="UTC"))

@@ -126,6 +126,47 @@ def test_files_keep_all(tmp_path):
     )
 
 
+@pytest.mark.parametrize("kind", [None, "categorical"])
+@pytest.mark.parametrize(
+    "dtype",
+    [pl.Enum(["c", "b", "a"]), pl.Categorical, pl.Null, pl.Datetime("ms"), pl.Duration("ms"), pl.Datetime("ns", "UTC")],
+)
+def test_counts_of_a_file_and_of_a_lazy_frame_add_up(tmp_path, dtype, kind):
+    """Engines and files return the same values in other types."""
+    places = np.random.default_rng(0).integers(0, 3, 200)
+    values = {pl.Null: [None] * 3}.get(dtype, ["a", "b", "c"] if dtype in (pl.Enum, pl.Categorical) else [5, 1, 7])
+    data = pl.DataFrame({"x": pl.Series([values[i] for i in places]).cast(dtype), "y": places > 1})
+    kinds = {"x": kind} if kind else {}
+    count(data[:120], "y", kinds=kinds, on_error="raise").to_parquet(tmp_path / "counts.parquet")
+    earlier = Counts.from_parquet(tmp_path / "counts.parquet")
+    both = earlier + count(data[120:].lazy(), like=earlier, kinds=kinds, on_error="raise")
+    assert record(optimize(both, "y", kinds=kinds)) == record(optimize(data, "y", kinds=kinds))
+
+
+def test_whole_seconds_of_duckdb_add_up_after_a_file(tmp_path):
+    rows = duckdb.sql(
+        "SELECT TIMESTAMP_S '2024-01-01 00:00:00' + INTERVAL (i) SECOND AS x, i > 7 AS y FROM range(20) t(i)"
+    )
+    rows = rows.project("x::TIMESTAMP_S AS x, y")
+    today = count(rows, "y", on_error="raise")
+    today.to_parquet(tmp_path / "counts.parquet")
+    assert (Counts.from_parquet(tmp_path / "counts.parquet") + today).n_rows == 40
+
+
+def test_a_day_without_any_value_adds_up():
+    """A column of nulls alone has no type in many sources."""
+    monday = count({"x": [1.0, 2.0, 2.0], "y": [0, 1, 1]}, "y")
+    tuesday = count({"x": [None, None], "y": [0, 1]}, like=monday)
+    for both in (monday + tuesday, tuesday + monday):
+        assert both["x"].column("n").to_pylist() == [1, 2, 1, 1]
+
+
+def test_zeros_of_both_signs_are_one_class():
+    data = pl.DataFrame({"x": [1, 1, 2, 2], "y": [-0.0, 0.0, 1.0, 1.0]})
+    for frame in (data, data.lazy(), as_duckdb(data)):
+        assert count(frame, "y")["x"].column("n").to_pylist() == [2, 2]
+
+
 def forged(tmp_path, change_table=None, **facts):
     """A file of counts, of which something was changed."""
     path = tmp_path / "forged.parquet"

@@ -318,3 +318,12 @@ def test_long_integers_that_dask_rounded(tmp_path):
     with pytest.warns(gridmodl.ColumnWarning, match=r"rounded integers beyond 2\^53.*'whole'.*dtype_backend="):
         found = optimize_each(dask_of(data, tmp_path), "y")
     assert list(found) == ["flag"]
+
+
+@pytest.mark.parametrize("backend", ["pyarrow", "numpy_nullable"])
+def test_categories_on_dask(tmp_path, backend):
+    data = mixed().select(pl.col("text").cast(pl.Categorical), "y")
+    model = optimize(data, "y")
+    frame = dask_of(data, tmp_path, dtype_backend=backend)
+    parts = np.bincount(collect(model.transform(frame))["text"])
+    assert parts.tolist() == model.partitions["text"].rows.tolist()

@@ -49,6 +49,8 @@ def test_weights_are_a_column(engine):
         (pl.Series([2**62] * 4 + [1, 1, 1]), "weights sum to more than 9007199254740991 rows"),  # 3, if it wraps around
         (pl.Series([1e300] * 7), "weights sum to more than 9007199254740991 rows"),
         (pl.Series(["0.5"] * 7).cast(pl.Decimal(9, 1)), "weights must be whole numbers"),
+        (pl.Series([float("nan")] + [1.0] * 6), "weights must be whole numbers"),
+        (pl.Series([float("inf")] + [1.0] * 6), "weights must be whole numbers"),
     ],
 )
 def test_weights_that_cannot_be_counted(engine, weights, message):
@@ -353,3 +355,62 @@ def test_rows_without_a_class_are_counted(engine, weights):
                 optimize(rows, "y", weights=weights)
             with pytest.raises(ValueError, match=message):
                 gridmodl.verify(model, rows, "y", weights=weights)
+
+
+@ENGINES
+def test_weights_that_are_texts(engine):
+    with pytest.raises(TypeError, match="weights must be a column of whole numbers; column 'text' holds String"):
+        optimize(engine(mixed().select("real", "text", "y")), "y", weights="text")
+
+
+def numbers(n):
+    return connection().table_function("range", [n]).project("range AS i")
+
+
+def test_uuids_of_duckdb_are_texts():
+    """Narwhals has no such type, and DuckDB compares no texts with them."""
+    uuid = "('00000000-0000-0000-0000-00000000000' || i % 5)::UUID"
+    rows = numbers(200).project(f"{uuid} AS x, i % 5 < 2 AS y")
+    model = optimize(rows, "y")
+    assert record(model) == record(optimize(rows.project("x::VARCHAR AS x, y").pl(), "y"))
+    assert np.bincount(collect(model.transform(rows))["x"]).tolist() == model.partitions["x"].rows.tolist()
+    assert len(collect(model.predict_proba(rows))) == 200
+
+
+@pytest.mark.parametrize("value", ["340282366920938463463374607431768211455::UHUGEINT", "(-1.5e38)::HUGEINT"])
+def test_integers_of_too_many_digits_for_duckdb_to_return(value):
+    rows = numbers(20).project(f"{value} AS x, i % 2 AS y")
+    with pytest.raises(EngineError, match="column 'x' was counted with integers of more than 38 digits"):
+        optimize(rows, "y")
+    rows = numbers(20).project(f"i * 1{35 * '0'}::HUGEINT AS x, i % 2 AS y")
+    assert len(optimize(rows, "y", kinds={"x": "categorical"}).partitions["x"].listed[0]) == 20
+
+
+@pytest.mark.parametrize(
+    "day", ["DATE '2500000-01-01' + i::INT", "TIMESTAMP '0044-03-15 (BC) 00:00:00' + to_days(i::INT)"]
+)
+def test_bounds_that_no_expression_holds(day):
+    rows = numbers(40).project(f"{day} AS x, i > 20 AS y")
+    model = optimize(rows, "y")
+    assert model.informative == ["x"]
+    with pytest.raises(ValueError, match="is not in the years 1 to 9999"):
+        model.transform(rows)
+
+
+@ENGINES
+def test_columns_with_the_names_of_steps(engine):
+    real = pl.col("real").floor()
+    data = mixed().select("y", gridmodl_step_0=real, GRIDMODL_STEP_1=-real)
+    average = gridmodl.average_each(data, "y")
+    found = collect(average.predict_proba(engine(data)))
+    np.testing.assert_allclose(found, np.column_stack(list(average.predict_proba(data).values())), rtol=1e-12)
+
+
+@ENGINES
+@pytest.mark.parametrize("function", [optimize, lambda data, y: gridmodl.count(data, y, on_error="raise")])
+def test_lists_and_records(engine, function):
+    data = mixed().select("real", "y", odd=pl.concat_list("flag"))
+    with pytest.raises(TypeError, match=r"column 'odd' holds List\(Boolean\); gridmodl takes"):
+        function(engine(data.select("odd", "y")), "y")
+    with pytest.raises(TypeError, match=r"target holds List\(Boolean\); classes are"):
+        function(engine(data.select("odd", "real")), "odd")

@@ -493,6 +493,7 @@ def test_models_from_files(models):
         ({"refit": 1}, TypeError, "refit must be True or False"),
         ({"new": NEW.lazy(), "target": NEW["buys"]}, TypeError, "must be the name of one of its columns"),
         ({"new": NEW.drop("x").lazy()}, ValueError, "names column 'x'"),
+        ({"new": NEW.lazy().with_columns(gridmodl_period=1)}, ValueError, "'gridmodl_period', a name that queries"),
         ({"new": NEW.head(0).lazy()}, ValueError, "new has no rows to compare"),
         ({"new": NEW.lazy(), "weights": "x"}, ValueError, "weights must be whole numbers"),
         ({"new": pl.concat([NEW] * 2).with_row_index("i").lazy(), "by": "i"}, ValueError, "at most 1000 periods"),

@@ -78,7 +78,7 @@ def lazy_cells(
         column_of(k): codes[name] if name in codes else plain_value(schema, name) for k, name in enumerate(names)
     }
     if target is not None:
-        columns[CLASS] = nw.col(str(target))
+        columns[CLASS] = plain_value(schema, target)
     columns[WEIGHT] = weight_of(weights)
     selected = frame.select(**columns)
     if weights is not None:

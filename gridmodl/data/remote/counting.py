@@ -32,8 +32,8 @@ from gridmodl.data.remote.queries import (
     WEIGHT,
     check_same_rows,
     collected,
-    comparable,
     is_apart_from,
+    is_one_of,
     is_text,
 )
 from gridmodl.data.remote.rows import LazyRows
@@ -212,7 +212,7 @@ def _frequent(rows: LazyRows, apart: Collection[Any], max_groups: int) -> tuple[
     size, n_as_large = by_size[SIZE].to_numpy().astype(np.int64), np.cumsum(by_size[ROWS].to_numpy())
     is_kept = n_as_large <= max_groups
     least = int(size[is_kept][-1]) if is_kept.any() else int(size[0]) + 1
-    is_kept_apart = nw.col(VALUE).is_in(list(apart)) if apart else nw.lit(False)
+    is_kept_apart = is_one_of(rows.dtype, nw.col(VALUE), apart) if apart else nw.lit(False)
     return rows, sizes.filter((nw.col(SIZE) >= least) | is_kept_apart), least
 
 
@@ -249,7 +249,7 @@ def frequent_in(counts: Any) -> frozenset[Any]:
 def count_frequent(rows: LazyRows, frequent: Collection[Any]) -> Any:
     """Counts of the categories `frequent`, and of all others together as RARE; missing values stay missing."""
     rows = _plain_text(rows)
-    return _marked(rows, rows.frame, nw.col(VALUE).is_in([comparable(one) for one in frequent]))
+    return _marked(rows, rows.frame, is_one_of(rows.dtype, nw.col(VALUE), frequent))
 
 
 class FoundBounds(NamedTuple):

@@ -49,6 +49,8 @@ def collected(lazy: Any, name: Name) -> Any:
         raise EngineError(
             f"the engine of the lazy frame failed to count column {name!r}: {type(error).__name__}: {error}"
         ) from error
+    if lazy.implementation.is_duckdb():
+        _check_long_integers(lazy, found, name)
     return _with_integers(lazy, found, name) if lazy.implementation.is_dask() else found
 
 
@@ -94,6 +96,20 @@ def _with_integers(lazy: Any, found: Any, name: Name) -> Any:
                 )
             found = found.with_columns(nw.col(column).cast(dtype))
     return found
+
+
+def _check_long_integers(lazy: Any, found: Any, name: Name) -> None:
+    """Raise EngineError for integers of 128 bits that DuckDB returns as decimals of 38 digits, and that have more."""
+    for column, dtype in lazy.collect_schema().items():
+        if not isinstance(dtype, (nw.Int128, nw.UInt128)):
+            continue
+        values = found[column].drop_nulls()
+        lowest = 0 if dtype == nw.UInt128 else 1 - 10**38  # longer ones without a sign come as negative ones
+        if len(values) and (values.min() < lowest or values.max() >= 10**38):
+            raise EngineError(
+                f"column {name!r} was counted with integers of more than 38 digits, which DuckDB cannot return; make "
+                "texts of them, as by CAST(... AS VARCHAR)"
+            )
 
 
 def is_interrupt(error: Exception) -> bool:
@@ -215,6 +231,17 @@ def comparable(category: Any) -> Any:
             "column to microseconds, or make texts of it"
         )
     return rounded.item()
+
+
+def is_one_of(dtype: Any, value: Any, categories: Collection[Any]) -> Any:
+    """Whether a value is one of `categories`.
+
+    UUIDs of DuckDB, a type that narwhals does not know, and categories on Dask are compared with texts as texts.
+    """
+    known = [comparable(one) for one in categories]
+    if isinstance(dtype, (nw.Unknown, nw.Categorical)) and all(isinstance(one, str) for one in known):
+        value = value.cast(nw.String)
+    return value.is_in(known)
 
 
 def weight_of(weights: Name | None) -> Any:

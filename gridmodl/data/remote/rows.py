@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 
+from gridmodl.data.columns import check_no_records
 from gridmodl.data.frames import Name
 from gridmodl.data.remote.edges import Edges, Range, bucket_of
 from gridmodl.data.remote.queries import (
@@ -168,9 +169,10 @@ def lazy_rows(
     schema = schema_of(frame)
     check_columns("data", [name], schema)
     dtype = schema[str(name)]
+    check_no_records(name, dtype)
     columns = {VALUE: plain_value(schema, name), WEIGHT: weight_of(weights), **(beside or {})}
     if target is not None:
-        columns[CLASS] = nw.col(str(target))
+        columns[CLASS] = plain_value(schema, target)
     if target is not None and target_edges is not None:
         columns |= target_columns(schema, target)
     selected = frame.select(**columns)

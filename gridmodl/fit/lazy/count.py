@@ -207,7 +207,8 @@ def _count_column(rows: LazyData, name: Name, options: Options, like: ColumnCoun
         elif found is None:
             found = count_again(of_name, like.apart, like.edges, rows.max_groups)
     check_same_rows(rows.n_rows, int(found[ROWS].sum()), name)
-    return replace(like, table=arranged(found))
+    with engine_errors(name):
+        return replace(like, table=arranged(found))
 
 
 def _first_counts(rows: LazyData, of_name: LazyRows, options: Options) -> tuple[ColumnCounts, Any]:

@@ -21,12 +21,13 @@ from gridmodl.data.remote.queries import (
     ROWS,
     collected,
     engine_errors,
+    is_finite,
     one_if,
     schema_of,
 )
 from gridmodl.data.remote.rows import LazyRows, lazy_rows
 from gridmodl.data.table import MEDIAN, Table, read_table
-from gridmodl.data.targets import NOT_GIVEN, check_weight_sum
+from gridmodl.data.targets import NOT_GIVEN, check_target_type, check_weight_sum
 from gridmodl.fit.lazy.axis import Axis
 from gridmodl.fit.options import Options, check_one_input
 from gridmodl.spelling import check_columns
@@ -70,6 +71,8 @@ def read_lazy(frame: Any, target: Any, weights: Any, target_kind: str | None = N
     names: list[Name] = [name for name in schema if name not in (target, weights)]
     if not names:
         raise ValueError("data has no column besides the target")
+    if target is not None:
+        check_target_type(schema[target])
     first = names[0] if target is None else target
     with engine_errors(first):
         rows, bad = (nw.len(), nw.lit(0)) if weights is None else sums_of_weights(schema, weights)
@@ -108,10 +111,12 @@ def sums_of_weights(schema: Any, weights: str) -> tuple[Any, Any]:
 
     Floats add up where whole numbers may wrap around, and the sum is exact below 2^53.
     """
+    if not (schema[weights].is_numeric() or isinstance(schema[weights], nw.Boolean)):
+        raise TypeError(f"weights must be a column of whole numbers; column {weights!r} holds {schema[weights]}")
     entry, amount = nw.col(weights), nw.col(weights).cast(nw.Float64)
     wrong = entry.is_null() | (entry < 0)
     if schema[weights].is_float() or schema[weights].is_decimal():
-        wrong = wrong | ~(amount == amount.floor())
+        wrong = wrong | ~is_finite(amount) | ~(amount == amount.floor())
     return amount.sum(), one_if(wrong).sum()
 
 

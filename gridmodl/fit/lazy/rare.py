@@ -21,6 +21,7 @@ from gridmodl.data.remote.queries import (
     collected,
     comparable,
     engine_errors,
+    is_one_of,
     is_text,
     plain_value,
     schema_of,
@@ -118,11 +119,11 @@ def _joined(joined: JoinedData, rows: LazyRows, kept: Collection[Any], others: s
     if is_text(rows.dtype):
         value = value.cast(nw.String)
     else:
-        rare = rows.frame.filter(_is_rare(nw.col(VALUE), kept))
+        rare = rows.frame.filter(_is_rare(rows.dtype, nw.col(VALUE), kept))
         (stand_in,) = collected(rare.select(nw.col(VALUE).min()), rows.name)[VALUE].to_list()
     if stand_in is None:  # there is no rare value
         return joined
-    column = nw.when(_is_rare(value, kept)).then(nw.lit(comparable(stand_in))).otherwise(value)
+    column = nw.when(_is_rare(rows.dtype, value, kept)).then(nw.lit(comparable(stand_in))).otherwise(value)
     if (
         rows.dtype == nw.Datetime and rows.dtype.time_zone is None
     ):  # constants of Spark have a zone, others no nanoseconds
@@ -131,6 +132,6 @@ def _joined(joined: JoinedData, rows: LazyRows, kept: Collection[Any], others: s
     return JoinedData(data._replace(frame=frame), {**joined.stand_ins, rows.name: StandIn(stand_in, others)})
 
 
-def _is_rare(value: Any, kept: Collection[Any]) -> Any:
-    """Whether a value is neither missing nor one of `kept`."""
-    return ~value.is_null() & ~value.is_in([comparable(one) for one in kept]) if kept else ~value.is_null()
+def _is_rare(dtype: Any, value: Any, kept: Collection[Any]) -> Any:
+    """Whether a value of the type `dtype` is neither missing nor one of `kept`."""
+    return ~value.is_null() & ~is_one_of(dtype, value, kept) if kept else ~value.is_null()

@@ -185,7 +185,7 @@ class Recount:
     def _cells(self, partitions: Mapping[Name, Partition]) -> Any:
         """Rows of each cell and class on the engine, with the ends and missing values of the numerical columns."""
         data, schema = self.data, self.data.frame.collect_schema()
-        columns: dict[str, Any] = {} if data.target is None else {CLASS: nw.col(str(data.target))}
+        columns: dict[str, Any] = {} if data.target is None else {CLASS: plain_value(schema, data.target)}
         columns |= {WEIGHT: weight_of(data.weights)} | self._target_columns(schema)
         facts = [nw.col(WEIGHT).sum().alias(ROWS)]
         for k, name in enumerate(data.names):

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.remote.queries import comparable, one_if, plain_value
+from gridmodl.data.remote.queries import is_one_of, one_if, plain_value
 from gridmodl.model.policy import Policy
 from gridmodl.spelling import check_columns
 
@@ -41,10 +41,13 @@ class LazySteps:
                     f"{what}='error' is not for a lazy frame: its engine cannot stop at a value that no part holds"
                 )
         self.frame, self.policy, self._n = frame, policy, 0
+        self._prefix = "gridmodl_step_"
+        while any(name.lower().startswith(self._prefix) for name in frame.collect_schema().names()):
+            self._prefix += "_"
 
     def add(self, expressions: Sequence[Any]) -> list[Any]:
         """Add columns; return them as expressions for later steps."""
-        names = [f"gridmodl_step_{self._n + i}" for i in range(len(expressions))]
+        names = [f"{self._prefix}{self._n + i}" for i in range(len(expressions))]
         self._n += len(names)
         self.frame = self.frame.with_columns(**dict(zip(names, expressions, strict=True))) if names else self.frame
         return [nw.col(name) for name in names]
@@ -139,7 +142,7 @@ def part_of(frame: Any, partition: Partition, policy: Policy) -> Any:
     if partition.kind == "numerical":
         part = _interval_of(as_time(value, dtype), partition, zone_of(dtype, partition))
     else:
-        part = _group_of(plain_value(schema, partition.name), partition, policy)
+        part = _group_of(plain_value(schema, partition.name), dtype, partition, policy)
     missing = nw.lit(partition.part_of_missing(policy))
     return nw.when(value.is_null()).then(missing).otherwise(part).cast(nw.Int64)
 
@@ -181,13 +184,13 @@ def _sum(terms: Sequence[Any]) -> Any:
     return _sum(terms[:middle]) + _sum(terms[middle:])
 
 
-def _group_of(value: Any, partition: Partition, policy: Policy) -> Any:
+def _group_of(value: Any, dtype: Any, partition: Partition, policy: Policy) -> Any:
     """Number of the group of each value that is not missing."""
     unknown = partition.part_of_unknown(policy)
     part = nw.lit(unknown)
     for number, values in enumerate(partition.listed):
         if values and number != unknown:
-            part = nw.when(value.is_in(list(map(comparable, values)))).then(nw.lit(number)).otherwise(part)
+            part = nw.when(is_one_of(dtype, value, values)).then(nw.lit(number)).otherwise(part)
     return part
 
 
@@ -195,6 +198,12 @@ def literals(array: NDArray[Any], zone: datetime.tzinfo | None) -> list[Any]:
     """Numbers, or times in `zone`, as plain Python values, which hold microseconds."""
     if array.dtype.kind not in "mM":
         return list(array.tolist())
+    years = array.astype("M8[Y]").astype(np.int64) + 1970 if array.dtype.kind == "M" else np.ones(1)
+    if np.any((years < 1) | (years > 9999)):
+        raise ValueError(
+            "a bound or an end of a column is not in the years 1 to 9999, as all dates in expressions of lazy frames "
+            "are; use to_sql, or make such dates missing"
+        )
     rounded = array.astype(f"{array.dtype.kind}8[us]")
     if np.any(rounded.astype(array.dtype) != array):
         raise ValueError(
