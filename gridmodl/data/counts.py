@@ -224,8 +224,11 @@ class Counts(Mapping[Name, Any]):
         ----------
         path : str or path
         """
-        import pyarrow as pa
-        import pyarrow.parquet
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet
+        except ModuleNotFoundError as error:
+            raise ImportError("a file of counts needs pyarrow: pip install 'gridmodl[duckdb]'") from error
 
         try:
             with open(path, "rb") as file:
