@@ -136,6 +136,11 @@ def describe_error(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, (ValueError, TypeError, NotImplementedError, OSError, ImportError)):
         return with_option_names(str(error)) or type(error).__name__
+    if isinstance(error, RuntimeError):
+        from gridmodl.data.remote.queries import EngineError
+
+        if isinstance(error, EngineError):
+            return with_option_names(str(error))
     return f"internal error, {type(error).__name__}: {error}; run the command again with --debug to see the traceback"
 
 

@@ -178,7 +178,7 @@ def _field(column: Any, name: str, delimiter: str, is_safe: bool) -> Any:
         text = pc.fill_null(column.cast(pa.string()), "")
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise Failure(f"column {name!r} holds {column.type}, which text cannot; write Parquet or Arrow") from error
-    if is_safe and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if is_safe and not (pa.types.is_primitive(column.type) or pa.types.is_decimal(column.type)):  # may be a text
         is_formula = pc.and_not(pc.match_substring_regex(text, FORMULA), pc.match_substring_regex(text, NUMBER))
         text = pc.if_else(is_formula, pc.binary_join_element_wise("'", text, ""), text)
     needs = pc.match_substring_regex(text, f'["\r\n{re.escape(delimiter)}]')

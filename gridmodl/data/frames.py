@@ -181,16 +181,41 @@ def object_array(values: list[Any]) -> NDArray[Any]:
     return array
 
 
+def without_views(kind: Any) -> Any:
+    """The type of pyarrow that holds the values of `kind` without views, which Polars has and few functions accept."""
+    import pyarrow
+
+    plain = {pyarrow.string_view(): pyarrow.large_string(), pyarrow.binary_view(): pyarrow.large_binary()}
+    if pyarrow.types.is_dictionary(kind) and kind.value_type in plain:
+        return pyarrow.dictionary(kind.index_type, plain[kind.value_type], kind.ordered)
+    return plain.get(kind, kind)
+
+
+def _plain_arrow(data: Any) -> Any:
+    """A table or an array of pyarrow without views; an array in chunks."""
+    import pyarrow
+
+    if isinstance(data, pyarrow.Table):
+        kinds = [without_views(kind) for kind in data.schema.types]
+        if kinds == data.schema.types:
+            return data
+        columns = [column.cast(kind) for column, kind in zip(data.columns, kinds, strict=True)]
+        return pyarrow.Table.from_arrays(columns, data.column_names)
+    if isinstance(data, pyarrow.Array):
+        data = pyarrow.chunked_array([data])
+    if isinstance(data, pyarrow.ChunkedArray) and without_views(data.type) != data.type:
+        return data.cast(without_views(data.type))
+    return data
+
+
 def _from_native(data: Any, what: str) -> Any:
     """Wrap `data` as a narwhals frame or series; other data are returned as they are."""
     if is_sparse(data):  # `as_array` would make a 0-D array of the matrix
         raise TypeError(f"{what} is a sparse {type(data).__name__}; call its toarray() first")
-    if type(data).__module__.startswith("pyarrow") and hasattr(data, "dictionary_encode"):
-        import pyarrow
-
-        data = pyarrow.chunked_array([data]) if isinstance(data, pyarrow.Array) else data
-    elif type(data).__name__ == "RecordBatch":
+    if type(data).__name__ == "RecordBatch":
         data = table_of_batch(data)
+    if type(data).__module__.startswith("pyarrow"):
+        data = _plain_arrow(data)
     try:
         native = nw.from_native(data, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:

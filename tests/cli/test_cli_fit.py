@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -56,6 +57,21 @@ def test_every_format_gives_the_same(folder, expected, tmp_path, suffix):
         text = as_csv(rows, "\t" if "tsv" in suffix else ",").encode()
         path.write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
     check(facts(path, *ONE), expected)
+
+
+@pytest.mark.parametrize("write", [pl.DataFrame.write_ipc, pl.DataFrame.write_ipc_stream])
+def test_arrow_files_of_polars_have_views_and_categories(tmp_path, write):
+    rows = {"t": ["u", "v", "w"] * 20, "e": ["low", "high"] * 30, "y": ["no", "yes", "no"] * 20}
+    frame = pl.DataFrame(rows).with_columns(
+        c=pl.col("t").cast(pl.Categorical), e=pl.col("e").cast(pl.Enum(["low", "high"])), b=pl.col("t").cast(pl.Binary)
+    )
+    write(frame, tmp_path / "d.arrow")
+    good("fit", tmp_path / "d.arrow", "--target", "y", "--each", "-o", tmp_path / "m.json")
+    columns = gridmodl.Models.from_json(tmp_path / "m.json")
+    assert {name: column.partitions[name].kind for name, column in columns.items()} == {
+        "t": "categorical", "c": "categorical", "b": "categorical", "e": "ordinal",
+    }  # fmt: skip
+    assert {len(columns[name].partitions[name].labels) for name in "tcb"} == {2}
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])

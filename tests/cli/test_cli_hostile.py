@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -201,6 +202,20 @@ def test_safe_csv_has_no_formulas(tmp_path, suffix):
     text = (gzip.decompress(out.read_bytes()) if suffix.endswith("gz") else out.read_bytes()).decode()
     read = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if suffix == "tsv" else ","))
     assert [row[0] for row in read[1:]] == list(FORMULAS)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.large_string(), pa.string_view(), pa.binary(), pa.binary_view(), pa.dictionary(pa.int32(), pa.string())]
+)
+def test_safe_csv_of_every_type_of_text(tmp_path, kind):
+    texts = pa.array(["=1+1", "-x", "-1.5"])
+    rows = {"x": [1, 2, 3], "t": texts.dictionary_encode() if pa.types.is_dictionary(kind) else texts.cast(kind)}
+    rows["d"] = pa.array([Decimal("-1.5"), Decimal("2.5"), None])
+    with pa.OSFile(str(tmp_path / "d.arrow"), "wb") as file, pa.ipc.new_file(file, pa.table(rows).schema) as writer:
+        writer.write_table(pa.table(rows))
+    gridmodl.Model.from_partitions({"x": [1.0, 2.0]}, [0, 1], {"x": [1.5]}).to_json(tmp_path / "m.json")
+    shown = good("apply", tmp_path / "m.json", tmp_path / "d.arrow", "--keep", "--safe-csv")
+    assert shown.splitlines()[1:] == ["1,'=1+1,-1.5,0", "2,'-x,2.5,1", "3,-1.5,,1"]
 
 
 def test_safe_csv_of_tables_and_where_it_makes_no_sense(tmp_path):

@@ -10,9 +10,11 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from unittest.mock import Mock
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
@@ -21,6 +23,7 @@ from terminal import on_terminal
 
 import gridmodl
 from gridmodl.cli.group import STOPPING
+from gridmodl.cli.messages import describe_error
 from gridmodl.cli.reading.engine import EngineLimits, connected
 from gridmodl.data.remote.queries import EngineError, collected
 
@@ -246,8 +249,16 @@ def test_what_duckdb_makes_of_ctrl_c_is_an_interrupt():
     query.collect.side_effect = RuntimeError("another")
     with pytest.raises(RuntimeError, match="another"), connected(EngineLimits()):
         query.collect()
-    with pytest.raises(EngineError, match="another"):
+    with pytest.raises(EngineError, match="another") as failed:
         collected(query, "x")
+    assert describe_error(failed.value).startswith("the engine of the lazy frame failed")  # no internal error
+    query.collect.side_effect = duckdb.InterruptException("INTERRUPT Error: Interrupted!")  # by connection.interrupt()
+    with pytest.raises(KeyboardInterrupt), connected(EngineLimits()):
+        query.collect()
+    with pytest.raises(KeyboardInterrupt):
+        collected(query, "x")
+    with ThreadPoolExecutor(1) as pool, pytest.raises(EngineError, match="counts column 'x' was interrupted"):
+        pool.submit(collected, query, "x").result()
 
 
 INTERRUPTED = """import os, signal, sys, threading

@@ -55,6 +55,12 @@ def encoded(values):
     return pa.chunked_array([pa.array(piece).dictionary_encode() for piece in (values[:5], values[5:])])
 
 
+def views(values):
+    names = sorted({value for value in values if value is not None})
+    codes = pa.array([None if value is None else names.index(value) for value in values], pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string_view()))
+
+
 def pandas_of(**columns):
     return pd.DataFrame(columns, index=range(100, 112))
 
@@ -117,6 +123,8 @@ TABLES = {
     ),
     "pyarrow dictionaries": lambda: pa.table({"age": chunked(floats(AGE)), "town": encoded(TOWN), "owner": OWNER}),
     "pyarrow large strings": lambda: pa.table({"age": AGE, "town": pa.array(TOWN, pa.large_string()), "owner": OWNER}),
+    "pyarrow views": lambda: pa.table({"age": AGE, "town": pa.array(TOWN, pa.string_view()), "owner": OWNER}),
+    "pyarrow dictionaries of views": lambda: pa.table({"age": AGE, "town": views(TOWN), "owner": OWNER}),
     "pyarrow batch": lambda: pa.record_batch({"age": AGE, "town": TOWN, "owner": OWNER}),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import sys
 
 import duckdb
 import numpy as np
@@ -41,7 +42,7 @@ def test_models_of_counts_are_those_of_rows(engine):
         assert verify(model, counts.only(name)), name
 
 
-@pytest.mark.parametrize("frame", [pl.DataFrame.to_pandas, pl.DataFrame.to_arrow, pl.DataFrame.to_dict])
+@pytest.mark.parametrize("frame", [pl.DataFrame.to_pandas, pl.DataFrame.to_arrow, pl.DataFrame.to_dict, pa.table])
 def test_rows_in_memory_are_counted_too(frame):
     data = mixed().select("real", "text", "flag", "y")
     same(count(frame(data), "y"), count(as_duckdb(data), "y"))
@@ -107,6 +108,12 @@ def test_more_values_than_before_are_an_error():
     first = count({"x": [1.0, 2.0], "y": [0, 1]}, "y", max_groups=32)
     with pytest.raises(ValueError, match="'x' has more than 32 values, and had fewer in the counts of like="):
         count({"x": np.arange(100.0), "y": np.arange(100) % 2}, like=first)
+
+
+def test_a_file_of_counts_without_pyarrow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'gridmodl\[duckdb\]'"):
+        Counts.from_parquet("counts.parquet")
 
 
 def test_files_keep_all(tmp_path):

@@ -61,7 +61,7 @@ def connected(limits: EngineLimits) -> Iterator[Any]:
     try:
         with _cancelled_by_interrupts(connection):
             yield connection
-    except RuntimeError as error:
+    except Exception as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from error
         raise

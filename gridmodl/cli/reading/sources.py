@@ -18,6 +18,7 @@ import pyarrow.parquet
 from gridmodl.cli.messages import STDIN, Failure, label_of, suggest
 from gridmodl.cli.reading.csvfiles import CsvFile, TextFormat, decompressed, open_stream, peek, readable, spool
 from gridmodl.cli.reading.engine import ROWS, EngineLimits
+from gridmodl.data.frames import without_views
 
 BUFFER = 2**20  # bytes of a column read at a time; without it pyarrow would read all of a row group
 DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -270,14 +271,15 @@ class JoinedFiles:
 
 
 class ArrowData(TypedFile):
-    """Arrow file (Feather) or stream."""
+    """Arrow file (Feather) or stream; views of texts, as Polars writes them, are read as texts."""
 
     def __init__(self, label: str, opened: Callable[[], Any], size: int | None) -> None:
         self._opened = opened
         self.size = size
         with readable(label):
             self._first: Any = self._reader(None)
-            super().__init__(label, self._first.schema)
+            kinds = [(field.name, without_views(field.type)) for field in self._first.schema]
+            super().__init__(label, pa.schema(kinds))
 
     @property
     def n_rows(self) -> int | None:
@@ -290,10 +292,12 @@ class ArrowData(TypedFile):
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Read batches of rows with the columns `names`, or all; a stream can be read only once."""
         wanted = self.names if names is None else list(names)
+        schema = self.empty(wanted).schema
         with readable(self.label):
             reader = self._first if self.size is None else self._reader(self._indices(wanted))
             for batch in _all_batches(reader):
-                yield batch.select(wanted)
+                chosen = batch.select(wanted)
+                yield chosen if chosen.schema.equals(schema) else chosen.cast(schema)
 
     def _reader(self, fields: list[int] | None) -> Any:
         head, stream = peek(decompressed(self._opened()))

@@ -7,6 +7,7 @@ order of the rows: -0.0 is 0.0, and NaN is missing.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -45,7 +46,9 @@ def collected(lazy: Any, name: Name) -> Any:
         raise
     except Exception as error:
         if is_interrupt(error):
-            raise KeyboardInterrupt from error
+            if threading.current_thread() is threading.main_thread():
+                raise KeyboardInterrupt from error
+            raise EngineError(f"the query that counts column {name!r} was interrupted") from error
         raise EngineError(
             f"the engine of the lazy frame failed to count column {name!r}: {type(error).__name__}: {error}"
         ) from error
@@ -114,7 +117,8 @@ def _check_long_integers(lazy: Any, found: Any, name: Name) -> None:
 
 def is_interrupt(error: Exception) -> bool:
     """Whether an error is what DuckDB makes of Ctrl-C while it runs a query."""
-    return isinstance(error, RuntimeError) and str(error) == "Query interrupted"
+    is_noticed = isinstance(error, RuntimeError) and str(error) == "Query interrupted"
+    return is_noticed or type(error).__name__ == "InterruptException"  # the latter where its connection was told
 
 
 @contextmanager
