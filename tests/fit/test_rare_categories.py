@@ -7,6 +7,7 @@ import json
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, collect, record
@@ -454,3 +455,32 @@ def test_numbers_as_text_are_noted_also_where_some_are_rare(monkeypatch):
     model = optimize(data.lazy(), "y")
     assert model.partitions["x"].others is not None
     assert "its values are texts that look like numbers" in model.summary()
+
+
+@CATEGORIES
+@ENGINES
+def test_listed_categories_are_counted_some_at_a_time(engine, make, monkeypatch):
+    few_are_counted(monkeypatch)
+    monkeypatch.setattr(lazy_data, "JOINT_ROWS", 100)
+    monkeypatch.setattr(lazy_data, "JOINT_GROUPS", 64)
+    data, other = many_categories(make), many_categories(make, seed=5)
+    unseen = pl.DataFrame({"x": make(list(range(300, 320))), "y": ["yes", "no"] * 10})
+    real = data.with_columns(pl.Series("y", np.random.default_rng(0).normal(size=len(data))))
+    model = optimize(engine(data), "y", **KINDS)
+    like, of_real = count(engine(data), "y", **KINDS), count(engine(real), "y", target_kind="numerical", **KINDS)
+
+    def answers():
+        of_classes = [count(engine(one), "y", like=like)["x"].to_pandas() for one in (data, other, unseen)]
+        again = count(engine(real), "y", like=of_real)["x"].to_pandas()
+        of_other = gridmodl.Model.from_partitions(engine(other), "y", model.partitions, **KINDS)
+        return [*of_classes, again], record(of_other), verify(model, engine(data), "y")
+
+    whole, partitions, verified = answers()
+    monkeypatch.setattr(counting, "MAX_GROUPS", 3)
+    asked = answers()
+    assert verified
+    assert asked[1:] == (partitions, verified)
+    for found, expected in zip(asked[0], whole, strict=True):
+        keys = [name for name in found.columns if name != "target_sum"]
+        assert len(found) >= 2
+        pd.testing.assert_frame_equal(*(one.sort_values(keys, ignore_index=True) for one in (found, expected)))

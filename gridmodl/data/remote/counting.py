@@ -23,11 +23,14 @@ from gridmodl.data.remote.looks import Look, look_at
 from gridmodl.data.remote.queries import (
     APART,
     BUCKET,
+    CLASS,
     KEY,
     LOW,
     LOW_KEY,
     RARE,
     ROWS,
+    TARGET_HIGH,
+    TARGET_SUM,
     VALUE,
     WEIGHT,
     check_same_rows,
@@ -36,7 +39,7 @@ from gridmodl.data.remote.queries import (
     is_one_of,
     is_text,
 )
-from gridmodl.data.remote.rows import LazyRows
+from gridmodl.data.remote.rows import LazyRows, with_target_ends
 
 MAX_GROUPS = 65_536  # values or buckets that one query asks for
 MAX_VALUES = 2**22  # values of a categorical column that are all counted
@@ -247,9 +250,31 @@ def frequent_in(counts: Any) -> frozenset[Any]:
 
 
 def count_frequent(rows: LazyRows, frequent: Collection[Any]) -> Any:
-    """Counts of the categories `frequent`, and of all others together as RARE; missing values stay missing."""
-    rows = _plain_text(rows)
-    return _marked(rows, rows.frame, is_one_of(rows.dtype, nw.col(VALUE), frequent))
+    """Counts of the categories `frequent`, and of all others together as RARE; missing values stay missing.
+
+    A query names at most MAX_GROUPS of them, as constants take memory: 4 kB each on DuckDB.
+    """
+    rows, values, value = _plain_text(rows), list(frequent), nw.col(VALUE)
+    found = _marked(rows, rows.frame, is_one_of(rows.dtype, value, values[:MAX_GROUPS]))
+    for first in range(MAX_GROUPS, len(values), MAX_GROUPS):
+        some = rows.frame.filter(is_one_of(rows.dtype, value, values[first : first + MAX_GROUPS]))
+        found = _with_listed(rows, found, _marked(rows, some, nw.lit(True)))
+    return found
+
+
+def _with_listed(rows: LazyRows, found: Any, listed: Any) -> Any:
+    """The counts `found` with those of values that are `listed`, and that were among the rare ones."""
+    if len(listed) == 0:
+        return found
+    is_rare, of_class = nw.col(BUCKET) == RARE, [BUCKET, *rows.classes]
+    sums, ends = ([ROWS], []) if rows.target_edges is None else ([ROWS, TARGET_SUM], [CLASS, TARGET_HIGH])
+    rare, taken = found.filter(is_rare), listed.with_columns(nw.lit(RARE).cast(nw.Int64).alias(BUCKET), -nw.col(*sums))
+    both = nw.concat([one.select(*of_class, *sums, *ends) for one in (rare, taken)])
+    facts = [nw.col(*sums).sum(), *([nw.col(CLASS).min(), nw.col(TARGET_HIGH).max()] if ends else [])]
+    left = both.group_by(*of_class).agg(*facts).filter(nw.col(ROWS) > 0)
+    rare = rare[[0] * len(left)].with_columns(*(left[name] for name in left.columns))
+    found = _joined(_joined(found.filter(~is_rare), listed), rare)
+    return with_target_ends(found) if ends else found
 
 
 class FoundBounds(NamedTuple):
