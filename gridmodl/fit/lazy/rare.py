@@ -124,9 +124,8 @@ def _joined(joined: JoinedData, rows: LazyRows, kept: Collection[Any], others: s
     if stand_in is None:  # there is no rare value
         return joined
     column = nw.when(_is_rare(rows.dtype, value, kept)).then(nw.lit(comparable(stand_in))).otherwise(value)
-    if (
-        rows.dtype == nw.Datetime and rows.dtype.time_zone is None
-    ):  # constants of Spark have a zone, others no nanoseconds
+    # Constants of Spark have a zone, those of others no nanoseconds.
+    if rows.dtype == nw.Datetime and rows.dtype.time_zone is None:
         column = column.cast(rows.dtype)
     frame = data.frame.with_columns(column.alias(name))
     return JoinedData(data._replace(frame=frame), {**joined.stand_ins, rows.name: StandIn(stand_in, others)})
