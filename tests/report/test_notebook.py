@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 import gridmodl
 from gridmodl.estimators import CoclusteringClassifier, GridClassifier, GridCoclustering, GridDiscretizer
 from gridmodl.evidence.contributions import Contributions
-from gridmodl.report.pictures import OKABE_ITO, OTHER, plain, ranges, shown_classes, tag
+from gridmodl.report.pictures import FAINT, OKABE_ITO, OTHER, REST, plain, ranges, shown_classes, tag
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -176,8 +176,19 @@ def test_a_density_and_the_models_of_a_table():
     shown = checked(models)
     assert "4 columns, event 1" in shown.text
     assert any("no model" in text for text in shown.text)
-    numbers = gridmodl.optimize_each({"a": NUMBERS}, CODES % 3 + NUMBERS, target_kind="numerical")
-    assert "svg" in checked(numbers).tags
+
+
+def test_models_of_a_table_show_a_target_that_is_no_class():
+    numbers = gridmodl.optimize_each({"a": CODES % 2}, CODES % 2 * 4 + NUMBERS, target_kind="numerical")
+    shown = checked(numbers)
+    assert "quantiles of the target in 2 parts" in numbers._repr_html_()
+    means = "{:.3f} to {:.3f}".format(*sorted(numbers["a"].table(frame="arrays")["mean"]))
+    assert {"mean by part", means} <= set(shown.text)
+    assert "iv" not in shown.text  # no column without a number
+    assert numbers.plot().facts == [f"2 parts, mean {means}"]
+    groups = gridmodl.optimize_each({"a": CODES}, VALUES, target_kind="grouped")
+    assert "shares of classes in" in groups._repr_html_()
+    assert "mean by part" not in checked(groups).text
 
 
 def test_parts_without_rows_and_one_class():
@@ -269,6 +280,14 @@ def test_many_classes_share_a_colour():
     assert shares.names[-1] == "5 other classes"
     assert shares.colours == [*OKABE_ITO, OTHER]
     assert shares.counts.sum() == np.arange(24).sum()
+
+
+def test_the_rest_of_many_classes_is_faint_on_a_dark_page_too():
+    rng = np.random.default_rng(0)
+    shown = gridmodl.optimize({"x": rng.random(900)}, rng.integers(0, 60, 900))._repr_html_()
+    assert "52 other classes" in shown
+    assert FAINT in shown
+    assert REST not in shown
 
 
 def test_a_tag_escapes_what_is_no_markup():
