@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.frames import ARRAYS
 from gridmodl.density.model import rows_text, unit_of
 from gridmodl.evidence.contributions import PRIOR
 from gridmodl.model.counts import cell_lifts, part_counts, quantiles_of_parts
@@ -66,8 +67,10 @@ from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
     from gridmodl.analysis.explain import Explanation
+    from gridmodl.data.counts import Counts
     from gridmodl.density import DensityModel
     from gridmodl.evidence.contributions import Contributions
+    from gridmodl.evidence.record import WeightedEvidence
     from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
@@ -349,6 +352,35 @@ def _contributions_of(contributions: Contributions, row: int) -> Markup:
     head = joined(f"row {row}: ", tag("b", name_tag(label)), f" has probability {probability:.4f}")
     heads = ["column", "value", f"adds to the {contributions.unit}"]
     return joined(lines(head), table(heads, rows, 2), _more(len(order), "column"))
+
+
+def counts_html(counts: Counts) -> str:
+    """The rows that were counted, and how many values or spans of each column."""
+    rows = []
+    for name in list(counts)[:MAX_COLUMNS]:
+        column = counts.columns[name]
+        what = f"spans of up to {column.resolution:,} rows" if column.resolution else "values"
+        rows.append([name_tag(name), f"{column.n_spans:,}", what])
+    head = joined(f"{counts.n_rows:,} rows counted, target ", tag("b", name_tag(counts.target)))
+    failed = [joined(name_tag(name), f": not counted; {plain(error)}") for name, error in counts.errors.items()]
+    more = len(counts) - MAX_COLUMNS
+    cut = [f"... and {counted(more, 'more column')}"] if more > 0 else []
+    return frame(lines(head), table(["column", "", "counted"], rows), lines(*cut, *failed[:MAX_SHOWN]))
+
+
+def evidence_html(evidence: WeightedEvidence) -> str:
+    """The classes, and a table of the weight of each source and the range of what it says, the largest first."""
+    columns = evidence.table(ARRAYS)
+    rows = [
+        [name_tag(columns["column"][i]), *(_number(columns[name][i]) for name in list(columns)[1:])]
+        for i in range(min(len(evidence.sources), MAX_COLUMNS))
+    ]
+    classes = ", ".join(plain(name) for name in evidence.classes[:MAX_SHOWN].tolist())
+    event = "" if evidence.event_index is None else f", event {plain(evidence.event)}"
+    more = len(evidence.sources) - MAX_COLUMNS
+    cut = [f"... and {counted(more, 'more source')}"] if more > 0 else []
+    head = plain(f"evidence of {counted(len(evidence.sources), 'source')} for {classes}{event}", MAX_SENTENCE)
+    return frame(lines(head), table(list(columns), rows), lines(*cut))
 
 
 def comparison_html(comparison: Comparison) -> str:

@@ -6,6 +6,8 @@ import html
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn import config_context
 from sklearn.pipeline import make_pipeline
@@ -344,6 +346,34 @@ def test_a_scorecard_has_the_short_names_of_parts() -> None:
     assert partition.names != partition.labels
     assert all(f">{name}<" in shown for name in partition.names)
     assert ">(any other value)<" in shown
+
+
+def test_cutoffs_of_a_score() -> None:
+    y = (RNG.random(N) < NUMBERS).astype(int)
+    card = gridmodl.GridScorecard().fit(pd.DataFrame({"x": NUMBERS}), y).scorecard_
+    cutoffs = card.cutoffs({"x": NUMBERS}, y)
+    shown = checked(cutoffs)
+    assert shown.tags.count("tr") == 1 + len(cutoffs.cutoff)
+    assert {"approval rate", f"{cutoffs.columns['events_rejected'][1]:.1%}"} <= set(shown.text)
+    assert f" of a score: event rate {y.mean():.1%}, gini {cutoffs.gini:.4f}, " in "".join(shown.text)
+    many = checked(card.cutoffs({"x": NUMBERS}, y, at=np.arange(50.0)))
+    assert "... and 10 more cut-offs" in many.text
+    assert "nan" not in checked(card.cutoffs({"x": NUMBERS}, y * 0, at=[-1e9, 1e9])).text
+
+
+def test_counts() -> None:
+    rows = pl.LazyFrame({HOSTILE[0]: CODES, "x": NUMBERS, "y": CLASSES})
+    counts = gridmodl.count(rows, "y", max_groups=20)
+    shown = checked(counts)
+    assert "400 rows counted, target " in shown.text
+    assert {plain(HOSTILE[0]), "10", "values", f"spans of up to {counts.resolution['x']} rows"} <= set(shown.text)
+
+
+def test_weighted_evidence() -> None:
+    evidence = gridmodl.GridNaiveBayes().fit(pd.DataFrame({HOSTILE[0]: CODES, "x": NUMBERS}), NAMED).evidence_
+    shown = checked(evidence)
+    assert shown.tags.count("tr") == 1 + len(evidence.sources)
+    assert {"weight", "low", "high", plain(HOSTILE[0])} <= set(shown.text)
 
 
 def test_groups_of_classes_have_their_names_in_pictures_and_tables() -> None:
