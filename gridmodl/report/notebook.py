@@ -359,28 +359,28 @@ def counts_html(counts: Counts) -> str:
     rows = []
     for name in list(counts)[:MAX_COLUMNS]:
         column = counts.columns[name]
-        what = f"spans of up to {column.resolution:,} rows" if column.resolution else "values"
-        rows.append([name_tag(name), f"{column.n_spans:,}", what])
+        n, most = column.n_spans, column.resolution
+        rows.append([name_tag(name), f"{counted(n, 'span')} of up to {most:,} rows" if most else counted(n, "value")])
     head = joined(f"{counts.n_rows:,} rows counted, target ", tag("b", name_tag(counts.target)))
     failed = [joined(name_tag(name), f": not counted; {plain(error)}") for name, error in counts.errors.items()]
     more = len(counts) - MAX_COLUMNS
     cut = [f"... and {counted(more, 'more column')}"] if more > 0 else []
-    return frame(lines(head), table(["column", "", "counted"], rows), lines(*cut, *failed[:MAX_SHOWN]))
+    return frame(lines(head), table(["column", "counted"], rows, 2), lines(*cut, *failed[:MAX_SHOWN]))
 
 
 def evidence_html(evidence: WeightedEvidence) -> str:
     """The classes, and a table of the weight of each source and the range of what it says, the largest first."""
     columns = evidence.table(ARRAYS)
     rows = [
-        [name_tag(columns["column"][i]), *(_number(columns[name][i]) for name in list(columns)[1:])]
-        for i in range(min(len(evidence.sources), MAX_COLUMNS))
+        [name_tag(name), f"{weight:.4f}", lines_of, f"{low:.3f}", f"{high:.3f}"]
+        for name, weight, lines_of, low, high in zip(*columns.values(), strict=True)
     ]
     classes = ", ".join(plain(name) for name in evidence.classes[:MAX_SHOWN].tolist())
     event = "" if evidence.event_index is None else f", event {plain(evidence.event)}"
     more = len(evidence.sources) - MAX_COLUMNS
     cut = [f"... and {counted(more, 'more source')}"] if more > 0 else []
     head = plain(f"evidence of {counted(len(evidence.sources), 'source')} for {classes}{event}", MAX_SENTENCE)
-    return frame(lines(head), table(list(columns), rows), lines(*cut))
+    return frame(lines(head), table(list(columns), rows[:MAX_COLUMNS]), lines(*cut))
 
 
 def comparison_html(comparison: Comparison) -> str:

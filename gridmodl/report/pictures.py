@@ -28,7 +28,7 @@ RANKS = {
     "sixth": "#9ECAE1", "seventh": "#C6DBEF", "eighth": "#DEEBF7",
 }  # fmt: skip
 REST = "#EEEEEE"  # of the classes beyond these ranks: so pale that what is known of a part is what one sees
-FAINT = "rgba(128,128,128,0.25)"  # the same on a page that may be light or dark
+FAINT = "rgba(128,128,128,0.2)"  # the same on a page that may be light or dark
 MOSTLY = 0.8  # share of the rows that classes with colours have, or else each part has its own largest classes
 
 WIDTH, HEIGHT = 480, 80

@@ -72,20 +72,17 @@ def cutoffs_html(cutoffs: Cutoffs) -> str:
     """How well the score tells the classes apart, and a table of what each cut-off approves."""
     shares = "approval_rate", "event_rate", "events_rejected", "rest_rejected", "ks"
     columns = cutoffs.table(ARRAYS)
-    texts = [
-        [
-            f"{value:.1%}" if name in shares else f"{value:.4f}" if name == "gini" else f"{value:,.6g}"
-            for value in column
-        ]
-        for name, column in columns.items()
-    ]  # NaN where a cut-off approves no row
+    texts = []
+    for name, column in columns.items():
+        size = len(f"{np.abs(column).max():.0f}")
+        decimals = 4 if name == "gini" else 0 if np.all(column == np.round(column)) else max(0, 5 - size)
+        texts.append([f"{value:.1%}" if name in shares else f"{value:,.{decimals}f}" for value in column])
+    # NaN where a cut-off approves no row, or rows of one class
     rows = [["" if text.startswith("nan") else text for text in row] for row in zip(*texts, strict=True)]
     more = len(rows) - MAX_SHOWN
-    best = (
-        ""
-        if np.isnan(cutoffs.ks)
-        else f", gini {cutoffs.gini:.4f}, largest ks {cutoffs.ks:.1%} at a score of {cutoffs.best:.6g}"
-    )
+    best = ""
+    if not np.isnan(cutoffs.ks):
+        best = f", gini {cutoffs.gini:.4f}, largest ks {cutoffs.ks:.1%} at a score of {cutoffs.best:.6g}"
     return frame(
         lines(joined(tag("b", "cut-offs"), f" of a score: event rate {cutoffs.event_rate:.1%}{best}")),
         table([name.replace("_", " ") for name in columns], rows[:MAX_SHOWN], 0),
