@@ -33,6 +33,7 @@ RECORDS = {
         "model/models",
         "model/partition",
         "density/model",
+        "data/counts",
         "analysis/curve",
         "analysis/explain",
         "analysis/hierarchy",

@@ -56,6 +56,18 @@ class ColumnCounts:
         spans = nw.from_native(self.table, eager_only=True).filter(nw.col(BUCKET) != APART, nw.col(LOW) != nw.col(HIGH))
         return int(spans.group_by(BUCKET).agg(nw.col(ROWS).sum())[ROWS].max()) if len(spans) else 0
 
+    @property
+    def n_spans(self) -> int:
+        """Number of values and spans that were counted."""
+        import pyarrow as pa
+
+        low, bucket = (_one_chunk(self.table[name]) for name in (LOW, BUCKET))
+        codes = (
+            low if pa.types.is_dictionary(low.type) else low.dictionary_encode(null_encoding="encode")
+        )  # 5 x as fast
+        keys = pa.table({LOW: codes.indices, BUCKET: bucket})
+        return int(keys.group_by([LOW, BUCKET], use_threads=False).aggregate([]).num_rows)
+
 
 @dataclass(frozen=True, eq=False)
 class Counts(Mapping[Name, Any]):
@@ -126,16 +138,21 @@ class Counts(Mapping[Name, Any]):
     def __len__(self) -> int:
         return len(self.columns)
 
+    def _repr_html_(self) -> str:
+        """HTML that notebooks show."""
+        from gridmodl.report.notebook import counts_html
+
+        return counts_html(self)
+
     def __repr__(self) -> str:
         listed = [self._described(name) for name in list(self)[:10]] + ["..."] * (len(self) > 10)
         return f"Counts({self.n_rows} rows, target {self.target!r}, columns: {', '.join(listed)})"
 
     def _described(self, name: Name) -> str:
         """Name of a column, with its values or spans."""
-        n_spans = _n_spans(self.columns[name].table)
-        resolution = self.columns[name].resolution
-        what = f"spans of up to {resolution} rows" if resolution else "values" if n_spans != 1 else "value"
-        return f"{name!r} ({n_spans} {what})"
+        n, resolution = self.columns[name].n_spans, self.columns[name].resolution
+        what = f"spans of up to {resolution} rows" if resolution else "values" if n != 1 else "value"
+        return f"{name!r} ({n} {what})"
 
     def only(self, *names: Name) -> Counts:
         """Counts of the columns `names` alone.
@@ -254,16 +271,6 @@ def _one_chunk(array: Any) -> Any:
     if not isinstance(array, pa.ChunkedArray):
         return array
     return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
-
-
-def _n_spans(table: Any) -> int:
-    """Number of values and spans in a table of counts."""
-    import pyarrow as pa
-
-    low, bucket = (_one_chunk(table[name]) for name in (LOW, BUCKET))
-    codes = low if pa.types.is_dictionary(low.type) else low.dictionary_encode(null_encoding="encode")  # 5 x as fast
-    keys = pa.table({LOW: codes.indices, BUCKET: bucket})
-    return int(keys.group_by([LOW, BUCKET], use_threads=False).aggregate([]).num_rows)
 
 
 def arranged(frame: Any) -> Any:

@@ -254,6 +254,12 @@ class WeightedEvidence:
 
         return onnx_of_evidence(self, path, output, missing_text)
 
+    def _repr_html_(self) -> str:
+        """HTML that notebooks show."""
+        from gridmodl.report.notebook import evidence_html
+
+        return evidence_html(self)
+
     def __repr__(self) -> str:
         return f"WeightedEvidence({counted(len(self.sources), 'source')} for {', '.join(map(str, self.classes[:5]))})"
 

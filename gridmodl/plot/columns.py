@@ -22,6 +22,7 @@ from gridmodl.plot.parts import EventDisplay, PartsDisplay
 from gridmodl.plot.sources import named
 from gridmodl.plot.style import INK, PLAIN, drawn
 from gridmodl.plot.target import TargetDisplay
+from gridmodl.report.text import means_text
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
@@ -82,8 +83,9 @@ class ColumnsDisplay:
         facts = []
         for _, model in shown:
             (partition,) = model.partitions.values()
-            evidence = total_evidence(model, partition)
-            facts.append(counted(partition.n_parts, "part") + ("" if evidence is None else f", iv {evidence.iv:.3g}"))
+            evidence, means = total_evidence(model, partition), means_text(model, partition)
+            said = f", mean {means}" if means else "" if evidence is None else f", iv {evidence.iv:.3g}"
+            facts.append(f"{counted(partition.n_parts, 'part')}{said}")
         levels = [np.nan if model.level is None else model.level for _, model in shown]
         return cls([str(name) for name, _ in shown], levels, facts, len(models) - len(shown))
 

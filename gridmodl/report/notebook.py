@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.frames import ARRAYS
 from gridmodl.density.model import rows_text, unit_of
 from gridmodl.evidence.contributions import PRIOR
 from gridmodl.model.counts import cell_lifts, part_counts, quantiles_of_parts
@@ -19,6 +20,7 @@ from gridmodl.monitoring.record import lost_text
 from gridmodl.report.curves import bound_text
 from gridmodl.report.hints import hints_of
 from gridmodl.report.pictures import (
+    FAINT,
     MAX_DRAWN,
     PALETTE,
     Markup,
@@ -53,6 +55,7 @@ from gridmodl.report.text import (
     kept_limits,
     level_words,
     main_cells,
+    means_text,
     nothing_text,
     parts_text,
     proof_text,
@@ -64,8 +67,10 @@ from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
     from gridmodl.analysis.explain import Explanation
+    from gridmodl.data.counts import Counts
     from gridmodl.density import DensityModel
     from gridmodl.evidence.contributions import Contributions
+    from gridmodl.evidence.record import WeightedEvidence
     from gridmodl.model.cells import Cells
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
@@ -174,7 +179,9 @@ def _mosaic(counts: Any, names: Sequence[Any], rows: Any, labels: Sequence[str])
 
 def _coloured(counts: Any, names: Sequence[str]) -> ShownClasses:
     """A colour for each class; where that would leave most rows grey, for the largest classes of each part."""
-    return ranked_classes(counts)[0] if is_too_many(counts, len(PALETTE)) else shown_classes(counts, names)
+    if is_too_many(counts, len(PALETTE)):
+        return ranked_classes(counts, others=FAINT)[0]
+    return shown_classes(counts, names)
 
 
 def _counted_cells(model: Model) -> tuple[Cells, list[Any]]:
@@ -229,12 +236,14 @@ def _left_out(model: Model) -> Markup:
 
 
 def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | None = None) -> str:
-    """A table with a row for each column: picture, parts, level, and whether the optimum is proven."""
+    """A table with a row for each column: picture, parts, what they say of the target, level, whether it is proven."""
     rows = []
     for i, (name, model) in enumerate(list(models.items())[:MAX_COLUMNS]):
         drawn = _small_picture(model) if i < MAX_PICTURES else ""
         rows.append([name_tag(name), drawn, *_facts(model)])
-    body = table(["column", "parts drawn", "kind", "parts", "iv", "level", "", "proven"], rows, 3)
+    heads = ["column", "parts drawn", "kind", "parts", "mean by part", "iv", "level", "", "proven"]
+    kept = [k for k in range(len(heads)) if any(row[k] != "" for row in rows) or not rows]
+    body = table([heads[k] for k in kept], [[row[k] for k in kept] for row in rows], 3)
     more = f"... and {counted(len(models) - MAX_COLUMNS, 'more column')}" if len(models) > MAX_COLUMNS else ""
     failed = [joined(name_tag(name), f": no model; {plain(error)}") for name, error in (errors or {}).items()]
     events = {model.event for model in models.values() if getattr(model, "has_one_event", False)}
@@ -243,22 +252,29 @@ def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | Non
 
 
 def _small_picture(model: Any) -> Markup:
-    partition = next(iter(model.partitions.values())) if hasattr(model, "partitions") else model.partition
-    if partition.counts.shape[1] > 1:
-        shares = _coloured(partition.counts, [str(j) for j in range(partition.counts.shape[1])])
-        return mosaic(shares, partition.rows, partition.names, 120, 16)
-    return bars(partition.rows, partition.names, 120, 16)
+    if not hasattr(model, "partitions"):
+        return bars(model.partition.rows, model.partition.names, 120, 16)
+    (partition,) = model.partitions.values()
+    counts, rows, labels = partition.counts, partition.rows, partition.names
+    if model._target_quantiles is not None:
+        return ranges(quantiles_of_parts(model, partition).boxes(), rows, labels, 120, 32)
+    if model.target is not None:
+        counts = part_counts(model, partition)
+    if counts.shape[1] > 1:
+        return mosaic(_coloured(counts, [str(j) for j in range(counts.shape[1])]), rows, labels, 120, 16)
+    return bars(rows, labels, 120, 16)
 
 
 def _facts(model: Any) -> list[Any]:
     """Table cells on the model of one column, or on a density."""
     if not hasattr(model, "partitions"):
-        return ["density", model.n_parts, "", "", "", ""]
+        return ["density", model.n_parts, "", "", "", "", ""]
     (partition,) = model.partitions.values()
     evidence = total_evidence(model, partition)
     return [
         partition.kind,
         partition.n_parts,
+        means_text(model, partition),
         "" if evidence is None else f"{evidence.iv:.4f}",
         level_text(model.level),
         "" if model.level is None else meter(model.level),
@@ -336,6 +352,35 @@ def _contributions_of(contributions: Contributions, row: int) -> Markup:
     head = joined(f"row {row}: ", tag("b", name_tag(label)), f" has probability {probability:.4f}")
     heads = ["column", "value", f"adds to the {contributions.unit}"]
     return joined(lines(head), table(heads, rows, 2), _more(len(order), "column"))
+
+
+def counts_html(counts: Counts) -> str:
+    """The rows that were counted, and how many values or spans of each column."""
+    rows = []
+    for name in list(counts)[:MAX_COLUMNS]:
+        column = counts.columns[name]
+        n, most = column.n_spans, column.resolution
+        rows.append([name_tag(name), f"{counted(n, 'span')} of up to {most:,} rows" if most else counted(n, "value")])
+    head = joined(f"{counts.n_rows:,} rows counted, target ", tag("b", name_tag(counts.target)))
+    failed = [joined(name_tag(name), f": not counted; {plain(error)}") for name, error in counts.errors.items()]
+    more = len(counts) - MAX_COLUMNS
+    cut = [f"... and {counted(more, 'more column')}"] if more > 0 else []
+    return frame(lines(head), table(["column", "counted"], rows, 2), lines(*cut, *failed[:MAX_SHOWN]))
+
+
+def evidence_html(evidence: WeightedEvidence) -> str:
+    """The classes, and a table of the weight of each source and the range of what it says, the largest first."""
+    columns = evidence.table(ARRAYS)
+    rows = [
+        [name_tag(name), f"{weight:.4f}", lines_of, f"{low:.3f}", f"{high:.3f}"]
+        for name, weight, lines_of, low, high in zip(*columns.values(), strict=True)
+    ]
+    classes = ", ".join(plain(name) for name in evidence.classes[:MAX_SHOWN].tolist())
+    event = "" if evidence.event_index is None else f", event {plain(evidence.event)}"
+    more = len(evidence.sources) - MAX_COLUMNS
+    cut = [f"... and {counted(more, 'more source')}"] if more > 0 else []
+    head = plain(f"evidence of {counted(len(evidence.sources), 'source')} for {classes}{event}", MAX_SENTENCE)
+    return frame(lines(head), table(list(columns), rows[:MAX_COLUMNS]), lines(*cut))
 
 
 def comparison_html(comparison: Comparison) -> str:

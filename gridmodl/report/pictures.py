@@ -28,6 +28,7 @@ RANKS = {
     "sixth": "#9ECAE1", "seventh": "#C6DBEF", "eighth": "#DEEBF7",
 }  # fmt: skip
 REST = "#EEEEEE"  # of the classes beyond these ranks: so pale that what is known of a part is what one sees
+FAINT = "rgba(128,128,128,0.2)"  # the same on a page that may be light or dark
 MOSTLY = 0.8  # share of the rows that classes with colours have, or else each part has its own largest classes
 
 WIDTH, HEIGHT = 480, 80
@@ -157,13 +158,15 @@ def is_too_many(counts: NDArray[np.int64], most: int) -> bool:
     return bool(rows[: most - 1].sum() < MOSTLY * rows.sum())
 
 
-def ranked_classes(counts: NDArray[np.int64], n_ranks: int = len(RANKS)) -> tuple[ShownClasses, NDArray[np.int64]]:
-    """The largest classes of each part by their rank, and all others as one; and which class has which rank."""
+def ranked_classes(
+    counts: NDArray[np.int64], n_ranks: int = len(RANKS), others: str = REST
+) -> tuple[ShownClasses, NDArray[np.int64]]:
+    """The largest classes of each part by their rank, and all `others`, a colour; and which class has which rank."""
     order = np.argsort(-counts, axis=-1, kind="stable")[..., :n_ranks]
     ranked = np.take_along_axis(counts, order, axis=-1)
     rest = counts.sum(axis=-1, keepdims=True) - ranked.sum(axis=-1, keepdims=True)
     names = [*list(RANKS)[:n_ranks], counted_others(counts.shape[-1] - n_ranks)]
-    colours = [*list(RANKS.values())[:n_ranks], REST]
+    colours = [*list(RANKS.values())[:n_ranks], others]
     return ShownClasses(names, colours, np.concatenate([ranked, rest], axis=-1)), order
 
 
@@ -245,14 +248,20 @@ def histogram(
     return picture(f"density in {len(titles)} parts", drawn, WIDTH, HEIGHT)
 
 
-def ranges(quantiles: NDArray[np.float64], rows: NDArray[np.int64], labels: Sequence[str]) -> Markup:
+def ranges(
+    quantiles: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    labels: Sequence[str],
+    width: int = WIDTH,
+    height: int = HEIGHT,
+) -> Markup:
     """Quantiles of a numerical target in each part: a line (5 to 95 %), a box (25 to 75 %) and a mark (50 %)."""
     filled = np.flatnonzero(rows)[:MAX_DRAWN]
     low, high = float(quantiles[filled].min()), float(quantiles[filled].max())
     # Each is divided before they are subtracted: the difference may be above the largest float.
     span = high / 4.0 - low / 4.0
-    heights = HEIGHT * ((high / 4.0 - quantiles / 4.0) / (span if span > 0.0 else 1.0))
-    step = WIDTH / len(filled)
+    heights = height * ((high / 4.0 - quantiles / 4.0) / (span if span > 0.0 else 1.0))
+    step = width / len(filled)
     wide = min(step - GAP, 40.0)
     drawn = []
     for place, i in enumerate(filled.tolist()):
@@ -266,7 +275,7 @@ def ranges(quantiles: NDArray[np.float64], rows: NDArray[np.int64], labels: Sequ
         drawn.append(
             tag("g", tag("title", f"{plain(labels[i])}: median {quantiles[i, 2]:.6g}, {rows[i]} rows"), *boxes)
         )
-    return picture(f"quantiles of the target in {len(filled)} parts", drawn, WIDTH, HEIGHT)
+    return picture(f"quantiles of the target in {len(filled)} parts", drawn, width, height)
 
 
 def heat_map(

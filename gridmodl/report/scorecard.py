@@ -24,6 +24,7 @@ from gridmodl.report.pictures import (
 from gridmodl.report.text import MAX_SHOWN
 
 if TYPE_CHECKING:
+    from gridmodl.scorecard.cutoffs import Cutoffs
     from gridmodl.scorecard.record import Scorecard
 
 MAX_COLUMNS = 100
@@ -65,6 +66,28 @@ def scorecard_html(card: Scorecard) -> str:
     if len(card.models) > MAX_COLUMNS:
         folds.append(tag("div", f"... and {counted(len(card.models) - MAX_COLUMNS, 'more column')}"))
     return frame(head, overview, *folds, _left_out(card))
+
+
+def cutoffs_html(cutoffs: Cutoffs) -> str:
+    """How well the score tells the classes apart, and a table of what each cut-off approves."""
+    shares = "approval_rate", "event_rate", "events_rejected", "rest_rejected", "ks"
+    columns = cutoffs.table(ARRAYS)
+    texts = []
+    for name, column in columns.items():
+        size = len(f"{np.abs(column).max():.0f}")
+        decimals = 4 if name == "gini" else 0 if np.all(column == np.round(column)) else max(0, 5 - size)
+        texts.append([f"{value:.1%}" if name in shares else f"{value:,.{decimals}f}" for value in column])
+    # NaN where a cut-off approves no row, or rows of one class
+    rows = [["" if text.startswith("nan") else text for text in row] for row in zip(*texts, strict=True)]
+    more = len(rows) - MAX_SHOWN
+    best = ""
+    if not np.isnan(cutoffs.ks):
+        best = f", gini {cutoffs.gini:.4f}, largest ks {cutoffs.ks:.1%} at a score of {cutoffs.best:.6g}"
+    return frame(
+        lines(joined(tag("b", "cut-offs"), f" of a score: event rate {cutoffs.event_rate:.1%}{best}")),
+        table([name.replace("_", " ") for name in columns], rows[:MAX_SHOWN], 0),
+        tag("div", f"... and {counted(more, 'more cut-off')}") if more > 0 else Markup(""),
+    )
 
 
 def part_names(card: Scorecard, name: Any) -> list[str]:

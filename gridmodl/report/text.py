@@ -139,6 +139,18 @@ def target_texts(quantiles: TargetQuantiles, heads: Sequence[str]) -> list[list[
     return [[f"{value:.{decimals}f}" for value in shown[head][:-1].tolist()] for head in heads]
 
 
+def means_text(model: Model, partition: Partition) -> str:
+    """Lowest and highest mean of a numerical target in a part, such as ``12.31 to 18.92``; empty for other targets."""
+    if model._target_quantiles is None:
+        return ""
+    quantiles = quantiles_of_parts(model, partition)
+    (texts,) = target_texts(quantiles, ["mean"])
+    filled = np.flatnonzero(partition.rows)
+    ascending = filled[np.argsort(quantiles.means[filled], kind="stable")]
+    low, high = texts[ascending[0]], texts[ascending[-1]]
+    return low if low == high else f"{low} to {high}"
+
+
 def kept_limits(model: Model) -> list[str]:
     """The limits that the search kept, in words."""
     return list(model.limits) if model.certificate is None else limits_of(model.certificate)

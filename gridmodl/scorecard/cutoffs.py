@@ -84,6 +84,12 @@ class Cutoffs:
 
         return ScoresDisplay(self, bins=bins).plot(ax)
 
+    def _repr_html_(self) -> str:
+        """HTML that notebooks show."""
+        from gridmodl.report.scorecard import cutoffs_html
+
+        return cutoffs_html(self)
+
     def __repr__(self) -> str:
         return f"Cutoffs({counted(len(self.cutoff), 'cut-off')}, gini {self.gini:.4f}, ks {self.ks:.4f})"
 

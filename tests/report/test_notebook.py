@@ -6,6 +6,8 @@ import html
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn import config_context
 from sklearn.pipeline import make_pipeline
@@ -14,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 import gridmodl
 from gridmodl.estimators import CoclusteringClassifier, GridClassifier, GridCoclustering, GridDiscretizer
 from gridmodl.evidence.contributions import Contributions
-from gridmodl.report.pictures import OKABE_ITO, OTHER, plain, ranges, shown_classes, tag
+from gridmodl.report.pictures import FAINT, OKABE_ITO, OTHER, REST, plain, ranges, shown_classes, tag
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -176,8 +178,19 @@ def test_a_density_and_the_models_of_a_table():
     shown = checked(models)
     assert "4 columns, event 1" in shown.text
     assert any("no model" in text for text in shown.text)
-    numbers = gridmodl.optimize_each({"a": NUMBERS}, CODES % 3 + NUMBERS, target_kind="numerical")
-    assert "svg" in checked(numbers).tags
+
+
+def test_models_of_a_table_show_a_target_that_is_no_class():
+    numbers = gridmodl.optimize_each({"a": CODES % 2}, CODES % 2 * 4 + NUMBERS, target_kind="numerical")
+    shown = checked(numbers)
+    assert "quantiles of the target in 2 parts" in numbers._repr_html_()
+    means = "{:.3f} to {:.3f}".format(*sorted(numbers["a"].table(frame="arrays")["mean"]))
+    assert {"mean by part", means} <= set(shown.text)
+    assert "iv" not in shown.text  # no column without a number
+    assert numbers.plot().facts == [f"2 parts, mean {means}"]
+    groups = gridmodl.optimize_each({"a": CODES}, VALUES, target_kind="grouped")
+    assert "shares of classes in" in groups._repr_html_()
+    assert "mean by part" not in checked(groups).text
 
 
 def test_parts_without_rows_and_one_class():
@@ -271,6 +284,14 @@ def test_many_classes_share_a_colour():
     assert shares.counts.sum() == np.arange(24).sum()
 
 
+def test_the_rest_of_many_classes_is_faint_on_a_dark_page_too():
+    rng = np.random.default_rng(0)
+    shown = gridmodl.optimize({"x": rng.random(900)}, rng.integers(0, 60, 900))._repr_html_()
+    assert "52 other classes" in shown
+    assert FAINT in shown
+    assert REST not in shown
+
+
 def test_a_tag_escapes_what_is_no_markup():
     assert tag("td", "<a>", tag("b", "&"), style='"') == '<td style="&quot;">&lt;a&gt;<b>&amp;</b></td>'
 
@@ -325,6 +346,34 @@ def test_a_scorecard_has_the_short_names_of_parts() -> None:
     assert partition.names != partition.labels
     assert all(f">{name}<" in shown for name in partition.names)
     assert ">(any other value)<" in shown
+
+
+def test_cutoffs_of_a_score() -> None:
+    y = (RNG.random(N) < NUMBERS).astype(int)
+    card = gridmodl.GridScorecard().fit(pd.DataFrame({"x": NUMBERS}), y).scorecard_
+    cutoffs = card.cutoffs({"x": NUMBERS}, y)
+    shown = checked(cutoffs)
+    assert shown.tags.count("tr") == 1 + len(cutoffs.cutoff)
+    assert {"approval rate", f"{cutoffs.columns['events_rejected'][1]:.1%}"} <= set(shown.text)
+    assert f" of a score: event rate {y.mean():.1%}, gini {cutoffs.gini:.4f}, " in "".join(shown.text)
+    many = checked(card.cutoffs({"x": NUMBERS}, y, at=np.arange(50.0)))
+    assert "... and 10 more cut-offs" in many.text
+    assert "nan" not in checked(card.cutoffs({"x": NUMBERS}, y * 0, at=[-1e9, 1e9])).text
+
+
+def test_counts() -> None:
+    rows = pl.LazyFrame({HOSTILE[0]: CODES, "x": NUMBERS, "y": CLASSES})
+    counts = gridmodl.count(rows, "y", max_groups=20)
+    shown, spans = checked(counts), counts.columns["x"].n_spans
+    assert "400 rows counted, target " in shown.text
+    assert {plain(HOSTILE[0]), "10 values", f"{spans} spans of up to {counts.resolution['x']} rows"} <= set(shown.text)
+
+
+def test_weighted_evidence() -> None:
+    evidence = gridmodl.GridNaiveBayes().fit(pd.DataFrame({HOSTILE[0]: CODES, "x": NUMBERS}), NAMED).evidence_
+    shown = checked(evidence)
+    assert shown.tags.count("tr") == 1 + len(evidence.sources)
+    assert {"weight", "low", "high", plain(HOSTILE[0])} <= set(shown.text)
 
 
 def test_groups_of_classes_have_their_names_in_pictures_and_tables() -> None:

@@ -104,6 +104,8 @@ def test_best_split_is_offered_with_its_price(open_page: Open) -> None:
     expect(page.locator("li.part")).to_have_count(model.partitions["income"].n_parts + 1)
     assert same(editor.model, model.edit("income", split={1: best.at}))
     assert editor.model.delta == pytest.approx(best.delta, abs=1e-9)
+    page.locator("li.between button").nth(1).click()
+    expect(page.locator(".change")).to_have_text("change so far 0.00")  # with no sign
 
 
 def test_groups_merge_by_selection_and_split_by_values(open_page: Open) -> None:

@@ -7,7 +7,11 @@ const MANY = 20; // parts up to which none scrolls
 const HINT = "A price is the change of the cost: + is dearer than the parts as they are, − is cheaper.";
 const small = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
 const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(share > 0 && share < 0.001 ? 3 : 1)}%`);
-const signed = (x) => (x === null || x === undefined ? "–" : `${x < 0 ? "−" : "+"}${decimals.format(Math.abs(x))}`);
+const signed = (x) => {
+  if (x === null || x === undefined) return "–";
+  const size = decimals.format(Math.abs(x));
+  return size === decimals.format(0) ? size : `${x < 0 ? "−" : "+"}${size}`; // costs add up to 0 but for their last digits
+};
 const plural = (n, what) => `${number.format(n)} ${what}${n === 1 ? "" : "s"}`;
 
 function make(tag, attributes = {}, ...children) {
