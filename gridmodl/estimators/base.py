@@ -11,7 +11,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,6 +205,8 @@ class EstimatorBase(BaseEstimator):  # type: ignore[misc]
     time_limit: float | None = None
     random_state: int | None = 0
     n_jobs: int | None = None
+
+    _target_name: ClassVar[str | None] = None  # of y, if it is a series with a name; of each estimator from `fit` on
 
     def _options(self) -> dict[str, Any]:
         """The parameters as keyword arguments of `gridmodl.optimize`."""

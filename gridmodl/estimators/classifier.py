@@ -65,7 +65,7 @@ class GridClassifierBase(ThresholdClassifierMixin, ColumnsEstimatorBase):
             event = read_event(y, self.event, None)
             model, average, stopped = self._search(inputs, classes, weights=weights, event=event, **options)
         report_stop(self, stopped)
-        self.model_ = replace(model, _source=None, frame=inputs.kind)
+        self.model_ = replace(model, _source=None, frame=inputs.kind, target_name=self._target_name)
         if average is not None:
             self.average_: GridAverage = average
         self.classes_ = self.model_.classes

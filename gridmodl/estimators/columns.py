@@ -73,7 +73,8 @@ def _checked_models(estimator: Any, columns: Mapping[Name, Any], target: Any, ki
     for name, error in models.errors.items():
         refuse_column(name, error)
     report_stop(estimator, _stopped(models))
-    found = {name: replace(models[name], _source=None, frame=kind) for name in columns}
+    kept = {"_source": None, "frame": kind, "target_name": estimator._target_name}
+    found = {name: replace(models[name], **kept) for name in columns}
     return Models(found, {}, kind, by_level=False)
 
 
@@ -103,7 +104,7 @@ def averages_of_each(
     for name, error in averages.errors.items():
         refuse_column(name, error)
     report_stop(estimator, _stopped(averages))
-    found = {name: replace(averages[name], frame=inputs.kind) for name in names}
+    found = {name: replace(averages[name], frame=inputs.kind, target_name=estimator._target_name) for name in names}
     return Averages(found, {}, inputs.kind, in_order=False)
 
 
@@ -151,7 +152,8 @@ def choices_of_each(
         if isinstance(answer, Exception):
             refuse_column(name, answer)
         else:
-            found[name] = replace(answer, model=replace(answer.model, _source=None, frame=inputs.kind))
+            kept = {"_source": None, "frame": inputs.kind, "target_name": estimator._target_name}
+            found[name] = replace(answer, model=replace(answer.model, **kept))
     report_stop(estimator, min((one.stopped for one in found.values() if one.stopped is not None), default=None))
     return found
 

@@ -222,6 +222,7 @@ class EvidenceClassifierBase(EachColumnClassifierBase):
                 names, event=training.event, time_limit=time_limit, frame=training.inputs.kind, **options
             )
             report_stop(self, stopped)
+            grids = [replace(one, model=replace(one.model, target_name=self._target_name)) for one in grids]
         return choose(labelled, columns, grids, n_most)
 
     def _set_evidence(

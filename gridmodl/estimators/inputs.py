@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 from gridmodl.data.columns import levels_in
 from gridmodl.data.frames import Frame, Name, as_array, read_column, read_frame, table_of_batch
 from gridmodl.data.numbers import is_missing, types_in
+from gridmodl.data.table import name_of_target
 from gridmodl.data.targets import DefaultEvent, encode_weights
 from gridmodl.plugins import get_criterion
 from gridmodl.terms import PROBLEMS, Criterion
@@ -107,6 +108,7 @@ def labels_of_one_type(labels: NDArray[Any]) -> NDArray[Any]:
 
 def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
     """Read y as classes, with the checks and messages that scikit-learn expects; a missing class is an error."""
+    estimator._target_name = name_of_target(y)
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
@@ -146,8 +148,10 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Trainin
 def read_target(estimator: Any, y: Any, target_kind: str | None, has_mark: bool) -> NDArray[Any]:
     """Read y as `target_kind` says; None: as classes that scikit-learn checks.
 
-    With `has_mark`, a value of y marks rows without a class, and scikit-learn does not check y.
+    With `has_mark`, a value of y marks rows without a class, and scikit-learn does not check y. Models that
+    the estimator keeps have the name of y.
     """
+    estimator._target_name = name_of_target(y)
     if target_kind is not None and PROBLEMS[target_kind].target_is_numerical:
         quantities = read_labels(y)
         if quantities.dtype.kind == "O" and any(issubclass(kind, (str, bytes)) for kind in types_in(quantities)):

@@ -126,10 +126,11 @@ class GridRegressor(RegressorMixin, ColumnsEstimatorBase):  # type: ignore[misc]
                 inputs.columns, target.astype(np.float64), target_kind="numerical", weights=weights, **options
             )
         report_stop(self, model.stopped)
-        self.model_ = replace(model, _source=None, frame=inputs.kind, optima=())
-        gains = np.array([model.null_cost - grid.cost for grid in model.optima])
+        optima = tuple(replace(grid, target_name=self._target_name) for grid in model.optima)
+        self.model_ = replace(model, _source=None, frame=inputs.kind, target_name=self._target_name, optima=())
+        gains = np.array([model.null_cost - grid.cost for grid in optima])
         kept = np.flatnonzero(gains > 0.0)
-        self.grids_: tuple[Model, ...] = tuple(model.optima[i] for i in kept) if len(kept) else (self.model_,)
+        self.grids_: tuple[Model, ...] = tuple(optima[i] for i in kept) if len(kept) else (self.model_,)
         self.grid_weights_ = gains[kept] / gains[kept].sum() if len(kept) else np.ones(1)
         return self
 

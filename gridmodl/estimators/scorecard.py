@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gridmodl.data.columns import Categories, encode_column, kind_of
 from gridmodl.data.frames import Name
-from gridmodl.data.table import name_of_target
 from gridmodl.data.targets import rows_of
 from gridmodl.estimators.base import estimator
 from gridmodl.estimators.columns import NOT_AVERAGED
@@ -198,10 +197,7 @@ class GridScorecard(EachColumnClassifierBase):
         training = self._read_training(X, y, sample_weight)
         _check_two_classes(training)
         names = list(training.inputs.columns)
-        named = name_of_target(y)
-        found = {
-            name: replace(one, target_name=named) for name, one in self._found_models(training, parts_loss).items()
-        }
+        found = self._found_models(training, parts_loss)
         self.models_ = Models(found, {}, training.inputs.kind, by_level=False)
         first = next(iter(found.values()))
         kept = training.rows > 0

@@ -152,8 +152,8 @@ def label_of_group(values: Sequence[Any], is_mixed: bool, n_values: int | None =
     return f"{{{', '.join(shown)}}}"
 
 
-def shown_value(value: Any, is_mixed: bool) -> str:
-    """Text of a value in a label: `str` if that is unambiguous, else `repr`."""
+def shown_value(value: Any, is_mixed: bool, is_alone: bool = False) -> str:
+    """Text of a value in a label: `str` if that is unambiguous, else `repr`; with `is_alone`, the only one there."""
     if value is None:
         return "missing"
     if is_mixed:
@@ -161,10 +161,8 @@ def shown_value(value: Any, is_mixed: bool) -> str:
     text = str(value)
     if len(text) > MAX_TEXT_SHOWN:
         text = text[:MAX_TEXT_SHOWN] + "..."
-    is_plain = (
-        text.isprintable() and text == text.strip() and text not in ("", "missing") and not set(text) & set("{},'")
-    )
-    return text if is_plain else repr(value)
+    is_plain = text.isprintable() and text == text.strip() and text not in ("", "missing")
+    return text if is_plain and (is_alone or not set(text) & set("{},'")) else repr(value)
 
 
 def aligned(rows: Sequence[Sequence[str]], n_left: int = 1) -> list[str]:

@@ -69,7 +69,7 @@ def classes_of(model: Model) -> TargetClasses:
     one = model.event_index if model.has_one_event else None
     is_mixed = len(set(map(type, names))) > 1
     events = tuple(range(len(names))) if one is None else (one,)
-    return TargetClasses(partition, [shown_value(name, is_mixed) for name in names], events)
+    return TargetClasses(partition, [shown_value(name, is_mixed, is_alone=True) for name in names], events)
 
 
 @dataclass(frozen=True)

@@ -302,3 +302,40 @@ def test_shared_entries_of_docstrings_are_filled_in(name):
     kind = type(EVERY[name])
     texts = [inspect.getdoc(getattr(kind, member)) or "" for member in dir(kind) if not member.startswith("_")]
     assert "%(" not in "\n".join([inspect.getdoc(kind), *texts])
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_kept_models_have_the_name_of_y(name: str) -> None:
+    X, y = make_data()
+    if name in TWO_CLASSES:
+        y = np.where(y == "yes", "yes", "no")
+    if "regressor" in name:
+        y = np.arange(len(X), dtype=float)
+    estimator = clone(EVERY[name])
+    for raw, expected in ((pd.Series(y, name="bought"), "bought"), (pl.Series("sold", y), "sold"), (y, None)):
+        fitted = estimator.fit(X, raw)
+        kept = [*vars(fitted).get("models_", {}).values(), *([fitted.model_] if hasattr(fitted, "model_") else [])]
+        grids = vars(fitted).get("grids_", ())
+        kept += [*(grids.values() if isinstance(grids, dict) else grids)]
+        assert kept
+        assert {model.target_name for model in kept} == {expected}
+
+
+def test_chosen_and_averaged_columns_have_the_name_of_y() -> None:
+    X, y = make_data()
+    named = pd.Series(y, name="bought")
+    chosen = gridmodl.GridDiscretizer(criterion="entropy", criterion_options="auto").fit(X, named)
+    averaged = gridmodl.GridDiscretizer(encode="woe", averaged=True, cv=2)
+    averaged.fit_transform(X, named)
+    counted = gridmodl.GridDiscretizer().partial_fit(X, named, search=True)
+    kept = [*chosen.models_.values(), *averaged.averages_.values(), *counted.models_.values()]
+    assert {one.target_name for one in kept} == {"bought"}
+    assert "for the target bought" in counted.models_.to_html()
+
+
+def test_grids_beside_columns_have_the_name_of_y() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.random(400), "b": rng.random(400)})
+    y = pd.Series(np.where((X["a"] > 0.5) != (X["b"] > 0.5), "yes", "no"), name="bought")
+    fitted = gridmodl.GridNaiveBayes(weights="selective", interactions=2).fit(X, y)
+    assert {model.target_name for model in fitted.grids_.values()} == {"bought"}

@@ -69,6 +69,36 @@ def test_phone_shows_all_charts_without_scrolling_sideways(open_page: Open, name
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
+def test_no_chart_is_wider_than_its_box(open_page: Open) -> None:
+    rng = np.random.default_rng(0)
+    colours = np.array(["BUFF", "ORANGE", "PURPLE", "YELLOW", "BROWN", "BLACK", "WHITE", "CHOCOLATE", "GREEN"])
+    colour = rng.integers(0, 9, 4000)
+    rate = np.array([0.0, 0.0, 0.0, 0.0, 0.1, 0.1, 0.75, 0.97, 0.97])[colour]
+    label = np.where(rng.random(4000) < rate, "POISONOUS", "EDIBLE")
+    page = open_page(gridmodl.optimize({"SporePrintColor": colours[colour]}, label).to_html(), width=390)
+    page.locator(".chart svg").first.wait_for()
+    widths = page.locator(".chart").evaluate_all("all => all.map(one => one.scrollWidth - one.clientWidth)")
+    assert widths == [0] * len(widths) != []
+
+
+def test_a_shade_shows_that_a_table_goes_on_a_little(open_page: Open) -> None:
+    page = open_page(text_of("models"))
+    box = page.locator(".scroll").first
+    box.scroll_into_view_if_needed()
+    box.evaluate("box => box.firstChild.style.width = `${box.clientWidth + 12}px`")
+
+    def edge() -> bytes:
+        place = box.locator("tbody tr").first.evaluate("row => row.getBoundingClientRect().toJSON()")
+        right = box.evaluate("box => box.getBoundingClientRect().right")
+        clip = {"x": right - 10, "y": place["y"] + 2, "width": 8, "height": 3}
+        return bytes(page.screenshot(clip=clip))
+
+    shaded = edge()
+    box.evaluate("box => box.scrollLeft = 100")
+    assert box.evaluate("box => box.scrollLeft") == 12
+    assert edge() != shaded
+
+
 def test_search_finds_names_and_values(open_page: Open) -> None:
     page = open_page(text_of("models"))
     every = [str(name) for name in htmlpages.models()]

@@ -225,3 +225,4 @@ def test_printed_page_is_plain_and_light(open_page: Open) -> None:
     fill = page.locator(".chart svg text").first.evaluate("e => getComputedStyle(e).fill")
     assert fill == "rgb(27, 31, 36)"
     assert page.locator("thead button").first.evaluate("e => getComputedStyle(e).display") == "contents"
+    assert page.locator("tbody tr").first.evaluate("e => getComputedStyle(e).breakBefore") == "avoid"

@@ -236,6 +236,15 @@ def test_nothing_follows_a_name_that_may_turn_the_line_around(open_page: Open) -
     assert state.text_content().endswith(f"{EVIL}: 19 parts")
 
 
+def test_an_event_has_no_quotes_of_its_own() -> None:
+    data = {"x": np.arange(200.0)}
+    for event in ("it's {yes}, no", "missing"):
+        models = gridmodl.optimize_each(data, np.where(data["x"] > 90, event, "else"), event=event)
+        comparison = models.compare(data)
+        shown = dict(Page(comparison.to_html()).section["facts"])["Event"]
+        assert shown == comparison.event == (event if event != "missing" else "'missing'")
+
+
 def test_a_heat_map_shows_the_event_first(open_page: Open) -> None:
     page = open_page(text_of("grid"))
     assert htmlpages.grid().event == "yes"

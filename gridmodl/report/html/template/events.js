@@ -4,6 +4,7 @@ const MANY_TINY = 8; // bars are as wide as the root of their rows where more pa
 const TINY = 0.01; // have a smaller share of the rows
 const ANGLE = -35; // degrees of the names of parts
 const OF_LEGEND = 140; // pixels of the name of a class in the legend
+const OF_AXIS = 76; // left of the bars, for the first name of a part that is turned
 const TURNED_GAP = 24; // pixels between two of them
 
 function eventSpec(variable, width, statistic) {
@@ -16,7 +17,7 @@ function eventSpec(variable, width, statistic) {
   const space = Math.max(140, width - 150);
   const end = edges[edges.length - 1];
   const shown = labelled(middles, rows, (TURNED_GAP * end) / space);
-  const below = namesBelow(names, { from: edges, to: edges.slice(1), end }, space, 90);
+  const below = namesBelow(names, { from: edges, to: edges.slice(1), end }, space, OF_AXIS);
   const axis = {
     values: shown.map((i) => middles[i]), labelExpr: "names[indexof(middles, datum.value)]", title: null, grid: false,
     ticks: true, labelOverlap: false, ...below.axis,
