@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gridmodl.averaging.evidence import events_of
 from gridmodl.averaging.summing import overall_shares, predicted_shares
 from gridmodl.data.frames import object_array
-from gridmodl.data.remote.queries import plain_value
+from gridmodl.data.remote.queries import plain_value, schema_of
 from gridmodl.model.lazy.parts import LazySteps, by_part, by_step
 from gridmodl.model.partition import Partition, group_partition
 from gridmodl.model.policy import BY_PARTITION
@@ -41,8 +41,8 @@ class LazyShares(NamedTuple):
 
 def added_shares(steps: LazySteps, curve: ShareCurve) -> LazyShares:
     """Add the shares of the classes at the values of a column."""
-    schema, name = steps.frame.collect_schema(), curve.segments.name
-    check_columns("the average", [name], schema.names())
+    schema, name = schema_of(steps.frame), curve.segments.name
+    check_columns("the average", [name], schema)
     if curve.segments.kind == "ordinal":
         return _at_levels(steps, curve)
     if curve.knots.dtype.kind in "mM":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -253,7 +254,9 @@ class Counts(Mapping[Name, Any]):
             raise ValueError(f"{os.fspath(path)!r} is no Parquet file of counts: {error}") from error
         try:
             return _read(found)
-        except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
+        except (
+            KeyError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError, pa.ArrowException
+        ) as error:  # fmt: skip
             what = f"the field {error} is missing" if isinstance(error, KeyError) else error
             raise ValueError(f"{os.fspath(path)!r} does not hold counts of gridmodl: {what}") from error
 
@@ -420,7 +423,8 @@ def _edges_from_json(given: Any) -> Edges:
     for i, (start, low, high, n_buckets, first) in enumerate(given):
         one = Range(float("-inf") if i == 0 else float(start), float(low), float(high), n_buckets, first)
         is_whole = all(type(number) is int and 0 <= number < 2**53 for number in (n_buckets, first))
-        if not is_whole or n_buckets == 0 or not one.low <= one.high or (edges and not edges[-1].start < one.start):
+        is_range = -math.inf < one.low <= one.high < math.inf
+        if not is_whole or n_buckets == 0 or not is_range or (edges and not edges[-1].start < one.start):
             raise ValueError(f"range {i} of a column is not a range of buckets")
         edges.append(one)
     return tuple(edges)
@@ -438,6 +442,8 @@ def _read(found: Any) -> Counts:
             raise ValueError(f"{what} must be a whole number, got {facts[what]!r}")
     if not isinstance(facts["target"], str) or facts["target_kind"] not in (None, "classes", "grouped", "numerical"):
         raise ValueError("target must be the name of a column, and target_kind a kind of target")
+    if facts["target"] in found.column_names:
+        raise ValueError(f"its target {facts['target']!r} is one of its columns")
     target_edges = _edges_from_json(facts["target_edges"])
     columns = {
         name: _read_column(name, found[name], facts, bool(target_edges)) for name in found.column_names
@@ -467,8 +473,14 @@ def _read_column(name: str, lists: Any, facts: Mapping[str, Any], has_target_edg
     is_empty = pa.types.is_null(table[LOW].type)  # pyarrow compares no values without a type
     is_span = nw.col(ROWS) < 0 if is_empty else ~is_point | (nw.col(LOW).is_null() != nw.col(HIGH).is_null())
     spans = frame.filter(is_span)
-    if len(spans) and (not edges or len(spans.filter((nw.col(BUCKET) < 0) | ~(nw.col(LOW) < nw.col(HIGH))))):
+    if len(spans) and (not edges or len(spans.filter(nw.col(BUCKET) >= 0, nw.col(LOW) < nw.col(HIGH))) < len(spans)):
         raise ValueError(f"column {name!r} has spans that are not from a lowest to a highest value of a bucket")
+    buckets = frame.filter(nw.col(BUCKET) >= 0).select(LOW, HIGH, BUCKET).unique().sort(LOW)
+    overlap = len(buckets) > 1 and bool((buckets[LOW][1:] <= buckets[HIGH][:-1]).any())
+    if overlap or buckets[BUCKET].n_unique() < len(buckets):
+        raise ValueError(f"the spans of column {name!r} overlap, or two of them are of one bucket")
+    if type(facts["apart"][name]) is not list:
+        raise ValueError(f"the values of column {name!r} that are counted apart must be a list")
     rare, frequent = facts["rare"].get(name), facts["frequent"].get(name)
     if [type(rare), type(frequent)] not in ([type(None), type(None)], [str, list]):
         raise ValueError(f"column {name!r} must have a name for rare categories and a list of the others, or neither")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.atoms import COUNTS_AT_ONCE, Atoms, Target, alone, check_size, coarsen
 from gridmodl.data.bounds import bounds_between
-from gridmodl.data.numbers import Numbers, encode_codes
+from gridmodl.data.numbers import Numbers, encode_bounds
 from gridmodl.jit.template import bind
 
 # Codes in place of a class number: rows of several classes, and rows without a class.
@@ -160,7 +160,7 @@ def check_bounds(column: Any, given: Sequence[Any] | NDArray[Any]) -> None:
     if not isinstance(column, Numbers) or column.ends is None:
         return
     for bound in given:
-        if holds_bounds(column, encode_codes([bound], column, f"bounds of column {column.name!r}")):
+        if holds_bounds(column, encode_bounds([bound], column, f"bounds of column {column.name!r}")):
             raise ValueError(
                 f"the bound {bound!r} of column {column.name!r} lies in a span of values that were counted together; "
                 "count the column with a larger max_groups, or give the frame in place of its counts"

@@ -238,6 +238,16 @@ def encode_codes(special: Any, column: Numbers, what: str) -> NDArray[Any]:
     return np.array(list(dict.fromkeys(values.tolist())), dtype=values.dtype)
 
 
+def encode_bounds(given: Any, column: Numbers, what: str) -> NDArray[Any]:
+    """Encode bounds of the user in the type of the values of a column; those of dates may be texts."""
+    if column.type.kind == "M" and len(given) and all(isinstance(one, str) for one in given):
+        try:
+            given = np.array(given, dtype="datetime64")
+        except ValueError as error:
+            raise ValueError(f"{what} must be dates, got {given!r}") from error
+    return encode_codes(list(given), column, what)
+
+
 def _special_levels(special: Any, column: Numbers, what: str) -> NDArray[Any]:
     """Places of some levels of an ordinal column; `what` names them."""
     levels = column.levels or ()

@@ -25,6 +25,7 @@ from gridmodl.data.remote.queries import (
     collected,
     in_utc,
     plain_value,
+    schema_of,
     weight_of,
 )
 from gridmodl.data.table import Table, read_table
@@ -114,7 +115,7 @@ class LazyNew(NamedTuple):
 
     def _value(self, name: Name) -> Any:
         """Expression of the value of a column, in which NaN is missing."""
-        return plain_value(self.frame.collect_schema(), name)
+        return plain_value(schema_of(self.frame), name)
 
     def _class(self, classes: TargetClasses) -> Any:
         """Expression of the number of the class of each row, -1 for none."""
@@ -154,17 +155,17 @@ def _plain(value: Any) -> Any:
 
 def read_lazy_new(frame: Any, target: Any, by: Any, weights: Any) -> LazyNew:
     """Check the names of target, by and weights, and find the periods."""
-    names = frame.collect_schema().names()
-    check_lazy_names("new", names, target=target, by=by, weights=weights)
+    schema = schema_of(frame)
+    check_lazy_names("new", schema, target=target, by=by, weights=weights)
     for name in (WEIGHT, PERIOD):
-        if name in names:
+        if name in map(str.lower, schema):  # as DuckDB and Spark compare names
             raise ValueError(f"new has a column {name!r}, a name that queries of compare() have; rename the column")
     if weights is not None:
-        total, bad = sums_of_weights(frame.collect_schema(), weights)
+        total, bad = sums_of_weights(schema, weights)
         sums = collected(frame.select(total.alias("total"), bad.alias("bad")), weights)
         check_sums_of_weights(sums["total"][0], sums["bad"][0], weights)
     period, is_month = _period(frame, by)
-    with_keys = frame.with_columns(weight_of(weights).alias(WEIGHT), period.alias(PERIOD))
+    with_keys = frame.with_columns(weight_of(schema, weights).alias(WEIGHT), period.alias(PERIOD))
     totals = with_keys.select(PERIOD, WEIGHT).group_by(PERIOD).agg(nw.col(WEIGHT).sum().alias(ROWS))
     found = collected(totals.head(MAX_PERIODS + 1), by)
     values = [_plain(value) for value in found.filter(nw.col(ROWS) > 0)[PERIOD].to_list()]
@@ -177,10 +178,11 @@ def _period(frame: Any, by: str | None) -> tuple[Any, bool]:
     """Expression of the period of a row, and whether it is the number of a month."""
     if by is None:
         return nw.lit(0), False
-    dtype = frame.collect_schema()[by]
+    schema = schema_of(frame)
+    dtype, value = schema[by], schema.col(by)
     if not isinstance(dtype, (nw.Date, nw.Datetime)):
-        return nw.col(by), False
-    value = in_utc(frame, by, dtype)
+        return value, False
+    value = in_utc(frame, value, dtype)
     if value is None:
         zone = getattr(dtype, "time_zone", None)
         raise ValueError(
@@ -222,8 +224,7 @@ def _lazy_price(model: Model, counts: PartsCounts, new: LazyNew, n_rows: int) ->
     ((name, partition),) = model.partitions.items()
     target, options, clock = new.target, options_of(model, [name]), Clock()
     assert target is not None  # noqa: S101  for mypy
-    chosen = list(dict.fromkeys([name, target, *([] if new.weights is None else [new.weights])]))
-    labelled = new.frame.filter(new._class(classes_of(model)) >= 0).select(*chosen)
+    labelled = new.frame.filter(new._class(classes_of(model)) >= 0)
     data = LazyData(labelled, [name], target, new.weights, n_rows, threading.Lock())
     if len(partition.bounds) and partition.kind == "numerical":
         counting = options._replace(fixed={name: partition.bounds})

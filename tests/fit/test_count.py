@@ -190,6 +190,14 @@ def of_records(records):
 
 
 GOOD = {"low": 1.0, "high": 1.0, "class": 0, "n": 3, "bucket": -1}
+EDGES = {"edges": {"x": [[None, 0.0, 4.0, 4, 0]]}}
+
+
+def spans_of(first, second):
+    """Three rows in two spans, each a lowest and a highest value and a bucket."""
+    names = ("low", "high", "bucket", "n")
+    pairs = (dict(zip(names, one, strict=True)) for one in ((*first, 1), (*second, 2)))
+    return of_records([{**GOOD, **one} for one in pairs])
 
 
 @pytest.mark.parametrize(
@@ -214,11 +222,37 @@ GOOD = {"low": 1.0, "high": 1.0, "class": 0, "n": 3, "bucket": -1}
         (of_records([{**GOOD, "high": 2.0}]), {}, "spans that are not"),
         (of_records([{**GOOD, "n": 2}, {**GOOD, "n": 1, "high": None}]), {}, "spans that are not"),
         (of_records([{**GOOD, "high": "b"}]), {}, "different types"),
+        (None, {"target": "x"}, "its target 'x' is one of its columns"),
+        (None, {"apart": {"x": [{"decimal": "many"}]}}, "ConversionSyntax"),
+        (None, {"apart": {"x": "many"}}, "apart must be a list"),
+        (None, {"edges": {"x": [[None, 0.0, float("inf"), 4, 0]]}}, "range 0 of a column"),
+        (of_records([{**GOOD, "n": 2, "bucket": 0}, {**GOOD, "n": 1, "low": None}]), EDGES, "spans that are not"),
+        (spans_of((1.0, 3.0, 0), (2.0, 4.0, 1)), EDGES, "overlap"),
+        (spans_of((1.0, 4.0, 0), (2.0, 2.0, 1)), EDGES, "overlap"),
+        (spans_of((1.0, 2.0, 1), (3.0, 4.0, 1)), EDGES, "overlap, or two of them are of one bucket"),
     ],
 )
 def test_hostile_files_are_refused(tmp_path, change, facts, message):
     with pytest.raises(ValueError, match=f"does not hold counts of gridmodl: .*{message}"):
         Counts.from_parquet(forged(tmp_path, change, **facts))
+
+
+def test_a_file_of_deep_metadata_is_refused(tmp_path):
+    path = forged(tmp_path)
+    deep = {data_counts.METADATA: b"[" * 100_000 + b"]" * 100_000}
+    pq.write_table(pq.read_table(path).replace_schema_metadata(deep), path)
+    with pytest.raises(ValueError, match="does not hold counts of gridmodl"):
+        Counts.from_parquet(path)
+
+
+def test_spans_of_one_value_and_special_values_are_read(tmp_path):
+    path = tmp_path / "counts.parquet"
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random(600) < 0.3, 0.125, rng.normal(size=600))
+    counts = count({"x": x, "y": rng.integers(0, 2, 600)}, "y", max_groups=16, special={"x": [0.125]})
+    assert counts.resolution["x"] > 0
+    counts.to_parquet(path)
+    assert Counts.from_parquet(path)["x"].equals(counts["x"])
 
 
 def test_files_that_are_none_of_ours(tmp_path):

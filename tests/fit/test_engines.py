@@ -104,6 +104,48 @@ def test_models_of_columns_of_all_types(engine):
     assert all(model.proven for model in found.values())
 
 
+def test_names_that_an_engine_reads_as_more(engine):
+    """Polars and Spark read patterns and fields of records."""
+    names = {"real": "^x$", "price": "*", "text": "a.b", "flag": "a`b", "w": "w.`", "y": "y.`"}
+    data = mixed().select(x=pl.col("whole")).with_columns(mixed().select(*names).rename(names))
+    options = {"weights": "w.`"}
+    if engine.name == "duckdb":
+        with pytest.raises(EngineError, match=r"DuckDB reads the name '\*' as all columns"):
+            optimize_each(engine(data), "y.`", on_error="raise", **options)
+        data = data.rename({"*": "* "})
+    expected = optimize_each(data, "y.`", **options)
+    found = optimize_each(engine(data), "y.`", on_error="raise", **options)
+    assert records(found) == records(expected)
+    some = data.select("^\\^x\\$$", "a.b", "y.`", "w.`")
+    assert record(optimize(engine(some), "y.`", **options)) == record(optimize(some, "y.`", **options))
+    parts, shares = collect(found.transform(engine(data))), collect(found.predict_proba(engine(data)))
+    assert parts.width == len(found)
+    assert shares.height == len(data)
+    for part, (name, model) in zip(parts, found.items(), strict=True):
+        expected_rows = np.bincount(model.transform(data[name]), minlength=20)
+        np.testing.assert_array_equal(np.bincount(part.to_numpy(), minlength=20), expected_rows)
+    here, there = (found.compare(one, "y.`", **options) for one in (data, engine(data)))
+    assert all(here.table(name, frame="polars").equals(there.table(name, frame="polars")) for name in found)
+
+
+@pytest.mark.xdist_group("spark")
+def test_times_of_a_spark_session_whose_zone_has_changed(spark, tmp_path, monkeypatch):
+    """Clocks show an hour twice, which keys of spans cannot tell apart."""
+    moment = pl.Series([dt.datetime(2024, 11, 3) + dt.timedelta(minutes=i) for i in range(1200)])
+    data = pl.DataFrame({"t": moment, "y": (pl.int_range(1200, eager=True) > 342).cast(int)})
+    data.with_columns(pl.col("t").dt.replace_time_zone("UTC")).write_parquet(tmp_path / "rows.parquet")
+    rows = spark.read.parquet(str(tmp_path / "rows.parquet"))
+    monkeypatch.setattr(lazy_data, "MAX_GROUPS", 64)
+    expected = record(optimize(rows, "y"))  # narwhals has seen UTC
+    try:
+        spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+        with pytest.raises(ValueError, match=r"times of the zone America/New_York.* set the time zone of its session"):
+            optimize(rows, "y")
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert record(optimize(rows, "y")) == expected
+
+
 def test_models_of_rows_of_pandas():
     data = mixed().drop("whole", "day", "price")  # pandas has no such types
     options = {"weights": "w", "special": {"real": [-999]}}

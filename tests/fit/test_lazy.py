@@ -13,7 +13,7 @@ import pytest
 from oracles.lazy_frames import ENGINES, as_duckdb, as_polars, collect, connection, long_column, mixed, record
 
 import gridmodl
-from gridmodl import optimize, optimize_each, price
+from gridmodl import count, optimize, optimize_each, price
 from gridmodl.data.remote.counting import counted
 from gridmodl.data.remote.queries import HIGH, LOW, ROWS, EngineError
 from gridmodl.data.remote.rows import lazy_rows
@@ -414,3 +414,16 @@ def test_lists_and_records(engine, function):
         function(engine(data.select("odd", "y")), "y")
     with pytest.raises(TypeError, match=r"target holds List\(Boolean\); classes are"):
         function(engine(data.select("odd", "real")), "odd")
+
+
+@pytest.mark.parametrize("what", ["fixed", "allowed"])
+@ENGINES
+def test_bounds_of_dates_may_be_texts(engine, what):
+    data = mixed().select("day", "real", "y")
+    options = {what: {"day": ["2024-01-03", "2024-01-07"]}}
+    for rows in (data.select("day", "y"), data):
+        expected = record(optimize(rows, "y", **options))
+        assert record(optimize(engine(rows), "y", **options)) == expected
+    counts = count(engine(data.select("day", "y")), "y", max_groups=16)
+    with pytest.raises(ValueError, match="bound '2024-01-03' of column 'day' lies in a span"):
+        optimize(counts, **options)

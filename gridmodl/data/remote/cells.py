@@ -23,6 +23,7 @@ from gridmodl.data.remote.queries import (
     key_of,
     one_if,
     plain_value,
+    schema_of,
     weight_of,
 )
 
@@ -73,17 +74,17 @@ def lazy_cells(
 
     `codes` are expressions, by name, that stand for the values of columns.
     """
-    schema, codes = frame.collect_schema(), codes or {}
+    schema, codes = schema_of(frame), codes or {}
     columns = {
         column_of(k): codes[name] if name in codes else plain_value(schema, name) for k, name in enumerate(names)
     }
     if target is not None:
         columns[CLASS] = plain_value(schema, target)
-    columns[WEIGHT] = weight_of(weights)
+    columns[WEIGHT] = weight_of(schema, weights)
     selected = frame.select(**columns)
     if weights is not None:
         selected = selected.filter(nw.col(WEIGHT) > 0)
-    return LazyCells(selected, list(names), [schema[name] for name in names], target is not None)
+    return LazyCells(selected, list(names), [schema[str(name)] for name in names], target is not None)
 
 
 def all_cells(cells: LazyCells, max_cells: int) -> Any:
@@ -148,7 +149,7 @@ def place_of_rows(cells: LazyCells) -> Any:
 
 def _key(cells: LazyCells, k: int) -> Any:
     """Floats that sort like the values of input number k."""
-    dtype, value = cells.dtypes[k], in_utc(cells.frame, column_of(k), cells.dtypes[k])
+    dtype, value = cells.dtypes[k], in_utc(cells.frame, nw.col(column_of(k)), cells.dtypes[k])
     return key_of(dtype, nw.col(column_of(k)) if value is None else value)
 
 

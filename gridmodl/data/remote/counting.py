@@ -86,7 +86,8 @@ def counted(
     if rows.is_local:
         raise ValueError(
             f"column {rows.name!r} has more than {max_groups} times of the zone {rows.dtype.time_zone}, and its engine "
-            "cannot convert them to UTC; set the time zone of its session to UTC (DuckDB: SET TimeZone = 'UTC')"
+            "cannot convert them to UTC; set the time zone of its session to UTC (DuckDB: SET TimeZone = 'UTC'; "
+            "Spark: spark.sql.session.timeZone)"
         )
     edges: Edges = (Range(-math.inf, float(look.low), float(look.high), max_groups),)
     counts = rows.by_edges(rows.frame, edges, apart)

@@ -14,6 +14,7 @@ from gridmodl.data.remote.queries import (
     LOW,
     VALUE,
     EngineError,
+    Schema,
     collected,
     has_keys_here,
     is_apart_from,
@@ -73,7 +74,7 @@ class Looks:
             return {}
         names, schema, rows = list(block), schema_of(self._frame), self._frame
         if self._weights is not None:
-            rows = rows.filter(weight_of(self._weights) > 0)
+            rows = rows.filter(weight_of(schema, self._weights) > 0)
         on_line = {name: _on_line(schema, name, apart) for name, apart in block.items()}
         keys = [
             value if _is_own_key(schema[str(name)]) else key_of(schema[str(name)], value)
@@ -100,9 +101,9 @@ class Looks:
         return {name: Look(lows[k], highs[k], has_many[k]) for k, name in enumerate(names)}
 
 
-def _on_line(schema: Mapping[str, Any], name: Name, apart: Collection[Any]) -> Any:
+def _on_line(schema: Schema, name: Name, apart: Collection[Any]) -> Any:
     """Values of a column that are neither missing, infinite nor special, null for others; -0.0 may be there."""
-    value = nw.col(str(name))
+    value = schema.col(name)
     is_line = [is_finite(value)] if schema[str(name)].is_float() else []
     is_line += [value != one for one in apart]
     return nw.when(*is_line).then(value) if is_line else value

@@ -7,6 +7,7 @@ order of the rows: -0.0 is 0.0, and NaN is missing.
 from __future__ import annotations
 
 import math
+import re
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -158,14 +159,46 @@ def check_same_parts(before: NDArray[Any], now: NDArray[Any], name: Name) -> Non
         )
 
 
-def schema_of(frame: Any) -> dict[str, Any]:
+class Schema(dict[str, Any]):
+    """Types of the columns of a lazy frame, by name, and expressions of these columns."""
+
+    def __init__(self, types: Mapping[str, Any], engine: Any) -> None:
+        super().__init__(types)
+        self._engine = engine
+
+    def col(self, name: Name) -> Any:
+        """The column of this very name; Polars and Spark read some as patterns or fields of records."""
+        word = str(name)
+        if self._engine.is_polars() and (word == "*" or (word.startswith("^") and word.endswith("$"))):
+            return nw.col(f"^{re.escape(word)}$")
+        if self._engine.is_spark_like() and not word.isidentifier():
+            quoted = word.replace("`", "``")
+            return nw.col(f"`{quoted}`")
+        if self._engine.is_duckdb() and word == "*":
+            raise EngineError("DuckDB reads the name '*' as all columns of the lazy frame; rename the column")
+        return nw.col(word)
+
+
+def schema_of(frame: Any) -> Schema:
     """Types of the columns of a lazy frame, by name; EngineError if the engine cannot tell, as where a file is gone."""
     try:
-        return dict(frame.collect_schema())
+        types, engine = dict(frame.collect_schema()), frame.implementation
+        if engine.is_pyspark() or engine.is_pyspark_connect():
+            types = _in_zone_of_session(types, frame.to_native().sparkSession)
+        return Schema(types, engine)
     except Exception as error:
         raise EngineError(
             f"the engine of the lazy frame cannot tell its columns: {type(error).__name__}: {error}"
         ) from error
+
+
+def _in_zone_of_session(types: Mapping[str, Any], session: Any) -> dict[str, Any]:
+    """Types of columns of Spark, whose session may have changed its zone since narwhals has seen it."""
+    zone = session.conf.get("spark.sql.session.timeZone")
+    return {
+        name: nw.Datetime(one.time_unit, zone) if isinstance(one, nw.Datetime) and one.time_zone is not None else one
+        for name, one in types.items()
+    }
 
 
 def key_of(dtype: Any, value: Any) -> Any:
@@ -181,14 +214,15 @@ def key_of(dtype: Any, value: Any) -> Any:
     return seconds + value.dt.microsecond() * 1e-6  # Polars would divide by a constant with other digits
 
 
-def in_utc(frame: Any, column: str, dtype: Any) -> Any:
+def in_utc(frame: Any, value: Any, dtype: Any) -> Any:
     """Values of a column of `frame`, times of another zone in UTC; None if the engine cannot convert them.
 
-    DuckDB cannot: its times are of the zone of the session.
+    DuckDB and Spark cannot: their times are of the zone of the session.
     """
-    value = nw.col(column)
     if not isinstance(dtype, nw.Datetime) or dtype.time_zone in (None, "UTC"):
         return value
+    if frame.implementation.is_spark_like():
+        return None  # narwhals takes the zone that it has seen first for that of the session
     try:
         frame.select(value.dt.convert_time_zone("UTC"))
     except NotImplementedError:
@@ -212,12 +246,12 @@ def keys_here(dtype: Any, values: Any) -> Any:
     return nw.new_series(KEY, floats, nw.Float64, backend="pyarrow")
 
 
-def plain_value(schema: Mapping[str, Any], name: Name) -> Any:
+def plain_value(schema: Schema, name: Name) -> Any:
     """Values of a column; NaN is missing, and -0.0 is 0.0.
 
     Null is not written: a column of nulls is one of objects on Dask, and so would be the values beside it.
     """
-    value, dtype = nw.col(str(name)), schema[str(name)]
+    value, dtype = schema.col(name), schema[str(name)]
     if not dtype.is_float():
         return value
     # Sums of a float32 are float64 on some engines, and bounds have the type of their column.
@@ -248,9 +282,9 @@ def is_one_of(dtype: Any, value: Any, categories: Collection[Any]) -> Any:
     return value.is_in(known)
 
 
-def weight_of(weights: Name | None) -> Any:
+def weight_of(schema: Schema, weights: Name | None) -> Any:
     """Weight of each row as a whole number."""
-    return nw.lit(1).cast(nw.Int64) if weights is None else nw.col(str(weights)).cast(nw.Int64)
+    return nw.lit(1).cast(nw.Int64) if weights is None else schema.col(weights).cast(nw.Int64)
 
 
 def one_if(condition: Any) -> Any:

@@ -26,6 +26,7 @@ from gridmodl.data.remote.queries import (
     TARGET_SUM,
     VALUE,
     WEIGHT,
+    Schema,
     collected,
     has_keys_here,
     in_utc,
@@ -151,9 +152,9 @@ def with_target_ends(found: Any) -> Any:
     return found.drop(CLASS, TARGET_HIGH).join(ends, on=TARGET_BUCKET, how="inner")
 
 
-def target_columns(schema: Mapping[str, Any], target: Name) -> dict[str, Any]:
+def target_columns(schema: Schema, target: Name) -> dict[str, Any]:
     """Values of a numerical target that is counted in buckets, and their keys."""
-    dtype, value = schema[str(target)], nw.col(str(target))
+    dtype, value = schema[str(target)], schema.col(target)
     value = value + 0 if dtype.is_float() else value
     return {CLASS: value, TARGET_KEY: key_of(dtype, value)}
 
@@ -170,7 +171,7 @@ def lazy_rows(
     check_columns("data", [name], schema)
     dtype = schema[str(name)]
     check_no_records(name, dtype)
-    columns = {VALUE: plain_value(schema, name), WEIGHT: weight_of(weights), **(beside or {})}
+    columns = {VALUE: plain_value(schema, name), WEIGHT: weight_of(schema, weights), **(beside or {})}
     if target is not None:
         columns[CLASS] = plain_value(schema, target)
     if target is not None and target_edges is not None:
@@ -185,6 +186,6 @@ def lazy_rows(
     if dtype.is_integer() and selected.implementation.is_pyarrow():  # rows in memory; it refuses to round long integers
         here = selected.collect()
         return rows._replace(frame=here.with_columns(keys_here(dtype, here[VALUE])).lazy())
-    value = in_utc(selected, VALUE, dtype)
+    value = in_utc(selected, nw.col(VALUE), dtype)
     key = key_of(dtype, nw.col(VALUE) if value is None else value)
     return rows._replace(frame=selected.with_columns(key.alias(KEY)), is_local=value is None)

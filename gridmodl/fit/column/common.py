@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gridmodl.data.atoms import Atoms, Target
 from gridmodl.data.columns import Column
 from gridmodl.data.frames import Name
-from gridmodl.data.numbers import Numbers, Special, encode_codes, encode_special
+from gridmodl.data.numbers import Numbers, Special, encode_bounds, encode_special
 from gridmodl.data.table import Table
 from gridmodl.fit.options import ColumnOptions, Options
 from gridmodl.model.labels import counted
@@ -141,14 +141,9 @@ def bounds_of(column: Numbers, what: str, given: Any) -> NDArray[Any]:
     """Bounds of the user in the type of the column's values, ascending; dates may be texts."""
     if given is None:
         return np.empty(0, dtype=column.values.dtype)
-    if column.type.kind == "M" and all(isinstance(one, str) for one in given):
-        try:
-            given = np.array(given, dtype="datetime64")
-        except ValueError as error:
-            raise ValueError(f"{what} of column {column.name!r} must be dates, got {given!r}") from error
     if len(given) == 0:
         return np.empty(0, dtype=column.values.dtype)
-    return np.unique(encode_codes(list(given), column, f"{what} of column {column.name!r}"))
+    return np.unique(encode_bounds(given, column, f"{what} of column {column.name!r}"))
 
 
 def special_codes(column: Numbers, options: Options) -> Special:

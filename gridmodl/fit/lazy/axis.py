@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gridmodl.data.columns import encode_column, encode_values
 from gridmodl.data.frames import SpanColumn, object_array
 from gridmodl.data.line import check_bounds, holds_bounds
-from gridmodl.data.numbers import Numbers, encode_codes
+from gridmodl.data.numbers import Numbers, encode_bounds, encode_codes
 from gridmodl.data.remote.counting import FoundBounds, zoomed
 from gridmodl.data.remote.edges import Edges
 from gridmodl.data.remote.queries import BUCKET, CLASS, HIGH, LOW, RARE, ROWS
@@ -79,7 +79,7 @@ class Axis(NamedTuple):
             column = axis.column
             if not isinstance(column, Numbers) or column.ends is None:
                 return axis
-            bounds = encode_codes(given, column, f"bounds of column {self.rows.name!r}")
+            bounds = encode_bounds(given, column, f"bounds of column {self.rows.name!r}")
             if not holds_bounds(column, bounds):
                 return axis
             finer = axis.near(bounds)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gridmodl.clock import Clock
 from gridmodl.data.bounds import SHORT, bounds_between
 from gridmodl.data.frames import Name, SpanColumn
-from gridmodl.data.numbers import Numbers, encode_codes, encode_special
+from gridmodl.data.numbers import Numbers, encode_bounds, encode_special
 from gridmodl.data.remote.cells import all_cells, column_of, in_order, lazy_cells
 from gridmodl.data.remote.queries import CLASS, HIGH, LOW, ROWS, check_same_parts, check_same_rows, engine_errors
 from gridmodl.data.remote.rows import lazy_rows
@@ -188,7 +188,7 @@ def _cuts(
         is_cut[_places(lows, bounds.view(np.int64) if bounds.dtype.kind in "mM" else bounds)] = True
     own = given_bounds_of(options, found.name)
     if own:
-        is_cut[_places(lows, encode_codes(own, column, f"bounds of column {found.name!r}"))] = True
+        is_cut[_places(lows, encode_bounds(own, column, f"bounds of column {found.name!r}"))] = True
     return is_cut
 
 

@@ -16,9 +16,11 @@ from gridmodl.data.numbers import Numbers, special_parts
 from gridmodl.data.remote.counting import MAX_GROUPS, counted
 from gridmodl.data.remote.looks import Look, Looks
 from gridmodl.data.remote.queries import (
+    CLASS,
     HIGH,
     LOW,
     ROWS,
+    Schema,
     collected,
     engine_errors,
     is_finite,
@@ -106,14 +108,14 @@ def check_lazy_names(frame: str, schema: Collection[str], **names: Any) -> None:
         check_columns(what, [name], schema)
 
 
-def sums_of_weights(schema: Any, weights: str) -> tuple[Any, Any]:
+def sums_of_weights(schema: Schema, weights: str) -> tuple[Any, Any]:
     """Sum of the column `weights`, and the number of its entries that are missing, negative or not whole numbers.
 
     Floats add up where whole numbers may wrap around, and the sum is exact below 2^53.
     """
     if not (schema[weights].is_numeric() or isinstance(schema[weights], nw.Boolean)):
         raise TypeError(f"weights must be a column of whole numbers; column {weights!r} holds {schema[weights]}")
-    entry, amount = nw.col(weights), nw.col(weights).cast(nw.Float64)
+    entry, amount = schema.col(weights), schema.col(weights).cast(nw.Float64)
     wrong = entry.is_null() | (entry < 0)
     if schema[weights].is_float() or schema[weights].is_decimal():
         wrong = wrong | ~is_finite(amount) | ~(amount == amount.floor())
@@ -128,11 +130,11 @@ def check_sums_of_weights(total: float | None, n_wrong: int, weights: Name | Non
         check_weight_sum(total or 0.0)
 
 
-def _is_real(schema: Any, target: str) -> Any:
+def _is_real(schema: Schema, target: str) -> Any:
     """Number of entries of the target that are not whole numbers, as `kind_of_target` says of rows."""
     if not (schema[target].is_float() or schema[target].is_decimal()):
         return nw.lit(0)
-    entry = nw.col(target).cast(nw.Float64)
+    entry = schema.col(target).cast(nw.Float64)
     return one_if(~entry.is_nan() & (~entry.is_finite() | (entry != entry.floor()))).sum()
 
 
@@ -161,10 +163,11 @@ def _with_classes(data: LazyData) -> LazyData:
     """`data` with fewer groups of each column if there are so many classes that pairs of both would be too many."""
     target = str(data.target)
     with engine_errors(data.target):
-        if isinstance(schema_of(data.frame)[target], nw.Boolean):
+        schema = schema_of(data.frame)
+        if isinstance(schema[target], nw.Boolean):
             return data
-        classes = data.frame.group_by(target).agg(nw.len().alias(ROWS)).select(nw.len().alias(ROWS))
-        n_classes = int(collected(classes, data.target)[ROWS][0])
+        classes = data.frame.select(schema.col(target).alias(CLASS)).group_by(CLASS).agg(nw.len().alias(ROWS))
+        n_classes = int(collected(classes.select(nw.len().alias(ROWS)), data.target)[ROWS][0])
     return data._replace(max_groups=min(MAX_GROUPS, max(JOINT_GROUPS, MAX_BY_CLASS // max(1, n_classes))))
 
 

@@ -23,10 +23,12 @@ from gridmodl.data.remote.queries import (
     TARGET_HIGH,
     TARGET_SUM,
     WEIGHT,
+    Schema,
     check_same_parts,
     check_same_rows,
     collected,
     plain_value,
+    schema_of,
     weight_of,
 )
 from gridmodl.data.remote.rows import lazy_rows, target_columns, target_facts, with_target_buckets, with_target_ends
@@ -145,8 +147,9 @@ class Recount:
 
     def _ends(self, name: Name) -> Any:
         """Lowest and highest value of a column, and a missing value if it has any."""
-        value = plain_value(self.data.frame.collect_schema(), name)
-        weighted = self.data.frame.select(gridmodl_value=value, gridmodl_weight=weight_of(self.data.weights))
+        schema = schema_of(self.data.frame)
+        value = plain_value(schema, name)
+        weighted = self.data.frame.select(gridmodl_value=value, gridmodl_weight=weight_of(schema, self.data.weights))
         weighted = weighted.filter(nw.col(WEIGHT) > 0)
         one = nw.col("gridmodl_value")
         is_missing = one.is_null().cast(nw.Int64).sum()
@@ -184,9 +187,9 @@ class Recount:
 
     def _cells(self, partitions: Mapping[Name, Partition]) -> Any:
         """Rows of each cell and class on the engine, with the ends and missing values of the numerical columns."""
-        data, schema = self.data, self.data.frame.collect_schema()
+        data, schema = self.data, schema_of(self.data.frame)
         columns: dict[str, Any] = {} if data.target is None else {CLASS: plain_value(schema, data.target)}
-        columns |= {WEIGHT: weight_of(data.weights)} | self._target_columns(schema)
+        columns |= {WEIGHT: weight_of(schema, data.weights)} | self._target_columns(schema)
         facts = [nw.col(WEIGHT).sum().alias(ROWS)]
         for k, name in enumerate(data.names):
             columns[column_of(k)] = part_of(data.frame, without_longest_group(partitions[name]), BY_PARTITION)
@@ -210,7 +213,7 @@ class Recount:
         whole = [name for name in found.columns if name.startswith("missing_")]  # sums of DuckDB are decimals
         return found.with_columns(nw.col(*whole).cast(nw.Int64)) if whole else found
 
-    def _target_columns(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+    def _target_columns(self, schema: Schema) -> dict[str, Any]:
         """Values and keys of a target that is counted in buckets."""
         return {} if self.of_target is None else target_columns(schema, self.data.target)
 
@@ -285,11 +288,11 @@ class Recount:
 
     def _distinct(self, partition: Partition) -> NDArray[np.int64]:
         """Number of distinct values of each part of a numerical column, missing ones as one value."""
-        data = self.data
+        data, schema = self.data, schema_of(self.data.frame)
         rows = data.frame.select(
             gridmodl_0=part_of(data.frame, partition, BY_PARTITION),
-            gridmodl_value=plain_value(data.frame.collect_schema(), partition.name),
-            gridmodl_weight=weight_of(data.weights),
+            gridmodl_value=plain_value(schema, partition.name),
+            gridmodl_weight=weight_of(schema, data.weights),
         )
         value = nw.col("gridmodl_value")
         rows = rows.filter((nw.col(WEIGHT) > 0) & ~value.is_null()).select("gridmodl_0", "gridmodl_value").unique()

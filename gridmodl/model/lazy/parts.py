@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.remote.queries import is_one_of, one_if, plain_value
+from gridmodl.data.remote.queries import is_one_of, one_if, plain_value, schema_of
 from gridmodl.model.policy import Policy
 from gridmodl.spelling import check_columns
 
@@ -134,9 +134,9 @@ def cell_keys(cells: Cells, partitions: Sequence[Partition], only_cells: bool = 
 
 def part_of(frame: Any, partition: Partition, policy: Policy) -> Any:
     """Expression of the number of the part of a column, with the same result as `Partition.part_of`."""
-    schema = frame.collect_schema()
-    check_columns("the model", [partition.name], schema.names())
-    value, dtype = nw.col(str(partition.name)), schema[partition.name]
+    schema = schema_of(frame)
+    check_columns("the model", [partition.name], schema)
+    value, dtype = schema.col(partition.name), schema[str(partition.name)]
     if dtype.is_float():
         value = nw.when(~value.is_nan()).then(value)
     if partition.kind == "numerical":
