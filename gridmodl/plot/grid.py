@@ -221,12 +221,14 @@ class GridDisplay:
         others = f", summed over {counted(self.n_others, 'more variable')}" if self.n_others else ""
         is_colours = self.target is not None and self.event is None
         of_target = f"; colours are parts of {self._target_name}" if is_colours else ""
-        title = f"{self.y.n_parts} x {self.x.n_parts} parts{others}{of_target}"
-        finish(ax, title, entries, label=label)  # then the size of cells is known
+        parts = f"{self.y.n_parts} x {self.x.n_parts} parts"
+        short = f"{parts}{f', sum over {self.n_others} more' * bool(self.n_others)}"
+        titles = [f"{parts}{others}{of_target}", f"{short}{f'; colours: {self._target_name}' * is_colours}"]
+        finish(ax, titles, entries, label=label)  # then the size of cells is known
         for one in self._texts:
             texts = first_that_fit(ax, self._edges, one.variants)
             if write_cells(ax, self._edges, texts, one.colour_of, one.box):
-                finish(ax, title + one.note, entries, label=label)
+                finish(ax, [titles[0] + one.note, *titles], entries, label=label)
                 break
         return self
 

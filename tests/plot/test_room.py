@@ -347,6 +347,35 @@ def test_ticks_on_small_axes_are_apart(layout):
         plt.close("all")
 
 
+@pytest.mark.parametrize("size", [(2.4, 2), (3, 2), (7, 4)])
+@pytest.mark.parametrize(
+    ("step", "shared", "length"),
+    [
+        (np.timedelta64(3000, "D"), "", 4),
+        (np.timedelta64(200, "D"), "", 7),
+        (np.timedelta64(9, "D"), "2020", 5),
+        (np.timedelta64(9, "h"), "2020", 11),
+        (np.timedelta64(50, "m"), "2020-10-30", 5),
+        (np.timedelta64(40, "s"), "2020-10-30", 8),
+    ],
+)
+def test_no_two_ticks_of_dates_look_alike(step, shared, length, size):
+    moments = np.datetime64("2020-10-30T00:00") + np.arange(5) * step
+    ax = plt.subplots(figsize=size)[1]
+    plot.DensityDisplay(moments, np.array([0.001, 0.002, 0.001, 0.001]), "when").plot(ax)
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    ticks = ax.xaxis.get_major_ticks()
+    texts = [tick.label1.get_text() for tick in ticks if low <= tick.get_loc() <= high]
+    assert len(set(texts)) == len(texts) >= 2
+    (one_length,) = {len(text) for text in texts}
+    assert one_length <= length  # on small axes less, such as years alone
+    assert ax.xaxis.get_offset_text().get_text() == shared
+    boxes = ticks_of(ax)
+    assert all(before.x1 < after.x0 for before, after in itertools.pairwise(boxes))
+    plt.close("all")
+
+
 def test_rows_on_small_axes_have_a_scale():
     display = plot.PartsDisplay(intervals(5), ["no", "yes"]).plot(plt.subplots(figsize=(3, 2))[1])
     (tick,) = display.rows_ax_.get_xticks()
