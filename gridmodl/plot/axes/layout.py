@@ -143,7 +143,8 @@ def finish(
 ) -> None:
     """Write the title, and the legend below it if there are entries; then make all of it stay inside the slot.
 
-    Of several titles, the first that there is room for is written. `twins` are axes in the same place. `label` writes the labels of the axes again, for the size that they have then.
+    Of several titles, the first that there is room for is written. `twins` are axes in the same place. `label` writes
+    the labels of the axes again, for the size that they have then.
     """
     font, around = font_for(ax), (ax, *twins)
     children = [child for child in ax.child_axes if isinstance(child, Axes)]
