@@ -31,7 +31,7 @@ Drawing = tuple[list[tuple[Any, str]], Callable[[], None]]  # entries of a legen
 WIDTH = 8.5  # inches, of a new figure
 MOST = 20  # cells shown by default
 GROUP = re.compile(r"\d+: ")  # with which names of groups begin
-FEWEST_LETTERS = 5  # of the name of a group
+FEWEST_LETTERS = 3  # of the name of a group, beside whole bounds
 SHORT_NAME = 12  # characters of a name, below which the end of that of a group is left out
 FEWEST, LOWEST = 3, 16.0  # least number of cells shown by default, and points of the lane of each
 LOWEST_OF_TWO = 20.0  # points of a lane whose label takes two lines
@@ -197,11 +197,14 @@ class CellsDisplay:
         percent = "more than 99%" if ALMOST_ALL <= share < 1.0 else f"{share:.0%}"
         what = counted(n, "cell") if shown == n else f"the {shown} largest of {n} cells, with {percent} of the rows"
         of_target = "" if self.target is None else f"; colours are parts of {drawn(self.target.name, 24)}"
-        short = counted(n, "cell") if shown == n else f"{shown} of {n} cells, {percent} of rows"
+        whole, short = (variables_of(self.names, self._shown, room) for room in (ROOM, SHORT_NAME))
+        number = counted(n, "cell") if shown == n else f"{shown} of {n} cells"
+        of_rows = "" if shown == n else f", {percent} of rows"
         return [
-            f"{what}{variables_of(self.names, self._shown)}{of_target}",
-            f"{short}{variables_of(self.names, self._shown)}",  # the axis names the target too
-            f"{short}{variables_of(self.names, self._shown, SHORT_NAME)}",
+            f"{what}{whole}{of_target}",
+            f"{number}{of_rows}{whole}",  # the axis names the target too
+            f"{number}{of_rows}{short}",
+            f"{number}{short}",
         ]
 
     @property

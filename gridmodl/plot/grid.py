@@ -290,7 +290,7 @@ class GridDisplay:
         self.values_ = information_by_cell(self.counts.sum(axis=-1))
         sizes = np.abs(self.values_)
         largest = float(sizes.max() if sizes.size <= FEW else np.quantile(sizes, ALMOST_ALL)) or 1.0
-        self._draw_values(ax, AROUND_ZERO, Normalize(-largest, largest), "mutual information of the cell, nats")
+        self._draw_values(ax, AROUND_ZERO, Normalize(-largest, largest), "mutual information, nats")
         return []
 
     @property

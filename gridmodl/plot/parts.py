@@ -307,7 +307,7 @@ class EventDisplay:
                 entries.append((bars, name))
                 bottom = bottom + rows / whole
         plain_frame(ax, "left", "bottom")
-        ax.set_ylabel("share of the part; widths: root of rows" if by_rows else "rows", fontsize=LARGEST)
+        ax.set_ylabel("share; widths: root of rows" if by_rows else "rows", fontsize=LARGEST)
         ax.tick_params(axis="y", labelsize=LARGEST)
         if by_rows:
             ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))

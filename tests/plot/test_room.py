@@ -239,6 +239,23 @@ def test_bars_with_names_of_their_own_are_as_many_as_have_room():
     plt.close("all")
 
 
+@pytest.mark.parametrize("scale", [1e15, 1e-12, 1e300])
+def test_bounds_on_small_axes_are_numbers_that_are_not_cut(scale):
+    bounds = scale * np.array([0.999895, 2.07373, 2.99914, 4.00221, 4.99771])
+    partition = gridmodl.Partition("x", "numerical", COUNTS[:6, 0, :2], bounds=bounds)
+    display = event_display(partition).plot(plt.subplots(figsize=(3, 2))[1])
+    texts = [label.get_text().replace("\n", " ") for label in display.ax_.get_xticklabels()]
+    assert [text[:2] for text in texts] == ["≤ "] * 5 + ["> "]
+    assert [float(text[2:]) for text in texts[:5]] == pytest.approx(bounds.tolist(), rel=0.05)
+    plt.close("all")
+
+
+def test_bounds_that_begin_alike_have_their_ends():
+    bounds = 1e6 + 1e-6 * np.array([1.0, 2.07, 3.0])
+    partition = gridmodl.Partition("x", "numerical", COUNTS[:4, 0, :2], bounds=bounds)
+    assert part_labels(partition, 12) == ["≤ …000001", "≤ …00000207", "≤ …000003", "> …000003"]
+
+
 def test_labels_break_between_words_only():
     groups = tuple((name,) for name in ("Other-service", "Handlers-cleaners", "Transportation", "Prof-specialty"))
     partition = gridmodl.Partition("work", "categorical", COUNTS[:4, 1, :2], groups=groups)
@@ -304,6 +321,16 @@ def test_cells_with_little_room_have_numbers_of_groups_and_bounds():
     ]
     names = [name.replace(FIXED, " ") for name in cell_labels(cells, 32)]
     assert names == ["1: CONVE… · ≤ 0.40975 · 0: BRUI…", "0: BELL… · ≤ 0.29275 · 1: NO"]
+
+
+def test_cells_with_no_room_for_names_of_groups_have_their_numbers_and_whole_bounds():
+    cells = [
+        ["1: M, F", "(0.5275, inf)", "(0.29275, 0.40975]"],
+        ["1: M, F", "(0.5275, inf)", "(0.1925, 0.29275]"],
+        ["0: Infant", "(0.2575, 0.5275]", "(0.0555, 0.11975]"],
+    ]
+    names = [name.replace(FIXED, " ") for name in cell_labels(cells, 26)]
+    assert names == ["1:… · > 0.5275 · ≤ 0.40975", "1:… · > 0.5275 · ≤ 0.29275", "0:… · ≤ 0.5275 · ≤ 0.11975"]
 
 
 def test_no_line_of_a_label_or_title_begins_between_two_parts():
