@@ -74,7 +74,7 @@ class DateFormatter(Formatter):
         moments = [date.replace(tzinfo=None) for date in num2date(values)]  # type: ignore[no-untyped-call]
         dates = np.array(moments, dtype="datetime64[us]")
         unit = next(unit for unit in DATE_UNITS if np.all(dates == dates.astype(f"datetime64[{unit}]")))
-        return [text.replace("T", "\n") for text in np.datetime_as_string(dates, unit=unit).tolist()]
+        return [str(date).replace("T", "\n") for date in dates.astype(f"datetime64[{unit}]")]
 
 
 class Scale(NamedTuple):
