@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.model.labels import has_mixed_types, labels_of, shown_value
+from gridmodl.model.labels import MAX_TEXT_SHOWN, has_mixed_types, labels_of, shown_value
 from gridmodl.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -140,9 +140,13 @@ class GroupNamer:
     def _text(self, value: Any, room: int) -> str:
         if (self.begin or self.end) and isinstance(value, str):
             differs = value[self.begin : len(value) - self.end]
-            text = shortened(shown_value(differs, self.is_mixed), room)
+            text = self._shown(differs, room)
             return f"{'…' * bool(self.begin)}{text}{'…' * (not self.begin)}"  # one mark is enough, and easier to read
-        return shortened(shown_value(value, self.is_mixed), room)
+        return self._shown(value, room)
+
+    def _shown(self, value: Any, room: int) -> str:
+        whole = shortened(value, MAX_TEXT_SHOWN) if isinstance(value, str) else value  # which keeps the end
+        return shortened(shown_value(whole, self.is_mixed), room)
 
 
 def common_beginning(texts: Sequence[str]) -> int:

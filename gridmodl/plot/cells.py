@@ -20,7 +20,7 @@ from gridmodl.plot.axes.labels import WHOLE, label_rows
 from gridmodl.plot.axes.lanes import BAR, WIDE, draw_rows, height_for, inner_ticks, open_lanes
 from gridmodl.plot.axes.layout import FIXED, LARGEST, LETTER, axes_for, finish, fitting_font, font_for, size_in_points
 from gridmodl.plot.sources import check_model, model_of
-from gridmodl.plot.style import INK, OF_CLASSES, by_one_bound, drawn, fitted
+from gridmodl.plot.style import INK, OF_CLASSES, ROOM, by_one_bound, drawn, fitted
 
 if TYPE_CHECKING:
     from gridmodl.model.cells import Cells
@@ -31,8 +31,8 @@ Drawing = tuple[list[tuple[Any, str]], Callable[[], None]]  # entries of a legen
 WIDTH = 8.5  # inches, of a new figure
 MOST = 20  # cells shown by default
 GROUP = re.compile(r"\d+: ")  # with which names of groups begin
-FEWEST_LETTERS = 5  # of the name of a group
-SHORT_NAME = 12  # characters, below which the end of the name of a group is left out
+FEWEST_LETTERS = 3  # of the name of a group, beside whole bounds
+SHORT_NAME = 12  # characters of a name, below which the end of that of a group is left out
 FEWEST, LOWEST = 3, 16.0  # least number of cells shown by default, and points of the lane of each
 LOWEST_OF_TWO = 20.0  # points of a lane whose label takes two lines
 MOST_HIGH = 100.0  # inches, as many cells are to be readable too
@@ -173,7 +173,7 @@ class CellsDisplay:
         unlabelled = None if self.unlabelled is None else self.unlabelled[self.order_]
         self.rows_ax_, bars = draw_rows(ax, places, self.counts.sum(axis=1)[self.order_], unlabelled)
         entries += [(bar, "rows without a class") for bar in bars[1:]]
-        finish(ax, self._title, entries, label=label)
+        finish(ax, self._titles, entries, label=label)
         write()
         return self
 
@@ -190,13 +190,22 @@ class CellsDisplay:
         return cell_labels(self._shown, room)
 
     @property
-    def _title(self) -> str:
+    def _titles(self) -> list[str]:
+        """The title, and shorter ones for axes without room for it."""
         n, shown = len(self.parts), len(self.order_)
         share = self._rows[self.order_].sum() / max(1, self._rows.sum())
         percent = "more than 99%" if ALMOST_ALL <= share < 1.0 else f"{share:.0%}"
         what = counted(n, "cell") if shown == n else f"the {shown} largest of {n} cells, with {percent} of the rows"
-        what += variables_of(self.names, self._shown)
-        return what if self.target is None else f"{what}; colours are parts of {drawn(self.target.name, 24)}"
+        of_target = "" if self.target is None else f"; colours are parts of {drawn(self.target.name, 24)}"
+        whole, short = (variables_of(self.names, self._shown, room) for room in (ROOM, SHORT_NAME))
+        number = counted(n, "cell") if shown == n else f"{shown} of {n} cells"
+        of_rows = "" if shown == n else f", {percent} of rows"
+        return [
+            f"{what}{whole}{of_target}",
+            f"{number}{of_rows}{whole}",  # the axis names the target too
+            f"{number}{of_rows}{short}",
+            f"{number}{short}",
+        ]
 
     @property
     def _range(self) -> tuple[float, float]:
@@ -290,15 +299,18 @@ def _without_infinity(text: str) -> str:
     return by_one_bound(text) if text.startswith("(-inf, ") or text.endswith(", inf)") else text
 
 
-def variables_of(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+def variables_of(names: Sequence[str], cells: Sequence[Sequence[str]], room: int = ROOM) -> str:
     """End of a title: the variables whose parts `cell_labels` has, and what all cells share.
+
+    Names have at most `room` characters.
 
     >>> variables_of(["a", "b"], [["(2.5, 4.5]", "0: u"], ["(2.5, 4.5]", "1: v"]])
     ': b; all in a (2.5, 4.5]'
     """
     differing = _differing(cells)
-    shared = [f"{drawn(names[k])} {drawn(cells[0][k])}" for k in range(len(names)) if k not in differing]
-    listed = f": {(FIXED + BETWEEN[1:]).join(drawn(names[k]) for k in differing)}" if differing else ""
+    names = fitted(names, room)
+    shared = [f"{names[k]} {drawn(cells[0][k], room)}" for k in range(len(names)) if k not in differing]
+    listed = f": {(FIXED + BETWEEN[1:]).join(names[k] for k in differing)}" if differing else ""
     return listed + (f"; all in {' and '.join(shared)}" if shared else "")
 
 

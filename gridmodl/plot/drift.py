@@ -13,8 +13,8 @@ from gridmodl.data.frames import Name
 from gridmodl.plot.axes.labels import WHOLE, label_columns, label_rows
 from gridmodl.plot.axes.lanes import lanes_within
 from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, plain_frame, size_in_points
-from gridmodl.plot.cells import cell_labels, variables_of
-from gridmodl.plot.style import INK, OF_CLASSES, OTHER, PALE, PLAIN, drawn, fitted
+from gridmodl.plot.cells import SHORT_NAME, cell_labels, variables_of
+from gridmodl.plot.style import INK, OF_CLASSES, OTHER, PALE, PLAIN, ROOM, drawn, fitted
 
 if TYPE_CHECKING:
     from gridmodl.monitoring.record import Comparison
@@ -126,12 +126,14 @@ class DriftDisplay:
         return [*of_cells, *fitted([self.names[i] for i in self._shown[len(of_cells) :].tolist()], room)]
 
     @property
-    def _title(self) -> str:
-        """Title, with how many are drawn if not all are, and the variables of cells."""
+    def _titles(self) -> list[str]:
+        """Title, with how many are drawn if not all are, and the variables of cells; a shorter one for small axes."""
         n, largest = len(self._shown), "the largest " if self._variables else ""
         cut = "" if n == len(self.names) else f", {largest}{n} of {len(self.names)}"
-        of_cells = variables_of(self._variables, self._shown_cells) if self._variables else ""
-        return f"{drawn(f'{self.title}{cut}', WHOLE)}{of_cells}"
+        begin = drawn(f"{self.title}{cut}", WHOLE)
+        if not self._variables:
+            return [begin]
+        return [f"{begin}{variables_of(self._variables, self._shown_cells, room)}" for room in (ROOM, SHORT_NAME)]
 
     def _lines(self, ax: Axes) -> None:
         """A line for each of the columns of the largest PSI, and pale ones for the others."""
@@ -169,7 +171,7 @@ class DriftDisplay:
         label()
         plain_frame(ax, "bottom")
         ax.set_xlabel("PSI; dashed: drift", fontsize=LARGEST)
-        finish(ax, self._title, label=label)
+        finish(ax, self._titles, label=label)
 
     def _shares(self, ax: Axes) -> None:
         """Two bars for each part."""
@@ -181,4 +183,4 @@ class DriftDisplay:
         label()
         plain_frame(ax, "bottom")
         ax.set_xlabel("share of the rows", fontsize=LARGEST)
-        finish(ax, self._title, [(then, "training"), (now, "new rows")], label=label)
+        finish(ax, self._titles, [(then, "training"), (now, "new rows")], label=label)

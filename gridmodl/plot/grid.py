@@ -221,12 +221,14 @@ class GridDisplay:
         others = f", summed over {counted(self.n_others, 'more variable')}" if self.n_others else ""
         is_colours = self.target is not None and self.event is None
         of_target = f"; colours are parts of {self._target_name}" if is_colours else ""
-        title = f"{self.y.n_parts} x {self.x.n_parts} parts{others}{of_target}"
-        finish(ax, title, entries, label=label)  # then the size of cells is known
+        parts = f"{self.y.n_parts} x {self.x.n_parts} parts"
+        short = f"{parts}{f', sum over {self.n_others} more' * bool(self.n_others)}"
+        titles = [f"{parts}{others}{of_target}", f"{short}{f'; colours: {self._target_name}' * is_colours}"]
+        finish(ax, titles, entries, label=label)  # then the size of cells is known
         for one in self._texts:
             texts = first_that_fit(ax, self._edges, one.variants)
             if write_cells(ax, self._edges, texts, one.colour_of, one.box):
-                finish(ax, title + one.note, entries, label=label)
+                finish(ax, [titles[0] + one.note, *titles], entries, label=label)
                 break
         return self
 
@@ -288,7 +290,7 @@ class GridDisplay:
         self.values_ = information_by_cell(self.counts.sum(axis=-1))
         sizes = np.abs(self.values_)
         largest = float(sizes.max() if sizes.size <= FEW else np.quantile(sizes, ALMOST_ALL)) or 1.0
-        self._draw_values(ax, AROUND_ZERO, Normalize(-largest, largest), "mutual information of the cell, nats")
+        self._draw_values(ax, AROUND_ZERO, Normalize(-largest, largest), "mutual information, nats")
         return []
 
     @property

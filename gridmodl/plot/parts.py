@@ -307,7 +307,7 @@ class EventDisplay:
                 entries.append((bars, name))
                 bottom = bottom + rows / whole
         plain_frame(ax, "left", "bottom")
-        ax.set_ylabel("share of the part; widths: root of rows" if by_rows else "rows", fontsize=LARGEST)
+        ax.set_ylabel("share; widths: root of rows" if by_rows else "rows", fontsize=LARGEST)
         ax.tick_params(axis="y", labelsize=LARGEST)
         if by_rows:
             ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
@@ -327,7 +327,8 @@ class EventDisplay:
             if all(abs(places[i] - places[j]) * points >= 2.0 * font for j in shown):
                 shown.append(i)
         shown.sort()
-        slant_labels(ax, places[shown], lambda room: [labels(room)[i] for i in shown], STEEP * font)
+        pitch = max(STEEP * font, points * float(np.diff(places[shown]).min(initial=1.0)))
+        slant_labels(ax, places[shown], lambda room: [labels(room)[i] for i in shown], pitch)
         ax.tick_params(axis="x", length=2)
 
     def _draw_statistic(

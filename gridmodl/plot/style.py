@@ -21,7 +21,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from numpy.typing import NDArray
 
 from gridmodl.model.labels import counted, edges_of
-from gridmodl.model.names import MAX_NAME, MIN_VALUE, common_beginning, names_of, rounded, shortened
+from gridmodl.model.names import DIGITS, MAX_NAME, MIN_VALUE, common_beginning, names_of, rounded, shortened
 from gridmodl.model.partition import Partition
 from gridmodl.report.pictures import OKABE_ITO
 
@@ -37,6 +37,8 @@ AROUND_ZERO = "PuOr_r"
 
 ROOM = 40  # characters of the label of a part
 LONG_NAME = 100  # characters of the name of a variable in a title, which takes several lines
+SIGNS = "≤ ", "> "  # before the bound of an interval
+ROUGH = 0.1  # largest rounding error of a bound where room is short, in distances between bounds
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -127,8 +129,39 @@ def part_labels(partition: Partition, room: int = ROOM) -> list[str]:
     longest = len(str(partition.n_parts)) + len(": ")
     names = names_of(partition, min(MAX_NAME, max(MIN_VALUE, room - longest)))
     if partition.kind == "numerical" and not partition.given_names and max(map(len, names)) > room:
-        names = [by_one_bound(name) for name in names]
+        names = _with_short_bounds([by_one_bound(name) for name in names], room)
     return fitted(names, room)
+
+
+def _with_short_bounds(names: Sequence[str], room: int) -> list[str]:
+    """Names of intervals by one bound, shorter if one has more than `room` characters: no number is cut.
+
+    >>> _with_short_bounds(["≤ 999895000000000.0", "≤ 2073730000000000.0", "> 2073730000000000.0"], 10)
+    ['≤ 1e+15', '≤ 2.07e+15', '> 2.07e+15']
+    >>> _with_short_bounds(["≤ 2020-01-01T23:55", "≤ 2020-01-02T23:58", "> 2020-01-02T23:58"], 12)
+    ['≤ …01T23:55', '≤ …02T23:58', '> …02T23:58']
+    """
+    if max(map(len, names)) <= room:
+        return list(names)
+    bounds = list(dict.fromkeys(name[2:] for name in names if name[:2] in SIGNS))
+    short = dict(zip(bounds, _short_bounds(bounds, room - 2), strict=True))
+    return [name[:2] + short[name[2:]] if name[:2] in SIGNS else name for name in names]
+
+
+def _short_bounds(bounds: Sequence[str], room: int) -> list[str]:
+    """Numbers with as many digits as there is room for, or bounds without what all begin with; as they are if that is
+    not enough."""
+    try:
+        values = np.array([float(bound) for bound in bounds])
+    except ValueError:  # dates or durations
+        values = np.zeros(0)
+    gap = float(np.diff(values).min(initial=np.inf))
+    for digits in range(DIGITS, 0, -1) if len(values) else ():
+        texts = [f"{value:.{digits}g}" for value in values.tolist()]
+        if max(map(len, texts)) <= room and np.all(np.abs(np.array(texts, dtype=float) - values) <= ROUGH * gap):
+            return texts
+    short = [f"…{bound[common_beginning(bounds) :]}" for bound in bounds]
+    return short if len(bounds) > 1 and max(map(len, short)) <= room else list(bounds)
 
 
 def by_one_bound(name: str) -> str:

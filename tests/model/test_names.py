@@ -55,6 +55,11 @@ def test_long_and_hostile_values_stay_short_and_printable():
     assert names[2] == "2: 1, '1'"
 
 
+def test_very_long_values_keep_their_ends():
+    names = groups(*([f"{'a' * 90}{i}"] for i in range(3))).names
+    assert names == [f"{i}: {'a' * 13}…{'a' * 5}{i}" for i in range(3)]
+
+
 def test_intervals_have_as_many_digits_as_keep_them_apart():
     counts = np.ones((3, 2), dtype=np.int64)
     near = Partition("x", "numerical", counts, bounds=np.array([1.00000012345, 1.00000022345]))

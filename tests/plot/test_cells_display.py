@@ -141,3 +141,18 @@ def test_almost_all_rows_are_not_all():
     parts = [[f"({i}, {i + 1}]"] for i in range(4)]
     display = CellsDisplay(["a"], parts, counts, ["yes"]).plot(new_axes(), max_cells=3)
     assert title_of(display).startswith("the 3 largest of 4 cells, with more than 99% of the rows")
+
+
+def test_titles_get_shorter_rather_than_cut():
+    names = ["number of years of education", "marital status of the applicant", "age", "main occupation"]
+    parts = [[f"({i}, {i + 1}]", f"{i}: red, blue", f"({i}, {i + 1}]", f"{i % 2}: u"] for i in range(30)]
+    target = gridmodl.Partition("hours per week", "numerical", np.ones((2, 1), dtype=int), bounds=np.array([1.0]))
+    for of_target in (None, target):
+        display = CellsDisplay(names, parts, COUNTS[:30, 3, :2], ["no", "yes"], target=of_target)
+        large, small = (
+            title_of(display.plot(ax=new_axes(*size))).replace("\n", " ") for size in ((12.0, 7.0), (3.0, 2.0))
+        )
+        assert large.endswith(" · ".join(names) + ("; colours are parts of hours per week" if of_target else ""))
+        assert small.startswith(f"{len(display.order_)} of 30 cells")
+        assert small.count(" · ") == 3
+        assert not small.endswith(" …")

@@ -12,6 +12,7 @@ from plot.plot_cases import event_display, intervals, special_parts
 import gridmodl
 from gridmodl import plot
 from gridmodl.model.evidence import rate_range
+from gridmodl.plot.axes.layout import SMALLEST
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,15 @@ def test_entries_of_the_legend_share_lines_where_they_fit_together():
     assert legend_lines(display) == [["malignant", "others", "rate of malignant", "all rows"]]
     display.plot(ax=new_axes(3.0, 3.8))
     assert legend_lines(display) == [["malignant", "others"], ["rate of malignant", "all rows"]]
+
+
+def test_names_of_few_bars_as_wide_as_their_rows_are_large():
+    groups = tuple((f"northern region {i}", f"southern region {i}") for i in range(3))
+    partition = gridmodl.Partition("home", "categorical", np.array([[900, 90], [7000, 900], [800, 100]]), groups=groups)
+    display = event_display(partition).plot(ax=new_axes(6.0, 2.0), widths="rows")
+    labels = display.ax_.get_xticklabels()
+    assert min(label.get_fontsize() for label in labels) > 1.2 * SMALLEST
+    assert all("\n" in label.get_text() for label in labels)
 
 
 def test_rates_of_rare_events_fill_the_axes():

@@ -136,6 +136,19 @@ def test_labels_do_not_overlap(height, n_parts):
     assert all(box.x0 >= 0.0 and box.x1 <= display.ax_.get_window_extent().x0 + 1.0 for box in boxes)
 
 
+def test_none_of_many_bars_is_left_out():
+    partition = gridmodl.Partition("x", "numerical", np.full((300, 2), 5), bounds=np.arange(299.0))
+    figure, axes = plt.subplots(2, 2, figsize=(16, 6), dpi=80)
+    display = PartsDisplay(partition, ["no", "yes"]).plot(ax=axes[1, 0])
+    figure.canvas.draw()
+    pixels = np.asarray(figure.canvas.buffer_rgba())[::-1, :, :3]
+    for ax in (display.ax_, display.rows_ax_):
+        box = ax.get_window_extent()
+        column = pixels[int(box.y0) + 2 : int(box.y1) - 2, int(0.9 * box.x0 + 0.1 * box.x1)]
+        assert not np.any(np.all(column == 255, axis=1))
+    plt.close("all")
+
+
 def test_a_new_figure_is_as_high_as_its_parts():
     low, high = (PartsDisplay(intervals(n), [0, 1]).plot().figure_.get_figheight() for n in (2, 50))
     assert low < 3.0

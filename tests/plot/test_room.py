@@ -239,6 +239,23 @@ def test_bars_with_names_of_their_own_are_as_many_as_have_room():
     plt.close("all")
 
 
+@pytest.mark.parametrize("scale", [1e15, 1e-12, 1e300])
+def test_bounds_on_small_axes_are_numbers_that_are_not_cut(scale):
+    bounds = scale * np.array([0.999895, 2.07373, 2.99914, 4.00221, 4.99771])
+    partition = gridmodl.Partition("x", "numerical", COUNTS[:6, 0, :2], bounds=bounds)
+    display = event_display(partition).plot(plt.subplots(figsize=(3, 2))[1])
+    texts = [label.get_text().replace("\n", " ") for label in display.ax_.get_xticklabels()]
+    assert [text[:2] for text in texts] == ["≤ "] * 5 + ["> "]
+    assert [float(text[2:]) for text in texts[:5]] == pytest.approx(bounds.tolist(), rel=0.05)
+    plt.close("all")
+
+
+def test_bounds_that_begin_alike_have_their_ends():
+    bounds = 1e6 + 1e-6 * np.array([1.0, 2.07, 3.0])
+    partition = gridmodl.Partition("x", "numerical", COUNTS[:4, 0, :2], bounds=bounds)
+    assert part_labels(partition, 12) == ["≤ …000001", "≤ …00000207", "≤ …000003", "> …000003"]
+
+
 def test_labels_break_between_words_only():
     groups = tuple((name,) for name in ("Other-service", "Handlers-cleaners", "Transportation", "Prof-specialty"))
     partition = gridmodl.Partition("work", "categorical", COUNTS[:4, 1, :2], groups=groups)
@@ -306,6 +323,16 @@ def test_cells_with_little_room_have_numbers_of_groups_and_bounds():
     assert names == ["1: CONVE… · ≤ 0.40975 · 0: BRUI…", "0: BELL… · ≤ 0.29275 · 1: NO"]
 
 
+def test_cells_with_no_room_for_names_of_groups_have_their_numbers_and_whole_bounds():
+    cells = [
+        ["1: M, F", "(0.5275, inf)", "(0.29275, 0.40975]"],
+        ["1: M, F", "(0.5275, inf)", "(0.1925, 0.29275]"],
+        ["0: Infant", "(0.2575, 0.5275]", "(0.0555, 0.11975]"],
+    ]
+    names = [name.replace(FIXED, " ") for name in cell_labels(cells, 26)]
+    assert names == ["1:… · > 0.5275 · ≤ 0.40975", "1:… · > 0.5275 · ≤ 0.29275", "0:… · ≤ 0.5275 · ≤ 0.11975"]
+
+
 def test_no_line_of_a_label_or_title_begins_between_two_parts():
     display = cells().plot(plt.subplots(figsize=(3, 2))[1])
     texts = [label.get_text() for label in display.ax_.get_yticklabels()] + [display.ax_.get_title(loc="left")]
@@ -345,6 +372,35 @@ def test_ticks_on_small_axes_are_apart(layout):
         assert len(boxes) >= 2
         assert all(before.x1 < after.x0 for before, after in itertools.pairwise(boxes))
         plt.close("all")
+
+
+@pytest.mark.parametrize("size", [(2.4, 2), (3, 2), (7, 4)])
+@pytest.mark.parametrize(
+    ("step", "shared", "length"),
+    [
+        (np.timedelta64(3000, "D"), "", 4),
+        (np.timedelta64(200, "D"), "", 7),
+        (np.timedelta64(9, "D"), "2020", 5),
+        (np.timedelta64(9, "h"), "2020", 11),
+        (np.timedelta64(50, "m"), "2020-10-30", 5),
+        (np.timedelta64(40, "s"), "2020-10-30", 8),
+    ],
+)
+def test_no_two_ticks_of_dates_look_alike(step, shared, length, size):
+    moments = np.datetime64("2020-10-30T00:00") + np.arange(5) * step
+    ax = plt.subplots(figsize=size)[1]
+    plot.DensityDisplay(moments, np.array([0.001, 0.002, 0.001, 0.001]), "when").plot(ax)
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    ticks = ax.xaxis.get_major_ticks()
+    texts = [tick.label1.get_text() for tick in ticks if low <= tick.get_loc() <= high]
+    assert len(set(texts)) == len(texts) >= 2
+    (one_length,) = {len(text) for text in texts}
+    assert one_length <= length  # on small axes less, such as years alone
+    assert ax.xaxis.get_offset_text().get_text() == shared
+    boxes = ticks_of(ax)
+    assert all(before.x1 < after.x0 for before, after in itertools.pairwise(boxes))
+    plt.close("all")
 
 
 def test_rows_on_small_axes_have_a_scale():

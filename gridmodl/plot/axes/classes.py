@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from numpy.typing import NDArray
 
-from gridmodl.plot.axes.lanes import BAR, WIDE
+from gridmodl.plot.axes.lanes import BAR, MANY, WIDE
 from gridmodl.plot.axes.layout import LARGEST, LETTER, fitting_font, font_for, size_in_points
 from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_ends, class_names, ink_on, percent, shares_of
 from gridmodl.report.pictures import RANKS, is_too_many, ranked_classes, shown_classes
@@ -74,7 +74,14 @@ def draw_shares(ax: Axes, places: NDArray[np.float64], stripes: ClassStripes) ->
     is_low = size_in_points(ax)[1] / abs(np.subtract(*ax.get_ylim())) < LOW
     bars = [
         ax.barh(
-            places, shares[:, j], BAR, begins[:, j], color=colour, edgecolor="white", linewidth=0.0 if is_low else 0.5
+            places,
+            shares[:, j],
+            BAR,
+            begins[:, j],
+            color=colour,
+            edgecolor="white",
+            linewidth=0.0 if is_low else 0.5,
+            snap=False if len(places) > MANY else None,
         )
         for j, colour in enumerate(stripes.colours)
     ]
@@ -97,9 +104,14 @@ def write_shares(ax: Axes, places: NDArray[np.float64], stripes: ClassStripes, c
         room = shares[i, j] * WIDE * width / (LETTER * (size or LARGEST))
         text = _share_text(shares[i, j], [one[k] for k in of for one in names if one[k]], room)
         ax.text(
-            begins[i, j] + shares[i, j] / 2.0, places[i], text,
-            ha="center", va="center", fontsize=size, color=ink_on(stripes.colours[j]),
-        )  # fmt: skip
+            begins[i, j] + shares[i, j] / 2.0,
+            places[i],
+            text,
+            ha="center",
+            va="center",
+            fontsize=size,
+            color=ink_on(stripes.colours[j]),
+        )
     for i in np.flatnonzero(np.isnan(shares).any(axis=1)).tolist():
         ax.text(0.01, places[i], "no rows with a class", va="center", fontsize=size or font, color=INK)
 

@@ -21,6 +21,7 @@ WIDE_ENOUGH = 40.0  # points of the bars of rows for two ticks; else one is near
 NAMED_LANE = 9.5  # points of a lane whose name must not be left out
 FEWEST = 3  # lanes that are drawn, however low the axes
 BAR = 0.84  # height of a bar, in lanes
+MANY = 40  # lanes, above which bars may be lower than a pixel: whole pixels would leave out some of them
 
 
 def lane_places(partition: Partition) -> NDArray[np.float64]:
@@ -87,9 +88,10 @@ def rows_bars(
     n_ticks: int = 6,
 ) -> list[Any]:
     """Draw bars of rows on axes that show nothing else; return the bars of labelled and of unlabelled rows."""
-    bars = [ax.barh(places, rows, height, color=PLAIN)]
+    snap = False if len(places) > MANY else None
+    bars = [ax.barh(places, rows, height, color=PLAIN, snap=snap)]
     if unlabelled is not None:
-        bars.append(ax.barh(places, unlabelled, height, rows, color=PALE))
+        bars.append(ax.barh(places, unlabelled, height, rows, color=PALE, snap=snap))
     ax.set_xlim(0.0, float(max(1, (rows + (0 if unlabelled is None else unlabelled)).max())))
     plain_frame(ax, "bottom")
     ax.tick_params(axis="x", labelsize=LARGEST)

@@ -41,6 +41,7 @@ SIDE_LINES = 3  # of the name of an axis
 BEYOND_SIDE = 1.3  # lengths of a side that a long word in the name of its axis may take
 SHORT = 0.4  # of the first line: a last line below that looks like a leftover
 FIXED = "\N{NO-BREAK SPACE}"  # in a label or a title, a blank where no line ends
+CUT = " …"  # at the end of a text that there is no room for
 HANDLE = 4  # characters that the mark of an entry of a legend takes
 
 
@@ -135,14 +136,15 @@ def count_ticks(axis: Any, n_ticks: int = 2) -> None:
 
 def finish(
     ax: Axes,
-    title: str,
+    title: str | Sequence[str],
     entries: Sequence[tuple[Any, str]] = (),
     twins: Sequence[Axes] = (),
     label: Callable[[], None] | None = None,
 ) -> None:
     """Write the title, and the legend below it if there are entries; then make all of it stay inside the slot.
 
-    `twins` are axes in the same place. `label` writes the labels of the axes again, for the size that they have then.
+    Of several titles, the first that there is room for is written. `twins` are axes in the same place. `label` writes
+    the labels of the axes again, for the size that they have then.
     """
     font, around = font_for(ax), (ax, *twins)
     children = [child for child in ax.child_axes if isinstance(child, Axes)]
@@ -210,13 +212,17 @@ def _is_within(value: Any, limits: tuple[float, float]) -> bool:
     return min(limits) <= float(value) <= max(limits)
 
 
-def _write_above(ax: Axes, around: Sequence[Axes], title: str, entries: Sequence[tuple[Any, str]], font: float) -> None:
+def _write_above(
+    ax: Axes, around: Sequence[Axes], title: str | Sequence[str], entries: Sequence[tuple[Any, str]], font: float
+) -> None:
     """Write the title, and the legend below it if there are entries, for the room above the axes."""
     room = _room_above(ax, around)
     n_lines = _add_legend(ax, entries, room, font) if entries else 0
     size = font * (LARGEST + 1.0) / LARGEST
     most = int(np.clip(slot_size(ax)[1] * MOST_TITLE / (size * LINE), 2, 4))
-    lines = wrapped(title, max(12, int(room / (size * LETTER))), most)
+    titles, letters = [title] if isinstance(title, str) else title, max(12, int(room / (size * LETTER)))
+    variants = [wrapped(one, letters, most) for one in titles]
+    lines = next((lines for lines in variants if not lines or not lines[-1].endswith(CUT)), variants[-1])
     pad = 4.0 + (3.0 + n_lines * font * ENTRY if n_lines else 2.0)  # which keeps room for the legend
     ax.set_title("\n".join(lines).replace(FIXED, " "), fontsize=size, loc="left", pad=pad)
     _fit(ax, around)
@@ -235,7 +241,7 @@ def _let_in(legend: Any, ax: Axes, around: Sequence[Axes]) -> None:
 
 def wrapped(text: str, letters: int, most: int) -> list[str]:
     """Lines of at most `letters`, at most `most` of them; a short last line takes words from those before it."""
-    lines = wrap(text, letters, break_on_hyphens=False, max_lines=most, placeholder=" …")
+    lines = wrap(text, letters, break_on_hyphens=False, max_lines=most, placeholder=CUT)
     if len(lines) < 2 or len(lines[-1]) >= SHORT * len(lines[0]) or " ".join(lines) != " ".join(text.split()):
         return lines
     for fewer in range(len(lines[-1]), letters):

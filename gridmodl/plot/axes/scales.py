@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+from matplotlib.dates import AutoDateLocator, date2num, num2date
+from matplotlib.ticker import Formatter
 from numpy.typing import NDArray
 
 from gridmodl.plot.axes.layout import LARGEST
@@ -22,6 +23,8 @@ DURATIONS = {
 }
 FIRST_DAY, LAST_DAY = np.datetime64("0001-01-02"), np.datetime64("9999-12-30")  # range of ticks of matplotlib
 DAYS_OF_YEAR = 365.2425
+DATE_UNITS = "Y", "M", "D", "m", "s", "ms", "us"
+YEAR, MONTH, DAY = len("2020-"), len("2020-05"), len("2020-05-01 ")  # characters at the beginning of a tick of dates
 
 
 def check_span(low: float, high: float) -> None:
@@ -31,6 +34,47 @@ def check_span(low: float, high: float) -> None:
             f"values from {low:.3g} to {high:.3g} are further apart than matplotlib can draw; divide the column by a "
             "constant"
         )
+
+
+class DateFormatter(Formatter):
+    """Formats ticks of dates, no two alike: as long as their unit asks for; what all share is at the end of the axis.
+
+    Of times of several days, the day is a line of its own.
+
+    >>> formatter = DateFormatter()
+    >>> formatter.format_ticks(date2num(np.array(["2021-05", "2021-09", "2022-01"], dtype="datetime64[D]")))
+    ['2021-05', '2021-09', '2022-01']
+    >>> formatter.format_ticks(date2num(np.array(["2021-05-25", "2021-06-01"], dtype="datetime64[D]")))
+    ['05-25', '06-01']
+    >>> formatter.get_offset()
+    '2021'
+    """
+
+    offset = ""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Text of one date."""
+        return self._texts([x])[0]
+
+    def format_ticks(self, values: Any) -> list[str]:
+        """Text of each date, without the year or the day that all share; months keep their year."""
+        texts = self._texts(values)
+        longest = max(map(len, texts), default=0)
+        is_shared = {n: longest > max(n, MONTH) and len({text[:n] for text in texts}) == 1 for n in (DAY, YEAR)}
+        shared = next((n for n in is_shared if is_shared[n]), 0)
+        self.offset = texts[0][: shared - 1] if shared else ""
+        return [text[shared:] for text in texts]
+
+    def get_offset(self) -> str:
+        """What all ticks share."""
+        return self.offset
+
+    @staticmethod
+    def _texts(values: Any) -> list[str]:
+        moments = [date.replace(tzinfo=None) for date in num2date(values)]  # type: ignore[no-untyped-call]
+        dates = np.array(moments, dtype="datetime64[us]")
+        unit = next(unit for unit in DATE_UNITS if np.all(dates == dates.astype(f"datetime64[{unit}]")))
+        return [str(date).replace("T", "\n") for date in dates.astype(f"datetime64[{unit}]")]
 
 
 class Scale(NamedTuple):
@@ -56,7 +100,7 @@ class Scale(NamedTuple):
         if self.kind == "dates":
             ticks = AutoDateLocator()  # type: ignore[no-untyped-call]
             ax.xaxis.set_major_locator(ticks)
-            ax.xaxis.set_major_formatter(ConciseDateFormatter(ticks))  # type: ignore[no-untyped-call]
+            ax.xaxis.set_major_formatter(DateFormatter())
         ax.set_xlabel(f"{name} ({self.unit})" if self.unit else name, fontsize=LARGEST)
 
 
