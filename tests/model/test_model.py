@@ -213,7 +213,7 @@ def test_summary_says_which_limits_were_kept():
     assert "limits:" not in optimize(x, y).summary()
     text = optimize(x, y, monotone="peak", min_rows=5, max_parts=3).summary()
     expected = "limits: at most 3 parts, at least 5 rows in each part, shares that are monotone (peak)"
-    assert [line for line in text.splitlines() if line.startswith("limits")] == [expected]
+    assert expected in text.replace("\n  ", " ")  # lines are broken
 
 
 def test_summary_says_how_it_was_stopped():
