@@ -424,3 +424,16 @@ def test_marks_at_the_ends_of_the_scale_are_whole():
     display = event_display(one_large()).plot()
     assert not any(line.get_clip_on() for line in display.event_ax_.lines if line.get_marker() == "o")
     plt.close("all")
+
+
+def test_numbers_of_cells_that_a_layout_made_smaller_are_not_drawn(monkeypatch):
+    display = plot.GridDisplay(intervals(4), intervals(4), COUNTS[:4, :4, :2], ["no", "yes"]).plot(sizes="equal")
+    drawn = []
+    monkeypatch.setattr("matplotlib.text.Text.draw", lambda text, renderer: drawn.append(text))
+    for height, is_drawn in ((0.7, True), (0.05, False)):
+        display.ax_.set_position((0.1, 0.2, 0.8, height))
+        drawn.clear()
+        display.figure_.draw_without_rendering()
+        assert len(display.ax_.texts) == 16
+        assert (set(display.ax_.texts) <= set(drawn)) == is_drawn
+        assert (set(display.ax_.texts) & set(drawn) == set()) != is_drawn

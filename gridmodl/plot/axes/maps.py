@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import Colormap, Normalize
+from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from gridmodl.plot.axes.labels import BESIDE, Labels, label_columns, label_rows
@@ -35,6 +36,7 @@ WHITE = 0.05  # width of these lines in cells, as thick ones would leave nothing
 EASY = 7.0  # points, a font that is not tiny
 COLOUR_BAR = 95.0  # points of a colour bar, its ticks and its name
 NARROW = 0.45  # least size of a row or column of cells, in those of the mean
+TIGHT = 1.05  # size of a text, in that of its cell, up to which it is drawn
 
 
 class CellEdges(NamedTuple):
@@ -46,6 +48,21 @@ class CellEdges(NamedTuple):
     @property
     def middles(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return (self.x[1:] + self.x[:-1]) / 2.0, (self.y[1:] + self.y[:-1]) / 2.0
+
+
+class CellText(Text):
+    """Text in the middle of a cell, which is not drawn where a layout has made the cell smaller than the text."""
+
+    def __init__(self, corners: NDArray[np.float64], text: str, **style: Any) -> None:
+        x, y = corners.mean(axis=0)
+        super().__init__(x, y, text, ha="center", va="center", linespacing=1.1, **style)
+        self._corners = corners
+
+    def draw(self, renderer: Any) -> None:
+        """Draw the text if it fits into its cell."""
+        extent, room = self.get_window_extent(renderer), np.ptp(self.get_transform().transform(self._corners), axis=0)
+        if extent.width <= TIGHT * room[0] and extent.height <= TIGHT * room[1]:
+            super().draw(renderer)
 
 
 def even_edges(n: int) -> NDArray[np.float64]:
@@ -158,25 +175,15 @@ def write_cells(
     box: dict[str, Any] | None = None,
 ) -> bool:
     """Write a text in each cell that has room for it, on its colour or in a box; return whether most have."""
-    x, y = edges.middles
     sizes = _cell_fonts(ax, edges, texts)
     n_texts = sum(bool(text) for row in texts for text in row)
     if n_texts == 0 or 2 * int(np.count_nonzero(sizes >= SMALLEST)) < n_texts:
         return False
     usual = float(np.median(sizes[sizes >= SMALLEST]))  # smaller in cells that have less room
     for i, j in np.argwhere(sizes >= SMALLEST).tolist():
-        ink = ink_on(colour_of(i, j))
-        ax.text(
-            x[j],
-            y[i],
-            texts[i][j],
-            ha="center",
-            va="center",
-            fontsize=min(usual, sizes[i, j]),
-            color=ink,
-            bbox=box,
-            linespacing=1.1,
-        )
+        corners = np.column_stack([edges.x[j : j + 2], edges.y[i : i + 2]])
+        style = {"fontsize": min(usual, sizes[i, j]), "color": ink_on(colour_of(i, j)), "bbox": box, "clip_on": False}
+        ax.add_artist(CellText(corners, texts[i][j], **style))
     return True
 
 
