@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from numpy.typing import NDArray
 
-from gridmodl.plot.axes.lanes import BAR, MANY, WIDE
+from gridmodl.plot.axes.lanes import BAR, WIDE, snap_of
 from gridmodl.plot.axes.layout import LARGEST, LETTER, fitting_font, font_for, size_in_points
 from gridmodl.plot.style import INK, OF_CLASSES, PALETTE, class_ends, class_names, ink_on, percent, shares_of
 from gridmodl.report.pictures import RANKS, is_too_many, ranked_classes, shown_classes
@@ -81,7 +81,7 @@ def draw_shares(ax: Axes, places: NDArray[np.float64], stripes: ClassStripes) ->
             color=colour,
             edgecolor="white",
             linewidth=0.0 if is_low else 0.5,
-            snap=False if len(places) > MANY else None,
+            snap=snap_of(ax, places),
         )
         for j, colour in enumerate(stripes.colours)
     ]

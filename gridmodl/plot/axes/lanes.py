@@ -21,7 +21,7 @@ WIDE_ENOUGH = 40.0  # points of the bars of rows for two ticks; else one is near
 NAMED_LANE = 9.5  # points of a lane whose name must not be left out
 FEWEST = 3  # lanes that are drawn, however low the axes
 BAR = 0.84  # height of a bar, in lanes
-MANY = 40  # lanes, above which bars may be lower than a pixel: whole pixels would leave out some of them
+THIN = 2.0  # pixels of a lane below which bars do not end at whole pixels: some of them would have none
 
 
 def lane_places(partition: Partition) -> NDArray[np.float64]:
@@ -32,6 +32,11 @@ def lane_places(partition: Partition) -> NDArray[np.float64]:
     if partition.n_special:
         places[partition.n_parts - partition.n_special :] += APART
     return places
+
+
+def snap_of(ax: Axes, places: NDArray[np.float64]) -> bool | None:
+    """Whether bars end at whole pixels; None, as matplotlib has it, but where lanes are thin."""
+    return False if ax.get_window_extent().height < THIN * (places[-1] + 1.0) else None
 
 
 def height_for(places: NDArray[np.float64], lines: float = 1.0, most: float = MOST_HIGH) -> float:
@@ -88,7 +93,7 @@ def rows_bars(
     n_ticks: int = 6,
 ) -> list[Any]:
     """Draw bars of rows on axes that show nothing else; return the bars of labelled and of unlabelled rows."""
-    snap = False if len(places) > MANY else None
+    snap = snap_of(ax, places)
     bars = [ax.barh(places, rows, height, color=PLAIN, snap=snap)]
     if unlabelled is not None:
         bars.append(ax.barh(places, unlabelled, height, rows, color=PALE, snap=snap))
