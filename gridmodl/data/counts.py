@@ -63,9 +63,8 @@ class ColumnCounts:
         import pyarrow as pa
 
         low, bucket = (_one_chunk(self.table[name]) for name in (LOW, BUCKET))
-        codes = (
-            low if pa.types.is_dictionary(low.type) else low.dictionary_encode(null_encoding="encode")
-        )  # 5 x as fast
+        # Groups of codes are found five times as fast as those of texts.
+        codes = low if pa.types.is_dictionary(low.type) else low.dictionary_encode(null_encoding="encode")
         keys = pa.table({LOW: codes.indices, BUCKET: bucket})
         return int(keys.group_by([LOW, BUCKET], use_threads=False).aggregate([]).num_rows)
 
