@@ -104,7 +104,7 @@ def test_the_fields_are_those_that_are_read():
         schema = STORED[f"urn:gridmodl:schema:partition:{version}"]
         more = {1: set(), 3: {"unlabelled"}}.get(version, {"unlabelled", "log_value_factorials"})
         more |= {"names"} if version == 6 else set()
-        widths = {"widths", "domain", "lowest", "highest"} if version == 6 else set()
+        widths = {"widths", "step", "domain", "lowest", "highest"} if version == 6 else set()
         assert fields_of(schema, slice(0, 1)) == {*fields["numerical"], *more, *widths}
         others = {"others"} if version == 6 else set()
         assert fields_of(schema, slice(1, 2)) == {*fields["categorical"], *more, *others}
