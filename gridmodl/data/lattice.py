@@ -67,19 +67,28 @@ def _of_integers(distances: NDArray[np.uint64]) -> float:
 
 
 def _of_floats(values: NDArray[Any], dtype: np.dtype[Any]) -> float:
-    low, high = float(values[0]), float(values[-1])
-    if len(values) < 3 or not math.isfinite(high - low):
+    if len(values) < 3 or not math.isfinite(float(values[-1]) - float(values[0])):
         return 0.0
-    distances, smallest = values - low, float(np.diff(values).min())
-    error = ROUNDED * float(np.spacing(dtype.type(max(abs(low), abs(high)))))
+    step = _within(values, float(np.spacing(dtype.type(np.abs(values[[0, -1]]).max()))))
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    if step or not np.array_equal(single, values):
+        return step
+    return _within(values, float(np.spacing(np.abs(single[[0, -1]]).max())))  # rounded before they had 64 bits
+
+
+def _within(values: NDArray[Any], unit: float) -> float:
+    """Step of the lattice of floats that are rounded to a multiple of `unit`; 0 for none."""
+    width, distances, smallest = float(values[-1] - values[0]), values - values[0], float(np.diff(values).min())
+    error = ROUNDED * unit
     for k in range(FINEST + 1):
         if smallest * 10.0**k > 0.5:  # else two values would be one
             divisor = _common_divisor(distances, 10.0**k, error * 10.0**k)
             if divisor:
                 return divisor / 10.0**k
-    slack = error / smallest * ((high - low) / smallest + 1.0)
+    slack = error / smallest * (width / smallest + 1.0)
     divisor = _common_divisor(distances / smallest, 1.0, slack)
-    return (high - low) / float(np.rint((high - low) / smallest / divisor)) if divisor else 0.0
+    return width / float(np.rint(width / smallest / divisor)) if divisor else 0.0
 
 
 def _common_divisor(distances: NDArray[np.float64], per_unit: float, slack: float) -> float:

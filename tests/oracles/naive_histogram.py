@@ -57,10 +57,14 @@ def atoms_of(values, has_gaps):
     return of_atoms, ends
 
 
-def lowest_cost(name, values, max_parts, *, has_gaps=True, price_of_part=0.0):
-    """The lowest cost of all partitions into at most `max_parts` parts; of modl, `price_of_part` is not asked for."""
+def lowest_cost(name, values, max_parts, *, has_gaps=True, price_of_part=0.0, masses=()):
+    """The lowest cost of all partitions into at most `max_parts` intervals beside masses of so many rows.
+
+    Of modl, `price_of_part` is not asked for.
+    """
     rows, ends = atoms_of(values, has_gaps)
     n_rows, n_values, n, width = sum(rows), len(np.unique(values)), len(rows), ends[-1] - ends[0]
+    n_rows, n_values = n_rows + sum(masses), n_values + len(masses)
 
     def of_part(i, j):
         m, share = sum(rows[i:j]), (ends[j] - ends[i]) / width
@@ -81,4 +85,5 @@ def lowest_cost(name, values, max_parts, *, has_gaps=True, price_of_part=0.0):
     for k in range(1, most + 1):
         for t in range(1, n + 1):
             best[k][t] = min(best[k - 1][s] + prices[s, t] for s in range(t))
-    return min(best[k][n] + of_number(k) for k in range(1, most + 1))
+    of_masses = sum(-math.lgamma(m + 1) if name == "modl" else price_of_part - m * math.log(m / n_rows) for m in masses)
+    return min(best[k][n] + of_number(k + len(masses)) for k in range(1, most + 1)) + of_masses
