@@ -734,6 +734,6 @@ def test_what_needs_no_price_works_without_the_plugin(orphans):
     assert model.predict_proba(rows).shape == (60, 2)
     assert "gone" in model.summary()
     assert "CASE" in model.to_sql("duckdb")
-    assert model.compare(rows, orphans["y"], refit=False).columns["x"].drifted is False
+    assert model.compare(rows, orphans["y"], refit=False).columns["x"].drift.tolist() == [False]
     assert "gone" in model.to_html()
     assert orphans["average"].predict_proba(rows).shape == (60, 2)
