@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from gridmodl.jit.digest import TermError
@@ -44,9 +45,8 @@ def run_failure(criterion: type[Criterion], kernel: Any, error: BaseException) -
     if isinstance(error, TermError):
         return error
     terms = {getattr(criterion, term.__name__).__code__: term.__name__ for term in FUNCTIONS}
-    at, name = error.__traceback__, None
-    while at is not None and name is None:
-        at, name = at.tb_next, terms.get(at.tb_frame.f_code)
+    called = (frame.f_code for frame, _ in walk_tb(error.__traceback__))
+    name = next((terms[code] for code in called if code in terms), None)
     return failure(f"{f'term {name!r}' if name else kernel.__name__} of criterion {criterion.name!r}", error)
 
 

@@ -239,7 +239,8 @@ def _read_facts(record: dict[str, Any], version: int) -> Model:
         frame=read_text(record["frame"], "frame"),
         resolution=read_integer(record["resolution"], "resolution", 0, n_rows) if version > 5 else 0,
         stability=read_stability(record["stability"]) if version > 5 else None,
-        **{name: read_text(record[name], name) for name in OPTIONAL if name in record},
+        target_name=read_text(record["target_name"], "target_name") if "target_name" in record else None,
+        unproven=read_text(record["unproven"], "unproven") if "unproven" in record else None,
         sample_rows=read_integer(record["sample_rows"], "sample_rows", 0, n_rows) if version > 5 else 0,
     )
 
