@@ -322,7 +322,7 @@ def test_a_tampered_model_is_found_out(name):
 def test_a_model_whose_criterion_is_not_installed_is_not_called_wrong():
     x, y = waves()
     with pytest.raises(
-        ValueError, match="^the model cannot be checked here: criterion 'nope', which found the model, is"
+        ValueError, match=r"^the model cannot be checked here: criterion 'nope', which found the model, is"
     ):
         verify(replace(optimize(x, y), criterion="nope"), x, y)
 
