@@ -30,7 +30,7 @@ from gridmodl.fit.options import check_integer, check_seed
 from gridmodl.model.labels import counted, has_mixed_types, shown_value, time_texts
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition, as_type_of
-from gridmodl.plugins import get_criterion
+from gridmodl.plugins import criterion_of
 from gridmodl.search.average.intervals import fewest_parts, sample_starts
 from gridmodl.search.average.layers import Layers, sum_partitions
 from gridmodl.search.moves import NO_LIMIT
@@ -284,7 +284,7 @@ class Average:
 
     @cached_property
     def _weights(self) -> Weights:
-        criteria = averaged_of(get_criterion(self.criterion, **self.options), self.problem)
+        criteria = averaged_of(criterion_of(self.criterion, self.options, self.problem), self.problem)
         return weights_of(self._counted, criteria, self.prior, self.max_parts)
 
     @cached_property
